@@ -121,9 +121,7 @@ export const PENDING_LOTS = table<number, string>('pendingLots');
 /** By id of the lot. */
 export const REVOCATIONS = table<string, LotRevocation>('revocations');
 
-/** domain/blocks.ts: tables of the folder of one node. By id of the lot: where its blocks are. */
-export const LOT_BLOCKS = blockTable<string, LotBlocks>('lotBlocks');
-/** By ordinal: lots with blocks that nobody has claimed. */
+/** domain/blocks.ts: tables of the folder of one node. By ordinal: lots with blocks that nobody has claimed. */
 export const HELD_LOTS = blockTable<number, HeldLot>('heldLots');
 /** By id of the lot: the sealed blocks of a lot that is not cut, in the order of their ordinals. See BlockKeys. */
 export const STAGED_BLOCKS = blockTable<string, Readonly<Record<BlockKind, readonly Uint8Array[]>>>(
@@ -213,13 +211,11 @@ export interface LotState {
 /** Kind, ordinal. */
 export type BlockKey = readonly [BlockKind, number];
 
-/** The place of a lot in the folder, and of each kind its blocks: `count` ordinals from `first`. */
-export interface LotBlocks
+/** A lot in the folder: of each kind it has `count` blocks, with ordinals from `first` on. */
+export interface HeldLot
   extends Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>> {
+  /** The key of this record. */
   readonly ordinal: number;
-}
-
-export interface HeldLot {
   readonly lotId: string;
   /** Blocks that nobody has claimed. */
   readonly left: number;

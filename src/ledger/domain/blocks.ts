@@ -11,8 +11,6 @@ import {
   HELD_LOTS,
   type HeldLot,
   increase,
-  LOT_BLOCKS,
-  type LotBlocks,
   raise,
   STAGED_BLOCKS,
 } from '../tables.ts';
@@ -83,19 +81,17 @@ export class Blocks {
 
   /** Stores the blocks of a lot that has none yet. */
   *stage(lotId: string, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Body<void> {
-    if (blocks.length === 0 || (yield* tx.get(LOT_BLOCKS, lotId)) !== undefined) return;
+    if (blocks.length === 0 || (yield* heldLots()).has(lotId)) return;
     const [pure, seed] = [yield* this.#seal(lotId, 'pure', blocks), yield* this.#seal(lotId, 'seed', blocks)];
     const ordinal = yield* increase('stagedLots', 1);
-    yield* tx.put(LOT_BLOCKS, lotId, { ordinal, pure: pure.range, seed: seed.range });
+    const ranges = { pure: pure.range, seed: seed.range };
     yield* tx.put(STAGED_BLOCKS, lotId, { pure: pure.sealed, seed: seed.sealed });
-    yield* tx.put(HELD_LOTS, ordinal, { lotId, left: blocks.length, isStaged: true });
+    yield* tx.put(HELD_LOTS, ordinal, { ordinal, lotId, ...ranges, left: blocks.length, isStaged: true });
   }
 
   /** Lots with blocks that nobody has claimed, in the order in which they came. */
-  held(): Promise<readonly HeldLot[]> {
-    return this.#folder.store.read(function* () {
-      return (yield* tx.range(HELD_LOTS, {})).map(({ value }) => value);
-    });
+  async held(): Promise<readonly HeldLot[]> {
+    return [...(await this.#folder.store.read(heldLots)).values()];
   }
 
   /** Cuts lots that are released and takes what is left of those that are lost. Those that are not named wait. */
@@ -139,11 +135,8 @@ export class Blocks {
     });
   }
 
-  unclaimed(lotId: string): Promise<number> {
-    return this.#folder.store.read(function* () {
-      const blocks = yield* tx.get(LOT_BLOCKS, lotId);
-      return blocks === undefined ? 0 : ((yield* tx.get(HELD_LOTS, blocks.ordinal))?.left ?? 0);
-    });
+  async unclaimed(lotId: string): Promise<number> {
+    return (await this.#folder.store.read(heldLots)).get(lotId)?.left ?? 0;
   }
 
   levels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
@@ -176,7 +169,7 @@ export class Blocks {
 
   *#settle(fates: LotFates): Body<void> {
     let isWaiting = false;
-    for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
+    for (const lot of (yield* heldLots()).values()) {
       const fate = fates.get(lot.lotId);
       if (fate === 'lost') yield* this.#withdraw(lot);
       else if (lot.isStaged && fate !== undefined && !isWaiting) yield* cut(lot, fate);
@@ -185,13 +178,13 @@ export class Blocks {
   }
 
   /** Takes what is left of a lot. */
-  *#withdraw({ lotId, isStaged }: HeldLot): Body<number> {
-    const blocks = yield* blocksOf(lotId);
-    const keys = keysIn(blocks);
+  *#withdraw(lot: HeldLot): Body<number> {
+    const { lotId, isStaged } = lot;
+    const keys = keysIn(lot);
     const staged = isStaged ? yield* tx.get(STAGED_BLOCKS, lotId) : undefined;
     const cutBlocks = yield* tx.getMany(BLOCKS, keys);
     const left = keys.flatMap((key, i) => {
-      const sealed = staged?.[key[0]][key[1] - blocks[key[0]].first] ?? cutBlocks[i]?.sealed;
+      const sealed = staged?.[key[0]][key[1] - lot[key[0]].first] ?? cutBlocks[i]?.sealed;
       return sealed === undefined ? [] : [{ key, lotId, sealed }];
     });
     if (isStaged) yield* tx.remove(STAGED_BLOCKS, lotId);
@@ -206,12 +199,13 @@ export class Blocks {
       const bytes = ours.reduce((sum, { sealed }) => sum + sealed.length - SEAL_BYTES, 0);
       yield* this.#count(kind, -ours.length, -bytes);
     }
+    if (blocks.length === 0) return;
+    const held = yield* heldLots();
     for (const [lotId, { length }] of Map.groupBy(blocks, (block) => block.lotId)) {
-      const { ordinal } = yield* blocksOf(lotId);
-      const held = yield* tx.get(HELD_LOTS, ordinal);
-      assert(held !== undefined && held.left >= length, `lot ${lotId} has no such blocks left`);
-      if (held.left === length) yield* tx.remove(HELD_LOTS, ordinal);
-      else yield* tx.put(HELD_LOTS, ordinal, { ...held, left: held.left - length });
+      const lot = held.get(lotId);
+      assert(lot !== undefined && lot.left >= length, `lot ${lotId} has no such blocks left`);
+      if (lot.left === length) yield* tx.remove(HELD_LOTS, lot.ordinal);
+      else yield* tx.put(HELD_LOTS, lot.ordinal, { ...lot, left: lot.left - length });
     }
   }
 
@@ -229,8 +223,8 @@ export class Blocks {
       const blocks = keyless.map(({ key, value: { lotId, sealed } }) => ({ key, lotId, sealed }));
       yield* this.#take(blocks);
       givenUp += blocks.length;
-      for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
-        const { first, count } = (yield* blocksOf(lot.lotId))[kind];
+      for (const lot of (yield* heldLots()).values()) {
+        const { first, count } = lot[kind];
         if (lot.isStaged && count > 0 && first < oldest) givenUp += yield* this.#withdraw(lot);
       }
     }
@@ -251,30 +245,26 @@ export class Blocks {
 
 function* cut(lot: HeldLot, releasedAtMs: number): Body<void> {
   const { lotId } = lot;
-  const blocks = yield* blocksOf(lotId);
   const staged = yield* tx.get(STAGED_BLOCKS, lotId);
   assert(staged !== undefined, `the blocks of lot ${lotId} wait to be cut`);
   for (const kind of BLOCK_KINDS)
     for (const [index, sealed] of staged[kind].entries())
-      yield* tx.put(BLOCKS, [kind, blocks[kind].first + index], { lotId, index, releasedAtMs, sealed });
+      yield* tx.put(BLOCKS, [kind, lot[kind].first + index], { lotId, index, releasedAtMs, sealed });
   yield* tx.remove(STAGED_BLOCKS, lotId);
-  yield* tx.put(HELD_LOTS, blocks.ordinal, { ...lot, isStaged: false });
+  yield* tx.put(HELD_LOTS, lot.ordinal, { ...lot, isStaged: false });
 }
 
-function* blocksOf(lotId: string): Body<LotBlocks> {
-  const blocks = yield* tx.get(LOT_BLOCKS, lotId);
-  assert(blocks !== undefined, `lot ${lotId} has blocks`);
-  return blocks;
+/** By id, in the order in which they came. */
+function* heldLots(): Body<Map<string, HeldLot>> {
+  return new Map((yield* tx.range(HELD_LOTS, {})).map(({ value }) => [value.lotId, value]));
 }
 
 /** The ordinal of the oldest block of the kind that may still be claimed. */
 function* oldestOf(kind: BlockKind): Body<number> {
   const [first] = yield* tx.range(BLOCKS, { ...allOf(kind), limit: 1 });
   if (first !== undefined) return first.key[1];
-  for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
-    const range = (yield* blocksOf(lot.lotId))[kind];
-    if (lot.isStaged && range.count > 0) return range.first;
-  }
+  for (const lot of (yield* heldLots()).values())
+    if (lot.isStaged && lot[kind].count > 0) return lot[kind].first;
   return ((yield* tx.get(COUNTS, 'blocks')) ?? 0) + 1;
 }
 
@@ -284,30 +274,32 @@ function allOf(kind: BlockKind) {
 }
 
 /** The keys of all blocks of a lot. */
-function keysIn(blocks: LotBlocks): BlockKey[] {
+function keysIn(lot: HeldLot): BlockKey[] {
   return BLOCK_KINDS.flatMap((kind) => {
-    const { first, count } = blocks[kind];
+    const { first, count } = lot[kind];
     return Array.from({ length: count }, (_, i): BlockKey => [kind, first + i]);
   });
 }
 
 /** Of the blocks of each lot as many are staged or cut as are left, and none comes from elsewhere. `lots`: whether each was accepted. */
 export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, boolean>) {
-  const blocksByLot = await auditor.records(LOT_BLOCKS);
-  const ranges = [...blocksByLot.values()].flatMap((blocks) => BLOCK_KINDS.map((kind) => blocks[kind]));
+  const held = new Map<string, HeldLot>();
   let next = 0;
-  for (const { first, count } of ranges
-    .filter((range) => range.count > 0)
-    .sort((a, b) => a.first - b.first)) {
-    if (first < next) auditor.problem(`blocks from ${first} on are of two lots`);
-    next = first + count;
-  }
-  for (const lotId of blocksByLot.keys())
-    if (lots.get(lotId) === false) auditor.problem(`lot ${lotId} was not accepted and has blocks`);
+  await auditor.walk(HELD_LOTS, (ordinal, lot) => {
+    if (lot.ordinal !== ordinal)
+      auditor.problem(`lot ${lot.lotId} is held as ${ordinal}, not ${lot.ordinal}`);
+    if (held.has(lot.lotId)) auditor.problem(`lot ${lot.lotId} is held twice`);
+    if (lots.get(lot.lotId) === false) auditor.problem(`lot ${lot.lotId} was not accepted and has blocks`);
+    held.set(lot.lotId, lot);
+    for (const { first, count } of [lot.pure, lot.seed]) {
+      if (count > 0 && first < next) auditor.problem(`blocks from ${first} on are of two lots`);
+      if (count > 0) next = first + count;
+    }
+  });
   const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
   const left = new Map<string, number>();
   const find = ([kind, ordinal]: BlockKey, lotId: string, sealed: Uint8Array) => {
-    const { first = 0, count = 0 } = blocksByLot.get(lotId)?.[kind] ?? {};
+    const { first = 0, count = 0 } = held.get(lotId)?.[kind] ?? {};
     if (ordinal < first || ordinal >= first + count)
       auditor.problem(`block ${kind} ${ordinal} is not of the lot ${lotId} that it names`);
     left.set(lotId, (left.get(lotId) ?? 0) + 1);
@@ -319,20 +311,17 @@ export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, bo
   await auditor.walk(STAGED_BLOCKS, (lotId, sealed) => {
     staged.add(lotId);
     for (const kind of BLOCK_KINDS) {
-      const first = blocksByLot.get(lotId)?.[kind].first ?? 0;
+      const first = held.get(lotId)?.[kind].first ?? 0;
       for (const [index, each] of sealed[kind].entries()) find([kind, first + index], lotId, each);
     }
   });
-  const held = [...left].map(([lotId, count]) => {
-    const lot: HeldLot = { lotId, left: count, isStaged: staged.has(lotId) };
-    return [String(blocksByLot.get(lotId)?.ordinal), lot] as const;
-  });
-  await auditor.implied(HELD_LOTS, new Map(held));
+  for (const lot of held.values())
+    if (left.get(lot.lotId) !== lot.left || staged.has(lot.lotId) !== lot.isStaged)
+      auditor.problem(`lot ${lot.lotId} is held with ${lot.left} blocks left, which it has not`);
   for (const kind of BLOCK_KINDS) {
     await auditor.checkCount(`${kind}Blocks`, levels[kind].blocks);
     await auditor.checkCount(`${kind}Bytes`, levels[kind].bytes);
   }
   const blocksUnclaimed = levels.pure.blocks + levels.seed.blocks;
-  const blocksStored = ranges.reduce((sum, { count }) => sum + count, 0);
-  return { blocksUnclaimed, blocksClaimed: blocksStored - blocksUnclaimed };
+  return { blocksUnclaimed, blocksClaimed: ((await auditor.count('blocks')) ?? 0) - blocksUnclaimed };
 }
