@@ -75,13 +75,13 @@ export function testFacts({ certificate, lots: proven }: CertificateDocument, ha
 }
 
 function sequenceFacts(lots: readonly Lot[]): Fact[] {
-  const runs = Map.groupBy(
-    lots.flatMap(({ tested }) => tested),
-    ({ of }) => of,
-  );
-  return [...runs].map(([of, each]) => [
-    SEQUENCES[of] ?? of,
-    each.map(({ passed, total }) => `${passed}/${total}`).join(', '),
+  const runs = lots.flatMap(({ tested }) => tested);
+  return [...new Set(runs.map(({ of }) => of))].map((sequence) => [
+    SEQUENCES[sequence] ?? sequence,
+    runs
+      .filter(({ of }) => of === sequence)
+      .map(({ passed, total }) => `${passed}/${total}`)
+      .join(', '),
   ]);
 }
 
