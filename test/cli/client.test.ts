@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bytes } from '../../clients/typescript/program/draw.ts';
+import { DRAWING } from '../../clients/typescript/program/draw.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
@@ -115,7 +115,7 @@ describe('qrn as a client', () => {
   });
 
   it('sends no bytes to a terminal', async () => {
-    const { status, out, talk } = await runCommand(bytes, ['16', '--raw'], {}, undefined, {
+    const { status, out, talk } = await runCommand(DRAWING['bytes'], ['16', '--raw'], {}, undefined, {
       isTerminal: true,
     });
     assert.deepEqual([status, out], [2, '']);
@@ -227,7 +227,7 @@ describe('qrn as a client', () => {
       ['intgers', 2, /^qrn: unknown command 'intgers' \(Did you mean integers\?\); the commands are /],
       ['bytes 2Q', 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
       ['pick one', 2, /give at least two items/],
-      ['weighted a b --weights 1', 2, /^qrn weighted: --weights has 1 numbers for 2 items; see [^\n]*\n$/],
+      ['weighted a b --weights 1', 1, /^qrn weighted: invalid_weights: [^\n]*\n$/],
       [
         'weighted a b --weights 1,x',
         2,

@@ -18,6 +18,7 @@ import type { Answer, DataEndpoint } from '../src/answers.ts';
 import type { QrnClient } from '../src/client.ts';
 import type { DataParameters, DrawParameters } from '../src/parameters.ts';
 import type { PendingCall } from '../src/pending-call.ts';
+import { type AskedKind, KINDS, type Parameter } from './kinds.ts';
 import { streamBytes, streamLines } from './raw-stream.ts';
 import { checked, connect, provenanceText, SERVICE_OPTIONS, serving } from './service-client.ts';
 
@@ -59,30 +60,27 @@ type Common = Given<typeof DRAW_OPTIONS> & { readonly operands: readonly string[
 
 /** What stands behind the name of a command, and the parameter that it becomes. */
 interface KindOperand {
+  readonly parameter: string;
   readonly name: string;
   readonly meaning: string;
-  readonly optional?: true;
+  readonly optional?: boolean;
   readonly repeated?: true;
   readonly read: (operands: readonly string[], context: CommandContext) => Promise<object> | object;
 }
 
-/** Values as they are printed: each on a line of its own, or for people as words in lines. */
-type ShownValues = { readonly lines: readonly string[] } | { readonly words: readonly string[] };
-
 type Parameters = DrawParameters & Record<string, unknown>;
+type Data = Readonly<Record<string, unknown>>;
 
-/** A command that draws one kind of value. What this leaves to the service is refused by it, and printed as it says it. */
-interface Kind<E extends DataEndpoint, T> {
-  readonly summary: string;
-  /** That which answers; the command's name when not given. */
-  readonly endpoint?: E;
-  readonly operand: KindOperand;
-  /** Each becomes the parameter of its name. */
+/** What a command that draws does otherwise than its kind says. What it leaves to the service is refused by it. */
+interface Otherwise {
+  readonly summary?: string;
+  /** That which answers. */
+  readonly endpoint?: DataEndpoint;
   readonly options?: OptionTable;
-  /** Of the data of an answer, and of what was asked on the command line. */
-  readonly shown: (data: T, asked: Parameters) => ShownValues;
-  /** The parameters that the service is sent, where they are others. Throws where it could not tell what is wrong. */
+  /** The parameters that the service is sent. */
   readonly prepared?: (asked: Parameters) => Parameters;
+  /** Of the data of an answer, and of what was asked on the command line. */
+  readonly shown?: (data: Data, asked: Parameters) => readonly unknown[];
   /** Sends with --raw what one answer does not hold, and gives the exit status. */
   readonly streamed?: (
     parameters: Parameters & { readonly count: number },
@@ -92,12 +90,13 @@ interface Kind<E extends DataEndpoint, T> {
   ) => Promise<number>;
 }
 
-function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition: Kind<E, T>): Command {
-  const { summary, operand, options = {}, shown, prepared, streamed } = definition;
-  const endpoint = definition.endpoint ?? (name as E);
+/** A command that draws one kind of value. */
+function drawing(name: string, operand: KindOperand, kind: AskedKind, otherwise: Otherwise = {}): Command {
+  const { endpoint = name as DataEndpoint, prepared, streamed, shown = valuesOf } = otherwise;
+  const options = otherwise.options ?? optionsOf(kind, operand);
   return action({
     path: name,
-    summary,
+    summary: otherwise.summary ?? kind.summary,
     operands: [operand],
     options: { ...options, ...DRAW_OPTIONS },
     run: async (input, context) => {
@@ -117,7 +116,7 @@ function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition
         if (isStreamed)
           return streamed({ ...parameters, count: Number(parameters['count']) }, input, client, context);
         if (input.dryRun) return quote(endpoint, parameters, client);
-        const call = client[endpoint] as (parameters: object) => PendingCall<Answer<T>>;
+        const call = client[endpoint] as (parameters: object) => PendingCall<Answer<Data>>;
         const { answer, response } = await call.call(client, parameters).withResponse();
         if (input.verify) {
           const status = await checked(client, answer, context);
@@ -129,6 +128,52 @@ function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition
       });
     },
   });
+}
+
+/** An option for each parameter but that of the operand. */
+function optionsOf({ properties, required }: AskedKind, { parameter: taken }: KindOperand): OptionTable {
+  const own = Object.entries(properties).filter(([name]) => name !== taken);
+  return Object.fromEntries(
+    own.map(([name, each]) => [name, { ...optionOf(each), required: required.includes(name) }]),
+  );
+}
+
+function optionOf(parameter: Parameter): OptionTable[string] {
+  const { type, enum: words } = parameter;
+  const meaning = meaningOf(parameter);
+  if (words !== undefined)
+    return { value: 'WORD', meaning: `${words.join(', ')}: ${meaning}`, read: oneOf(words) };
+  if (type === 'boolean') return { meaning };
+  if (type === 'array') return { value: 'N,…', meaning, read: listOf(integer) };
+  if (type === 'number') return { value: 'X', meaning, read: decimalNumber };
+  if (type === 'string') return { value: 'TEXT', meaning };
+  return { value: 'N', meaning, read: integer };
+}
+
+/** A default of more characters would not fit a line. */
+const DEFAULT_SHOWN_MAX = 20;
+
+function meaningOf({ description, default: fallback }: Parameter): string {
+  const isShown = fallback != null && fallback !== false && String(fallback).length <= DEFAULT_SHOWN_MAX;
+  const meaning = description[0]!.toLowerCase() + description.slice(1).replace(/\.$/, '');
+  return `${meaning}${isShown ? `; ${fallback} when not given` : ''}`;
+}
+
+/** A required number stands behind the command, else how many values there are. */
+function operandOf(name: string, { properties, required }: AskedKind): KindOperand {
+  if ('items' in properties) return ITEMS;
+  if (name === 'bytes') return SIZE;
+  const chosen = required.find((each) => properties[each]?.type === 'integer');
+  const parameter = chosen ?? ('count' in properties ? 'count' : 'length');
+  const { default: fallback } = properties[parameter]!;
+  const word = parameter.toUpperCase();
+  return {
+    parameter,
+    name: word,
+    meaning: meaningOf(properties[parameter]!),
+    optional: fallback !== undefined,
+    read: ([text = String(fallback)]) => ({ [parameter]: readValue(word, text, wholeNumber(1)) }),
+  };
 }
 
 async function quote<E extends DataEndpoint>(
@@ -143,16 +188,35 @@ async function quote<E extends DataEndpoint>(
   return { data: { mode, required_bytes: required, credits }, shown: [price] };
 }
 
-function print(answer: Answer<unknown>, shown: ShownValues, input: Common, context: CommandContext): void {
-  const texts = 'lines' in shown ? shown.lines : shown.words;
+/** The member of an answer that has its values. */
+function valuesOf(data: Data): readonly unknown[] {
+  const { values, items, uuids, bitstring, bytes } = data;
+  const told = values ?? items ?? uuids ?? bitstring ?? bytes;
+  return Array.isArray(told) ? told : [told];
+}
+
+/** Numbers as words in lines for people, each other value on a line of its own, as all of them with --raw. */
+function print(
+  answer: Answer<unknown>,
+  values: readonly unknown[],
+  input: Common,
+  context: CommandContext,
+): void {
+  const texts = values.map(textOf);
   const isRaw = input.raw;
   if (isRaw && texts.some((text) => text.includes('\n')))
     throw new CommandError(
       'a value holds a line break, so --raw cannot print one value to a line; use --json',
     );
-  const isList = isRaw || 'lines' in shown;
+  const isList = isRaw || typeof values[0] !== 'number';
   context.out(`${isList ? texts.join('\n') : new Help().boxWrap(texts.join(' '), HELP_WIDTH)}\n`);
   if (!isRaw) context.talk(provenanceText(answer));
+}
+
+/** Numbers of a list with a blank between them, and lists with two. */
+function textOf(value: unknown): string {
+  if (!Array.isArray(value)) return String(value);
+  return value.map(textOf).join(Array.isArray(value[0]) ? '  ' : ' ');
 }
 
 /** Whether --raw sends it in blocks. Throws a UsageError for more than one answer holds where there is no --raw. */
@@ -180,28 +244,20 @@ function exceedsAnswer(
   );
 }
 
-/** A number of things, read into `parameter`. */
-function countOf(name: string, parameter: string, meaning: string, fallback?: number): KindOperand {
-  return {
-    name,
-    meaning,
-    ...(fallback === undefined ? {} : { optional: true }),
-    read: ([text = String(fallback)]) => ({ [parameter]: readValue(name, text, wholeNumber(1)) }),
-  };
-}
-
-const COUNT = countOf('COUNT', 'count', 'how many; 1 when not given', 1);
-
 const SIZE: KindOperand = {
+  parameter: 'count',
   name: 'SIZE',
-  meaning: 'how many: 16, 64K, 10M, 1G; 16 when not given',
+  meaning: 'how many: 16, 64K, 10M, 1G; 16 when not given. With --raw any number of them, in blocks',
   optional: true,
   read: ([size = '16']) => ({ count: readValue('SIZE', size, byteCount) }),
 };
 
 const ITEMS: KindOperand = {
+  parameter: 'items',
   name: 'ITEM',
-  meaning: 'the items; without any they are the lines of stdin',
+  meaning:
+    'the items; without any they are the lines of stdin. They are sent to the service, in a request of at most 64 KiB; ' +
+    'qrn pick sends none of them',
   optional: true,
   repeated: true,
   read: async (operands, context) => {
@@ -222,165 +278,47 @@ const decimalNumber: Reader<number> = {
   read: (text) => (/^-?\d{1,7}(\.\d{1,17})?$/.test(text) ? Number(text) : undefined),
 };
 
-const number = (meaning: string) => ({ value: 'N', meaning, read: integer });
-const decimal = (meaning: string) => ({ value: 'X', meaning, read: decimalNumber });
-const numbers = (meaning: string) => ({ value: 'N,…', required: true, meaning, read: listOf(integer) });
-
-const SORT = {
-  value: 'ORDER',
-  meaning: 'none, ascending or descending',
-  read: oneOf(['none', 'ascending', 'descending']),
-};
-
-interface Numbers {
-  readonly values: readonly number[];
-}
-interface Items {
-  readonly items: readonly string[];
-}
-
-const words = ({ values }: Numbers) => ({ words: values.map(String) });
-const lines = ({ items }: Items) => ({ lines: items });
-
-export const integers = kind<Numbers>('integers', {
-  summary: 'Random integers in a range, each equally likely.',
-  operand: COUNT,
-  options: {
-    min: number('lower bound, inclusive; 0 when not given'),
-    max: number('upper bound, inclusive; 100 when not given'),
-    unique: { meaning: 'no value twice' },
-    sort: SORT,
-  },
-  shown: words,
-  streamed: ({ count, unique, sort, ...rest }, input, client, context) => {
-    if (unique !== undefined || sort !== undefined)
-      throw new UsageError('--unique and --sort take up to 10,000 values');
-    return streamLines(client.stream.integers({ total: count, ...rest }), input, client, context);
-  },
-});
-
-export const floats = kind<Numbers>('floats', {
-  summary: 'Random numbers from 0 on and below 1.',
-  operand: COUNT,
-  options: { precision: number('decimal places, 1 to 15; all 53 bits when not given') },
-  shown: words,
-  streamed: ({ count, ...rest }, input, client, context) =>
-    streamLines(client.stream.floats({ total: count, ...rest }), input, client, context),
-});
-
-export const uuid = kind<{ readonly uuids: readonly string[] }>('uuid', {
-  summary: 'Random UUIDs of version 4.',
-  operand: COUNT,
-  shown: ({ uuids }) => ({ lines: uuids }),
-});
-
-export const bytes = kind<{ readonly bytes: string }>('bytes', {
-  summary: 'Random bytes. With --raw any number of them, in blocks, for another program to read.',
-  operand: SIZE,
-  options: {
-    encoding: {
-      value: 'E',
-      meaning: 'hex or base64; hex when not given',
-      read: oneOf(['hex', 'base64']),
+const OTHERWISE: Readonly<Record<string, Otherwise>> = {
+  integers: {
+    streamed: ({ count, unique, sort, ...rest }, input, client, context) => {
+      if (unique !== undefined || sort !== undefined)
+        throw new UsageError('--unique and --sort take up to 10,000 values');
+      return streamLines(client.stream.integers({ total: count, ...rest }), input, client, context);
     },
   },
-  shown: (data) => ({ lines: [data.bytes] }),
-  streamed: ({ count, ...common }, input, client, context) =>
-    streamBytes(count, common, input, client, context),
-});
-
-export const bitstring = kind<{ readonly bitstring: string }>('bitstring', {
-  summary: 'Random bits, as a text of 0 and 1.',
-  operand: countOf('LENGTH', 'length', 'how many, up to 100,000; 128 when not given', 128),
-  shown: (data) => ({ lines: [data.bitstring] }),
-});
-
-export const sample = kind<Items>('sample', {
-  summary:
-    'Some of the items, none twice, in random order. The items are sent to the service, and its certificate covers them; ' +
-    'qrn pick sends none of them.',
-  operand: ITEMS,
-  options: { count: number('how many; 1 when not given') },
-  shown: lines,
-});
-
-export const weighted = kind<Items>('weighted', {
-  summary: 'Items picked by weight, each pick independent of the others.',
-  operand: ITEMS,
-  options: {
-    weights: numbers('a whole number from 1 on for each item, with commas'),
-    count: number('how many picks; 1 when not given'),
+  floats: {
+    streamed: ({ count, ...rest }, input, client, context) =>
+      streamLines(client.stream.floats({ total: count, ...rest }), input, client, context),
   },
-  shown: lines,
-  prepared: (parameters) => {
-    const [items, weights] = [parameters['items'] as readonly string[], parameters['weights'] as number[]];
-    if (weights.length === items.length) return parameters;
-    throw new UsageError(`--weights has ${weights.length} numbers for ${items.length} items`);
+  bytes: {
+    streamed: ({ count, ...common }, input, client, context) =>
+      streamBytes(count, common, input, client, context),
   },
-});
+};
 
-export const strings = kind<{ readonly values: readonly string[] }>('strings', {
-  summary: 'Random strings over an alphabet, each character equally likely.',
-  operand: COUNT,
-  options: {
-    length: number('characters of each, up to 128; 16 when not given'),
-    alphabet: { value: 'TEXT', meaning: 'its characters, none twice; A-Z, a-z and 0-9 when not given' },
-  },
-  shown: ({ values }) => ({ lines: values }),
-});
-
-export const sequences = kind<{ readonly values: readonly (readonly (readonly number[])[])[] }>('sequences', {
-  summary:
-    'Several sequences of integers in one answer, such as lottery tickets: each option has a number for each sequence.',
-  operand: COUNT,
-  options: {
-    length: numbers('how many numbers each sequence has'),
-    min: numbers('their lower bounds, inclusive'),
-    max: numbers('their upper bounds, inclusive'),
-    unique: { meaning: 'no number twice in a sequence' },
-    sort: SORT,
-  },
-  shown: ({ values }) => ({ lines: values.map((each) => each.map((one) => one.join(' ')).join('  ')) }),
-});
-
-export const permutations = kind<{ readonly values: readonly (readonly number[])[] }>('permutations', {
-  summary: 'The numbers from 0 to LENGTH - 1 in a random order, each order equally likely.',
-  operand: countOf('LENGTH', 'length', '2 to 10,000'),
-  options: { count: number('how many orders; 1 when not given') },
-  shown: ({ values }) => ({ lines: values.map((each) => each.join(' ')) }),
-});
-
-export const gaussians = kind<Numbers>('gaussians', {
-  summary: 'Normally distributed numbers, rounded exactly.',
-  operand: COUNT,
-  options: {
-    mean: decimal('0 when not given'),
-    stddev: decimal('1 when not given'),
-    digits: number('significant digits of each, 2 to 14; 14 when not given'),
-  },
-  shown: words,
-});
-
-export const shuffle = kind<Items>('shuffle', {
-  summary:
-    'The items in a random order, each order equally likely. They are sent to the service in one request of at most 64 KiB;\n' +
-    'qrn pick with the --count of all items orders longer ones, and sends none of them.',
-  operand: ITEMS,
-  shown: lines,
-});
-
-export const pick = kind<Numbers>('pick', {
+const PICK: Otherwise = {
   summary:
     'Items picked at random, none twice. The service draws their numbers, counted from 0 in the order they are given, and\n' +
     'never sees the items; its certificate is of the numbers.',
   endpoint: 'integers',
-  operand: ITEMS,
-  options: { count: number('how many; 1 when not given') },
+  options: { count: { value: 'N', meaning: 'how many; 1 when not given', read: integer } },
   prepared: ({ items, count = 1, ...common }) => {
     const { length } = items as readonly string[];
     if (!(Number(count) >= 1 && Number(count) <= length))
       throw new UsageError(`--count is 1 to ${length}, the number of items`);
     return { count, min: 0, max: length - 1, unique: true, ...common };
   },
-  shown: ({ values }, { items }) => ({ lines: values.map((index) => (items as readonly string[])[index]) }),
-});
+  shown: ({ values }, { items }) =>
+    (values as readonly number[]).map((index) => (items as readonly string[])[index]),
+};
+
+/** The commands that draw, by their names. */
+export const DRAWING: Readonly<Record<string, Command>> = {
+  ...Object.fromEntries(
+    Object.entries(KINDS).map(([name, kind]) => [
+      name,
+      drawing(name, operandOf(name, kind), kind, OTHERWISE[name]),
+    ]),
+  ),
+  pick: drawing('pick', ITEMS, KINDS['sample']!, PICK),
+};
