@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
 import { Random, type RefillAnswer } from '../../clients/typescript/src/random.ts';
@@ -37,6 +38,28 @@ describe('verify', () => {
     }
   });
 
+  it('finds the label of an answer as it was certified', async () => {
+    const said = { purpose: 'the client’s types', userData: 'a&b\n', public: true };
+    const answer = await client.integers({ count: 2, ...said });
+    assert.deepEqual(
+      [answer.label?.purpose, answer.label?.user_data, answer.label?.public],
+      [said.purpose, said.userData, true],
+    );
+    const digest = createHash('sha256').update('kept here').digest('hex');
+    const hidden = await client.batch({ type: 'uuid', count: 2, userDataSha256: digest });
+    assert.equal(hidden.label?.user_data_sha256, `sha256:${digest}`);
+    const binary = await client.bytesBinary({ count: 4, ...said });
+    for (const each of [answer, hidden, binary]) {
+      const { ok, checks } = await client.verify(each);
+      assert.deepEqual([ok, checks.filter((check) => !check.ok)], [true, []]);
+      assert.ok(checks.some(({ name }) => name === 'label'));
+    }
+    for await (const block of client.stream.uuid({ total: 2, block: 1, purpose: 'blocks' })) {
+      const { checks } = await client.verify(block);
+      assert.ok(checks.some(({ name, ok }) => name === 'label' && ok));
+    }
+  });
+
   it('uses no network when it is given certificate and keys, and finds what was changed', async () => {
     const answer = await client.integers({ count: 3 });
     const binary = await client.bytesBinary({ count: 4 });
@@ -68,6 +91,25 @@ describe('verify', () => {
   async function failures(verification: ReturnType<QrnClient['verify']>): Promise<string[]> {
     return (await verification).checks.filter((check) => !check.ok).map((check) => check.name);
   }
+});
+
+it('binary answers are typed arrays of what was asked for', async () => {
+  const bytes = await client.bytesBinary({ count: 21, entropyMode: 'pure' });
+  assert.deepEqual([bytes.data.bytes.length, bytes.credits.used], [21, 21]);
+  assert.match(bytes.metadata.request_id, /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+  const small = await client.batchBinary({ type: 'integers', count: 9, params: { min: -2, max: 2 } });
+  assert.ok(small.data.values instanceof Int32Array && small.data.values.every((n) => Math.abs(n) <= 2));
+  const [min, max] = [2 ** 40, 2 ** 41];
+  const wide = await client.batchBinary({ type: 'integers', count: 9, params: { min, max } });
+  assert.ok(wide.data.values instanceof Float64Array);
+  assert.ok(wide.data.values.every((n) => Number.isInteger(n) && n >= min && n <= max));
+  const floats = await client.batchBinary({ type: 'floats', count: 9 });
+  assert.ok(floats.data.values.length === 9 && floats.data.values.every((n) => n >= 0 && n < 1));
+  const params = { length: 5, encoding: 'base64' } as const;
+  const raw = await client.batchBinary({ type: 'bytes', count: 9, params });
+  assert.equal(raw.data.values.length, 45);
+  const uuids = await client.batchBinary({ type: 'uuid', count: 9 });
+  assert.ok(uuids.data.values.length === 144 && uuids.data.values[6] >> 4 === 4);
 });
 
 describe('Random', () => {

@@ -441,7 +441,7 @@ function objectOf(reply: RawResponse, member: string): Readonly<Record<string, u
   return body;
 }
 
-/** Takes the service at its word for the types of its members; test/client/answers.test.ts checks that it keeps it. */
+/** Takes the service at its word for the types of its members; test/api/openapi.test.ts checks that it keeps it. */
 function answerOf(reply: RawResponse): Answer<unknown> {
   const { data, metadata, meta, quantum_credits, opening, label } = objectOf(
     reply,
