@@ -89,6 +89,16 @@ describe('a certificate', () => {
     );
     assert.equal(`${leaves.join('\n')}\n`, golden);
   });
+
+  it('has of several lots the weakest estimate, and none where one was not assessed', () => {
+    const [good, weak] = [
+      lotRecord('a', { minEntropyPerBit: 0.9 }),
+      lotRecord('b', { minEntropyPerBit: 0.7 }),
+    ];
+    const unknown = lotRecord('c', { minEntropyPerBit: null });
+    assert.equal(issue([good, weak], PURE).verification.min_entropy_per_bit, 0.7);
+    assert.equal(issue([good, unknown], PURE).verification.min_entropy_per_bit, null);
+  });
 });
 
 describe('the result of SP 800-22', () => {

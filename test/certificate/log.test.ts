@@ -5,9 +5,12 @@ import { CertificateIds } from '../../src/certificate/ids.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { CertificateLogError, readVouchers } from '../../src/certificate/log-state.ts';
+import { nodeReader, TileEdge } from '../../src/certificate/tiles.ts';
 import { InvariantError } from '../../src/core/assert.ts';
+import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseNote, readTimestamped } from '../../src/crypto/note.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
+import { referenceRoot } from '../reference/merkle.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld, logKeys, StoreFault } from './log-world.ts';
 
@@ -87,6 +90,7 @@ describe('CertificateLog', () => {
     const log = await w.open();
     w.commit(segment(1, 3));
     assert.deepEqual(await Promise.all([log.seal(), log.seal(), log.seal()]), [3, 0, 0]);
+    assert.equal(await log.proofOf(1, 3), undefined, 'the segment has no such entry');
     await w.check(log);
   });
 });
@@ -227,6 +231,25 @@ describe('faults', () => {
       await refused(w, {});
     }
   });
+});
+
+it('stores a tile of any level when its last node is complete, and reads the nodes above it', async () => {
+  const edge = await TileEdge.load({ getLog: async () => undefined }, 0);
+  const hashes = Array.from({ length: 256 }, (_, i) => leafHash(Uint8Array.of(i)));
+  const tiles = new Map<string, Uint8Array>();
+  for (const treeLevel of [0, 8, 16])
+    for (const [i, hash] of hashes.entries()) {
+      const tile = edge.add(treeLevel, i, hash);
+      assert.equal(tile !== undefined, i === 255);
+      if (tile !== undefined) tiles.set(tile.key, tile.value);
+    }
+  assert.deepEqual(
+    [...tiles.keys()],
+    [0, 1, 2].map((level) => `tile/${level}/0000000000000000`),
+  );
+  const readNode = nodeReader({ getLog: async (key) => tiles.get(key) });
+  assert.deepEqual(await readNode(16, 255), hashes[255]);
+  assert.deepEqual(await readNode(23, 1), referenceRoot(hashes.slice(128)));
 });
 
 it('never gives a proof that does not hold', async () => {
