@@ -7,10 +7,9 @@ import { type CertificateDocument, certificateDocument, type LotProof } from './
 import { type DrawBody, type DrawDocument, drawDocument } from './draw.ts';
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
-import type { CertificateLog } from './log.ts';
+import type { CertificateLog, LoggedLot } from './log.ts';
 import { type CertifiedLot, certifiedLot, runsOf } from './lot-leaf.ts';
-import { type LoggedLot, proofFor } from './lot-release.ts';
-import { drawLeafKey, type ProvenLeaf, revocationKey } from './public-leaves.ts';
+import { drawLeafKey, lotLeafKey, type ProvenLeaf, revocationKey } from './public-leaves.ts';
 import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
 
@@ -95,24 +94,23 @@ export class CertificateArchive {
     return { lot, revocation: revocation ?? null };
   }
 
-  /** To be called when a lot was released anew: what was kept of it is read again. */
-  forgetLot(id: string): void {
+  #forget(id: string): void {
     const kept = this.#kept.get(id);
     if (kept === undefined) return;
     this.#hashesKept -= hashesOf(kept);
     this.#kept.delete(id);
   }
 
-  /** A lot that something was drawn from. What leads from its leaf to the bytes changes only when it is released anew. */
+  /** A lot that something was drawn from. What leads from its leaf to the bytes never changes. */
   async #lot(id: string): Promise<KeptLot> {
     const kept = this.#kept.get(id) ?? (await this.#readLot(id));
-    this.forgetLot(id);
+    this.#forget(id);
     if (kept.logged === undefined) return kept;
     this.#kept.set(id, kept);
     this.#hashesKept += hashesOf(kept);
     for (const [oldest] of this.#kept) {
       if (this.#kept.size <= LOTS_MAX && this.#hashesKept <= HASHES_MAX) break;
-      this.forgetLot(oldest);
+      this.#forget(oldest);
     }
     return kept;
   }
@@ -137,7 +135,9 @@ export class CertificateArchive {
     const certificate = certificateOf(id, label === undefined ? entry : { ...entry, label }, facts);
     const proof = (await this.#log.proofOf(place.segment, place.index)) ?? null;
     const shown = { verifyUrlBase: segment.context.verifyUrlBase, proof };
-    const proven = lots.map((lot, place) => lotProof(lot, place, source, entry.issuedAtMs));
+    const proven = await Promise.all(
+      lots.map((lot, place) => lotProof(lot, place, source, entry.issuedAtMs)),
+    );
     return certificateDocument(certificate, shown, proven, await this.#entropy.revocations());
   }
 
@@ -170,14 +170,13 @@ export class CertificateArchive {
     return { purpose, series, draws, next: answers.at(DRAWS_LISTED_MAX)?.serial ?? null };
   }
 
-  /** What is public of a lot; undefined for one that is unknown, or that is not released. */
+  /** What is public of a lot; undefined for one that is unknown, or that is not logged. */
   async publicLot(id: string): Promise<PublicLot | undefined> {
-    const logged = await this.#log.lotOf(id);
+    const logged = await this.#log.leafOf(lotLeafKey(id));
     if (logged === undefined) return undefined;
     return {
       lot_id: id,
-      leaf: logged.text,
-      proof: logged.proofs[logged.proofs.length - 1],
+      ...logged,
       withdrawal: (await this.#log.leafOf(revocationKey(id))) ?? null,
       ...(await this.#log.withdrawals()),
     };
@@ -185,15 +184,15 @@ export class CertificateArchive {
 }
 
 /** How the bytes drawn are bound to a lot, which was logged before anything was drawn from it. */
-function lotProof(
+async function lotProof(
   { leaf, logged, trees }: KeptLot,
   place: number,
   { mode, drawn }: DrawSource,
   issuedAtMs: number,
-): LotProof {
+): Promise<LotProof> {
   const isBound = logged !== undefined || mode === 'csprng';
   assert(isBound, `lot ${leaf.lot_id} was logged before anything was drawn from it`);
-  const proof = logged === undefined ? null : proofFor(logged, issuedAtMs);
+  const proof = (await logged?.proofFor(issuedAtMs)) ?? null;
   const ranges = drawn.filter(({ lot }) => lot === place);
   return { leaf, proof, runs: runsOf(trees, mode, ranges) };
 }

@@ -35,7 +35,6 @@ import {
   voucherRecord,
 } from './log-state.ts';
 import { type CertifiedLot, certifiedLot, statementText } from './lot-leaf.ts';
-import { type LoggedLot, type PendingStore, pendingLots } from './lot-release.ts';
 import {
   drawLeafKey,
   lotLeafKey,
@@ -52,13 +51,13 @@ import {
 } from './public-leaves.ts';
 import { readCheckpoint } from './signed-checkpoint.ts';
 import { nodeReader, TileEdge, tileOf } from './tiles.ts';
-import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
+import { firstWitnessed, putWitnessed, witnessedBy } from './witnessed.ts';
 
 /**
  * The transparency log: one tree (RFC 9162 §2.1) over every lot, every certificate and every withdrawal of a lot.
  * Sealing takes new lots and committed segments, appends their leaves, signs a checkpoint over the whole tree and
  * stores all of it in one transaction: after a crash the log is at one checkpoint or at the next, never between. The same
- * transaction releases a lot whose leaf is in a checkpoint (lot-release.ts).
+ * transaction releases a lot whose leaf is in a checkpoint.
  *
  * Records, by key:
  *   state, checkpoint/<size>, seal/<segment>   see log-state.ts
@@ -66,10 +65,10 @@ import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
  *   witnessed/…, tile/…   see the files of these names
  */
 export interface CertificateLogOptions {
-  readonly store: PendingStore &
+  readonly store: LogStore &
     Pick<DrawStore, 'drawLeaves' | 'drawLeavesLogged'> &
     Pick<Books, 'unsealed'> &
-    Pick<EntropyStore, 'lot' | 'revocations'>;
+    Pick<EntropyStore, 'lot' | 'pendingLots' | 'revocations'>;
   readonly ids: CertificateIds;
   /** The log's origin is the keys' name. */
   readonly keys: LogKeys;
@@ -96,10 +95,19 @@ export const REMOTE_BATCH_LEAVES = 16_384;
 const LEAVES_PER_TURN = 1_024;
 /** Lots that are kept at hand from one batch to the next. */
 const LOTS_KEPT_MAX = 1_024;
+/** Proofs of a lot that are kept, each against another checkpoint. */
+const LOT_PROOFS_MAX = 64;
+/** Pending lots looked through in one batch. */
+const PENDING_READ_MAX = 64;
 /** Leaves of draws taken into one batch at most. */
 const DRAW_LEAVES_PER_BATCH = 256;
 /** A log that grows says at least this often which lots have been withdrawn, and with each lot and withdrawal. */
 const STATEMENT_INTERVAL_S = 3_600;
+
+/** The proof of a lot's leaf for an answer of this time: c2sp.org/tlog-proof. */
+export interface LoggedLot {
+  readonly proofFor: (issuedAtMs: number) => Promise<string>;
+}
 
 export class CertificateLog {
   /** A call of `seal` that logs fewer leaves has left none behind. */
@@ -259,17 +267,25 @@ export class CertificateLog {
     return size <= this.size;
   }
 
-  /** Undefined until the lot is released, and for a lot without a leaf. */
+  /**
+   * What proves a lot's leaf for an answer of a time: the newest checkpoint that the log had signed by then and enough
+   * witnesses have cosigned, or else the one that the leaf was logged with. Undefined until the leaf is logged.
+   */
   async lotOf(lotId: string): Promise<LoggedLot | undefined> {
     const found = await this.#named(lotLeafKey(lotId));
-    if (found?.witnessed === undefined) return undefined;
-    const { store, index, size, leaf, witnessed, earlier = [] } = found;
-    const proofs: string[] = [];
-    for (const n of [...earlier, witnessed]) {
-      const seen = n === null ? undefined : await readWitnessed(store, n);
-      proofs.push(await this.#proof(store, index, seen?.size ?? size, seen?.note));
-    }
-    return { text: leaf, proofs };
+    if (found === undefined) return undefined;
+    const { store, index, size } = found;
+    const proofs = new Map<number, string>();
+    return {
+      proofFor: async (issuedAtMs) => {
+        const seen = await witnessedBy(store, issuedAtMs);
+        const at = seen !== undefined && seen.size >= size ? seen : { size, note: undefined };
+        const proof = proofs.get(at.size) ?? (await this.#proof(store, index, at.size, at.note));
+        if (proofs.size >= LOT_PROOFS_MAX) proofs.clear();
+        proofs.set(at.size, proof);
+        return proof;
+      },
+    };
   }
 
   /**
@@ -314,12 +330,8 @@ export class CertificateLog {
   async #sealBatch(): Promise<number> {
     if (this.#options.readOnly === true) throw new CertificateLogError('this log can only be read');
     if (this.#unknown) await this.#reload();
-    const { clock, isWitnessed = false } = this.#options;
-    const {
-      unlogged: lots,
-      released: lotIds,
-      records: released,
-    } = await pendingLots(this.#store, isWitnessed);
+    const { clock } = this.#options;
+    const { unlogged: lots, released: lotIds } = await this.#pendingLots();
     const releasedAt = (sealedAtS: number) => ({ lotIds, atMs: Math.max(clock.wallMs(), sealedAtS * 1_000) });
     const withdrawn = (await this.#store.revocations()).filter(({ lotId }) => !this.#withdrawn.has(lotId));
     const revocations = await withoutLeaf(this.#store, withdrawn, ({ lotId }) => revocationKey(lotId));
@@ -335,7 +347,7 @@ export class CertificateLog {
       try {
         const sealed = segments.map(({ sequence }) => sequence);
         await putState(this.#store, this.#state, state, {
-          records: [...records, ...released],
+          records,
           sealed,
           released: releasedAt(state.sealedAtS),
         });
@@ -345,11 +357,26 @@ export class CertificateLog {
         throw error;
       }
       this.#state = state;
-    } else if (lotIds.length > 0)
-      await this.#store.putLog(released, undefined, releasedAt(this.#state.sealedAtS));
+    } else if (lotIds.length > 0) await this.#store.putLog([], undefined, releasedAt(this.#state.sealedAtS));
     for (const { lotId } of withdrawn) this.#withdrawn.add(lotId);
     if (waiting.length > 0) await this.#store.drawLeavesLogged(waiting.map(({ ordinal }) => ordinal));
     return leaves;
+  }
+
+  /**
+   * Of the oldest pending lots those without a leaf, in the order in which they came, and those that the next batch releases:
+   * the ones that it logs, or where witnesses are asked for, those with a leaf that enough of them have cosigned.
+   */
+  async #pendingLots(): Promise<{ unlogged: LotRecord[]; released: string[] }> {
+    const unlogged: LotRecord[] = [];
+    const released: string[] = [];
+    for (const lot of await this.#store.pendingLots(PENDING_READ_MAX)) {
+      const leaf = await namedLeaf(this.#store, lotLeafKey(lot.id));
+      if (leaf === undefined) unlogged.push(lot);
+      const isSeen = leaf !== undefined && (await firstWitnessed(this.#store, leaf.size)) !== undefined;
+      if (isSeen || this.#options.isWitnessed !== true) released.push(lot.id);
+    }
+    return { unlogged, released };
   }
 
   /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
@@ -359,7 +386,7 @@ export class CertificateLog {
     revocations: readonly LotRevocation[],
     draws: readonly WaitingDrawLeaf[],
   ): Promise<{ state: ReturnType<typeof recorded>; records: LogRecord[] }> {
-    const { clock, ids, keys, isWitnessed = false } = this.#options;
+    const { clock, ids, keys } = this.#options;
     const range = new CompactRange(this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: LogRecord[] = [];
@@ -374,9 +401,7 @@ export class CertificateLog {
       append(leafHash(utf8Bytes(leaf)));
       return { index, leaf };
     };
-    const released = isWitnessed ? {} : { witnessed: null };
-    for (const lot of lots)
-      added.add({ ...appendText(certifiedLot(lot).text), ...released }, lotLeafKey(lot.id));
+    for (const lot of lots) added.add(appendText(certifiedLot(lot).text), lotLeafKey(lot.id));
     for (const revocation of revocations)
       added.addWithdrawal(appendText(revocationText(revocation)), revocationKey(revocation.lotId));
     for (const draw of draws) added.add(appendText(draw.text), drawLeafKey(draw));

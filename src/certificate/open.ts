@@ -97,11 +97,10 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     ...certificateService(archive, log, document, held),
     draw: (id) => archive.draw(ledger, id),
   };
-  const onSeen = (lotId: string) => archive.forgetLot(lotId);
   const unseen =
     witnesses === undefined || isHeld
       ? undefined
-      : await UnseenLots.find({ ledger, store, policy: witnesses, onSeen });
+      : await UnseenLots.find({ ledger, store, policy: witnesses });
   return { certificates, log: isHeld ? undefined : log, unseen, held };
 }
 

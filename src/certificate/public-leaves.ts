@@ -30,13 +30,6 @@ export interface ProvenLeaf {
 export interface StoredLeaf extends PublicLeaf {
   /** Leaves of the checkpoint that it was logged with. */
   readonly size: number;
-  /**
-   * Of a lot: the number of the witnessed checkpoint on which it was released, null when the log's own signature was
-   * enough; absent while the lot is pending.
-   */
-  readonly witnessed?: number | null;
-  /** What it had been released on before other witnesses were asked for (UnseenLots): answers before then rest on it. */
-  readonly earlier?: readonly (number | null)[];
 }
 
 /** A stored leaf and its number among the public ones. */
@@ -74,11 +67,6 @@ async function leafAt(store: LogReader, n: number): Promise<StoredLeaf> {
   const leaf = await readJson<StoredLeaf>(store, leafKey(n));
   assert(leaf !== undefined, `public leaf ${n} is stored`);
   return leaf;
-}
-
-/** The record of a leaf that was stored, with other words on what its lot was released on. */
-export function leafRecord({ n, ...leaf }: NumberedLeaf): LogRecord {
-  return jsonRecord(leafKey(n), leaf);
 }
 
 /** Those of them whose name has no leaf yet. */
@@ -149,7 +137,7 @@ export class PublicBatch {
     this.withdrawals = new CompactRange(before.withdrawals.size, before.withdrawals.roots);
   }
 
-  add(leaf: PublicLeaf & Pick<StoredLeaf, 'witnessed'>, name?: string): number {
+  add(leaf: PublicLeaf, name?: string): number {
     const n = this.#before.count + this.#leaves.length;
     this.#leaves.push({ n, ...leaf });
     if (name !== undefined) this.#records.push(jsonRecord(name, n));
@@ -176,7 +164,10 @@ export class PublicBatch {
     };
     return {
       state,
-      records: [...this.#leaves.map((leaf) => leafRecord({ ...leaf, size })), ...this.#records],
+      records: [
+        ...this.#leaves.map(({ n, ...leaf }) => jsonRecord(leafKey(n), { ...leaf, size })),
+        ...this.#records,
+      ],
     };
   }
 }

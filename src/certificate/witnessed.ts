@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { formatNote } from '../crypto/note.ts';
+import { formatNote, readTimestamped } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
 import { jsonRecord, paddedNumber, readJson } from './log-records.ts';
 import { noteOf } from './log-state.ts';
@@ -52,34 +52,42 @@ function withThoseOf(first: string, second: string): string {
   return formatNote({ text, signatures: [...signatures, ...added] });
 }
 
-/** The smallest witnessed checkpoint of at least `size` leaves and its number, by halving. */
-export async function firstWitnessed(
-  store: LogStore,
-  size: number,
-): Promise<(Witnessed & { readonly n: number }) | undefined> {
+/** The smallest witnessed checkpoint of at least `size` leaves. */
+export async function firstWitnessed(store: LogStore, size: number): Promise<Witnessed | undefined> {
+  const n = await firstOf(store, (each) => each.size >= size);
+  return n === (await countOf(store)) ? undefined : await readWitnessed(store, n);
+}
+
+/** The witnessed checkpoint of the most leaves that the log says it had signed by a time. */
+export async function witnessedBy(store: LogStore, atMs: number): Promise<Witnessed | undefined> {
+  const n = await firstOf(store, ({ note }) => signedAtMs(note) > atMs);
+  return n === 0 ? undefined : await readWitnessed(store, n - 1);
+}
+
+/** The number of the first that `passes`, which those after it do too, by halving; how many there are where none does. */
+async function firstOf(store: LogStore, passes: (each: Witnessed) => boolean): Promise<number> {
   let from = 0;
   let before = await countOf(store);
-  let found: (Witnessed & { readonly n: number }) | undefined;
   while (from < before) {
     const middle = Math.floor((from + before) / 2);
-    const each = await readWitnessed(store, middle);
-    if (each.size >= size) {
-      found = { ...each, n: middle };
-      before = middle;
-    } else from = middle + 1;
+    if (passes(await readWitnessed(store, middle))) before = middle;
+    else from = middle + 1;
   }
-  return found;
+  return from;
 }
 
-/** The one of the most leaves and its number; undefined before the first. */
-export async function newestWitnessed(
-  store: LogStore,
-): Promise<(Witnessed & { readonly n: number }) | undefined> {
-  const n = (await countOf(store)) - 1;
-  return n < 0 ? undefined : { ...(await readWitnessed(store, n)), n };
+/** When the log says that it signed a checkpoint. */
+function signedAtMs(note: string): number {
+  const { text, signatures } = noteOf(note);
+  const origin = text.slice(0, text.indexOf('\n'));
+  const times = signatures
+    .filter(({ name }) => name === origin)
+    .map(({ signature }) => readTimestamped(signature)?.atS)
+    .filter((atS) => atS !== undefined);
+  return Math.max(...times) * 1_000;
 }
 
-export async function readWitnessed(store: LogStore, n: number): Promise<Witnessed> {
+async function readWitnessed(store: LogStore, n: number): Promise<Witnessed> {
   const witnessed = await readJson<Witnessed>(store, keyOf(n));
   assert(witnessed !== undefined, `the witnessed checkpoint ${n} is stored`);
   return witnessed;
