@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, write, writeSync } from 'node:fs';
+import { closeSync, constants, fdatasync, openSync, write, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { pack, unpack } from 'msgpackr';
 import { assert, messageOf } from '../core/assert.ts';
 import {
@@ -28,6 +29,8 @@ const BEHIND_SHARE = 3 / 4;
  * A larger record goes to the ledger itself: a kept answer of megabytes would take the room from everybody else's.
  */
 const RECORD_SHARE_MAX = 1 / 16;
+/** With `commit`, what is acknowledged is flushed after this time: a power cut loses so much of certificates and counters. */
+const FLUSH_DELAY_MS = 10;
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
 
 export interface FrontJournalOptions {
@@ -41,9 +44,9 @@ export interface FrontJournalOptions {
 }
 
 /**
- * The journal of one front. A segment is acknowledged when it stands here: written, for durability `commit`; written
- * through to the disk with one O_DSYNC write off the loop, for `fsync`. The ledger's thread brings it into LMDB in its
- * own time, and sees all that is acknowledged. A segment that the journal has no room for waits for LMDB's own commit.
+ * The journal of one front. A segment is acknowledged when it stands here: written, for durability `commit`, and flushed soon
+ * after; written through to the disk with one O_DSYNC write off the loop, for `fsync`. The ledger's thread brings it into LMDB
+ * in its own time, and sees all that is acknowledged. A segment that the journal has no room for waits for LMDB's own commit.
  */
 export class FrontJournal implements SegmentSink {
   /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */
@@ -57,6 +60,11 @@ export class FrontJournal implements SegmentSink {
   /** What LMDB had when it was last asked how far it has come, which it was not further behind than. */
   #storedTo = 0;
   #record = new Uint8Array(64 * 1_024);
+  /** Of durability `commit`: the flush that is due or under way. */
+  #flushDue: NodeJS.Timeout | undefined;
+  #isFlushing = false;
+  #flushedTo = 0;
+  #isClosed = false;
   /** Commits run one after the other: a record is acknowledged after all before it. */
   #last: Promise<void> = Promise.resolve();
   #stopped: LedgerError | undefined;
@@ -104,7 +112,33 @@ export class FrontJournal implements SegmentSink {
   /** Nothing may be under way. */
   close(): void {
     this.#stopped ??= new LedgerError('stopped', 'the journal is closed');
+    this.#isClosed = true;
+    clearTimeout(this.#flushDue);
+    if (!this.#isFlushing) this.#closeFiles();
+  }
+
+  #closeFiles(): void {
     for (const fd of this.#fds) closeSync(fd);
+  }
+
+  #flushSoon(): void {
+    this.#flushDue ??= setTimeout(() => void this.#flush(), FLUSH_DELAY_MS);
+  }
+
+  /** Flushes what was acknowledged since the last time. */
+  async #flush(): Promise<void> {
+    const end = this.#end;
+    const { fileBytes } = this.#options.place;
+    const slots = new Set([this.#flushedTo, end - 1].map((at) => placeInFiles(at, fileBytes).slot));
+    this.#isFlushing = true;
+    const flushes = await Promise.allSettled([...slots].map((slot) => promisify(fdatasync)(this.#fds[slot])));
+    this.#isFlushing = false;
+    this.#flushDue = undefined;
+    this.#flushedTo = end;
+    const failed = flushes.find((each) => each.status === 'rejected');
+    if (this.#isClosed) this.#closeFiles();
+    else if (failed !== undefined) this.#stop(failed.reason);
+    else if (this.#end > end) this.#flushSoon();
   }
 
   async #commitToLedger(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
@@ -195,6 +229,7 @@ export class FrontJournal implements SegmentSink {
     this.#end = end;
     this.#board.setWritten(front, end);
     this.#board.wake(this.#waitingBytes() > HURRY_SHARE * fileBytes);
+    if (this.#options.durability === 'commit') this.#flushSoon();
   }
 
   #waitingBytes(): number {

@@ -78,6 +78,22 @@ suite('group commit', () => {
     }
   });
 
+  test('what is acknowledged is stored in the transaction that seals it', async (t) => {
+    const { disk, ledger } = await openJournaled(t);
+    for (const n of [1, 2, 3]) await ledger.commit([filledSegment(n, 3)], []);
+    const before = disk.transactions;
+    assert.deepEqual(await ledger.unsealed(5), [filledSegment(1, 3), filledSegment(2, 3)]);
+    assert.equal(disk.transactions, before);
+    const state = { key: 'state', value: new Uint8Array([1]) };
+    await ledger.putLog([state], { key: 'state', expected: undefined, sealed: [1, 2] });
+    assert.equal(disk.transactions, before + 1);
+    const next = { key: 'state', value: new Uint8Array([2]) };
+    const put = ledger.putLog([next], { key: 'state', expected: state.value, sealed: [3, 4] });
+    await assertRejects(put, 'conflict');
+    assert.deepEqual(await ledger.unsealed(5), [filledSegment(3, 3)]);
+    await closeSound(ledger);
+  });
+
   test('what is acknowledged reaches LMDB unasked, in one transaction, and an idle ledger makes none', async (t) => {
     const { disk, ledger } = await openJournaled(t, 'commit');
     const before = disk.transactions;

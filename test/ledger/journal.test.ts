@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import {
+import fs, {
   constants,
   copyFileSync,
   existsSync,
@@ -14,6 +14,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { FrontJournal, unpackRecord } from '../../src/ledger/front-journal.ts';
@@ -138,6 +139,32 @@ suite('the journal of a front', () => {
       const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8);
       assert.equal((flags & constants.O_DSYNC) !== 0, durability === 'fsync');
     }
+  });
+
+  test('commit: what is acknowledged is flushed soon after, and a flush that fails stops the front', async (t) => {
+    const flushes: ((error: Error | null) => void)[] = [];
+    let flushed = () => {};
+    t.mock.method(fs, 'fdatasync', (_fd: number, done: (error: Error | null) => void) => {
+      flushes.push(done);
+      flushed();
+    });
+    syncBuiltinESMExports();
+    t.after(() => {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    });
+    const nextFlush = () => new Promise<void>((resolve) => (flushed = resolve));
+    const { journal, commit } = opened(t, 'commit');
+    const first = nextFlush();
+    await commit(1);
+    await first;
+    await commit(2); // the flush under way may not have all of it
+    const second = nextFlush();
+    flushes[0](null);
+    await second;
+    flushes[1](new Error('EIO: i/o error'));
+    assert.match((await journal.failed).message, /its journal cannot be written \(EIO/);
+    await assert.rejects(commit(3), { reason: 'stopped' });
   });
 
   test('writes nothing over that the ledger has not stored: what has no room goes to the ledger', async (t) => {

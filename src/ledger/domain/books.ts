@@ -65,8 +65,14 @@ export function encoded(segment: SegmentRecord): EncodedSegment {
   return { segment, bytes: encodeSegment(segment) };
 }
 
+/** What stores segments, for a transaction of the caller. */
+export interface Storing {
+  /** See Books.commit. */
+  storing(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): Body<void>;
+}
+
 /** The books of one process, over a store that others may write too. */
-export function booksIn(store: Store, clock: Clock, writer: Writer): Books & LogStore {
+export function booksIn(store: Store, clock: Clock, writer: Writer): Books & LogStore & Storing {
   const unsealed = new UnsealedEntries();
   const { expireAnswers, ...answers } = answersIn(store, clock);
 
@@ -100,6 +106,11 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
     async commit(segments, kept) {
       const fresh = segments.map(encoded); // a flaw is the caller's bug: found before anything is written
       await store.write(seriesLocks(segments), () => storeSegments(fresh, kept, writer));
+    },
+
+    *storing(segments, kept) {
+      yield* storeSegments(segments, kept, writer);
+      for (const { segment } of segments) unsealed.note(segment); // soon they are sealed
     },
 
     segment: (sequence) =>

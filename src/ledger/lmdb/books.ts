@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { booksIn, type EncodedSegment, storeSegments, type Writer } from '../domain/books.ts';
+import { booksIn, type EncodedSegment, type Writer } from '../domain/books.ts';
 import { ONLY_OWNER } from '../domain/sources.ts';
 import type { Books, LogStore } from '../ledger.ts';
 import type { StoredAnswer } from '../records.ts';
@@ -47,12 +47,13 @@ export function lmdbBooksIn(
     const known = meta.entries({ from: 'journal/', before: 'journal0' });
     return new Map([...known].map(({ key, value }) => [key.slice('journal/'.length), value]));
   };
+  const { storing, ...books } = booksIn(domain, clock, WRITER);
   return {
-    ...booksIn(domain, clock, WRITER),
+    ...books,
 
     store: (segments, answers, journals = []) =>
       writer.submit(() => {
-        domain.within(storeSegments(segments, answers, WRITER));
+        domain.within(storing(segments, answers));
         putPositions(journals);
       }),
 

@@ -3,7 +3,7 @@ import type { EncodedSegment } from '../domain/books.ts';
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
-import type { Books } from '../ledger.ts';
+import type { Books, LogStore } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { JournalPosition, LmdbBooks } from './books.ts';
@@ -36,7 +36,7 @@ function answerKey(accountNumber: number, keyDigest: string): string {
  * together with the position up to which each journal is stored. Every read sees all that was acknowledged before it. While
  * nothing is new, nothing runs.
  */
-export class FollowingBooks implements Books {
+export class FollowingBooks implements Books, LogStore {
   readonly #books: LmdbBooks;
   readonly #writer: GroupWriter;
   readonly #board: JournalBoard;
@@ -48,6 +48,7 @@ export class FollowingBooks implements Books {
   readonly leaseSequences: Books['leaseSequences'];
   readonly saveRates: Books['saveRates'];
   readonly probe: Books['probe'];
+  readonly getLog: LogStore['getLog'];
   #gathered: Gathered = { segments: [], answers: [] };
   /** Encoded segments that are read and not yet in LMDB, by sequence. */
   readonly #segmentsAhead = new Map<number, Uint8Array>();
@@ -76,6 +77,7 @@ export class FollowingBooks implements Books {
     this.leaseSequences = options.books.leaseSequences;
     this.saveRates = options.books.saveRates;
     this.probe = options.books.probe;
+    this.getLog = options.books.getLog;
     this.#followed = options.journals.map(({ name, place }) => ({
       reader: new JournalReader(place),
       front: place.front,
@@ -128,8 +130,34 @@ export class FollowingBooks implements Books {
     return this.#books.segment(sequence);
   }
 
+  /**
+   * What is stored and not sealed, and then what is acknowledged: `putLog` stores that with its leaves. Labelled answers get their
+   * numbers when they are stored, so they are stored first.
+   */
+  async unsealed(certificates: number): Promise<SegmentRecord[]> {
+    this.#gather();
+    if (this.#gathered.segments.some(hasNotes)) await this.store();
+    const ahead = this.#gathered.segments.filter((each) => !hasNotes(each)).map(({ segment }) => segment);
+    const segments = await this.#books.unsealed(certificates);
+    const stored = new Set(segments.map(({ sequence }) => sequence));
+    let missing = segments.reduce((left, { count }) => left - count, certificates);
+    for (const segment of ahead.sort((a, b) => a.sequence - b.sequence)) {
+      if (missing <= 0) break;
+      if (stored.has(segment.sequence)) continue; // since it was looked for
+      segments.push(segment);
+      missing -= segment.count;
+    }
+    return segments;
+  }
+
+  /** Stores what is acknowledged, and puts the records in the same transaction: they may seal it. */
+  putLog(...args: Parameters<LogStore['putLog']>): Promise<void> {
+    const put = this.#storing.then(() => this.#store(() => this.#books.putLog(...args)));
+    this.#storing = put.catch(() => {}); // told to the caller
+    return put;
+  }
+
   readonly seriesPage = this.#afterStore('seriesPage');
-  readonly unsealed = this.#afterStore('unsealed');
   readonly segmentsFrom = this.#afterStore('segmentsFrom');
   readonly balances = this.#afterStore('balances');
   readonly usage = this.#afterStore('usage');
@@ -185,9 +213,10 @@ export class FollowingBooks implements Books {
     }
   }
 
-  async #store(): Promise<void> {
+  /** `putAlso` writes in the same transaction, after what is stored. */
+  async #store(putAlso = async () => {}): Promise<void> {
     const isNew = this.#followed.some(({ front }) => this.#board.written(front) > this.#board.stored(front));
-    if (!isNew) return;
+    if (!isNew) return putAlso();
     this.#writer.requireRunning();
     this.#gather();
     const { segments, answers } = this.#gathered;
@@ -195,7 +224,10 @@ export class FollowingBooks implements Books {
     const positions = this.#followed.map(({ reader, front, name }) => {
       return { front, name, position: reader.position };
     });
-    await this.#books.store(segments, answers, positions satisfies JournalPosition[]);
+    const stored = this.#books.store(segments, answers, positions satisfies JournalPosition[]);
+    const put = putAlso();
+    put.catch(() => {}); // told below
+    await stored;
     for (const { front, position } of positions) this.#board.setStored(front, position);
     this.#space.look();
     for (const { segment } of segments) this.#segmentsAhead.delete(segment.sequence);
@@ -203,5 +235,10 @@ export class FollowingBooks implements Books {
       const key = answerKey(answer.accountNumber, answer.keyDigest);
       if (this.#answersAhead.get(key) === answer) this.#answersAhead.delete(key);
     }
+    await put;
   }
+}
+
+function hasNotes({ segment }: EncodedSegment): boolean {
+  return segment.notes !== undefined;
 }

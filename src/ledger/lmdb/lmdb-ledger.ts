@@ -164,7 +164,7 @@ function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
       sources,
       books: following ?? parts.books,
       draws: drawsIn(domain),
-      log: parts.books,
+      log: following ?? parts.books,
       limits: SOLE_NODE,
       claims: SOLE_NODE,
       upkeep,

@@ -46,8 +46,7 @@ export interface LmdbLedgerOptions {
   /** The server is a command, which has the folder for a moment: a service that starts waits for its end. */
   readonly isCommand?: true;
   /**
-   * That of the fronts' journals. With `commit` only LMDB brings answers to the disk, and within 10 ms. What is written
-   * to the ledger itself is on disk before a promise resolves in either case.
+   * That of the fronts' journals. What is written to the ledger itself is on disk before a promise resolves in either case.
    */
   readonly durability: Durability;
   /** Journals that a server makes, one for each front; 1 unless given. */
@@ -88,14 +87,15 @@ const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
 const MAP_BYTES = 64 * 1024 * MEBIBYTE;
 const TABLES_MAX = 64;
 /**
- * 40 ms at 100,000 certificates a second take 320 KB; the rest is for a ledger that falls behind by a second.
+ * 150 ms at 100,000 certificates a second, until they are logged, take 1.2 MB; the rest is for a ledger that falls behind by most
+ * of a second.
  */
 const JOURNAL_FILE_BYTES = 8 * MEBIBYTE;
 /**
- * How long what is acknowledged may wait for LMDB, in milliseconds. With `commit` nothing else brings it to disk: a power
- * cut loses this much of certificates and counters.
+ * How long what is acknowledged may wait for LMDB. The log of certificates, which stores it together with its leaves, is mostly
+ * faster; this is for a ledger whose log is behind.
  */
-const STORE_INTERVAL_MS: Readonly<Record<Durability, number>> = { fsync: 40, commit: 10 };
+const STORE_INTERVAL_MS = 500;
 const START_AUDIT_WAIT_MS = 10_000;
 
 const DATA_FILE = 'data.mdb';
@@ -187,7 +187,7 @@ async function openLocked(options: LmdbLedgerOptions, owner: FolderOwner | undef
       ...{ path, log, books, writer, space, identity, durability },
       fronts: options.fronts ?? 1,
       fileBytes: options.journalFileBytes ?? JOURNAL_FILE_BYTES,
-      intervalMs: STORE_INTERVAL_MS[durability],
+      intervalMs: STORE_INTERVAL_MS,
       mayLackJournals: options.mayLackJournals === true,
     });
     const folderWatch = watchFolder({ path, log, writer, space, ...started });
