@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { concatBytes } from '../core/bytes.ts';
+import { putBytes } from '../core/bytes.ts';
 import { HASH_BYTES, type Hash, nodeHash, type ReadNode, splitHashes } from '../crypto/merkle.ts';
 import type { LogRecord } from '../ledger/ledger.ts';
 import { type LogReader, paddedNumber } from './log-records.ts';
@@ -53,61 +53,60 @@ function tileKey(level: number, index: number): string {
   return `tile/${level}/${paddedNumber(index)}`;
 }
 
+/** A tile that grows: its hashes stand one behind the other. */
+interface PartialTile {
+  readonly index: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  hashes: number;
+}
+
+function emptyTile(index: number): PartialTile {
+  return { index, bytes: new Uint8Array(TILE_HASHES * HASH_BYTES), hashes: 0 };
+}
+
 /** The partial tiles at the growing edge, one a level. */
 export class TileEdge {
-  readonly #partial: Hash[][];
-  /** Tile index by level. */
-  readonly #index: number[];
+  readonly #tiles: PartialTile[];
 
-  private constructor(partial: Hash[][], index: number[]) {
-    this.#partial = partial;
-    this.#index = index;
+  private constructor(tiles: PartialTile[]) {
+    this.#tiles = tiles;
   }
 
   /** The edge of the stored tree of `size` leaves. */
   static async load(store: LogReader, size: number): Promise<TileEdge> {
-    const partial: Hash[][] = [];
-    const index: number[] = [];
+    const tiles: PartialTile[] = [];
     for (let level = 0; TILE_HASHES ** level <= size; level++) {
       const hashes = Math.floor(size / TILE_HASHES ** level);
-      index.push(Math.floor(hashes / TILE_HASHES));
-      const width = hashes % TILE_HASHES;
-      partial.push(width === 0 ? [] : splitHashes(await readTile(store, level, index[level], width)));
+      const tile = emptyTile(Math.floor(hashes / TILE_HASHES));
+      tile.hashes = hashes % TILE_HASHES;
+      if (tile.hashes > 0) tile.bytes.set(await readTile(store, level, tile.index, tile.hashes));
+      tiles.push(tile);
     }
-    return new TileEdge(partial, index);
+    return new TileEdge(tiles);
   }
 
   copy(): TileEdge {
-    return new TileEdge(
-      this.#partial.map((hashes) => [...hashes]),
-      [...this.#index],
-    );
+    return new TileEdge(this.#tiles.map((tile) => ({ ...tile, bytes: tile.bytes.slice() })));
   }
 
   /** Takes a completed node; gives the tile that it completes. Nodes between tile levels are not stored. */
   add(treeLevel: number, index: number, hash: Hash): LogRecord | undefined {
     if (treeLevel % LEVELS_PER_TILE !== 0) return undefined;
     const level = treeLevel / LEVELS_PER_TILE;
-    if (level === this.#partial.length) {
-      this.#partial.push([]);
-      this.#index.push(0);
-    }
-    const hashes = this.#partial[level];
-    assert(index === this.#index[level] * TILE_HASHES + hashes.length, 'nodes are completed in order');
-    hashes.push(hash);
-    if (hashes.length < TILE_HASHES) return undefined;
-    this.#partial[level] = [];
-    return { key: tileKey(level, this.#index[level]++), value: concatBytes(...hashes) };
+    if (level === this.#tiles.length) this.#tiles.push(emptyTile(0));
+    const tile = this.#tiles[level];
+    assert(index === tile.index * TILE_HASHES + tile.hashes, 'nodes are completed in order');
+    putBytes(hash, tile.bytes, tile.hashes++ * HASH_BYTES);
+    if (tile.hashes < TILE_HASHES) return undefined;
+    this.#tiles[level] = emptyTile(tile.index + 1);
+    return { key: tileKey(level, tile.index), value: tile.bytes };
   }
 
   /** The partial tiles as they are now. */
   partialTiles(): LogRecord[] {
-    const tiles: LogRecord[] = [];
-    this.#partial.forEach((hashes, level) => {
-      if (hashes.length > 0)
-        tiles.push({ key: tileKey(level, this.#index[level]), value: concatBytes(...hashes) });
-    });
-    return tiles;
+    return this.#tiles.flatMap(({ index, bytes, hashes }, level) =>
+      hashes === 0 ? [] : [{ key: tileKey(level, index), value: bytes.slice(0, hashes * HASH_BYTES) }],
+    );
   }
 }
 
