@@ -30,7 +30,7 @@ import {
 } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 import type { Route } from './route-table.ts';
-import type { Turn, TurnClock } from './turn-clock.ts';
+import type { TurnClock } from './turn-clock.ts';
 
 /** What the exchanges of one front share. */
 export interface Pipeline {
@@ -139,7 +139,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   #booked: Hold | undefined = undefined;
   /** Bytes of memory that the rest of its body keeps alive: more than the rest itself while that is a view. */
   #heldBytes = 0;
-  readonly #turn: Turn;
   readonly #host: ExchangeHost;
   readonly #wire: Wire;
   #queue: DeadlineQueue<Exchange> | null = null;
@@ -154,7 +153,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   /** Of a body in lines: told whether the reader took the last one. */
   #lineTaken: ((isTaken: boolean) => void) | undefined = undefined;
   #isInLines = false;
-  #isLineFeedSent = false;
   #keeping: Keeping | undefined = undefined;
   #pipeline: Pipeline | undefined = undefined;
   #step: Step = undefined!;
@@ -164,7 +162,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   constructor(host: ExchangeHost, wire: Wire, method: string, request: NativeRequest) {
     super(method, request);
     this.#host = host;
-    this.#turn = host.turns.current();
     this.#wire = wire;
   }
 
@@ -376,8 +373,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     this.#owner = owner;
     // Bytes that came behind a closing request would be served as the next one, although the reply says
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
-    if ((this.#insideParser && this.#closing) || !this.#host.turns.hasRoom(this.#turn))
-      setImmediate(this.#laterOf(head, body));
+    if (this.#insideParser && this.#closing) setImmediate(this.#laterOf(head, body));
     else this.#send(head, body);
   }
 
@@ -464,7 +460,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     this.restartDeadline();
     return new Promise((resolve, reject) => {
       this.#lineTaken = resolve;
-      this.#isLineFeedSent = false;
       try {
         this.#wire.together(() => this.#offer(line));
       } catch (error) {
@@ -562,11 +557,9 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     if (taken < rest.length) this.#hold(rest, taken);
     else if (!this.#isInLines) this.#finish();
     else {
-      const isBehind = this.#isLineFeedSent;
-      this.#isLineFeedSent = true;
       this.#letGo();
-      if (!isBehind) this.#offer(NEWLINE);
-      else if (!this.#wire.isFull) this.#tellTaken(true);
+      this.#wire.offer(NEWLINE, true); // one byte is always taken
+      if (!this.#wire.isFull) this.#tellTaken(true);
     }
   }
 

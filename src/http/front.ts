@@ -45,7 +45,10 @@ export interface FrontOptions {
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
   /** What parses HTTP, by name or as it is; `uws` without it. */
   readonly engine?: EngineName | StartEngine;
-  /** Answers a request, now or later, failures included. What it throws all the same is logged and cuts the connection. */
+  /**
+   * Answers a request, failures included, in a later turn of the loop: a client whose requests were answered as they are read could
+   * keep the loop for itself. What it throws all the same is logged and cuts the connection.
+   */
   readonly handle: (exchange: Exchange) => void;
   /** Answers, at once, what the front itself refuses. The same holds for what it throws. */
   readonly fail: (exchange: Exchange, error: ApiError) => void;

@@ -101,5 +101,6 @@ export function metricsAlone(metrics: MetricsText, clock: Clock): Pick<FrontOpti
     const { head, body } = errorReply(clientError(error), exchange);
     exchange.send(head, body);
   };
-  return { handle: (exchange) => answer(exchange).catch((error: unknown) => fail(exchange, error)), fail };
+  const take = (exchange: Exchange) => answer(exchange).catch((error: unknown) => fail(exchange, error));
+  return { handle: (exchange) => setImmediate(take, exchange), fail };
 }

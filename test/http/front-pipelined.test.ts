@@ -64,31 +64,6 @@ function contract(engine: EngineName): void {
     socket.destroy();
   });
 
-  for (const [name, later] of [
-    ['at once', (send: () => void) => send()],
-    ['by promises that are settled already', (send: () => void) => void Promise.resolve().then(send)],
-  ] as const)
-    it(`serves at most 512 requests in a turn of the loop, answered ${name}`, async () => {
-      let thisTurn = 0;
-      let most = 0;
-      let connection: HttpConnection;
-      const greedy = await frontWith(
-        (exchange) => {
-          if (thisTurn++ === 0) setImmediate(() => (thisTurn = 0));
-          most = Math.max(most, thisTurn);
-          if (most > 513) connection.leave(); // too many already: it would not be cut
-          later(() => exchange.send(PLAIN_HEAD, Buffer.from('served')));
-        },
-        { engine },
-      );
-      connection = await HttpConnection.open(greedy.front.port);
-      // one write, so that all of it is there when the front begins to read
-      connection.send(GET.repeat(4_000));
-      await connection.closed; // it is cut
-      await greedy.front.drain(0);
-      assert.ok(most > 0 && most <= 513, `${most} requests in one turn`); // the one that waits is served too
-    });
-
   if (engine === 'node')
     it('answers a client that closes its half of the connection', async () => {
       const connection = await HttpConnection.open(front.port);
