@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { OwnedCells } from '../account/cells.ts';
 import { SharedLimits } from '../account/shared-limits.ts';
 import { type CommittedDraws, DrawKeeper } from '../answer/draw-keeper.ts';
@@ -113,6 +114,12 @@ const METRICS_SHARED_MS = 1_000;
 const METRICS_CONNECTIONS_MAX = 8;
 
 /**
+ * How much V8 inlines into one function, for all threads of the process. An answer is a few hundred calls of small functions: by
+ * V8's own bounds, 460 and 920 bytes of bytecode, it took the front 15 % more of a processor, and the ledger's thread 5 %.
+ */
+const INLINING = ['--max-inlined-bytecode-size=1000', '--max-inlined-bytecode-size-cumulative=4000'];
+
+/**
  * Starts everything in the order in which it is needed, after the self-tests. What was started is stopped again when a later
  * step fails.
  */
@@ -121,6 +128,7 @@ export async function startService(
   log: Log,
   given: Partial<ServicePorts> = {},
 ): Promise<Service> {
+  for (const flag of INLINING) setFlagsFromString(flag);
   const ports: ServicePorts = { clock: new GuardedClock(), ...SYSTEM_PORTS, ...given };
   const { durability, logLevel, logColour, logName, witnesses, witnessQuorum, fronts } = config;
   const node = config.node || hostname();
