@@ -240,40 +240,6 @@ suite('claimed blocks in the data folder', () => {
     await again.close();
   });
 
-  test('a withdrawn lot loses its keys at once', async (t) => {
-    const path = temporaryFolder(t);
-    const oldest = () => openKeys(t, join(path, 'block-keys'), 1).oldest('pure');
-    const server = await openTestLedger(path);
-    for (const n of [1, 2, 3]) await addReleased(server, lot(n), blocks(n, 2, 0));
-    await server.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS });
-    assert.equal(oldest(), 3);
-    await server.revokeLot({ lotId: lotId(2), why: 'x', atMs: NOON_MS });
-    assert.equal(oldest(), 5);
-    assert.equal((await server.claimBlocks('pure', 9))[0].lotId, lotId(3));
-    await server.close();
-  });
-
-  test('blocks of lots that come while others are claimed open', async (t) => {
-    const ledger = await openTestLedger(temporaryFolder(t));
-    const got: Uint8Array[] = [];
-    const claims: Promise<unknown>[] = [];
-    for (let n = 1; n <= 20; n++) {
-      claims.push(addReleased(ledger, lot(n), blocks(n, 3, 1)));
-      const claim = ledger.claimBlocks('pure', n % 5);
-      claims.push(claim.then((some) => got.push(...some.map(({ bytes }) => bytes))));
-      if (n % 3 === 0) await claim;
-    }
-    await Promise.all(claims);
-    got.push(...(await ledger.claimBlocks('pure', 99)).map(({ bytes }) => bytes));
-    const all = Array.from({ length: 20 }, (_, i) => blocks(i + 1, 3, 1).slice(1)).flat();
-    assert.deepEqual(
-      got.map((bytes) => hash('sha256', bytes)),
-      all.map(({ bytes }) => hash('sha256', bytes)),
-    );
-    assert.equal((await ledger.claimBlocks('seed', 99)).length, 20);
-    await ledger.close();
-  });
-
   test('without their keys blocks are given up, with a line in the log', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);

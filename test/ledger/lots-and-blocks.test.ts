@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { closeSound, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
-import { block, job, lot, NO_LIMITS, NOON_MS, submitted } from '../support/ledger-records.ts';
+import { block, lot, NOON_MS } from '../support/ledger-records.ts';
 import { addReleased, release } from '../support/released-lots.ts';
 
 /** A lot has two transactions: one stores it with its blocks, and one releases it. */
@@ -12,7 +12,6 @@ const STEPS: Readonly<Record<string, (ledger: LmdbLedger) => Promise<unknown>>> 
 };
 
 const BLOCKS = [block('pure', 1), block('seed', 2), block('pure', 3)];
-const NONE = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
 
 /** A ledger whose transactions are counted, and that stops when one of the number `stopAt` has run and is not on disk. */
 async function opened(t: TestContext) {
@@ -82,23 +81,5 @@ suite('a lot and its blocks', () => {
       [1, 2, 3],
     );
     await closeSound(ledger);
-  });
-
-  test('blocks of a lot that is refused are not stored', async (t) => {
-    const { ledger } = await opened(t);
-    await ledger.openJob(job(1), NO_LIMITS);
-    await ledger.putJob(submitted(1));
-    assert.equal(await addReleased(ledger, lot(1), [block('pure', 1)], job(1).key), true);
-    assert.equal(await addReleased(ledger, lot(2), BLOCKS, job(1).key), false, 'the job has its lot');
-    assert.deepEqual((await ledger.audit()).problems, []);
-    assert.equal((await ledger.claimBlocks('pure', 9)).length, 1);
-    assert.deepEqual(await ledger.blockLevels(), NONE);
-    await addReleased(ledger, lot(3), BLOCKS);
-    assert.equal(
-      (await ledger.claimBlocks('pure', 9)).length,
-      2,
-      'and those of the next one are sealed as ever',
-    );
-    await ledger.close();
   });
 });
