@@ -44,7 +44,12 @@ interface MemoryOwner {
 /** The rules of the ledger over the driver in memory, which forgets everything with the process: as src/ledger/lmdb has them. */
 export function memoryParts({ books, folder, clock, writer, jobs }: MemoryOwner): LedgerParts {
   const ofBooks = booksIn(books, clock, writer);
-  const blocks = { store: folder, seals: OPEN_SEALS, log: silentLog };
+  const blocks = {
+    store: folder,
+    seals: OPEN_SEALS,
+    stop: (cause: unknown) => cause as Error,
+    log: silentLog,
+  };
   return {
     directory: directoryIn(books),
     entropy: lotsIn({ books, folder: blocks, node: writer.number }),

@@ -1,7 +1,7 @@
 import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import type { Log } from '../../core/log.ts';
-import { SEAL_BYTES } from '../block-keys.ts';
+import { type BlockKeys, SEAL_BYTES } from '../block-keys.ts';
 import { BLOCK_KINDS, type BlockKind, type ClaimedBlock } from '../records.ts';
 import { type Body, type Store, tx } from '../store.ts';
 import {
@@ -16,26 +16,16 @@ import {
 } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 
-/** What seals stored blocks: see BlockKeys. */
-export interface BlockSeals {
-  oldest(kind: BlockKind): number;
-  seal(kind: BlockKind, ordinal: number, lotId: string, bytes: Uint8Array): Uint8Array;
-  open(
-    kind: BlockKind,
-    ordinal: number,
-    lotId: string,
-    sealed: Uint8Array,
-  ): Uint8Array<ArrayBuffer> | undefined;
-  passOver(kind: BlockKind, ordinal: number): void;
-  /** What this throws is as grave as a write that the disk refused, and nothing may be written after it. */
-  erase(): void;
-}
+/** What seals stored blocks. */
+export type BlockSeals = Pick<BlockKeys, 'oldest' | 'seal' | 'open' | 'passOver' | 'erase'>;
 
 export interface BlockFolder {
   /** On this machine. */
   readonly store: Store;
   /** Undefined for a reader, which neither stores nor claims blocks. */
   readonly seals: BlockSeals | undefined;
+  /** After keys that could not be erased nothing more is written, as after any write that the disk refused. Gives what to throw. */
+  stop(cause: unknown): Error;
   readonly log: Log;
 }
 
@@ -239,7 +229,11 @@ export class Blocks {
     });
     seals.passOver('pure', pure);
     seals.passOver('seed', seed);
-    seals.erase();
+    try {
+      seals.erase();
+    } catch (error) {
+      throw this.#folder.stop(error);
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { assert, messageOf } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
-import { type BlockFolder, type BlockSeals, Blocks } from '../domain/blocks.ts';
+import { type BlockFolder, Blocks } from '../domain/blocks.ts';
 import { type Durability, filesOf, type JournalPlace, newLedgerId } from '../journal.ts';
 import { type AuditReport, LedgerError, type LedgerIdentity } from '../ledger.ts';
 import { type FolderOwner, socketPathOf, takeFolder } from '../server-socket.ts';
@@ -170,7 +170,8 @@ async function openLocked(options: LmdbLedgerOptions, owner: FolderOwner | undef
       audit,
     };
     const none = { blockKeys, folderWatch: undefined, scrub: undefined, following: undefined, journals: [] };
-    const reading = { store: domain, seals: undefined, log } satisfies BlockFolder;
+    const stop = (cause: unknown) => writer.stop(cause);
+    const reading = { store: domain, seals: undefined, stop, log } satisfies BlockFolder;
     if (!isServer) {
       writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
       return { ...opened, ...none, folder: reading };
@@ -181,7 +182,7 @@ async function openLocked(options: LmdbLedgerOptions, owner: FolderOwner | undef
     writer.transact(() => growAhead(join(path, DATA_FILE), dataFile.usedBytes(), aheadBytes));
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
     blockKeys = BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1);
-    const folder: BlockFolder = { ...reading, seals: sealsOf(blockKeys, writer) };
+    const folder: BlockFolder = { ...reading, seals: blockKeys };
     await new Blocks(folder).begin();
     const started = await startJournals({
       ...{ path, log, books, writer, space, identity, durability },
@@ -356,23 +357,6 @@ function watchFolder({ path, log, writer, following, journals, space }: WatchedF
       writer.stop(gone);
     }
   });
-}
-
-/** The keys of the folder. When the disk refuses them, nothing more is written, as after any write that it refused. */
-function sealsOf(keys: BlockKeys, writer: GroupWriter): BlockSeals {
-  return {
-    oldest: (kind) => keys.oldest(kind),
-    seal: (kind, ordinal, lotId, bytes) => keys.seal(kind, ordinal, lotId, bytes),
-    open: (kind, ordinal, lotId, sealed) => keys.open(kind, ordinal, lotId, sealed),
-    passOver: (kind, ordinal) => keys.passOver(kind, ordinal),
-    erase() {
-      try {
-        keys.erase();
-      } catch (error) {
-        throw writer.stop(error);
-      }
-    },
-  };
 }
 
 /** A server whose start is no longer the newest may not write. */
