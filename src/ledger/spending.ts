@@ -25,7 +25,7 @@ export const NOTHING_SPENT: DaySpend = { micros: 0, currency: '', calls: 0 };
 
 type Charge = Pick<SourceSpend, 'amount' | 'currency' | 'calls'>;
 
-export function microsOf(amount: number): number {
+function microsOf(amount: number): number {
   return Math.round(amount * MICROS);
 }
 
