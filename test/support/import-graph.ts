@@ -9,7 +9,7 @@ const SPECIFIER = /'(\.\.?\/[^'\n]+\.(?:ts|mjs))'/g;
 const known = new Map<string, readonly string[]>();
 
 /** Modules that a file names by a relative path: imports, workers and children. A test server runs the whole service. */
-function namedBy(path: string): readonly string[] {
+export function namedBy(path: string): readonly string[] {
   let named = known.get(path);
   if (named === undefined) {
     const text = globSync(path).length === 0 ? '' : readFileSync(path, 'utf8');
