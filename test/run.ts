@@ -22,8 +22,9 @@ import { touchedSince } from './touched.ts';
 
 /** Groups of folders of test/, the longest first; what is in none makes a group of its own. */
 const GROUPS: readonly (readonly string[])[] = [
-  ['service', 'workers', 'answer', 'overload', 'contract'],
+  ['service', 'workers', 'answer', 'overload'],
   ['api'],
+  ['contract'],
   ['cli'],
   ['client', 'browser'],
   ['stats', 'values', 'crypto', 'core', 'account', 'certificate', 'config', 'http'],
@@ -172,7 +173,7 @@ function tasks(): (readonly string[])[] {
     .map((file) => [file]);
   const known = new Set([...inGroup, ...first, ...alone, liars].flat());
   const rest = files.filter((file) => !known.has(file));
-  const tests = [...inGroup.slice(0, 2), ...first, ...inGroup.slice(2), liars, ...alone, rest].filter(
+  const tests = [...inGroup.slice(0, 3), ...first, ...inGroup.slice(3), liars, ...alone, rest].filter(
     (task) => task.length > 0,
   );
   return [...(asked.checks ? CHECKS(asked.fast) : []), ...tests.map(testCommand)];

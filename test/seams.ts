@@ -41,10 +41,6 @@ export const ROOMS: Readonly<Record<string, Promises>> = {
       'test/contract/postgres.test.ts',
     ],
     ['nothing acknowledged is lost when a process is killed', 'test/ledger/crash.test.ts'],
-    [
-      'nor when the power is cut, a sector is torn or a disk lies, where that can be known',
-      'test/adversary/sim/sim.test.ts',
-    ],
     ['a journal is read as it was written', 'test/ledger/journal.test.ts'],
   ],
   'pool/intake': [
@@ -65,7 +61,6 @@ export const ROOMS: Readonly<Record<string, Promises>> = {
     ['what a certificate says can be verified, and nothing else', 'test/certificate/verify.test.ts'],
     ['a committed draw can be computed again', 'test/certificate/verify-draw.test.ts'],
     ['a monitor finds a log that contradicts itself', 'test/certificate/follow.test.ts'],
-    ['a second verifier, written from the documents, agrees', 'test/certificate/second-verifier.test.ts'],
   ],
   fair: [
     ['owners share the loop by the cost of their work', 'test/fair/fair.test.ts'],

@@ -37,9 +37,3 @@ test('cluster init prepares a database once for all nodes, and refuses a node wi
     assert.match(refused.stderr, /is for a ledger in the data folder, and QRN_LEDGER is set/);
   }
 });
-
-test('cluster commands ask for QRN_LEDGER', async (t) => {
-  const { code, stderr } = await runQrnHere(temporaryFolder(t), ['cluster', 'status']);
-  assert.equal(code, 1);
-  assert.match(stderr, /QRN_LEDGER names no database: set it to postgres:\/\/USER@HOST:PORT\/DATABASE/);
-});

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { config } from '../../src/cli/config.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runCommand, runQrnHere } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
 const folder = scratchFolder();
@@ -67,4 +67,10 @@ describe('qrn config', () => {
       assert.match(talk, /^qrn config: .*\n$/);
     }
   });
+});
+
+it('commands of a cluster ask for QRN_LEDGER', async () => {
+  const { code, stderr } = await runQrnHere(folder, ['cluster', 'status']);
+  assert.equal(code, 1);
+  assert.match(stderr, /QRN_LEDGER names no database: set it to postgres:\/\/USER@HOST:PORT\/DATABASE/);
 });

@@ -144,7 +144,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.ok(help.out.split('\n').every((line) => line.length <= 80));
     assert.deepEqual([none.status, none.out, none.talk], [2, '', help.out]);
     assert.equal(missing.status, 2);
-    assert.match(missing.talk, /^qrn-verify: ENOENT[^\n]*nothing\.json'\n$/);
+    assert.match(missing.talk, /^qrn-verify: ENOENT[^\n]*(nothing|here)\.json'\n$/);
     assert.equal(broken.status, 2);
     assert.match(broken.talk, /^qrn-verify: [^\n]*broken\.json is not JSON\n$/);
   });
