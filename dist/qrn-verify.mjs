@@ -1273,9 +1273,9 @@ function resultOf(lot, mode, drawn) {
   const start = mode === "pure" ? lot.seeds.count * SEED_BLOCK_BYTES : 0;
   const spans = drawn.map(({ offset, bytes }) => ({ from: start + offset, to: start + offset + bytes }));
   const touched = windows.filter(
-    ({ span: span2 }) => spans.some((each) => Math.max(each.from, span2.from) < Math.min(each.to, span2.to))
+    ({ span }) => spans.some((each) => Math.max(each.from, span.from) < Math.min(each.to, span.to))
   );
-  const isCovered = spans.every((span2) => covers(touched, span2));
+  const isCovered = spans.every((span) => covers(touched, span));
   return sumOf(
     touched.map(({ window }) => window),
     isCovered
@@ -1318,7 +1318,7 @@ function erasedBefore(erased, place) {
 }
 function covers(windows, { from, to }) {
   let at = from;
-  for (const { span: span2 } of windows) if (span2.from <= at) at = Math.max(at, span2.to);
+  for (const { span } of windows) if (span.from <= at) at = Math.max(at, span.to);
   return at >= to;
 }
 
@@ -2087,8 +2087,8 @@ var ByteStream = class {
   }
 };
 function integers({ min, max, count: count2, unique, sort: sort2 }, bytes) {
-  const span2 = BigInt(max) - BigInt(min) + 1n;
-  const drawn = unique ? uniqueOffsets(span2, count2, bytes) : offsets(span2, count2, bytes);
+  const span = BigInt(max) - BigInt(min) + 1n;
+  const drawn = unique ? uniqueOffsets(span, count2, bytes) : offsets(span, count2, bytes);
   const values = drawn.map((offset) => BigInt(min) + offset);
   if (sort2 !== "none") values.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
   if (sort2 === "descending") values.reverse();
@@ -2135,35 +2135,35 @@ function uuid(octets) {
   const hex = bits.toString(16).padStart(32, "0");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
-function offsets(span2, count2, bytes) {
-  if (span2 === 1n) return Array.from({ length: count2 }, () => 0n);
-  const batch = span2 <= 2n ** 21n ? batchSize(span2) : 1;
+function offsets(span, count2, bytes) {
+  if (span === 1n) return Array.from({ length: count2 }, () => 0n);
+  const batch = span <= 2n ** 21n ? batchSize(span) : 1;
   if (batch === 1) {
-    const size = span2 <= 2n ** 21n ? 4 : wordSize(span2);
+    const size = span <= 2n ** 21n ? 4 : wordSize(span);
     return Array.from(
       { length: count2 },
-      () => size === 4 ? scaledNumber(span2, bytes) : wideNumber(span2, size, bytes)
+      () => size === 4 ? scaledNumber(span, bytes) : wideNumber(span, size, bytes)
     );
   }
   const values = [];
   while (values.length < count2) {
     const size = Math.min(batch, count2 - values.length);
-    let number = scaledNumber(span2 ** BigInt(size), bytes);
+    let number = scaledNumber(span ** BigInt(size), bytes);
     const digits = [];
     for (let i = 0; i < size; i++) {
-      digits.unshift(number % span2);
-      number /= span2;
+      digits.unshift(number % span);
+      number /= span;
     }
     values.push(...digits);
   }
   return values;
 }
-function batchSize(span2) {
+function batchSize(span) {
   const words = 2n ** 32n;
   let best = 1;
   let bestYield = -1n;
-  for (let size = 1; span2 ** BigInt(size) <= words; size++) {
-    const valuesPerWords = BigInt(size) * (words - words % span2 ** BigInt(size));
+  for (let size = 1; span ** BigInt(size) <= words; size++) {
+    const valuesPerWords = BigInt(size) * (words - words % span ** BigInt(size));
     if (valuesPerWords > bestYield) {
       best = size;
       bestYield = valuesPerWords;
@@ -2174,13 +2174,13 @@ function batchSize(span2) {
 function wordCount(size) {
   return size === 7 ? 2n ** 53n : 256n ** BigInt(size);
 }
-function wordSize(span2) {
+function wordSize(span) {
   let best = 0;
   let bestCost = [1n, 0n];
   for (const size of [4, 5, 6, 7]) {
     const words = wordCount(size);
-    if (words < span2) continue;
-    const cost = [BigInt(size) * words, words - words % span2];
+    if (words < span) continue;
+    const cost = [BigInt(size) * words, words - words % span];
     if (cost[0] * bestCost[1] < bestCost[0] * cost[1]) {
       best = size;
       bestCost = cost;
@@ -2195,20 +2195,20 @@ function scaledNumber(bound, bytes) {
     if (scaled % words >= words % bound) return scaled / words;
   }
 }
-function wideNumber(span2, size, bytes) {
+function wideNumber(span, size, bytes) {
   const words = wordCount(size);
   for (; ; ) {
     const word = bytes.number(size) % words;
-    if (word < words / span2 * span2) return word % span2;
+    if (word < words / span * span) return word % span;
   }
 }
-function uniqueOffsets(span2, count2, bytes) {
-  if (span2 <= BigInt(4 * count2)) {
-    const range2 = Array.from({ length: Number(span2) }, (_, i) => BigInt(i));
+function uniqueOffsets(span, count2, bytes) {
+  if (span <= BigInt(4 * count2)) {
+    const range2 = Array.from({ length: Number(span) }, (_, i) => BigInt(i));
     return shuffle(range2, count2, bytes).slice(0, count2);
   }
   const taken = /* @__PURE__ */ new Set();
-  while (taken.size < count2) for (const offset of offsets(span2, count2 - taken.size, bytes)) taken.add(offset);
+  while (taken.size < count2) for (const offset of offsets(span, count2 - taken.size, bytes)) taken.add(offset);
   return [...taken];
 }
 function shuffle(items, steps, bytes) {
@@ -2335,55 +2335,499 @@ function times(count2, make) {
   return Array.from({ length: count2 }, make);
 }
 
+// node_modules/@noble/ciphers/utils.js
+/*! noble-ciphers - MIT License (c) 2023 Paul Miller (paulmillr.com) */
+function isBytes2(a) {
+  return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
+}
+var atitle2 = (title) => title ? `"${title}" ` : "";
+function abool(value, title = "") {
+  if (typeof value !== "boolean")
+    throw new TypeError(atitle2(title) + "expected boolean, got type=" + typeof value);
+  return value;
+}
+function anumber2(n, title = "") {
+  if (typeof n !== "number")
+    throw new TypeError(atitle2(title) + "expected number, got " + typeof n);
+  if (!Number.isSafeInteger(n) || n < 0)
+    throw new RangeError(atitle2(title) + "expected integer >= 0, got " + n);
+  return n;
+}
+function abytes2(value, length, title = "") {
+  if (isBytes2(value) && (length === void 0 || value.length === length))
+    return value;
+  if (length !== void 0)
+    anumber2(length, "length");
+  const bytes = isBytes2(value);
+  const ofLen = length !== void 0 ? ` of length ${length}` : "";
+  const got = bytes ? `length=${value.length}` : `type=${typeof value}`;
+  const message = atitle2(title) + "expected Uint8Array" + ofLen + ", got " + got;
+  if (!bytes)
+    throw new TypeError(message);
+  throw new RangeError(message);
+}
+var aobject2 = (value, label) => {
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw new TypeError(label === "object" ? "expected valid options object" : `"${label}" expected object, got type=${typeof value}`);
+};
+function u32(arr) {
+  return new Uint32Array(arr.buffer, arr.byteOffset, Math.floor(arr.byteLength / 4));
+}
+function clean2(...arrays) {
+  for (let i = 0; i < arrays.length; i++) {
+    arrays[i].fill(0);
+  }
+}
+var isLE = /* @__PURE__ */ (() => new Uint8Array(new Uint32Array([287454020]).buffer)[0] === 68)();
+function byteSwap(word) {
+  return word << 24 & 4278190080 | word << 8 & 16711680 | word >>> 8 & 65280 | word >>> 24 & 255;
+}
+function byteSwap32(arr) {
+  for (let i = 0; i < arr.length; i++) {
+    arr[i] = byteSwap(arr[i]);
+  }
+  return arr;
+}
+var swap32IfBE = isLE ? (u) => u : byteSwap32;
+function overlapBytes(a, b) {
+  if (!a.byteLength || !b.byteLength)
+    return false;
+  return a.buffer === b.buffer && // best we can do, may fail with an obscure Proxy
+  a.byteOffset < b.byteOffset + b.byteLength && // a starts before b end
+  b.byteOffset < a.byteOffset + a.byteLength;
+}
+function complexOverlapBytes(input, output) {
+  if (overlapBytes(input, output) && input.byteOffset < output.byteOffset)
+    throw new Error("complex overlap of input and output is not supported");
+}
+function checkOpts2(defaults, opts) {
+  aobject2(defaults, "defaults");
+  aobject2(opts, "opts");
+  const merged = Object.assign(defaults, opts);
+  return merged;
+}
+function getOutput(expectedLength, out, onlyAligned = true) {
+  if (out === void 0)
+    return new Uint8Array(expectedLength);
+  abytes2(out, expectedLength, "output");
+  if (onlyAligned && !isAligned32(out))
+    throw new Error("invalid output, must be aligned");
+  return out;
+}
+function isAligned32(bytes) {
+  return bytes.byteOffset % 4 === 0;
+}
+function copyBytes(bytes) {
+  return Uint8Array.from(abytes2(bytes));
+}
+
+// node_modules/@noble/ciphers/_arx.js
+var encodeStr = (str) => Uint8Array.from(str.split(""), (c) => c.charCodeAt(0));
+var sigma16_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 16-byte k"))))();
+var sigma32_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 32-byte k"))))();
+function rotl(a, b) {
+  return a << b | a >>> 32 - b;
+}
+var BLOCK_LEN = 64;
+var BLOCK_LEN32 = 16;
+var MAX_COUNTER = /* @__PURE__ */ (() => 2 ** 32 - 1)();
+var U32_EMPTY = /* @__PURE__ */ Uint32Array.of();
+function runCipher(core, sigma, key, nonce, data, output, counter, rounds) {
+  const len = data.length;
+  const block = new Uint8Array(BLOCK_LEN);
+  const b32 = u32(block);
+  const isAligned = isLE && isAligned32(data) && isAligned32(output);
+  const d32 = isAligned ? u32(data) : U32_EMPTY;
+  const o32 = isAligned ? u32(output) : U32_EMPTY;
+  if (!isLE) {
+    for (let pos = 0; pos < len; counter++) {
+      core(sigma, key, nonce, b32, counter, rounds);
+      swap32IfBE(b32);
+      if (counter >= MAX_COUNTER)
+        throw new Error("arx: counter overflow");
+      const take = Math.min(BLOCK_LEN, len - pos);
+      for (let j = 0, posj; j < take; j++) {
+        posj = pos + j;
+        output[posj] = data[posj] ^ block[j];
+      }
+      pos += take;
+    }
+    return;
+  }
+  for (let pos = 0; pos < len; counter++) {
+    core(sigma, key, nonce, b32, counter, rounds);
+    if (counter >= MAX_COUNTER)
+      throw new Error("arx: counter overflow");
+    const take = Math.min(BLOCK_LEN, len - pos);
+    if (isAligned && take === BLOCK_LEN) {
+      const pos32 = pos / 4;
+      if (pos % 4 !== 0)
+        throw new Error("arx: invalid block position");
+      for (let j = 0, posj; j < BLOCK_LEN32; j++) {
+        posj = pos32 + j;
+        o32[posj] = d32[posj] ^ b32[j];
+      }
+      pos += BLOCK_LEN;
+      continue;
+    }
+    for (let j = 0, posj; j < take; j++) {
+      posj = pos + j;
+      output[posj] = data[posj] ^ block[j];
+    }
+    pos += take;
+  }
+}
+function createCipher(core, opts) {
+  const { allowShortKeys, extendNonceFn, counterLength, counterRight, rounds } = checkOpts2({ allowShortKeys: false, counterLength: 8, counterRight: false, rounds: 20 }, opts);
+  if (typeof core !== "function")
+    throw new Error("core must be a function");
+  anumber2(counterLength);
+  anumber2(rounds);
+  abool(counterRight);
+  abool(allowShortKeys);
+  return (key, nonce, data, output, counter = 0) => {
+    abytes2(key, void 0, "key");
+    abytes2(nonce, void 0, "nonce");
+    abytes2(data, void 0, "data");
+    const len = data.length;
+    const hasOutput = output !== void 0;
+    output = getOutput(len, output, false);
+    if (hasOutput)
+      complexOverlapBytes(data, output);
+    anumber2(counter);
+    if (counter < 0 || counter >= MAX_COUNTER)
+      throw new Error("arx: counter overflow");
+    const toClean = [];
+    let l = key.length;
+    let k;
+    let sigma;
+    if (l === 32) {
+      toClean.push(k = copyBytes(key));
+      sigma = sigma32_32;
+    } else if (l === 16 && allowShortKeys) {
+      k = new Uint8Array(32);
+      k.set(key);
+      k.set(key, 16);
+      sigma = sigma16_32;
+      toClean.push(k);
+    } else {
+      abytes2(key, 32, "arx key");
+      throw new Error("invalid key size");
+    }
+    if (!isLE || !isAligned32(nonce))
+      toClean.push(nonce = copyBytes(nonce));
+    let k32 = u32(k);
+    if (extendNonceFn) {
+      if (nonce.length !== 24)
+        throw new Error("arx: extended nonce must be 24 bytes");
+      const n16 = nonce.subarray(0, 16);
+      if (isLE)
+        extendNonceFn(sigma, k32, u32(n16), k32);
+      else {
+        const sigmaRaw = swap32IfBE(Uint32Array.from(sigma));
+        extendNonceFn(sigmaRaw, k32, u32(n16), k32);
+        clean2(sigmaRaw);
+        swap32IfBE(k32);
+      }
+      nonce = nonce.subarray(16);
+    } else if (!isLE)
+      swap32IfBE(k32);
+    const nonceNcLen = 16 - counterLength;
+    if (nonceNcLen !== nonce.length)
+      throw new Error(`arx: nonce must be ${nonceNcLen} or 16 bytes`);
+    if (nonceNcLen !== 12) {
+      const nc = new Uint8Array(12);
+      nc.set(nonce, counterRight ? 0 : 12 - nonce.length);
+      nonce = nc;
+      toClean.push(nonce);
+    }
+    const n32 = swap32IfBE(u32(nonce));
+    try {
+      runCipher(core, sigma, k32, n32, data, output, counter, rounds);
+      return output;
+    } finally {
+      clean2(...toClean);
+    }
+  };
+}
+
+// node_modules/@noble/ciphers/chacha.js
+function chachaCore(s, k, n, out, cnt, rounds = 20) {
+  let y00 = s[0], y01 = s[1], y02 = s[2], y03 = s[3], y04 = k[0], y05 = k[1], y06 = k[2], y07 = k[3], y08 = k[4], y09 = k[5], y10 = k[6], y11 = k[7], y12 = cnt, y13 = n[0], y14 = n[1], y15 = n[2];
+  let x00 = y00, x01 = y01, x02 = y02, x03 = y03, x04 = y04, x05 = y05, x06 = y06, x07 = y07, x08 = y08, x09 = y09, x10 = y10, x11 = y11, x12 = y12, x13 = y13, x14 = y14, x15 = y15;
+  for (let r = 0; r < rounds; r += 2) {
+    x00 = x00 + x04 | 0;
+    x12 = rotl(x12 ^ x00, 16);
+    x08 = x08 + x12 | 0;
+    x04 = rotl(x04 ^ x08, 12);
+    x00 = x00 + x04 | 0;
+    x12 = rotl(x12 ^ x00, 8);
+    x08 = x08 + x12 | 0;
+    x04 = rotl(x04 ^ x08, 7);
+    x01 = x01 + x05 | 0;
+    x13 = rotl(x13 ^ x01, 16);
+    x09 = x09 + x13 | 0;
+    x05 = rotl(x05 ^ x09, 12);
+    x01 = x01 + x05 | 0;
+    x13 = rotl(x13 ^ x01, 8);
+    x09 = x09 + x13 | 0;
+    x05 = rotl(x05 ^ x09, 7);
+    x02 = x02 + x06 | 0;
+    x14 = rotl(x14 ^ x02, 16);
+    x10 = x10 + x14 | 0;
+    x06 = rotl(x06 ^ x10, 12);
+    x02 = x02 + x06 | 0;
+    x14 = rotl(x14 ^ x02, 8);
+    x10 = x10 + x14 | 0;
+    x06 = rotl(x06 ^ x10, 7);
+    x03 = x03 + x07 | 0;
+    x15 = rotl(x15 ^ x03, 16);
+    x11 = x11 + x15 | 0;
+    x07 = rotl(x07 ^ x11, 12);
+    x03 = x03 + x07 | 0;
+    x15 = rotl(x15 ^ x03, 8);
+    x11 = x11 + x15 | 0;
+    x07 = rotl(x07 ^ x11, 7);
+    x00 = x00 + x05 | 0;
+    x15 = rotl(x15 ^ x00, 16);
+    x10 = x10 + x15 | 0;
+    x05 = rotl(x05 ^ x10, 12);
+    x00 = x00 + x05 | 0;
+    x15 = rotl(x15 ^ x00, 8);
+    x10 = x10 + x15 | 0;
+    x05 = rotl(x05 ^ x10, 7);
+    x01 = x01 + x06 | 0;
+    x12 = rotl(x12 ^ x01, 16);
+    x11 = x11 + x12 | 0;
+    x06 = rotl(x06 ^ x11, 12);
+    x01 = x01 + x06 | 0;
+    x12 = rotl(x12 ^ x01, 8);
+    x11 = x11 + x12 | 0;
+    x06 = rotl(x06 ^ x11, 7);
+    x02 = x02 + x07 | 0;
+    x13 = rotl(x13 ^ x02, 16);
+    x08 = x08 + x13 | 0;
+    x07 = rotl(x07 ^ x08, 12);
+    x02 = x02 + x07 | 0;
+    x13 = rotl(x13 ^ x02, 8);
+    x08 = x08 + x13 | 0;
+    x07 = rotl(x07 ^ x08, 7);
+    x03 = x03 + x04 | 0;
+    x14 = rotl(x14 ^ x03, 16);
+    x09 = x09 + x14 | 0;
+    x04 = rotl(x04 ^ x09, 12);
+    x03 = x03 + x04 | 0;
+    x14 = rotl(x14 ^ x03, 8);
+    x09 = x09 + x14 | 0;
+    x04 = rotl(x04 ^ x09, 7);
+  }
+  let oi = 0;
+  out[oi++] = y00 + x00 | 0;
+  out[oi++] = y01 + x01 | 0;
+  out[oi++] = y02 + x02 | 0;
+  out[oi++] = y03 + x03 | 0;
+  out[oi++] = y04 + x04 | 0;
+  out[oi++] = y05 + x05 | 0;
+  out[oi++] = y06 + x06 | 0;
+  out[oi++] = y07 + x07 | 0;
+  out[oi++] = y08 + x08 | 0;
+  out[oi++] = y09 + x09 | 0;
+  out[oi++] = y10 + x10 | 0;
+  out[oi++] = y11 + x11 | 0;
+  out[oi++] = y12 + x12 | 0;
+  out[oi++] = y13 + x13 | 0;
+  out[oi++] = y14 + x14 | 0;
+  out[oi++] = y15 + x15 | 0;
+}
+var chacha20 = /* @__PURE__ */ createCipher(chachaCore, {
+  counterRight: false,
+  counterLength: 4,
+  allowShortKeys: false
+});
+
+// node_modules/@noble/hashes/hmac.js
+var _HMAC = class {
+  oHash;
+  iHash;
+  blockLen;
+  outputLen;
+  canXOF = false;
+  finished = false;
+  destroyed = false;
+  constructor(hash, key) {
+    ahash(hash);
+    abytes(key, void 0, "key");
+    this.iHash = hash.create();
+    if (typeof this.iHash.update !== "function")
+      throw new Error("expected Hash instance");
+    this.blockLen = this.iHash.blockLen;
+    this.outputLen = this.iHash.outputLen;
+    const blockLen = this.blockLen;
+    const pad = new Uint8Array(blockLen);
+    pad.set(key.length > blockLen ? hash.create().update(key).digest() : key);
+    for (let i = 0; i < pad.length; i++)
+      pad[i] ^= 54;
+    this.iHash.update(pad);
+    this.oHash = hash.create();
+    for (let i = 0; i < pad.length; i++)
+      pad[i] ^= 54 ^ 92;
+    this.oHash.update(pad);
+    clean(pad);
+  }
+  update(buf) {
+    aexists(this);
+    this.iHash.update(buf);
+    return this;
+  }
+  digestInto(out) {
+    aexists(this);
+    aoutput(out, this);
+    this.finished = true;
+    const buf = out.subarray(0, this.outputLen);
+    this.iHash.digestInto(buf);
+    this.oHash.update(buf);
+    this.oHash.digestInto(buf);
+    this.destroy();
+  }
+  digest() {
+    const out = new Uint8Array(this.oHash.outputLen);
+    this.digestInto(out);
+    return out;
+  }
+  _cloneInto(to) {
+    to ||= Object.create(Object.getPrototypeOf(this), {});
+    const { oHash, iHash, finished, destroyed, blockLen, outputLen, canXOF } = this;
+    to = to;
+    to.finished = finished;
+    to.destroyed = destroyed;
+    to.blockLen = blockLen;
+    to.outputLen = outputLen;
+    to.canXOF = canXOF;
+    to.oHash = oHash._cloneInto(to.oHash);
+    to.iHash = iHash._cloneInto(to.iHash);
+    return to;
+  }
+  clone() {
+    return this._cloneInto();
+  }
+  destroy() {
+    this.destroyed = true;
+    this.oHash.destroy();
+    this.iHash.destroy();
+  }
+};
+var hmac = /* @__PURE__ */ (() => {
+  const hmac_ = ((hash, key, message) => new _HMAC(hash, key).update(message).digest());
+  hmac_.create = (hash, key) => new _HMAC(hash, key);
+  return hmac_;
+})();
+
+// node_modules/@noble/hashes/hkdf.js
+var HKDF_COUNTER = /* @__PURE__ */ Uint8Array.of(0);
+var EMPTY_BUFFER = /* @__PURE__ */ Uint8Array.of();
+function expand(hash, prk, info, length = 32, _recycled) {
+  ahash(hash);
+  anumber(length, "length");
+  abytes(prk, void 0, "prk");
+  const olen = hash.outputLen;
+  if (prk.length < olen)
+    throw new Error('"prk" must be at least HashLen octets');
+  if (length > 255 * olen)
+    throw new Error("Length must be <= 255*HashLen");
+  const blocks = Math.ceil(length / olen);
+  if (info === void 0)
+    info = EMPTY_BUFFER;
+  else
+    abytes(info, void 0, "info");
+  if (!blocks) {
+    if (_recycled)
+      clean(prk);
+    return new Uint8Array();
+  }
+  const okm = _recycled && blocks === 1 ? prk : new Uint8Array(blocks * olen);
+  const { iHash, oHash } = hmac.create(hash, prk);
+  const T = _recycled ? prk : new Uint8Array(olen);
+  const worker = blocks > 1 ? _recycled?.iHash || hash.create() : void 0;
+  for (let counter = 0; counter < blocks - 1; counter++) {
+    HKDF_COUNTER[0] = counter + 1;
+    const iWork = iHash._cloneInto(worker);
+    if (counter)
+      iWork.update(T);
+    iWork.update(info).update(HKDF_COUNTER).digestInto(T);
+    oHash._cloneInto(worker).update(T).digestInto(T);
+    okm.set(T, olen * counter);
+  }
+  HKDF_COUNTER[0] = blocks;
+  if (blocks > 1)
+    iHash.update(T);
+  iHash.update(info).update(HKDF_COUNTER).digestInto(T);
+  oHash.update(T).digestInto(T);
+  okm.set(T, olen * (blocks - 1));
+  iHash.destroy();
+  oHash.destroy();
+  worker?.destroy();
+  if (T !== okm)
+    clean(T);
+  clean(HKDF_COUNTER);
+  if (length === okm.length)
+    return okm;
+  const res = okm.slice(0, length);
+  clean(okm);
+  return res;
+}
+var hkdf = (hash, ikm, salt, info, length) => {
+  ahash(hash);
+  if (salt === void 0)
+    salt = new Uint8Array(hash.outputLen);
+  const HMAC = hmac.create(hash, salt).update(ikm);
+  return expand(hash, HMAC.digest(), info, length, HMAC);
+};
+
+// src/certificate/draw-stream.ts
+var INFO = new TextEncoder().encode("qrn draw v1");
+var KEY_BYTES = 32;
+var CHUNK_BYTES = 4096;
+var BLOCK_BYTES = 64;
+function drawKey({ secret, nonce, randomness, statementDigest }) {
+  const parts = [secret, nonce, randomness, statementDigest];
+  const joined = new Uint8Array(parts.reduce((size, part) => size + 4 + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    new DataView(joined.buffer).setUint32(at, part.length);
+    joined.set(part, at + 4);
+    at += 4 + part.length;
+  }
+  return hkdf(sha256, joined, new Uint8Array(0), INFO, KEY_BYTES);
+}
+function drawStream(key) {
+  let counter = 0;
+  return new ByteStream(() => {
+    const bytes = chacha20(key, new Uint8Array(12), new Uint8Array(CHUNK_BYTES), void 0, counter);
+    counter += CHUNK_BYTES / BLOCK_BYTES;
+    return bytes;
+  });
+}
+
 // src/certificate/verify-values.ts
 var PIECE_BYTES2 = 16;
 var BITS_MAX = 1e5;
-var BYTES_PER_CHARACTER = 16;
-var GAUSSIAN_BYTES = 64;
 var COUNTED = { values: "values", beside: ["count"] };
-var LISTED = {
-  values: "items",
-  beside: ["count"],
-  bytesMax: (data) => BYTES_PER_CHARACTER * (canonical(member(data, "items")) ?? "").length
-};
+var LISTED = { values: "items", beside: ["count"] };
 var KINDS2 = {
-  integers: counted(
-    "integers",
-    ["max", "min", "sort", "unique"],
-    (data, count2) => ofBits(count2 * span(member(data, "min"), member(data, "max")))
-  ),
-  floats: counted("floats", ["precision"], (_, count2) => ofBits(count2 * 56)),
-  uuid: {
-    ...counted("uuid", [], (_, count2) => 16 * count2, "uuids"),
-    beside: ["count", "version"]
-  },
-  strings: counted(
-    "strings",
-    ["alphabet", "length"],
-    (data, count2) => ofBits(count2 * numberIn(data, "length") * Math.log2(alphabetOf(data).length || 1)),
-    "values",
-    (own) => ({ ...own, alphabet: alphabetOf(own) })
-  ),
-  sequences: counted(
-    "sequences",
-    ["length", "max", "min", "sort", "unique"],
-    (data, count2) => {
-      const each = (name) => listAt(data, name);
-      const bits = each("length").map((size, i) => Number(size) * span(each("min")[i], each("max")[i]));
-      return ofBits(count2 * bits.reduce((sum, of) => sum + of, 0));
-    },
-    "values",
-    ({ count: count2, sort: sort2, ...own }) => ({ count: count2, sort: sort2, ranges: rangesOf(own) })
-  ),
-  permutations: counted("permutations", ["length"], (data, count2) => {
-    const length = numberIn(data, "length");
-    return ofBits(count2 * length * Math.log2(Math.max(2, length)));
-  }),
-  gaussians: counted(
-    "gaussians",
-    ["digits", "mean", "stddev"],
-    (_, count2) => GAUSSIAN_BYTES * count2 + WORDS_BYTES
-  ),
+  integers: counted("integers", ["max", "min", "sort", "unique"]),
+  floats: counted("floats", ["precision"]),
+  uuid: { ...counted("uuid", [], "uuids"), beside: ["count", "version"] },
+  strings: counted("strings", ["alphabet", "length"], "values", ({ alphabet, ...own }) => ({
+    ...own,
+    alphabet: [...text(alphabet) ?? ""]
+  })),
+  sequences: counted("sequences", ["length", "max", "min", "sort", "unique"], "values", (own) => ({
+    count: own["count"],
+    sort: own["sort"],
+    ranges: rangesOf(own)
+  })),
+  permutations: counted("permutations", ["length"]),
+  gaussians: counted("gaussians", ["digits", "mean", "stddev"]),
   shuffle: { ...LISTED, params: [] },
   sample: { ...LISTED, params: ["list_sha256", "of"] },
   weighted: { ...LISTED, params: ["list_sha256", "weights"] },
@@ -2391,7 +2835,6 @@ var KINDS2 = {
     params: ["encoding"],
     values: "bytes",
     beside: ["bits", "count"],
-    bytesMax: (data, length) => Math.floor(length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4)),
     drawAgain: (data, bytes) => {
       const [length, encoding] = [member(data, "count"), member(data, "encoding")];
       return drawnValues({ kind: "bytes", count: 1, length, encoding, single: true }, bytes)[0];
@@ -2401,7 +2844,6 @@ var KINDS2 = {
     params: ["length"],
     values: "bitstring",
     beside: [],
-    bytesMax: (_, length) => Math.ceil(length / 8),
     drawAgain: (data, bytes) => {
       const length = member(data, "length");
       if (typeof length !== "number" || !Number.isInteger(length) || length < 1 || length > BITS_MAX)
@@ -2411,21 +2853,14 @@ var KINDS2 = {
     }
   }
 };
-var BYTE_STRINGS = counted(
-  "bytes",
-  ["encoding", "length"],
-  (data, count2) => count2 * numberIn(data, "length"),
-  "values",
-  (own) => ({ ...own, single: false })
-);
+var BYTE_STRINGS = counted("bytes", ["encoding", "length"], "values", (own) => ({ ...own, single: false }));
 var BATCH_MEMBERS = ["count", "params", "type", "values"];
 var NOT_IN_BATCHES = ["bitstring", "shuffle"];
-function counted(kind, params, bytesMax, values = "values", requestOf = (own) => own) {
+function counted(kind, params, values = "values", requestOf = (own) => own) {
   return {
     ...COUNTED,
     params,
     values,
-    bytesMax,
     drawAgain: (data, bytes) => {
       const told2 = member(data, values);
       if (!Array.isArray(told2) || told2.length !== member(data, "count")) return void 0;
@@ -2466,29 +2901,26 @@ function drawnAs(endpoint, data) {
   const own = isObject(params) ? params : {};
   return { kind, told: { ...own, count: member(data, "count"), [kind.values]: values } };
 }
-var PER_BIT = 4 / 8;
-var WORDS_BYTES = 256;
-function ofBits(bits) {
-  return Math.ceil(bits * PER_BIT) + WORDS_BYTES;
-}
-function span(min, max) {
-  return Math.log2(Math.max(1, Number(max) - Number(min) + 1));
-}
-function numberIn(data, name) {
-  return Number(member(data, name));
-}
-function alphabetOf(data) {
-  return [...text(member(data, "alphabet")) ?? ""];
-}
 function rangesOf(data) {
   const [mins, maxes] = [listAt(data, "min"), listAt(data, "max")];
   const unique = member(data, "unique");
   return listAt(data, "length").map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
 }
-function bytesMaxOf(endpoint, answered) {
+var BYTES_PER_CHARACTER = 16;
+var CHANCE_BYTES = 256;
+function mayTakeMore(endpoint, answered, bytes) {
   const { kind, told: data } = drawnAs(endpoint, answered);
-  const values = member(data, kind.values);
-  return kind.bytesMax(data, Array.isArray(values) || typeof values === "string" ? values.length : 0);
+  const characters = (canonical(member(data, kind.values)) ?? "").length;
+  if (kind.drawAgain === void 0) return BYTES_PER_CHARACTER * characters > bytes;
+  const sure = drawStream(new Uint8Array(32)).take(Math.floor((bytes - CHANCE_BYTES) / 2));
+  try {
+    kind.drawAgain(data, streamOf(sure));
+    return false;
+  } catch (error) {
+    if (error instanceof Exhausted) return true;
+    if (!(error instanceof Refusal)) throw error;
+    return characters > NUMBERS_MAX;
+  }
 }
 var Exhausted = class extends Error {
   name = "Exhausted";
@@ -2677,7 +3109,7 @@ function pureVerdict(certificate, fixed, response) {
     return "Not shown of its bytes: an answer in octets carries no opening.";
   checkMembers2(endpoint, data);
   if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response, endpoint);
-  if (Math.min(total, bytesMaxOf(endpoint, data)) <= OPENED_BYTES_MAX)
+  if (total <= OPENED_BYTES_MAX || !mayTakeMore(endpoint, data, OPENED_BYTES_MAX))
     refuse("The answer lacks the opening that shows which bytes it was made of.");
   return "The answer is too long to carry what shows that its bytes are those.";
 }
@@ -3066,9 +3498,9 @@ function aarray(item, title, inner = () => {
     inner(item[i], `${title}[${i}]`);
   return item;
 }
-var abytes2 = (value, length, title) => abytes(value, length, title);
-var anumber2 = anumber;
-function aobject2(value, title = "object") {
+var abytes3 = (value, length, title) => abytes(value, length, title);
+var anumber3 = anumber;
+function aobject3(value, title = "object") {
   if (value === null || typeof value !== "object" || Array.isArray(value))
     throw new TypeError(title === "object" ? "expected valid options object" : `"${title}" expected object, got type=${typeof value}`);
   return value;
@@ -3081,14 +3513,14 @@ function afunction(value, title) {
 var bytesToHex2 = bytesToHex;
 var concatBytes3 = (...arrays) => concatBytes(...arrays);
 var hexToBytes2 = (hex) => hexToBytes(hex);
-var isBytes2 = isBytes;
-var randomBytes2 = (bytesLength) => randomBytes(bytesLength);
+var isBytes3 = isBytes;
+var randomBytes3 = (bytesLength) => randomBytes(bytesLength);
 var _0n = /* @__PURE__ */ BigInt(0);
 var _1n = /* @__PURE__ */ BigInt(1);
-var atitle2 = (title) => title ? `"${title}" ` : "";
-function abool(value, title = "") {
+var atitle3 = (title) => title ? `"${title}" ` : "";
+function abool2(value, title = "") {
   if (typeof value !== "boolean")
-    throw new TypeError(atitle2(title) + "expected boolean, got type=" + typeof value);
+    throw new TypeError(atitle3(title) + "expected boolean, got type=" + typeof value);
   return value;
 }
 function abignumber(n) {
@@ -3096,7 +3528,7 @@ function abignumber(n) {
     if (!isPosBig(n))
       throw new RangeError("positive bigint expected, got " + n);
   } else
-    anumber2(n);
+    anumber3(n);
   return n;
 }
 function asafenumber(value, title = "") {
@@ -3118,7 +3550,7 @@ function bytesToNumberBE(bytes) {
   return hexToNumber(bytesToHex(bytes));
 }
 function bytesToNumberLE(bytes) {
-  return hexToNumber(bytesToHex(copyBytes(abytes(bytes)).reverse()));
+  return hexToNumber(bytesToHex(copyBytes2(abytes(bytes)).reverse()));
 }
 function numberToBytesBE(n, len) {
   anumber(len);
@@ -3134,8 +3566,8 @@ function numberToBytesBE(n, len) {
 function numberToBytesLE(n, len) {
   return numberToBytesBE(n, len).reverse();
 }
-function copyBytes(bytes) {
-  return Uint8Array.from(abytes2(bytes));
+function copyBytes2(bytes) {
+  return Uint8Array.from(abytes3(bytes));
 }
 function asciiToBytes(ascii) {
   if (typeof ascii !== "string")
@@ -3174,9 +3606,9 @@ var bitMask = (n) => {
   return (_1n << BigInt(n)) - _1n;
 };
 function validateObject(object2, fields2 = {}, optFields = {}, title = "object") {
-  aobject2(object2, title);
-  aobject2(fields2, "fields");
-  aobject2(optFields, "optFields");
+  aobject3(object2, title);
+  aobject3(fields2, "fields");
+  aobject3(optFields, "optFields");
   function checkField(fieldName, expectedType, isOpt) {
     const label = title === "object" ? `param "${String(fieldName)}"` : `"${title}.${String(fieldName)}"`;
     const val = object2[fieldName];
@@ -3413,7 +3845,7 @@ var FIELD_FIELDS = [
   "sqrN"
 ];
 function validateField(field) {
-  aobject2(field, "field");
+  aobject3(field, "field");
   if (typeof field.ORDER !== "bigint")
     throw new TypeError('param "ORDER" is invalid: expected bigint, got ' + typeof field.ORDER);
   asafenumber(field.BYTES, "BYTES");
@@ -3470,7 +3902,7 @@ function FpPow(Fp3, num, power2) {
 function FpInvertBatch(Fp3, nums, passZero = false) {
   validateField(Fp3);
   aarray(nums, "nums");
-  abool(passZero, "passZero");
+  abool2(passZero, "passZero");
   const F = Fp3;
   const inverted = new Array(nums.length).fill(passZero ? F.ZERO : void 0);
   const multipliedAcc = nums.reduce((acc, num, i) => {
@@ -3507,7 +3939,7 @@ function FpIsSquare(Fp3, n) {
 }
 function nLength(n, nBitLength) {
   if (nBitLength !== void 0)
-    anumber2(nBitLength);
+    anumber3(nBitLength);
   if (n <= _0n2)
     throw new Error("invalid n length: expected positive n, got " + n);
   if (nBitLength !== void 0 && nBitLength < 1)
@@ -3622,7 +4054,7 @@ var _Field = class {
     return this.isLE ? numberToBytesLE(num, this.BYTES) : numberToBytesBE(num, this.BYTES);
   }
   fromBytes(bytes, skipValidation = false) {
-    abytes2(bytes);
+    abytes3(bytes);
     const { _lengths: allowedLengths, BYTES, isLE: isLE2, ORDER, _mod: modFromBytes } = this;
     if (allowedLengths) {
       if (bytes.length < 1 || !allowedLengths.includes(bytes.length) || bytes.length > BYTES) {
@@ -3650,7 +4082,7 @@ var _Field = class {
   // We can't move this out because Fp6, Fp12 implement it
   // and it's unclear what to return in there.
   cmov(a, b, condition) {
-    abool(condition, "condition");
+    abool2(condition, "condition");
     return condition ? b : a;
   }
 };
@@ -3671,7 +4103,7 @@ function getMinHashLength(fieldOrder) {
   return length + Math.ceil(length / 2);
 }
 function mapHashToField(key, fieldOrder, isLE2 = false) {
-  abytes2(key);
+  abytes3(key);
   const len = key.length;
   const fieldLen = getFieldBytesLength(fieldOrder);
   const minLen = Math.max(getMinHashLength(fieldOrder), 16);
@@ -3698,8 +4130,8 @@ function validatePointCons(Point) {
   afunction(pc.fromAffine, "Point.fromAffine");
   afunction(pc.fromBytes, "Point.fromBytes");
   afunction(pc.fromHex, "Point.fromHex");
-  aobject2(pc.BASE, "Point.BASE");
-  aobject2(pc.ZERO, "Point.ZERO");
+  aobject3(pc.BASE, "Point.BASE");
+  aobject3(pc.ZERO, "Point.ZERO");
   validateField(pc.Fp);
   validateField(pc.Fn);
 }
@@ -3724,7 +4156,7 @@ function probeRandomBytes(randomBytes4, length) {
   afunction(randomBytes4, "randomBytes");
   try {
     const probe = randomBytes4(length);
-    if (!isBytes2(probe) || probe.length !== length)
+    if (!isBytes3(probe) || probe.length !== length)
       return void 0;
   } catch {
     return void 0;
@@ -3934,7 +4366,7 @@ var ScalarMultiplier = class {
       throw new Error("randomBytes is required for scalar blinding");
     const bits = this.Point.Fn.BITS + BLIND_BITS;
     const blind = this.randomBytes(BLIND_BYTES);
-    if (!isBytes2(blind) || blind.length !== BLIND_BYTES)
+    if (!isBytes3(blind) || blind.length !== BLIND_BYTES)
       throw new Error("randomBytes returned invalid byte array");
     blind[0] = blind[0] & 63 | 128;
     const n = scalar + bytesToNumberBE(blind) * this.Point.Fn.ORDER;
@@ -4021,7 +4453,7 @@ var ScalarMultiplier = class {
 function mulAddUnsafe(c, points, scalars, allowOversized = false) {
   validatePointCons(c);
   validateMSMPoints(points, c);
-  abool(allowOversized, "allowOversized");
+  abool2(allowOversized, "allowOversized");
   validateMSMScalars(scalars, c.Fn, allowOversized ? c.Fn.ORDER ** _4n2 : void 0);
   if (points.length !== scalars.length)
     throw new Error("arrays of points and scalars must have equal length");
@@ -4093,7 +4525,7 @@ function strxor(a, b) {
   return arr;
 }
 function normDST(DST) {
-  if (!isBytes2(DST) && typeof DST !== "string")
+  if (!isBytes3(DST) && typeof DST !== "string")
     throw new Error("DST must be Uint8Array or ascii string");
   const dst = typeof DST === "string" ? asciiToBytes(DST) : DST;
   if (dst.length === 0)
@@ -4101,7 +4533,7 @@ function normDST(DST) {
   return dst;
 }
 function expand_message_xmd(msg, DST, lenInBytes, H) {
-  abytes2(msg);
+  abytes3(msg);
   asafenumber(lenInBytes);
   if (typeof H !== "function")
     throw new Error("expand_message_xmd: expected hash function");
@@ -4128,7 +4560,7 @@ function expand_message_xmd(msg, DST, lenInBytes, H) {
   return pseudo_random_bytes.slice(0, lenInBytes);
 }
 function expand_message_xof(msg, DST, lenInBytes, k, H) {
-  abytes2(msg);
+  abytes3(msg);
   asafenumber(lenInBytes);
   asafenumber(k, "k");
   if (k < 0)
@@ -4157,7 +4589,7 @@ function hash_to_field(msg, count2, options) {
   });
   const { p, k, m, hash, expand: expand2, DST } = options;
   asafenumber(hash.outputLen, "valid hash");
-  abytes2(msg);
+  abytes3(msg);
   asafenumber(count2);
   asafenumber(m, "m");
   asafenumber(k, "k");
@@ -4219,8 +4651,8 @@ function createHasher2(Point, mapToCurve, defaults) {
   validateObject(defaults);
   const snapshot = (src) => Object.freeze({
     ...src,
-    DST: isBytes2(src.DST) ? copyBytes(src.DST) : src.DST,
-    ...src.encodeDST === void 0 ? {} : { encodeDST: isBytes2(src.encodeDST) ? copyBytes(src.encodeDST) : src.encodeDST }
+    DST: isBytes3(src.DST) ? copyBytes2(src.DST) : src.DST,
+    ...src.encodeDST === void 0 ? {} : { encodeDST: isBytes3(src.encodeDST) ? copyBytes2(src.encodeDST) : src.encodeDST }
   });
   const safeDefaults = snapshot(defaults);
   const dstOverride = (options) => options && options.DST !== void 0 ? { DST: options.DST } : void 0;
@@ -4392,83 +4824,6 @@ function mapToCurveSimpleSWU(Fp3, opts) {
   };
 }
 
-// node_modules/@noble/hashes/hmac.js
-var _HMAC = class {
-  oHash;
-  iHash;
-  blockLen;
-  outputLen;
-  canXOF = false;
-  finished = false;
-  destroyed = false;
-  constructor(hash, key) {
-    ahash(hash);
-    abytes(key, void 0, "key");
-    this.iHash = hash.create();
-    if (typeof this.iHash.update !== "function")
-      throw new Error("expected Hash instance");
-    this.blockLen = this.iHash.blockLen;
-    this.outputLen = this.iHash.outputLen;
-    const blockLen = this.blockLen;
-    const pad = new Uint8Array(blockLen);
-    pad.set(key.length > blockLen ? hash.create().update(key).digest() : key);
-    for (let i = 0; i < pad.length; i++)
-      pad[i] ^= 54;
-    this.iHash.update(pad);
-    this.oHash = hash.create();
-    for (let i = 0; i < pad.length; i++)
-      pad[i] ^= 54 ^ 92;
-    this.oHash.update(pad);
-    clean(pad);
-  }
-  update(buf) {
-    aexists(this);
-    this.iHash.update(buf);
-    return this;
-  }
-  digestInto(out) {
-    aexists(this);
-    aoutput(out, this);
-    this.finished = true;
-    const buf = out.subarray(0, this.outputLen);
-    this.iHash.digestInto(buf);
-    this.oHash.update(buf);
-    this.oHash.digestInto(buf);
-    this.destroy();
-  }
-  digest() {
-    const out = new Uint8Array(this.oHash.outputLen);
-    this.digestInto(out);
-    return out;
-  }
-  _cloneInto(to) {
-    to ||= Object.create(Object.getPrototypeOf(this), {});
-    const { oHash, iHash, finished, destroyed, blockLen, outputLen, canXOF } = this;
-    to = to;
-    to.finished = finished;
-    to.destroyed = destroyed;
-    to.blockLen = blockLen;
-    to.outputLen = outputLen;
-    to.canXOF = canXOF;
-    to.oHash = oHash._cloneInto(to.oHash);
-    to.iHash = iHash._cloneInto(to.iHash);
-    return to;
-  }
-  clone() {
-    return this._cloneInto();
-  }
-  destroy() {
-    this.destroyed = true;
-    this.oHash.destroy();
-    this.iHash.destroy();
-  }
-};
-var hmac = /* @__PURE__ */ (() => {
-  const hmac_ = ((hash, key, message) => new _HMAC(hash, key).update(message).digest());
-  hmac_.create = (hash, key) => new _HMAC(hash, key);
-  return hmac_;
-})();
-
 // node_modules/@noble/curves/abstract/weierstrass.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var divNearest = (num, den) => (num + (num >= 0 ? den : -den) / _2n3) / den;
@@ -4512,7 +4867,7 @@ function weierstrass(params, extraOpts = {}) {
     randomBytes: "function"
   });
   const { endo: endoOpts, allowInfinityPoint, clearCofactor, isTorsionFree, fromBytes, toBytes } = extraOpts;
-  const randomBytes4 = extraOpts.randomBytes === void 0 ? randomBytes2 : extraOpts.randomBytes;
+  const randomBytes4 = extraOpts.randomBytes === void 0 ? randomBytes3 : extraOpts.randomBytes;
   if (endoOpts) {
     if (!Fp3.is0(CURVE.a) || typeof endoOpts.beta !== "bigint" || !Array.isArray(endoOpts.basises)) {
       throw new Error('invalid endo: expected "beta": bigint and "basises": array');
@@ -4535,7 +4890,7 @@ function weierstrass(params, extraOpts = {}) {
     }
     const { x, y } = point.toAffine();
     const bx = Fp3.toBytes(x);
-    abool(isCompressed, "isCompressed");
+    abool2(isCompressed, "isCompressed");
     if (isCompressed) {
       assertCompressionIsSupported();
       const hasEvenY = !Fp3.isOdd(y);
@@ -4545,7 +4900,7 @@ function weierstrass(params, extraOpts = {}) {
     }
   }
   function pointFromBytes(bytes) {
-    abytes2(bytes, void 0, "Point");
+    abytes3(bytes, void 0, "Point");
     const { publicKey: comp, publicKeyUncompressed: uncomp } = lengths;
     const length = bytes.length;
     const head = bytes[0];
@@ -4659,7 +5014,7 @@ function weierstrass(params, extraOpts = {}) {
       return new Point(x, y, Fp3.ONE);
     }
     static fromBytes(bytes) {
-      const P = Point.fromAffine(decodePoint(abytes2(bytes, void 0, "point")));
+      const P = Point.fromAffine(decodePoint(abytes3(bytes, void 0, "point")));
       P.assertValidity();
       return P;
     }
@@ -4917,7 +5272,7 @@ function weierstrass(params, extraOpts = {}) {
       return this.clearCofactor().is0();
     }
     toBytes(isCompressed = true) {
-      abool(isCompressed, "isCompressed");
+      abool2(isCompressed, "isCompressed");
       this.assertValidity();
       return encodePoint(Point, this, isCompressed);
     }
@@ -5178,10 +5533,10 @@ function createBlsPairing(fields2, G1, G2, params) {
   const lengths = {
     seed: getMinHashLength(Fr.ORDER)
   };
-  const rand = params.randomBytes === void 0 ? randomBytes2 : params.randomBytes;
+  const rand = params.randomBytes === void 0 ? randomBytes3 : params.randomBytes;
   const randomSecretKey = (seed) => {
     seed = seed === void 0 ? rand(lengths.seed) : seed;
-    abytes2(seed, lengths.seed, "seed");
+    abytes3(seed, lengths.seed, "seed");
     return mapHashToField(seed, Fr.ORDER);
   };
   Object.freeze(lengths);
@@ -5315,7 +5670,7 @@ function createBlsSig(blsPairing, PubPoint, SigPoint, isSigG1, hashToSigCurve, S
       return agg;
     },
     hash(messageBytes, DST) {
-      abytes2(messageBytes);
+      abytes3(messageBytes);
       const opts = DST === void 0 ? void 0 : { DST };
       return hashToSigCurve(messageBytes, opts);
     },
@@ -5637,7 +5992,7 @@ var _Field2 = class {
   // Bytes util
   fromBytes(b) {
     const { Fp: Fp3 } = this;
-    abytes2(b);
+    abytes3(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     return this.create({
@@ -5850,7 +6205,7 @@ var _Field6 = class {
   // Bytes utils
   fromBytes(b) {
     const { Fp2: Fp22 } = this;
-    abytes2(b);
+    abytes3(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     const B2 = Fp22.BYTES;
@@ -6081,7 +6436,7 @@ var _Field12 = class {
   // Bytes utils
   fromBytes(b) {
     const { Fp6: Fp62 } = this;
-    abytes2(b);
+    abytes3(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     return this.create({
@@ -6416,7 +6771,7 @@ var coder = (name, Fp3, b, encode, decode, yparts) => {
       return setMask(bytes, { compressed, infinity, sort: sort2 });
     },
     decode(bytes) {
-      const raw = allowUncompressed ? abytes2(bytes, void 0, "point") : abytes2(bytes, W, "signature");
+      const raw = allowUncompressed ? abytes3(bytes, void 0, "point") : abytes3(bytes, W, "signature");
       const { compressed, infinity, sort: sort2, value } = parseMask(raw);
       if (!allowUncompressed && !compressed)
         throw new Error("invalid signature: expected compressed encoding");
@@ -6454,7 +6809,7 @@ function validateMask({ compressed, infinity, sort: sort2 }) {
     throw new Error("invalid encoding flag");
 }
 function parseMask(bytes) {
-  bytes = copyBytes(bytes);
+  bytes = copyBytes2(bytes);
   const mask = bytes[0] & 224;
   const compressed = !!(mask >> 7 & 1);
   const infinity = !!(mask >> 6 & 1);
@@ -6505,7 +6860,7 @@ function signatureG2FromBytes(bytes) {
 var signatureCoders = {
   ShortSignature: {
     fromBytes(bytes) {
-      return signatureG1FromBytes(abytes2(bytes));
+      return signatureG1FromBytes(abytes3(bytes));
     },
     fromHex(hex) {
       return signatureG1FromBytes(hexToBytes2(hex));
@@ -6523,7 +6878,7 @@ var signatureCoders = {
   },
   LongSignature: {
     fromBytes(bytes) {
-      return signatureG2FromBytes(abytes2(bytes));
+      return signatureG2FromBytes(abytes3(bytes));
     },
     fromHex(hex) {
       return signatureG2FromBytes(hexToBytes2(hex));
@@ -6622,7 +6977,7 @@ var bls12_params = {
   // The BLS parameter x for BLS12-381
   xNegative: true,
   twistType: "multiplicative",
-  randomBytes: randomBytes2
+  randomBytes: randomBytes3
 };
 var bls12_381 = bls(fields, G1_Point, G2_Point, bls12_params, bls12_hasher_opts, signatureCoders);
 var isogenyMapG2 = isogenyMap(Fp2, [
@@ -6819,402 +7174,6 @@ function holds({ scheme, publicKey }, message, signature2) {
   } catch {
     return false;
   }
-}
-
-// node_modules/@noble/ciphers/utils.js
-/*! noble-ciphers - MIT License (c) 2023 Paul Miller (paulmillr.com) */
-function isBytes3(a) {
-  return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
-}
-var atitle3 = (title) => title ? `"${title}" ` : "";
-function abool2(value, title = "") {
-  if (typeof value !== "boolean")
-    throw new TypeError(atitle3(title) + "expected boolean, got type=" + typeof value);
-  return value;
-}
-function anumber3(n, title = "") {
-  if (typeof n !== "number")
-    throw new TypeError(atitle3(title) + "expected number, got " + typeof n);
-  if (!Number.isSafeInteger(n) || n < 0)
-    throw new RangeError(atitle3(title) + "expected integer >= 0, got " + n);
-  return n;
-}
-function abytes3(value, length, title = "") {
-  if (isBytes3(value) && (length === void 0 || value.length === length))
-    return value;
-  if (length !== void 0)
-    anumber3(length, "length");
-  const bytes = isBytes3(value);
-  const ofLen = length !== void 0 ? ` of length ${length}` : "";
-  const got = bytes ? `length=${value.length}` : `type=${typeof value}`;
-  const message = atitle3(title) + "expected Uint8Array" + ofLen + ", got " + got;
-  if (!bytes)
-    throw new TypeError(message);
-  throw new RangeError(message);
-}
-var aobject3 = (value, label) => {
-  if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new TypeError(label === "object" ? "expected valid options object" : `"${label}" expected object, got type=${typeof value}`);
-};
-function u32(arr) {
-  return new Uint32Array(arr.buffer, arr.byteOffset, Math.floor(arr.byteLength / 4));
-}
-function clean2(...arrays) {
-  for (let i = 0; i < arrays.length; i++) {
-    arrays[i].fill(0);
-  }
-}
-var isLE = /* @__PURE__ */ (() => new Uint8Array(new Uint32Array([287454020]).buffer)[0] === 68)();
-function byteSwap(word) {
-  return word << 24 & 4278190080 | word << 8 & 16711680 | word >>> 8 & 65280 | word >>> 24 & 255;
-}
-function byteSwap32(arr) {
-  for (let i = 0; i < arr.length; i++) {
-    arr[i] = byteSwap(arr[i]);
-  }
-  return arr;
-}
-var swap32IfBE = isLE ? (u) => u : byteSwap32;
-function overlapBytes(a, b) {
-  if (!a.byteLength || !b.byteLength)
-    return false;
-  return a.buffer === b.buffer && // best we can do, may fail with an obscure Proxy
-  a.byteOffset < b.byteOffset + b.byteLength && // a starts before b end
-  b.byteOffset < a.byteOffset + a.byteLength;
-}
-function complexOverlapBytes(input, output) {
-  if (overlapBytes(input, output) && input.byteOffset < output.byteOffset)
-    throw new Error("complex overlap of input and output is not supported");
-}
-function checkOpts2(defaults, opts) {
-  aobject3(defaults, "defaults");
-  aobject3(opts, "opts");
-  const merged = Object.assign(defaults, opts);
-  return merged;
-}
-function getOutput(expectedLength, out, onlyAligned = true) {
-  if (out === void 0)
-    return new Uint8Array(expectedLength);
-  abytes3(out, expectedLength, "output");
-  if (onlyAligned && !isAligned32(out))
-    throw new Error("invalid output, must be aligned");
-  return out;
-}
-function isAligned32(bytes) {
-  return bytes.byteOffset % 4 === 0;
-}
-function copyBytes2(bytes) {
-  return Uint8Array.from(abytes3(bytes));
-}
-
-// node_modules/@noble/ciphers/_arx.js
-var encodeStr = (str) => Uint8Array.from(str.split(""), (c) => c.charCodeAt(0));
-var sigma16_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 16-byte k"))))();
-var sigma32_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 32-byte k"))))();
-function rotl(a, b) {
-  return a << b | a >>> 32 - b;
-}
-var BLOCK_LEN = 64;
-var BLOCK_LEN32 = 16;
-var MAX_COUNTER = /* @__PURE__ */ (() => 2 ** 32 - 1)();
-var U32_EMPTY = /* @__PURE__ */ Uint32Array.of();
-function runCipher(core, sigma, key, nonce, data, output, counter, rounds) {
-  const len = data.length;
-  const block = new Uint8Array(BLOCK_LEN);
-  const b32 = u32(block);
-  const isAligned = isLE && isAligned32(data) && isAligned32(output);
-  const d32 = isAligned ? u32(data) : U32_EMPTY;
-  const o32 = isAligned ? u32(output) : U32_EMPTY;
-  if (!isLE) {
-    for (let pos = 0; pos < len; counter++) {
-      core(sigma, key, nonce, b32, counter, rounds);
-      swap32IfBE(b32);
-      if (counter >= MAX_COUNTER)
-        throw new Error("arx: counter overflow");
-      const take = Math.min(BLOCK_LEN, len - pos);
-      for (let j = 0, posj; j < take; j++) {
-        posj = pos + j;
-        output[posj] = data[posj] ^ block[j];
-      }
-      pos += take;
-    }
-    return;
-  }
-  for (let pos = 0; pos < len; counter++) {
-    core(sigma, key, nonce, b32, counter, rounds);
-    if (counter >= MAX_COUNTER)
-      throw new Error("arx: counter overflow");
-    const take = Math.min(BLOCK_LEN, len - pos);
-    if (isAligned && take === BLOCK_LEN) {
-      const pos32 = pos / 4;
-      if (pos % 4 !== 0)
-        throw new Error("arx: invalid block position");
-      for (let j = 0, posj; j < BLOCK_LEN32; j++) {
-        posj = pos32 + j;
-        o32[posj] = d32[posj] ^ b32[j];
-      }
-      pos += BLOCK_LEN;
-      continue;
-    }
-    for (let j = 0, posj; j < take; j++) {
-      posj = pos + j;
-      output[posj] = data[posj] ^ block[j];
-    }
-    pos += take;
-  }
-}
-function createCipher(core, opts) {
-  const { allowShortKeys, extendNonceFn, counterLength, counterRight, rounds } = checkOpts2({ allowShortKeys: false, counterLength: 8, counterRight: false, rounds: 20 }, opts);
-  if (typeof core !== "function")
-    throw new Error("core must be a function");
-  anumber3(counterLength);
-  anumber3(rounds);
-  abool2(counterRight);
-  abool2(allowShortKeys);
-  return (key, nonce, data, output, counter = 0) => {
-    abytes3(key, void 0, "key");
-    abytes3(nonce, void 0, "nonce");
-    abytes3(data, void 0, "data");
-    const len = data.length;
-    const hasOutput = output !== void 0;
-    output = getOutput(len, output, false);
-    if (hasOutput)
-      complexOverlapBytes(data, output);
-    anumber3(counter);
-    if (counter < 0 || counter >= MAX_COUNTER)
-      throw new Error("arx: counter overflow");
-    const toClean = [];
-    let l = key.length;
-    let k;
-    let sigma;
-    if (l === 32) {
-      toClean.push(k = copyBytes2(key));
-      sigma = sigma32_32;
-    } else if (l === 16 && allowShortKeys) {
-      k = new Uint8Array(32);
-      k.set(key);
-      k.set(key, 16);
-      sigma = sigma16_32;
-      toClean.push(k);
-    } else {
-      abytes3(key, 32, "arx key");
-      throw new Error("invalid key size");
-    }
-    if (!isLE || !isAligned32(nonce))
-      toClean.push(nonce = copyBytes2(nonce));
-    let k32 = u32(k);
-    if (extendNonceFn) {
-      if (nonce.length !== 24)
-        throw new Error("arx: extended nonce must be 24 bytes");
-      const n16 = nonce.subarray(0, 16);
-      if (isLE)
-        extendNonceFn(sigma, k32, u32(n16), k32);
-      else {
-        const sigmaRaw = swap32IfBE(Uint32Array.from(sigma));
-        extendNonceFn(sigmaRaw, k32, u32(n16), k32);
-        clean2(sigmaRaw);
-        swap32IfBE(k32);
-      }
-      nonce = nonce.subarray(16);
-    } else if (!isLE)
-      swap32IfBE(k32);
-    const nonceNcLen = 16 - counterLength;
-    if (nonceNcLen !== nonce.length)
-      throw new Error(`arx: nonce must be ${nonceNcLen} or 16 bytes`);
-    if (nonceNcLen !== 12) {
-      const nc = new Uint8Array(12);
-      nc.set(nonce, counterRight ? 0 : 12 - nonce.length);
-      nonce = nc;
-      toClean.push(nonce);
-    }
-    const n32 = swap32IfBE(u32(nonce));
-    try {
-      runCipher(core, sigma, k32, n32, data, output, counter, rounds);
-      return output;
-    } finally {
-      clean2(...toClean);
-    }
-  };
-}
-
-// node_modules/@noble/ciphers/chacha.js
-function chachaCore(s, k, n, out, cnt, rounds = 20) {
-  let y00 = s[0], y01 = s[1], y02 = s[2], y03 = s[3], y04 = k[0], y05 = k[1], y06 = k[2], y07 = k[3], y08 = k[4], y09 = k[5], y10 = k[6], y11 = k[7], y12 = cnt, y13 = n[0], y14 = n[1], y15 = n[2];
-  let x00 = y00, x01 = y01, x02 = y02, x03 = y03, x04 = y04, x05 = y05, x06 = y06, x07 = y07, x08 = y08, x09 = y09, x10 = y10, x11 = y11, x12 = y12, x13 = y13, x14 = y14, x15 = y15;
-  for (let r = 0; r < rounds; r += 2) {
-    x00 = x00 + x04 | 0;
-    x12 = rotl(x12 ^ x00, 16);
-    x08 = x08 + x12 | 0;
-    x04 = rotl(x04 ^ x08, 12);
-    x00 = x00 + x04 | 0;
-    x12 = rotl(x12 ^ x00, 8);
-    x08 = x08 + x12 | 0;
-    x04 = rotl(x04 ^ x08, 7);
-    x01 = x01 + x05 | 0;
-    x13 = rotl(x13 ^ x01, 16);
-    x09 = x09 + x13 | 0;
-    x05 = rotl(x05 ^ x09, 12);
-    x01 = x01 + x05 | 0;
-    x13 = rotl(x13 ^ x01, 8);
-    x09 = x09 + x13 | 0;
-    x05 = rotl(x05 ^ x09, 7);
-    x02 = x02 + x06 | 0;
-    x14 = rotl(x14 ^ x02, 16);
-    x10 = x10 + x14 | 0;
-    x06 = rotl(x06 ^ x10, 12);
-    x02 = x02 + x06 | 0;
-    x14 = rotl(x14 ^ x02, 8);
-    x10 = x10 + x14 | 0;
-    x06 = rotl(x06 ^ x10, 7);
-    x03 = x03 + x07 | 0;
-    x15 = rotl(x15 ^ x03, 16);
-    x11 = x11 + x15 | 0;
-    x07 = rotl(x07 ^ x11, 12);
-    x03 = x03 + x07 | 0;
-    x15 = rotl(x15 ^ x03, 8);
-    x11 = x11 + x15 | 0;
-    x07 = rotl(x07 ^ x11, 7);
-    x00 = x00 + x05 | 0;
-    x15 = rotl(x15 ^ x00, 16);
-    x10 = x10 + x15 | 0;
-    x05 = rotl(x05 ^ x10, 12);
-    x00 = x00 + x05 | 0;
-    x15 = rotl(x15 ^ x00, 8);
-    x10 = x10 + x15 | 0;
-    x05 = rotl(x05 ^ x10, 7);
-    x01 = x01 + x06 | 0;
-    x12 = rotl(x12 ^ x01, 16);
-    x11 = x11 + x12 | 0;
-    x06 = rotl(x06 ^ x11, 12);
-    x01 = x01 + x06 | 0;
-    x12 = rotl(x12 ^ x01, 8);
-    x11 = x11 + x12 | 0;
-    x06 = rotl(x06 ^ x11, 7);
-    x02 = x02 + x07 | 0;
-    x13 = rotl(x13 ^ x02, 16);
-    x08 = x08 + x13 | 0;
-    x07 = rotl(x07 ^ x08, 12);
-    x02 = x02 + x07 | 0;
-    x13 = rotl(x13 ^ x02, 8);
-    x08 = x08 + x13 | 0;
-    x07 = rotl(x07 ^ x08, 7);
-    x03 = x03 + x04 | 0;
-    x14 = rotl(x14 ^ x03, 16);
-    x09 = x09 + x14 | 0;
-    x04 = rotl(x04 ^ x09, 12);
-    x03 = x03 + x04 | 0;
-    x14 = rotl(x14 ^ x03, 8);
-    x09 = x09 + x14 | 0;
-    x04 = rotl(x04 ^ x09, 7);
-  }
-  let oi = 0;
-  out[oi++] = y00 + x00 | 0;
-  out[oi++] = y01 + x01 | 0;
-  out[oi++] = y02 + x02 | 0;
-  out[oi++] = y03 + x03 | 0;
-  out[oi++] = y04 + x04 | 0;
-  out[oi++] = y05 + x05 | 0;
-  out[oi++] = y06 + x06 | 0;
-  out[oi++] = y07 + x07 | 0;
-  out[oi++] = y08 + x08 | 0;
-  out[oi++] = y09 + x09 | 0;
-  out[oi++] = y10 + x10 | 0;
-  out[oi++] = y11 + x11 | 0;
-  out[oi++] = y12 + x12 | 0;
-  out[oi++] = y13 + x13 | 0;
-  out[oi++] = y14 + x14 | 0;
-  out[oi++] = y15 + x15 | 0;
-}
-var chacha20 = /* @__PURE__ */ createCipher(chachaCore, {
-  counterRight: false,
-  counterLength: 4,
-  allowShortKeys: false
-});
-
-// node_modules/@noble/hashes/hkdf.js
-var HKDF_COUNTER = /* @__PURE__ */ Uint8Array.of(0);
-var EMPTY_BUFFER = /* @__PURE__ */ Uint8Array.of();
-function expand(hash, prk, info, length = 32, _recycled) {
-  ahash(hash);
-  anumber(length, "length");
-  abytes(prk, void 0, "prk");
-  const olen = hash.outputLen;
-  if (prk.length < olen)
-    throw new Error('"prk" must be at least HashLen octets');
-  if (length > 255 * olen)
-    throw new Error("Length must be <= 255*HashLen");
-  const blocks = Math.ceil(length / olen);
-  if (info === void 0)
-    info = EMPTY_BUFFER;
-  else
-    abytes(info, void 0, "info");
-  if (!blocks) {
-    if (_recycled)
-      clean(prk);
-    return new Uint8Array();
-  }
-  const okm = _recycled && blocks === 1 ? prk : new Uint8Array(blocks * olen);
-  const { iHash, oHash } = hmac.create(hash, prk);
-  const T = _recycled ? prk : new Uint8Array(olen);
-  const worker = blocks > 1 ? _recycled?.iHash || hash.create() : void 0;
-  for (let counter = 0; counter < blocks - 1; counter++) {
-    HKDF_COUNTER[0] = counter + 1;
-    const iWork = iHash._cloneInto(worker);
-    if (counter)
-      iWork.update(T);
-    iWork.update(info).update(HKDF_COUNTER).digestInto(T);
-    oHash._cloneInto(worker).update(T).digestInto(T);
-    okm.set(T, olen * counter);
-  }
-  HKDF_COUNTER[0] = blocks;
-  if (blocks > 1)
-    iHash.update(T);
-  iHash.update(info).update(HKDF_COUNTER).digestInto(T);
-  oHash.update(T).digestInto(T);
-  okm.set(T, olen * (blocks - 1));
-  iHash.destroy();
-  oHash.destroy();
-  worker?.destroy();
-  if (T !== okm)
-    clean(T);
-  clean(HKDF_COUNTER);
-  if (length === okm.length)
-    return okm;
-  const res = okm.slice(0, length);
-  clean(okm);
-  return res;
-}
-var hkdf = (hash, ikm, salt, info, length) => {
-  ahash(hash);
-  if (salt === void 0)
-    salt = new Uint8Array(hash.outputLen);
-  const HMAC = hmac.create(hash, salt).update(ikm);
-  return expand(hash, HMAC.digest(), info, length, HMAC);
-};
-
-// src/certificate/draw-stream.ts
-var INFO = new TextEncoder().encode("qrn draw v1");
-var KEY_BYTES = 32;
-var CHUNK_BYTES = 4096;
-var BLOCK_BYTES = 64;
-function drawKey({ secret, nonce, randomness, statementDigest }) {
-  const parts = [secret, nonce, randomness, statementDigest];
-  const joined = new Uint8Array(parts.reduce((size, part) => size + 4 + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    new DataView(joined.buffer).setUint32(at, part.length);
-    joined.set(part, at + 4);
-    at += 4 + part.length;
-  }
-  return hkdf(sha256, joined, new Uint8Array(0), INFO, KEY_BYTES);
-}
-function drawStream(key) {
-  let counter = 0;
-  return new ByteStream(() => {
-    const bytes = chacha20(key, new Uint8Array(12), new Uint8Array(CHUNK_BYTES), void 0, counter);
-    counter += CHUNK_BYTES / BLOCK_BYTES;
-    return bytes;
-  });
 }
 
 // src/certificate/verify-outcome.ts

@@ -43,7 +43,7 @@ interface Kind<R> {
 }
 
 /** A draw has at most so many values, and they are made of at most so many numbers: more would hold up whoever checks. */
-const NUMBERS_MAX = 100_000;
+export const NUMBERS_MAX = 100_000;
 /** A weighted pick looks at one item after the other. */
 const STEPS_MAX = 2 ** 28;
 

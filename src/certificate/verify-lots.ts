@@ -18,7 +18,7 @@ import type { LotLeaf } from './lot-members.ts';
 import { canonical, listAt, member, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
 import { about, type Found, refuse } from './verdict.ts';
-import { bytesMaxOf, checkMembers, valuesVerdict } from './verify-values.ts';
+import { checkMembers, mayTakeMore, valuesVerdict } from './verify-values.ts';
 import { WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
@@ -201,7 +201,7 @@ function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response:
   checkMembers(endpoint, data);
   if (opening !== undefined && opening !== null) return openingVerdict(ranges, response, endpoint);
   // a certificate that draws more than the values take does not free the answer of its opening
-  if (Math.min(total, bytesMaxOf(endpoint, data)) <= OPENED_BYTES_MAX)
+  if (total <= OPENED_BYTES_MAX || !mayTakeMore(endpoint, data, OPENED_BYTES_MAX))
     refuse('The answer lacks the opening that shows which bytes it was made of.');
   return 'The answer is too long to carry what shows that its bytes are those.';
 }

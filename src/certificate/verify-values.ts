@@ -1,8 +1,9 @@
 import { isObject } from '../core/json.ts';
-import { drawnValues } from './draw-kinds.ts';
+import { drawnValues, NUMBERS_MAX } from './draw-kinds.ts';
 import { ByteStream } from './draw-samplers.ts';
+import { drawStream } from './draw-stream.ts';
 import { canonical, listAt, member, show, text } from './members.ts';
-import { refuse } from './verdict.ts';
+import { Refusal, refuse } from './verdict.ts';
 
 /**
  * Draws the values of a pure answer again from the bytes that its opening shows, by the samplers of committed draws: then
@@ -22,59 +23,28 @@ interface Kind {
   readonly values: string;
   /** The other members of `data`. */
   readonly beside: readonly string[];
-  /** Bytes that an honest answer of so many values draws at most. */
-  readonly bytesMax: (data: unknown, count: number) => number;
   /** Undefined for members that nothing can be drawn with; left out where `data` does not hold all that it takes. */
   readonly drawAgain?: (data: unknown, bytes: ByteStream) => unknown;
 }
 
-/** Of answers that do not say what their values were drawn with. */
-const BYTES_PER_CHARACTER = 16;
-const GAUSSIAN_BYTES = 64;
-
 const COUNTED = { values: 'values', beside: ['count'] };
-const LISTED = {
-  values: 'items',
-  beside: ['count'],
-  bytesMax: (data: unknown) => BYTES_PER_CHARACTER * (canonical(member(data, 'items')) ?? '').length,
-};
+const LISTED = { values: 'items', beside: ['count'] };
 
 const KINDS: Readonly<Record<string, Kind>> = {
-  integers: counted('integers', ['max', 'min', 'sort', 'unique'], (data, count) =>
-    ofBits(count * span(member(data, 'min'), member(data, 'max'))),
-  ),
-  floats: counted('floats', ['precision'], (_, count) => ofBits(count * 56)),
-  uuid: {
-    ...counted('uuid', [], (_, count) => 16 * count, 'uuids'),
-    beside: ['count', 'version'],
-  },
-  strings: counted(
-    'strings',
-    ['alphabet', 'length'],
-    (data, count) => ofBits(count * numberIn(data, 'length') * Math.log2(alphabetOf(data).length || 1)),
-    'values',
-    (own) => ({ ...own, alphabet: alphabetOf(own) }),
-  ),
-  sequences: counted(
-    'sequences',
-    ['length', 'max', 'min', 'sort', 'unique'],
-    (data, count) => {
-      const each = (name: string) => listAt(data, name);
-      const bits = each('length').map((size, i) => Number(size) * span(each('min')[i], each('max')[i]));
-      return ofBits(count * bits.reduce((sum, of) => sum + of, 0));
-    },
-    'values',
-    ({ count, sort, ...own }) => ({ count, sort, ranges: rangesOf(own) }),
-  ),
-  permutations: counted('permutations', ['length'], (data, count) => {
-    const length = numberIn(data, 'length');
-    return ofBits(count * length * Math.log2(Math.max(2, length)));
-  }),
-  gaussians: counted(
-    'gaussians',
-    ['digits', 'mean', 'stddev'],
-    (_, count) => GAUSSIAN_BYTES * count + WORDS_BYTES,
-  ),
+  integers: counted('integers', ['max', 'min', 'sort', 'unique']),
+  floats: counted('floats', ['precision']),
+  uuid: { ...counted('uuid', [], 'uuids'), beside: ['count', 'version'] },
+  strings: counted('strings', ['alphabet', 'length'], 'values', ({ alphabet, ...own }) => ({
+    ...own,
+    alphabet: [...(text(alphabet) ?? '')],
+  })),
+  sequences: counted('sequences', ['length', 'max', 'min', 'sort', 'unique'], 'values', (own) => ({
+    count: own['count'],
+    sort: own['sort'],
+    ranges: rangesOf(own),
+  })),
+  permutations: counted('permutations', ['length']),
+  gaussians: counted('gaussians', ['digits', 'mean', 'stddev']),
   shuffle: { ...LISTED, params: [] },
   sample: { ...LISTED, params: ['list_sha256', 'of'] },
   weighted: { ...LISTED, params: ['list_sha256', 'weights'] },
@@ -82,7 +52,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     params: ['encoding'],
     values: 'bytes',
     beside: ['bits', 'count'],
-    bytesMax: (data, length) => Math.floor(length * (member(data, 'encoding') === 'hex' ? 1 / 2 : 3 / 4)),
     drawAgain: (data, bytes) => {
       const [length, encoding] = [member(data, 'count'), member(data, 'encoding')];
       return drawnValues({ kind: 'bytes', count: 1, length, encoding, single: true }, bytes)[0];
@@ -92,7 +61,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
     params: ['length'],
     values: 'bitstring',
     beside: [],
-    bytesMax: (_, length) => Math.ceil(length / 8),
     drawAgain: (data, bytes) => {
       const length = member(data, 'length');
       if (typeof length !== 'number' || !Number.isInteger(length) || length < 1 || length > BITS_MAX)
@@ -107,13 +75,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** The values of a batch of bytes; GET /v1/bytes has one. */
-const BYTE_STRINGS = counted(
-  'bytes',
-  ['encoding', 'length'],
-  (data, count) => count * numberIn(data, 'length'),
-  'values',
-  (own) => ({ ...own, single: false }),
-);
+const BYTE_STRINGS = counted('bytes', ['encoding', 'length'], 'values', (own) => ({ ...own, single: false }));
 const BATCH_MEMBERS = ['count', 'params', 'type', 'values'];
 const NOT_IN_BATCHES: readonly unknown[] = ['bitstring', 'shuffle'];
 
@@ -121,7 +83,6 @@ const NOT_IN_BATCHES: readonly unknown[] = ['bitstring', 'shuffle'];
 function counted(
   kind: string,
   params: readonly string[],
-  bytesMax: Kind['bytesMax'],
   values = 'values',
   requestOf: (own: Readonly<Record<string, unknown>>) => object = (own) => own,
 ): Kind {
@@ -129,7 +90,6 @@ function counted(
     ...COUNTED,
     params,
     values,
-    bytesMax,
     drawAgain: (data, bytes) => {
       const told = member(data, values);
       // values that take no entropy would be counted to any number
@@ -179,26 +139,6 @@ function drawnAs(endpoint: unknown, data: unknown): { readonly kind: Kind; reado
   return { kind, told: { ...own, count: member(data, 'count'), [kind.values]: values } };
 }
 
-/** Four times the entropy of the values and some words more: no honest answer comes near it. */
-const PER_BIT = 4 / 8;
-const WORDS_BYTES = 256;
-
-function ofBits(bits: number): number {
-  return Math.ceil(bits * PER_BIT) + WORDS_BYTES;
-}
-
-function span(min: unknown, max: unknown): number {
-  return Math.log2(Math.max(1, Number(max) - Number(min) + 1));
-}
-
-function numberIn(data: unknown, name: string): number {
-  return Number(member(data, name));
-}
-
-function alphabetOf(data: unknown): readonly string[] {
-  return [...(text(member(data, 'alphabet')) ?? '')];
-}
-
 /** Of the sequences, whose lengths and bounds `data` has in lists. */
 function rangesOf(data: unknown): unknown {
   const [mins, maxes] = [listAt(data, 'min'), listAt(data, 'max')];
@@ -206,11 +146,28 @@ function rangesOf(data: unknown): unknown {
   return listAt(data, 'length').map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
 }
 
-/** Bytes that an honest answer draws at most, whatever its certificate says. */
-export function bytesMaxOf(endpoint: unknown, answered: unknown): number {
+/** An answer whose values cannot be drawn again takes at most so many for each character of them. */
+const BYTES_PER_CHARACTER = 16;
+/** Words that are drawn again by chance: more than these have a probability below 2^-64. */
+const CHANCE_BYTES = 256;
+
+/**
+ * Whether an honest answer may have drawn more than so many bytes, whatever its certificate says: more than twice what such
+ * values take of a stream that is always the same.
+ */
+export function mayTakeMore(endpoint: unknown, answered: unknown, bytes: number): boolean {
   const { kind, told: data } = drawnAs(endpoint, answered);
-  const values = member(data, kind.values);
-  return kind.bytesMax(data, Array.isArray(values) || typeof values === 'string' ? values.length : 0);
+  const characters = (canonical(member(data, kind.values)) ?? '').length;
+  if (kind.drawAgain === undefined) return BYTES_PER_CHARACTER * characters > bytes;
+  const sure = drawStream(new Uint8Array(32)).take(Math.floor((bytes - CHANCE_BYTES) / 2));
+  try {
+    kind.drawAgain(data, streamOf(sure));
+    return false;
+  } catch (error) {
+    if (error instanceof Exhausted) return true;
+    if (!(error instanceof Refusal)) throw error;
+    return characters > NUMBERS_MAX; // too many to be drawn again, or members of another form
+  }
 }
 
 /** No byte is left. */

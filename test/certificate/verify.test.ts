@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
+import { mayTakeMore } from '../../src/certificate/verify-values.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { changed, scene } from './scene.ts';
@@ -256,4 +257,43 @@ describe('the archive of certificates', () => {
     assert.equal(found.certificate.proof, null);
     assert.equal(found.certificate.status, 'valid');
   });
+});
+
+it('asks for no opening of an answer whose values may have taken more than 2,048 bytes, and of any other', () => {
+  const listed = (count: number, value: unknown, more: object) => ({
+    count,
+    values: Array(count).fill(value),
+    ...more,
+  });
+  const die = { min: 1, max: 6, unique: false, sort: 'none' };
+  const cases: [endpoint: string, data: object, mayTakeMore: boolean][] = [
+    ['integers', listed(100, 1, die), false],
+    ['integers', listed(10_000, 1, die), true],
+    ['integers', listed(900, 10 ** 15, { ...die, min: 10 ** 15, max: 10 ** 15 + 1 }), false],
+    ['integers', listed(10_000, 1, { ...die, max: 1 }), false],
+    ['integers', listed(1, 1, { ...die, sort: 'none of these' }), false],
+    ['floats', listed(400, 0.5, { precision: null }), true],
+    ['strings', listed(10_000, 'a'.repeat(128), { alphabet: 'ab', length: 128 }), true],
+    ['bitstring', { length: 100_000, bitstring: '0'.repeat(100_000) }, true],
+    ['bytes', { bits: 8_192, bytes: '00'.repeat(1_024), count: 1_024, encoding: 'hex' }, true],
+    ['bytes', { bits: 800, bytes: '00'.repeat(100), count: 100, encoding: 'hex' }, false],
+    [
+      'batch',
+      {
+        count: 1_000,
+        type: 'bytes',
+        params: { length: 1_024, encoding: 'hex' },
+        values: Array(1_000).fill('00'.repeat(1_024)),
+      },
+      true,
+    ],
+    ['shuffle', { count: 10, items: Array(10).fill('a') }, false],
+    ['shuffle', { count: 1_000, items: Array(1_000).fill('a') }, true],
+  ];
+  for (const [endpoint, data, expected] of cases)
+    assert.equal(
+      mayTakeMore(endpoint, data, 2_048),
+      expected,
+      `${endpoint} ${JSON.stringify(data).slice(0, 90)}`,
+    );
 });
