@@ -94,6 +94,16 @@ describe('series of labelled answers', () => {
     await killed.close();
   });
 
+  it('has numbered the answers of a journal before the log takes them', async (t) => {
+    const ledger = await openJournaledLedger(temporaryFolder(t));
+    await ledger.createAccount(account(1));
+    await ledger.commit([labelled(1, RAFFLE), labelled(2, SECRET, RAFFLE)], []);
+    const taken = await ledger.unsealed(10);
+    const serials = taken.flatMap(({ notes = [] }) => notes.map(({ label }) => label.serial));
+    assert.deepEqual(serials, [1, 2, 3]);
+    await closeSound(ledger);
+  });
+
   it('goes on counting after retention dropped the first answers', async (t) => {
     const ledger = await openTestLedger(temporaryFolder(t));
     await ledger.createAccount(account(1));
