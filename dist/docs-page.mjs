@@ -19,140 +19,17 @@ var TEXT_TYPES = ["plain", "csv"];
 var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
 
 // src/http/pages/code-samples.ts
-var DRAWING = DATA_ENDPOINTS;
-var CLIENT_METHODS = [...DRAWING, "certificate", "health", "usage"];
-function languagesOf(name) {
-  return CLIENT_METHODS.includes(name) ? ["curl", "typescript", "python"] : ["curl"];
+var CLIENT_METHODS = [...DATA_ENDPOINTS, "certificate", "health", "usage"];
+function targetOf(path, given) {
+  const query = Object.entries(given).filter(([name]) => !path.includes(`{${name}}`)).map(([name, value]) => `${name}=${encodeURIComponent(String(value)).replaceAll("%2C", ",")}`);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (part, name) => String(given[name] ?? part));
+  return query.length === 0 ? filled : `${filled}?${query.join("&")}`;
 }
 function prettyJson(value) {
   return JSON.stringify(value, void 0, 2).replaceAll(
     /\[\n\s+((?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}")(?:,\n\s+(?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}"))*)\n\s+\]/g,
     (_, members) => `[${members.replaceAll(/,\n\s+/g, ", ")}]`
   );
-}
-function targetOf({ path, fields }) {
-  const filled = path.replaceAll(
-    /\{(\w+)\}/g,
-    (part, name) => fields.find((each) => each.name === name)?.value ?? part
-  );
-  const query = queryOf(path, fields);
-  return query === "" ? filled : `${filled}?${query}`;
-}
-function queryOf(path, fields) {
-  return fields.filter(({ name }) => !path.includes(`{${name}}`)).map(({ name, value }) => `${name}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&");
-}
-function codeOf(language, call) {
-  switch (language) {
-    case "curl":
-      return curlOf(call);
-    case "typescript":
-      return typescriptOf(call);
-    case "python":
-      return pythonOf(call);
-  }
-}
-function curlOf(call) {
-  const origin = call.baseUrl.slice(0, -"/v1".length);
-  const method = call.method === "DELETE" ? "curl -X DELETE" : "curl";
-  const lines = [call.isKeyed ? `${method} -H "Authorization: Bearer $QRN_KEY"` : method];
-  if (call.body !== void 0) {
-    lines.push("  -H 'Content-Type: application/json'", `  -d ${quotedForShell(call.body)}`);
-  }
-  const pdf = call.fields.some(({ name, value }) => name === "format" && value === "pdf");
-  if (pdf) lines.push("  -o certificate.pdf");
-  const address = quotedForShell(origin + targetOf(call));
-  return lines.length === 1 && !call.isKeyed ? `${lines[0]} ${address}` : [...lines, `  ${address}`].join(" \\\n");
-}
-function quotedForShell(text) {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-function typescriptOf(call) {
-  const { members, isQuote } = argumentsOf(call);
-  const parameters = objectText(members, "typescript");
-  const method = isQuote ? "quote" : call.name;
-  let given = parameters === "{}" ? "" : parameters;
-  if (isQuote) given = `'${call.name}', ${parameters}`;
-  else if (call.name === "certificate") given = literal(members["id"] ?? "cert_…", "typescript");
-  const shown = DRAWING.includes(call.name) && !isQuote ? "answer.data" : "answer";
-  return [
-    `import { QrnClient } from 'qrn-client';`,
-    "",
-    `const client = new QrnClient({ baseUrl: '${call.baseUrl}' }); // the key is in QRN_KEY`,
-    `const answer = await client.${method}(${given});`,
-    `console.log(${shown});`
-  ].join("\n");
-}
-function pythonOf(call) {
-  const { members, isQuote } = argumentsOf(call);
-  const named = Object.entries(
-    call.name === "batch" && !isQuote ? flattened(members) : snakeCased(members)
-  ).map(([name, value]) => `${name}=${literal(value, "python")}`);
-  const isPdf = call.name === "certificate" && members["format"] === "pdf";
-  let method = isPdf ? "certificate_pdf" : call.name;
-  let given = named.join(", ");
-  if (isQuote) {
-    method = "quote";
-    given = [`"${call.name}"`, ...named].join(", ");
-  } else if (call.name === "certificate") given = literal(members["id"] ?? "cert_…", "python");
-  const shown = DRAWING.includes(call.name) && !isQuote ? "answer.values" : isPdf ? "len(answer)" : "answer";
-  return [
-    "from qrn_client import QrnClient",
-    "",
-    `client = QrnClient("${call.baseUrl}")  # the key is in QRN_KEY`,
-    `answer = client.${method}(${given})`,
-    `print(${shown})`
-  ].join("\n");
-}
-function argumentsOf(call) {
-  const members = {};
-  let isQuote = false;
-  for (const { name, kind, value } of call.fields) {
-    if (name === "dry_run") isQuote = value === "true";
-    else if (name === "entropy_mode") members["entropyMode"] = value;
-    else if (name !== "format" || call.name === "certificate") members[name] = typedValue(kind, value);
-  }
-  return { members: { ...bodyOf(call), ...members }, isQuote };
-}
-function bodyOf({ body }) {
-  try {
-    const parsed = JSON.parse(body ?? "{}");
-    return typeof parsed === "object" && parsed !== null ? parsed : {};
-  } catch {
-    return {};
-  }
-}
-function typedValue(kind, value) {
-  if (kind === "integer" && /^-?\d+$/.test(value)) return Number(value);
-  if (kind === "number" && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
-  if (kind === "boolean") return value === "true";
-  if (kind === "integer-list" && /^-?\d+(,-?\d+)*$/.test(value)) return value.split(",").map(Number);
-  return kind === "items" ? value.split(",") : value;
-}
-function snakeCased({ entropyMode, ...rest }) {
-  return entropyMode === void 0 ? rest : { ...rest, entropy_mode: entropyMode };
-}
-function flattened({ params, ...rest }) {
-  const own = typeof params === "object" && !Array.isArray(params) ? params : {};
-  return snakeCased({ ...rest, ...own });
-}
-function literal(value, language) {
-  if (typeof value === "string") {
-    const text = JSON.stringify(value);
-    return language === "python" ? text : `'${text.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
-  }
-  if (typeof value === "number") return String(value);
-  if (value === null) return language === "python" ? "None" : "null";
-  if (typeof value === "boolean") return language === "python" ? value ? "True" : "False" : String(value);
-  if (Array.isArray(value)) return `[${value.map((each) => literal(each, language)).join(", ")}]`;
-  return objectText(value, language);
-}
-function objectText(members, language) {
-  const entries = Object.entries(members).map(([name, value]) => {
-    const key = language === "python" || !/^[A-Za-z_]\w*$/.test(name) ? JSON.stringify(name) : name;
-    return `${key}: ${literal(value, language)}`;
-  });
-  if (entries.length === 0) return "{}";
-  return language === "python" ? `{${entries.join(", ")}}` : `{ ${entries.join(", ")} }`;
 }
 
 // src/http/pages/client/browser.ts
@@ -301,7 +178,7 @@ function list(checks) {
   const items = made("ul");
   for (const { name, ok, why } of checks) {
     const item = made("li");
-    item.className = ok ? "holds" : "fails";
+    item.className = ok ? "holds good" : "fails bad";
     const words = made("div");
     words.append(made("strong", TITLES[name]), made("p", why));
     item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
@@ -341,58 +218,38 @@ async function copy(button) {
 var SHOWN_MAX = 2e4;
 offerCopies();
 var form = page.getElementById("try-form");
-if (form !== null) {
-  form.addEventListener("input", () => writeSamples(form));
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    send(form);
-  });
-}
-function callOf({ dataset }) {
-  const { name = "", method = "GET", path = "", base = "", keyed, fields = "" } = dataset;
-  return {
-    name,
-    method,
-    path,
-    baseUrl: base,
-    isKeyed: keyed === "true",
-    fields: fields.split(" ").filter((field) => field !== "").map((field) => {
-      const [id, kind] = field.split(":");
-      return { name: id, kind, value: element(`field-${id}`).value.trim() };
-    }).filter(({ value }) => value !== ""),
-    body: page.getElementById("body")?.value
-  };
-}
-function writeSamples(shown) {
-  const call = callOf(shown);
-  for (const language of languagesOf(call.name))
-    element(`code-${language}`).textContent = codeOf(language, call);
-}
-async function send(shown) {
+form?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  send(form);
+});
+async function send({ dataset }) {
+  const { method = "GET", path = "" } = dataset;
   const status = element("try-status");
-  const call = callOf(shown);
-  const key = page.getElementById("key")?.value.trim() ?? "";
-  if (call.isKeyed && key === "") {
+  const key = page.getElementById("key");
+  if (key?.value.trim() === "") {
     status.textContent = "Fill in the API key first.";
-    element("key").focus({ preventScroll: false });
+    key.focus({ preventScroll: false });
     return;
   }
   status.textContent = "Waiting for the answer …";
+  const fields = [...page.querySelectorAll("[data-parameter]")];
+  const given = fields.map((each) => [each.dataset["parameter"] ?? "", each.value.trim()]);
+  const target = targetOf(path, Object.fromEntries(given.filter(([, value]) => value !== "")));
+  const body = page.getElementById("body")?.value;
+  const headers = {
+    Accept: "application/json, */*;q=0.5",
+    ...key === null ? {} : { Authorization: `Bearer ${key.value.trim()}` },
+    ...body === void 0 ? {} : { "Content-Type": "application/json" }
+  };
   try {
     const started = performance.now();
-    const response = await fetch(targetOf(call), requestOf(call, key));
-    const text = await response.text();
-    show(text, response.headers.get("Content-Type") ?? "");
+    const init = { method, headers, credentials: "omit" };
+    const response = await fetch(target, body === void 0 ? init : { ...init, body });
+    show(await response.text(), response.headers.get("Content-Type") ?? "");
     status.textContent = `${response.status} in ${Math.round(performance.now() - started)} ms`;
   } catch (error) {
     status.textContent = `No answer: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-function requestOf({ method, body, isKeyed }, key) {
-  const headers = { Accept: "application/json, */*;q=0.5" };
-  if (isKeyed) headers["Authorization"] = `Bearer ${key}`;
-  if (body !== void 0) headers["Content-Type"] = "application/json";
-  return { method, headers, credentials: "omit", ...body === void 0 ? {} : { body } };
 }
 function show(text, contentType) {
   const isText = /^text\/|ndjson/.test(contentType);

@@ -186,7 +186,7 @@ function list(checks) {
   const items = made("ul");
   for (const { name, ok, why } of checks) {
     const item = made("li");
-    item.className = ok ? "holds" : "fails";
+    item.className = ok ? "holds good" : "fails bad";
     const words = made("div");
     words.append(made("strong", TITLES[name]), made("p", why));
     item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);

@@ -1,8 +1,7 @@
 import { every } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { NewestLot, StatusFacts, StatusPoint } from '../http/pages/status-page.ts';
+import type { StatusFacts, StatusPoint } from '../http/pages/status-page.ts';
 import type { HealthReport } from '../http/plain-routes.ts';
-import type { LotRecord } from '../ledger/records.ts';
 import {
   pureSecondsLeft,
   type ReadingSources,
@@ -77,20 +76,8 @@ export class Monitor {
   }
 }
 
-function newestLot(lot: LotRecord): NewestLot {
-  const { id, rawBits, minEntropyPerBit, onesShares, evidence } = lot;
-  return {
-    id,
-    rawBits,
-    minEntropyPerBit,
-    onesShares: onesShares ?? null,
-    shots: onesShares === undefined ? 0 : rawBits / onesShares.length,
-    claim: evidence?.claim ?? null,
-  };
-}
-
 function statusFacts(readings: Readings, report: HealthReport, history: readonly StatusPoint[]): StatusFacts {
-  const { sources, levels, pureBytesHigh, minute, seeds } = readings;
+  const { sources, levels, pureBytesHigh, seeds } = readings;
   const bytes = sources.reduce((sum, { conditionedBytes }) => sum + conditionedBytes, 0);
   return {
     atMs: readings.atMs,
@@ -106,8 +93,8 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
       isDeclared: source.isDeclared,
       backend: source.lastLot?.quantumBackend ?? null,
       state: source.state,
-      newestLot: source.lastLot === undefined ? null : newestLot(source.lastLot),
-      lastLotAtMs: source.lastLot?.finishedAtMs ?? null,
+      lastLot:
+        source.lastLot === undefined ? null : { id: source.lastLot.id, atMs: source.lastLot.finishedAtMs },
       share: bytes === 0 ? null : source.conditionedBytes / bytes,
       lots: source.alarm,
     })),
@@ -119,8 +106,6 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
     },
     modes: readings.modes,
     csprngReady: readings.systemLot != null,
-    requestsPerS: minute.requestsPerS,
-    commitP50Ms: minute.commitP50Ms,
     logEntries: readings.logEntries,
     history,
   };

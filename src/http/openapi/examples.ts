@@ -5,7 +5,7 @@ import { MEDIA_TYPES } from '../representation.ts';
 interface Example {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly body?: object;
-  readonly answer?: object;
+  readonly answer?: object | string;
 }
 
 /**
@@ -36,11 +36,8 @@ export function withExamples(paths: Readonly<Record<string, object>>): object {
 function withExample(operation: Operation): Operation {
   const { operationId, parameters, requestBody, responses } = operation;
   const { parameters: given = {}, body, answer } = EXAMPLES[operationId.replace(/OfBody$/, '')] ?? {};
-  const shown = <T extends { readonly content: Content }>(message: T, example: object | undefined): T => {
-    if (example === undefined) return message;
-    const content = { ...message.content[MEDIA_TYPES.json], example };
-    return { ...message, content: { ...message.content, [MEDIA_TYPES.json]: content } };
-  };
+  // a new resource is answered 201
+  const success = responses[201] === undefined ? 200 : 201;
   return {
     ...operation,
     ...(parameters && {
@@ -49,6 +46,13 @@ function withExample(operation: Operation): Operation {
       ),
     }),
     ...(requestBody && { requestBody: shown(requestBody, body) }),
-    responses: { ...responses, ...(responses[200] && { 200: shown(responses[200], answer) }) },
+    responses: { ...responses, [success]: shown(responses[success], answer) },
   };
+}
+
+/** Text is an example of the first form that there is, anything else of JSON. */
+function shown<T extends { readonly content: Content }>(message: T, example: object | string | undefined): T {
+  if (example === undefined) return message;
+  const type = typeof example === 'string' ? Object.keys(message.content)[0] : MEDIA_TYPES.json;
+  return { ...message, content: { ...message.content, [type]: { ...message.content[type], example } } };
 }

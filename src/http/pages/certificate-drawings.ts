@@ -17,21 +17,22 @@ const FAILING_DECADES = 6;
 
 /** The smallest p-value of every tested window, on a logarithmic scale; null when nothing was tested. */
 export function smallestPPlot(lots: readonly Lot[]): Markup | null {
-  const tested = lots.flatMap((lot) => lot.tested);
-  if (tested.length === 0) return null;
+  const all = lots.flatMap((lot) => lot.tested);
+  if (all.length === 0) return null;
+  const tested = [...all.filter(({ of }) => of === 'raw'), ...all.filter(({ of }) => of !== 'raw')];
   const least = rounded(Math.min(...tested.map(({ smallest_p: p }) => p)));
   const raw = tested.filter(({ of }) => of === 'raw').length;
   const points = tested.map(({ of, smallest_p: p }, x) => ({
     x,
     y: Math.min(DECADES, -Math.log10(p)),
-    tone: of === 'raw' ? 'raw' : 'served',
+    tone: of === 'raw' ? 'raw' : '',
   }));
   return plot(points, {
     as: 'bars',
     label: 'Smallest p-value of each tested window: the taller, the smaller; above the line a window fails',
     value: `least ${least}`,
     words: `Smallest p-value of each of ${grouped(tested.length)} tested windows, ${grouped(raw)} of them of raw noise: the least is ${least}. A window fails below 0.000001.`,
-    axis: [`${tested.length - raw} of what answers are drawn from`, `${raw} of raw noise, may be biased`],
+    axis: [`${raw} of raw noise, may be biased`, `${tested.length - raw} of what answers are drawn from`],
     x: [0, tested.length],
     y: [0, DECADES],
     rule: FAILING_DECADES,
@@ -66,10 +67,10 @@ export function merklePath(proofText: string | null): Markup | null {
   const { proof, checkpoint } = readProof(proofText);
   const steps = stepsOf(proof, checkpoint.size).map(
     ({ side, sibling }) =>
-      html`<li class="${side}">hashed with the sibling on the ${side} <code>${sibling.slice(0, 8)}…</code></li>`,
+      html`<li>hashed with the sibling on the ${side} <code>${sibling.slice(0, 8)}…</code></li>`,
   );
   return html`<p>From leaf ${grouped(proof.index)} up to the signed root of ${grouped(checkpoint.size)} entries:</p>
-<ol class="merkle"><li>this certificate</li>${steps}<li>root</li></ol>`;
+<ol><li>this certificate</li>${steps}<li>root</li></ol>`;
 }
 
 /** What happened when, the earliest first: lots read, the answer issued, a withdrawal. Times between two events are rounded. */
@@ -87,12 +88,11 @@ export function timeLine({ certificate, lots, revocation }: CertificateDocument)
   events.sort(([a], [b]) => a.localeCompare(b));
   const items = events.map(([at, what], i) => {
     const passedMs = i === 0 ? undefined : Date.parse(at) - Date.parse(events[i - 1][0]);
-    const passed =
-      passedMs === undefined ? null : html` <span class="passed">${durationText(passedMs)} later</span>`;
+    const passed = passedMs === undefined ? null : html` <span>${durationText(passedMs)} later</span>`;
     const shownAt = `${at.slice(0, 19).replace('T', ' ')} UTC`;
     return html`<li><strong>${what}</strong>${passed}<time datetime="${at}">${shownAt}</time></li>`;
   });
-  return html`<ol class="time-line">${items}</ol>`;
+  return html`<ol class="steps">${items}</ol>`;
 }
 
 const UNITS: readonly (readonly [unit: string, ms: number])[] = [
@@ -123,8 +123,8 @@ export function evidenceLadder(reached: EvidenceLevel): Markup {
   const place = EVIDENCE_LEVELS.indexOf(reached);
   const steps = EVIDENCE_LEVELS.map((level, i) => {
     const [name, meaning] = STEPS[level];
-    const state = i === place ? html` class="reached" aria-current="step"` : null;
-    return html`<li${state}><strong>${name}</strong> <span>${meaning}</span></li>`;
+    const state = i === place ? html` aria-current="step"` : null;
+    return html`<li${state}><strong>${name}</strong> <span class="meaning">${meaning}</span></li>`;
   });
-  return html`<ol class="ladder" aria-label="Levels of evidence, the weakest first">${steps}</ol>`;
+  return html`<ol class="steps ladder" aria-label="Levels of evidence, the weakest first">${steps}</ol>`;
 }

@@ -35,7 +35,7 @@ ${originBanners(document)}
 ${statusOf(document)}
 <p class="links-inline"><a href="/verify/${certificate.id}.pdf">This certificate as PDF</a></p>
 ${checkForm(certificate.id)}
-<div class="groups drawn-groups">
+<div class="groups">
 <section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(document)}</section>
 ${provenance.evidence === undefined ? null : html`<section aria-labelledby="ladder"><h2 id="ladder">What it is evidence of</h2>${evidenceLadder(provenance.evidence)}</section>`}
 ${drawing('p-values', 'P-values', smallestPPlot(lots))}
@@ -129,13 +129,14 @@ function testedTable(lots: readonly Lot[]): Markup {
   const rowsOf = lots.flatMap(({ lot_id: id, tested }) =>
     tested.map(({ of, bits, first_bit: first, order, ...run }) => {
       const place = ` from bit ${grouped(first)}${order === 'channels' ? ', channel after channel' : ''}`;
-      const verdict = run.verified ? 'passed' : html`failed: ${text(run.reason ?? 'no reason is given')}`;
-      return html`<tr><th scope="row">${SEQUENCES[of] ?? of}</th><td>${grouped(bits)} bits${place}<br>${code(`sha256:${run.sha256}`)}</td>
-<td>${run.passed}/${run.total}</td><td>${rounded(run.smallest_p)}</td><td>${verdict}</td>${lotCell(html`<td>${code(id)}</td>`)}</tr>`;
+      const verdict = run.verified
+        ? html`<strong class="tone good">Passed</strong>`
+        : html`<strong class="tone bad">Failed</strong>: ${text(run.reason ?? 'no reason is given')}`;
+      return html`<tr><th scope="row">${SEQUENCES[of] ?? of}</th><td>${verdict}<br>${run.passed}/${run.total} p-values, the smallest ${rounded(run.smallest_p)}</td>
+<td>${grouped(bits)} bits${place}<br>${code(`sha256:${run.sha256}`)}</td>${lotCell(html`<td>${code(id)}</td>`)}</tr>`;
     }),
   );
-  return html`<div class="tables" tabindex="0" role="region" aria-label="Runs of SP 800-22"><table><thead><tr><th scope="col">Sequence</th><th scope="col">Which bits</th><th scope="col">Passed</th>
-<th scope="col">Smallest p</th><th scope="col">Verdict</th>${lotCell(html`<th scope="col">Lot</th>`)}</tr></thead><tbody>${rowsOf}</tbody></table></div>`;
+  return html`<div class="tables" tabindex="0" role="region" aria-label="Runs of SP 800-22"><table><thead><tr><th scope="col">Sequence</th><th scope="col">Verdict</th><th scope="col">Which bits</th>${lotCell(html`<th scope="col">Lot</th>`)}</tr></thead><tbody>${rowsOf}</tbody></table></div>`;
 }
 
 const SEQUENCES: Readonly<Record<string, string>> = {

@@ -44,7 +44,7 @@ export function docsRoutes(
     return publicPage({ title: 'Search', main, script: 'docs-page.mjs', place: 'docs' });
   };
   return [
-    pageOf('/docs', 'Documentation', () => startMain()),
+    pageOf('/docs', 'Documentation', () => startMain(document())),
     pageOf('/docs/common', 'What calls share', () => commonMain(document())),
     ...[...GUIDES, ...BACKGROUND].map((guide) =>
       pageOf(`/docs/${guide.slug}`, guide.title, () => guideMain(guide)),
@@ -69,17 +69,24 @@ function guideMain({ slug }: Guide): Markup {
   return html`<article class="article">${new Markup(readFileSync(new URL(`${slug}.html`, DIST), 'utf8'))}</article>`;
 }
 
-function startMain(): Markup {
-  const list = (guides: readonly Guide[]) =>
-    html`<ul class="links">${guides.map(({ slug, title }) => html`<li><a href="/docs/${slug}">${title}</a></li>`)}</ul>`;
+/** How to ask, and every call in a line. */
+function startMain(document: OpenApiDocument): Markup {
+  const groups = operationGroups(document).map(({ title, operations }) => {
+    const calls = operations.map(
+      ({ operationId, method, path, summary }) =>
+        html`<div><dt><a href="/docs/api/${operationId}"><code>${method} ${path}</code></a></dt><dd>${summary}</dd></div>`,
+    );
+    return html`<section><h2>${title}</h2><dl class="params">${calls}</dl></section>`;
+  });
   return html`<h1>Documentation</h1>
 <p class="lead">Send a key as <code>Authorization: Bearer KEY</code>. An answer has the values in <code>data</code>, where they came from in
 <code>metadata</code>, and the id of a certificate that anybody can <a href="/verify">check</a>.</p>
 <p>Whoever runs the service makes keys: <code>qrn accounts create --name you --tier developer</code>. <code>npm start</code> prints one for
 a first look, and keeps it in <code>data/demo-key</code>.</p>
-<div class="cards"><div><h2>Guides</h2>${list(GUIDES)}</div><div><h2>Background</h2>${list(BACKGROUND)}</div>
-<div><h2>Calls</h2><p>Each has a page of its own, listed here: its parameters, a request, its answer with every member explained, and its
-errors. <a href="/docs/common">What calls share</a> stands once.</p><p><a href="/openapi.json">OpenAPI 3.1</a> for code generators.</p></div></div>`;
+<p>Begin with the <a href="/docs/quick-start">quick start</a>. Each call below has a page of its own: its parameters, a request, its answer with
+every member explained, and its errors. <a href="/docs/common">What calls share</a> stands once. For code generators there is
+<a href="/openapi.json">OpenAPI 3.1</a>.</p>
+${groups}`;
 }
 
 /** The page between the list of all pages and the search. */

@@ -24,7 +24,7 @@ ${outcome === null ? countdown(draw, nowMs) : valuesSection(draw)}
 <p class="links-inline"><a href="/v1/draws/${id}" download="${id}.json">Download this draw</a>, to keep it or to check it with
 <code>qrn verify ${id}.json</code></p>
 <div id="result" class="checks" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div></section>
-<div class="groups drawn-groups">
+<div class="groups">
 <section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(draw)}</section>
 <section aria-labelledby="drawn"><h2 id="drawn">What is drawn</h2><dl>
 ${rows(requestRows(draw))}
@@ -95,7 +95,7 @@ function countdown({ statement }: DrawDocument, nowMs: number): Markup | null {
   const dueMs = Date.parse(statement.due_at);
   if (dueMs <= nowMs) return null;
   return html`<section aria-labelledby="due"><h2 id="due">Due</h2>
-<p class="countdown" id="countdown" data-due="${statement.due_at}">${time(statement.due_at)}</p></section>`;
+<p class="large" id="countdown" data-due="${statement.due_at}">${time(statement.due_at)}</p></section>`;
 }
 
 function valuesSection({ outcome, state, statement }: DrawDocument): Markup | null {
@@ -140,8 +140,8 @@ function chancesTable({ chances }: DrawDocument): Markup | null {
 function timeLine({ state, statement, committed_at: committedAt, outcome, commit }: DrawDocument): Markup {
   const { beacon, due_at: dueAt } = statement;
   const logged = commit.proof === null ? 'It is being logged.' : 'It is in the signed log.';
-  return html`<ol class="time-line">
-<li><strong>Committed</strong>${time(committedAt)} <span class="passed">${logged}</span></li>
+  return html`<ol class="steps">
+<li><strong>Committed</strong>${time(committedAt)} <span>${logged}</span></li>
 <li><strong>${beacon === undefined ? 'Due' : `Due, with round ${grouped(beacon.round)} of the beacon`}</strong>${time(dueAt)}</li>
 ${outcome === null ? null : html`<li><strong>${state === 'revealed' ? 'Revealed' : state === 'cancelled' ? 'Cancelled' : 'Failed'}</strong>${time(outcome.ended_at)}</li>`}
 </ol>`;

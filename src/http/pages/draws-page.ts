@@ -9,7 +9,7 @@ export function drawsMain(list: DrawList | null, asked: string, problem: Markup 
 <p class="lead">Answers that were drawn for a public purpose are numbered without gaps. Whoever drew again until the result suited shows here.</p>
 ${problem}
 <form class="open" method="get" action="/draws"><label for="purpose">Purpose, exactly as it was announced</label>
-<div class="actions"><input class="open-id" id="purpose" name="purpose" required maxlength="100" value="${asked}" autocomplete="off" placeholder="spring raffle 2027"><button type="submit">List</button></div></form>
+<div class="actions"><input id="purpose" name="purpose" required maxlength="100" value="${asked}" autocomplete="off" placeholder="spring raffle 2027"><button type="submit">List</button></div></form>
 ${list === null ? null : listed(list)}
 <section aria-labelledby="more"><h2 id="more">A single draw</h2>
 <p>A committed draw has a page of its own, <code>/draws/ID</code>: its organiser publishes the address before the draw is due.
@@ -24,7 +24,7 @@ function listed({ purpose, series, draws, next }: DrawList): Markup {
   const [first] = draws;
   const others = series.filter(({ id }) => id !== first?.series);
   return html`<section aria-labelledby="list"><h2 id="list">“<bdi>${purpose}</bdi>”</h2>
-<div class="tables" tabindex="0" role="region" aria-label="Answers under this purpose"><table><thead><tr><th scope="col">Number</th><th scope="col">When</th><th scope="col">Certificate</th></tr></thead>
+<div class="tables nowrap" tabindex="0" role="region" aria-label="Answers under this purpose"><table><thead><tr><th scope="col">Number</th><th scope="col">When</th><th scope="col">Certificate</th></tr></thead>
 <tbody>${draws.map(
     ({ serial, issued_at: at, certificate_id: id }) =>
       html`<tr><th scope="row">${grouped(serial)}</th><td>${time(at)}</td><td>${id === null ? 'not made public' : html`<a href="/verify/${id}"><code>${id}</code></a>`}</td></tr>`,

@@ -1,50 +1,6 @@
 import type { Markup } from './layout.ts';
 import { plot } from './plots.ts';
 
-/** What the status page draws of one source's last lots. */
-export interface LotHistory {
-  /** Oldest first; bits per bit, and the evidence of the alarm after each lot. */
-  readonly estimates: readonly { readonly minEntropyPerBit: number; readonly alarmBits: number }[];
-  readonly alarmBits: number;
-}
-
-/** The last lots of one source as two plots: min-entropy, and the alarm over lots. */
-export function lotPlots(name: string, { estimates, alarmBits }: LotHistory): Markup[] {
-  const entropy = estimates.map(({ minEntropyPerBit }) => minEntropyPerBit);
-  const evidence = estimates.map((each) => each.alarmBits);
-  return [
-    lineOverLots(`Min-entropy of ${name}`, 'bits per bit', entropy, 1, 3),
-    lineOverLots(`Alarm of ${name}`, `bits, alarm at ${alarmBits}`, evidence, alarmBits, 1),
-  ];
-}
-
-/** A line over lots, oldest first, from zero up to `top` at least. */
-function lineOverLots(
-  label: string,
-  unit: string,
-  values: readonly number[],
-  top: number,
-  digits: number,
-): Markup {
-  const last = values.at(-1);
-  const text = (value: number) => value.toFixed(digits);
-  const range = () => `least ${text(Math.min(...values))}, most ${text(Math.max(...values))}`;
-  // one lot is a line too
-  const points = (values.length === 1 ? [values[0], values[0]] : values).map((y, x) => ({ x, y }));
-  return plot(points, {
-    as: 'line',
-    label,
-    value: last === undefined ? '–' : `${text(last)} ${unit}`,
-    words:
-      last === undefined
-        ? `${label}: no lot was assessed yet.`
-        : `${label} over ${values.length} lots: last ${text(last)} ${unit}, ${range()}.`,
-    axis: ['oldest lot', values.length === 1 ? 'one lot' : `the last ${values.length} lots`, 'newest'],
-    x: [0, points.length - 1],
-    y: [0, Math.max(top, ...values)],
-  });
-}
-
 /** How many p-values lie in each tenth of [0, 1], and the height of all if they were exactly uniform. */
 export function histogram(label: string, counts: readonly number[]): Markup {
   const total = counts.reduce((sum, count) => sum + count, 0);

@@ -6,7 +6,7 @@ const HEIGHT = 72;
 interface PlotPoint {
   readonly x: number;
   readonly y: number;
-  /** Class of its bar; `pass` when nothing else is said. */
+  /** Class of its bar, which gives it another colour than the accent. */
   readonly tone?: string;
 }
 
@@ -54,6 +54,41 @@ ${stripe}<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawn}${rule === undefi
 </figure>`;
 }
 
+interface Figures {
+  readonly unit: string;
+  /** Decimal places. */
+  readonly digits: number;
+  /** The plot reaches up to this at least. */
+  readonly top: number;
+  /** What stands at its ends. */
+  readonly ends: readonly [begin: string, end: string];
+  /** From where to where it reaches; from the first to the last point when nothing else is said. */
+  readonly x?: PlotLimits['x'];
+  readonly gap?: number;
+}
+
+/** A line of figures from zero up, the newest last: the newest is the value, and the least and the most stand below it. */
+export function figuresPlot(label: string, points: readonly PlotPoint[], figures: Figures): Markup {
+  const { unit, digits, top, ends, gap } = figures;
+  const values = points.map(({ y }) => y);
+  const text = (value: number) => value.toFixed(digits);
+  const last = values.at(-1);
+  const value = last === undefined ? '–' : `${text(last)} ${unit}`;
+  const range =
+    last === undefined
+      ? 'nothing yet'
+      : `least ${text(Math.min(...values))} · most ${text(Math.max(...values))}`;
+  // one figure is a line too
+  const drawn = points.length === 1 && figures.x === undefined ? [points[0], { ...points[0], x: 1 }] : points;
+  return plot(drawn, {
+    ...{ as: 'line', label, value, ...(gap !== undefined && { gap }) },
+    words: `${label}: now ${value}, ${range}.`,
+    axis: [ends[0], range, ends[1]],
+    x: figures.x ?? [0, Math.max(1, points.length - 1)],
+    y: [0, Math.max(top, ...values)],
+  });
+}
+
 /** How a value of each axis becomes a coordinate. */
 function scalesOf({ x, y }: PlotLimits): { x(value: number): string; y(value: number): string } {
   const share = (value: number, [least, most]: readonly [number, number]) =>
@@ -87,7 +122,7 @@ function barsOf(points: readonly PlotPoint[], limits: PlotLimits): Markup[] {
   const { x, y } = scalesOf(limits);
   const width = WIDTH / Math.max(1, points.length);
   const from = Number(y(limits.from ?? limits.y[0]));
-  return points.map(({ x: at, y: value, tone = 'pass' }) => {
+  return points.map(({ x: at, y: value, tone = '' }) => {
     const to = Number(y(value));
     const height = Math.max(0.8, Math.abs(from - to));
     return html`<rect class="${tone}" x="${fixed(Number(x(at)) + 0.1 * width)}" y="${fixed(Math.min(from, to))}" width="${fixed(0.8 * width)}" height="${fixed(height)}"/>`;

@@ -3,7 +3,7 @@ import { grouped } from '../../core/figures.ts';
 import type { Schema } from '../../core/schema.ts';
 import { COMMON_PARAMETERS } from '../endpoints/common.ts';
 import { type OpenApiDocument, ORDINARY_ERRORS } from '../openapi/document.ts';
-import { type Call, codeOf, type FieldKind, type Language, languagesOf, prettyJson } from './code-samples.ts';
+import { prettyJson, samplesOf } from './code-samples.ts';
 import { html, type Markup } from './layout.ts';
 
 /*
@@ -66,7 +66,8 @@ function groupOf({ path, security }: Operation): string {
 function contentOf(
   responses: Operation['responses'],
 ): { status: string; type: string; schema: Schema; example?: unknown } | undefined {
-  const status = Object.keys(responses).find((each) => each.startsWith('2')) ?? '200';
+  // 201 before 200, which repeats what was made before
+  const status = Object.keys(responses).findLast((each) => each.startsWith('2')) ?? '200';
   const content = responses[status].content ?? {};
   const type = ['application/json', ...Object.keys(content)].find((each) => each in content) ?? '';
   return type === 'text/html' ? undefined : { status, type, ...content[type] };
@@ -118,78 +119,56 @@ function componentsOf(document: OpenApiDocument, kind: string): Readonly<Record<
   return (document['components'] as Record<string, Record<string, Schema>>)[kind];
 }
 
-const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
-  curl: 'curl',
-  typescript: 'TypeScript',
-  python: 'Python',
-};
-
 /** The call in each language, one of them shown, and a form that sends it. */
 function request(operation: Operation, baseUrl: string): Markup {
   const { operationId: name, path, method, parameters = [], security, requestBody } = operation;
   const fields = parameters.filter((each) => each.in !== 'header');
   const isKeyed = security.length > 0;
-  const filledIn = ({ example = '' }: Parameter) => String(example);
-  const body = requestBody && JSON.stringify(requestBody.content['application/json'].example);
-  const call: Call = {
-    name,
-    method,
-    path,
-    baseUrl,
-    isKeyed,
-    fields: fields
-      .map((each) => ({ name: each.name, kind: kindOf(each.schema), value: filledIn(each) }))
-      .filter(({ value }) => value !== ''),
-    body,
-  };
-  const languages = languagesOf(name);
-  const tabs = languages.map((language, i) => {
-    const checked = i === 0 ? html` checked` : null;
-    return html`<label><input type="radio" name="language" value="${language}"${checked}><span>${LANGUAGE_NAMES[language]}</span></label>`;
-  });
-  const blocks = languages.map(
-    (language) =>
-      html`<pre class="${language}" tabindex="0" role="group" aria-label="${path} in ${LANGUAGE_NAMES[language]}"><code id="code-${language}">${codeOf(language, call)}</code></pre>`,
+  const given = fields.filter(({ example }) => example !== undefined);
+  const body = requestBody?.content['application/json'].example as object | undefined;
+  const samples = Object.entries(
+    samplesOf({
+      ...{ name, method, path, baseUrl, isKeyed, body },
+      parameters: Object.fromEntries(given.map((each) => [each.name, each.example])),
+    }),
   );
-  const inputs = fields.map((each) => field(each, filledIn(each)));
+  const tabs = samples.map(([language], i) => {
+    const checked = i === 0 ? html` checked` : null;
+    return html`<label><input type="radio" name="language" value="${language}"${checked}><span>${language}</span></label>`;
+  });
+  const blocks = samples.map(
+    ([language, code]) =>
+      html`<pre class="${language}" tabindex="0" role="group" aria-label="${path} in ${language}"><code>${code}</code></pre>`,
+  );
   return html`<section aria-labelledby="request"><h2 id="request">Request</h2>
 <div class="code"><fieldset class="tabs"><legend class="visually-hidden">Language of the example</legend>${tabs}</fieldset>
 <button type="button" class="copy scripted" aria-label="Copy the example">Copy</button>${blocks}</div>
 <details class="try scripted" id="try"><summary>Try it here</summary>
-<form id="try-form" data-name="${name}" data-method="${method}" data-path="${path}" data-base="${baseUrl}" data-keyed="${String(isKeyed)}"
- data-fields="${fields.map((each) => `${each.name}:${kindOf(each.schema)}`).join(' ')}" aria-label="Try ${path}">
+<form id="try-form" data-method="${method}" data-path="${path}" aria-label="Try ${path}">
 <div class="fields">${
     isKeyed
       ? html`<div class="whole"><label for="key">API key</label><input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-hint" placeholder="qrn_…">
 <p class="hint" id="key-hint">Stays in this page’s memory, and goes to this service alone.</p></div>`
       : null
-  }${inputs}${body === undefined ? null : html`<div class="whole"><label for="body">Body</label><textarea id="body" rows="4" spellcheck="false">${body}</textarea></div>`}</div>
+  }${fields.map(field)}${body === undefined ? null : html`<div class="whole"><label for="body">Body</label><textarea id="body" rows="4" spellcheck="false">${JSON.stringify(body)}</textarea></div>`}</div>
 <div class="actions"><button type="submit">Send</button><span id="try-status" role="status"></span></div>
 <div id="reply" hidden><div class="code"><button type="button" class="copy" aria-label="Copy the answer">Copy</button><pre tabindex="0" role="group" aria-label="Answer"><code id="answer"></code></pre></div>
 <div class="actions"><button type="button" class="second" id="verify" hidden>Verify this answer</button></div>
 <div id="checks" class="checks" role="status"></div></div></form></details></section>`;
 }
 
-function kindOf({ type, enum: values, items }: Schema): FieldKind {
-  if (values !== undefined) return 'choice';
-  if (type === 'array') return (items as Schema)['type'] === 'integer' ? 'integer-list' : 'items';
-  if (type === 'integer' || type === 'number' || type === 'boolean') return type;
-  return 'text';
-}
-
-function field({ name, schema }: Parameter, value: string): Markup {
+function field({ name, schema, example = '' }: Parameter): Markup {
   const id = `field-${name}`;
+  const value = String(example);
   const label = html`<label for="${id}">${name}</label>`;
   const choices =
     (schema['enum'] as string[] | undefined) ?? (schema['type'] === 'boolean' ? ['true', 'false'] : []);
-  if (choices.length === 0) {
-    const mode = schema['type'] === 'integer' ? 'numeric' : 'text';
-    return html`<div>${label}<input id="${id}" value="${value}" inputmode="${mode}" autocomplete="off" spellcheck="false"></div>`;
-  }
+  if (choices.length === 0)
+    return html`<div>${label}<input id="${id}" data-parameter="${name}" value="${value}" autocomplete="off" spellcheck="false"></div>`;
   const options = choices.map(
     (each) => html`<option${each === value ? html` selected` : null}>${each}</option>`,
   );
-  return html`<div>${label}<select id="${id}"><option value="">–</option>${options}</select></div>`;
+  return html`<div>${label}<select id="${id}" data-parameter="${name}"><option value="">–</option>${options}</select></div>`;
 }
 
 function parameterList(parameters: readonly Parameter[]): Markup {
@@ -289,7 +268,7 @@ function answerSection(operation: Operation, document: OpenApiDocument): Markup 
   const fields = fieldsOf(schema, document, '');
   return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
 <p><strong>${content.status}</strong> as <code>${content.type}</code>. ${responses[content.status].description}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${others.map((each, i) => html`${i === 0 ? '' : ', '}<code>${each}</code>`)}.`}</p>
-${content.example === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${prettyJson(content.example)}</code></pre></div>`}
+${content.example === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${typeof content.example === 'string' ? content.example : prettyJson(content.example)}</code></pre></div>`}
 ${fields.length === 0 ? (content.schema['description'] === undefined ? null : html`<p>${String(content.schema['description'])}</p>`) : fieldList(fields)}</section>`;
 }
 

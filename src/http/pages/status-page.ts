@@ -1,12 +1,9 @@
 import { grouped } from '../../core/figures.ts';
 import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
-import type { EvidenceLevel } from '../../ledger/records.ts';
 import type { HealthStatus } from '../plain-routes.ts';
-import { evidenceLadder } from './certificate-drawings.ts';
 import { banner } from './certificate-page.ts';
 import { type Content, html, type Markup } from './layout.ts';
-import { type LotHistory, lotPlots, onesSharePlot } from './lot-plots.ts';
-import { plot } from './plots.ts';
+import { figuresPlot, plot } from './plots.ts';
 import { originWords, sourceBanner } from './source-banner.ts';
 
 /** What anybody may know of a running service: nothing of accounts, keys or single requests. */
@@ -27,8 +24,6 @@ export interface StatusFacts {
   };
   readonly csprngReady: boolean;
   readonly modes: readonly ModeFigures[];
-  readonly requestsPerS: number;
-  readonly commitP50Ms: number | null;
   readonly logEntries: number;
   /** The last hour, oldest first. */
   readonly history: readonly StatusPoint[];
@@ -42,23 +37,19 @@ export interface StatusSource {
   /** The processor that the newest lot came from. */
   readonly backend: string | null;
   readonly state: string;
-  readonly lastLotAtMs: number | null;
+  /** The newest that serves; `atMs` is the end of its read. */
+  readonly lastLot: { readonly id: string; readonly atMs: number } | null;
   /** Of the bytes that all sources gave since the start; null when none did. */
   readonly share: number | null;
   readonly lots: LotHistory;
-  readonly newestLot: NewestLot | null;
 }
 
-/** What is public of the newest lot that serves. Its raw bits never are: pure values can be computed from them. */
-export interface NewestLot {
-  readonly id: string;
-  readonly rawBits: number;
-  readonly minEntropyPerBit: number | null;
-  /** Share of ones of each channel; null for lots that do not record it. */
-  readonly onesShares: readonly number[] | null;
-  /** Shots of each channel. */
-  readonly shots: number;
-  readonly claim: EvidenceLevel | null;
+/** Of one source, what came of its last lots. */
+interface LotHistory {
+  /** Oldest first; bits per bit, and the evidence of the alarm after each lot. */
+  readonly estimates: readonly { readonly minEntropyPerBit: number; readonly alarmBits: number }[];
+  /** Where the alarm begins. */
+  readonly alarmBits: number;
 }
 
 /** Requests that were answered in a mode, refusals included. */
@@ -93,39 +84,48 @@ ${statusBanner(facts)}
 ${healthStrip(facts.history, span)}
 <div class="plots">${hourPlots(facts)}</div></section>
 <section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
-${facts.sources.map(newestLotSection)}
 <section aria-labelledby="lots"><h2 id="lots">The last lots</h2>
-<p>Each lot is one read of a source. These figures can refute randomness; they do not prove it.</p>
-<div class="plots">${facts.sources.flatMap(({ name, lots }) => lotPlots(name, lots))}</div></section>
+<p>Each lot is one read of a source. These figures can refute randomness; they do not prove it. The raw bits of a lot are never
+shown, because pure values can be computed from them.</p>
+<div class="plots">${facts.sources.flatMap(lotPlots)}</div></section>
 <p class="hint">The <a href="/log/checkpoint">signed log</a> has ${grouped(facts.logEntries)} entries. Programs
 read <code>GET /v1/health</code> with a key.</p>`;
 }
 
-function newestLotSection({ name, newestLot: lot }: StatusSource): Markup | null {
-  if (lot === null) return null;
-  const id = `newest-${name}`;
-  const entropy =
-    lot.minEntropyPerBit === null ? 'not assessed' : `${lot.minEntropyPerBit.toFixed(3)} per raw bit`;
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">Newest lot of ${name}</h2>
-<p><a href="/lots/${lot.id}"><code>${lot.id}</code></a>: ${grouped(lot.rawBits)} raw bits, min-entropy ${entropy}. The raw bits of a
-lot are never shown, because pure values can be computed from them.</p>
-<div class="newest">
-${lot.onesShares === null ? null : onesSharePlot(lot.onesShares, lot.shots, 'qubit')}
-${lot.claim === null ? null : html`<div><h3>What it is evidence of</h3>${evidenceLadder(lot.claim)}</div>`}
-</div></section>`;
+/** The last lots of a source: their min-entropy, and the alarm over them. */
+function lotPlots({ name, lots: { estimates, alarmBits } }: StatusSource): Markup[] {
+  const ends = ['oldest lot', 'newest'] as const;
+  const overLots = (of: (each: (typeof estimates)[number]) => number) =>
+    estimates.map((each, x) => ({ x, y: of(each) }));
+  return [
+    figuresPlot(
+      `Min-entropy of ${name}`,
+      overLots((each) => each.minEntropyPerBit),
+      {
+        ...{ unit: 'bits per bit', digits: 3, top: 1, ends },
+      },
+    ),
+    figuresPlot(
+      `Alarm of ${name}`,
+      overLots((each) => each.alarmBits),
+      {
+        ...{ unit: `bits, alarm at ${alarmBits}`, digits: 1, top: alarmBits, ends },
+      },
+    ),
+  ];
 }
 
 function sourceList({ sources }: StatusFacts): Markup {
   return html`<dl>${sources.map((source) => {
-    const { name, state, share, lastLotAtMs } = source;
+    const { name, state, share, lastLot } = source;
     const works = state === 'ok' || state === 'standby';
     const given = share === null ? '' : `, gave ${Math.round(100 * share)} % of the bytes since the start`;
     const last =
-      lastLotAtMs === null
+      lastLot === null
         ? html`, no lot yet`
-        : html`, newest lot <time datetime="${isoOf(lastLotAtMs)}">${utcText(lastLotAtMs)}</time>`;
+        : html`, <a href="/lots/${lastLot.id}">newest lot</a> <time datetime="${isoOf(lastLot.atMs)}">${utcText(lastLot.atMs)}</time>`;
     return html`<div><dt><code>${name}</code></dt>
-<dd><strong class="${works ? 'works' : 'closed'}">${state}</strong>, ${originWords(source)}${given}${last}</dd></div>`;
+<dd><strong class="tone ${works ? 'good' : 'bad'}">${state}</strong>, ${originWords(source)}${given}${last}</dd></div>`;
   })}</dl>`;
 }
 
@@ -151,9 +151,9 @@ function modes(facts: StatusFacts): Markup {
   const { pure, seeds, csprngReady, sources } = facts;
   const isClosed = sources.every(({ state }) => state === 'closed');
   // before the first lot nothing has gone wrong
-  const isStarting = !isClosed && sources.every(({ lastLotAtMs }) => lastLotAtMs === null);
-  const served: ModeState = ['works', 'Served'];
-  const missing: ModeState = isStarting ? ['starting', 'Gathering entropy'] : ['closed', 'Not served'];
+  const isStarting = !isClosed && sources.every(({ lastLot }) => lastLot === null);
+  const served: ModeState = ['good', 'Served'];
+  const missing: ModeState = isStarting ? ['wait', 'Gathering entropy'] : ['bad', 'Not served'];
   const rows: [mode: string, state: ModeState, what: Content][] = [
     [
       'quantum-seeded',
@@ -167,7 +167,7 @@ function modes(facts: StatusFacts): Markup {
     ],
     [
       'csprng',
-      csprngReady ? served : ['starting', 'Ready'],
+      csprngReady ? served : ['good', 'Ready'],
       csprngReady
         ? 'system entropy, no quantum origin'
         : 'system entropy; the first request has a sample of it tested, and waits a second or two',
@@ -175,12 +175,12 @@ function modes(facts: StatusFacts): Markup {
   ];
   return html`<dl>${rows.map(
     ([mode, [tone, word], what]) => html`<div><dt><code>${mode}</code></dt>
-<dd><strong class="${tone}">${word}</strong>, ${what}</dd></div>`,
+<dd><strong class="tone ${tone}">${word}</strong>, ${what}</dd></div>`,
   )}</dl>`;
 }
 
 /** Class of the style sheet, and what it is called. */
-type ModeState = readonly [tone: 'works' | 'starting' | 'closed', word: string];
+type ModeState = readonly [tone: 'good' | 'wait' | 'bad', word: string];
 
 /** Requests and latency of each mode. */
 function modeTable(facts: StatusFacts): Markup {
@@ -189,7 +189,7 @@ function modeTable(facts: StatusFacts): Markup {
     const cells = [grouped(lastMinute), grouped(sinceStart), ...latency];
     return html`<tr><th scope="row"><code>${mode}</code></th>${cells.map((text) => html`<td>${text}</td>`)}</tr>`;
   });
-  return html`<div class="tables narrow" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
+  return html`<div class="tables nowrap" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
 <thead><tr><th scope="col">Mode</th><th scope="col">Last minute</th><th scope="col">Since the start</th>
 <th scope="col">p50, ms</th><th scope="col">p95, ms</th><th scope="col">p99, ms</th></tr></thead><tbody>${rows}</tbody></table></div>
 <p class="hint">From a request read to its reply handed to the socket, estimated from counts in buckets: over the last minute, or since
@@ -239,28 +239,14 @@ function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): Markup[] 
     label: string,
     unit: string,
     of: (point: StatusPoint) => number,
-    atLeast: number,
+    top: number,
     digits: number,
-  ): Markup => {
-    const points = within.map((point) => ({ x: point.atMs, y: of(point) }));
-    const values = points.map(({ y }) => y);
-    const text = (value: number) => value.toFixed(digits);
-    const now = values.at(-1);
-    const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
-    return plot(points, {
-      as: 'line',
+  ) =>
+    figuresPlot(
       label,
-      value: now === undefined ? '–' : `${text(now)} ${unit}`,
-      words:
-        now === undefined
-          ? `${label}: nothing was recorded yet.`
-          : `${label}: now ${text(now)} ${unit}, least ${least}, most ${most}.`,
-      axis: [begin, now === undefined ? '' : `least ${least} · most ${most}`, 'now'],
-      x: [endMs - ms, endMs],
-      y: [0, Math.max(atLeast, ...values)],
-      gap: GAP_MS,
-    });
-  };
+      within.map((point) => ({ x: point.atMs, y: of(point) })),
+      { unit, digits, top, ends: [begin, 'now'], x: [endMs - ms, endMs], gap: GAP_MS },
+    );
   return [
     series('Requests', 'per s', ({ requestsPerS }) => requestsPerS, 1, 1),
     series('Slowest commit', 'ms', ({ commitMaxMs }) => commitMaxMs, 10, 1),
@@ -288,7 +274,11 @@ function healthStrip(history: readonly StatusPoint[], { endMs, ms, begin }: Span
     recorded === 0
       ? 'nothing was recorded yet'
       : `${share('pass')} of ${recorded} recorded pieces pass, ${share('warn')} with warnings, ${share('fail')} failing`;
-  const points = pieces.map((tone, x) => ({ x, y: { pass: 3, warn: 5, fail: 7, none: 0 }[tone], tone }));
+  const points = pieces.map((piece, x) => ({
+    x,
+    y: HEIGHTS[piece],
+    tone: piece === 'none' ? 'none' : TONES[piece],
+  }));
   return plot(points, {
     as: 'bars',
     style: 'strip',
@@ -300,6 +290,8 @@ function healthStrip(history: readonly StatusPoint[], { endMs, ms, begin }: Span
     y: [0, 7],
   });
 }
+
+const HEIGHTS = { pass: 3, warn: 5, fail: 7, none: 0 } as const;
 
 function worst(statuses: readonly HealthStatus[]): HealthStatus | 'none' {
   if (statuses.length === 0) return 'none';

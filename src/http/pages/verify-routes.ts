@@ -197,7 +197,7 @@ hash of what was delivered, kept in a signed, append-only log.</p>
 <section aria-labelledby="open-title"><h2 id="open-title">Open a certificate</h2>
 <form class="open" method="get" action="/verify">
 <label for="id">Certificate id, or the address of its page</label>
-<div class="actions"><input class="open-id" id="id" name="id" required maxlength="300" value="${asked.slice(0, 300)}" autocomplete="off" autocapitalize="off"
+<div class="actions"><input id="id" name="id" required maxlength="300" value="${asked.slice(0, 300)}" autocomplete="off" autocapitalize="off"
  spellcheck="false" placeholder="cert_…"><button type="submit">Open</button></div>
 </form></section>
 ${checkForm('')}`;

@@ -18,16 +18,8 @@ export const SOURCE: StatusSource = {
   isDeclared: false,
   backend: 'simulator-statevector',
   state: 'ok',
-  lastLotAtMs: NOW,
+  lastLot: { id: 'lot_00000000000000000000000000', atMs: NOW },
   share: 1,
-  newestLot: {
-    id: 'lot_00000000000000000000000000',
-    rawBits: 4_194_304,
-    minEntropyPerBit: 0.8012,
-    onesShares: [0.5004, 0.4991],
-    shots: 2_097_152,
-    claim: 'simulated',
-  },
   lots: { estimates: [], alarmBits: 20 },
 };
 
@@ -49,8 +41,6 @@ export const FACTS: StatusFacts = {
     { mode: 'pure', lastMinute: 3, sinceStart: 3, latencyMs: [0.7, 2, 2] },
     { mode: 'csprng', lastMinute: 0, sinceStart: 0, latencyMs: null },
   ],
-  requestsPerS: 12,
-  commitP50Ms: 2,
   logEntries: 1234567,
   history: [POINT],
 };

@@ -51,15 +51,15 @@ describe('the status page', () => {
   it('lists every source with its state and share', () => {
     const text = sourceOf(
       { share: 0.754 },
-      { name: 'anu', origin: 'qrng-device', state: 'failing', share: 0.246, lastLotAtMs: null },
+      { name: 'anu', origin: 'qrng-device', state: 'failing', share: 0.246, lastLot: null },
     );
     assert.match(
       text,
-      /<code>simulator<\/code><\/dt>\s*<dd><strong class="works">ok<\/strong>, simulated, gave 75 % of/,
+      /<code>simulator<\/code><\/dt>\s*<dd><strong class="tone good">ok<\/strong>, simulated, gave 75 % of/,
     );
     assert.match(
       text,
-      /<code>anu<\/code><\/dt>\s*<dd><strong class="closed">failing<\/strong>, a quantum device, gave 25 % .*, no lot yet/,
+      /<code>anu<\/code><\/dt>\s*<dd><strong class="tone bad">failing<\/strong>, a quantum device, gave 25 % .*, no lot yet/,
     );
   });
 
@@ -85,8 +85,8 @@ describe('the status page', () => {
     assert.equal([...text.matchAll(/>Served</g)].length, 3);
     const closed = sourceOf({ state: 'closed' });
     const half = sourceOf({ state: 'closed' }, { name: 'second' });
-    assert.match(half, /<code>pure<\/code><\/dt>\s*<dd><strong class="works">Served/);
-    assert.match(closed, /<code>pure<\/code><\/dt>\s*<dd><strong class="closed">Not served/);
+    assert.match(half, /<code>pure<\/code><\/dt>\s*<dd><strong class="tone good">Served/);
+    assert.match(closed, /<code>pure<\/code><\/dt>\s*<dd><strong class="tone bad">Not served/);
     assert.match(pageOf({ pure: { ...FACTS.pure, secondsLeft: 119 } }), /enough for 1 minutes/);
     assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB on hand, enough/);
   });
@@ -101,7 +101,22 @@ describe('the status page', () => {
     const text = pageOf({ history });
     assert.match(text, /1 of 3 recorded pieces pass, 1 with warnings, 1 failing/);
     const bars = [...text.matchAll(/<rect class="(\w+)"/g)].map(([, status]) => status);
-    assert.deepEqual([bars[30], bars[50], bars[59], bars[0]], ['fail', 'warn', 'pass', 'none']);
+    assert.deepEqual([bars[30], bars[50], bars[59], bars[0]], ['bad', 'wait', 'good', 'none']);
+  });
+
+  it('draws the last lots of a source in words too, a single one and none', () => {
+    const estimates = [0.84, 0.86, 0.83].map((minEntropyPerBit, i) => ({ minEntropyPerBit, alarmBits: i }));
+    const text = sourceOf({ lots: { estimates, alarmBits: 20 } });
+    assert.match(
+      text,
+      /aria-label="Min-entropy of simulator: now 0\.830 bits per bit, least 0\.830 · most 0\.860\."/,
+    );
+    assert.match(text, /aria-label="Alarm of simulator: now 2\.0 bits, alarm at 20/);
+    const one = sourceOf({ lots: { estimates: estimates.slice(0, 1), alarmBits: 20 } });
+    assert.match(one, /class="line" d="M0\.0 ([\d.]+)L360\.0 \1"/);
+    const none = sourceOf({});
+    assert.match(none, /Min-entropy of simulator: now –, nothing yet/);
+    assert.doesNotMatch(none, /NaN|Infinity/);
   });
 
   it('escapes what a source calls itself', () => {
@@ -113,26 +128,26 @@ describe('the status page', () => {
 describe('a service that has just started', () => {
   it('gathers entropy, which is not called a fault', () => {
     const fresh = {
-      sources: [{ ...SOURCE, lastLotAtMs: null, newestLot: null, state: 'starting' }],
+      sources: [{ ...SOURCE, lastLot: null, state: 'starting' }],
       pure: { ...FACTS.pure, bytes: 0 },
       seeds: { ...FACTS.seeds, inForce: false },
       csprngReady: false,
     };
     const states = (text: string) =>
-      [...text.matchAll(/<dd><strong class="(\w+)">([^<]+)</g)]
+      [...text.matchAll(/<dd><strong class="tone (\w+)">([^<]+)</g)]
         .slice(0, 3)
         .map(([, tone, word]) => [tone, word]);
     assert.deepEqual(states(pageOf(fresh)), [
-      ['starting', 'Gathering entropy'],
-      ['starting', 'Gathering entropy'],
-      ['starting', 'Ready'],
+      ['wait', 'Gathering entropy'],
+      ['wait', 'Gathering entropy'],
+      ['good', 'Ready'],
     ]);
     const [seeded, pure] = states(pageOf({ ...fresh, sources: [SOURCE] }));
     assert.deepEqual(
       [seeded, pure],
       [
-        ['closed', 'Not served'],
-        ['closed', 'Not served'],
+        ['bad', 'Not served'],
+        ['bad', 'Not served'],
       ],
     );
   });

@@ -1,4 +1,4 @@
-import { type Call, codeOf, type FieldKind, languagesOf, prettyJson, targetOf } from '../code-samples.ts';
+import { prettyJson, targetOf } from '../code-samples.ts';
 import { type BrowserElement, element, made, page } from './browser.ts';
 import { attempt, checkAnswer, member, report } from './checks.ts';
 import { offerCopies } from './copy.ts';
@@ -13,67 +13,39 @@ const SHOWN_MAX = 20_000;
 
 offerCopies();
 const form = page.getElementById('try-form');
-if (form !== null) {
-  form.addEventListener('input', () => writeSamples(form));
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    send(form);
-  });
-}
+form?.addEventListener('submit', (event) => {
+  event.preventDefault();
+  send(form);
+});
 
-/** The call that the form describes now. */
-function callOf({ dataset }: BrowserElement): Call {
-  const { name = '', method = 'GET', path = '', base = '', keyed, fields = '' } = dataset;
-  return {
-    name,
-    method,
-    path,
-    baseUrl: base,
-    isKeyed: keyed === 'true',
-    fields: fields
-      .split(' ')
-      .filter((field) => field !== '')
-      .map((field) => {
-        const [id, kind] = field.split(':') as [string, FieldKind];
-        return { name: id, kind, value: element(`field-${id}`).value.trim() };
-      })
-      .filter(({ value }) => value !== ''),
-    body: page.getElementById('body')?.value,
-  };
-}
-
-function writeSamples(shown: BrowserElement): void {
-  const call = callOf(shown);
-  for (const language of languagesOf(call.name))
-    element(`code-${language}`).textContent = codeOf(language, call);
-}
-
-async function send(shown: BrowserElement): Promise<void> {
+async function send({ dataset }: BrowserElement): Promise<void> {
+  const { method = 'GET', path = '' } = dataset;
   const status = element('try-status');
-  const call = callOf(shown);
-  const key = page.getElementById('key')?.value.trim() ?? '';
-  if (call.isKeyed && key === '') {
+  const key = page.getElementById('key');
+  if (key?.value.trim() === '') {
     status.textContent = 'Fill in the API key first.';
-    element('key').focus({ preventScroll: false });
+    key.focus({ preventScroll: false });
     return;
   }
   status.textContent = 'Waiting for the answer …';
+  const fields = [...page.querySelectorAll('[data-parameter]')];
+  const given = fields.map((each) => [each.dataset['parameter'] ?? '', each.value.trim()] as const);
+  const target = targetOf(path, Object.fromEntries(given.filter(([, value]) => value !== '')));
+  const body = page.getElementById('body')?.value;
+  const headers = {
+    Accept: 'application/json, */*;q=0.5',
+    ...(key === null ? {} : { Authorization: `Bearer ${key.value.trim()}` }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
   try {
     const started = performance.now();
-    const response = await fetch(targetOf(call), requestOf(call, key));
-    const text = await response.text();
-    show(text, response.headers.get('Content-Type') ?? '');
+    const init = { method, headers, credentials: 'omit' as const };
+    const response = await fetch(target, body === undefined ? init : { ...init, body });
+    show(await response.text(), response.headers.get('Content-Type') ?? '');
     status.textContent = `${response.status} in ${Math.round(performance.now() - started)} ms`;
   } catch (error) {
     status.textContent = `No answer: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-
-function requestOf({ method, body, isKeyed }: Call, key: string): RequestInit {
-  const headers: Record<string, string> = { Accept: 'application/json, */*;q=0.5' };
-  if (isKeyed) headers['Authorization'] = `Bearer ${key}`;
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
-  return { method, headers, credentials: 'omit', ...(body === undefined ? {} : { body }) };
 }
 
 function show(text: string, contentType: string): void {
