@@ -90,34 +90,3 @@ describe('every data endpoint', () => {
     assert.equal((await server.get('/uuid?dry_run=true', headers)).status, 406);
   });
 });
-
-describe('batches of 100,000', () => {
-  const types: [type: string, params: object][] = [
-    ['integers', {}],
-    ['integers', { min: 0, max: 1 }],
-    ['integers', { min: -(2 ** 31), max: 2 ** 31 - 1 }],
-    ['integers', { min: 0, max: 2 ** 53 - 1 }],
-    ['floats', {}],
-    ['floats', { precision: 15 }],
-    ['bytes', {}],
-    ['uuid', {}],
-  ];
-  it('are served for every type in every mode of an enterprise account', async () => {
-    const { key } = await server.account('enterprise');
-    for (const mode of ['quantum-seeded', 'csprng', 'pure']) {
-      for (const [type, params] of types) {
-        // in pure mode a hundred thousand coins, and of what takes more bytes as much as a small reservoir holds
-        const isCoin = 'max' in params && params.max === 1;
-        const count = mode === 'pure' && !isCoin ? 250 : 100_000;
-        const body = { type, count, params, entropy_mode: mode };
-        const response = await server.batch(body, { authorization: `Bearer ${key}` });
-        const answer = await answerOf(response);
-        assertEnvelope(answer, response.headers, mode);
-        const values = answer.data['values'] as unknown[];
-        assert.equal(values.length, count);
-        if (type === 'uuid') assert.equal(new Set(values).size, count);
-        assert.ok(Number(answer.metadata['entropy_consumed_bytes']) >= (isCoin ? count / 8 : count / 2));
-      }
-    }
-  });
-});

@@ -14,46 +14,7 @@ describe('requests as clients write them', () => {
 
   const requestsUsed = async (of: TestServer) => (await usageOf(of)).requests.used;
 
-  describe('a parameter that the endpoint does not have', () => {
-    it('is ignored and listed', async () => {
-      const response = await server.get('/uuid?cache=1&count=1');
-      assert.equal(response.status, 200);
-      assert.equal(response.headers.get('x-ignored-parameters'), 'cache');
-      const quote = await server.get('/uuid?cache=1&count=1&dry_run=true');
-      assert.equal(quote.headers.get('x-ignored-parameters'), 'cache');
-    });
-  });
-
-  describe('a member that a JSON body does not have', () => {
-    it('is refused, and counts and draws nothing', async () => {
-      const before = await requestsUsed(server);
-      const misplaced = await server.batch({ type: 'integers', count: 1, min: 1, max: 6 });
-      const { error } = (await misplaced.json()) as { error: { message: string; details: object } };
-      assert.equal(misplaced.status, 400);
-      assert.match(error.message, /^There is no member min, max: min belongs in params\./);
-      assert.equal(await refusalOf(server.post('/shuffle', { itemz: ['a', 'b'] })), '400 unknown_parameter');
-      assert.equal(await requestsUsed(server), before);
-    });
-  });
-
   describe('a list of items in a JSON body', () => {
-    it('is drawn from as one in a query is', async () => {
-      const items = Array.from({ length: 9_000 }, (_, i) => `${i}`);
-      const [shuffled, sampled] = await Promise.all(
-        [server.post('/shuffle', { items }), server.post('/sample', { items, count: 3 })].map(
-          async (sent) => {
-            const reply = await sent;
-            assert.equal(reply.status, 200);
-            return ((await reply.json()) as { data: { items: string[] } }).data.items;
-          },
-        ),
-      );
-      assert.notDeepEqual(shuffled, items);
-      assert.deepEqual(shuffled.toSorted(), items.toSorted());
-      assert.equal(new Set(sampled).size, 3);
-      assert.ok(sampled.every((each) => items.includes(each)));
-    });
-
     it('is told of by OPTIONS and 405', async () => {
       const allow = async (method: string, path: string) =>
         (await fetchWhole(`${server.baseUrl}${path}`, { method })).headers.get('allow');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { rounded, roundedDown } from '../../../src/core/figures.ts';
+import { roundedDown } from '../../../src/core/figures.ts';
 import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
 import {
   merklePath,
@@ -8,7 +8,7 @@ import {
   stepsOf,
   timeLine,
 } from '../../../src/http/pages/certificate-drawings.ts';
-import { changed, scene } from '../../certificate/scene.ts';
+import { scene } from '../../certificate/scene.ts';
 import { referencePath, referenceRoot } from '../../reference/merkle.ts';
 
 describe('the drawn path of a certificate', () => {
@@ -59,27 +59,6 @@ describe('the drawings of a certificate', () => {
       text,
       /The lot was read and tested.*The answer was issued.*later.*The operator withdrew a lot/s,
     );
-  });
-
-  it('tell a time between events in the largest unit that it has twice', async () => {
-    const { document } = await scene();
-    const readMs = Date.parse(document.lots[0].leaf.finished_at);
-    const told = [1_999, 2_000, 119_999, 120_000, 7_200_000, 172_800_000].map((ms) => {
-      const later = changed(document, 'certificate.issued_at', new Date(readMs + ms).toISOString());
-      return /"passed">([^<]*) later</.exec(timeLine(later).text)?.[1];
-    });
-    assert.deepEqual(told, ['1999 ms', '2 seconds', '120 seconds', '2 minutes', '2 hours', '2 days']);
-  });
-
-  it('round figures for people', () => {
-    assert.deepEqual([0.732148, 0.0021, 32768, 0, 1.2e-7, 0.5].map(rounded), [
-      '0.732',
-      '0.0021',
-      '32768',
-      '0',
-      '1.2e-7',
-      '0.5',
-    ]);
   });
 });
 

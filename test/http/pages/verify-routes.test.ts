@@ -249,17 +249,6 @@ describe('an id that opens nothing', () => {
 });
 
 describe('/verify alone', () => {
-  it('has a form for an id that works without a script, and names no field of the other', async () => {
-    const { service } = await scene();
-    const { status, text } = await replyOf(service, '/verify');
-    assert.equal(status, 200);
-    assert.match(text, /<form class="open" method="get" action="\/verify">[\s\S]*<input id="id" name="id"/);
-    const check = text.slice(text.indexOf('id="check"'));
-    assert.ok(!/\sname=/.test(check), 'what has no name is never sent');
-    assert.match(text, /<form class="scripted" id="check" data-certificate="">/);
-    assert.match(text, /<button type="submit" id="check-button" disabled>/, 'waits for its script');
-  });
-
   it('leads to the page of an id, however it was pasted', async () => {
     const { service, id } = await scene();
     for (const pasted of [id, `  ${id}\n`, `https://qrn.example/verify/${id}`, `"certificate_id":"${id}"`]) {
