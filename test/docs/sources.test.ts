@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BACKENDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
-import type { OptionDefinition } from '../../src/backend/definition.ts';
-import { sourceVariable } from '../../src/config/parsers.ts';
 import { COMMON_OPTIONS } from '../../src/config/sources.ts';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/sources.md', import.meta.url)), 'utf8');
@@ -20,29 +18,6 @@ describe('the page on sources', () => {
     for (const [name, { type }] of SOURCE_PRESETS) {
       assert.match(page, new RegExp(`^## .*(: |kind )\`${name}\`$`, 'm'), `${name} (${type})`);
     }
-  });
-
-  it('names variables of options that exist', () => {
-    const variables = [...page.matchAll(/QRN_SOURCE_([A-Z][A-Z0-9_]*[A-Z0-9])/g)].map(([each]) => each);
-    assert.ok(variables.length > 20);
-    const named: Readonly<Record<string, string>> = { 'ibm-fez': 'ibm', hub: 'qrn' };
-    const names = [...SOURCE_PRESETS.keys(), 'lab', ...Object.keys(named)];
-    const known = new Set(['QRN_SOURCE_POLICY', 'QRN_SOURCE_LAB_TYPE']);
-    for (const name of names) {
-      const type = SOURCE_PRESETS.get(name)?.type ?? named[name] ?? '';
-      const options = BACKENDS.find((backend) => backend.type === type)?.options ?? {};
-      for (const [option, { secret }] of Object.entries<OptionDefinition<unknown>>({
-        ...COMMON_OPTIONS,
-        ...options,
-      })) {
-        known.add(sourceVariable(name, option));
-        if (secret === true) known.add(`${sourceVariable(name, option)}_FILE`);
-      }
-    }
-    assert.deepEqual(
-      variables.filter((each) => !known.has(each)),
-      [],
-    );
   });
 
   it('shows files that the configuration takes', () => {
