@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
-import { EXAMPLES } from '../../src/http/openapi/examples.ts';
+import { EXAMPLES } from '../../src/http/openapi/operation.ts';
 import { TestServer } from '../support/server.ts';
 import { launchChromium, noBrowser, visit as visitPage, type WatchedPage } from './chromium.ts';
 

@@ -6,7 +6,7 @@ import { contentOfGet } from '../../src/http/endpoint.ts';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
-import { EXAMPLES } from '../../src/http/openapi/examples.ts';
+import { EXAMPLES } from '../../src/http/openapi/operation.ts';
 import { type Document, DocumentSchemas, type Operation } from '../support/openapi.ts';
 import { AS_BATCHES, BODIES, QUERIES, type TableRow } from '../support/request-table.ts';
 

@@ -1,13 +1,13 @@
 import type { ErrorCode } from '../../core/errors.ts';
-import { described, listOf, object, orNull, type Schema, text, time } from '../../core/schema.ts';
+import { described, listOf, object, orNull, ref, type Schema, text, time } from '../../core/schema.ts';
 import { COUNT, DRAW_MEMBERS, LIST_SHA256, SIZE } from '../draws/request.ts';
-import { DRAWS_PATH } from '../draws/routes.ts';
+import { DRAWS_PARAMETERS, DRAWS_PATH } from '../draws/routes.ts';
 import { BATCH } from '../endpoints/batch.ts';
 import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';
-import { type Failures, IDEMPOTENCY_KEY, inPath, json, memberSchemas } from './parameters.ts';
+import type { OperationRow } from './operation.ts';
+import { IDEMPOTENCY_KEY, inPath, json, memberSchemas, queryParameter } from './parameters.ts';
 
 const ID = inPath('id', 'The id of a draw.', { type: 'string', pattern: '^draw_[0-9a-hjkmnp-tv-z]{26}$' });
-const KEY = [{ bearer: ['entropy:batch'] }, { apiKey: ['entropy:batch'] }];
 
 const KEYED: readonly ErrorCode[] = ['auth_missing', 'auth_invalid', 'auth_scope', 'rate_limited'];
 const WITH_BODY: readonly ErrorCode[] = [
@@ -97,56 +97,52 @@ const DRAW = object(
   },
 );
 
-/** Committed draws. `list` is GET /v1/draws. */
-export function drawPaths(list: Schema, failures: Failures): Readonly<Record<string, Schema>> {
-  const draw = { description: 'The draw.', content: json(DRAW) };
-  const operation = (
-    operationId: string,
-    summary: string,
-    more: Schema,
-    codes: readonly ErrorCode[],
-  ): Schema => ({
-    operationId,
-    summary,
-    tags: ['values'],
-    security: KEY,
-    ...more,
-    responses: { 200: draw, ...failures(['bad_request', 'internal_error', ...new Set(codes)]) },
-  });
-  const create = operation(
-    'createDraw',
-    'Commits to a draw before anybody knows its outcome; costs 32 credits.',
-    { parameters: [IDEMPOTENCY_KEY], requestBody: { required: true, content: json(REQUEST) } },
-    CREATE,
-  );
-  const created = { ...draw, description: 'The draw, committed.' };
-  const nonce = object({ nonce: MEMBERS['nonce'] });
-  return {
-    [DRAWS_PATH]: {
-      ...list,
-      post: { ...create, responses: { 201: created, ...(create['responses'] as Schema) } },
+const ALWAYS: readonly ErrorCode[] = ['bad_request', 'internal_error'];
+const OF_ID: readonly ErrorCode[] = ['invalid_draw_id', 'draw_not_found'];
+const KEYED_CALL = { tag: 'values', scope: 'entropy:batch' } as const;
+const ONE = { description: 'The draw.', content: json(DRAW) };
+const ONE_PATH = `${DRAWS_PATH}/{id}`;
+
+/** Committed draws, and the list of what was drawn for a purpose. */
+export const DRAW_ROWS: readonly OperationRow[] = [
+  {
+    ...{ path: DRAWS_PATH, method: 'get', operationId: 'draws', tag: 'public' },
+    summary: 'What was drawn for a public purpose: every serial of a series, at most 100 at a time.',
+    parameters: DRAWS_PARAMETERS.map(queryParameter),
+    responses: { 200: { description: 'OK', content: json(ref('Draws')) } },
+    codes: [...ALWAYS, ...DRAWS_PARAMETERS.map(({ error }) => error)],
+  },
+  {
+    ...{ path: DRAWS_PATH, method: 'post', operationId: 'createDraw', ...KEYED_CALL },
+    summary: 'Commits to a draw before anybody knows its outcome; costs 32 credits.',
+    parameters: [IDEMPOTENCY_KEY],
+    body: json(REQUEST),
+    responses: { 200: ONE, 201: { ...ONE, description: 'The draw, committed.' } },
+    codes: [...ALWAYS, ...CREATE],
+  },
+  {
+    ...{ path: ONE_PATH, method: 'get', operationId: 'draw', tag: 'public', parameters: [ID] },
+    summary: 'A committed draw with all that its check needs, for whoever knows its id.',
+    responses: { 200: ONE },
+    codes: [...ALWAYS, ...OF_ID],
+  },
+  {
+    ...{ path: ONE_PATH, method: 'delete', operationId: 'cancelDraw', parameters: [ID], ...KEYED_CALL },
+    summary: 'Cancels a draw that is not due; its bytes are opened, and the log says so.',
+    responses: { 200: ONE },
+    codes: [...ALWAYS, ...KEYED, ...OF_ID, 'draw_ended', 'draw_due'],
+  },
+  {
+    ...{
+      path: `${ONE_PATH}/reveal`,
+      method: 'post',
+      operationId: 'openNonce',
+      parameters: [ID],
+      ...KEYED_CALL,
     },
-    [`${DRAWS_PATH}/{id}`]: {
-      get: operation(
-        'draw',
-        'A committed draw with all that its check needs, for whoever knows its id.',
-        { tags: ['public'], security: [], parameters: [ID] },
-        ['invalid_draw_id', 'draw_not_found'],
-      ),
-      delete: operation(
-        'cancelDraw',
-        'Cancels a draw that is not due; its bytes are opened, and the log says so.',
-        { parameters: [ID] },
-        [...KEYED, 'invalid_draw_id', 'draw_not_found', 'draw_ended', 'draw_due'],
-      ),
-    },
-    [`${DRAWS_PATH}/{id}/reveal`]: {
-      post: operation(
-        'openNonce',
-        'Opens the nonce of a draw that was committed to by nonce_sha256.',
-        { parameters: [ID], requestBody: { required: true, content: json(nonce) } },
-        [...WITH_BODY, 'invalid_nonce', 'invalid_draw_id', 'draw_not_found', 'draw_ended'],
-      ),
-    },
-  };
-}
+    summary: 'Opens the nonce of a draw that was committed to by nonce_sha256.',
+    body: json(object({ nonce: MEMBERS['nonce'] })),
+    responses: { 200: ONE },
+    codes: [...ALWAYS, ...WITH_BODY, 'invalid_nonce', ...OF_ID, 'draw_ended'],
+  },
+];

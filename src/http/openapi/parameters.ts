@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../core/errors.ts';
 import { orNull, type Schema } from '../../core/schema.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
@@ -68,9 +67,6 @@ export function inPath(name: string, description: string, schema: Schema): Schem
 export function json(schema: Schema): Schema {
   return { [MEDIA_TYPES.json]: { schema } };
 }
-
-/** Makes the responses of error codes. */
-export type Failures = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;
 
 /** The members of an object that parameters are read from. */
 export function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Record<string, Schema>> {

@@ -1,10 +1,9 @@
 import { certificateIdSchema } from '../../answer/fields.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import { octets, ref, type Schema, text } from '../../core/schema.ts';
-import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
-import { drawPaths } from './draws.ts';
-import { type Failures, inPath, json, queryParameter } from './parameters.ts';
+import type { OperationRow } from './operation.ts';
+import { inPath, json } from './parameters.ts';
 import { lotId } from './schemas.ts';
 
 const plain: Schema = { 'text/plain': { schema: text } };
@@ -98,33 +97,16 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-const DRAWS: Row = [
-  '',
-  'draws',
-  'What was drawn for a public purpose: every serial of a series, at most 100 at a time.',
-  json(ref('Draws')),
-  DRAWS_PARAMETERS.map(({ error }) => error),
-  DRAWS_PARAMETERS.map(queryParameter),
-];
-
 const NOT_READY = { description: 'Not ready: the body is a word that says why.', content: plain };
 
-/** The paths that need no key. */
-export function publicPaths(failures: Failures): Readonly<Record<string, Schema>> {
-  const itemOf = ([, operationId, summary, content, codes = [], parameters]: Row): Schema => ({
-    get: {
-      operationId,
-      tags: ['public'],
-      summary,
-      security: [],
-      ...(parameters && { parameters }),
-      responses: {
-        200: { description: 'OK', content },
-        ...failures(['bad_request', 'internal_error', ...codes]),
-        ...(operationId === 'readyz' && { 503: NOT_READY }),
-      },
+export const PUBLIC_ROWS: readonly OperationRow[] = ROWS.map(
+  ([path, operationId, summary, content, codes = [], parameters]) => ({
+    ...{ path, method: 'get', operationId, tag: 'public', summary },
+    ...(parameters && { parameters }),
+    responses: {
+      200: { description: 'OK', content },
+      ...(operationId === 'readyz' && { 503: NOT_READY }),
     },
-  });
-  const [tiers, ...others] = ROWS.map((row) => [row[0], itemOf(row)] as const);
-  return Object.fromEntries([tiers, ...Object.entries(drawPaths(itemOf(DRAWS), failures)), ...others]);
-}
+    codes: ['bad_request', 'internal_error', ...codes],
+  }),
+);

@@ -2,7 +2,8 @@ import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { grouped } from '../../core/figures.ts';
 import type { Schema } from '../../core/schema.ts';
 import { COMMON_PARAMETERS } from '../endpoints/common.ts';
-import { type OpenApiDocument, ORDINARY_ERRORS } from '../openapi/document.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
+import { ORDINARY_ERRORS } from '../openapi/endpoints.ts';
 import { prettyJson, samplesOf } from './code-samples.ts';
 import { html, type Markup } from './layout.ts';
 

@@ -1,0 +1,166 @@
+import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import { described, octets, ref, type Schema, text } from '../../core/schema.ts';
+import type { BodyDefinition, EndpointDefinition } from '../endpoint.ts';
+import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/common.ts';
+import { STREAM } from '../endpoints/stream.ts';
+import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, isDrawing, USAGE } from '../endpoints/table.ts';
+import type { ParameterDefinition } from '../params.ts';
+import { MEDIA_TYPES } from '../representation.ts';
+import { DATA_HEADERS, DOCUMENT_HEADERS, HEALTH_HEADERS, STREAM_HEADERS } from './headers.ts';
+import { errorResponses, type OperationRow } from './operation.ts';
+import { IDEMPOTENCY_KEY, json, memberSchemas, queryParameter } from './parameters.ts';
+import { nameOf } from './schemas.ts';
+
+function rowOf(endpoint: EndpointDefinition, operationId: string, body?: BodyDefinition): OperationRow {
+  const { path, summary, scope, parameters } = endpoint;
+  const isData = isDrawing(endpoint);
+  // with a body the query has nothing but the common parameters
+  const inQuery = (body === undefined ? parameters : COMMON_PARAMETERS).map(queryParameter);
+  const codes = errorCodesOf(endpoint).filter(
+    (code) => body !== undefined || BODY_ERRORS.every((each) => each !== code),
+  );
+  return {
+    ...{ path, operationId, summary, scope, codes },
+    method: body === undefined ? 'get' : 'post',
+    tag: isData ? 'values' : 'account',
+    parameters: isData ? [...inQuery, IDEMPOTENCY_KEY] : inQuery,
+    ...(body && { body: bodyContent(body) }),
+    responses: responsesOf(endpoint, codes),
+  };
+}
+
+/** One shape for each type: `params` of one is not a `params` of another. */
+function bodyContent({ members, params }: BodyDefinition): Schema {
+  const shapes = Object.entries(params).map(([type, definitions]) => {
+    const own = bodySchema(definitions);
+    const { properties, required } = bodySchema(members);
+    return {
+      title: type,
+      type: 'object',
+      properties: { ...properties, type: { type: 'string', const: type }, params: own },
+      required: own.required.length === 0 ? required : [...required, 'params'],
+      additionalProperties: false,
+    };
+  });
+  return json(shapes.length === 0 ? bodySchema(members) : { oneOf: shapes });
+}
+
+function bodySchema(members: readonly ParameterDefinition[]) {
+  return {
+    type: 'object',
+    properties: memberSchemas(members),
+    required: members.filter(({ required }) => required === true).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+function responsesOf(endpoint: EndpointDefinition, codes: readonly ErrorCode[]): OperationRow['responses'] {
+  const inBoth = (schema: Schema) => ({ ...json(schema), [MEDIA_TYPES.msgpack]: { schema } });
+  const success = (description: string, headers: Schema, content: Schema) => ({
+    200: { description, headers, content },
+  });
+  switch (endpoint) {
+    case CERTIFICATE: {
+      const content = { ...inBoth(ref('CertificateDocument')), 'application/pdf': { schema: octets } };
+      return success('The certificate.', DOCUMENT_HEADERS, content);
+    }
+    case USAGE:
+      return success('The usage of the account.', DOCUMENT_HEADERS, inBoth(ref('Usage')));
+    case HEALTH: {
+      const report = { [MEDIA_TYPES.health]: { schema: ref('HealthReport') } };
+      const unavailable = errorResponses(codes)[503];
+      const failing = json({ anyOf: [ref('Health'), ref('Error')] });
+      return {
+        ...success('pass or warn.', HEALTH_HEADERS, { ...inBoth(ref('Health')), ...report }),
+        503: {
+          ...unavailable,
+          description: 'fail, or no answer at all.',
+          content: { ...unavailable.content, ...report, ...failing },
+        },
+      };
+    }
+    case STREAM:
+      return success(
+        'Blocks of values, as long as the reader takes them; with dry_run=true the price of all.',
+        STREAM_HEADERS,
+        { 'application/x-ndjson': { schema: described(text, LINES) }, ...inBoth(ref('Quote')) },
+      );
+    default: {
+      const hasOctets = endpoint.name === 'bytes' || endpoint.name === 'batch';
+      const plain = described(text, 'The bare values, one to a line; the metadata is in headers.');
+      return success('The values; with dry_run=true the price.', DATA_HEADERS, {
+        ...inBoth({ anyOf: [ref(`${nameOf(endpoint.name)}Answer`), ref('Quote')] }),
+        ...(hasOctets && { [MEDIA_TYPES['octet-stream']]: { schema: described(octets, OCTETS) } }),
+        'text/plain': { schema: plain },
+        'text/csv': { schema: described(text, 'The same as RFC 4180, below the header line value.') },
+      });
+    }
+  }
+}
+
+/** What a stream is; test/api/stream.test.ts reads it back. */
+const LINES =
+  'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is not a block: ' +
+  '{"end":{"first","blocks","of"}} when the stream is complete, or, when a block is refused, the body of an error, with retry_after in ' +
+  'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
+/** What application/octet-stream is. */
+const OCTETS =
+  'The bare values, one behind the other; the metadata is in headers. Integers are little-endian int32 when min and max fit, ' +
+  'else float64, which holds each of them exactly; floats are little-endian float64; a UUID is 16 bytes (RFC 9562 §4).';
+
+/** Codes that any endpoint under /v1 can answer. */
+const ALWAYS: readonly ErrorCode[] = [
+  'bad_request',
+  'auth_missing',
+  'auth_invalid',
+  'auth_scope',
+  'not_acceptable',
+  'head_too_large',
+  'internal_error',
+  'overloaded',
+  'shutting_down',
+];
+const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter', 'unknown_parameter'];
+const OF_DATA: readonly ErrorCode[] = [
+  'quota_exceeded',
+  'mode_not_allowed',
+  'pure_too_large',
+  'credits_exhausted',
+  'invalid_idempotency_key',
+  'idempotency_in_flight',
+  'idempotency_mismatch',
+  'idempotency_full',
+  'entropy_unavailable',
+  'storage_unavailable',
+];
+
+/** What nearly every call can answer: pages explain it once. */
+export const ORDINARY_ERRORS: readonly ErrorCode[] = [
+  ...ALWAYS,
+  ...OF_PARAMETERS,
+  ...OF_DATA,
+  ...COMMON_PARAMETERS.map(({ error }) => error),
+  'rate_limited',
+];
+
+/** Every code that an endpoint can answer, in the order of the table of errors. */
+function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
+  const { parameters, body, errors } = endpoint;
+  const read = [...parameters, ...(body?.members ?? []), ...Object.values(body?.params ?? {}).flat()];
+  const codes = new Set<ErrorCode>([
+    ...ALWAYS,
+    ...errors,
+    ...read.map(({ error }) => error),
+    ...(read.length > 0 ? OF_PARAMETERS : []),
+    ...(endpoint === HEALTH ? [] : (['rate_limited'] as const)),
+    ...(isDrawing(endpoint) ? OF_DATA : []),
+  ]);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** The calls of the endpoint definitions; one that takes a body as well is two. */
+export const ENDPOINT_ROWS: readonly OperationRow[] = ENDPOINT_DEFINITIONS.flatMap((endpoint) => {
+  const { name, method, body } = endpoint;
+  if (method === 'POST') return [rowOf(endpoint, name, body)];
+  return [rowOf(endpoint, name), ...(body === undefined ? [] : [rowOf(endpoint, `${name}OfBody`, body)])];
+});

@@ -1,0 +1,52 @@
+import { type HeadedField, IN_BARE_HEADS, IN_EVERY_HEAD } from '../../answer/fields.ts';
+import type { Schema } from '../../core/schema.ts';
+
+/** The header fields of answers: those of the table of fields (answer/fields.ts), each with what its member means, and others. */
+
+const namesOf = (fields: readonly HeadedField[]) => fields.map(({ header }) => header);
+
+export const PLAIN_HEADERS = [
+  'X-Request-ID',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit',
+  'RateLimit-Policy',
+];
+const PROVENANCE = ['X-Lang-Circuit', 'X-Lang-Version', 'X-Quantum-Backend', 'X-NIST-Verified'];
+export const HEALTH_HEADERS = refsOf(['X-Request-ID', ...PROVENANCE]);
+export const DOCUMENT_HEADERS = refsOf([...PLAIN_HEADERS, ...PROVENANCE]);
+const OF_DATA = [...new Set([...PLAIN_HEADERS, ...namesOf(IN_EVERY_HEAD), 'X-Ignored-Parameters'])];
+export const DATA_HEADERS = refsOf([...OF_DATA, ...namesOf(IN_BARE_HEADS)]);
+/** The head of a stream does not say what may differ from block to block. */
+export const STREAM_HEADERS = refsOf(
+  OF_DATA.filter((name) => ![...PROVENANCE, 'X-Entropy-Origin'].includes(name)),
+);
+
+export function refsOf(names: readonly string[]): Schema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function header(description: string, type: 'string' | 'integer' = 'string'): Schema {
+  return { description, schema: { type } };
+}
+
+const OF_ANSWERS = [...IN_EVERY_HEAD, ...IN_BARE_HEADS].map((field) => {
+  const place = field.group === 'drawn' ? 'data.metadata' : field.group;
+  const ofBare = field.isInEveryHead === true ? '' : ' Of an answer of bare values.';
+  const meaning = `${String(field.schema['description'] ?? '')} As ${place}.${field.name}.${ofBare}`.trim();
+  return [field.header, header(meaning, 'number' in field ? 'integer' : 'string')] as const;
+});
+
+/** Everything under `components/headers`. */
+export const HEADERS: Readonly<Record<string, Schema>> = {
+  ...Object.fromEntries(OF_ANSWERS),
+  RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),
+  'RateLimit-Policy': header(
+    'draft-ietf-httpapi-ratelimit-headers: the burst with the seconds in which all of it comes back, and the sustained rate of a minute.',
+  ),
+  'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
+  'WWW-Authenticate': header('RFC 6750 §3.'),
+  'X-Ignored-Parameters': header('Names in the request that mean nothing here.'),
+  'X-RateLimit-Remaining': header('Whole requests possible now.', 'integer'),
+  'X-RateLimit-Reset': header('Unix second at which the full burst is there again.', 'integer'),
+};

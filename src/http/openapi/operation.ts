@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import { ref, type Schema } from '../../core/schema.ts';
+import type { Scope } from '../../core/vocabulary.ts';
+import { MEDIA_TYPES } from '../representation.ts';
+import { PLAIN_HEADERS, refsOf } from './headers.ts';
+
+/** A call as the document describes it. */
+export interface OperationRow {
+  readonly path: string;
+  readonly method: 'get' | 'post' | 'delete';
+  readonly operationId: string;
+  readonly tag: 'values' | 'account' | 'public';
+  readonly summary: string;
+  /** The scope that a key needs; without one anybody may call. */
+  readonly scope?: Scope;
+  readonly parameters?: readonly Schema[];
+  /** Content of the body, by media type. */
+  readonly body?: Schema;
+  /** Responses by status, beside those of `codes`, which they come before. */
+  readonly responses: Readonly<Record<number, Response>>;
+  readonly codes: readonly ErrorCode[];
+}
+
+interface Response {
+  readonly description: string;
+  readonly headers?: Schema;
+  /** By media type. */
+  readonly content: Schema;
+}
+
+/** A call and its answer, for people to read. */
+interface Example {
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly body?: object;
+  readonly answer?: object | string;
+}
+
+/**
+ * By operation, recorded from a service with the simulator, each value as it came. test/http/openapi.test.ts holds them
+ * against the schemas, test/browser/docs.test.ts against what the service draws.
+ */
+export const EXAMPLES: Readonly<Record<string, Example>> = JSON.parse(
+  readFileSync(new URL('examples.json', import.meta.url), 'utf8'),
+);
+
+/** The `paths` of the document. */
+export function pathsOf(rows: readonly OperationRow[]): Readonly<Record<string, object>> {
+  const byPath = Map.groupBy(rows, ({ path }) => path);
+  return Object.fromEntries(
+    Array.from(byPath, ([path, each]) => [
+      path,
+      Object.fromEntries(each.map((row) => [row.method, operationOf(row)])),
+    ]),
+  );
+}
+
+function operationOf({ operationId, tag, summary, scope, parameters, body, responses, codes }: OperationRow) {
+  const example = EXAMPLES[operationId.replace(/OfBody$/, '')] ?? {};
+  const { parameters: given = {}, answer } = example;
+  // a new resource is answered 201
+  const success = responses[201] === undefined ? 200 : 201;
+  const shown = { ...responses[success], content: withExample(responses[success].content, answer) };
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    security: scope === undefined ? [] : [{ bearer: [scope] }, { apiKey: [scope] }],
+    ...(parameters && {
+      parameters: parameters.map((each) => {
+        const name = String(each['name']);
+        return Object.hasOwn(given, name) ? { ...each, example: given[name] } : each;
+      }),
+    }),
+    ...(body && { requestBody: { required: true, content: withExample(body, example.body) } }),
+    responses: { ...errorResponses(codes), ...responses, [success]: shown },
+  };
+}
+
+/** Text is an example of the first form that there is, anything else of JSON. */
+function withExample(content: Schema, example: object | string | undefined): Schema {
+  if (example === undefined) return content;
+  const type = typeof example === 'string' ? Object.keys(content)[0] : MEDIA_TYPES.json;
+  return { ...content, [type]: { ...(content[type] as object), example } };
+}
+
+/** One response for each status, which names its codes. */
+export function errorResponses(codes: readonly ErrorCode[]): Readonly<Record<number, Response>> {
+  const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
+  return Object.fromEntries([...byStatus].map(([status, each]) => [status, errorResponse(status, each)]));
+}
+
+const EXAMPLE_REQUEST_ID = 'req_01m7yqhyapfryrdxevwzrxqb78';
+
+function errorResponse(status: number, codes: readonly ErrorCode[]): Response {
+  const headers = status === 401 ? ['X-Request-ID'] : [...PLAIN_HEADERS];
+  if (status === 429 || status === 503 || status === 409) headers.push('Retry-After');
+  if (status === 401) headers.push('WWW-Authenticate');
+  const [code] = codes;
+  const example = {
+    error: { code, message: ERRORS[code].message, status, request_id: EXAMPLE_REQUEST_ID },
+  };
+  return {
+    description: codes.map((each) => `\`${each}\`: ${ERRORS[each].message}`).join('\n\n'),
+    headers: refsOf(headers),
+    content: {
+      [MEDIA_TYPES.json]: { schema: ref('Error'), example },
+      [MEDIA_TYPES.problem]: { schema: ref('Problem') },
+    },
+  };
+}
