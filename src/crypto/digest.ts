@@ -21,10 +21,8 @@ export const KEY_LABELS = {
   draw: 'qrn draw v1',
   /** Id of a committed draw, from the node’s secret, the account and the Idempotency-Key. */
   drawId: 'qrn draw id v1',
-  /** Seed of the Ed25519 key of signed JSON-RPC answers, from the node's secret. */
-  jsonRpcSignature: 'qrn json-rpc signature v1',
-  /** Key of the HMAC in JSON-RPC tickets, from the node's secret. */
-  jsonRpcTicket: 'qrn json-rpc ticket v1',
+  /** Key of the HMACs of JSON-RPC answers and tickets, from the node's secret. */
+  jsonRpc: 'qrn json-rpc v1',
   /** Key that seals the raw shots of one lot, from an X25519 agreement and both of its public keys. */
   rawShots: 'qrn raw shots v1',
 } as const;

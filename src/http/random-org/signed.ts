@@ -1,9 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { utf8Bytes, wipe } from '../../core/bytes.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { deriveKey } from '../../crypto/digest.ts';
-import { SigningKey, verifyEd25519 } from '../../crypto/signing.ts';
 import { drawSystemInteger } from '../../crypto/system-entropy.ts';
 import { RpcError } from './errors.ts';
 
@@ -89,51 +87,40 @@ export interface Ticket {
   readonly createdAtMs: number;
 }
 
-const TICKET = /^([0-9a-f]{14})([0-9a-f]{8})([01])([0-9a-f]{32})$/;
+const TICKET = /^(([0-9a-f]{14})([0-9a-f]{8})([01]))([0-9a-f]{32})$/;
 
 /**
- * Signs and checks. Both keys are derived from a secret of the node: signatures are Ed25519 over the canonical JSON
- * (RFC 8785) of the random object, and a ticket carries what it is good for with an HMAC, so that the service keeps none.
+ * Recognizes what the service itself has said, by an HMAC under a secret of the node: a signature is one over the canonical
+ * JSON (RFC 8785) of the random object, and a ticket carries one over what it is good for, so that the service keeps neither.
  */
 export class RpcSigner {
-  readonly #key: SigningKey;
-  readonly #ticketKey: Uint8Array;
+  readonly #key: Uint8Array;
 
   /** The caller keeps the secret. */
   constructor(nodeSecret: Uint8Array) {
-    const seed = deriveKey('jsonRpcSignature', [nodeSecret]);
-    this.#key = SigningKey.fromSeed(seed);
-    wipe(seed);
-    this.#ticketKey = deriveKey('jsonRpcTicket', [nodeSecret]);
-  }
-
-  /** 32 bytes in base64. */
-  get publicKey(): string {
-    return Buffer.from(this.#key.publicKey).toString('base64');
+    this.#key = deriveKey('jsonRpc', [nodeSecret]);
   }
 
   /** 64 bytes in base64. */
   sign(random: object): string {
-    return Buffer.from(this.#key.sign(canonicalBytes(random))).toString('base64');
+    return this.#seal('random', canonicalText(random, 'random')).toString('base64');
   }
 
   isAuthentic(random: object, signature: string): boolean {
-    return verifyEd25519(this.#key.publicKey, canonicalBytes(random), Buffer.from(signature, 'base64'));
+    return isSame(this.sign(random), signature);
   }
 
   newTicket(accountNumber: number, nowMs: number, showResult: boolean): Ticket {
-    const serialNumber = newSerial(nowMs);
-    const serial = serialNumber.toString(16).padStart(14, '0');
+    const serial = newSerial(nowMs).toString(16).padStart(14, '0');
     const account = accountNumber.toString(16).padStart(8, '0');
     const facts = `${serial}${account}${showResult ? 1 : 0}`;
-    return this.openTicket(facts + this.#seal(facts));
+    return this.openTicket(facts + this.#ticketSeal(facts));
   }
 
   /** Throws `ticketUnknown` for what the service did not issue. */
   openTicket(ticketId: string): Ticket {
-    const [, serial, account, shows, seal] = TICKET.exec(ticketId) ?? [];
-    const facts = ticketId.slice(0, -TICKET_SEAL_LENGTH);
-    if (seal === undefined || !timingSafeEqual(Buffer.from(seal), Buffer.from(this.#seal(facts))))
+    const [, facts = '', serial, account, shows, seal = ''] = TICKET.exec(ticketId) ?? [];
+    if (!isSame(this.#ticketSeal(facts), seal))
       throw new RpcError('ticketUnknown', 'The ticket does not exist.');
     const serialNumber = Number.parseInt(serial, 16);
     return {
@@ -145,17 +132,19 @@ export class RpcSigner {
     };
   }
 
-  #seal(facts: string): string {
-    const seal = createHmac('sha256', this.#ticketKey).update(facts).digest('hex');
-    return seal.slice(0, TICKET_SEAL_LENGTH);
+  /** 128 bits. */
+  #ticketSeal(facts: string): string {
+    return this.#seal('ticket', facts).toString('hex').slice(0, 32);
+  }
+
+  #seal(what: 'random' | 'ticket', text: string): Buffer {
+    return createHmac('sha512', this.#key).update(`${what} ${text}`).digest();
   }
 }
 
-/** 128 bits. */
-const TICKET_SEAL_LENGTH = 32;
-
-function canonicalBytes(random: object): Uint8Array {
-  return utf8Bytes(canonicalText(random, 'random'));
+function isSame(...texts: readonly [own: string, given: string]): boolean {
+  const [own, given] = texts.map((each) => Buffer.from(each));
+  return own.length === given.length && timingSafeEqual(own, given);
 }
 
 /** Throws `invalidParams` for JSON that has no canonical form, and names the parameter that it is the value of. */
