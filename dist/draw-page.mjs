@@ -22,36 +22,24 @@ function made(name, text = "") {
   return node;
 }
 
+// src/core/json.ts
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// src/certificate/members.ts
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : void 0;
+  return found;
+}
+
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
 import { verifyDraw } from "./qrn-verify.mjs";
 import { readWitnessPolicy } from "./qrn-verify.mjs";
 var Trouble = class extends Error {
   name = "Trouble";
-};
-var TITLES = {
-  "certificate id": "Certificate id",
-  "request id": "Request",
-  metadata: "Time, source and mode",
-  delivered: "Values and salt",
-  label: "What the caller said of it",
-  lots: "The lots",
-  derived: "What follows from the lots",
-  status: "Withdrawals",
-  keys: "Keys of the log",
-  inclusion: "Place in the log",
-  signature: "Signature of the log",
-  fixed: "Fixed before",
-  dates: "Dates",
-  witnesses: "Witnesses",
-  statement: "What is drawn",
-  commitment: "Commitment",
-  logged: "Logged in time",
-  secret: "Committed bytes",
-  nonce: "Nonce of the caller",
-  beacon: "Round of the beacon",
-  values: "Values",
-  end: "End of the draw"
 };
 async function checkDraw(draw, witnesses) {
   const keys = await keysOfLog();
@@ -154,19 +142,11 @@ function list(checks) {
     const item = made("li");
     item.className = ok ? "holds good" : "fails bad";
     const words = made("div");
-    words.append(made("strong", TITLES[name]), made("p", why));
+    words.append(made("strong", name), made("p", why));
     item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
     items.append(item);
   }
   return items;
-}
-function member(value, ...path) {
-  let found = value;
-  for (const name of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
-    found = found[name];
-  }
-  return found;
 }
 
 // src/http/pages/client/draw-page.ts

@@ -27,8 +27,10 @@ const TITLES: Readonly<Record<string, string>> = {
 export function sourceBanner({ sources }: StatusFacts): Markup {
   const others = sources.filter(({ origin, isDeclared }) => isDeclared || !isQuantum(origin));
   if (others.length === 0) {
-    const states = sources.map(({ backend, name, state }) => `${backend ?? name}, state: ${state}`);
-    return banner('good', quantumTitle(sources), `${states.join('; ')}.`);
+    const states = sources.map(
+      (each) => `${each.backend ?? each.name} is ${originWords(each)}, state: ${each.state}`,
+    );
+    return banner('good', 'QUANTUM: every source is a quantum one.', `${states.join('; ')}.`);
   }
   const kinds = new Set(others.map(({ origin, isDeclared }) => (isDeclared ? 'declared' : origin)));
   const isMixed = kinds.size > 1 || others.length < sources.length;
@@ -39,12 +41,4 @@ export function sourceBanner({ sources }: StatusFacts): Markup {
     title,
     `${told}. Every answer and every certificate names the origin of what was drawn.`,
   );
-}
-
-function quantumTitle(sources: readonly StatusSource[]): string {
-  const [first] = sources;
-  if (sources.length === 1) return `${ORIGIN_WORDS[first.origin].replace('a ', 'A ')} is the source.`;
-  if (sources.some(({ origin }) => origin !== first.origin))
-    return 'Quantum processors and devices are the sources.';
-  return `${ORIGIN_WORDS[first.origin].replace('a q', 'Q')}s are the sources.`;
 }

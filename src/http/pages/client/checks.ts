@@ -1,4 +1,5 @@
-import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
+import { member } from '../../../certificate/members.ts';
+import { type Check, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
 import type { DrawStanding, DrawVerification } from '../../../certificate/verify-draw.ts';
 import { verifyDraw } from '../../../certificate/verify-draw.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
@@ -17,31 +18,6 @@ const PROOF_WAIT_MS = 500;
 export class Trouble extends Error {
   override name = 'Trouble';
 }
-
-const TITLES: Readonly<Record<CheckName, string>> = {
-  'certificate id': 'Certificate id',
-  'request id': 'Request',
-  metadata: 'Time, source and mode',
-  delivered: 'Values and salt',
-  label: 'What the caller said of it',
-  lots: 'The lots',
-  derived: 'What follows from the lots',
-  status: 'Withdrawals',
-  keys: 'Keys of the log',
-  inclusion: 'Place in the log',
-  signature: 'Signature of the log',
-  fixed: 'Fixed before',
-  dates: 'Dates',
-  witnesses: 'Witnesses',
-  statement: 'What is drawn',
-  commitment: 'Commitment',
-  logged: 'Logged in time',
-  secret: 'Committed bytes',
-  nonce: 'Nonce of the caller',
-  beacon: 'Round of the beacon',
-  values: 'Values',
-  end: 'End of the draw',
-};
 
 export interface Checked {
   readonly verification: Verification | DrawVerification;
@@ -197,18 +173,9 @@ function list(checks: readonly Check[]): BrowserElement {
     const item = made('li');
     item.className = ok ? 'holds good' : 'fails bad';
     const words = made('div');
-    words.append(made('strong', TITLES[name]), made('p', why));
+    words.append(made('strong', name), made('p', why));
     item.append(made('span', ok ? '✓ holds' : '✗ fails'), words);
     items.append(item);
   }
   return items;
-}
-
-export function member(value: unknown, ...path: readonly string[]): unknown {
-  let found = value;
-  for (const name of path) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined;
-    found = (found as Record<string, unknown>)[name];
-  }
-  return found;
 }

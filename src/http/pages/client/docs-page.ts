@@ -1,6 +1,7 @@
+import { member } from '../../../certificate/members.ts';
 import { prettyJson, targetOf } from '../code-samples.ts';
 import { type BrowserElement, element, made, page } from './browser.ts';
-import { attempt, checkAnswer, member, report } from './checks.ts';
+import { attempt, checkAnswer, report } from './checks.ts';
 import { offerCopies } from './copy.ts';
 
 /**

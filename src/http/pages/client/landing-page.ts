@@ -1,5 +1,6 @@
+import { member } from '../../../certificate/members.ts';
 import { element, made, page } from './browser.ts';
-import { attempt, checkAnswer, member, report, Trouble } from './checks.ts';
+import { attempt, checkAnswer, report, Trouble } from './checks.ts';
 import { offerCopies } from './copy.ts';
 
 /* The script of the front page: copies commands, and throws a die whose answer it verifies here. */

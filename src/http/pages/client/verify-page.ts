@@ -1,3 +1,4 @@
+import { member } from '../../../certificate/members.ts';
 import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts';
 import { verifyAnswer } from '../../../certificate/verify.ts';
 import { repeatedMember } from '../../../core/repeated-member.ts';
@@ -7,7 +8,6 @@ import {
   certificateOf,
   checkDraw,
   keysOfLog,
-  member,
   showCheck,
   Trouble,
   witnessesGiven,
