@@ -1,7 +1,6 @@
 import { ApiError } from '../../core/errors.ts';
 import { grouped } from '../../core/figures.ts';
 import { LIMITS } from '../../core/limits.ts';
-import type { ValueRequest } from '../../values/value-request.ts';
 import {
   DRY_RUN,
   type DrawingEndpointDefinition,
@@ -11,7 +10,7 @@ import {
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
-import { type ParameterDefinition, readParameters, type SplitQuery, splitQuery } from '../params.ts';
+import { type ParameterDefinition, readParameters, splitQuery } from '../params.ts';
 import { batchRequest, requireReplyFits } from './batch.ts';
 import { BATCH_KINDS, type BatchType, type Kind, ownOf } from './kinds.ts';
 
@@ -84,13 +83,20 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const { given, ignored } = splitQuery(PARAMETERS, query);
   const { type, total, block, first } = readParameters(SIZE, given);
   const { kind, parameters } = STREAMED.find((each) => each.type === type)!;
-  // what a stream does not take has its default
-  const own = ownOf(kind, readParameters(kind.own, onlyOf(parameters, given)));
+  // what a stream does not take has its default, and what another type takes is ignored
+  const [ofType, others] = [true, false].map((isOfType) =>
+    [...given].filter(([name]) => parameters.some((each) => each.name === name) === isOfType),
+  );
+  const known = [...SIZE, ...COMMON].map(({ name }): string => name);
+  const unused = others.map(([name]) => name).filter((name) => !known.includes(name));
+  const own = ownOf(kind, readParameters(kind.own, new Map(ofType)));
   const common = readParameters(COMMON, given);
   const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);
   const requestOf = (count: number) => ({ ...batchRequest(type, own, count), mode, dryRun, label });
-  const size = Math.min(block ?? defaultBlock(requestOf(1).values), total);
+  const { values: one } = requestOf(1);
+  const fitting = one.kind === 'bytes' ? Math.floor(BLOCK_BYTES_DEFAULT / one.length) : LIMITS.batchCountMax;
+  const size = Math.min(block ?? fitting, LIMITS.batchCountMax, total);
   const blocks = Math.ceil(total / size);
   if (first >= blocks) {
     throw new ApiError('invalid_count', {
@@ -104,29 +110,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const last = rest === size ? whole : requestOf(rest);
   return {
     request: requestOf(total),
-    ignored: [...ignored, ...otherTypes(type).filter((name) => given.has(name))],
-    stream: {
-      blocks,
-      first,
-      requestOf: (index) => (index === blocks - 1 ? last : whole),
-    },
+    ignored: [...ignored, ...unused],
+    stream: { blocks, first, requestOf: (index) => (index === blocks - 1 ? last : whole) },
   };
-}
-
-type Given = SplitQuery['given'];
-
-function onlyOf(parameters: readonly ParameterDefinition[], given: Given): Given {
-  return new Map([...given].filter(([name]) => parameters.some((each) => each.name === name)));
-}
-
-function defaultBlock(values: ValueRequest): number {
-  if (values.kind !== 'bytes') return LIMITS.batchCountMax;
-  return Math.min(LIMITS.batchCountMax, Math.floor(BLOCK_BYTES_DEFAULT / values.length));
-}
-
-/** The parameters that other types have. */
-function otherTypes(type: string): string[] {
-  return STREAMED.filter((each) => each.type !== type).flatMap(({ parameters }) =>
-    parameters.map(({ name }) => name),
-  );
 }

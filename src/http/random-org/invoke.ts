@@ -1,5 +1,4 @@
 import type { Account, AccountDirectory } from '../../account/directory.ts';
-import type { Reservation } from '../../account/reservation.ts';
 import type { Usage } from '../../account/usage.ts';
 import type { Answers } from '../../answer/answers.ts';
 import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from '../../answer/idempotency.ts';
@@ -58,6 +57,9 @@ export function randomOrgRoute(sources: RpcSources): PlainRoute {
 
 const NO_IDEMPOTENCY_KEY =
   'Invalid Request: no Idempotency-Key is taken here; draw a signed answer with a ticketId, and fetch it again with getResult.';
+
+const TICKET_USED = 'The ticket has been used.';
+const SAME_NUMBER = 'Another answer of this millisecond has its number; send the request again.';
 
 /** Looked for before the body is read as JSON, which costs much more. */
 const KEY_IN_BODY = /"apiKey"[\t\n\r ]{0,8}:[\t\n\r ]{0,8}"(qrn_[0-9A-Za-z_]{56})"/;
@@ -159,14 +161,21 @@ class RandomOrg {
     try {
       requireNone(params, 'pregeneratedRandomization', 'Values of an earlier day cannot be drawn again');
       draw = drawOf(kind, params);
-      facts = isSigned ? this.#factsOf(exchange, account, kind, draw, params) : undefined;
+      if (isSigned) facts = this.#factsOf(exchange, account, `generateSigned${kind}`, draw, params);
     } catch (error) {
       reservation.release();
       throw error;
     }
-    const body = await this.#answer(exchange, account, reservation, draw, facts);
-    const bitsUsed = Math.ceil(informationBits(draw.asked.values));
-    const told = { bitsUsed, ...this.#allowance(account) };
+    if (facts !== undefined) exchange.pipeline.fair.charge(account.record.number, SIGNED_US);
+    const ask = exchange.asForJson(facts && keepingOf(facts));
+    const request = { mode: undefined, dryRun: false, ...draw.asked };
+    const drawing = exchange.spend(() => this.#sources.answers.draw(ask, account, reservation, request));
+    const { body: shared, isReplay, release } = await drawing;
+    const body = shared.slice();
+    release();
+    if (isReplay)
+      throw facts?.ticket ? new RpcError('ticketUsed', TICKET_USED) : new RpcError('later', SAME_NUMBER, [0]);
+    const told = { bitsUsed: Math.ceil(informationBits(draw.asked.values)), ...this.#allowance(account) };
     if (facts !== undefined)
       return { ...exchange.spend(() => this.#signedResult({ facts, body }, draw)), cost: 0, ...told };
     const { data, completedAt } = valuesOf(body, draw);
@@ -177,13 +186,13 @@ class RandomOrg {
   #factsOf(
     exchange: Exchange,
     account: Account,
-    kind: string,
+    method: string,
     { echo }: Draw,
     params: JsonObject,
   ): SignedFacts {
     const ticket = this.#ticketOf(exchange, account, params);
     return {
-      method: `generateSigned${kind}`,
+      method,
       hashedApiKey: hashedKey(params['apiKey'] as string),
       echo,
       userData: userDataOf(params),
@@ -202,37 +211,6 @@ class RandomOrg {
     if (exchange.atMs >= ticket.createdAtMs + IDEMPOTENCY_LIFETIME_MS)
       throw new RpcError('ticketUnknown', 'The ticket has expired: it is good for 24 hours.');
     return ticket;
-  }
-
-  /** A copy of the answer of the endpoint. A signed one is kept under its serial number, as under an Idempotency-Key. */
-  async #answer(
-    exchange: Exchange,
-    account: Account,
-    reservation: Reservation,
-    { asked }: Draw,
-    facts: SignedFacts | undefined,
-  ): Promise<Uint8Array> {
-    const keeping = facts && {
-      key: serialKey(facts.serialNumber),
-      fingerprint: SIGNED_FINGERPRINT,
-      fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
-    };
-    if (keeping !== undefined) exchange.pipeline.fair.charge(account.record.number, SIGNED_US);
-    const ask = exchange.asForJson(keeping);
-    const request = { mode: undefined, dryRun: false, ...asked };
-    const { answers } = this.#sources;
-    const drawing = exchange.spend(() => answers.draw(ask, account, reservation, request));
-    const { body, isReplay, release } = await drawing;
-    const copy = body.slice();
-    release();
-    if (!isReplay) return copy;
-    throw facts?.ticket
-      ? new RpcError('ticketUsed', 'The ticket has been used.')
-      : new RpcError(
-          'later',
-          'Another answer of this millisecond has its number; send the request again.',
-          [0],
-        );
   }
 
   #signedResult({ facts, body }: Kept, draw: Draw) {
@@ -285,20 +263,15 @@ class RandomOrg {
   #resultOf(exchange: Exchange, accountNumber: number, serialNumber: number) {
     const { fair } = exchange.pipeline;
     return fair.lookUp(exchange.owner, async () => {
-      const kept = await this.#find(accountNumber, serialNumber, exchange.atMs);
-      if (kept === undefined) return undefined;
+      const request = { accountNumber, keyText: serialKey(serialNumber), fingerprint: SIGNED_FINGERPRINT };
+      const found = await this.#sources.idempotency.kept(request, exchange.atMs);
+      if (found === undefined) return undefined;
       await fair.turn(exchange.owner, 0);
       if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
-      const { method, echo } = kept.facts;
-      const draw = drawOf(method.slice('generateSigned'.length), echo);
-      return exchange.spend(() => this.#signedResult(kept, draw));
+      const facts = JSON.parse(found.fields[0][1]) as SignedFacts;
+      const draw = drawOf(facts.method.slice('generateSigned'.length), facts.echo);
+      return exchange.spend(() => this.#signedResult({ facts, body: found.body }, draw));
     });
-  }
-
-  async #find(accountNumber: number, serialNumber: number, nowMs: number): Promise<Kept | undefined> {
-    const request = { accountNumber, keyText: serialKey(serialNumber), fingerprint: SIGNED_FINGERPRINT };
-    const kept = await this.#sources.idempotency.kept(request, nowMs);
-    return kept && { facts: JSON.parse(kept.fields[0][1]) as SignedFacts, body: kept.body };
   }
 
   async #tickets(exchange: Exchange, params: JsonObject): Promise<object> {
@@ -339,23 +312,20 @@ class RandomOrg {
   }
 }
 
-/** What JSON holds of an answer of the service. */
-interface AnswerBody {
-  readonly data: JsonObject;
-  readonly metadata: {
-    readonly timestamp: string;
-    readonly certificate_id: string;
-    readonly certificate_salt: string;
+/** A signed answer is kept under its serial number, as under an Idempotency-Key. */
+function keepingOf(facts: SignedFacts) {
+  return {
+    key: serialKey(facts.serialNumber),
+    fingerprint: SIGNED_FINGERPRINT,
+    fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
   };
 }
 
+/** What an answer of the service, as JSON, has of what is told. */
 function valuesOf(body: Uint8Array, { asked, dataOf }: Draw) {
-  const { data, metadata } = JSON.parse(Buffer.from(body).toString('utf8')) as AnswerBody;
-  return {
-    data: dataOf(data[asked.valueKey]),
-    completedAt: metadata.timestamp,
-    certificate: { id: metadata.certificate_id, salt: metadata.certificate_salt },
-  };
+  const { data, metadata } = JSON.parse(Buffer.from(body).toString('utf8')) as Record<string, JsonObject>;
+  const { timestamp, certificate_id: id, certificate_salt: salt } = metadata;
+  return { data: dataOf(data[asked.valueKey]), completedAt: String(timestamp), certificate: { id, salt } };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
