@@ -184,10 +184,7 @@ function offerCopies() {
   }
 }
 async function copy(button) {
-  const blocks = [...button.closest(".code")?.querySelectorAll("pre") ?? []];
-  const chosen = button.closest(".code")?.querySelector(".tabs input:checked")?.value;
-  const block = blocks.find(({ className }) => className === chosen) ?? blocks[0];
-  await clipboard?.writeText(block.textContent);
+  await clipboard?.writeText(button.closest(".code")?.querySelector("pre")?.textContent ?? "");
   button.textContent = "Copied";
   setTimeout(() => {
     button.textContent = "Copy";

@@ -59,7 +59,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     for (const { name, path } of ENDPOINT_DEFINITIONS) {
       await visit(name, async ({ page }) => {
         assert.ok((await page.textContent('h1'))?.includes(path));
-        commands.set(name, (await page.textContent('pre.curl'))!);
+        commands.set(name, (await page.textContent('#curl'))!);
         await open(page);
         if (name === 'certificate') await page.fill('#field-id', certificateId);
         const { status, text } = await send(page);
@@ -125,13 +125,13 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
           ['TypeScript', /client\.integers\(\{ "count": 6, .*"sort": "ascending" \}\);/],
           ['Python', /client\.integers\(count=6, .*unique=True, sort="ascending"\)/],
         ] as const) {
-          await page.locator('.tabs label', { hasText: language }).click();
-          const button = page.locator('button.copy').first();
-          await button.filter({ hasText: 'Copy' }).click();
+          if (language !== 'curl') await page.click(`summary:text("${language}")`);
+          const button = page.locator('details[open] button.copy').first();
+          await button.click();
           await button.filter({ hasText: 'Copied' }).waitFor();
           const copied = String(await page.evaluate('navigator.clipboard.readText()'));
           assert.match(copied, line);
-          assert.equal(copied, await page.locator('pre:visible').first().textContent());
+          assert.equal(copied, await page.textContent(`#${language}`));
         }
       },
       { permissions: ['clipboard-read', 'clipboard-write'] },

@@ -127,23 +127,20 @@ function request(operation: Operation, baseUrl: string): Markup {
   const isKeyed = security.length > 0;
   const given = fields.filter(({ example }) => example !== undefined);
   const body = requestBody?.content['application/json'].example as object | undefined;
-  const samples = Object.entries(
-    samplesOf({
-      ...{ name, method, path, baseUrl, isKeyed, body },
-      parameters: Object.fromEntries(given.map((each) => [each.name, each.example])),
-    }),
-  );
-  const tabs = samples.map(([language], i) => {
-    const checked = i === 0 ? html` checked` : null;
-    return html`<label><input type="radio" name="language" value="${language}"${checked}><span>${language}</span></label>`;
+  const samples = samplesOf({
+    ...{ name, method, path, baseUrl, isKeyed, body },
+    parameters: Object.fromEntries(given.map((each) => [each.name, each.example])),
   });
-  const blocks = samples.map(
-    ([language, code]) =>
-      html`<pre class="${language}" tabindex="0" role="group" aria-label="${path} in ${language}"><code>${code}</code></pre>`,
+  const blocks = Object.entries(samples).map(
+    (
+      [language, code],
+      i,
+    ) => html`<details name="sample"${i === 0 ? html` open` : null}><summary>${language}</summary>
+<div class="code"><button type="button" class="copy scripted" aria-label="Copy the example in ${language}">Copy</button>
+<pre id="${language}" tabindex="0" role="group" aria-label="${path} in ${language}"><code>${code}</code></pre></div></details>`,
   );
   return html`<section aria-labelledby="request"><h2 id="request">Request</h2>
-<div class="code"><fieldset class="tabs"><legend class="visually-hidden">Language of the example</legend>${tabs}</fieldset>
-<button type="button" class="copy scripted" aria-label="Copy the example">Copy</button>${blocks}</div>
+${blocks}
 <details class="try scripted" id="try"><summary>Try it here</summary>
 <form id="try-form" data-method="${method}" data-path="${path}" aria-label="Try ${path}">
 <div class="fields">${

@@ -8,7 +8,6 @@ export interface BrowserElement extends BrowserNode {
   textContent: string;
   className: string;
   hidden: boolean;
-  checked: boolean;
   disabled: boolean;
   value: string;
   onclick: (() => void) | null;

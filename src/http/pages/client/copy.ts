@@ -2,7 +2,7 @@ import { type BrowserElement, clipboard, page } from './browser.ts';
 
 const COPIED_FOR_MS = 1_500;
 
-/** Lets each button copy the code beside it: of several forms the one that is shown. */
+/** Lets each button copy the code beside it. */
 export function offerCopies(): void {
   for (const button of page.querySelectorAll('button.copy')) {
     button.hidden = clipboard === undefined;
@@ -11,10 +11,7 @@ export function offerCopies(): void {
 }
 
 async function copy(button: BrowserElement): Promise<void> {
-  const blocks = [...(button.closest('.code')?.querySelectorAll('pre') ?? [])];
-  const chosen = button.closest('.code')?.querySelector('.tabs input:checked')?.value;
-  const block = blocks.find(({ className }) => className === chosen) ?? blocks[0];
-  await clipboard?.writeText(block.textContent);
+  await clipboard?.writeText(button.closest('.code')?.querySelector('pre')?.textContent ?? '');
   button.textContent = 'Copied';
   setTimeout(() => {
     button.textContent = 'Copy';
