@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ERRORS, type ErrorCode } from '../../src/core/errors.ts';
-import { DATA_ENDPOINTS } from '../../src/core/vocabulary.ts';
 import { contentOfGet } from '../../src/http/endpoint.ts';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
@@ -94,7 +93,12 @@ describe('the OpenAPI document', () => {
     }
     const ids = operations.map(({ operation }) => operation.operationId);
     for (const name of Object.keys(EXAMPLES)) assert.ok(ids.includes(name), name);
-    for (const name of DATA_ENDPOINTS) assert.ok(EXAMPLES[name].answer, name);
+    const silent = ids.filter((id) => EXAMPLES[id.replace(/OfBody$/, '')]?.answer === undefined);
+    assert.deepEqual(
+      silent,
+      ['metrics', 'openapi', 'docs', 'status', 'tile'],
+      'pages, octets and the document itself',
+    );
   });
 });
 

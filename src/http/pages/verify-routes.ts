@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts';
 import { parseQuery } from '../params.ts';
 import { foundDocument } from '../plain-routes.ts';
 import { type Reply, redirectReply, replyOf } from '../reply.ts';
-import { parseAccept } from '../representation.ts';
+import { chooseOffer, parseAccept } from '../representation.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
 import { type PageAssets, VERIFIER_PATH } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
@@ -221,12 +221,9 @@ function logPageRoute(): PlainRoute {
   return { ...OPEN, path: LOG_PAGE_PATH, handler: () => reply };
 }
 
-/** HTML, unless the client names JSON and would rather have it: at a better quality, or first at the same. */
+const [PAGE, JSON_FORM] = [{ mediaType: 'text/html' }, { mediaType: 'application/json' }];
+
+/** HTML, unless the client would rather have JSON. */
 function prefersJson(accept: string): boolean {
-  const ranges = parseAccept(accept);
-  const json = ranges.findIndex(({ name }) => name === 'application/json');
-  const page = ranges.findIndex(({ name }) => name === 'text/html');
-  if (json < 0 || ranges[json].quality === 0) return false;
-  const pageQuality = page < 0 ? 0 : ranges[page].quality;
-  return ranges[json].quality > pageQuality || (ranges[json].quality === pageQuality && json < page);
+  return chooseOffer(accept, [PAGE, JSON_FORM], PAGE) === JSON_FORM;
 }
