@@ -100,31 +100,6 @@ describe('committed draws', () => {
     });
   });
 
-  it('has a page for people, with what was drawn as text, and a page that says that there is no such draw', async () => {
-    const list = { items: ['<b>ada</b>', 'grace & co'] };
-    const { body } = await create({ ...WINNERS, winners: { count: 2, list }, purpose: 'raffle <i>"1"' });
-    const waiting = await fetchWhole(`${server.origin}/draws/${body.id}`);
-    assert.equal(waiting.status, 200);
-    await drawOf(body.id, isLogged);
-    const page = await (await fetchWhole(`${server.origin}/draws/${body.id}`)).text();
-    for (const part of [
-      'Revealed.',
-      'Simulated source',
-      'raffle &lt;i&gt;&quot;1&quot;',
-      '<bdi>&lt;b&gt;ada&lt;/b&gt;</bdi>',
-    ])
-      assert.ok(page.includes(part), part);
-    assert.doesNotMatch(page, /<b>ada|<i>"1"/);
-    const unknown = await fetchWhole(`${server.origin}/draws/draw_${'0'.repeat(26)}`, {
-      headers: { accept: 'text/html' },
-    });
-    assert.deepEqual(
-      [unknown.status, unknown.headers.get('content-type')],
-      [404, 'text/html; charset=utf-8'],
-    );
-    assert.match(await unknown.text(), /There is no such draw/);
-  });
-
   it('shows nothing of the committed bytes before the draw is due', async () => {
     const { body } = await create({ ...WINNERS, reveal_at: later() }, { 'idempotency-key': 'sealed' });
     const draw = await drawOf(body.id, ({ commit }) => commit.proof !== null);

@@ -67,6 +67,13 @@ describe('the page of a draw', () => {
     );
   });
 
+  it('shows what callers said as text', () => {
+    const said = '<i>"1" & co';
+    const text = shown({ ...ended([said]), statement: { ...STATEMENT, purpose: said, user_data: said } });
+    assert.equal(text.split('<bdi>&lt;i&gt;&quot;1&quot; &amp; co</bdi>').length - 1, 3);
+    assert.doesNotMatch(text, /<i>/);
+  });
+
   it('says in two sentences what is left to trust, which do not contradict what stands above them', () => {
     const plain = shown();
     assert.match(plain, /Without a beacon the service could have known the outcome when it committed/);
