@@ -80,6 +80,8 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       }
       const loaded = watched.requests.map((request) => new URL(request.split(' ')[1]).pathname);
       assert.deepEqual(loaded.slice(-2).sort(), ['/.well-known/qrn-keys.json', `/verify/${served.id}`]);
+      const alone = await paste(watched, '');
+      assert.equal(alone.summary, 'The certificate holds. Paste the answer to check its values too.');
     });
   });
 
