@@ -69,19 +69,32 @@ function made(name, text = "") {
 }
 
 // src/http/pages/client/checks.ts
-import { verifyAnswer } from "./qrn-verify.mjs";
-import { verifyDraw } from "./qrn-verify.mjs";
-import { readWitnessPolicy } from "./qrn-verify.mjs";
 var PROOF_ATTEMPTS = 10;
 var PROOF_WAIT_MS = 500;
 var Trouble = class extends Error {
   name = "Trouble";
 };
-async function checkAnswer(response) {
-  const id = member(response, "metadata", "certificate_id");
-  const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
-  const verification = await verifyAnswer({ response, certificate, keys });
-  return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
+async function checkAnswer(id, given) {
+  const { verifyAnswer } = await import("./qrn-verify.mjs");
+  const [certificate, keys] = await Promise.all([given.certificate ?? certificateOf(id), keysOfLog()]);
+  const verification = await verifyAnswer({ ...given, certificate, keys, ...await witnessesGiven() });
+  const isAlone = given.response === void 0 && given.octets === void 0;
+  const status = member(certificate, "certificate", "status");
+  return { verification, subject: isAlone ? "certificate" : "answer", status };
+}
+async function checkedAnswer(response) {
+  const id = String(member(response, "metadata", "certificate_id"));
+  const certificate = made("a", "Open its certificate");
+  certificate.setAttribute("href", `/verify/${id}`);
+  return [...report(await checkAnswer(id, { response })), certificate];
+}
+async function witnessesGiven() {
+  const [keys, quorum] = ["witnesses", "quorum"].map((id) => page.getElementById(id)?.value.trim() ?? "");
+  if (keys === "" && quorum === "") return {};
+  const { readWitnessPolicy } = await import("./qrn-verify.mjs");
+  const policy = readWitnessPolicy(keys, quorum);
+  if (typeof policy === "string") throw new Trouble(`Witnesses: ${policy}.`);
+  return { witnesses: policy };
 }
 async function certificateOf(id) {
   for (let attempt2 = 1; ; attempt2++) {
@@ -245,10 +258,6 @@ function offerToVerify(answer) {
   button.hidden = member(answer, "metadata", "certificate_salt") === void 0;
   button.onclick = () => {
     checks.replaceChildren(made("p", "Checking …"));
-    attempt(button, checks, async () => {
-      const certificate = made("a", "Open its certificate");
-      certificate.setAttribute("href", `/verify/${member(answer, "metadata", "certificate_id")}`);
-      return [...report(await checkAnswer(answer)), certificate];
-    });
+    attempt(button, checks, () => checkedAnswer(answer));
   };
 }

@@ -35,20 +35,19 @@ function member(value, ...path) {
 }
 
 // src/http/pages/client/checks.ts
-import { verifyAnswer } from "./qrn-verify.mjs";
-import { verifyDraw } from "./qrn-verify.mjs";
-import { readWitnessPolicy } from "./qrn-verify.mjs";
 var Trouble = class extends Error {
   name = "Trouble";
 };
-async function checkDraw(draw, witnesses) {
-  const keys = await keysOfLog();
-  const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
+async function checkDraw(draw) {
+  const { verifyDraw } = await import("./qrn-verify.mjs");
+  const witnesses = await witnessesGiven();
+  const verification = await verifyDraw({ draw, keys: await keysOfLog(), ...witnesses, nowMs: Date.now() });
   return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
 }
-function witnessesGiven() {
-  const [keys, quorum] = ["witnesses", "quorum"].map((id) => element(id).value.trim());
+async function witnessesGiven() {
+  const [keys, quorum] = ["witnesses", "quorum"].map((id) => page.getElementById(id)?.value.trim() ?? "");
   if (keys === "" && quorum === "") return {};
+  const { readWitnessPolicy } = await import("./qrn-verify.mjs");
   const policy = readWitnessPolicy(keys, quorum);
   if (typeof policy === "string") throw new Trouble(`Witnesses: ${policy}.`);
   return { witnesses: policy };
@@ -153,10 +152,7 @@ function list(checks) {
 var button = element("check-draw");
 button.disabled = false;
 button.addEventListener("click", () => {
-  showCheck(
-    button,
-    async () => checkDraw(await fetched(`/v1/draws/${button.dataset["draw"]}`), witnessesGiven())
-  );
+  showCheck(button, async () => checkDraw(await fetched(`/v1/draws/${button.dataset["draw"]}`)));
 });
 var countdown = page.getElementById("countdown");
 if (countdown !== null) {

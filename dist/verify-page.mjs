@@ -12,7 +12,6 @@ function member(value, ...path) {
 
 // src/http/pages/client/verify-page.ts
 import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
-import { verifyAnswer as verifyAnswer2 } from "./qrn-verify.mjs";
 
 // src/core/repeated-member.ts
 var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
@@ -59,22 +58,35 @@ function made(name, text = "") {
 }
 
 // src/http/pages/client/checks.ts
-import { verifyAnswer } from "./qrn-verify.mjs";
-import { verifyDraw } from "./qrn-verify.mjs";
-import { readWitnessPolicy } from "./qrn-verify.mjs";
 var PROOF_ATTEMPTS = 10;
 var PROOF_WAIT_MS = 500;
 var Trouble = class extends Error {
   name = "Trouble";
 };
-async function checkDraw(draw, witnesses) {
-  const keys = await keysOfLog();
-  const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
+async function checkAnswer(id, given) {
+  const { verifyAnswer } = await import("./qrn-verify.mjs");
+  const [certificate, keys] = await Promise.all([given.certificate ?? certificateOf(id), keysOfLog()]);
+  const verification = await verifyAnswer({ ...given, certificate, keys, ...await witnessesGiven() });
+  const isAlone = given.response === void 0 && given.octets === void 0;
+  const status = member(certificate, "certificate", "status");
+  return { verification, subject: isAlone ? "certificate" : "answer", status };
+}
+async function sampleAnswer() {
+  const response = await fetch("/demo/die", { method: "POST", credentials: "omit" });
+  const text = await response.text();
+  if (response.ok) return text;
+  throw new Trouble(`The service gave no answer: ${String(member(JSON.parse(text), "error", "message"))}`);
+}
+async function checkDraw(draw) {
+  const { verifyDraw } = await import("./qrn-verify.mjs");
+  const witnesses = await witnessesGiven();
+  const verification = await verifyDraw({ draw, keys: await keysOfLog(), ...witnesses, nowMs: Date.now() });
   return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
 }
-function witnessesGiven() {
-  const [keys, quorum] = ["witnesses", "quorum"].map((id) => element(id).value.trim());
+async function witnessesGiven() {
+  const [keys, quorum] = ["witnesses", "quorum"].map((id) => page.getElementById(id)?.value.trim() ?? "");
   if (keys === "" && quorum === "") return {};
+  const { readWitnessPolicy } = await import("./qrn-verify.mjs");
   const policy = readWitnessPolicy(keys, quorum);
   if (typeof policy === "string") throw new Trouble(`Witnesses: ${policy}.`);
   return { witnesses: policy };
@@ -225,13 +237,6 @@ function take(chosen) {
     return answer.value;
   });
 }
-async function sampleAnswer() {
-  const response = await fetch("/demo/die", { method: "POST", credentials: "omit" });
-  const text = await response.text();
-  if (!response.ok)
-    throw new Trouble(`The service gave no sample: ${String(member(parsed(text), "error", "message"))}`);
-  return text;
-}
 function run(read) {
   return showCheck(button, async () => verify(await read(), await octetsGiven()));
 }
@@ -247,35 +252,18 @@ async function verify(text, octets) {
       "This is an error of the service, not an answer: it carries no values and no certificate."
     );
   }
-  if (member(pasted, "type") === "draw") return checkDraw(pasted, witnessesGiven());
+  if (member(pasted, "type") === "draw") return checkDraw(pasted);
   const isCertificate = member(pasted, "certificate") !== void 0 && member(pasted, "data") === void 0;
-  const response = isCertificate ? void 0 : pasted;
-  const [certificate, keys] = await Promise.all([
-    isCertificate ? pasted : certificateOf(idFor(response)),
-    keysOfLog()
-  ]);
-  const verification = await verifyAnswer2({
-    certificate,
-    keys,
-    ...witnessesGiven(),
-    ...response === void 0 ? {} : { response }
-  });
-  return {
-    verification,
-    subject: response === void 0 ? "certificate" : "answer",
-    status: member(certificate, "certificate", "status")
-  };
+  if (isCertificate) return checkAnswer("", { certificate: pasted });
+  return checkAnswer(idFor(pasted), pasted === void 0 ? {} : { response: pasted });
 }
 async function verifyOctets(text, octets) {
-  const isSalt = /^[0-9a-f]{64}$/.test(text);
-  const response = isSalt ? void 0 : responseOfFields(fieldsOf(text));
-  if (response !== void 0 && member(response, "metadata", "certificate_salt") === void 0) {
+  if (/^[0-9a-f]{64}$/.test(text)) return checkAnswer(idFor(void 0), { salt: text, octets });
+  const response = responseOfFields(fieldsOf(text));
+  if (member(response, "metadata", "certificate_salt") === void 0) {
     throw new Trouble("Paste the header fields of the answer, with X-Certificate-Salt, or that salt alone.");
   }
-  const [certificate, keys] = await Promise.all([certificateOf(idFor(response)), keysOfLog()]);
-  const given = response === void 0 ? { salt: text } : { response };
-  const verification = await verifyAnswer2({ certificate, keys, octets, ...witnessesGiven(), ...given });
-  return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
+  return checkAnswer(idFor(response), { response, octets });
 }
 function parsed(text) {
   let value;

@@ -1,13 +1,13 @@
 import { member } from '../../../certificate/members.ts';
-import { type Check, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
+import type { Check, Verification, VerificationInput } from '../../../certificate/verify.ts';
 import type { DrawStanding, DrawVerification } from '../../../certificate/verify-draw.ts';
-import { verifyDraw } from '../../../certificate/verify-draw.ts';
-import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
-import { type BrowserElement, banner, element, isSecure, made } from './browser.ts';
+import type { WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
+import { type BrowserElement, banner, element, isSecure, made, page } from './browser.ts';
 
 /*
  * Checks in the page: gets the public certificate and the public keys from this service, checks one against the other
- * and the answer against both, and shows each check. An answer is sent nowhere.
+ * and the answer against both, and shows each check. An answer is sent nowhere. The verifier is loaded when the first check
+ * is asked for: it is thirty times as large as the script of any page.
  */
 
 /** How often the certificate is asked for again while it is not logged yet, and how long between. */
@@ -26,35 +26,55 @@ export interface Checked {
   readonly status: unknown;
 }
 
-/** Verifies a whole answer, as it came, by the certificate that it names. */
-export async function checkAnswer(response: unknown): Promise<Checked> {
-  const id = member(response, 'metadata', 'certificate_id');
-  const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
-  const verification = await verifyAnswer({ response, certificate, keys });
-  return { verification, subject: 'answer', status: member(certificate, 'certificate', 'status') };
+/** Verifies what is given by the certificate of the id, or by the one that is given; without an answer that alone. */
+export async function checkAnswer(
+  id: string,
+  given: Partial<Omit<VerificationInput, 'keys' | 'witnesses'>>,
+): Promise<Checked> {
+  const { verifyAnswer } = await import('../../../certificate/verify.ts');
+  const [certificate, keys] = await Promise.all([given.certificate ?? certificateOf(id), keysOfLog()]);
+  const verification = await verifyAnswer({ ...given, certificate, keys, ...(await witnessesGiven()) });
+  const isAlone = given.response === undefined && given.octets === undefined;
+  const status = member(certificate, 'certificate', 'status');
+  return { verification, subject: isAlone ? 'certificate' : 'answer', status };
+}
+
+/** What comes of the check of an answer that the page itself got, with the way to its certificate behind. */
+export async function checkedAnswer(response: unknown): Promise<BrowserElement[]> {
+  const id = String(member(response, 'metadata', 'certificate_id'));
+  const certificate = made('a', 'Open its certificate');
+  certificate.setAttribute('href', `/verify/${id}`);
+  return [...report(await checkAnswer(id, { response })), certificate];
+}
+
+/** A fresh answer of the service, as text: a throw of a die, which needs no key. */
+export async function sampleAnswer(): Promise<string> {
+  const response = await fetch('/demo/die', { method: 'POST', credentials: 'omit' });
+  const text = await response.text();
+  if (response.ok) return text;
+  throw new Trouble(`The service gave no answer: ${String(member(JSON.parse(text), 'error', 'message'))}`);
 }
 
 /** Verifies the document of a committed draw, by nothing but itself and the keys of the log. */
-export async function checkDraw(
-  draw: unknown,
-  witnesses: { readonly witnesses?: WitnessPolicy },
-): Promise<Checked> {
-  const keys = await keysOfLog();
-  const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
+export async function checkDraw(draw: unknown): Promise<Checked> {
+  const { verifyDraw } = await import('../../../certificate/verify-draw.ts');
+  const witnesses = await witnessesGiven();
+  const verification = await verifyDraw({ draw, keys: await keysOfLog(), ...witnesses, nowMs: Date.now() });
   return { verification, subject: 'draw', status: member(draw, 'certificate', 'certificate', 'status') };
 }
 
 /** Who else must have seen the log, as the fields of the page name them; nothing when no witness is named. */
-export function witnessesGiven(): { readonly witnesses?: WitnessPolicy } {
-  const [keys, quorum] = ['witnesses', 'quorum'].map((id) => element(id).value.trim());
+async function witnessesGiven(): Promise<{ readonly witnesses?: WitnessPolicy }> {
+  const [keys, quorum] = ['witnesses', 'quorum'].map((id) => page.getElementById(id)?.value.trim() ?? '');
   if (keys === '' && quorum === '') return {};
+  const { readWitnessPolicy } = await import('../../../certificate/verify-witnesses.ts');
   const policy = readWitnessPolicy(keys, quorum);
   if (typeof policy === 'string') throw new Trouble(`Witnesses: ${policy}.`);
   return { witnesses: policy };
 }
 
 /** Asks again for a moment when the certificate has no proof yet. */
-export async function certificateOf(id: string): Promise<unknown> {
+async function certificateOf(id: string): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const certificate = await fetched(`/verify/${id}`);
     if (member(certificate, 'certificate', 'proof') !== null || attempt === PROOF_ATTEMPTS)
@@ -63,7 +83,7 @@ export async function certificateOf(id: string): Promise<unknown> {
   }
 }
 
-export function keysOfLog(): Promise<unknown> {
+function keysOfLog(): Promise<unknown> {
   return fetched('/.well-known/qrn-keys.json');
 }
 
@@ -113,7 +133,7 @@ export async function showCheck(button: BrowserElement, check: () => Promise<Che
 }
 
 /** What was checked: a banner with the outcome, each check, and what no certificate speaks of. */
-export function report({ verification, subject, status }: Checked): BrowserElement[] {
+function report({ verification, subject, status }: Checked): BrowserElement[] {
   const { checks, notCovered } = verification;
   const isDraw = verification.ok && 'standing' in verification;
   const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);

@@ -1,7 +1,7 @@
 import { member } from '../../../certificate/members.ts';
 import { prettyJson, targetOf } from '../code-samples.ts';
 import { type BrowserElement, element, made, page } from './browser.ts';
-import { attempt, checkAnswer, report } from './checks.ts';
+import { attempt, checkedAnswer } from './checks.ts';
 import { offerCopies } from './copy.ts';
 
 /**
@@ -69,10 +69,6 @@ function offerToVerify(answer: unknown): void {
   button.hidden = member(answer, 'metadata', 'certificate_salt') === undefined;
   button.onclick = () => {
     checks.replaceChildren(made('p', 'Checking …'));
-    attempt(button, checks, async () => {
-      const certificate = made('a', 'Open its certificate');
-      certificate.setAttribute('href', `/verify/${member(answer, 'metadata', 'certificate_id')}`);
-      return [...report(await checkAnswer(answer)), certificate];
-    });
+    attempt(button, checks, () => checkedAnswer(answer));
   };
 }

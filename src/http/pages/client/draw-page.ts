@@ -1,5 +1,5 @@
 import { element, page } from './browser.ts';
-import { checkDraw, fetched, showCheck, witnessesGiven } from './checks.ts';
+import { checkDraw, fetched, showCheck } from './checks.ts';
 
 /*
  * The script of a draw's page: gets the draw as JSON and the public keys from this service, and checks here that the draw
@@ -10,9 +10,7 @@ const button = element('check-draw');
 
 button.disabled = false;
 button.addEventListener('click', () => {
-  showCheck(button, async () =>
-    checkDraw(await fetched(`/v1/draws/${button.dataset['draw']}`), witnessesGiven()),
-  );
+  showCheck(button, async () => checkDraw(await fetched(`/v1/draws/${button.dataset['draw']}`)));
 });
 
 const countdown = page.getElementById('countdown');

@@ -1,17 +1,8 @@
 import { member } from '../../../certificate/members.ts';
 import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts';
-import { verifyAnswer } from '../../../certificate/verify.ts';
 import { repeatedMember } from '../../../core/repeated-member.ts';
 import { element } from './browser.ts';
-import {
-  type Checked,
-  certificateOf,
-  checkDraw,
-  keysOfLog,
-  showCheck,
-  Trouble,
-  witnessesGiven,
-} from './checks.ts';
+import { type Checked, checkAnswer, checkDraw, sampleAnswer, showCheck, Trouble } from './checks.ts';
 
 /*
  * The script of the verification page: takes an answer that the reader pastes, drops or chooses, and checks it here
@@ -65,15 +56,6 @@ function take(chosen: Blob): void {
   });
 }
 
-/** A fresh answer of the service, as text. */
-async function sampleAnswer(): Promise<string> {
-  const response = await fetch('/demo/die', { method: 'POST', credentials: 'omit' });
-  const text = await response.text();
-  if (!response.ok)
-    throw new Trouble(`The service gave no sample: ${String(member(parsed(text), 'error', 'message'))}`);
-  return text;
-}
-
 function run(read: () => Promise<string>): Promise<void> {
   return showCheck(button, async () => verify(await read(), await octetsGiven()));
 }
@@ -92,38 +74,21 @@ async function verify(text: string, octets: Uint8Array | undefined): Promise<Che
       'This is an error of the service, not an answer: it carries no values and no certificate.',
     );
   }
-  if (member(pasted, 'type') === 'draw') return checkDraw(pasted, witnessesGiven());
+  if (member(pasted, 'type') === 'draw') return checkDraw(pasted);
   // a certificate may be pasted in place of an answer: it is then checked as it was pasted
   const isCertificate = member(pasted, 'certificate') !== undefined && member(pasted, 'data') === undefined;
-  const response = isCertificate ? undefined : pasted;
-  const [certificate, keys] = await Promise.all([
-    isCertificate ? pasted : certificateOf(idFor(response)),
-    keysOfLog(),
-  ]);
-  const verification = await verifyAnswer({
-    certificate,
-    keys,
-    ...witnessesGiven(),
-    ...(response === undefined ? {} : { response }),
-  });
-  return {
-    verification,
-    subject: response === undefined ? 'certificate' : 'answer',
-    status: member(certificate, 'certificate', 'status'),
-  };
+  if (isCertificate) return checkAnswer('', { certificate: pasted });
+  return checkAnswer(idFor(pasted), pasted === undefined ? {} : { response: pasted });
 }
 
 /** `text` is the header fields, or the salt alone. */
 async function verifyOctets(text: string, octets: Uint8Array): Promise<Checked> {
-  const isSalt = /^[0-9a-f]{64}$/.test(text);
-  const response = isSalt ? undefined : responseOfFields(fieldsOf(text));
-  if (response !== undefined && member(response, 'metadata', 'certificate_salt') === undefined) {
+  if (/^[0-9a-f]{64}$/.test(text)) return checkAnswer(idFor(undefined), { salt: text, octets });
+  const response = responseOfFields(fieldsOf(text));
+  if (member(response, 'metadata', 'certificate_salt') === undefined) {
     throw new Trouble('Paste the header fields of the answer, with X-Certificate-Salt, or that salt alone.');
   }
-  const [certificate, keys] = await Promise.all([certificateOf(idFor(response)), keysOfLog()]);
-  const given = response === undefined ? { salt: text } : { response };
-  const verification = await verifyAnswer({ certificate, keys, octets, ...witnessesGiven(), ...given });
-  return { verification, subject: 'answer', status: member(certificate, 'certificate', 'status') };
+  return checkAnswer(idFor(response), { response, octets });
 }
 
 function parsed(text: string): unknown {
