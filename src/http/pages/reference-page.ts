@@ -215,7 +215,7 @@ function bodySection(content: Content, document: OpenApiDocument): Markup {
 ${shapes.length < 2 ? null : html`<h3>Of type <code>${String(first['title'])}</code></h3>`}${fieldList(fieldsOf(first, document, ''))}${rest}</section>`;
 }
 
-type Field = readonly [path: string, kind: string, meaning: string];
+type Field = readonly [path: string, kind: string, meaning: string | Markup];
 
 const DEPTH_MAX = 3;
 
@@ -227,7 +227,7 @@ function fieldsOf(schema: Schema, document: OpenApiDocument, prefix: string, dep
     const path = prefix === '' ? name : `${prefix}.${name}`;
     const named = refOf(member);
     if (named !== undefined && COMMON_SCHEMAS.includes(named))
-      return [[path, 'object', `See /docs/common#${name}.`]];
+      return [[path, 'object', html`The same in all answers: <a href="/docs/common#${name}">${name}</a>.`]];
     const found = resolved(member, document);
     const kind = valuesText(found) + (required.includes(name) || prefix === '' ? '' : ', optional');
     const own: Field = [path, kind, String(member['description'] ?? found['description'] ?? '')];
@@ -247,13 +247,10 @@ function resolved(schema: Schema, document: OpenApiDocument): Schema {
 }
 
 function fieldList(fields: readonly Field[]): Markup {
-  const link = /^See (\/docs\/common#(\w+))\.$/;
-  return html`<dl class="params">${fields.map(([path, kind, meaning]) => {
-    const [, address, name] = link.exec(meaning) ?? [];
-    const words =
-      address === undefined ? meaning : html`The same in all answers: <a href="${address}">${name}</a>.`;
-    return html`<div><dt><code>${path}</code></dt><dd><span class="kind">${kind}.</span> ${words}</dd></div>`;
-  })}</dl>`;
+  return html`<dl class="params">${fields.map(
+    ([path, kind, meaning]) =>
+      html`<div><dt><code>${path}</code></dt><dd><span class="kind">${kind}.</span> ${meaning}</dd></div>`,
+  )}</dl>`;
 }
 
 function answerSection(operation: Operation, document: OpenApiDocument): Markup {
