@@ -7,16 +7,22 @@ import { WINDOW_MS } from './rate.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import type { Allowance } from './tiers.ts';
 
+/** An account as its memory is made for it. */
+interface CountedAccount {
+  readonly number: number;
+  readonly allowance: Allowance;
+}
+
 /** Where an account's shared memory comes from. The same account gives the same cell, in every thread. */
 export interface Cells {
-  cellOf(accountNumber: number, allowance: Allowance): Promise<SharedArrayBuffer>;
-  /** Asks the ledger for more of a shared account: see Meter.ask. */
+  cellsOf(accounts: readonly CountedAccount[]): Promise<SharedArrayBuffer[]>;
+  /** Asks the ledger for credits of a shared account: see Meter.ask. */
   ask(accountNumber: number, credits: number): Promise<void>;
 }
 
 /** The maker of all cells of a process: a new cell starts from what the books say the account has used. */
 export class OwnedCells implements Cells {
-  readonly #cells = new Map<number, SharedArrayBuffer>();
+  readonly #cells = new Map<number, Promise<SharedArrayBuffer>>();
   readonly #period: number;
   #balances: ReadonlyMap<number, Balance> = new Map();
   #rates: ReadonlyMap<number, RateRecord> = new Map();
@@ -44,15 +50,22 @@ export class OwnedCells implements Cells {
     return cells;
   }
 
-  async cellOf(accountNumber: number, allowance: Allowance): Promise<SharedArrayBuffer> {
-    let cell = this.#cells.get(accountNumber);
-    if (cell === undefined) {
-      cell = createCell(allowance, this.#shared !== undefined);
-      const meter = new Meter(cell, allowance);
-      this.#begin(meter, accountNumber);
-      this.#cells.set(accountNumber, cell);
-      this.#shared?.add(accountNumber, meter);
-    }
+  /** A month that nodes share has been granted a part before its account is served for the first time. */
+  cellsOf(accounts: readonly CountedAccount[]): Promise<SharedArrayBuffer[]> {
+    return Promise.all(
+      accounts.map((account) => {
+        let cell = this.#cells.get(account.number);
+        if (cell === undefined) this.#cells.set(account.number, (cell = this.#make(account)));
+        return cell;
+      }),
+    );
+  }
+
+  async #make({ number, allowance }: CountedAccount): Promise<SharedArrayBuffer> {
+    const cell = createCell(allowance, this.#shared !== undefined);
+    const meter = new Meter(cell, allowance);
+    this.#begin(meter, number);
+    await this.#shared?.add(number, meter);
     return cell;
   }
 

@@ -158,8 +158,7 @@ export class AccountDirectory implements DirectoryReader {
 
   async #apply({ isWhole, accounts, keys }: DirectoryChanges): Promise<void> {
     if (!isWhole && accounts.length + keys.length === 0) return;
-    const changed: Account[] = [];
-    for (const record of accounts) changed.push(await this.#accountOf(record));
+    const changed = await this.#accountsOf(accounts);
     // all of it in one turn: nobody sees a part of the changes
     if (isWhole) {
       this.#accountsById = new Map();
@@ -170,14 +169,21 @@ export class AccountDirectory implements DirectoryReader {
     this.#cache.clear();
   }
 
-  async #accountOf(record: AccountRecord): Promise<Account> {
-    const allowance = allowanceOf(record);
-    const known = this.#accountsById.get(record.id)?.meter;
-    const { number } = record;
-    const ask = (credits: number) => this.#options.cells.ask(number, credits);
-    const meter = known ?? new Meter(await this.#options.cells.cellOf(number, allowance), allowance, ask);
-    meter.configure(allowance); // also of a new account: another front may have made the cell before it was changed
-    return { record, allowance, meter };
+  async #accountsOf(records: readonly AccountRecord[]): Promise<Account[]> {
+    const { cells } = this.#options;
+    const all = records.map((record) => ({ record, number: record.number, allowance: allowanceOf(record) }));
+    const unknown = all.filter(({ record }) => !this.#accountsById.has(record.id));
+    const made = await cells.cellsOf(unknown.map(({ number, allowance }) => ({ number, allowance })));
+    const meters = new Map(
+      unknown.map(({ record, number, allowance }, i) => {
+        return [record.id, new Meter(made[i], allowance, (credits) => cells.ask(number, credits))];
+      }),
+    );
+    return all.map(({ record, allowance }) => {
+      const meter = (this.#accountsById.get(record.id)?.meter ?? meters.get(record.id))!;
+      meter.configure(allowance); // also of a new account: another front may have made the cell before it was changed
+      return { record, allowance, meter };
+    });
   }
 
   #lookUp(keyText: string): Authenticated | undefined {

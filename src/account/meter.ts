@@ -1,6 +1,4 @@
 import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
-import { ApiError } from '../core/errors.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
 import type { LimitGrant, LimitShare } from '../ledger/sharing.ts';
 import {
@@ -15,7 +13,7 @@ import {
   recall,
   remember,
 } from './rate.ts';
-import { type Entry, Reservation } from './reservation.ts';
+import { Reservation } from './reservation.ts';
 import { lock, unlock } from './spin-lock.ts';
 import { type Allowance, burstOf, UNLIMITED } from './tiers.ts';
 
@@ -25,7 +23,7 @@ import { type Allowance, burstOf, UNLIMITED } from './tiers.ts';
  * that shares the account must know beside them, and the state of its rate limit (rate.ts).
  *
  * On a single node the ceilings are the limits of the account. Where several nodes serve it (IS_SHARED is 1) they are
- * what this node was granted of the month, of which it takes more when it is used up (shared-limits.ts), and the rate is
+ * what this node was granted of the month, which shared-limits.ts keeps at what the rate lets through, and the rate is
  * the account's divided by the nodes that live.
  */
 const LOCK = 0;
@@ -44,7 +42,7 @@ const REQUESTS_ELSEWHERE = 8;
 const CREDITS_ELSEWHERE = 9;
 /** What other nodes hold and have not used, as this node was last told. */
 const REQUESTS_UNUSED = 10;
-/** Requests that were refused because nothing was left anywhere: a reason to look again. */
+/** Requests that were refused because nothing was left here: a reason to look again. */
 const REFUSALS = 11;
 /** Nodes that live. */
 const NODES = 12;
@@ -54,9 +52,6 @@ const RATE = 13;
 const SLOTS_MIN = 64;
 /** 4,096 admissions, 64 KiB: exact for every tier of the table; beyond, one slot stands for several. */
 const SLOTS_MAX = 4_096;
-/** How often a request asks the ledger before it is refused, because others took what was granted. */
-export const ASKS_MAX = 3;
-
 /**
  * Memory for the limits of a new account, with the ceilings of its allowance. It keeps its size forever: a greater burst
  * later widens the stride.
@@ -95,7 +90,7 @@ export class Meter {
   #part: RateLimit;
   #nodes = 1;
 
-  /** `ask` gets more of the month of an account that nodes share: see Meter.ask. */
+  /** `ask` gets credits of an account that nodes share: see Meter.ask. */
   constructor(cell: SharedArrayBuffer, allowance: Allowance, ask?: (credits: number) => Promise<void>) {
     this.#ask = ask;
     this.#lock = new Int32Array(cell, 0, 1);
@@ -158,12 +153,6 @@ export class Meter {
   enter(nowMs: number, period: number): Reservation {
     const words = this.#words;
     this.#enter();
-    if (words[IS_SHARED] !== 0 && this.#mustAsk(nowMs)) {
-      this.#leave();
-      const reservation = new Reservation(this, true, words[PERIOD], false, 0);
-      reservation.mustAsk = true;
-      return reservation;
-    }
     this.#admit(nowMs);
     const { allowed } = this.#decision;
     if (allowed) this.#turnTo(period);
@@ -172,28 +161,12 @@ export class Meter {
     else if (allowed) words[REFUSALS] += 1;
     const counted = words[PERIOD];
     const creditsLeft = words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE];
-    const mayComeBack = words[REQUESTS_UNUSED] > 0;
+    const mayComeBack = words[REQUESTS_ELSEWHERE] + words[REQUESTS_UNUSED] > 0;
     this.#leave();
     return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft), mayComeBack);
   }
 
-  /**
-   * As `enter`, and asks for more of the month first when that is needed. Throws `overloaded` when others took it. The decision
-   * is a copy: by the time that the promise is read, other requests have entered.
-   */
-  async enterOrAsk(clock: Pick<Clock, 'monotonicMs'>, period: number): Promise<Entry> {
-    let reservation = this.enter(clock.monotonicMs(), period);
-    for (let asks = 0; reservation.mustAsk; asks++) {
-      if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-      await this.ask(0);
-      reservation = this.enter(clock.monotonicMs(), period);
-    }
-    return { reservation, decision: { ...this.#decision } };
-  }
-
-  /**
-   * Takes so many credits more of the month, or with 0 requests. Resolves when the answer is in the cell, whatever it is; rejects with `storage_unavailable` or `overloaded`.
-   */
+  /** Takes so many credits more of the month. Resolves when the answer is in the cell, whatever it is; rejects with `storage_unavailable` or `overloaded`. */
   async ask(credits: number): Promise<void> {
     assert(this.#ask !== undefined, 'only what is shared between nodes is asked for');
     await this.#ask(credits);
@@ -297,6 +270,11 @@ export class Meter {
     };
     this.#leave();
     return share;
+  }
+
+  /** Somebody else may want what is not used here: nothing is left that nobody was granted, as this node was last told. */
+  get isAllGranted(): boolean {
+    return this.#words[REQUESTS_ELSEWHERE] === 0;
   }
 
   /** Grows when anything was used or refused, and when the limits changed. Read without the lock, as a hint. */
@@ -432,14 +410,6 @@ export class Meter {
   #peek(nowMs: number): void {
     if (this.#words[NODES] !== this.#nodes) this.#divide(this.#words[NODES]);
     peek(this.#rate, nowMs, this.#part, this.#decision);
-  }
-
-  /** The rate limit would let a request through, this node has none left of the month, and there may be more. */
-  #mustAsk(nowMs: number): boolean {
-    const words = this.#words;
-    if (words[REQUESTS] < words[REQUESTS_MAX] || words[REQUESTS_ELSEWHERE] === 0) return false;
-    this.#peek(nowMs);
-    return this.#decision.allowed;
   }
 
   /** The months of a shared account turn by the clock of the ledger, with what it grants. */

@@ -1,6 +1,5 @@
 import { periodEndMs } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { RateDecision } from './rate.ts';
 
 /** The meter that a request entered. */
 interface Holder {
@@ -17,10 +16,7 @@ export class Reservation {
   readonly #holder: Holder;
   /** The rate limit lets the request through; if not, nothing is held. */
   readonly isAllowed: boolean;
-  /**
-   * Nothing was decided and nothing is held: this node must ask for more of the month first (`Meter.ask`), and then try
-   * again. Never on a single node.
-   */
+  /** Credits were not taken, and nodes share them: this node must ask for them first (`Meter.ask`), and then try again. */
   mustAsk = false;
   /** The month that it is counted in: that of its answer. */
   period: number;
@@ -30,7 +26,7 @@ export class Reservation {
   credits = 0;
   /** Credits left in the month after this request. */
   creditsRemaining: number;
-  /** Another node holds requests of the month that it has not used. */
+  /** Requests of the month are left that this node does not hold. */
   readonly mayComeBack: boolean;
 
   constructor(
@@ -65,18 +61,13 @@ export class Reservation {
   }
 }
 
-/** What a request holds, and how the rate limit stood when it entered. */
-export interface Entry {
-  readonly reservation: Reservation;
-  readonly decision: Readonly<RateDecision>;
-}
-
-/** What another node does not use it gives back within this time (shared-limits.ts). */
+/** What is left of a month and not used where it is held is here within this time, for who asks again (shared-limits.ts). */
 export const COMES_BACK_S = 3;
 
 /**
  * Throws 429 `quota_exceeded` when this node may take none of the month's requests; `atMs` is the Unix time of the request.
- * `Retry-After` is when one may be possible: soon where another node holds some unused, else when the next month begins.
+ * `Retry-After` is when one may be possible: soon where some are left that this node does not hold, else when the next month
+ * begins.
  */
 export function requireRequest(
   { hasRequest, mayComeBack }: Pick<Reservation, 'hasRequest' | 'mayComeBack'>,
@@ -86,7 +77,7 @@ export function requireRequest(
   if (mayComeBack)
     throw new ApiError('quota_exceeded', {
       message:
-        'The requests of the month that are left are held by another node of the service; retry after Retry-After.',
+        'This node of the service holds none of the requests of the month that are left; retry after Retry-After.',
       retryAfterS: COMES_BACK_S,
     });
   throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });

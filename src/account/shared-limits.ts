@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { LimitAsk, Limits } from '../ledger/sharing.ts';
@@ -11,35 +12,34 @@ export interface SharedLimitsOptions {
 
 /** How often the ledger is told what is not needed, and asked what is left. */
 const LOOK_INTERVAL_MS = 250;
-/** Looks at an account after it was last used: in three seconds, what it holds and what others hold of it has come back. */
-const LOOKS_AFTER_USE = (COMES_BACK_S * 1_000) / LOOK_INTERVAL_MS;
-/** Requests of one account that wait for an answer; one more is refused with `overloaded`. */
-const WAITING_MAX = 1_024;
+/** In so many looks each account had its turn that is not used, so that others have what it holds when they need it. */
+const LOOKS_TO_ALL = (COMES_BACK_S * 1_000) / LOOK_INTERVAL_MS;
+/** Of them in one look: of more than 3,000, each has its turn later. */
+const RESTING_PER_LOOK_MAX = 256;
+/** Requests of an account without a rate that a node holds; four million a second use them up. */
+const HELD_MAX = 2 ** 20;
 /** Accounts in one call. */
 const ACCOUNTS_PER_CALL_MAX = 1_000;
 
 interface SharedAccount {
   readonly number: number;
   readonly meter: Meter;
-  waiting: Waiting[];
-  /** The meter's at the last look. */
+  /** The meter's at the last look; NaN where another one is due. */
   activity: number;
   requestsUsed: number;
-  looksLeft: number;
+  /** In the next call, beyond what the node holds. */
+  requestsWanted: number;
+  creditsWanted: number;
   /** Credits were asked for since the last look: whoever did takes them a moment later. */
   hasAskedCredits: boolean;
 }
 
-interface Waiting {
-  readonly credits: number;
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
 /**
- * The parts that this node holds of the months of accounts which several nodes serve. Whoever finds a meter's ceiling
- * reached asks here; all who ask in one turn of the loop share one call, and one call is under way at a time. At each look a
- * node keeps as many requests as it used since the one before, or half of what it holds if that is more, and no credits.
+ * The parts that this node holds of the months of accounts which several nodes serve. Four times a second it looks at those that
+ * were used, and makes good what was: of each account a node holds as many requests as its part of the burst, so that the rate
+ * limit refuses a request before the node has none, while the ledger has enough for all. Once everything is granted a node keeps
+ * no more than twice what it used since the last look. Credits are taken at the price of an answer when it is drawn: all who
+ * ask in one turn of the loop share one call, and one call is under way at a time.
  *
  * A meter is lowered before the ledger is told, and raised after the ledger has granted. So a node may use less than the
  * ledger believes, and never more; when an answer is lost, the next call says what is really held.
@@ -47,11 +47,14 @@ interface Waiting {
 export class SharedLimits {
   readonly #options: SharedLimitsOptions;
   readonly #accounts = new Map<number, SharedAccount>();
+  readonly #inTurn: SharedAccount[] = [];
+  #nextInTurn = 0;
   readonly #due = new Set<SharedAccount>();
   #order = 0;
   #period = 0;
-  #running: Promise<void> | undefined;
-  #isScheduled = false;
+  /** The call that is under way, and the one that takes what becomes due meanwhile. */
+  #last: Promise<unknown> = Promise.resolve();
+  #next: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -59,24 +62,24 @@ export class SharedLimits {
     this.#options = options;
   }
 
-  /** A new account, of which the node holds nothing. The next look finds out what is left of it. */
-  add(number: number, meter: Meter): void {
-    const unseen = { activity: Number.NaN, requestsUsed: 0, looksLeft: 0, hasAskedCredits: false };
-    this.#accounts.set(number, { number, meter, waiting: [], ...unseen });
+  /** A new account. Resolves when the node holds some of it, or the ledger is away: then the looks go on trying. Never rejects. */
+  add(number: number, meter: Meter): Promise<void> {
+    const nothing = { requestsUsed: 0, requestsWanted: 0, creditsWanted: 0, hasAskedCredits: false };
+    const account = { number, meter, activity: Number.NaN, ...nothing };
+    this.#accounts.set(number, account);
+    this.#inTurn.push(account);
+    this.#lookAt(account);
+    return this.#call().catch(() => {});
   }
 
   /** See Meter.ask. */
-  ask(accountNumber: number, credits: number): Promise<void> {
+  async ask(accountNumber: number, credits: number): Promise<void> {
     const account = this.#accounts.get(accountNumber);
-    if (account === undefined || this.#isClosed || account.waiting.length >= WAITING_MAX)
-      return Promise.reject(new ApiError('overloaded', { retryAfterS: 1 }));
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    account.waiting.push({ credits, resolve, reject });
-    account.hasAskedCredits ||= credits > 0;
-    account.looksLeft = LOOKS_AFTER_USE;
+    if (account === undefined || this.#isClosed) throw new ApiError('overloaded', { retryAfterS: 1 });
+    account.creditsWanted += credits;
+    account.hasAskedCredits = true;
     this.#due.add(account);
-    this.#schedule();
-    return promise;
+    await this.#call();
   }
 
   /** Begins to look. The timer alone does not keep the process alive. */
@@ -90,100 +93,86 @@ export class SharedLimits {
 
   /** Tells the ledger what changed, and learns what is left, which month it is and how many nodes live. Never rejects. */
   async look(): Promise<void> {
-    for (const account of this.#accounts.values()) {
-      const { meter } = account;
-      if (meter.activity !== account.activity) account.looksLeft = LOOKS_AFTER_USE;
-      account.activity = meter.activity;
-      if (account.looksLeft === 0) continue;
-      account.looksLeft--;
-      const { requestsGranted, requestsUsed } = meter.share();
-      const half = Math.floor((requestsGranted - requestsUsed) / 2);
-      meter.keep(Math.max(requestsUsed - account.requestsUsed, half), account.hasAskedCredits);
-      account.requestsUsed = requestsUsed;
-      account.hasAskedCredits = false;
-      this.#due.add(account);
-    }
-    await this.#running;
-    await this.#run(true);
+    const resting = Math.min(Math.ceil(this.#inTurn.length / LOOKS_TO_ALL), RESTING_PER_LOOK_MAX);
+    for (let i = 0; i < resting; i++) this.#lookAt(this.#inTurn[this.#nextInTurn++ % this.#inTurn.length]);
+    for (const account of this.#inTurn) if (isUsed(account)) this.#lookAt(account);
+    await this.#call().catch((error: unknown) => {
+      if (!(error instanceof ApiError) && !this.#isClosed)
+        this.#options.log.error({ err: error }, 'limits that nodes share cannot be asked for');
+    });
+  }
+
+  /** Gives up what the node does not need of the account, or has more of it asked for. */
+  #lookAt(account: SharedAccount): void {
+    const { meter } = account;
+    const { requestsGranted, requestsUsed } = meter.share();
+    const isInUse = isUsed(account);
+    const usedSince = Math.max(0, requestsUsed - account.requestsUsed);
+    const scarce = isInUse ? 2 * usedSince + 1 : 0;
+    const most = meter.isAllGranted ? scarce : Math.max(usedSince, Math.min(meter.burstHere, HELD_MAX));
+    meter.keep(most, account.hasAskedCredits);
+    if (isInUse) account.requestsWanted = Math.max(0, most - (requestsGranted - requestsUsed));
+    account.activity = meter.activity;
+    account.requestsUsed = requestsUsed;
+    account.hasAskedCredits = false;
+    this.#due.add(account);
   }
 
   /** Gives back what is not used. Nothing is asked for any more. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#isClosed = true;
-    await this.#running;
-    for (const account of this.#accounts.values()) if (account.meter.keep(0, false)) this.#due.add(account);
-    await this.#run(false);
+    await this.#last;
+    for (const account of this.#inTurn) if (account.meter.keep(0, false)) this.#due.add(account);
+    if (this.#due.size > 0) await this.#call().catch(() => {}); // a node that is settled gives it back
   }
 
-  /** After all requests of this turn were taken in. */
-  #schedule(): void {
-    if (this.#isScheduled || this.#running !== undefined) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      void this.#run(false);
+  /** Resolves when the ledger has answered for all that is due: in the next turn, or behind the call that is under way. */
+  #call(): Promise<void> {
+    this.#next ??= this.#last.then(nextTurn).then(() => {
+      this.#next = undefined;
+      const called = this.#askAll();
+      this.#last = called.catch(() => {});
+      return called;
     });
+    return this.#next;
   }
 
-  /** Asks for all that is due, a call after the other. With `isLook`, at least one call. */
-  #run(isLook: boolean): Promise<void> {
-    this.#running ??= this.#askAll(isLook).finally(() => {
-      this.#running = undefined;
-      if (this.#due.size > 0) this.#schedule();
-    });
-    return this.#running;
-  }
-
-  async #askAll(isLook: boolean): Promise<void> {
-    let mustCall = isLook;
-    // what becomes due meanwhile is for the next run, so that a look ends
-    for (let left = this.#due.size; left > 0 || mustCall; left -= ACCOUNTS_PER_CALL_MAX) {
-      mustCall = false;
-      await this.#askOnce([...this.#due].slice(0, ACCOUNTS_PER_CALL_MAX));
+  async #askAll(): Promise<void> {
+    const due = [...this.#due];
+    this.#due.clear();
+    try {
+      let asked = 0;
+      do await this.#askOnce(due.slice(asked, (asked += ACCOUNTS_PER_CALL_MAX)));
+      while (asked < due.length);
+    } catch (error) {
+      for (const account of due) account.activity = Number.NaN;
+      throw error;
     }
   }
 
   async #askOnce(accounts: readonly SharedAccount[]): Promise<void> {
-    const waiting: Waiting[] = [];
-    const asks: LimitAsk[] = [];
-    for (const account of accounts) {
-      this.#due.delete(account);
-      asks.push(askOf(account));
-      waiting.push(...account.waiting);
-      account.waiting = [];
-    }
-    try {
-      const { grants, period, nodes } = await this.#options.limits.askLimits(++this.#order, asks);
-      for (const grant of grants) this.#accounts.get(grant.accountNumber)?.meter.grant(grant);
-      for (const { meter } of this.#accounts.values()) meter.divideRate(nodes);
-      if (period > this.#period) this.#turn(period);
-      for (const { resolve } of waiting) resolve();
-    } catch (error) {
-      for (const account of accounts) account.looksLeft = LOOKS_AFTER_USE;
-      for (const { reject } of waiting) reject(error);
-      if (!(error instanceof ApiError) && waiting.length === 0 && !this.#isClosed)
-        this.#options.log.error({ err: error }, 'limits that nodes share cannot be asked for');
-    }
+    const asks = accounts.map(askOf);
+    for (const account of accounts) Object.assign(account, { requestsWanted: 0, creditsWanted: 0 });
+    const { grants, period, nodes } = await this.#options.limits.askLimits(++this.#order, asks);
+    for (const grant of grants) this.#accounts.get(grant.accountNumber)?.meter.grant(grant);
+    for (const { meter } of this.#inTurn) meter.divideRate(nodes);
+    if (period > this.#period) this.#turn(period);
   }
 
-  /** A new month: of every account, what is left is to be found out. */
+  /** A new month: the next look takes some of it for every account. */
   #turn(period: number): void {
     this.#period = period;
-    for (const account of this.#accounts.values()) {
-      if (account.meter.share().period < period) this.#due.add(account);
-    }
+    for (const account of this.#inTurn)
+      if (account.meter.share().period < period) account.activity = Number.NaN;
   }
 }
 
-function askOf({ number, meter, waiting }: SharedAccount): LimitAsk {
-  const share = meter.share();
-  const requests = waiting.filter(({ credits }) => credits === 0).length;
-  return {
-    accountNumber: number,
-    ...share,
-    // another thread's request may have brought some
-    requestsWanted: Math.max(0, requests - (share.requestsGranted - share.requestsUsed)),
-    creditsWanted: waiting.reduce((sum, { credits }) => sum + credits, 0),
-  };
+/** It was used, asked for or changed since the last look at it, or that was not told. */
+function isUsed({ meter, activity }: SharedAccount): boolean {
+  return meter.activity !== activity;
+}
+
+function askOf({ number, meter, requestsWanted, creditsWanted }: SharedAccount): LimitAsk {
+  return { accountNumber: number, ...meter.share(), requestsWanted, creditsWanted };
 }

@@ -54,8 +54,10 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
     // whoever asked may leave: others get the same answer
     by: { mode: undefined, isGone: false, isAnswered: false },
   };
-  const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(atMs));
-  if (!reservation.isAllowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
+  const { meter } = account;
+  const reservation = meter.enter(clock.monotonicMs(), periodOf(atMs));
+  if (!reservation.isAllowed)
+    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(meter.decision) });
   const drawing = answers.draw(ask, account, reservation, request);
   answers.endTurn();
   const { body, release } = await drawing;

@@ -204,9 +204,9 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   }
 
   /** Takes a request of the account's rate, and reserves one of the month of `atMs`. */
-  async enter(account: Account, atMs = this.atMs): Promise<Reservation> {
-    const { reservation, decision } = await account.meter.enterOrAsk(this.pipeline.clock, periodOf(atMs));
-    this.requireRate(account, decision);
+  enter(account: Account, atMs = this.atMs): Reservation {
+    const reservation = account.meter.enter(this.pipeline.clock.monotonicMs(), periodOf(atMs));
+    this.requireRate(account, account.meter.decision);
     return reservation;
   }
 

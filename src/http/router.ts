@@ -1,5 +1,4 @@
 import type { AccountDirectory } from '../account/directory.ts';
-import { ASKS_MAX } from '../account/meter.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import type { Answers } from '../answer/answers.ts';
 import { entropyBytes, Plan, resolveMode } from '../answer/request.ts';
@@ -177,16 +176,6 @@ export class Router {
     return isGone || exchange.isAnswered;
   }
 
-  /** Goes on with a request that waited for the ledger, unless that took it too long. */
-  async #goOn(exchange: Exchange, waited: Promise<unknown>, go: () => void): Promise<void> {
-    try {
-      await waited;
-      if (!this.#isOver(exchange)) go();
-    } catch (error) {
-      this.#fail(exchange, error);
-    }
-  }
-
   /**
    * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw. It counts against
    * the rate, and not against the quota.
@@ -253,19 +242,10 @@ export class Router {
     exchange.scopes = found.key.scopes;
   }
 
-  #data(exchange: Exchange, route: Route, data: ParsedRequests, nowMs: number, asks = 0): void {
+  #data(exchange: Exchange, route: Route, data: ParsedRequests, nowMs: number): void {
     const account = exchange.account!;
-    const { answers, clock } = this.#options;
+    const { answers } = this.#options;
     const reservation = account.meter.enter(nowMs, periodOf(exchange.atMs));
-    if (reservation.mustAsk) {
-      if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-      // this node takes another chunk of the month, and the request enters once more
-      void this.#goOn(exchange, account.meter.ask(0), () => {
-        this.#data(exchange, route, data, clock.monotonicMs(), asks + 1);
-        answers.endTurn();
-      });
-      return;
-    }
     exchange.requireRate(account, account.meter.decision);
     let parsed: ParsedRequest;
     try {
@@ -305,7 +285,7 @@ export class Router {
     const { fair, clock } = this.#options;
     await fair.turn(exchange.owner, REQUEST_US);
     this.#authenticate(exchange, clock.monotonicMs());
-    const reservation = await exchange.enter(exchange.account!, atMs);
+    const reservation = exchange.enter(exchange.account!, atMs);
     if (!exchange.scopes.includes(route.scope!)) reservation.release();
     exchange.requireScope(route.scope);
     return reservation;

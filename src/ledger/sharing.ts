@@ -28,7 +28,7 @@ export interface LimitShare {
 
 export interface LimitAsk extends LimitShare {
   readonly accountNumber: number;
-  /** Requests that wait; more than these may be granted, so that the next ones need not ask. */
+  /** Requests that the node would hold beyond those that it has; fewer are granted where few are left. */
   readonly requestsWanted: number;
   /** Credits that wait; no more than these are granted. */
   readonly creditsWanted: number;

@@ -194,7 +194,7 @@ async function startOn(
   const mainThread: MainThread = {
     ...methodsOf(running, ['hold', 'reserve', 'release']),
     ...methodsOf(keeper, COMMITTED_DRAWS),
-    ...methodsOf(cells, ['cellOf', 'ask']),
+    ...methodsOf(cells, ['cellsOf', 'ask']),
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     askForSample: async () => (await poolStarted.promise).sampleSystem(),
@@ -222,7 +222,6 @@ async function startOn(
   const [{ port, baseUrl }] = listening;
   const [tested] = fronts;
   if (limits !== undefined) {
-    await limits.look();
     limits.start();
     started.push(() => limits.close());
   }

@@ -23,6 +23,10 @@ function books(balances: readonly Balance[] = [], rates: readonly RateRecord[] =
   };
 }
 
+async function cellOf(cells: Pick<Cells, 'cellsOf'>, number: number): Promise<SharedArrayBuffer> {
+  return (await cells.cellsOf([{ number, allowance: pro }]))[0];
+}
+
 describe('cells', () => {
   it('are one per account, and start from the books', async () => {
     const clock = new ManualClock(NOVEMBER_20_MS, 500);
@@ -33,12 +37,12 @@ describe('cells', () => {
       admittedAtMs: Array(100).fill(NOVEMBER_20_MS - 1),
     };
     const cells = await OwnedCells.open(books([balance], [rate]), clock);
-    const cell = await cells.cellOf(1, pro);
-    assert.equal(await cells.cellOf(1, pro), cell);
+    const cell = await cellOf(cells, 1);
+    assert.equal(await cellOf(cells, 1), cell);
     const meter = new Meter(cell, pro);
     assert.deepEqual(meter.used(202_611), { period: 202_611, requests: 10, credits: 20 });
     assert.equal(meter.peek(clock.monotonicMs()).remaining, 650);
-    const other = new Meter(await cells.cellOf(2, pro), pro);
+    const other = new Meter(await cellOf(cells, 2), pro);
     assert.deepEqual(other.used(202_611), { period: 202_611, requests: 0, credits: 0 });
     assert.equal(other.peek(clock.monotonicMs()).remaining, 750);
   });
@@ -52,7 +56,7 @@ describe('cells', () => {
       credits: 0,
     });
     const cells = await OwnedCells.open(books([ofMonth(202_611, 3), ofMonth(202_612, 10)]), clock);
-    const meter = new Meter(await cells.cellOf(1, pro), pro);
+    const meter = new Meter(await cellOf(cells, 1), pro);
     assert.deepEqual(meter.used(periodOf(clock.wallMs())), { period: 202_611, requests: 3, credits: 0 });
   });
 
@@ -63,11 +67,11 @@ describe('cells', () => {
     new Link<object, Cells>(port1, { serve: owned });
     const { calls: connected } = new Link<Cells>(port2);
     const [first, again, second] = await Promise.all([
-      connected.cellOf(1, pro),
-      connected.cellOf(1, pro),
-      connected.cellOf(2, pro),
+      cellOf(connected, 1),
+      cellOf(connected, 1),
+      cellOf(connected, 2),
     ]);
-    const near = new Meter(await owned.cellOf(1, pro), pro);
+    const near = new Meter(await cellOf(owned, 1), pro);
     near.enter(clock.monotonicMs(), 202_611);
     assert.equal(new Meter(first, pro).used(202_611).requests, 1);
     assert.equal(new Meter(again, pro).used(202_611).requests, 1);

@@ -111,12 +111,12 @@ describe('the view of accounts', () => {
     const begun = Promise.withResolvers<void>();
     const slowCells = {
       ...cells,
-      async cellOf(...args: Parameters<OwnedCells['cellOf']>) {
-        if (args[0] === 2) {
+      async cellsOf(accounts: Parameters<OwnedCells['cellsOf']>[0]) {
+        if (accounts.some(({ number }) => number === 2)) {
           begun.resolve();
           await slow.promise;
         }
-        return cells.cellOf(...args);
+        return cells.cellsOf(accounts);
       },
     };
     const { promise: ended, resolve: end } = Promise.withResolvers<string>();
@@ -145,8 +145,10 @@ describe('the view of accounts', () => {
     const { ledger, clock, cells, open, text } = await world();
     const failing = {
       ask: cells.ask,
-      cellOf: (...args: Parameters<OwnedCells['cellOf']>) =>
-        args[0] === 2 ? Promise.reject(new Error('the thread is gone')) : cells.cellOf(...args),
+      cellsOf: (accounts: Parameters<OwnedCells['cellsOf']>[0]) =>
+        accounts.some(({ number }) => number === 2)
+          ? Promise.reject(new Error('the thread is gone'))
+          : cells.cellsOf(accounts),
     };
     const directory = await open({ cells: failing });
     await createAccount(ledger, clock, { name: 'Bob', tier: 'free' });

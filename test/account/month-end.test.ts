@@ -29,7 +29,9 @@ describe('an answer near the end of a month', () => {
     const [record] = await front.ledger.accounts();
     const clock = { wallMs: () => wallMs, monotonicMs: systemClock.monotonicMs, jumpMs: () => 0 };
     const cells = await OwnedCells.open(front.ledger, clock);
-    const meter = new Meter(await cells.cellOf(record.number, allowanceOf(record)), allowanceOf(record));
+    const allowance = allowanceOf(record);
+    const [cell] = await cells.cellsOf([{ number: record.number, allowance }]);
+    const meter = new Meter(cell, allowance);
     const november = { period: 202_611, requests: 0, credits: 0 };
     assert.deepEqual(meter.used(periodOf(wallMs)), november);
   });

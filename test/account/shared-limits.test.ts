@@ -32,14 +32,28 @@ function memoryStore(): LimitStore {
 }
 
 describe('a node of several', () => {
-  it('asks for many requests at once, and gives back half of what it does not use at each look', async () => {
-    const nodes = await LimitNodes.start(memoryStore(), 1, 100_000, 0);
+  it('holds as many requests as its rate lets through, and makes good at each look what was used', async () => {
+    const nodes = await LimitNodes.startRate(memoryStore(), 2, 600);
+    for (let looks = 0; looks < 2; looks++) await nodes.look(); // the first node learns that there is another
     const [node] = nodes.nodes;
-    const granted = () => node.meter.share().requestsGranted;
-    await node.enter(0);
-    assert.equal(granted(), 1_024);
-    await node.shared.look();
-    assert.equal(granted(), 1 + 511);
+    const held = () => node.meter.share().requestsGranted - node.meter.share().requestsUsed;
+    assert.equal(held(), 450);
+    for (let i = 0; i < 450; i++) assert.ok(await node.enter(0), `request ${i}`);
+    assert.equal(await node.enter(0), undefined, 'its part of the burst');
+    assert.equal(held(), 0);
+    await nodes.look();
+    assert.equal(held(), 450);
+  });
+
+  it('holds some of a new month and of a new account before a request comes', async () => {
+    const memory = new MemoryLimits();
+    const shared = new SharedLimits({ limits: memory.node('a'), log: silentLog });
+    const meter = new Meter(createCell(TIER_ALLOWANCES.pro, true), TIER_ALLOWANCES.pro);
+    await shared.add(1, meter);
+    assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_611, 750]);
+    memory.period = 202_612;
+    await shared.look();
+    assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_612, 750]);
   });
 
   it('tells the ledger what it holds until that has heard it, however long the account rests', async () => {
@@ -51,7 +65,7 @@ describe('a node of several', () => {
       return { grants: [], nodes: 1, period: 0 };
     };
     const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
-    shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true), TIER_ALLOWANCES.pro));
+    void shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true), TIER_ALLOWANCES.pro));
     for (let look = 0; look < 20; look++) await shared.look();
     isAway = false;
     await shared.look();

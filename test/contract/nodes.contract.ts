@@ -68,15 +68,19 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
     after(() => pair.close());
 
     /** What the node is granted when it holds so many requests and credits of the account and wants more of both. */
-    async function granted(node: Ledger, held: number, wanted: number): Promise<LimitGrant> {
+    async function granted(
+      node: Ledger,
+      [requests, credits]: readonly [number, number],
+      wanted: number,
+    ): Promise<LimitGrant> {
       const now = await node.askLimits(++orders, []);
       const ask: LimitAsk = {
         accountNumber: 50,
         period: now.period,
-        requestsGranted: held,
-        creditsGranted: held,
-        requestsUsed: held,
-        creditsUsed: held,
+        requestsGranted: requests,
+        creditsGranted: credits,
+        requestsUsed: requests,
+        creditsUsed: credits,
         requestsTotal: 10,
         creditsTotal: 10,
         requestsWanted: wanted,
@@ -206,11 +210,12 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.deepEqual([await a.isShared(), await b.isShared()], [true, true]);
       const { nodes } = await b.askLimits(++orders, []);
       assert.equal(nodes, 2, 'each has half of a rate');
-      const first = await granted(a, 0, 6);
-      assert.deepEqual([first.requestsGranted, first.creditsGranted], [6, 6]);
-      const other = await granted(b, 0, 10);
-      assert.deepEqual([other.requestsGranted, other.creditsGranted], [4, 4], 'what a has not');
-      assert.deepEqual([other.requestsLeft, other.creditsLeft], [0, 0]);
+      const first = await granted(a, [0, 0], 6);
+      const quarter = 3; // of two nodes, so that half is left for the next calls
+      assert.deepEqual([first.requestsGranted, first.creditsGranted], [quarter, 6]);
+      const other = await granted(b, [0, 0], 10);
+      assert.deepEqual([other.requestsGranted, other.creditsGranted], [2, 4], 'of what a has not');
+      assert.deepEqual([other.requestsLeft, other.creditsLeft], [5, 0]);
       await a.commit(
         [filledSegment(31, 2, { accountNumber: 50, credits: 1, issuedAtMs: monthOf(first) })],
         [],
@@ -229,13 +234,13 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.equal(await b.claimKey('late', 'one'), 'held');
       assert.equal(await b.claimKey('held', 'two'), 'held', 'the fenced node had it');
       assert.equal((await b.askLimits(++orders, [])).nodes, 1, 'the fenced node has no part');
-      const all = await granted(b, 4, 10);
-      assert.deepEqual([all.requestsGranted, all.creditsGranted], [8, 8], 'a spent two of the ten');
-      assert.ok([8, 10].includes(all.requestsUnused), 'the counters follow what is committed');
+      const all = await granted(b, [2, 4], 10);
+      assert.deepEqual([all.requestsGranted, all.creditsGranted], [5, 8], 'a spent two of the ten');
+      assert.ok([5, 7].includes(all.requestsUnused), 'the counters follow what is committed');
       assert.deepEqual(await b.openJobs('simulator'), [job(1)], 'another node goes on with its jobs');
       const again = await pair.startA();
       await again.commit([filledSegment(33, 1)], []);
-      assert.equal((await granted(again, 0, 1)).requestsGranted, 0);
+      assert.equal((await granted(again, [0, 0], 1)).creditsGranted, 0);
     });
   });
 }

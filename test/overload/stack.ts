@@ -162,7 +162,7 @@ export class OverloadedFront {
         hold: (...args) => running.hold(...args),
         reserve: (...args) => running.reserve(...args),
         release: (...args) => running.release(...args),
-        cellOf: (...args) => cells.cellOf(...args),
+        cellsOf: (...args) => cells.cellsOf(...args),
         ask: (...args) => cells.ask(...args),
         askForSeed,
         ...NO_DRAWS,

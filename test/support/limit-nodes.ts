@@ -49,7 +49,7 @@ class LimitNode {
     this.meter = new Meter(createCell(allowance, true), allowance, (credits) =>
       this.shared.ask(ACCOUNT, credits),
     );
-    this.shared.add(ACCOUNT, this.meter);
+    void this.shared.add(ACCOUNT, this.meter);
   }
 
   /** The first and the last of its calls reach the ledger once more. */
@@ -60,9 +60,8 @@ class LimitNode {
 
   /** A request, of pure bytes with `credits`: the reservation that it would be answered with. */
   async enter(credits: number): Promise<Reservation | undefined> {
-    const entered = await this.meter.enterOrAsk(this.#clock, 0).catch(() => undefined);
-    if (!entered?.reservation.hasRequest) return undefined;
-    const { reservation } = entered;
+    const reservation = this.meter.enter(this.#clock.monotonicMs(), 0);
+    if (!reservation.hasRequest) return undefined;
     if (credits === 0 || reservation.takeCredits(credits)) return reservation;
     if (reservation.mustAsk) {
       await this.meter.ask(credits).catch(() => {});

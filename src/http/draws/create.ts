@@ -52,7 +52,7 @@ export async function createDraw(
   const { answers, committedDraws } = sources;
   const { clock } = exchange.pipeline;
   const account = exchange.account!;
-  const reservation = await exchange.enter(account);
+  const reservation = exchange.enter(account);
   let isAsked = false;
   try {
     const request = readDrawRequest(exchange.body);

@@ -155,7 +155,7 @@ class RandomOrg {
     const scope = kind === 'Blobs' ? 'entropy:batch' : 'entropy:read';
     const account = await this.#account(exchange, params, scope);
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
-    const reservation = await exchange.enter(account);
+    const reservation = exchange.enter(account);
     let draw: Draw;
     let facts: SignedFacts | undefined;
     try {

@@ -10,9 +10,6 @@ import { spentBefore, type Writer } from './books.ts';
  * is settled. A month starts from what the books already have of it.
  */
 
-/** Requests that one ask may bring beyond those that wait, for an account with a limit and for one without. */
-const CHUNK_MAX = 1_024;
-const UNLIMITED_CHUNK = 2 ** 20;
 /** Accounts take turns in so many groups. */
 const GROUPS = 64;
 const NOTHING: Charge = { requests: 0, credits: 0 };
@@ -73,7 +70,8 @@ function* grant(
       requests: before.requests + part.requests - had.requests,
       credits: before.credits + part.credits - had.credits,
     };
-    if (part !== had) {
+    // what has not changed is not written: an older call that comes late says no more than this one
+    if (part.requests !== had.requests || part.credits !== had.credits) {
       yield* tx.put(GRANTS, keys[i], part);
       yield* tx.put(ALLOWANCES, months[i], all);
     }
@@ -98,15 +96,15 @@ function partOf(
 ): Charge {
   const isHeld = ask.period === period; // nothing is held of a month that has just begun
   const requests = isHeld ? ask.requestsGranted : 0;
+  // the new month begins with what was there unused of the last one
+  const unused = isHeld ? 0 : Math.max(0, ask.requestsGranted - ask.requestsUsed);
   const credits = isHeld ? ask.creditsGranted : 0;
   const requestsLeft = Math.max(0, ask.requestsTotal - (before.requests - had.requests + requests));
   const creditsLeft = Math.max(0, ask.creditsTotal - (before.credits - had.credits + credits));
-  const chunkMax = ask.requestsTotal === Number.MAX_SAFE_INTEGER ? UNLIMITED_CHUNK : CHUNK_MAX;
-  const chunk = Math.min(chunkMax, Math.floor(requestsLeft / (8 * nodes)));
-  const requestsMore =
-    ask.requestsWanted === 0 ? 0 : Math.min(requestsLeft, Math.max(ask.requestsWanted, chunk));
+  // of what is left, half stays for the next calls
+  const requestsMax = Math.ceil(requestsLeft / (2 * nodes));
   return {
-    requests: requests + requestsMore,
+    requests: requests + Math.min(unused + ask.requestsWanted, requestsMax),
     credits: credits + Math.min(creditsLeft, ask.creditsWanted),
   };
 }

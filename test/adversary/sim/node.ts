@@ -121,7 +121,7 @@ export class SimNode {
       hold: (digest, fingerprint) => running.hold(digest, fingerprint),
       reserve: (...args) => running.reserve(...args),
       release: (...args) => running.release(...args),
-      cellOf: (...args) => cells.cellOf(...args),
+      cellsOf: (...args) => cells.cellsOf(...args),
       ask: (...args) => cells.ask(...args),
       askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
       askForSample: async () => pool?.sampleSystem(),
@@ -161,7 +161,6 @@ export class SimNode {
       );
       told.push(i === 0 ? watchedFront(fronts[i].stack, i, seen) : link.remote(['lotsRevoked']));
     }
-    await limits?.look();
     limits?.start();
     pool = startPool({
       ledger,

@@ -77,11 +77,11 @@ test('a month starts from what the books have of it already', async () => {
     {
       accountNumber: 9,
       period,
-      requestsGranted: 2,
+      requestsGranted: 1,
       creditsGranted: 0,
-      requestsLeft: 0,
+      requestsLeft: 1,
       creditsLeft: 0,
-      requestsUnused: 2,
+      requestsUnused: 1,
     },
   ]);
 });
