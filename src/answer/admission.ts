@@ -74,18 +74,16 @@ const WEIGHED_FROM_BYTES = 16 * 1024;
  * what 100 integers do. So small requests go on while large ones are shed, and what was let in is done within
  * a bound.
  *
- * Three bounds (core/limits.ts): the work that waits for workers, the work that one turn of this thread's
- * loop does (what is ready in one turn is the queue of the front), and the bytes of large replies from here
- * to their readers. No account has more than half of a bound, so that there is room for the next; what is
- * dearer than a bound is served alone.
+ * Two bounds (core/limits.ts): the work that waits for workers, and the bytes of large replies from here to
+ * their readers. No account has more than half of a bound, so that there is room for the next; what is dearer
+ * than a bound is served alone. What is made in this thread has its owner's turns of the loop (fair/fair.ts),
+ * and is shed when it has waited for them for too long.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #ns: Record<WorkKind, Record<AnswerForm, number>> = structuredClone(START_NS);
   /** µs that the workers have to do. */
   readonly #queued: Budget;
-  /** µs that this turn of the loop has spent on expensive answers; undefined when it has spent none. */
-  #turn: Budget | undefined;
   #largeAnswers = 0;
   #waiting = 0;
 
@@ -113,13 +111,12 @@ export class Admission {
 
   /**
    * Lets an answer be made in this thread, now. Returns when that began, for `madeHere`, or NaN for one that
-   * is too cheap to be weighed. Throws `overloaded` when this turn has done enough, or the answer comes late.
+   * is too cheap to be weighed. Throws `overloaded` when there is no memory for it, or it comes late.
    */
   enterTurn(answer: WeighedAnswer, isLate = false): number {
     const costUs = this.costUs(answer);
     if (costUs < WEIGHED_FROM_US && answer.valuesBytesMax < WEIGHED_FROM_BYTES) return Number.NaN;
     if (isLate || !this.#fitsInMemory(answer)) throw overloaded();
-    this.#thisTurn().hold(answer.accountNumber, costUs);
     return this.#options.clock.monotonicMs();
   }
 
@@ -167,17 +164,6 @@ export class Admission {
 
   #fitsInMemory(answer: WeighedAnswer): boolean {
     return this.#options.memory.fits(answer.accountNumber, answer.memoryBytesMax);
-  }
-
-  /** The turn ends when all that was ready with it has been looked at. */
-  #thisTurn(): Budget {
-    if (this.#turn === undefined) {
-      this.#turn = new Budget(1000 * LIMITS.frontTurnMs);
-      setImmediate(() => {
-        this.#turn = undefined;
-      });
-    }
-    return this.#turn;
   }
 
   #learn(answer: WeighedAnswer, busyMs: number): void {

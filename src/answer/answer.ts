@@ -28,8 +28,8 @@ export interface Requester {
   readonly isGone: boolean;
   /** It was told that its answer comes too late. */
   readonly isAnswered: boolean;
-  /** Does some of the work for its answer, and counts the time as its account's. */
-  spend?(work: () => void): void;
+  /** Does some of the work for its answer when its account has its turn of the loop. */
+  inTurn?(work: () => void): void;
 }
 
 /** What is asked for beside the values. */

@@ -190,8 +190,8 @@ export class Answers {
     if ('first' in outcome) {
       answer.first = outcome.first;
       requireRequest(answer.reservation, ask.atMs);
-      if (ask.by.spend === undefined) this.#begin(answer);
-      else ask.by.spend(() => this.#begin(answer));
+      if (ask.by.inTurn === undefined) this.#begin(answer);
+      else ask.by.inTurn(() => this.#begin(answer));
     } else {
       admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();

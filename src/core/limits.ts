@@ -60,7 +60,7 @@ export const LIMITS = Object.freeze({
   largeAnswersMax: 256,
   /** Memory of large replies from their admission until their readers have taken them, per front. */
   largeReplyBytesMax: 256 * 1024 * 1024,
-  /** What one turn of a front's loop spends on expensive answers: the longest that a small one waits for them. */
+  /** How long the work of one owner has the loop of a front: the longest that the others wait for it. */
   frontTurnMs: 50,
   /** Answers that wait for a seed or for pure bytes, per front. */
   waitingDrawsMax: 4_096,

@@ -77,7 +77,7 @@ function requesterOf(exchange: Exchange, hasBegun: () => boolean): Requester {
     get isAnswered() {
       return !hasBegun() && exchange.isAnswered;
     },
-    spend: (work) => exchange.spend(work),
+    inTurn: (work) => exchange.inTurn(work),
   };
 }
 

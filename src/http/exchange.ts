@@ -215,6 +215,11 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     return this.#pipeline === undefined ? work() : this.#pipeline.fair.spend(this.owner, work);
   }
 
+  /** Has some of the work of this request done when its owner has a turn of the loop. */
+  inTurn(work: () => void): void {
+    this.pipeline.fair.run(this.owner, { costUs: 0, run: work });
+  }
+
   /** The request has entered the pipeline. */
   get hasBegun(): boolean {
     return this.#pipeline !== undefined;

@@ -190,29 +190,7 @@ describe('the queue of the workers', () => {
   });
 });
 
-describe('a turn of the front', () => {
-  it('ends, and the next one begins with nothing', async () => {
-    const { here } = subject();
-    const fill = () => {
-      let made = 0;
-      try {
-        for (;;) {
-          here(uuids(10_000), 0.5);
-          made++;
-        }
-      } catch (error) {
-        assert.ok(isOverloaded(error));
-      }
-      return made;
-    };
-    const perTurn = Math.floor(LIMITS.frontTurnMs / 2 / 0.5);
-    assert.equal(fill(), perTurn);
-    assert.equal(fill(), 0);
-    await nextTurn();
-    assert.equal(fill(), perTurn);
-    await nextTurn();
-  });
-
+describe('an answer that the front makes', () => {
   it('makes no long answer when readers hold all the memory', () => {
     const { made, here } = subject();
     made.bytes = LIMITS.largeReplyBytesMax;
