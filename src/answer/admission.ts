@@ -93,16 +93,6 @@ export class Admission {
     this.#queued = new Budget(1000 * LIMITS.largeQueueMs * options.threads);
   }
 
-  /** Work of large answers that is let in and not done, in milliseconds of one worker each. */
-  get queuedMs(): number {
-    return this.#queued.total / 1000 / this.#options.threads;
-  }
-
-  /** Large answers that are being made or wait for it. */
-  get largeAnswers(): number {
-    return this.#largeAnswers;
-  }
-
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
   costUs(answer: CostedAnswer): number {
     const { values } = answer;
