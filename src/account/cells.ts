@@ -16,7 +16,10 @@ interface CountedAccount {
 /** Where an account's shared memory comes from. The same account gives the same cell, in every thread. */
 export interface Cells {
   cellsOf(accounts: readonly CountedAccount[]): Promise<SharedArrayBuffer[]>;
-  /** Asks the ledger for credits of a shared account: see Meter.ask. */
+  /**
+   * Has this node granted so many credits of an account that nodes share, as far as they are left. Rejects with
+   * `storage_unavailable` or `overloaded`.
+   */
   ask(accountNumber: number, credits: number): Promise<void>;
 }
 

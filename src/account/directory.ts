@@ -175,9 +175,7 @@ export class AccountDirectory implements DirectoryReader {
     const unknown = all.filter(({ record }) => !this.#accountsById.has(record.id));
     const made = await cells.cellsOf(unknown.map(({ number, allowance }) => ({ number, allowance })));
     const meters = new Map(
-      unknown.map(({ record, number, allowance }, i) => {
-        return [record.id, new Meter(made[i], allowance, (credits) => cells.ask(number, credits))];
-      }),
+      unknown.map(({ record, allowance }, i) => [record.id, new Meter(made[i], allowance)]),
     );
     return all.map(({ record, allowance }) => {
       const meter = (this.#accountsById.get(record.id)?.meter ?? meters.get(record.id))!;

@@ -84,15 +84,12 @@ export class Meter {
   readonly #words: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
-  readonly #ask: ((credits: number) => Promise<void>) | undefined;
   #limit: RateLimit;
   /** The part of it that this node has, where so many live. */
   #part: RateLimit;
   #nodes = 1;
 
-  /** `ask` gets credits of an account that nodes share: see Meter.ask. */
-  constructor(cell: SharedArrayBuffer, allowance: Allowance, ask?: (credits: number) => Promise<void>) {
-    this.#ask = ask;
+  constructor(cell: SharedArrayBuffer, allowance: Allowance) {
     this.#lock = new Int32Array(cell, 0, 1);
     this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
@@ -166,12 +163,6 @@ export class Meter {
     return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft), mayComeBack);
   }
 
-  /** Takes so many credits more of the month. Resolves when the answer is in the cell, whatever it is; rejects with `storage_unavailable` or `overloaded`. */
-  async ask(credits: number): Promise<void> {
-    assert(this.#ask !== undefined, 'only what is shared between nodes is asked for');
-    await this.#ask(credits);
-  }
-
   /** How the rate limit stood at the last `enter`, `admit` or `peek`. */
   get decision(): Readonly<RateDecision> {
     return this.#decision;
@@ -187,10 +178,8 @@ export class Meter {
     const left = held + words[CREDITS_ELSEWHERE];
     const isEnough = credits <= held;
     if (isEnough) words[CREDITS] += credits;
-    else if (credits > left) words[REFUSALS] += 1;
     this.#leave();
     if (isEnough) reservation.credits = credits;
-    reservation.mustAsk = !isEnough && credits <= left;
     reservation.creditsRemaining = Math.max(0, isEnough ? left - credits : left);
     return isEnough;
   }
@@ -240,7 +229,7 @@ export class Meter {
     return left;
   }
 
-  /** Several nodes serve the account: what all of them have used is in the books alone. */
+  /** Several nodes serve the account: its credits are granted at the price of each answer (Cells.ask), and what all nodes have used is in the books alone. */
   get isShared(): boolean {
     return this.#words[IS_SHARED] !== 0;
   }

@@ -16,8 +16,6 @@ export class Reservation {
   readonly #holder: Holder;
   /** The rate limit lets the request through; if not, nothing is held. */
   readonly isAllowed: boolean;
-  /** Credits were not taken, and nodes share them: this node must ask for them first (`Meter.ask`), and then try again. */
-  mustAsk = false;
   /** The month that it is counted in: that of its answer. */
   period: number;
   /** It is counted against the month's requests. False when they are used up. */
@@ -45,7 +43,7 @@ export class Reservation {
     this.mayComeBack = mayComeBack;
   }
 
-  /** Sets aside credits of the month, all of them or none: false when fewer are left, or with `mustAsk`. At most once. */
+  /** Sets aside credits of the month, all of them or none: false when fewer are held. At most once. */
   takeCredits(credits: number): boolean {
     return this.#holder.takeCredits(this, credits);
   }

@@ -72,7 +72,7 @@ export class SharedLimits {
     return this.#call().catch(() => {});
   }
 
-  /** See Meter.ask. */
+  /** See Cells.ask. */
   async ask(accountNumber: number, credits: number): Promise<void> {
     const account = this.#accounts.get(accountNumber);
     if (account === undefined || this.#isClosed) throw new ApiError('overloaded', { retryAfterS: 1 });

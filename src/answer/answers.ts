@@ -1,3 +1,4 @@
+import type { Cells } from '../account/cells.ts';
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
@@ -49,6 +50,8 @@ export interface AnswersOptions {
   readonly names: ServiceNames;
   /** What the reservoir of pure bytes holds when it is full. */
   readonly reservoirBytes: number;
+  /** See Cells.ask. */
+  readonly askCredits: Cells['ask'];
 }
 
 /**
@@ -206,9 +209,9 @@ export class Answers {
     return looked;
   }
 
-  /** Another node may have the credits that are left: the ledger is asked, and they are taken if they are there. */
+  /** Nodes share the credits: the ledger grants this one what the answer costs before it takes them. */
   async #beginAfterAsking(answer: Answer): Promise<void> {
-    await answer.account.meter.ask(entropyBytes(answer.values));
+    await this.#options.askCredits(answer.accountNumber, entropyBytes(answer.values));
     this.#begin(answer, true);
     this.endTurn();
   }
@@ -216,10 +219,12 @@ export class Answers {
   #begin(answer: Answer, hasAsked = false): void {
     try {
       requirePresent(answer);
-      if (answer.mode === 'pure' && !takeCredits(answer)) {
-        if (hasAsked) throw new ApiError('overloaded', { retryAfterS: 1 });
-        this.#wait(answer, () => this.#beginAfterAsking(answer));
-        return;
+      if (answer.mode === 'pure') {
+        if (answer.account.meter.isShared && !hasAsked) {
+          this.#wait(answer, () => this.#beginAfterAsking(answer));
+          return;
+        }
+        takeCredits(answer);
       }
       this.#committerOf(answer).assertRoom();
       this.#options.memory.assertRoom();
@@ -450,15 +455,13 @@ function requirePresent({ ask: { by } }: Answer): void {
     throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
 
-/**
- * Throws 402 `credits_exhausted`, and takes none, when the answer costs more than is left. False when this node must ask
- * for more first.
- */
-function takeCredits({ values, reservation }: Answer): boolean {
+/** Throws 402 `credits_exhausted`, and takes none, when the answer costs more than is left. */
+function takeCredits({ values, reservation }: Answer): void {
   const credits = entropyBytes(values);
-  if (reservation.takeCredits(credits)) return true;
-  if (reservation.mustAsk) return false;
+  if (reservation.takeCredits(credits)) return;
   const remaining = reservation.creditsRemaining;
+  // on a node of several: what was granted has gone back, because this thread was held up for long
+  if (remaining >= credits) throw new ApiError('overloaded', { retryAfterS: 1 });
   throw new ApiError('credits_exhausted', {
     message: `This request costs ${credits} credits; ${remaining} are left this month.`,
     details: { required: credits, remaining },

@@ -204,6 +204,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     random,
     names,
     reservoirBytes: config.reservoirBytes,
+    askCredits: (...args) => mainThread.ask(...args),
   });
   const draws = drawRoutes({
     answers,

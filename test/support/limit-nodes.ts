@@ -46,9 +46,7 @@ class LimitNode {
       throw new ApiError('storage_unavailable');
     };
     this.shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
-    this.meter = new Meter(createCell(allowance, true), allowance, (credits) =>
-      this.shared.ask(ACCOUNT, credits),
-    );
+    this.meter = new Meter(createCell(allowance, true), allowance);
     void this.shared.add(ACCOUNT, this.meter);
   }
 
@@ -62,11 +60,9 @@ class LimitNode {
   async enter(credits: number): Promise<Reservation | undefined> {
     const reservation = this.meter.enter(this.#clock.monotonicMs(), 0);
     if (!reservation.hasRequest) return undefined;
-    if (credits === 0 || reservation.takeCredits(credits)) return reservation;
-    if (reservation.mustAsk) {
-      await this.meter.ask(credits).catch(() => {});
-      if (reservation.takeCredits(credits)) return reservation;
-    }
+    if (credits === 0) return reservation;
+    await this.shared.ask(ACCOUNT, credits).catch(() => {});
+    if (reservation.takeCredits(credits)) return reservation;
     reservation.release();
     return undefined;
   }
