@@ -48,9 +48,10 @@ export function copyBytes(
 
 /** A copy of `bitLength` bits from `firstBit` on, packed, with zeros behind the last. */
 export function bitsFrom(bits: Uint8Array, firstBit: number, bitLength: number): Uint8Array<ArrayBuffer> {
-  const window = new Uint8Array(Math.ceil(bitLength / 8));
+  const first = Math.floor(firstBit / 8);
   const shift = firstBit % 8;
-  for (let i = 0, at = Math.floor(firstBit / 8); i < window.length; i++, at++) {
+  const window = new Uint8Array(bits.subarray(first, first + Math.ceil(bitLength / 8)));
+  for (let i = 0, at = first; shift !== 0 && i < window.length; i++, at++) {
     window[i] = (bits[at] << shift) | (bits[at + 1] >>> (8 - shift)); // nothing is carried behind the end
   }
   if (bitLength % 8 !== 0) window[window.length - 1] &= 0xff00 >> (bitLength % 8);

@@ -2,7 +2,7 @@ import { Piscina } from 'piscina';
 import type { AnswerWorkers, MadeByWorker, WorkerOrder } from '../answer/make.ts';
 import type { CertificateDocument } from '../certificate/document.ts';
 import { messageOf } from '../core/assert.ts';
-import { wipe } from '../core/bytes.ts';
+import { bitsFrom, wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
@@ -128,12 +128,12 @@ export class AssessmentThread implements Assessor {
   }
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
-    const own = firstBits(bits, bitLength);
+    const own = bitsFrom(bits, 0, bitLength);
     return this.#assess<AssessedBlock<Of>>({ method: 'testBits', args: [of, own, bitLength], bits: own });
   }
 
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
-    const own = firstBits(bits, width * shots);
+    const own = bitsFrom(bits, 0, width * shots);
     return this.#assess({ method: 'assessLot', args: [own, width, shots], bits: own });
   }
 
@@ -212,11 +212,4 @@ function secretsOf(task: ExpandTask): readonly Uint8Array<ArrayBuffer>[] {
 /** The buffers that hold nothing else. */
 function movable(secrets: readonly Uint8Array<ArrayBuffer>[]): ArrayBuffer[] {
   return secrets.map(({ buffer }) => buffer).filter((buffer, i) => buffer.byteLength === secrets[i].length);
-}
-
-/** A copy of the first `bitLength` bits, packed, with zeros behind the last. */
-function firstBits(bits: Uint8Array, bitLength: number): Uint8Array<ArrayBuffer> {
-  const first = new Uint8Array(bits.subarray(0, Math.ceil(bitLength / 8)));
-  if (bitLength % 8 !== 0) first[first.length - 1] &= 0xff00 >> (bitLength % 8);
-  return first;
 }
