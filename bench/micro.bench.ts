@@ -104,7 +104,7 @@ async function expansion(run: BenchRun): Promise<Table> {
 function limitsAndCounts(run: BenchRun): Promise<Table> {
   return withOneKey('business', async (directory, key) => {
     const allowance = { ...TIER_ALLOWANCES.business, requestsPerMonth: 1e15, creditsPerMonth: 1e15 };
-    const own = new Meter(createCell(allowance), allowance);
+    const own = new Meter(createCell(allowance));
     const shard = new MetricShard(createMetricMemory(2), 1);
     let nowMs = 1;
     let turn = 0;

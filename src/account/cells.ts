@@ -26,6 +26,7 @@ export interface Cells {
 /** The maker of all cells of a process: a new cell starts from what the books say the account has used. */
 export class OwnedCells implements Cells {
   readonly #cells = new Map<number, Promise<SharedArrayBuffer>>();
+  readonly #meters = new Map<number, Meter>();
   readonly #period: number;
   #balances: ReadonlyMap<number, Balance> = new Map();
   #rates: ReadonlyMap<number, RateRecord> = new Map();
@@ -66,10 +67,18 @@ export class OwnedCells implements Cells {
 
   async #make({ number, allowance }: CountedAccount): Promise<SharedArrayBuffer> {
     const cell = createCell(allowance, this.#shared !== undefined);
-    const meter = new Meter(cell, allowance);
+    const meter = new Meter(cell);
     this.#begin(meter, number);
+    this.#meters.set(number, meter);
     await this.#shared?.add(number, meter);
     return cell;
+  }
+
+  /** The rate limits that a restart must know of, for Books.saveRates. */
+  rates(): RateRecord[] {
+    const wallMs = this.#clock.wallMs();
+    const nowMs = this.#clock.monotonicMs();
+    return [...this.#meters].flatMap(([number, meter]) => meter.snapshot(number, wallMs, nowMs) ?? []);
   }
 
   async ask(accountNumber: number, credits: number): Promise<void> {

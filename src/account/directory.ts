@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { DirectoryChanges, DirectoryReader, Ledger } from '../ledger/ledger.ts';
-import type { AccountRecord, KeyRecord, RateRecord } from '../ledger/records.ts';
+import type { AccountRecord, KeyRecord } from '../ledger/records.ts';
 import { keyMatches, parseKey } from './api-keys.ts';
 import type { Cells } from './cells.ts';
 import { Meter } from './meter.ts';
@@ -144,18 +144,6 @@ export class AccountDirectory implements DirectoryReader {
     return keys.length > 0 && areShortLived ? oldest : undefined;
   }
 
-  /** The rate limits that a restart must know of, for Books.saveRates. */
-  rates(): RateRecord[] {
-    const wallMs = this.#options.clock.wallMs();
-    const nowMs = this.#options.clock.monotonicMs();
-    const records: RateRecord[] = [];
-    for (const { record, meter } of this.accounts()) {
-      const rate = meter.snapshot(record.number, wallMs, nowMs);
-      if (rate !== undefined) records.push(rate);
-    }
-    return records;
-  }
-
   async #apply({ isWhole, accounts, keys }: DirectoryChanges): Promise<void> {
     if (!isWhole && accounts.length + keys.length === 0) return;
     const changed = await this.#accountsOf(accounts);
@@ -174,9 +162,7 @@ export class AccountDirectory implements DirectoryReader {
     const all = records.map((record) => ({ record, number: record.number, allowance: allowanceOf(record) }));
     const unknown = all.filter(({ record }) => !this.#accountsById.has(record.id));
     const made = await cells.cellsOf(unknown.map(({ number, allowance }) => ({ number, allowance })));
-    const meters = new Map(
-      unknown.map(({ record, allowance }, i) => [record.id, new Meter(made[i], allowance)]),
-    );
+    const meters = new Map(unknown.map(({ record }, i) => [record.id, new Meter(made[i])]));
     return all.map(({ record, allowance }) => {
       const meter = (this.#accountsById.get(record.id)?.meter ?? meters.get(record.id))!;
       meter.configure(allowance); // also of a new account: another front may have made the cell before it was changed

@@ -44,9 +44,10 @@ const CREDITS_ELSEWHERE = 9;
 const REQUESTS_UNUSED = 10;
 /** Requests that were refused because nothing was left here: a reason to look again. */
 const REFUSALS = 11;
-/** Nodes that live. */
+/** Nodes that live, and requests a minute of the account on all of them. */
 const NODES = 12;
-const RATE = 13;
+const PER_MINUTE = 13;
+const RATE = 14;
 
 /** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
 const SLOTS_MIN = 64;
@@ -64,7 +65,7 @@ export function createCell(allowance: Allowance, isShared = false): SharedArrayB
   const words = new Float64Array(cell, WORDS_OFFSET);
   words[IS_SHARED] = isShared ? 1 : 0;
   words[NODES] = 1;
-  new Meter(cell, allowance).configure(allowance);
+  new Meter(cell).configure(allowance);
   return cell;
 }
 
@@ -84,22 +85,23 @@ export class Meter {
   readonly #words: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
-  #limit: RateLimit;
+  /** As another thread may have changed them in the cell: see #divide. */
+  #limit: RateLimit = rateLimitOf(0);
   /** The part of it that this node has, where so many live. */
-  #part: RateLimit;
-  #nodes = 1;
+  #part: RateLimit = this.#limit;
+  #nodes = 0;
 
-  constructor(cell: SharedArrayBuffer, allowance: Allowance) {
+  constructor(cell: SharedArrayBuffer) {
     this.#lock = new Int32Array(cell, 0, 1);
     this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
-    this.#limit = rateLimitOf(allowance.requestsPerMinute);
-    this.#part = this.#limit;
+    this.#enter();
+    this.#divide();
+    this.#leave();
   }
 
-  /** Takes other limits; what was used stays used. The ceilings of the month hold for every thread from now on. */
+  /** Takes other limits, for every thread; what was used stays used. */
   configure(allowance: Allowance): void {
-    this.#limit = rateLimitOf(allowance.requestsPerMinute);
     const words = this.#words;
     this.#enter();
     if (words[IS_SHARED] === 0) {
@@ -112,7 +114,8 @@ export class Meter {
     }
     words[REQUESTS_TOTAL] = allowance.requestsPerMonth;
     words[CREDITS_TOTAL] = allowance.creditsPerMonth;
-    this.#divide(words[NODES]);
+    words[PER_MINUTE] = allowance.requestsPerMinute;
+    this.#divide();
     this.#leave();
   }
 
@@ -123,6 +126,9 @@ export class Meter {
 
   /** The part of the burst that this node has. */
   get burstHere(): number {
+    this.#enter();
+    this.#divide();
+    this.#leave();
     return this.#part.burst;
   }
 
@@ -292,7 +298,7 @@ export class Meter {
     if (this.#words[NODES] === nodes) return;
     this.#enter();
     this.#words[NODES] = nodes;
-    this.#divide(nodes);
+    this.#divide();
     this.#leave();
   }
 
@@ -322,6 +328,7 @@ export class Meter {
    */
   snapshot(accountNumber: number, wallMs: number, nowMs: number): RateRecord | undefined {
     this.#enter();
+    this.#divide();
     const state = this.#rate.slice();
     this.#leave();
     const memory = remember(state, nowMs, this.#part);
@@ -384,20 +391,23 @@ export class Meter {
     return Math.max(0, words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE]);
   }
 
-  /** Another thread may have been told how many nodes live. */
-  #divide(nodes: number): void {
-    this.#nodes = nodes;
-    this.#part = partOf(this.#limit, nodes);
+  /** Goes by what the cell says of the rate and of the nodes that live. */
+  #divide(): void {
+    const words = this.#words;
+    if (words[NODES] === this.#nodes && words[PER_MINUTE] === this.#limit.requestsPerMinute) return;
+    this.#nodes = words[NODES];
+    this.#limit = rateLimitOf(words[PER_MINUTE]);
+    this.#part = partOf(this.#limit, this.#nodes);
     adapt(this.#rate, this.#part);
   }
 
   #admit(nowMs: number): void {
-    if (this.#words[NODES] !== this.#nodes) this.#divide(this.#words[NODES]);
+    this.#divide();
     admit(this.#rate, nowMs, this.#part, this.#decision);
   }
 
   #peek(nowMs: number): void {
-    if (this.#words[NODES] !== this.#nodes) this.#divide(this.#words[NODES]);
+    this.#divide();
     peek(this.#rate, nowMs, this.#part, this.#decision);
   }
 

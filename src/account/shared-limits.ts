@@ -14,7 +14,8 @@ export interface SharedLimitsOptions {
 const LOOK_INTERVAL_MS = 250;
 /** In so many looks each account had its turn that is not used, so that others have what it holds when they need it. */
 const LOOKS_TO_ALL = (COMES_BACK_S * 1_000) / LOOK_INTERVAL_MS;
-/** Of them in one look: of more than 3,000, each has its turn later. */
+/** Of them in one look, where there are as many: of more than 3,000, each has its turn later. */
+const RESTING_PER_LOOK_MIN = 16;
 const RESTING_PER_LOOK_MAX = 256;
 /** Requests of an account without a rate that a node holds; four million a second use them up. */
 const HELD_MAX = 2 ** 20;
@@ -30,6 +31,8 @@ interface SharedAccount {
   /** In the next call, beyond what the node holds. */
   requestsWanted: number;
   creditsWanted: number;
+  /** It was not used when it was last looked at. */
+  isResting: boolean;
   /** Credits were asked for since the last look: whoever did takes them a moment later. */
   hasAskedCredits: boolean;
 }
@@ -64,8 +67,9 @@ export class SharedLimits {
 
   /** A new account. Resolves when the node holds some of it, or the ledger is away: then the looks go on trying. Never rejects. */
   add(number: number, meter: Meter): Promise<void> {
-    const nothing = { requestsUsed: 0, requestsWanted: 0, creditsWanted: 0, hasAskedCredits: false };
-    const account = { number, meter, activity: Number.NaN, ...nothing };
+    const nothing = { requestsUsed: 0, requestsWanted: 0, creditsWanted: 0 };
+    const rest = { isResting: false, hasAskedCredits: false };
+    const account = { number, meter, activity: Number.NaN, ...nothing, ...rest };
     this.#accounts.set(number, account);
     this.#inTurn.push(account);
     this.#lookAt(account);
@@ -93,8 +97,10 @@ export class SharedLimits {
 
   /** Tells the ledger what changed, and learns what is left, which month it is and how many nodes live. Never rejects. */
   async look(): Promise<void> {
-    const resting = Math.min(Math.ceil(this.#inTurn.length / LOOKS_TO_ALL), RESTING_PER_LOOK_MAX);
-    for (let i = 0; i < resting; i++) this.#lookAt(this.#inTurn[this.#nextInTurn++ % this.#inTurn.length]);
+    const { length } = this.#inTurn;
+    const share = Math.max(Math.ceil(length / LOOKS_TO_ALL), RESTING_PER_LOOK_MIN);
+    const resting = Math.min(share, length, RESTING_PER_LOOK_MAX);
+    for (let i = 0; i < resting; i++) this.#lookAt(this.#inTurn[this.#nextInTurn++ % length]);
     for (const account of this.#inTurn) if (isUsed(account)) this.#lookAt(account);
     await this.#call().catch((error: unknown) => {
       if (!(error instanceof ApiError) && !this.#isClosed)
@@ -112,6 +118,7 @@ export class SharedLimits {
     const most = meter.isAllGranted ? scarce : Math.max(usedSince, Math.min(meter.burstHere, HELD_MAX));
     meter.keep(most, account.hasAskedCredits);
     if (isInUse) account.requestsWanted = Math.max(0, most - (requestsGranted - requestsUsed));
+    account.isResting = !isInUse;
     account.activity = meter.activity;
     account.requestsUsed = requestsUsed;
     account.hasAskedCredits = false;
@@ -155,7 +162,13 @@ export class SharedLimits {
     const asks = accounts.map(askOf);
     for (const account of accounts) Object.assign(account, { requestsWanted: 0, creditsWanted: 0 });
     const { grants, period, nodes } = await this.#options.limits.askLimits(++this.#order, asks);
-    for (const grant of grants) this.#accounts.get(grant.accountNumber)?.meter.grant(grant);
+    for (const grant of grants) {
+      const account = this.#accounts.get(grant.accountNumber)!;
+      const { meter, isResting, hasAskedCredits } = account;
+      meter.grant(grant);
+      // another node may need what rests here: the next call tells that it is given up
+      if (isResting && meter.isAllGranted && meter.keep(0, hasAskedCredits)) this.#due.add(account);
+    }
     for (const { meter } of this.#inTurn) meter.divideRate(nodes);
     if (period > this.#period) this.#turn(period);
   }

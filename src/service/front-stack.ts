@@ -36,7 +36,7 @@ import { RpcSigner } from '../http/random-org/signed.ts';
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
-import type { LotRecord, RateRecord } from '../ledger/records.ts';
+import type { LotRecord } from '../ledger/records.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { FrontGauges } from '../observe/front-gauges.ts';
 import { SERVICE_VERSION } from '../observe/readings.ts';
@@ -118,8 +118,6 @@ export interface FrontCommands extends FrontEvents, HeldFront {
   fillPure(): Promise<boolean>;
   /** See EntropySupply.sample. */
   sample(group: SeedGroup | undefined, size: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** The rate limits that a restart must know of. The meters are shared: each front sees every account's. */
-  rates(): Promise<RateRecord[]>;
   /** Answers what is under way and stops listening. */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -303,7 +301,6 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     lotsRevoked: async (lotIds) => supply.withdraw(lotIds),
     fillPure: () => supply.pure.fill(1),
     sample: async (group, size) => supply.sample(group, size),
-    rates: async () => directory.rates(),
     sourcesClosed: () => supply.pure.close(),
     becomeReady: () => {
       ready = true;

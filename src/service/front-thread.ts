@@ -90,7 +90,7 @@ export async function startFrontThread(data: FrontData, mainThread: MainThread):
   });
   try {
     const { port, baseUrl } = await Promise.race([thread.calls.start(), thread.failed]);
-    const commands = thread.remote(['lotsRevoked', 'fillPure', 'sample', 'rates', 'drain']);
+    const commands = thread.remote(['lotsRevoked', 'fillPure', 'sample', 'drain']);
     const end = () => thread.end((calls) => calls.end());
     return { port, baseUrl, commands, failed: thread.failed, end };
   } catch (error) {

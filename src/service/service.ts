@@ -273,7 +273,7 @@ async function startOn(
   watched.start();
   monitor = watched;
   const upkeep = [
-    ...startUpkeep(ledger, tested, config, log, clock),
+    ...startUpkeep(ledger, cells, config, log, clock),
     every(DRAWS_INTERVAL_MS, log, async () => keeper.lookAtDue()),
     ...(config.ledger === '' ? [] : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, fronts))]),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
@@ -291,7 +291,7 @@ async function startOn(
       watched.stop();
       await metricsFront?.drain(0);
       await entropy.stop();
-      await saveRates(ledger, tested).catch((error: unknown) => {
+      await ledger.saveRates(cells.rates()).catch((error: unknown) => {
         log.warn({ reason: messageOf(error) }, 'the states of the rate limits are not stored');
       });
       await assessor.close();
@@ -370,14 +370,10 @@ function seededStreams(schedule: SeedSchedule, front: FrontCommands): DeliveredS
   });
 }
 
-async function saveRates(ledger: Ledger, front: FrontCommands): Promise<void> {
-  await ledger.saveRates(await front.rates());
-}
-
 /** What is done now and then for all fronts. */
 function startUpkeep(
   ledger: Ledger,
-  front: FrontCommands,
+  cells: OwnedCells,
   config: Config,
   log: Log,
   clock: Clock,
@@ -385,7 +381,7 @@ function startUpkeep(
   const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
   let hasJumped = false;
   return [
-    every(RATES_INTERVAL_MS, log, () => saveRates(ledger, front)),
+    every(RATES_INTERVAL_MS, log, () => ledger.saveRates(cells.rates())),
     every(EXPIRY_INTERVAL_MS, log, () => retention.sweep()),
     every(CLOCK_INTERVAL_MS, log, async () => {
       const jumpMs = clock.jumpMs();

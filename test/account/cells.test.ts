@@ -39,10 +39,10 @@ describe('cells', () => {
     const cells = await OwnedCells.open(books([balance], [rate]), clock);
     const cell = await cellOf(cells, 1);
     assert.equal(await cellOf(cells, 1), cell);
-    const meter = new Meter(cell, pro);
+    const meter = new Meter(cell);
     assert.deepEqual(meter.used(202_611), { period: 202_611, requests: 10, credits: 20 });
     assert.equal(meter.peek(clock.monotonicMs()).remaining, 650);
-    const other = new Meter(await cellOf(cells, 2), pro);
+    const other = new Meter(await cellOf(cells, 2));
     assert.deepEqual(other.used(202_611), { period: 202_611, requests: 0, credits: 0 });
     assert.equal(other.peek(clock.monotonicMs()).remaining, 750);
   });
@@ -56,7 +56,7 @@ describe('cells', () => {
       credits: 0,
     });
     const cells = await OwnedCells.open(books([ofMonth(202_611, 3), ofMonth(202_612, 10)]), clock);
-    const meter = new Meter(await cellOf(cells, 1), pro);
+    const meter = new Meter(await cellOf(cells, 1));
     assert.deepEqual(meter.used(periodOf(clock.wallMs())), { period: 202_611, requests: 3, credits: 0 });
   });
 
@@ -71,11 +71,11 @@ describe('cells', () => {
       cellOf(connected, 1),
       cellOf(connected, 2),
     ]);
-    const near = new Meter(await cellOf(owned, 1), pro);
+    const near = new Meter(await cellOf(owned, 1));
     near.enter(clock.monotonicMs(), 202_611);
-    assert.equal(new Meter(first, pro).used(202_611).requests, 1);
-    assert.equal(new Meter(again, pro).used(202_611).requests, 1);
-    assert.equal(new Meter(second, pro).used(202_611).requests, 0);
+    assert.equal(new Meter(first).used(202_611).requests, 1);
+    assert.equal(new Meter(again).used(202_611).requests, 1);
+    assert.equal(new Meter(second).used(202_611).requests, 0);
     port1.close();
   });
 });

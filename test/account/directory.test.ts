@@ -176,15 +176,15 @@ describe('the view of accounts', () => {
   });
 
   it('gives the rate limits that a restart must know of', async () => {
-    const { open, ledger, clock, record } = await world();
+    const { open, ledger, clock, record, cells } = await world();
     await createAccount(ledger, clock, { name: 'idle', tier: 'pro' });
     const directory = await open();
-    assert.deepEqual(directory.rates(), []);
+    assert.deepEqual(cells.rates(), []);
     directory.account(record.id)!.meter.admit(clock.monotonicMs());
-    assert.deepEqual(directory.rates(), [
+    assert.deepEqual(cells.rates(), [
       { accountNumber: record.number, tatMs: clock.wallMs() + 120, admittedAtMs: [clock.wallMs()] },
     ]);
-    await ledger.saveRates(directory.rates());
+    await ledger.saveRates(cells.rates());
     clock.advance(3_000);
     const restarted = await OwnedCells.open(ledger, clock);
     const again = await AccountDirectory.open({ ledger, cells: restarted, clock });

@@ -28,7 +28,6 @@ describe('a meter that several threads share', () => {
     gate[0] = THREADS;
     const workerData: MeterThreadData = {
       cell,
-      allowance: ALLOWANCE,
       attempts: ATTEMPTS,
       creditBytes: 7,
       gate,
@@ -41,7 +40,7 @@ describe('a meter that several threads share', () => {
 
     const sum = (of: (each: MeterThreadCounts) => number) =>
       counts.reduce((total, each) => total + of(each), 0);
-    const meter = new Meter(cell, ALLOWANCE);
+    const meter = new Meter(cell);
     const used = meter.used(PERIOD);
     assert.equal(
       sum((each) => each.admitted),
@@ -65,7 +64,7 @@ describe('a meter that several threads share', () => {
     const cell = createCell(ALLOWANCE);
     const lockWord = new Int32Array(cell, 0, 1);
     const gate = new Int32Array(new SharedArrayBuffer(4)).fill(1);
-    const workerData: MeterThreadData = { cell, allowance: ALLOWANCE, attempts: 1, creditBytes: 7, gate };
+    const workerData: MeterThreadData = { cell, attempts: 1, creditBytes: 7, gate };
     lock(lockWord, 0);
     const worker = new Worker(ENTRY, { workerData });
     let done = false;

@@ -11,7 +11,7 @@ const NOVEMBER = 202_611;
 const DECEMBER = 202_612;
 
 function meterOf(allowance: Allowance): Meter {
-  return new Meter(createCell(allowance), allowance);
+  return new Meter(createCell(allowance));
 }
 
 const enter = (meter: Meter, period: number) => meter.enter(1_000, period);
@@ -76,7 +76,7 @@ describe('the month of an account', () => {
         const allowance = { ...rateless, requestsPerMonth: 4, creditsPerMonth: 100 };
         const month = new PlainMonth(allowance);
         const cell = createCell(allowance);
-        const meters = [new Meter(cell, allowance), new Meter(cell, allowance)];
+        const meters = [new Meter(cell), new Meter(cell)];
         for (const { do: what, thread, which, period, requests, credits } of steps) {
           const meter = meters[thread];
           const charge = month.charges.at(-1 - (which % Math.max(1, month.charges.length)));
@@ -155,7 +155,7 @@ describe('a meter that nodes share', () => {
   /** Holds nothing yet, and knows what nobody was granted. */
   function sharing(requestsLeft: number, creditsLeft: number, requestsUnused = 0): Meter {
     const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: UNLIMITED };
-    const meter = new Meter(createCell(allowance, true), allowance);
+    const meter = new Meter(createCell(allowance, true));
     const granted = { requestsGranted: 0, creditsGranted: 0, requestsUnused };
     meter.grant({ period: NOVEMBER, requestsLeft, creditsLeft, ...granted });
     return meter;
@@ -272,7 +272,7 @@ describe('the rate limit of a meter', () => {
 describe('the rate of an account that nodes share', () => {
   it('is divided by the nodes that live, for every thread, and whole again when the others are gone', () => {
     const cell = createCell(TIER_ALLOWANCES.free, true);
-    const [meter, other] = [1, 2].map(() => new Meter(cell, TIER_ALLOWANCES.free));
+    const [meter, other] = [1, 2].map(() => new Meter(cell));
     meter.divideRate(3);
     const admitted = () => {
       let count = 0;
@@ -286,8 +286,17 @@ describe('the rate of an account that nodes share', () => {
     assert.equal(admitted(), 10);
   });
 
+  it('is what one thread was told of the account, for every thread', () => {
+    const cell = createCell(TIER_ALLOWANCES.free, true);
+    const [front, main] = [1, 2].map(() => new Meter(cell));
+    main.divideRate(2);
+    front.configure(TIER_ALLOWANCES.pro);
+    assert.equal(main.burstHere, 375, 'which is what the node holds requests for');
+    assert.equal(main.admit(0).remaining, 374);
+  });
+
   it('lets one request through on each node at least', () => {
-    const meter = new Meter(createCell(TIER_ALLOWANCES.free, true), TIER_ALLOWANCES.free);
+    const meter = new Meter(createCell(TIER_ALLOWANCES.free, true));
     meter.divideRate(100);
     assert.equal(meter.admit(0).allowed, true);
     assert.equal(meter.admit(0).allowed, false);

@@ -31,7 +31,7 @@ describe('an answer near the end of a month', () => {
     const cells = await OwnedCells.open(front.ledger, clock);
     const allowance = allowanceOf(record);
     const [cell] = await cells.cellsOf([{ number: record.number, allowance }]);
-    const meter = new Meter(cell, allowance);
+    const meter = new Meter(cell);
     const november = { period: 202_611, requests: 0, credits: 0 };
     assert.deepEqual(meter.used(periodOf(wallMs)), november);
   });

@@ -48,7 +48,7 @@ describe('a node of several', () => {
   it('holds some of a new month and of a new account before a request comes', async () => {
     const memory = new MemoryLimits();
     const shared = new SharedLimits({ limits: memory.node('a'), log: silentLog });
-    const meter = new Meter(createCell(TIER_ALLOWANCES.pro, true), TIER_ALLOWANCES.pro);
+    const meter = new Meter(createCell(TIER_ALLOWANCES.pro, true));
     await shared.add(1, meter);
     assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_611, 750]);
     memory.period = 202_612;
@@ -65,7 +65,7 @@ describe('a node of several', () => {
       return { grants: [], nodes: 1, period: 0 };
     };
     const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
-    void shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true), TIER_ALLOWANCES.pro));
+    void shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true)));
     for (let look = 0; look < 20; look++) await shared.look();
     isAway = false;
     await shared.look();

@@ -18,7 +18,7 @@ async function world(tier: Tier) {
   const ledger = memoryLedger(clock);
   const record = await createAccount(ledger, clock, { name: 'Ann', tier });
   const allowance = allowanceOf(record);
-  const account: Account = { record, allowance, meter: new Meter(createCell(allowance), allowance) };
+  const account: Account = { record, allowance, meter: new Meter(createCell(allowance)) };
   return { clock, ledger, account };
 }
 

@@ -278,6 +278,7 @@ async function spendOn(
     const isEarly = reply.status === 503 || (reply.status === 429 && answers.length < 12);
     if (isEarly) {
       assert.ok(++early < 500, `${answers.length} of 12 answers, then only ${reply.status}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
       continue;
     }
     status[reply.status] = (status[reply.status] ?? 0) + 1;

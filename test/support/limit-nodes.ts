@@ -46,7 +46,7 @@ class LimitNode {
       throw new ApiError('storage_unavailable');
     };
     this.shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
-    this.meter = new Meter(createCell(allowance, true), allowance);
+    this.meter = new Meter(createCell(allowance, true));
     void this.shared.add(ACCOUNT, this.meter);
   }
 

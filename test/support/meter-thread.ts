@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Meter } from '../../src/account/meter.ts';
-import type { Allowance } from '../../src/account/tiers.ts';
 
 /** A thread that uses up what it can get of a shared cell, `attempts` times each, once all threads are ready. */
 export interface MeterThreadData {
   readonly cell: SharedArrayBuffer;
-  readonly allowance: Allowance;
   readonly attempts: number;
   readonly creditBytes: number;
   /** Threads yet to be ready. */
@@ -19,9 +17,9 @@ export interface MeterThreadCounts {
   readonly credits: number;
 }
 
-const { cell, allowance, attempts, creditBytes, gate } = workerData as MeterThreadData;
+const { cell, attempts, creditBytes, gate } = workerData as MeterThreadData;
 assert(parentPort !== null);
-const meter = new Meter(cell, allowance);
+const meter = new Meter(cell);
 
 if (Atomics.sub(gate, 0, 1) === 1) Atomics.notify(gate, 0);
 for (let left = Atomics.load(gate, 0); left > 0; left = Atomics.load(gate, 0))

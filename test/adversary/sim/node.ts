@@ -176,10 +176,9 @@ export class SimNode {
       tested: fronts[0].stack,
     });
     const started = pool;
-    const [main] = fronts;
     const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
     const upkeep = [
-      every(RATES_INTERVAL_MS, log, () => ledger.saveRates(main.stack.directory.rates())),
+      every(RATES_INTERVAL_MS, log, () => ledger.saveRates(cells.rates())),
       every(EXPIRY_INTERVAL_MS, log, () => retention.sweep()),
     ];
     return new SimNode(fronts, started, async () => {
@@ -188,7 +187,7 @@ export class SimNode {
       for (const timer of [...upkeep, ...looks]) clearInterval(timer);
       await started.stop();
       for (const { stack } of fronts) stack.close();
-      await ledger.saveRates(main.stack.directory.rates());
+      await ledger.saveRates(cells.rates());
       await stopSealing();
     });
   }

@@ -43,7 +43,7 @@ describe('the figures of the status page', () => {
 describe('the samples of the status page', () => {
   const demo = (limits: Partial<Allowance> = {}) => {
     const allowance = { ...TIER_ALLOWANCES.pro, ...limits };
-    return { allowance, meter: new Meter(createCell(allowance), allowance) } as Account;
+    return { allowance, meter: new Meter(createCell(allowance)) } as Account;
   };
   /** On the first of a month. */
   const drawing = (account: Account | undefined, clock = new ManualClock(Date.UTC(2026, 10, 1, 12))) => {
