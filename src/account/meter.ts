@@ -85,7 +85,7 @@ export class Meter {
   readonly #words: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
-  /** As another thread may have changed them in the cell: see #divide. */
+  /** As it was when this thread last looked into the cell: see #divide. */
   #limit: RateLimit = rateLimitOf(0);
   /** The part of it that this node has, where so many live. */
   #part: RateLimit = this.#limit;
@@ -95,9 +95,6 @@ export class Meter {
     this.#lock = new Int32Array(cell, 0, 1);
     this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
-    this.#enter();
-    this.#divide();
-    this.#leave();
   }
 
   /** Takes other limits, for every thread; what was used stays used. */
@@ -352,6 +349,7 @@ export class Meter {
       admittedAtMs: record.admittedAtMs.map((at) => at + shift),
     };
     this.#enter();
+    this.#divide();
     recall(this.#rate, memory, nowMs, this.#part);
     this.#leave();
   }

@@ -215,8 +215,11 @@ async function startOn(
     const data = { ...each, config: own, keys, workers, metrics: { memory: metricMemory, shard: place } };
     return ports.startFront(place, data, { mainThread, clock, log });
   });
-  for (const each of await Promise.allSettled(starting))
-    if (each.status === 'fulfilled') started.push(() => each.value.end());
+  for (const each of await Promise.allSettled(starting)) {
+    if (each.status === 'rejected') continue;
+    const { commands, end } = each.value;
+    started.push(() => commands.drain(0).then(end));
+  }
   const listening = await Promise.all(starting);
   const fronts = listening.map(({ commands }) => commands);
   const [{ port, baseUrl }] = listening;
