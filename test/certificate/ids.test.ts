@@ -107,16 +107,5 @@ describe('CertificateIds', () => {
   it('refuses keys and places that do not fit their widths', () => {
     assert.throws(() => new CertificateIds(new Uint8Array(16)), RangeError);
     assert.throws(() => new CertificateIds(KEY, [{ number: 65_536, firstSegment: 0 }]), InvariantError);
-    for (const [segment, index] of [
-      [-1, 0],
-      [2 ** 48, 0],
-      [0.5, 0],
-      [0, -1],
-      [0, 2 ** 32],
-      [Number.NaN, 0],
-    ]) {
-      assert.throws(() => ids.textOf(segment, index), InvariantError);
-    }
-    assert.throws(() => ids.blocks(0, 2 ** 32 - 1, 2), InvariantError);
   });
 });

@@ -38,7 +38,7 @@ export function cosignature({ name, key }: Signer, text: string, atS: number): S
 }
 
 /** The proof with other signatures on its checkpoint. */
-export function withSignatures(proof: string | null, of: (note: Note) => readonly Signature[]): string {
+function withSignatures(proof: string | null, of: (note: Note) => readonly Signature[]): string {
   const blank = (proof ?? '').indexOf('\n\n') + 2;
   const note = parseNote((proof ?? '').slice(blank));
   if (proof === null || note === undefined) throw new Error('there is no proof with a signed checkpoint');

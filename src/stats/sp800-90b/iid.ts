@@ -59,7 +59,7 @@ export function chiSquareIndependence(symbols: Uint8Array, alphabetSize: number)
 /**
  * Whether ten subsets have one distribution (SP 800-90B 5.2.2; 5.2.4 for bits). Needs at least ten symbols.
  */
-export function chiSquareGoodnessOfFit(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
+function chiSquareGoodnessOfFit(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
   assert(alphabetSize >= 2, 'at least two distinct symbols are tested');
   assert(symbols.length >= SUBSETS, 'ten subsets hold a symbol each');
   const length = Math.floor(symbols.length / SUBSETS);

@@ -11,7 +11,7 @@ export function repeatedSubstrings(symbols: Uint8Array, bitsPerSymbol: number): 
 }
 
 /** The shortest length at which no tuple occurs 35 times or more (SP 800-90B 6.3.5 and 6.3.6). */
-export function firstRareLength(repeats: RepeatedSubstrings): number {
+function firstRareLength(repeats: RepeatedSubstrings): number {
   let length = 1;
   while (length <= repeats.longest && repeats.mostFrequent[length] >= 35) length++;
   return length;

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { InvariantError } from '../../../src/core/assert.ts';
 import {
   blockFrequencyTest,
   frequencyTest,
@@ -330,14 +329,4 @@ test('the blocks of LongestRun, L and Q of Universal, and the cycles of the excu
 
 test('bits beyond the length do not count', () => {
   assert.equal(frequencyTest(bitSequence(Uint8Array.of(0xff, 0xff), 11)).ones, 11);
-});
-
-test('a sequence shorter than one block, and other parameters than there are, are a bug of the caller', () => {
-  const bits = sequenceOf('1'.repeat(20));
-  assert.throws(() => blockFrequencyTest(bits, 21), InvariantError);
-  assert.throws(() => longestRunTest(bits, 128), InvariantError);
-  assert.throws(() => longestRunTest(sequenceOf('1'.repeat(160)), 16), InvariantError);
-  assert.throws(() => rankTest(bits), InvariantError);
-  assert.throws(() => countPatterns(bits, 0), InvariantError);
-  assert.throws(() => countPatterns(bits, 17), InvariantError);
 });

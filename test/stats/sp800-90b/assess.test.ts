@@ -69,10 +69,3 @@ test('estimators that do not apply are left out', () => {
     'Markov',
   ]);
 });
-
-test('what is no sequence of symbols is refused', () => {
-  assert.throws(() => assessNonIid(Uint8Array.of(0, 2), 1), /fits its width/);
-  assert.throws(() => assessNonIid(Uint8Array.of(0, 1), 0), /1 to 8 bits/);
-  assert.throws(() => assessNonIid(Uint8Array.of(0, 1), 9), /1 to 8 bits/);
-  assert.throws(() => assessNonIid(Uint8Array.of(0), 1), /at least two/);
-});
