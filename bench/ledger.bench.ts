@@ -88,7 +88,7 @@ async function measured({ root }: Subject, url: string | undefined): Promise<Sam
   const folder = dataFolder();
   const [path, keysPath, logName] = [join(folder, 'ledger'), join(folder, 'keys'), 'bench/log'];
   const clock = new clocks.ManualClock(records.NOON_MS);
-  const options = { path, clock, durability: 'fsync', growAheadBytes: 0, freeBytesMin: 0 } as const;
+  const options = { path, clock, durability: 'fsync', freeBytesMin: 0 } as const;
   const ledger = await (url === undefined
     ? folders.openTestLedger(path, options)
     : postgres.openPostgresLedger({ ...options, url, node: 'bench', log: logs.silentLog, role: 'server' }));

@@ -28,7 +28,7 @@ const FOLLOW_INTERVAL_MS = 10;
 
 const QUIET = { log: silentLog, durability: 'fsync' } as const;
 const TOOL = { ...QUIET, role: 'tool' } as const;
-const SERVER = { ...QUIET, role: 'server', growAheadBytes: 0 } as const;
+const SERVER = { ...QUIET, role: 'server' } as const;
 
 export type ClusterSettings = NonNullable<ReturnType<typeof clusterSettings>>;
 
@@ -108,7 +108,7 @@ export function existingLedger(context: CommandContext): string {
   return path;
 }
 
-/** Opens the ledger of a folder as its one server, so that no service can be running beside it. Grows it ahead by nothing. */
+/** Opens the ledger of a folder as its one server, so that no service can be running beside it. */
 export function openAsServer(
   { clock }: CommandContext,
   path: string,

@@ -26,7 +26,6 @@ function openNode(url: string, node: string, path: string, clock: ManualClock): 
     log: silentLog,
     role: 'server',
     durability: 'fsync',
-    growAheadBytes: 0,
     freeBytesMin: 0,
   });
 }

@@ -130,24 +130,6 @@ suite('opening', () => {
     await assertRejects(whole.commit([filledSegment(9, 1)], []), 'refused');
     await whole.close();
   });
-
-  test('the data file is grown ahead once, and a full disk only limits it', async (t) => {
-    const path = temporaryFolder(t);
-    const size = () => statSync(join(path, 'data.mdb')).size;
-    const aheadBytes = 4 * 2 ** 20;
-    await (await openTestLedger(path, { growAheadBytes: aheadBytes, freeBytes: () => 0 })).close();
-    assert.ok(size() < 2 ** 20, 'nothing to spare');
-    const ledger = await openTestLedger(path, { growAheadBytes: aheadBytes });
-    const grown = size();
-    assert.ok(grown > aheadBytes);
-    for (let sequence = 1; sequence <= 10; sequence++)
-      await ledger.commit([filledSegment(sequence, 200)], []);
-    assert.equal(size(), grown, 'commits go into what is there');
-    await ledger.close();
-    const again = await openTestLedger(path, { growAheadBytes: aheadBytes });
-    assert.equal(size(), grown);
-    await closeSound(again);
-  });
 });
 
 test('a reader beside the server sees what it writes, and writes nothing', async (t) => {
@@ -188,7 +170,7 @@ suite('copies', () => {
   test('a compacted copy says the same and is smaller', async (t) => {
     const path = temporaryFolder(t);
     const target = join(temporaryFolder(t), 'new', 'compact');
-    const ledger = await openTestLedger(path, { growAheadBytes: 2 ** 20 });
+    const ledger = await openTestLedger(path);
     for (let sequence = 1; sequence <= 100; sequence++) {
       await ledger.commit([filledSegment(sequence, 50)], [answer(1, sequence, NOON_MS + 9)]);
     }

@@ -83,7 +83,7 @@ export class Needles {
     const view = viewOf(content);
     const buffer = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     for (let at = 0; at + STRIDE <= buffer.length; at += STRIDE) {
-      // files that were grown ahead, and memory that was never used, are mostly such pages
+      // files of a fixed length, and memory that was never used, are mostly such pages
       while (at % PAGE_BYTES === 0 && isZeroPage(buffer, at)) at += PAGE_BYTES;
       if (at + STRIDE > buffer.length) break;
       const hash = wordHash(view, at);

@@ -71,7 +71,7 @@ export function gatheringLog(level: 'warn' | 'error') {
 
 const testClock: Clock = new ManualClock(NOON_MS);
 
-/** Opens a ledger that fits a test: no file grown ahead, no floor under the disk, nothing logged. */
+/** Opens a ledger that fits a test: no floor under the disk, nothing logged. */
 export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = {}): Promise<LmdbLedger> {
   return openLmdbLedger({
     path,
@@ -79,7 +79,6 @@ export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = 
     log: silentLog,
     role: 'server',
     durability: 'fsync',
-    growAheadBytes: 0,
     freeBytesMin: 0,
     journalFileBytes: 128 * 1_024,
     audit: auditFolder, // in this process: many tests start after a kill

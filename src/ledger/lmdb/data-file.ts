@@ -2,19 +2,16 @@ import {
   closeSync,
   existsSync,
   fstatSync,
-  fsyncSync,
   mkdirSync,
   openSync,
   readSync,
   statfsSync,
   statSync,
   truncateSync,
-  writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
-import { isDiskFull } from '../journal.ts';
 import { LedgerError } from '../ledger.ts';
 
 /** LMDB's meta page (dependencies/lmdb/libraries/liblmdb/mdb.c of lmdb 3.5: MDB_page_header, MDB_meta). */
@@ -89,36 +86,6 @@ export function lengthen(file: string, usedBytes: number, readOnly: boolean): bo
   return true;
 }
 
-const CHUNK_BYTES = 2 ** 20;
-
-/**
- * Makes the data file longer than its content by `aheadBytes` of zeros, unless at least half of that is
- * there. Commits then write into blocks that exist: they need no change of the file's length (which some file
- * systems forget to sync with the data, Zheng et al. 2014) and meet a full disk later. In a loop of 40 KB
- * commits straight on LMDB 3.5.6 (ext4, 2 vCPU, 1,000 commits a round, interleaved) the median went from 0.38
- * to 0.33 ms. Writing and deleting large values through LMDB instead made it 0.66 ms, since each commit then
- * carries the list of freed pages.
- *
- * Only inside a write transaction in which nothing was put yet: LMDB then writes nowhere, and all its pages
- * lie before the end of the file. A full disk ends the growth early and is not an error.
- */
-export function growAhead(file: string, usedBytes: number, aheadBytes: number): void {
-  const descriptor = openSync(file, 'r+');
-  try {
-    const { size } = fstatSync(descriptor);
-    if (size - usedBytes >= aheadBytes / 2) return;
-    const zeros = new Uint8Array(CHUNK_BYTES);
-    for (let at = size; at < usedBytes + aheadBytes; ) {
-      at += writeSync(descriptor, zeros, 0, Math.min(CHUNK_BYTES, usedBytes + aheadBytes - at), at);
-    }
-    fsyncSync(descriptor);
-  } catch (error) {
-    if (!isDiskFull(error)) throw error;
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
 /** The log's anchor and a backup need some; below it the file system counts as full. */
 const FREE_FILES_MIN = 16;
 
@@ -170,11 +137,6 @@ export class FreeSpace {
       this.#tell?.(isFull, freeBytes, this.#minBytes);
     }
     return isFull;
-  }
-
-  /** Bytes that may be written before the floor is reached, 0 at least. */
-  aboveFloor(): number {
-    return Math.max(0, this.#freeBytes() - this.#minBytes);
   }
 
   /** Throws ApiError `storage_unavailable` below the floor. */

@@ -55,7 +55,6 @@ async function yieldIn(directory: string, clock: Clock): Promise<void> {
     log: silentLog,
     role: 'server',
     durability: 'fsync',
-    growAheadBytes: 0,
     freeBytesMin: 0,
     fronts: 0,
     mayLackJournals: true,

@@ -18,7 +18,6 @@ import {
   FREE_BYTES_MIN,
   FreeSpace,
   freeBytesOf,
-  growAhead,
   lengthen,
   makeFolder,
   makePrivate,
@@ -60,8 +59,6 @@ export interface LmdbLedgerOptions {
   readonly freeBytesMin?: number;
   /** Free bytes of the file system; statfs of the folder unless a test gives its own. */
   readonly freeBytes?: () => number;
-  /** A server makes the data file this much longer than its content when it starts, see growAhead. */
-  readonly growAheadBytes?: number;
   /** Bytes of each of the two files of a journal. */
   readonly journalFileBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
@@ -82,7 +79,6 @@ export interface LmdbLedgerOptions {
 }
 
 const MEBIBYTE = 2 ** 20;
-const GROW_AHEAD_BYTES = 256 * MEBIBYTE;
 /** Address space, not memory; LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 1024 * MEBIBYTE;
 const TABLES_MAX = 64;
@@ -177,9 +173,6 @@ async function openLocked(options: LmdbLedgerOptions, owner: FolderOwner | undef
       return { ...opened, ...none, folder: reading };
     }
     writer.transact(() => tables.meta.put('start', identity.start));
-    // the rest is for what is written before the file is full
-    const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor() / 2);
-    writer.transact(() => growAhead(join(path, DATA_FILE), dataFile.usedBytes(), aheadBytes));
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
     blockKeys = BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1);
     const folder: BlockFolder = { ...reading, seals: blockKeys };
@@ -228,8 +221,6 @@ export async function auditFolder(
 
 /** The store of the data file, and what only LMDB knows about the file. */
 interface DataFile extends RawStore {
-  /** Bytes up to the last page that was ever used. */
-  usedBytes(): number;
   /** The file was shorter than its content and was made whole with zeros. */
   readonly lengthened: boolean;
 }
@@ -248,10 +239,10 @@ async function openRaw(
   const { env } = root as unknown as {
     env: { stat(): { pageSize: number }; info(): { lastPageNumber: number } };
   };
-  const usedBytes = () => (env.info().lastPageNumber + 1) * env.stat().pageSize;
   let lengthened: boolean;
   try {
-    lengthened = lengthen(join(path, DATA_FILE), usedBytes(), !mayLengthen);
+    const usedBytes = (env.info().lastPageNumber + 1) * env.stat().pageSize;
+    lengthened = lengthen(join(path, DATA_FILE), usedBytes, !mayLengthen);
   } catch (error) {
     await root.close();
     throw error;
@@ -268,7 +259,6 @@ async function openRaw(
     snapshot: () => root.useReadTransaction(),
     copyTo: (directory, compact) => root.backup(directory, compact),
     close: () => root.close(),
-    usedBytes,
     lengthened,
   };
 }

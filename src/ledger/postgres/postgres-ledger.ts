@@ -27,7 +27,7 @@ import { agreeOnSecrets } from './shared-secrets.ts';
 import { postgresUpkeep } from './upkeep.ts';
 
 /** Of the folder of blocks. */
-type FolderOptions = Pick<LmdbLedgerOptions, 'scrubBytesPerS' | 'growAheadBytes' | 'freeBytesMin' | 'gate'>;
+type FolderOptions = Pick<LmdbLedgerOptions, 'scrubBytesPerS' | 'freeBytesMin' | 'gate'>;
 
 export interface PostgresLedgerOptions extends FolderOptions {
   /** `postgres://…` */

@@ -64,7 +64,6 @@ export async function checkLedger(
     log: { ...silentLog, warn },
     role: 'server', // a journal is replayed, as the next service would
     durability: 'fsync',
-    growAheadBytes: 0,
   });
   try {
     return { ...(await auditBooks(ledger, dataDir, known, numbered)), recovered };

@@ -41,7 +41,7 @@ const common = { clock, log: silentLog, durability: 'fsync' } as const;
 
 async function openFolder(t: TestContext): Promise<LmdbLedger> {
   const path = join(temporaryFolder(t), 'ledger');
-  const ledger = await openLmdbLedger({ ...common, path, role: 'server', growAheadBytes: 0 });
+  const ledger = await openLmdbLedger({ ...common, path, role: 'server' });
   t.after(() => ledger.close());
   return ledger;
 }
@@ -182,7 +182,7 @@ suite('the import of a folder', () => {
   test('has commands wait for its end, and then lets none of them change the folder', async (t) => {
     const path = join(temporaryFolder(t), 'ledger');
     const open = (more: Partial<LmdbLedgerOptions> = {}) =>
-      openLmdbLedger({ ...common, path, role: 'server', growAheadBytes: 0, ...more });
+      openLmdbLedger({ ...common, path, role: 'server', ...more });
     const ledger = await open();
     const { id } = await ledger.createAccount(account(1));
     await ledger.close();

@@ -32,7 +32,6 @@ async function openNode(
     log: silentLog,
     role: 'server',
     durability: 'fsync',
-    growAheadBytes: 0,
     freeBytesMin: 0,
     ...more,
   });
