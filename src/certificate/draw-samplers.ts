@@ -36,7 +36,7 @@ export class ByteStream {
   }
 }
 
-export type Order = 'none' | 'ascending' | 'descending';
+type Order = 'none' | 'ascending' | 'descending';
 
 /** `count` whole numbers from min to max, both included; with `unique` none twice. */
 export interface Integers {

@@ -38,7 +38,6 @@ import { type CertifiedLot, certifiedLot, statementText } from './lot-leaf.ts';
 import {
   drawLeafKey,
   lotLeafKey,
-  type NumberedLeaf,
   namedLeaf,
   noPublicLeaves,
   type ProvenLeaf,
@@ -47,6 +46,7 @@ import {
   publicLeavesFrom,
   readStatement,
   revocationKey,
+  type StoredLeaf,
   withoutLeaf,
 } from './public-leaves.ts';
 import { readCheckpoint } from './signed-checkpoint.ts';
@@ -252,7 +252,7 @@ export class CertificateLog {
   }
 
   /** In this log, or in the newest before it that has a leaf of this name. */
-  async #named(name: string): Promise<(NumberedLeaf & { readonly store: LogStore }) | undefined> {
+  async #named(name: string): Promise<(StoredLeaf & { readonly store: LogStore }) | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
       const found = await namedLeaf(store, name);
       if (found !== undefined) return { store, ...found };

@@ -32,11 +32,6 @@ export interface StoredLeaf extends PublicLeaf {
   readonly size: number;
 }
 
-/** A stored leaf and its number among the public ones. */
-export interface NumberedLeaf extends StoredLeaf {
-  readonly n: number;
-}
-
 export function lotLeafKey(lotId: string): string {
   return `lot/${lotId}`;
 }
@@ -58,9 +53,9 @@ function withdrawnKey(n: number): string {
 }
 
 /** The leaf that is named so; undefined until it is logged. */
-export async function namedLeaf(store: LogReader, name: string): Promise<NumberedLeaf | undefined> {
+export async function namedLeaf(store: LogReader, name: string): Promise<StoredLeaf | undefined> {
   const n = await readJson<number>(store, name);
-  return n === undefined ? undefined : { n, ...(await leafAt(store, n)) };
+  return n === undefined ? undefined : await leafAt(store, n);
 }
 
 async function leafAt(store: LogReader, n: number): Promise<StoredLeaf> {
@@ -127,7 +122,7 @@ export function noPublicLeaves(beganAtS: number): PublicState {
 /** The public leaves that one batch adds. */
 export class PublicBatch {
   readonly #before: PublicState;
-  readonly #leaves: Omit<NumberedLeaf, 'size'>[] = [];
+  readonly #leaves: PublicLeaf[] = [];
   readonly #records: LogRecord[] = [];
   #statement: number | undefined;
   readonly withdrawals: CompactRange;
@@ -138,8 +133,7 @@ export class PublicBatch {
   }
 
   add(leaf: PublicLeaf, name?: string): number {
-    const n = this.#before.count + this.#leaves.length;
-    this.#leaves.push({ n, ...leaf });
+    const n = this.#before.count + this.#leaves.push(leaf) - 1;
     if (name !== undefined) this.#records.push(jsonRecord(name, n));
     return n;
   }
@@ -165,7 +159,7 @@ export class PublicBatch {
     return {
       state,
       records: [
-        ...this.#leaves.map(({ n, ...leaf }) => jsonRecord(leafKey(n), { ...leaf, size })),
+        ...this.#leaves.map((leaf, i) => jsonRecord(leafKey(count + i), { ...leaf, size })),
         ...this.#records,
       ],
     };

@@ -64,7 +64,7 @@ export interface SceneOptions {
 }
 
 const SEGMENT = 4;
-export const SALT = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
+const SALT = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 const COIN = { count: 1, max: 1, min: 0, sort: 'none', unique: false, values: [1] };
 
 export async function scene(options: SceneOptions = {}): Promise<Scene> {
