@@ -41,6 +41,9 @@ import {
 } from './ledger-access.ts';
 import { textOf } from './text.ts';
 
+/** What a shell makes of a command that SIGINT ended. */
+const INTERRUPTED = 130;
+
 /** The folder of a ledger, the database that its records go into, and the node that keeps its blocks. */
 interface Move {
   readonly context: CommandContext;
@@ -65,6 +68,12 @@ export const importLmdb = action({
     return `This moves the ledger in ${ledgerPath(context)} into PostgreSQL at ${placeOf(url)}; the folder becomes ${path} and serves no more as a ledger.`;
   },
   run: async (_input, context) => {
+    context.interruption().addEventListener('abort', () => {
+      context.talk(
+        'qrn cluster import-lmdb: interrupted. The ledger is still whole, in the folder or in the database: run the same command again, and it goes on.\n',
+      );
+      process.exit(INTERRUPTED); // as the signal would have: what the database has not committed it takes back
+    });
     await withMove(context, moveLedger);
   },
 });

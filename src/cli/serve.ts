@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createAccount, createKey } from '../account/administration.ts';
 import { parseKey } from '../account/api-keys.ts';
 import { DEMO_ACCOUNT_NAME, DEMO_KEY_LIFE_MS } from '../account/directory.ts';
@@ -11,9 +11,10 @@ import { messageOf } from '../core/assert.ts';
 import { type Clock, GuardedClock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
+import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { type Service, startService } from '../service/service.ts';
-import { action, stopped } from './command.ts';
+import { action, CommandError, stopped } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 
 /** What is not done this long after SIGTERM is given up. */
@@ -28,6 +29,7 @@ export const serve = action({
   async run({ noDemo }, context) {
     const config = loadConfig(context.environment, availableParallelism());
     requireOwnFolder(context);
+    requireRoom(config);
     const log = createLog(config);
     for (const { name, warnings } of config.sources) {
       for (const warning of warnings) log.warn({ source: name }, warning);
@@ -59,6 +61,19 @@ export const serve = action({
     log.info({}, 'stopped');
   },
 });
+
+/** With less room than this LMDB cannot begin a ledger: a full disk ends the process, or is an I/O error that names no file. */
+const ROOM_MIN_BYTES = 1024 * 1024;
+
+function requireRoom({ dataDir }: Config): void {
+  if (existsSync(join(dataDir, 'ledger', 'data.mdb'))) return; // it can be read, and says itself that it takes no more
+  let folder = resolve(dataDir);
+  while (!existsSync(folder)) folder = dirname(folder);
+  if (freeBytesOf(folder) >= ROOM_MIN_BYTES) return;
+  throw new CommandError(
+    `there is no room on the disk of the data folder ${dataDir}: free some, or set QRN_DATA_DIR to a folder on another disk`,
+  );
+}
 
 /** Starts the service and sees to the key of the demo, which it gives when it is new. The service is stopped when that fails. */
 async function startWithDemo(

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +13,7 @@ import { noProc } from '../support/raw-http.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
+import { SmallDisk } from '../support/small-disk.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const folder = scratchFolder();
@@ -46,6 +49,37 @@ function qrn(line: string, environment: Record<string, string> = {}): Promise<Do
 describe('the program', () => {
   it('fails where it cannot write its results, but not where it serves', { skip: noProc }, () => {
     assert.deepEqual([onFullDisk('--help'), onFullDisk('serve', '--help')], [1, 0]);
+  });
+
+  it('names the data folder of which the disk is full', async (t) => {
+    const disk = SmallDisk.mount(2);
+    if (disk === undefined) return t.skip('needs the right to mount');
+    t.after(() => disk.unmount());
+    disk.fillTo(0);
+    const there = join(disk.folder, 'new', 'data');
+    assert.deepEqual(await qrn('serve', { QRN_DATA_DIR: there }), {
+      status: 1,
+      out: '',
+      talk: `qrn serve: there is no room on the disk of the data folder ${there}: free some, or set QRN_DATA_DIR to a folder on another disk\n`,
+    });
+  });
+
+  it('says what an interrupted import leaves', async (t) => {
+    const silent = createServer(() => {}); // a database that never answers
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const env = { QRN_DATA_DIR: dataDir, QRN_LEDGER: `postgres://qrn@127.0.0.1:${port}/qrn` };
+    const child = spawn(process.execPath, [...STRIPPED, MAIN, 'cluster', 'import-lmdb', '--yes'], { env });
+    silent.once('connection', () => child.kill('SIGINT'));
+    let talk = '';
+    child.stderr.on('data', (chunk) => (talk += chunk));
+    const [status] = await once(child, 'close');
+    assert.equal(status, 130);
+    assert.match(
+      talk,
+      /^qrn cluster import-lmdb: interrupted\. The ledger is still whole, [^\n]+ it goes on\.\n$/,
+    );
   });
 
   it('tells its version and its commands', async () => {
