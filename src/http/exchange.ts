@@ -36,6 +36,7 @@ import type { TurnClock } from './turn-clock.ts';
 export interface Pipeline {
   readonly record: RequestRecord;
   readonly clock: Clock;
+  readonly turns: TurnClock;
   readonly cors: CorsPolicy;
   /** Replies carry the RateLimit fields of the draft beside X-RateLimit. */
   readonly rateLimitFields: boolean;
@@ -68,7 +69,6 @@ export interface ExchangeHost {
   readonly draining: boolean;
   /** The front's coarse monotonic clock: as of the last sweep. */
   readonly nowMs: number;
-  readonly turns: TurnClock;
   /** Requests that nobody has answered yet. */
   readonly waiting: DeadlineQueue<Exchange>;
   /** Replies that wait for the end of the turn, and those that their readers have not taken yet. */
@@ -229,7 +229,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   begin(pipeline: Pipeline): void {
     if (this.#pipeline !== undefined) return;
     this.#pipeline = pipeline;
-    const { wallMs, monotonicMs } = this.#host.turns.current();
+    const { wallMs, monotonicMs } = pipeline.turns.current();
     this.atMs = wallMs;
     this.startedMonotonicMs = monotonicMs;
     this.nameWith(pipeline.random, this.atMs);

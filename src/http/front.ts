@@ -11,8 +11,6 @@ import type { NativeRequest } from './request-head.ts';
 import { newRequestId, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 
-import { TurnClock } from './turn-clock.ts';
-
 /*
  * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It
  * refuses ambiguous heads, collects bodies, keeps deadlines, and drains connections.
@@ -113,7 +111,6 @@ class ListeningFront implements Front, ExchangeHost {
   heldBytes = 0;
   port = -1;
   readonly memory: Budget;
-  readonly turns: TurnClock;
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;
@@ -131,7 +128,6 @@ class ListeningFront implements Front, ExchangeHost {
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);
-    this.turns = new TurnClock(options.clock);
     this.nowMs = options.clock.monotonicMs();
   }
 

@@ -21,6 +21,7 @@ import { type CorsPolicy, rateFields } from './reply-fields.ts';
 import { bearerOf, isVisible } from './request-head.ts';
 import type { RequestRecord } from './request-record.ts';
 import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
+import { TurnClock } from './turn-clock.ts';
 
 /** What reading and sending a request takes of a processor, beside the work that is measured. */
 const REQUEST_US = 25;
@@ -71,7 +72,7 @@ export class Router {
     this.#options = options;
     fair.afterTurn = () => answers.endTurn();
     this.#pipeline = {
-      ...{ record, clock, cors, random, rateLimitFields, fair },
+      ...{ record, clock, cors, random, rateLimitFields, fair, turns: new TurnClock(clock) },
       explain: (exchange, error) => this.#explain(exchange, error),
       fail: (exchange, error) => this.#fail(exchange, error),
       take: (exchange, step, nowMs) => this.#take(exchange, step, nowMs),

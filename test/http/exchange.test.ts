@@ -44,6 +44,7 @@ function inLines(takes: readonly number[]): { wire: ModelWire; exchange: Exchang
   exchange.account = { record: { number: 1 } } as Account;
   exchange.begin({
     record: { replied: () => {} },
+    turns: { current: () => ({ wallMs: 0, monotonicMs: 0 }) },
     fair: new Fair(systemClock),
     random: { fill: () => {} },
     cors: corsPolicy([]),
@@ -194,7 +195,7 @@ describe('an exchange', () => {
 
   it('books what no owner accounts for while it is held, and cuts a document that has no room', () => {
     const memory = new Budget(2 * 30_000);
-    const host = new ModelHost(systemClock, memory);
+    const host = new ModelHost(memory);
     const hold = (bytes: number, owner?: BodyOwner) =>
       sent(host, new Uint8Array(bytes), { ...(owner && { owner }) }, new ModelWire([10]));
     const first = hold(20_010);

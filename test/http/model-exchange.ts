@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { ReplyHead, Wire } from '../../src/http/engine.ts';
 import { Exchange, type ExchangeHost } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
-
-import { TurnClock } from '../../src/http/turn-clock.ts';
 
 /** The rules of an engine as assertions: what is called after the end of a reply, or twice, throws as it would there. */
 export class ModelWire implements Wire {
@@ -90,14 +87,12 @@ export class ModelHost implements ExchangeHost {
   draining = false;
   nowMs = 0;
   heldBytes = 0;
-  readonly turns: TurnClock;
   readonly waiting = new DeadlineQueue<Exchange>(10);
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];
 
-  constructor(clock: Clock = systemClock, memory = new Budget(LIMITS.largeReplyBytesMax)) {
+  constructor(memory = new Budget(LIMITS.largeReplyBytesMax)) {
     this.memory = memory;
-    this.turns = new TurnClock(clock);
   }
 
   fault(_exchange: Exchange, error: unknown): void {

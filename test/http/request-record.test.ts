@@ -6,9 +6,10 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
+import { TurnClock } from '../../src/http/turn-clock.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { exchangeOn, ModelHost, ModelWire } from './model-exchange.ts';
+import { exchangeOn, ModelWire } from './model-exchange.ts';
 
 /** What the metrics and the log of a running service do not show (test/api/metrics.test.ts, test/api/health.test.ts). */
 class World {
@@ -27,7 +28,7 @@ class World {
   exchange(options: { last?: number; aborted?: boolean } = {}): Exchange {
     const { record, clock } = this;
     const wire = new ModelWire();
-    const { exchange } = exchangeOn(wire, new ModelHost(clock));
+    const { exchange } = exchangeOn(wire);
     exchange.leaveHandler();
     if (options.aborted) exchange.destroy();
     wire.send = (head) => this.sent.push(Buffer.from(head).toString('latin1'));
@@ -36,8 +37,9 @@ class World {
     };
     const cors = corsPolicy([]);
     const fair = new Fair(clock);
+    const turns = new TurnClock(clock);
     const unused = { explain: () => assert.fail(), fail: () => {}, take: () => {} };
-    exchange.begin({ record, clock, random, cors, fair, rateLimitFields: false, ...unused });
+    exchange.begin({ record, clock, turns, random, cors, fair, rateLimitFields: false, ...unused });
     return exchange;
   }
 
