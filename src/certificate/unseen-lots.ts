@@ -36,19 +36,18 @@ export class UnseenLots {
   }
 
   static async find(options: UnseenLotsOptions): Promise<UnseenLots> {
-    const { ledger, store } = options;
+    const { ledger, store, policy } = options;
+    const seen = await sizeSeenBy(store, policy);
     const pending = new Set((await ledger.pendingLots(LOTS_LOOKED_AT)).map(({ id }) => id));
     const waiting: LotRecord[] = [];
     let size = 0;
     for (const lot of await ledger.lots(LOTS_LOOKED_AT)) {
       const leaf = pending.has(lot.id) ? undefined : await namedLeaf(store, lotLeafKey(lot.id));
-      if (leaf === undefined || (await ledger.unclaimedBlocks(lot.id)) === 0) continue;
+      if (leaf === undefined || leaf.size <= seen || (await ledger.unclaimedBlocks(lot.id)) === 0) continue;
       waiting.push(lot);
       size = Math.max(size, leaf.size);
     }
-    const unseen = new UnseenLots(options, waiting.reverse(), size);
-    await unseen.settle();
-    return unseen;
+    return new UnseenLots(options, waiting.reverse(), size);
   }
 
   /** Those that still wait, in the order in which they came. */
@@ -59,9 +58,7 @@ export class UnseenLots {
   /** Looks whether enough witnesses have seen them by now. Resolves to whether none waits any more. */
   async settle(): Promise<boolean> {
     if (this.#waiting.length === 0) return true;
-    const newest = await witnessedBy(this.#store, Number.POSITIVE_INFINITY);
-    if (newest === undefined || newest.size < this.#size || !isEnough(newest.note, this.#policy))
-      return false;
+    if ((await sizeSeenBy(this.#store, this.#policy)) < this.#size) return false;
     this.#waiting = [];
     return true;
   }
@@ -73,9 +70,11 @@ interface UnseenLotsOptions {
   readonly policy: ReleasePolicy;
 }
 
-function isEnough(note: string, { witnesses, quorum }: ReleasePolicy): boolean {
-  const { signatures } = noteOf(note);
+/** Leaves of the newest checkpoint that witnesses have cosigned; 0 where these are not enough of them. */
+async function sizeSeenBy(store: LogStore, { witnesses, quorum }: ReleasePolicy): Promise<number> {
+  const newest = await witnessedBy(store, Number.POSITIVE_INFINITY);
+  const signatures = newest === undefined ? [] : noteOf(newest.note).signatures;
   const isSigner = ({ name, keyId }: ReleasePolicy['witnesses'][number]) =>
     signatures.some((each) => each.name === name && each.keyId === keyId);
-  return witnesses.filter(isSigner).length >= quorum;
+  return newest !== undefined && witnesses.filter(isSigner).length >= quorum ? newest.size : 0;
 }
