@@ -159,6 +159,12 @@ describe('lots in the log', () => {
     ];
     assert.doesNotMatch(before, /^— w/m, 'an answer from before');
     assert.match(after, /^— w2 /m);
+    const without = await w.open(); // nobody is asked any more
+    const third = lotRecord('c');
+    w.lots.set(third.id, third);
+    await without.seal();
+    const own = await (await without.lotOf(third.id))!.proofFor(w.clock.wall + 1_000);
+    assert.doesNotMatch(own, /^— w/m, 'no witness has seen it');
     assert.equal(await (await find(3)).settle(), true, 'after a restart too');
     assert.equal(await (await find(3, ['w1', 'w4'])).settle(), false, 'other witnesses are asked for');
     assert.equal(await (await find(3, ['w1', 'w2'], '05060708')).settle(), false, 'they have other keys now');
