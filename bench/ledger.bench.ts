@@ -14,6 +14,8 @@ const LEAVES = 16_384;
 const SEGMENTS = 16;
 const CHANGES = 1_000;
 const SMALL = '/v1/integers?count=10';
+/** Of a lot whose blocks nobody verifies. */
+const NOTHING = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 
 /** The databases of one primary, each for one ledger. */
 interface Databases {
@@ -97,8 +99,7 @@ async function measured({ root }: Subject, url: string | undefined): Promise<Sam
     const blocks = [...pure, ...Array.from({ length: 16 }, () => records.block('seed', 1))];
     const lotMs: number[] = [];
     for (let n = 1; n <= LOTS; n++) {
-      lotMs.push(await timed(() => ledger.addLot(records.lot(n), blocks)));
-      await ledger.putLog([], undefined, { lotIds: [records.lotId(n)], atMs: 1 });
+      lotMs.push(await timed(() => ledger.addLot(records.lot(n, { commitment: NOTHING }), blocks)));
     }
     const { log } = await certificates.openCertificates({
       ledger,
@@ -107,10 +108,13 @@ async function measured({ root }: Subject, url: string | undefined): Promise<Sam
       logName,
       clock,
     });
-    await log?.sealAll();
+    await log?.sealAll(); // the lots
     const { from } = await ledger.leaseSequences();
     for (let i = 0; i < SEGMENTS; i++)
-      await ledger.commit([records.filledSegment(from + i, LEAVES / SEGMENTS)], []);
+      await ledger.commit(
+        [records.filledSegment(from + i, LEAVES / SEGMENTS, {}, [records.source('csprng', [1])])],
+        [],
+      );
     const sealMs = await timed(async () => log?.sealAll());
     const { id } = await ledger.createAccount(records.account(1));
     const changesMs = await timed(async () => {

@@ -135,9 +135,12 @@ export class TestServer {
   #baseUrl = '';
   #key = '';
   #lastCommand: Promise<unknown> = Promise.resolve();
+  /** Which ledger it has, for commands. */
+  readonly #place: Environment;
 
-  private constructor(child: ChildProcess, dataDir: string) {
+  private constructor(child: ChildProcess, dataDir: string, { QRN_LEDGER, QRN_NODE }: Environment) {
     this.dataDir = dataDir;
+    this.#place = { QRN_DATA_DIR: dataDir, QRN_LEDGER, QRN_NODE };
     this.process = child;
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (chunk: Buffer) => {
@@ -167,7 +170,7 @@ export class TestServer {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    return new TestServer(child, dataDir);
+    return new TestServer(child, dataDir, environment);
   }
 
   /** Resolves when the service says that it is ready; rejects with its output when it does not get there. */
@@ -296,7 +299,7 @@ export class TestServer {
    */
   qrn(...args: string[]): Promise<string> {
     const run = async () => {
-      const { status, out, talk } = await runCommand(qrn, args, { QRN_DATA_DIR: this.dataDir }, systemClock);
+      const { status, out, talk } = await runCommand(qrn, args, this.#place, systemClock);
       if (status !== 0) throw new Error(`qrn ${args.join(' ')} ended with ${status}: ${talk}`);
       return out;
     };
