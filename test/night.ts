@@ -56,7 +56,6 @@ const STEPS: readonly Step[] = [
   },
   simulation('simulation'),
   simulation('simulation of two nodes', '--nodes', '2'),
-  simulation('simulation on LMDB', '--store', 'lmdb'),
   {
     name: 'fuzz of requests',
     share: 0.08,

@@ -41,6 +41,10 @@ export const ROOMS: Readonly<Record<string, Promises>> = {
       'test/contract/postgres.test.ts',
     ],
     ['nothing acknowledged is lost when a process is killed', 'test/ledger/crash.test.ts'],
+    [
+      'nor when the power is cut, a sector is torn or a disk lies, where that can be known',
+      'test/adversary/sim/sim.test.ts',
+    ],
     ['a journal is read as it was written', 'test/ledger/journal.test.ts'],
   ],
   'pool/intake': [

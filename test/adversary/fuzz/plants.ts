@@ -1,5 +1,4 @@
 import { Reservation } from '../../../src/account/reservation.ts';
-import { Idempotency } from '../../../src/answer/idempotency.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
 import type { ParsedDataRequest, RequestContent } from '../../../src/http/endpoint.ts';
@@ -75,16 +74,6 @@ export const PLANTS: readonly Plant[] = [
           function (this: Reservation, credits) {
             return takeCredits.call(this, credits + 1);
           },
-      ),
-  },
-  {
-    bug: 'another request under a used Idempotency-Key gets the first answer',
-    foundBy: 'retries',
-    plant: () =>
-      replaced(
-        Idempotency,
-        'fingerprint',
-        (fingerprint) => (parts) => (parts.length === 5 ? 'the same' : fingerprint(parts)),
       ),
   },
 ];

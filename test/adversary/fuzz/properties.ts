@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { assertBooks, hold } from './oracle.ts';
-import { holdRetries, retryStory } from './retries.ts';
 import { holdStrange, strangeRequest } from './strange.ts';
 import { tableCase, wildCase } from './table-cases.ts';
 import type { World } from './world.ts';
@@ -32,7 +31,6 @@ export const FUZZ_PROPERTIES: readonly FuzzProperty[] = [
   fuzzed('table', 700, tableCase, (world, each) => hold(world, each, each)),
   fuzzed('wild', 500, wildCase, (world, each) => hold(world, each, 'anything')),
   fuzzed('strange', 300, strangeRequest, holdStrange),
-  fuzzed('retries', 25, retryStory, holdRetries),
 ];
 
 export interface FuzzRun {

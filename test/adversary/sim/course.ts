@@ -10,7 +10,6 @@ import type { Mutant } from './mutants.ts';
 import { hold, Violation } from './oracle/violation.ts';
 import { isAnswer, type Sent, watchAdmission } from './sent.ts';
 import { type Member, World } from './simulation.ts';
-import { openStore, type StoreKind } from './stores.ts';
 import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
 
 const STEP_MS = 25;
@@ -25,7 +24,6 @@ export interface CourseOptions {
   readonly seed: number;
   readonly steps: number;
   readonly mutant?: Mutant;
-  readonly store?: StoreKind;
   /** Nodes that share the books, in memory: 1 by default. */
   readonly nodes?: number;
   readonly likely?: Likely;
@@ -48,11 +46,10 @@ export interface Outcome {
 
 /** Runs one world from its seed until a promise is broken or all steps are taken. */
 export async function runCourse(options: CourseOptions): Promise<Outcome> {
-  const { seed, steps, mutant, store = 'memory', nodes = 1, tell = () => {} } = options;
+  const { seed, steps, mutant, nodes = 1, tell = () => {} } = options;
   const random = new Chance(`simulation ${seed}`);
   const machine = new SimMachine(random.fork('machine'));
-  const opened = await openStore(store, machine, nodes > 1, mutant?.faults ?? {});
-  const world = new World(machine, random, opened, mutant, tell, nodes);
+  const world = new World(machine, random, mutant, tell, nodes);
   const unhandled = (error: unknown) =>
     world.breaks(
       new Violation('no fault of its own', `nobody heard of ${String((error as Error)?.stack ?? error)}`),
@@ -61,6 +58,7 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
   const unplant = mutant?.plant?.();
   machine.powerOn();
   try {
+    await world.openLedger();
     const course = new Course(world, { ...DEEDS, ...(nodes > 1 && NODE_DEEDS), ...options.likely });
     const taken = await course.run(steps, options.progressed);
     return {
@@ -73,7 +71,7 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
     };
   } finally {
     machine.powerOff();
-    await opened.close();
+    await world.close();
     unplant?.();
     process.off('unhandledRejection', unhandled);
   }
@@ -146,10 +144,7 @@ class Course {
         const buyers = operator.clients.filter(({ tier }) => allowsPure(tier));
         this.#request(this.#clientOf(buyers), dataPlan(random, 'pure'));
       },
-      burst: () => {
-        const client = this.#client();
-        for (let left = random.between(5, 40); left > 0; left--) this.#request(client, dataPlan(random));
-      },
+      burst: () => this.#burst(),
       'request again': () => this.#again(),
       'flawed request': () => this.#flawed(),
       'plain request': () => this.#request(this.#client(), this.#plain()),
@@ -160,7 +155,7 @@ class Course {
         const clients = operator.clients.filter(({ name }) => name === 'tight' || name === 'hasty');
         return operator.changeLimits(random.pick(clients), random);
       },
-      crash: () => world.crash(this.#member, random.chance(0.85) ? random.gap(200) : random.gap(20_000)),
+      crash: () => this.#crash(),
       'stop in order': () => world.stop(this.#member, random.gap(2_000)),
       'cut a node off': () => {
         world.count('nodes cut off');
@@ -201,6 +196,22 @@ class Course {
     const full = alive.filter(({ scopes }) => scopes.length > 1);
     const keys = this.#random.chance(0.02) ? client.keys : full.length > 0 ? full : alive;
     if (keys.length > 0) this.#send(client, plan, this.#random.pick(keys), idempotencyKey);
+  }
+
+  #burst(): void {
+    const client = this.#client();
+    for (let left = this.#random.between(5, 40); left > 0; left--)
+      this.#request(client, dataPlan(this.#random));
+  }
+
+  /** At any moment, or while answers are on their way to the disk. */
+  async #crash(): Promise<void> {
+    const random = this.#random;
+    for (let bursts = random.pick([0, 0, 1, 3, 8]); bursts > 0; bursts--) {
+      this.#burst();
+      await this.#world.machine.pass(random.gap(0.7));
+    }
+    this.#world.crash(this.#member, random.chance(0.85) ? random.gap(200) : random.gap(20_000));
   }
 
   #newIdempotencyKey(): string {
@@ -396,6 +407,7 @@ class Course {
     // Not back over a month's end: what the meters then charge to the later month is booked in the earlier one.
     if (periodOf(wallMs + leapMs) < periodOf(wallMs)) return;
     this.#world.count('clocks set');
+    this.#world.note(`the wall clock leaps by ${leapMs} ms`);
     machine.wallOffsetMs += leapMs;
     if (leapMs > 0) keepers.rates.wallLeapt();
   }

@@ -75,14 +75,30 @@ const real = {
   randomUUID: crypto.randomUUID,
   readSync: fs.readSync,
   monitorEventLoopDelay: perfHooks.monitorEventLoopDelay,
+  waitAsync: Atomics.waitAsync as (words: Int32Array, index: number, value: number, ms?: number) => unknown,
+  notify: Atomics.notify as (words: Int32Array, index: number, count?: number) => number,
 };
 
 /** 2026-11-20T12:00:00Z */
 const EPOCH_MS = Date.UTC(2026, 10, 20, 12);
 /** Node's shortest timer. */
 const TIMER_MIN_MS = 1;
+/** Between a thread's word to another in shared memory and what that does then, on average. */
+const WAKE_MS = 0.05;
+/** A thread that works for real waits for nothing more when so many turns of the real loop have brought nothing. */
+const IDLE_TURNS = 3;
 /** What a turn of the event loop takes at most: time passes even for who waits in a circle. */
 const TURN_MAX_MS = 0.4;
+
+type Woken = 'ok' | 'timed-out';
+
+/** A thread that waits for a word of shared memory to change. */
+interface Sleeper {
+  readonly words: ArrayBufferLike;
+  readonly index: number;
+  /** Ends the wait in its own time. */
+  readonly wake: (how: Woken, afterMs: number) => void;
+}
 
 export class SimMachine {
   /** Time as it passes, which nobody in the simulation can see but the simulation itself. */
@@ -91,11 +107,14 @@ export class SimMachine {
   wallOffsetMs = 0;
   /** How far that of a process may be off from it, either way. */
   clocksDifferMs = 0;
+  /** What work that needs the real loop waits for to be run there. */
+  readonly immediates = new Set<NodeJS.Immediate>();
   /** Tasks that were run. */
   tasks = 0;
   /** Whose code runs now. */
   #owner: Owner = 'world';
   readonly #tasks: Task[] = [];
+  readonly #sleepers = new Set<Sleeper>();
   readonly #order: Chance;
   readonly #entropy: Chance;
   #realDepth = 0;
@@ -113,6 +132,7 @@ export class SimMachine {
   powerOff(): void {
     powered = undefined;
     this.#tasks.length = 0;
+    this.#sleepers.clear();
   }
 
   wallMs(): number {
@@ -156,7 +176,7 @@ export class SimMachine {
   /** Lets `ms` pass, and everything happen that is due meanwhile. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.nowMs + ms;
-    await turn();
+    await this.#settled();
     this.#owner = 'world';
     for (;;) {
       const next = this.#tasks.at(0);
@@ -173,7 +193,7 @@ export class SimMachine {
       this.tasks++;
       this.#owner = owner;
       await next.run();
-      await turn();
+      await this.#settled();
       this.#owner = 'world';
       if (next.everyMs === undefined || next.cancelled) continue;
       next.atMs = this.nowMs + next.everyMs;
@@ -191,10 +211,33 @@ export class SimMachine {
   async really<T>(work: () => Promise<T>): Promise<T> {
     this.#realDepth++;
     try {
-      return await work();
+      const result = await work();
+      for (let idle = 0; idle < IDLE_TURNS; idle = this.immediates.size === 0 ? idle + 1 : 0) await turn();
+      return result;
     } finally {
       this.#realDepth--;
     }
+  }
+
+  /** As Atomics.waitAsync: of a thread that works for real, as the ledger's does, and whose time is the machine's. */
+  sleep(words: ArrayBufferLike, index: number, timeoutMs = Number.POSITIVE_INFINITY): Promise<Woken> {
+    const { promise, resolve } = Promise.withResolvers<Woken>();
+    const owner = this.#owner;
+    const wake = (how: Woken, afterMs: number) => {
+      const run = async () => {
+        if (this.#sleepers.delete(sleeper)) await this.really(async () => resolve(how));
+      };
+      this.after(afterMs, run, owner);
+    };
+    const sleeper = { words, index, wake };
+    this.#sleepers.add(sleeper);
+    if (timeoutMs < Number.POSITIVE_INFINITY) wake('timed-out', timeoutMs);
+    return promise;
+  }
+
+  wakeSleepers(words: ArrayBufferLike, index: number): void {
+    for (const each of this.#sleepers)
+      if (each.words === words && each.index === index) each.wake('ok', this.#order.gap(WAKE_MS));
   }
 
   get isReal(): boolean {
@@ -203,6 +246,12 @@ export class SimMachine {
 
   random<T extends Uint8Array>(target: T): T {
     return this.#entropy.fill(target);
+  }
+
+  /** Everything that promises lead to has happened, and nobody works for real. */
+  async #settled(): Promise<void> {
+    do await turn();
+    while (this.isReal);
   }
 
   /** Into its place among the tasks, the next one first. */
@@ -261,18 +310,28 @@ Object.assign(globalThis, {
     return machine.after(Math.max(ms, TIMER_MIN_MS), () => void run(...args));
   },
   setInterval: (run: Callback, ms = TIMER_MIN_MS, ...args: unknown[]) => {
-    const machine = inPlace();
+    // also of the ledger's thread, which works for real when it has its turn
+    const machine = powered;
     if (machine === undefined) return real.setInterval(run, ms, ...args);
     return machine.after(ms, () => void run(...args), undefined, ms);
   },
   setImmediate: (run: Callback, ...args: unknown[]) => {
     const machine = inPlace();
-    if (machine === undefined) return real.setImmediate(run, ...args);
-    return machine.soon(() => void run(...args));
+    if (machine !== undefined) return machine.soon(() => void run(...args));
+    const waiting = powered?.immediates;
+    const immediate = real.setImmediate(() => {
+      waiting?.delete(immediate);
+      run(...args);
+    });
+    waiting?.add(immediate);
+    return immediate;
   },
   clearTimeout: (timer: unknown) => cancel(timer, real.clearTimeout),
   clearInterval: (timer: unknown) => cancel(timer, real.clearInterval),
-  clearImmediate: (timer: unknown) => cancel(timer, real.clearImmediate),
+  clearImmediate: (timer: unknown) => {
+    powered?.immediates.delete(timer as NodeJS.Immediate);
+    cancel(timer, real.clearImmediate);
+  },
 });
 
 Object.assign(timersPromises, {
@@ -281,6 +340,18 @@ Object.assign(timersPromises, {
     const machine = inPlace();
     if (machine === undefined) return real.nextTurn(value);
     return new Promise((resolve) => machine.soon(() => resolve(value)));
+  },
+});
+
+Object.assign(Atomics, {
+  waitAsync: (words: Int32Array, index: number, value: number, timeoutMs?: number) => {
+    if (powered === undefined) return real.waitAsync(words, index, value, timeoutMs);
+    if (Atomics.load(words, index) !== value) return { async: false, value: 'not-equal' };
+    return { async: true, value: powered.sleep(words.buffer, index, timeoutMs) };
+  },
+  notify: (words: Int32Array, index: number, count?: number) => {
+    powered?.wakeSleepers(words.buffer, index);
+    return real.notify(words, index, count);
   },
 });
 

@@ -1,10 +1,17 @@
-import './machine.ts';
+import './machine.ts'; // first: it takes its place before anything of the service is loaded
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { basename } from 'node:path';
+import zlib from 'node:zlib';
 import { Reservation } from '../../../src/account/reservation.ts';
 import type { Listener } from '../../../src/answer/answer.ts';
 import { Answers } from '../../../src/answer/answers.ts';
+import { Idempotency } from '../../../src/answer/idempotency.ts';
 import { Plan } from '../../../src/answer/request.ts';
 import { EntropySupply } from '../../../src/answer/supply.ts';
 import { ApiError } from '../../../src/core/errors.ts';
+import { FrontJournal } from '../../../src/ledger/front-journal.ts';
+import { JournalBoard, JournalReader, journalOf } from '../../../src/ledger/journal.ts';
 import type { Ledger, SequenceLease } from '../../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';
 import type { LotShare } from '../../../src/pool/supply/pure.ts';
@@ -13,8 +20,6 @@ import { forgettingRelease, replaced } from '../planting.ts';
 import type { Likely } from './deeds.ts';
 import type { Invariant } from './oracle/violation.ts';
 import type { Life } from './wire.ts';
-
-// first: it takes its place before anything of the service is loaded
 
 /** A bug that is planted into the service, to see that the simulation finds it. */
 export interface Mutant {
@@ -42,7 +47,8 @@ interface ShowsIn {
 }
 
 const RESTARTS: Likely = { crash: 8, wait: 30, 'change the weather': 4 };
-const SOURCES_FAIL: Likely = { 'change the weather': 15, 'pure request': 40, wait: 15 };
+const POWER_FAILS: Likely = { crash: 12, burst: 20, request: 40, wait: 2 };
+const SOURCES_FAIL: Likely = { 'change the weather': 15, 'pure request': 60, wait: 10 };
 const KEYS_CHANGE: Likely = {
   'change keys': 20,
   'flawed request': 25,
@@ -66,6 +72,38 @@ function changed(inner: Ledger, methods: Partial<Ledger>): Ledger {
       return typeof own === 'function' ? own.bind(target) : own;
     },
   });
+}
+
+/** As `replaced`, of a module of Node, for whoever has imported it. */
+function replacedBuiltin<T extends object, K extends keyof T>(
+  module: T,
+  name: K,
+  make: (own: T[K]) => T[K],
+): () => void {
+  const undo = replaced(module, name, make);
+  syncBuiltinESMExports();
+  return () => {
+    undo();
+    syncBuiltinESMExports();
+  };
+}
+
+/** Where the records of a file of a journal begin (ledger/journal.ts). */
+const JOURNAL_HEADER_BYTES = 4_096;
+
+/** The files of journals are read as `change` has them. */
+function readsJournals(change: (content: Buffer) => Buffer): () => void {
+  return replacedBuiltin(
+    fs,
+    'readFileSync',
+    (own) =>
+      ((path: string, ...options: []) => {
+        const content = own(path, ...options);
+        return journalOf(basename(String(path))) === undefined
+          ? content
+          : change(content as unknown as Buffer);
+      }) as typeof fs.readFileSync,
+  );
 }
 
 /** Gives the blocks of one kind out and keeps them. */
@@ -92,10 +130,15 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'replies before the commit',
     breaks: ['durable before the reply'],
     shows: { seed: 2, steps: 10 },
-    ledgerFor: (ledger) =>
-      changed(ledger, {
-        commit: async (segments, answers) => void ledger.commit(segments, answers).catch(() => {}),
-      }),
+    plant: () =>
+      replaced(
+        FrontJournal.prototype,
+        'commit',
+        (own) =>
+          async function (this: FrontJournal, segment, answers) {
+            own.call(this, segment, answers).catch(() => {});
+          },
+      ),
   },
   {
     name: 'a pure block is not deleted when it is claimed',
@@ -151,7 +194,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the origin is that of the first lot alone',
     breaks: ['origin'],
-    shows: { seed: 12, steps: 20, likely: SOURCES_FAIL },
+    shows: { seed: 12, steps: 80, likely: SOURCES_FAIL },
     plant: () =>
       replaced(
         EntropySupply.prototype,
@@ -197,14 +240,28 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'withdrawn lots go on',
     breaks: ['withdrawn lots'],
-    shows: { seed: 2, steps: 20 },
+    shows: { seed: 2, steps: 60, likely: { 'withdraw a lot': 15 } },
     plant: () => replaced(EntropySupply.prototype, 'withdraw', () => () => {}),
   },
   {
     name: 'the first answer is not kept',
     breaks: ['idempotency'],
     shows: { seed: 13, steps: 60 },
-    ledger: (inner) => changed(inner, { commit: (segments) => inner.commit(segments, []) }),
+    plant: () =>
+      replaced(
+        FrontJournal.prototype,
+        'commit',
+        (own) =>
+          function (this: FrontJournal, segment) {
+            return own.call(this, segment, []);
+          },
+      ),
+  },
+  {
+    name: 'another request under a used Idempotency-Key gets the first answer',
+    breaks: ['idempotency'],
+    shows: { seed: 1, steps: 60, likely: { 'request again': 40 } },
+    plant: () => replaced(Idempotency, 'fingerprint', () => () => 'the same'),
   },
   {
     name: 'segments are numbered anew after a restart',
@@ -249,7 +306,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the log drops what was not logged before a restart',
     breaks: ['progress', 'log'],
-    shows: { seed: 6, steps: 20 },
+    shows: { seed: 2, steps: 20 },
     ledger: (inner, life) =>
       changed(inner, {
         unsealed: async (certificates) => {
@@ -274,14 +331,68 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    name: 'a batch of the log is stored whatever state it began from',
-    breaks: ['log', 'certificates', 'no fault of its own'],
-    shows: { seed: 1, steps: 40 },
-    ledger: (inner) =>
-      changed(inner, {
-        putLog: async (records, step, released) =>
-          inner.putLog(records, step && { ...step, expected: await inner.getLog(step.key) }, released),
+    name: 'the journal is not written through to the disk',
+    breaks: ['durable before the reply'],
+    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    plant: () =>
+      replacedBuiltin(
+        fs,
+        'openSync',
+        (own) => (path, flags, mode) =>
+          own(path, typeof flags === 'number' ? flags & ~fs.constants.O_DSYNC : flags, mode),
+      ),
+  },
+  {
+    name: 'a start does not read what the last one left in its journals',
+    breaks: ['durable before the reply'],
+    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    plant: () => readsJournals((content) => content.fill(0, JOURNAL_HEADER_BYTES)),
+  },
+  {
+    name: 'a record that was torn passes as whole',
+    breaks: ['durable before the reply', 'no fault of its own', 'credits and quota'],
+    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    plant: () => replacedBuiltin(zlib, 'crc32', () => () => 0),
+  },
+  {
+    name: 'a start takes damage for the end of a journal',
+    breaks: ['durable before the reply'],
+    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    plant: () =>
+      readsJournals((content) => {
+        const at = content.subarray(0, JOURNAL_HEADER_BYTES).indexOf(', fsync\n');
+        if (at > 0) content.write(', commit\n', at); // of which a power cut may take the end
+        return content;
       }),
+  },
+  {
+    name: 'a file is free before the ledger has stored what lies there',
+    breaks: ['durable before the reply', 'progress', 'certificates', 'idempotency', 'no fault of its own'],
+    shows: { seed: 2, steps: 60 },
+    plant: () =>
+      replaced(
+        JournalBoard.prototype,
+        'setWritten',
+        (own) =>
+          function (this: JournalBoard, front, position) {
+            own.call(this, front, position);
+            this.setStored(front, position);
+          },
+      ),
+  },
+  {
+    name: 'the store that follows the journals leaves out the last record',
+    breaks: ['durable before the reply', 'progress', 'certificates', 'refused changes nothing'],
+    shows: { seed: 1, steps: 60 },
+    plant: () =>
+      replaced(
+        JournalReader.prototype,
+        'readTo',
+        (own) =>
+          function (this: JournalReader, end) {
+            return own.call(this, end).slice(0, -1);
+          },
+      ),
   },
   {
     name: 'a node that was fenced goes on',

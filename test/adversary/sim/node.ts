@@ -1,43 +1,33 @@
 import type { MessagePort } from 'node:worker_threads';
-import { OwnedCells } from '../../../src/account/cells.ts';
-import { SharedLimits } from '../../../src/account/shared-limits.ts';
-import { OwnedRunningKeys } from '../../../src/answer/idempotency.ts';
 import { CertificateArchive, certificateService } from '../../../src/certificate/archive.ts';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
 import { keysDocument } from '../../../src/certificate/keys-document.ts';
 import { BATCH_LEAVES, CertificateLog } from '../../../src/certificate/log.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { type Clock, every } from '../../../src/core/clock.ts';
-import { ApiError } from '../../../src/core/errors.ts';
 import type { Log } from '../../../src/core/log.ts';
-import { createMetricMemory } from '../../../src/core/metrics.ts';
 import type { LogKeys } from '../../../src/crypto/key-files.ts';
 import { DirectoryFeed } from '../../../src/ledger/directory-feed.ts';
 import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
-import { Retention } from '../../../src/ledger/retention.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
 import {
-  type FrontEvents,
-  type FrontOptions,
+  type FrontCommands,
   type FrontStack,
   type MainThread,
   startFrontStack,
 } from '../../../src/service/front-stack.ts';
-import { type Pool, startPool } from '../../../src/service/pool.ts';
+import type { FrontData, RunningFront } from '../../../src/service/front-thread.ts';
+import type { LedgerPorts } from '../../../src/service/ledger-link.ts';
+import { type FrontSinkData, type LedgerOfFront, openFrontSink } from '../../../src/service/ledger-thread.ts';
+import { type Service, startService } from '../../../src/service/service.ts';
 import { Link } from '../../../src/workers/call.ts';
 import type { Chance } from '../../support/chance.ts';
-import { sequencesFrom, sinkInto } from '../../support/memory-ledger.ts';
-import { NO_DRAWS } from '../../support/no-draws.ts';
 import { SimFront } from './front.ts';
 import type { SimMachine } from './machine.ts';
 import { JOB_LIMITS, type SimSources } from './sources.ts';
 import type { SimWorkers } from './workers.ts';
 
-/** As service/service.ts has them. */
-const RATES_INTERVAL_MS = 1_000;
-const EXPIRY_INTERVAL_MS = 60_000;
-const DRAIN_DEADLINE_MS = 3_000;
 /** As ledger/postgres/directory.ts has it. */
 const LOOK_INTERVAL_MS = 250;
 /** As service/ledger-worker.ts has it. */
@@ -59,8 +49,10 @@ export interface NodeOptions {
   readonly config: Config;
   readonly log: Log;
   readonly keys: NodeKeys;
-  /** The ledger as the thread sees it: the main one, each front, the log of certificates and its second writer. */
-  readonly ledgerFor: (of: 'main' | 'log' | 'other log' | number) => Ledger;
+  /** The ledger as the thread sees it: the main one, each front, the log of certificates. */
+  readonly ledgerFor: (of: 'main' | 'log' | number) => Ledger;
+  /** Where the front makes its answers durable. */
+  readonly sinkFor: (front: number) => FrontSinkData;
   readonly workers: SimWorkers;
   readonly sources: SimSources;
   /** Told of what a front is told, when the front hears it. */
@@ -75,28 +67,24 @@ interface NodeFront {
   readonly front: SimFront;
 }
 
-/**
- * One run of the service: what service/service.ts puts together, with the threads' messages, the sockets and the providers in the
- * simulation's hand. Everything that decides is the service's own.
- */
+/** One run of the service, by its composition root, with ports in the simulation's hand. Everything that decides is the service's own. */
 export class SimNode {
   readonly fronts: readonly NodeFront[];
-  readonly pool: Pool;
   isReady = false;
-  readonly #stop: () => Promise<void>;
+  readonly #service: Service;
 
-  private constructor(fronts: readonly NodeFront[], pool: Pool, stop: () => Promise<void>) {
+  private constructor(fronts: readonly NodeFront[], service: Service) {
     this.fronts = fronts;
-    this.pool = pool;
-    this.#stop = stop;
-    pool.ready.then(() => (this.isReady = true));
+    this.#service = service;
+    service.ready.then(() => (this.isReady = true));
+    service.failed.catch(() => {}); // the simulation knows of it, and ends the process
   }
 
   static async start(options: NodeOptions): Promise<SimNode> {
-    const { machine, random, clock, config, log, keys, workers, sources, seen } = options;
-    const { certificates, stopSealing } = await startLog(options);
-    const isShared = await options.ledgerFor('main').isShared();
+    const { config, log, clock, keys, workers, sources } = options;
+    const fronts: NodeFront[] = [];
     const looks: NodeJS.Timeout[] = [];
+    const isShared = await options.ledgerFor('main').isShared();
     /** A node of several looks for what others have changed, as ledger/postgres/directory.ts does. */
     const ledgerFor = (of: 'main' | number): Ledger => {
       const ledger = options.ledgerFor(of);
@@ -108,114 +96,103 @@ export class SimNode {
         get: (_target, name) => (name === 'follow' ? follow : ledger[name as 'follow']),
       });
     };
-    const ledger = ledgerFor('main');
-    const limits = isShared ? new SharedLimits({ limits: ledger, log }) : undefined;
-    const cells = await OwnedCells.open(ledger, clock, limits);
-    const running = await OwnedRunningKeys.open(ledger, clock.wallMs(), isShared ? ledger : undefined);
-    const memory = createMetricMemory(config.fronts);
-    let pool: Pool | undefined;
-    const unwatched = async () => {
-      throw new ApiError('overloaded', { retryAfterS: 1 });
-    };
-    const mainThread: MainThread = {
-      hold: (digest, fingerprint) => running.hold(digest, fingerprint),
-      reserve: (...args) => running.reserve(...args),
-      release: (...args) => running.release(...args),
-      cellsOf: (...args) => cells.cellsOf(...args),
-      ask: (...args) => cells.ask(...args),
-      askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
-      askForSample: async () => pool?.sampleSystem(),
-      ...NO_DRAWS,
-      health: unwatched,
-      metrics: unwatched,
-      status: unwatched,
-    };
-    const fronts: NodeFront[] = [];
-    const told: FrontEvents[] = [];
-    for (let i = 0; i < config.fronts; i++) {
-      // one front shares its thread with what all ask, and each other one has a link to it (workers/thread.ts)
-      const [port, farPort] = portPair(machine, random);
-      const link = new Link<FrontEvents, MainThread>(port, { serve: mainThread });
-      const far = new Link<MainThread, FrontEvents>(farPort, {
-        get serve() {
-          return watchedFront(fronts[i].stack, i, seen);
-        },
-        after: { installSeed: (_seed, quantumSeed) => void quantumSeed.fill(0) },
-      });
-      const ownLedger = ledgerFor(i);
-      const { from } = await ownLedger.leaseSequences(); // as nodes have them, each a range of its own
-      fronts.push(
-        await startFront({
-          config,
-          log,
-          clock,
-          ledger: ownLedger,
-          keyedLookUps: { ...certificates, usage: (...args) => ownLedger.usage(...args) },
-          certificates,
-          workers: workers.asWorkers(),
-          mainThread: i === 0 ? mainThread : far.calls,
-          keys: { certificateIds: keys.ids, incarnations: [], storedAnswers: keys.storedAnswers },
-          sink: sinkInto(ownLedger, sequencesFrom(from)),
-          metrics: { memory, shard: i },
-        }),
-      );
-      told.push(i === 0 ? watchedFront(fronts[i].stack, i, seen) : link.remote(['lotsRevoked']));
-    }
-    limits?.start();
-    pool = startPool({
-      ledger,
-      sources: [
+    const { certificates, stopSealing } = await startLog(options);
+    const lookUpsOf = (ledger: Ledger) => ({
+      ...certificates,
+      usage: (...args: Parameters<Ledger['usage']>) => ledger.usage(...args),
+      witnesses: async () => [],
+    });
+    const service = await startService(config, log, {
+      clock,
+      startLedger: async () => {
+        const ledger = ledgerFor('main');
+        return {
+          ...{ ledger, certificates, keyedLookUps: lookUpsOf(ledger), failed: NEVER },
+          fronts: Array.from({ length: config.fronts }, (_, i) => ({
+            ledger: NO_PORTS,
+            sink: options.sinkFor(i),
+          })),
+          async stop() {
+            for (const timer of looks) clearInterval(timer);
+            await stopSealing();
+          },
+        };
+      },
+      openKeys: async () => ({
+        certificateIds: keys.ids,
+        incarnations: [],
+        storedAnswers: keys.storedAnswers,
+      }),
+      startFront: async (place, data, { mainThread }) => {
+        const ledger = ledgerFor(place);
+        const lookUps = { ledger, certificates, keyedLookUps: lookUpsOf(ledger) };
+        const opened = await openFront(place, data, mainThread, options, lookUps);
+        fronts[place] = opened.front;
+        return opened.running;
+      },
+      startAssessor: () => workers,
+      openSources: () => [
         { backend: sources.processor(), limits: JOB_LIMITS },
         { backend: sources.stream(), limits: UNLIMITED },
       ],
-      assessor: workers,
-      config,
-      log,
-      clock,
-      fronts: told,
-      tested: fronts[0].stack,
+      fetchBeacon: () => Promise.reject(new Error('no beacon is in this world')),
     });
-    const started = pool;
-    const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
-    const upkeep = [
-      every(RATES_INTERVAL_MS, log, () => ledger.saveRates(cells.rates())),
-      every(EXPIRY_INTERVAL_MS, log, () => retention.sweep()),
-    ];
-    return new SimNode(fronts, started, async () => {
-      await Promise.all(fronts.map(({ stack }) => stack.drain(DRAIN_DEADLINE_MS)));
-      await limits?.close();
-      for (const timer of [...upkeep, ...looks]) clearInterval(timer);
-      await started.stop();
-      for (const { stack } of fronts) stack.close();
-      await ledger.saveRates(cells.rates());
-      await stopSealing();
-    });
+    return new SimNode(fronts, service);
   }
 
   /** As SIGTERM does it. */
   stop(): Promise<void> {
-    return this.#stop();
+    return this.#service.stop();
   }
 }
 
-async function startFront(around: FrontOptions): Promise<NodeFront> {
+const NEVER = new Promise<never>(() => {});
+/** The simulation joins the threads itself. */
+const NO_PORTS = {} as LedgerPorts;
+
+/** The first front shares its thread with what all ask, and each other one has a link to it (workers/thread.ts). */
+async function openFront(
+  place: number,
+  { config, keys, metrics, sink: sinkData }: FrontData,
+  mainThread: MainThread,
+  { machine, random, clock, log, workers, seen }: NodeOptions,
+  lookUps: LedgerOfFront,
+): Promise<{ front: NodeFront; running: RunningFront }> {
+  const [port, farPort] = portPair(machine, random);
+  let served: FrontCommands;
+  const link = new Link<FrontCommands, MainThread>(port, { serve: mainThread });
+  const far = new Link<MainThread, FrontCommands>(farPort, {
+    get serve() {
+      return served;
+    },
+    after: { installSeed: (_seed, quantumSeed) => void quantumSeed.fill(0) },
+  });
+  const { sink, close } = await openFrontSink(sinkData, lookUps.ledger, clock);
   const front = new SimFront();
-  return { stack: await startFrontStack({ ...around, listen: (options) => front.listen(options) }), front };
+  const stack = await startFrontStack({
+    ...{ config, log, clock, ...lookUps, keys, metrics, sink },
+    workers: workers.asWorkers(),
+    mainThread: place === 0 ? mainThread : far.calls,
+    listen: (options) => front.listen(options),
+  });
+  served = watchedFront(stack, place, seen);
+  const { port: listensOn, baseUrl } = stack;
+  const commands = place === 0 ? served : link.remote(['lotsRevoked', 'fillPure', 'sample', 'drain']);
+  const end = async () => {
+    stack.close();
+    close();
+  };
+  return { front: { stack, front }, running: { port: listensOn, baseUrl, commands, failed: NEVER, end } };
 }
 
-/**
- * What the ledger thread does beside the ledger: certificates and their log. The log has a second writer, as if another
- * node took itself for the one that seals.
- */
+/** What the ledger thread does beside the ledger: certificates and their log, which every node of several takes itself to seal. */
 async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   const ledger = ledgerFor('log');
   const ids = new CertificateIds(keys.ids);
-  const openLog = (store: Ledger) => CertificateLog.open({ store, ids, keys: keys.log, clock });
-  const certificateLog = await openLog(ledger);
-  const otherLog = await openLog(ledgerFor('other log'));
-  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: certificateLog });
+  const writer = await CertificateLog.open({ store: ledger, ids, keys: keys.log, clock });
+  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: writer });
   let isStopping = false;
-  const keepSealing = async (writer: CertificateLog) => {
+  const keepSealing = async () => {
     while (!isStopping) {
       let sealed = 0;
       try {
@@ -227,9 +204,9 @@ async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
       if (sealed < BATCH_LEAVES) await new Promise((resolve) => setTimeout(resolve, SEAL_INTERVAL_MS));
     }
   };
-  const sealing = Promise.all([keepSealing(certificateLog), keepSealing(otherLog)]);
+  const sealing = keepSealing();
   return {
-    certificates: certificateService(archive, certificateLog, keysDocument(keys.log)),
+    certificates: certificateService(archive, writer, keysDocument(keys.log)),
     stopSealing: async () => {
       isStopping = true;
       await sealing;
@@ -237,20 +214,18 @@ async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   };
 }
 
-function watchedFront(stack: FrontStack, front: number, seen: NodeOptions['seen']): FrontEvents {
+/** The front, which tells of what it is told. */
+function watchedFront(stack: FrontStack, front: number, seen: NodeOptions['seen']): FrontCommands {
   return {
+    ...stack,
     installSeed: (seed, bytes, lot) => {
       seen.seed(front, seed, bytes);
       stack.installSeed(seed, bytes, lot);
     },
-    installSystemLot: (lot) => stack.installSystemLot(lot),
-    lotsCame: () => stack.lotsCame(),
     lotsRevoked: async (lotIds) => {
       await stack.lotsRevoked(lotIds);
       seen.withdrawn(front, lotIds);
     },
-    sourcesClosed: () => stack.sourcesClosed(),
-    becomeReady: () => stack.becomeReady(),
   };
 }
 

@@ -3,18 +3,16 @@ import './machine.ts'; // first: it takes its place before anything of the servi
 import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import { runCourse } from './course.ts';
 import { MUTANTS } from './mutants.ts';
-import { STORE_KINDS } from './stores.ts';
 
 // `node test/adversary/sim/run.ts --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
-// `--mutant NAME` plants a bug, `--store lmdb` takes the real ledger, `--nodes 2` runs two nodes over one set of books, `--trace` tells everything that happens.
-const asked = { steps: 1_000, nodes: 1, mutant: NOT_GIVEN, store: 'memory' };
+// `--mutant NAME` plants a bug, `--nodes 2` runs two nodes over one set of books, `--trace` tells everything that happens.
+const asked = { steps: 1_000, nodes: 1, mutant: NOT_GIVEN };
 const values = readOptions({ ...asked, seed: 1, seeds: 1, minutes: 0, trace: false });
 const { seed: first, steps, nodes, seeds, minutes } = values;
 const endsAtMs = Date.now() + 60_000 * minutes;
 const mutant = MUTANTS.find(({ name }) => name === values.mutant);
-const store = STORE_KINDS.find((kind) => kind === values.store);
-if ((values.mutant !== undefined && mutant === undefined) || store === undefined)
-  throw new Error('there is no such mutant, or no such store');
+if (values.mutant !== undefined && mutant === undefined)
+  throw new Error(`there is no mutant ${values.mutant}`);
 const how = (Object.keys(asked) as (keyof typeof asked)[])
   .filter((name) => values[name] !== undefined)
   .map((name) => ` --${name} '${values[name]}'`)
@@ -28,7 +26,6 @@ for (let seed = first; minutes === 0 ? seed < first + seeds : Date.now() < endsA
     seed,
     steps,
     ...(mutant && { mutant }),
-    store,
     nodes,
     progressed,
     ...(values.trace && { tell: say }),

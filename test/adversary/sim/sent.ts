@@ -74,9 +74,12 @@ export function isAnswer({ plan, reply }: Sent): boolean {
   return reply?.status === 200 && plan.data !== undefined && !plan.data.dryRun;
 }
 
-/** What the front itself says when an answer takes too long: the answer may still come to be. */
+/** What the front says when an answer, or the books, take too long: the answer may still come to be. */
 export function isDeadline({ reply }: Sent): boolean {
-  return reply?.status === 503 && Buffer.from(reply.body).toString('utf8').includes('did not answer in time');
+  return (
+    reply?.status === 503 &&
+    /did not answer in time|database does not answer/.test(Buffer.from(reply.body).toString())
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import './machine.ts'; // first: it takes its place before anything of the service is loaded
 import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
 import { type Config, loadSettings } from '../../../src/config/config.ts';
 import type { Log } from '../../../src/core/log.ts';
@@ -8,15 +9,16 @@ import { COSIGNATURE_TYPE, noteKeyId, verifierKey } from '../../../src/crypto/no
 import { SigningKey } from '../../../src/crypto/signing.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { Chance } from '../../support/chance.ts';
-import type { MemoryNodes } from '../../support/memory-nodes.ts';
+import { MemoryNodes } from '../../support/memory-nodes.ts';
 import { Operator } from './clients.ts';
+import { type AtRisk, SimDisk } from './disk.ts';
+import { type Ending, LedgerFolder } from './folder.ts';
 import type { SimMachine } from './machine.ts';
 import type { Mutant } from './mutants.ts';
 import { type NodeKeys, SimNode } from './node.ts';
 import { Keepers } from './oracle/keepers.ts';
-import { Violation } from './oracle/violation.ts';
+import { hold, Violation } from './oracle/violation.ts';
 import { type Job, SimSources, type SourceWatch } from './sources.ts';
-import type { SimStore } from './stores.ts';
 import { Weather } from './weather.ts';
 import { type Life, wired } from './wire.ts';
 import { SimWorkers } from './workers.ts';
@@ -25,6 +27,9 @@ import { SimWorkers } from './workers.ts';
 const CLOCKS_DIFFER_MS = 450;
 const LINES_KEPT = 80;
 const FRONTS = 2;
+const POWER_CUTS = 0.3;
+/** How a start refuses a journal whose acknowledged records are damaged (ledger/journal.ts). */
+const DAMAGE_TOLD = /journal-\S+ is damaged at byte/;
 
 /** What a run's faults and deeds came to, by name. */
 export type Counts = Record<string, number>;
@@ -53,9 +58,9 @@ export class Member {
 }
 
 function newLife(number: number, node: number): Life {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   return {
-    number,
-    node,
+    ...{ number, node, ended, end },
     dead: false,
     stopped: false,
     pausedUntilMs: 0,
@@ -80,7 +85,12 @@ export class World {
   readonly #deathsTold = new Set<string>();
   readonly #killed = new Set<string>();
   #lives = 0;
-  readonly #store: SimStore;
+  /** Undefined with a single one. */
+  readonly nodes: MemoryNodes | undefined;
+  readonly #disk: SimDisk | undefined;
+  readonly #folder: LedgerFolder | undefined;
+  /** Segments that journals hold since the last start, by sequence. */
+  #journaled: number[] = [];
   readonly #mutant: Mutant | undefined;
   readonly #tell: (line: string) => void;
   readonly #trace = createHash('sha256');
@@ -90,19 +100,19 @@ export class World {
   constructor(
     machine: SimMachine,
     random: Chance,
-    store: SimStore,
     mutant: Mutant | undefined,
     tell: (line: string) => void,
     nodeCount: number,
   ) {
     this.machine = machine;
     this.random = random;
-    this.#store = store;
     this.#tell = tell;
     this.weather = new Weather(this.random.fork('weather'));
     this.#mutant = mutant;
     this.#keys = nodeKeys(this.random.fork('keys'));
     this.#config = configOf(this.random.fork('config'));
+    if (nodeCount > 1) this.nodes = new MemoryNodes(machine.clock(), mutant?.faults ?? {});
+    else [this.#folder, this.#disk] = this.#openFolder();
     this.operator = new Operator(() => this.ledger, this.machine);
     const { operator } = this;
     const ids = new CertificateIds(this.#keys.ids);
@@ -125,19 +135,66 @@ export class World {
       return new Member(
         i,
         new SimSources(machine, chance, this.weather.source, watch, atProvider),
-        store.ledger,
+        this.ledger,
       );
     });
   }
 
-  /** What several nodes share; undefined with a single one. */
-  get nodes(): MemoryNodes | undefined {
-    return this.#store.nodes;
+  /** As it is stored. */
+  get ledger(): Ledger {
+    return this.nodes?.books ?? this.#folder!.ledger;
   }
 
-  /** As it is on disk. */
-  get ledger(): Ledger {
-    return this.#store.ledger;
+  /** Before any node starts. */
+  async openLedger(): Promise<void> {
+    if (this.#folder !== undefined) await this.#folder.start(this.#disk!);
+  }
+
+  async close(): Promise<void> {
+    await this.#folder?.close().catch(() => {}); // it is gone, and a broken one may refuse to store the rest
+    this.#disk?.unmount();
+  }
+
+  #openFolder(): [LedgerFolder, SimDisk] {
+    const { machine } = this;
+    const { fronts, durability } = this.#config;
+    const folder = new LedgerFolder({
+      ...{ machine, fronts, durability },
+      log: this.#ledgerLog(),
+      failed: () => this.#ledgerStopped(this.members[0].life),
+    });
+    const disk = new SimDisk({
+      ...{
+        machine,
+        random: this.random.fork('disk'),
+        folder: folder.path,
+        durability,
+        faults: this.weather.disk,
+      },
+      written: ({ front, segment }) => {
+        this.note(`journal ${front}: segment ${segment.sequence}`);
+        this.count('segments journaled');
+        this.#journaled.push(segment.sequence);
+        const call = { method: 'commit', args: [[segment], []], result: undefined };
+        const { life } = this.members[0];
+        this.check(() =>
+          this.keepers.applied(life, front, { ...call, again: false, calledAtMs: machine.nowMs }),
+        );
+      },
+      failed: () => this.#ledgerStopped(this.members[0].life),
+    });
+    return [folder, disk];
+  }
+
+  /** Fail-stop, as cli/serve.ts has it: whoever supervises the process starts the next. */
+  #ledgerStopped(life: Life): void {
+    if (life.stopped) return;
+    life.stopped = true;
+    const member = this.members[life.node];
+    const end = () => {
+      if (member.life === life) this.crash(member, this.random.fork(`stop ${life.number}`).gap(1_000));
+    };
+    this.machine.after(this.random.fork(`stopping ${life.number}`).gap(200), end, 'world');
   }
 
   /** The digest of everything that happened so far. */
@@ -201,9 +258,11 @@ export class World {
   /** The process is gone at once; the next one starts after `downMs`. */
   crash(member: Member, downMs: number): void {
     if (member.life.dead) return;
-    this.count('crashes');
-    this.note(`life ${member.life.number} dies`);
-    this.#end(member, downMs);
+    const { number } = member.life;
+    const isCut = this.nodes === undefined && this.random.fork(`end ${number}`).chance(POWER_CUTS);
+    this.count(isCut ? 'power cuts' : 'crashes');
+    this.note(`life ${number} dies${isCut ? ' of a power cut' : ''}`);
+    this.#end(member, downMs, isCut ? 'power cut' : 'killed');
   }
 
   /** An operator fences the node, whose process finds out when it next writes. */
@@ -226,17 +285,66 @@ export class World {
     let isOver = false;
     stopping.then(() => (isOver = true));
     for (let i = 0; i < 400 && !isOver && !life.dead; i++) await this.machine.pass(50);
-    if (!life.dead) this.#end(member, downMs);
+    if (!life.dead) this.#end(member, downMs, isOver ? 'in order' : 'killed');
   }
 
-  #end(member: Member, downMs: number): void {
+  #end(member: Member, downMs: number, how: Ending): void {
     member.life.dead = true;
+    member.life.end();
     member.node = undefined;
     const next = async () => {
-      await this.#store.reopen();
-      this.start(member);
+      if (this.#folder !== undefined) await this.#reopen(this.#folder, this.#disk!, how);
+      this.machine.after(downMs, () => this.start(member), 'world');
     };
-    this.machine.after(downMs, next, 'world');
+    this.machine.after(0, next, 'world');
+  }
+
+  /** The next process recovers what the last one left: all that was acknowledged, but for what its disk has lost. */
+  async #reopen(folder: LedgerFolder, disk: SimDisk, how: Ending): Promise<void> {
+    try {
+      const atRisk = await folder.end(how, disk);
+      const isRefused = await this.#opens(folder, disk);
+      const sequences = this.#journaled.splice(0);
+      for (const sequence of sequences) await this.#mustBeThere(sequence, atRisk, isRefused);
+      const isRight = !isRefused || sequences.some((each) => atRisk.get(each)?.mustBeTold);
+      hold(isRight, 'no fault of its own', () => 'a start tells of damage, and there is none');
+    } catch (error) {
+      const isViolation = error instanceof Violation;
+      this.breaks(isViolation ? error : new Violation('no fault of its own', String((error as Error).stack)));
+    }
+  }
+
+  /** Whether a start was refused for damage, whereupon the operator takes the folder as it lies. */
+  async #opens(folder: LedgerFolder, disk: SimDisk): Promise<boolean> {
+    try {
+      await folder.start(disk);
+      return false;
+    } catch (error) {
+      if (!DAMAGE_TOLD.test(String(error))) throw error;
+      this.note('the start tells of damage');
+      await folder.start(disk, true);
+      return true;
+    }
+  }
+
+  async #mustBeThere(sequence: number, atRisk: ReadonlyMap<number, AtRisk>, isTold: boolean): Promise<void> {
+    if ((await this.ledger.segment(sequence)) !== undefined) return;
+    const risk = atRisk.get(sequence);
+    hold(
+      risk?.mayBeLost === true,
+      'durable before the reply',
+      () => `segment ${sequence} is gone after a restart`,
+    );
+    const isKnown = !risk.mustBeTold || isTold;
+    hold(isKnown, 'durable before the reply', () => `segment ${sequence} is lost, and no start has told so`);
+    this.count('segments lost by the disk');
+    if (risk.mustBeTold) this.count('losses told');
+    this.keepers.books.lost(sequence);
+  }
+
+  #ledgerLog(): Log {
+    const error = (_facts: object, message: string) => this.note(`ledger: ${message}`);
+    return { debug() {}, info() {}, warn() {}, error };
   }
 
   async #startNode({ sources, ledger }: Member, life: Life): Promise<SimNode> {
@@ -254,8 +362,11 @@ export class World {
       config: this.#config,
       log: this.#log(life),
       keys: this.#keys,
-      // The label is part of the seed: another one gives other courses than those that sim.test.ts names.
       ledgerFor: (of) => this.#ledgerFor(ledger, life, of, random.fork(`door ${of}`)),
+      sinkFor: (front) => {
+        const place = this.#folder?.journals[front];
+        return { held: null, journal: place ? { place, durability: this.#config.durability } : null };
+      },
       workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf, (pieces, left) =>
         this.check(() => keepers.pure.worked(pieces, left)),
       ),
@@ -271,9 +382,8 @@ export class World {
     });
   }
 
-  #ledgerFor(inner: Ledger, life: Life, of: 'main' | 'log' | 'other log' | number, random: Chance): Ledger {
+  #ledgerFor(inner: Ledger, life: Life, of: 'main' | 'log' | number, random: Chance): Ledger {
     const { machine, weather, keepers } = this;
-    const member = this.members[life.node];
     const ledger = wired(this.#mutant?.ledger?.(inner, life) ?? inner, {
       machine,
       random,
@@ -285,13 +395,7 @@ export class World {
         this.note(`${of}: ${what}`);
       },
       applied: (call) => this.check(() => keepers.applied(life, of, call)),
-      // as cli/serve.ts does: fail-stop, and whoever supervises the process starts the next
-      stopped: () => {
-        const end = () => {
-          if (member.life === life) this.crash(member, random.gap(1_000));
-        };
-        machine.after(random.gap(200), end, 'world');
-      },
+      stopped: () => this.#ledgerStopped(life),
     });
     return this.#mutant?.ledgerFor?.(ledger) ?? ledger;
   }
@@ -372,7 +476,9 @@ function configOf(random: Chance): Config {
     sources: [],
     fronts: random.between(1, FRONTS),
     sourcePolicy: random.pick(['priority', 'share']),
+    durability: random.pick(['fsync', 'fsync', 'commit']),
     reservoirBytes: random.pick([96 * 1024, 192 * 1024]),
     accessLogSample: 0,
+    dataDir: tmpdir(),
   };
 }

@@ -1,15 +1,17 @@
 import type { Chance } from '../../support/chance.ts';
+import { type DiskFaults, SOUND_DISK } from './disk.ts';
 import { SOUND, type SourceFaults } from './sources.ts';
 import { CALM, type WireFaults } from './wire.ts';
 import type { WorkerFaults } from './workers.ts';
 
 interface Faults {
   readonly wire: WireFaults;
+  readonly disk: DiskFaults;
   readonly source: SourceFaults;
   readonly workers: WorkerFaults;
 }
 
-const FAIR: Faults = { wire: CALM, source: SOUND, workers: { overloaded: 0, dies: 0 } };
+const FAIR: Faults = { wire: CALM, disk: SOUND_DISK, source: SOUND, workers: { overloaded: 0, dies: 0 } };
 
 /** No more of one fault than this, or nothing would ever be done. */
 const FAULT_MAX = 0.6;
@@ -35,6 +37,12 @@ export class Weather {
         full: rate(0.002, 0.02),
         stop: rate(0.001, 0.004),
       },
+      disk: {
+        slow: rate(0.002, 0.01, 0.05),
+        fails: rate(0.001, 0.004),
+        lies: rate(0.05, 0.3),
+        full: rate(0.002, 0.02),
+      },
       source: {
         fails: rate(0.02, 0.1, 0.3),
         lost: rate(0.02, 0.1),
@@ -51,6 +59,7 @@ export class Weather {
   }
 
   readonly wire = (): WireFaults => this.#now.wire;
+  readonly disk = (): DiskFaults => this.#now.disk;
   readonly source = (): SourceFaults => this.#now.source;
   readonly workers = (): WorkerFaults => this.#now.workers;
 
@@ -68,12 +77,23 @@ export class Weather {
   }
 
   change(): void {
-    const { wire, source, workers } = this.#usual;
+    const { wire, disk, source, workers } = this.#usual;
     const kinds: Readonly<Record<string, readonly [weight: number, faults: Faults]>> = {
       usual: [3, this.#usual],
       fair: [1, FAIR],
-      storm: [1, { wire: stronger(wire), source: stronger(source), workers: stronger(workers) }],
-      'disk full': [1, { ...this.#usual, wire: { ...wire, full: FAULT_MAX } }],
+      storm: [
+        1,
+        {
+          wire: stronger(wire),
+          disk: stronger(disk),
+          source: stronger(source),
+          workers: stronger(workers),
+        },
+      ],
+      'disk full': [
+        1,
+        { ...this.#usual, wire: { ...wire, full: FAULT_MAX }, disk: { ...disk, full: FAULT_MAX } },
+      ],
       'ledger away': [1, { ...this.#usual, wire: { ...wire, lostBefore: FAULT_MAX, slow: 0.1 } }],
       'sources away': [1, { ...this.#usual, source: { ...source, fails: 1 } }],
     };

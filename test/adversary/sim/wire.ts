@@ -64,6 +64,9 @@ export interface Life {
   isSettled: boolean;
   /** Nothing that it asked for is done any more, and nothing is told to it. */
   dead: boolean;
+  /** Resolves when it is dead. */
+  readonly ended: Promise<void>;
+  readonly end: () => void;
   /** A commit failed: nothing more is written, and the service is to stop. */
   stopped: boolean;
 }
@@ -120,6 +123,7 @@ function overPort(reader: DirectoryReader, { machine, random, life }: WireOption
     const copy = structuredClone(changes);
     lastAtMs = Math.max(machine.nowMs + random.gap(LATENCY_MS), lastAtMs + 1e-3);
     const run = () => void reader.directoryChanged(copy, readAtMs).then(resolve, reject);
+    life.ended.then(() => reject(new Error('the thread is gone'))); // as a port that closes says it
     machine.after(lastAtMs - machine.nowMs, run, life);
     return promise;
   };
@@ -185,7 +189,6 @@ async function apply(
   if (fate === 'lost before') throw lost(`${method}: lost before it was made`);
   if (fate === 'full') throw new ApiError('storage_unavailable', { retryAfterS: 5 });
   const fail = () => {
-    life.stopped = true;
     stopped();
     return stoppedError();
   };

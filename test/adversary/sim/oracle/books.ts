@@ -95,6 +95,18 @@ export class BookKeeper {
     this.#spend(sent.client, entry, periodOf(entry.issuedAtMs));
   }
 
+  /** A segment that was durable is gone with its disk: nothing of it was spent. */
+  lost(sequence: number): void {
+    for (const sent of this.sent.values()) {
+      if (sent.persisted?.segment !== sequence) continue;
+      const { accountNumber, credits, issuedAtMs } = sent.persisted.entry;
+      const used = this.usedIn(accountNumber, periodOf(issuedAtMs));
+      used.requests -= 1;
+      used.credits -= credits;
+      sent.persisted = undefined;
+    }
+  }
+
   #spend(client: SimClient, { accountNumber, credits }: AnswerEntry, period: number): void {
     const used = this.usedIn(accountNumber, period);
     used.requests += 1;

@@ -28,6 +28,7 @@ export class KeyKeeper {
 
   /** Its answer became durable. */
   persisted(sent: Sent): void {
+    this.#latestWallMs = Math.max(this.#latestWallMs, this.#machine.wallMs());
     if (!isKeyed(sent)) return;
     const issuedAtMs = sent.persisted?.entry.issuedAtMs ?? 0;
     for (const other of this.#of(sent)) {

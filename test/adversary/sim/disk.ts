@@ -1,0 +1,328 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { basename } from 'node:path';
+import { unpackRecord } from '../../../src/ledger/front-journal.ts';
+import { type Durability, journalOf } from '../../../src/ledger/journal.ts';
+import type { SegmentRecord } from '../../../src/ledger/records.ts';
+import { decodeSegment } from '../../../src/ledger/segment.ts';
+import type { Chance } from '../../support/chance.ts';
+import type { SimMachine } from './machine.ts';
+
+/** How often a write to a journal meets which fault, from 0 to 1 each. */
+export interface DiskFaults {
+  /** Takes up to SLOW_MAX_MS. */
+  slow: number;
+  /** The disk refuses it, before or after it was written. */
+  fails: number;
+  /** The disk says that it has flushed the write, and has not. */
+  lies: number;
+  /** A look at the free space finds none. */
+  full: number;
+}
+
+export const SOUND_DISK: DiskFaults = { slow: 0, fails: 0, lies: 0, full: 0 };
+
+/** A sector is written as a whole or not at all. */
+const SECTOR_BYTES = 512;
+/** A write through to the disk takes this long, on average. */
+const FLUSH_MS = 0.3;
+const SLOW_MAX_MS = 4_000;
+/** Of each journal: far more than what the ledger's thread has not stored yet. */
+const RECORDS_KEPT = 400;
+/** Where the layout of ledger/journal.ts has what. */
+const RECORD = { magic: 0x6a_6e_72_71, position: 8, payloadBytes: 24, payload: 32 } as const;
+
+/** A record of a journal that was written as a whole. */
+export interface Written {
+  readonly front: number;
+  readonly segment: SegmentRecord;
+  /** In the positions of the journal. */
+  readonly position: number;
+  /** No sector of it was lost since. */
+  isWhole: boolean;
+  /** Nobody was promised that it survives a power cut, or the disk lied about it. */
+  mayBeLost: boolean;
+}
+
+interface Write {
+  readonly at: number;
+  readonly bytes: Uint8Array;
+  /** What stood there. */
+  readonly before: Uint8Array;
+  readonly record: Written | undefined;
+}
+
+/** One of the files of a journal. */
+interface Journal {
+  readonly path: string;
+  readonly front: number;
+  /** Oldest first. */
+  unflushed: Write[];
+  readonly records: Written[];
+}
+
+interface Open {
+  readonly journal: Journal | undefined;
+  readonly writesThrough: boolean;
+}
+
+/** A write that is on its way to the disk. */
+interface Waiting {
+  readonly fd: number;
+  readonly bytes: Uint8Array;
+  readonly at: number;
+}
+
+/** A record that a power cut took. */
+export interface AtRisk {
+  readonly mayBeLost: boolean;
+  /** A later record is there, before which this one must have been flushed: the loss can be seen, and must be told. */
+  readonly mustBeTold: boolean;
+}
+
+export interface SimDiskOptions {
+  readonly machine: SimMachine;
+  readonly random: Chance;
+  /** What is opened below it is on this disk. Files but for journals never fail and lose nothing. */
+  readonly folder: string;
+  /** With `commit`, a record is acknowledged before it is on the disk. */
+  readonly durability: Durability;
+  /** Read at each write: the weather changes. */
+  readonly faults: () => DiskFaults;
+  /** A whole record stands in a journal, whether or not the front hears of it. */
+  readonly written: (record: Written) => void;
+  /** A write failed. */
+  readonly failed: () => void;
+}
+
+const real = {
+  openSync: fs.openSync,
+  closeSync: fs.closeSync,
+  writeSync: fs.writeSync,
+  write: fs.write,
+  fsyncSync: fs.fsyncSync,
+  fdatasync: fs.fdatasync,
+};
+
+let mounted: SimDisk | undefined;
+
+/**
+ * The disk below the journals of the fronts. The files are real and hold what a process would read. What a killed process has
+ * written stays; a power cut takes, sector by sector, some of what was not flushed, and tears what was being written.
+ */
+export class SimDisk {
+  readonly #options: SimDiskOptions;
+  readonly #open = new Map<number, Open>();
+  readonly #waiting = new Set<Waiting>();
+  #journals = new Map<string, Journal>();
+
+  constructor(options: SimDiskOptions) {
+    this.#options = options;
+    mounted = this;
+  }
+
+  unmount(): void {
+    this.#endProcess();
+    mounted = undefined;
+  }
+
+  /** Free bytes of the file system: 0 or 1. */
+  freeBytes(): number {
+    return this.#options.random.chance(this.#options.faults().full) ? 0 : 1;
+  }
+
+  opened(fd: number, path: string, writesThrough: boolean): void {
+    if (!path.startsWith(this.#options.folder)) return;
+    this.#open.set(fd, { journal: this.#journalAt(path), writesThrough });
+  }
+
+  closed(fd: number): void {
+    this.#open.delete(fd);
+    for (const each of this.#waiting) if (each.fd === fd) this.#waiting.delete(each);
+  }
+
+  isJournal(fd: number): boolean {
+    return this.#open.get(fd)?.journal !== undefined;
+  }
+
+  /** Throws what the disk says. */
+  writeNow(fd: number, bytes: Uint8Array, at: number): void {
+    const { random, faults } = this.#options;
+    const fails = recordIn(bytes) && random.chance(faults().fails);
+    if (fails && random.chance(0.5)) throw this.#failure();
+    this.#put(fd, bytes.slice(), at, !random.chance(faults().lies));
+    if (fails) throw this.#failure();
+  }
+
+  /** Writes through, off the loop. `done` is called in the time of the machine, unless its process has died. */
+  write(fd: number, bytes: Uint8Array, at: number, done: (error: Error | null, count: number) => void): void {
+    const { machine, random, faults } = this.#options;
+    const { slow, fails, lies } = faults();
+    const waiting = { fd, bytes: bytes.slice(), at };
+    this.#waiting.add(waiting);
+    machine.after(random.chance(slow) ? random.uniform() * SLOW_MAX_MS : random.gap(FLUSH_MS), () => {
+      if (!this.#waiting.delete(waiting)) return;
+      const isRefused = random.chance(fails);
+      if (isRefused && random.chance(0.5)) {
+        done(this.#failure(), 0);
+        return;
+      }
+      this.#put(fd, waiting.bytes, at, !random.chance(lies));
+      done(isRefused ? this.#failure() : null, bytes.length);
+    });
+  }
+
+  flush(fd: number): void {
+    const { journal } = this.#open.get(fd)!;
+    if (journal === undefined) return;
+    for (const { record } of journal.unflushed) if (record !== undefined) record.mayBeLost = false;
+    journal.unflushed = [];
+  }
+
+  /** Flushes off the loop. */
+  flushSoon(fd: number, done: (error: Error | null) => void): void {
+    const { machine, random, faults } = this.#options;
+    machine.after(random.gap(FLUSH_MS), () => {
+      if (!this.#open.has(fd)) return;
+      if (!random.chance(faults().lies)) this.flush(fd);
+      done(null);
+    });
+  }
+
+  /** The process is gone: what it wrote stays, and of what it was writing a part may be there. */
+  kill(): void {
+    for (const { fd, bytes, at } of this.#waiting) {
+      const sectors = this.#options.random.between(0, Math.ceil(bytes.length / SECTOR_BYTES));
+      this.#put(fd, bytes.subarray(0, sectors * SECTOR_BYTES), at, true);
+    }
+    this.#endProcess();
+  }
+
+  /** The power is gone. Gives the acknowledged records that were not flushed and are not whole now, by sequence. */
+  cutPower(): Map<number, AtRisk> {
+    for (const { fd, bytes, at } of this.#waiting) this.#put(fd, bytes, at, false);
+    const journals = [...this.#journals.values()];
+    for (const journal of journals) this.#lose(journal);
+    this.#endProcess();
+    const records = journals.flatMap((journal) => journal.records);
+    const lost = records
+      .filter(({ isWhole, mayBeLost }) => !isWhole || mayBeLost)
+      .map(({ segment, front, position, isWhole, mayBeLost }): [number, AtRisk] => {
+        const isLater = (other: Written) => other.front === front && other.position > position;
+        const isSeen = records.some((other) => other.isWhole && isLater(other));
+        const mustBeTold = !isWhole && isSeen && this.#options.durability === 'fsync';
+        return [segment.sequence, { mustBeTold, mayBeLost }];
+      });
+    return new Map(lost);
+  }
+
+  /** Each sector that was not flushed is as it was before, or not. */
+  #lose({ path, unflushed }: Journal): void {
+    if (unflushed.length === 0) return;
+    const { random } = this.#options;
+    const fd = real.openSync(path, 'r+');
+    for (const { at, before, bytes, record } of unflushed.toReversed()) {
+      for (let from = at; from < at + before.length; ) {
+        const to = Math.min((Math.floor(from / SECTOR_BYTES) + 1) * SECTOR_BYTES, at + before.length);
+        const [old, now] = [before, bytes].map((each) => each.subarray(from - at, to - at));
+        if (random.chance(0.5)) {
+          real.writeSync(fd, old, 0, old.length, from);
+          if (record !== undefined && Buffer.compare(old, now) !== 0) record.isWhole = false;
+        }
+        from = to;
+      }
+    }
+    real.closeSync(fd);
+  }
+
+  #endProcess(): void {
+    this.#waiting.clear();
+    for (const fd of this.#open.keys()) real.closeSync(fd);
+    this.#open.clear();
+    this.#journals = new Map();
+  }
+
+  /** `isKept`: a write through is on the disk then. */
+  #put(fd: number, bytes: Uint8Array, at: number, isKept: boolean): void {
+    const { journal, writesThrough } = this.#open.get(fd)!;
+    if (journal === undefined) return;
+    const before = new Uint8Array(bytes.length);
+    fs.readSync(fd, before, 0, before.length, at);
+    for (let done = 0; done < bytes.length; )
+      done += real.writeSync(fd, bytes, done, bytes.length - done, at + done);
+    const record = recordIn(bytes, journal.front);
+    if (!isKept || !writesThrough) journal.unflushed.push({ at, bytes, before, record });
+    if (journal.unflushed.length > RECORDS_KEPT) journal.unflushed.shift(); // the system flushes by itself, in the end
+    if (record === undefined) return;
+    record.mayBeLost = !isKept || this.#options.durability === 'commit';
+    journal.records.push(record);
+    if (journal.records.length > 2 * RECORDS_KEPT) journal.records.splice(0, RECORDS_KEPT);
+    this.#options.written(record);
+  }
+
+  #journalAt(path: string): Journal | undefined {
+    const journal = journalOf(basename(path));
+    if (journal === undefined || journal.isDraft) return undefined;
+    const front = Number(journal.name.split('-').at(-1));
+    const known = this.#journals.get(path) ?? { path, front, unflushed: [], records: [] };
+    this.#journals.set(path, known);
+    return known;
+  }
+
+  #failure(): Error {
+    this.#options.failed();
+    return Object.assign(new Error('injected: the disk refuses a write'), { code: 'EIO' });
+  }
+}
+
+/** The record that these bytes are; undefined when they are none, or a part of one. */
+function recordIn(bytes: Uint8Array, front = 0): Written | undefined {
+  if (bytes.length < RECORD.payload) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const payloadBytes = view.getUint32(RECORD.payloadBytes, true);
+  if (view.getUint32(0, true) !== RECORD.magic || RECORD.payload + payloadBytes > bytes.length)
+    return undefined;
+  const payload = new Uint8Array(bytes.subarray(RECORD.payload, RECORD.payload + payloadBytes));
+  return {
+    front,
+    segment: decodeSegment(unpackRecord(payload).segment),
+    position: view.getFloat64(RECORD.position, true),
+    isWhole: true,
+    mayBeLost: false,
+  };
+}
+
+type Done = (error: Error | null, count: number) => void;
+
+Object.assign(fs, {
+  openSync: (path: string, flags: string | number, mode?: number) => {
+    const isThrough = typeof flags === 'number' && (flags & fs.constants.O_DSYNC) !== 0;
+    const own = mounted !== undefined && isThrough ? (flags as number) & ~fs.constants.O_DSYNC : flags;
+    const fd = real.openSync(path, own, mode);
+    mounted?.opened(fd, String(path), isThrough);
+    return fd;
+  },
+  closeSync: (fd: number) => {
+    mounted?.closed(fd);
+    real.closeSync(fd);
+  },
+  writeSync: (fd: number, bytes: Uint8Array, offset: number, length: number, at: number) => {
+    if (mounted?.isJournal(fd) !== true) return real.writeSync(fd, bytes, offset, length, at);
+    mounted.writeNow(fd, bytes.subarray(offset, offset + length), at);
+    return length;
+  },
+  write: (fd: number, bytes: Uint8Array, offset: number, length: number, at: number, done: Done) => {
+    if (mounted?.isJournal(fd) === true) mounted.write(fd, bytes.subarray(offset, offset + length), at, done);
+    else real.write(fd, bytes, offset, length, at, done);
+  },
+  fsyncSync: (fd: number) => {
+    if (mounted?.isJournal(fd) === true) mounted.flush(fd);
+    else real.fsyncSync(fd);
+  },
+  fdatasync: (fd: number, done: (error: Error | null) => void) => {
+    if (mounted?.isJournal(fd) === true) mounted.flushSoon(fd, done);
+    else real.fdatasync(fd, done);
+  },
+});
+
+syncBuiltinESMExports();
