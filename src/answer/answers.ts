@@ -68,8 +68,6 @@ export class Answers {
   #lastLook: Promise<unknown> = Promise.resolve();
   /** A reading of the clock for the answer that is made at once; undefined for one that has waited. */
   #nowMs: number | undefined;
-  #isoAtMs = Number.NaN;
-  #iso = '';
 
   constructor(options: AnswersOptions) {
     this.#options = options;
@@ -376,7 +374,7 @@ export class Answers {
     answer.certificateId = committer.nextCertificateId();
     const { issuedAtMs } = answer;
     answer.reservation.countIn(periodOf(issuedAtMs));
-    answer.timestamp = this.#isoTime(issuedAtMs);
+    answer.timestamp = isoTime(issuedAtMs);
     answer.durationMs = this.#elapsedMs(ask);
     answer.deliveredBytes = answer.dataEnd - answer.dataStart;
     const { label } = answer.request;
@@ -430,15 +428,6 @@ export class Answers {
     const group = { tier, intervalMs: allowance.seedIntervalMs };
     this.#groups.set(allowance, group);
     return group;
-  }
-
-  /** ISO 8601; requests of one millisecond share it. */
-  #isoTime(atMs: number): string {
-    if (atMs !== this.#isoAtMs) {
-      this.#isoAtMs = atMs;
-      this.#iso = isoTime(atMs);
-    }
-    return this.#iso;
   }
 
   #elapsedMs(ask: Ask): number {

@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
+import { isoTime } from '../core/clock.ts';
 import { writeBase32, writeHex, writeLatin1 } from '../core/text-bytes.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
@@ -63,8 +64,6 @@ interface LeafTemplate {
 export class LeafHasher {
   readonly #ids: CertificateIds;
   readonly #templates = new Map<string, LeafTemplate>();
-  #timeMs = Number.NaN;
-  #timeText = '';
 
   constructor(ids: CertificateIds) {
     this.#ids = ids;
@@ -112,7 +111,9 @@ export class LeafHasher {
     writeBase32(ids, bytes, at.id, idFrom);
     writeBase32(packed, bytes, at.requestId, cursor.requestIdAt);
     writeHex(packed, bytes, at.delivered, cursor.deliveredAt, DIGEST_BYTES);
-    writeLatin1(this.#time(cursor.issuedAtMs), bytes, at.issuedAt);
+    const time = isoTime(cursor.issuedAtMs);
+    assert(time.length === TIME_CHARACTERS, 'a time is before the year 10000');
+    writeLatin1(time, bytes, at.issuedAt);
   }
 
   #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => CertifiedLot): LeafTemplate {
@@ -134,16 +135,6 @@ export class LeafHasher {
       this.#templates.set(name, template);
     }
     return template;
-  }
-
-  /** Entries come in the order of their times, many to a millisecond. */
-  #time(issuedAtMs: number): string {
-    if (issuedAtMs !== this.#timeMs) {
-      this.#timeMs = issuedAtMs;
-      this.#timeText = new Date(issuedAtMs).toISOString();
-      assert(this.#timeText.length === TIME_CHARACTERS, 'a time is before the year 10000');
-    }
-    return this.#timeText;
   }
 }
 

@@ -196,5 +196,10 @@ export function dayOf(wallMs: number): number {
 export function isoTime(atMs: number): string;
 export function isoTime(atMs: number | null): string | null;
 export function isoTime(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
+  if (atMs === null) return null;
+  if (atMs !== printed.atMs) printed = { atMs, text: new Date(atMs).toISOString() };
+  return printed.text;
 }
+
+/** The time that was printed last: answers and leaves come many to a millisecond. */
+let printed = { atMs: Number.NaN, text: '' };
