@@ -80,6 +80,7 @@ export interface ServicePorts {
 const SYSTEM_PORTS: Omit<ServicePorts, 'clock'> = {
   startLedger: startLedgerThread,
   openKeys,
+  // a thread for the only front would take 32 MiB and make nothing faster (SPEC-NOTES, where a front runs)
   startFront: (place, data, { mainThread, clock, log }) =>
     place === 0 ? openFront(data, mainThread, clock, log) : startFrontThread(data, mainThread),
   startAssessor: (log) => new AssessmentThread(log),
