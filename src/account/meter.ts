@@ -42,8 +42,8 @@ const REQUESTS_ELSEWHERE = 8;
 const CREDITS_ELSEWHERE = 9;
 /** What other nodes hold and have not used, as this node was last told. */
 const REQUESTS_UNUSED = 10;
-/** Requests that were refused because nothing was left here: a reason to look again. */
-const REFUSALS = 11;
+/** Requests that were refused because nothing was left here, and changes of the limits: reasons to look again. */
+const REASONS = 11;
 /** Nodes that live, and requests a minute of the account on all of them. */
 const NODES = 12;
 const PER_MINUTE = 13;
@@ -112,6 +112,7 @@ export class Meter {
     words[REQUESTS_TOTAL] = allowance.requestsPerMonth;
     words[CREDITS_TOTAL] = allowance.creditsPerMonth;
     words[PER_MINUTE] = allowance.requestsPerMinute;
+    words[REASONS] += 1;
     this.#divide();
     this.#leave();
   }
@@ -158,7 +159,7 @@ export class Meter {
     if (allowed) this.#turnTo(period);
     const hasRequest = allowed && words[REQUESTS] < words[REQUESTS_MAX];
     if (hasRequest) words[REQUESTS] += 1;
-    else if (allowed) words[REFUSALS] += 1;
+    else if (allowed) words[REASONS] += 1;
     const counted = words[PERIOD];
     const creditsLeft = words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE];
     const mayComeBack = words[REQUESTS_ELSEWHERE] + words[REQUESTS_UNUSED] > 0;
@@ -272,7 +273,7 @@ export class Meter {
   /** Grows when anything was used or refused, and when the limits changed. Read without the lock, as a hint. */
   get activity(): number {
     const words = this.#words;
-    return words[REQUESTS] + words[CREDITS] + words[REFUSALS] + words[REQUESTS_TOTAL] + words[CREDITS_TOTAL];
+    return words[REQUESTS] + words[CREDITS] + words[REASONS];
   }
 
   /**

@@ -56,6 +56,25 @@ describe('a node of several', () => {
     assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_612, 750]);
   });
 
+  it('gives up what rests the first time that it hears that all is granted', async () => {
+    const ACCOUNTS = 192; // sixteen in each look, and all in twelve
+    const allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth: 4 };
+    const memory = new MemoryLimits();
+    const start = async (name: string) => {
+      const shared = new SharedLimits({ limits: memory.node(name), log: silentLog });
+      const meters = Array.from({ length: ACCOUNTS }, () => new Meter(createCell(allowance, true)));
+      await Promise.all(meters.map((meter, i) => shared.add(i, meter)));
+      return { shared, meter: meters[100] };
+    };
+    const [rests, other] = [await start('rests'), await start('other')];
+    assert.equal(rests.meter.share().requestsGranted, 2);
+    assert.ok(other.meter.enter(0, 0).hasRequest);
+    await other.shared.look();
+    assert.equal(memory.granted(100, memory.period).requests, 4);
+    for (let look = 0; look < 12; look++) await rests.shared.look();
+    assert.equal(rests.meter.share().requestsGranted, 0);
+  });
+
   it('tells the ledger what it holds until that has heard it, however long the account rests', async () => {
     let isAway = true;
     const told: number[] = [];
