@@ -13,7 +13,7 @@ import { storedStateOf } from '../certificate/log-state.ts';
 import { messageOf } from '../core/assert.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
-import { syncFolder } from '../ledger/block-keys.ts';
+import { syncToDisk } from '../ledger/block-keys.ts';
 import { LedgerError } from '../ledger/ledger.ts';
 import { type ImportMark, readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
@@ -221,7 +221,7 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
     writeAnchor(from, readAnchor(keysPath) as Anchor);
     if (existsSync(path)) rmdirSync(path);
     renameSync(from, path);
-    syncFolder(dirname(path));
+    syncToDisk(dirname(path));
   } catch (error) {
     const why = messageOf(error);
     throw new CommandError(

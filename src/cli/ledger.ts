@@ -1,18 +1,8 @@
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Incarnation } from '../certificate/incarnation.ts';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
+import { syncToDisk } from '../ledger/block-keys.ts';
 import { type AuditReport, LedgerError } from '../ledger/ledger.ts';
 import { auditInChild } from '../ledger/lmdb/audit-child.ts';
 import { makeFolder, requireLmdbFile } from '../ledger/lmdb/data-file.ts';
@@ -203,9 +193,7 @@ async function copyBackup(from: string, path: string): Promise<void> {
     const copy = join(draft, 'data.mdb');
     copyFileSync(file, copy);
     chmodSync(copy, 0o600);
-    const descriptor = openSync(copy, 'r');
-    fsyncSync(descriptor);
-    closeSync(descriptor);
+    syncToDisk(copy);
     await requireSound(draft);
     renameSync(copy, join(path, 'data.mdb'));
   } finally {

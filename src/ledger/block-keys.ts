@@ -7,6 +7,7 @@ import {
   fsyncSync,
   openSync,
   readSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -87,7 +88,7 @@ export class BlockKeys {
       const begin = () => ({ ordinal, link: fillSystemEntropy(secretBytes(CHAIN_BYTES)) });
       const keys = new BlockKeys(fd, { pure: begin(), seed: begin() }, false);
       keys.erase();
-      syncFolder(dirname(path));
+      syncToDisk(dirname(path));
       return keys;
     } catch (error) {
       closeSync(fd);
@@ -236,13 +237,13 @@ function readPlaces(fd: number): Places | undefined {
   return places;
 }
 
-/** Makes names that were added to a folder, or taken from it, durable. */
-export function syncFolder(path: string): void {
-  if (process.platform === 'win32') return; // has no handle of a folder to flush
-  const folder = openSync(path, 'r');
+/** Makes a file durable, or the names that were added to a folder or taken from it. */
+export function syncToDisk(path: string): void {
+  if (process.platform === 'win32' && statSync(path).isDirectory()) return; // which has no handle to flush
+  const fd = openSync(path, 'r');
   try {
-    fsyncSync(folder);
+    fsyncSync(fd);
   } finally {
-    closeSync(folder);
+    closeSync(fd);
   }
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder } from '../block-keys.ts';
+import { syncToDisk } from '../block-keys.ts';
 import { LedgerError } from '../ledger.ts';
 
 /**
@@ -30,7 +30,7 @@ export function writeImportMark(path: string, mark: ImportMark): void {
   const file = markPath(path);
   writeFileSync(`${file}.draft`, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
   renameSync(`${file}.draft`, file);
-  syncFolder(dirname(path));
+  syncToDisk(dirname(path));
 }
 
 /** Throws `unusable` for a folder whose records went into a database. */

@@ -1,7 +1,8 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { silentLog } from '../../core/log.ts';
+import { syncToDisk } from '../block-keys.ts';
 import { DirectoryFeed } from '../directory-feed.ts';
 import type { BlockFolder } from '../domain/blocks.ts';
 import { directoryIn } from '../domain/directory.ts';
@@ -218,13 +219,4 @@ export type CommandCall = (typeof COMMAND_CALLS)[number];
 
 function isCommandCall(call: string): call is CommandCall {
   return (COMMAND_CALLS as readonly string[]).includes(call);
-}
-
-function syncToDisk(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

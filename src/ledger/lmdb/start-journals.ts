@@ -1,7 +1,7 @@
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../core/log.ts';
-import { syncFolder } from '../block-keys.ts';
+import { syncToDisk } from '../block-keys.ts';
 import { unpackRecord } from '../front-journal.ts';
 import {
   createJournal,
@@ -70,7 +70,7 @@ export async function startJournals(
     const place = { path: join(path, name), fileBytes: hasRoom ? fileBytes : 0, front, shared: board.shared };
     return { name, place, position: 0 };
   });
-  syncFolder(path);
+  syncToDisk(path);
   const followed = journals.filter(({ place }) => place.fileBytes > 0);
   await books.beginJournals(followed);
   const following = new FollowingBooks({ books, writer, board, space, journals: followed, intervalMs });
@@ -125,5 +125,5 @@ function removeJournals({ path, books, log, mayLackJournals }: StartJournalsOpti
       );
     }
   }
-  syncFolder(path);
+  syncToDisk(path);
 }
