@@ -7633,19 +7633,26 @@ async function isMain({ argv }) {
   return pathToFileURL(started).href === import.meta.url;
 }
 async function run({ argv, stdout, stderr }) {
-  const files = argv.slice(2);
-  if (files.includes("--help") || files.includes("-h")) {
+  const given = argv.slice(2);
+  if (given.includes("--help") || given.includes("-h")) {
     stdout.write(USAGE);
     return 0;
   }
+  const files = [];
   const options = /* @__PURE__ */ new Map();
-  while (files[0]?.startsWith("--")) {
-    const [name] = files.splice(0, 1);
-    options.set(name, name === "--require-fixed" ? "" : files.shift());
+  for (let word = given.shift(); word !== void 0; word = given.shift()) {
+    if (!word.startsWith("--")) files.push(word);
+    else options.set(word, word === "--require-fixed" ? "" : given.shift());
+  }
+  const wrong = [...options].find(([name, value]) => !OPTIONS.includes(name) || value === void 0);
+  if (wrong !== void 0) {
+    const allowed = OPTIONS.join(", ");
+    stderr.write(`qrn-verify: there is no option ${wrong[0]}, or it lacks its value; there are ${allowed}
+`);
+    return NOT_CHECKED;
   }
   const headers = options.get("--headers");
-  const isKnown = [...options].every(([name, value]) => OPTIONS.includes(name) && value !== void 0);
-  if (!isKnown || files.length !== 3 && (files.length !== 2 || headers !== void 0)) {
+  if (files.length !== 3 && (files.length !== 2 || headers !== void 0)) {
     stderr.write(USAGE);
     return NOT_CHECKED;
   }

@@ -68,19 +68,25 @@ async function isMain({ argv }: Program): Promise<boolean> {
 }
 
 async function run({ argv, stdout, stderr }: Program): Promise<number> {
-  const files = argv.slice(2);
-  if (files.includes('--help') || files.includes('-h')) {
+  const given = argv.slice(2);
+  if (given.includes('--help') || given.includes('-h')) {
     stdout.write(USAGE);
     return 0;
   }
+  const files: string[] = [];
   const options = new Map<string, string | undefined>();
-  while (files[0]?.startsWith('--')) {
-    const [name] = files.splice(0, 1);
-    options.set(name, name === '--require-fixed' ? '' : files.shift());
+  for (let word = given.shift(); word !== undefined; word = given.shift()) {
+    if (!word.startsWith('--')) files.push(word);
+    else options.set(word, word === '--require-fixed' ? '' : given.shift());
+  }
+  const wrong = [...options].find(([name, value]) => !OPTIONS.includes(name) || value === undefined);
+  if (wrong !== undefined) {
+    const allowed = OPTIONS.join(', ');
+    stderr.write(`qrn-verify: there is no option ${wrong[0]}, or it lacks its value; there are ${allowed}\n`);
+    return NOT_CHECKED;
   }
   const headers = options.get('--headers');
-  const isKnown = [...options].every(([name, value]) => OPTIONS.includes(name) && value !== undefined);
-  if (!isKnown || (files.length !== 3 && (files.length !== 2 || headers !== undefined))) {
+  if (files.length !== 3 && (files.length !== 2 || headers !== undefined)) {
     stderr.write(USAGE);
     return NOT_CHECKED;
   }

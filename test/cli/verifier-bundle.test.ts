@@ -133,9 +133,10 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
   });
 
   it('tells how it is used, and what it cannot read', async () => {
-    const [help, none, missing, broken] = await Promise.all([
+    const [help, none, unknown, missing, broken] = await Promise.all([
       run([program, '--help']),
       run([program]),
+      run([program, 'draw.json', '--keys', 'keys.json']),
       run([program, 'nothing.json', 'here.json']),
       run([program, save('broken.json', '{'), save('empty.json', {})]),
     ]);
@@ -143,6 +144,8 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.match(help.out, /^usage: qrn-verify\.mjs \[OPTIONS\] ANSWER CERTIFICATE\.json KEYS\.json\n/);
     assert.ok(help.out.split('\n').every((line) => line.length <= 80));
     assert.deepEqual([none.status, none.out, none.talk], [2, '', help.out]);
+    assert.deepEqual([unknown.status, unknown.out], [2, '']);
+    assert.match(unknown.talk, /^qrn-verify: there is no option --keys, .* --headers, --witness, --quorum,/);
     assert.equal(missing.status, 2);
     assert.match(missing.talk, /^qrn-verify: ENOENT[^\n]*(nothing|here)\.json'\n$/);
     assert.equal(broken.status, 2);

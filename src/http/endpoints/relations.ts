@@ -16,29 +16,24 @@ export function requireRange(values: ReadValues): void {
   throw new ApiError('invalid_range', { details: { min, max } });
 }
 
-/**
- * Throws 400 `unique_impossible` when the range that was read holds fewer values than are asked for without
- * repeats.
- */
+/** Throws 400 `unique_impossible` when the range that was read holds fewer values than are asked for without repeats. */
 export function requirePossible(values: ReadValues, count: number): void {
   if (values['unique'] !== true) return;
   const span = (values['max'] as number) - (values['min'] as number) + 1;
-  if (span >= count) return;
-  throw new ApiError('unique_impossible', {
-    message: `The range holds ${grouped(span)} values, fewer than the ${grouped(count)} asked for without repeats.`,
-    details: { available: span, count },
-  });
+  if (span < count) throw tooFew(`range holds ${grouped(span)} values`, span, count);
 }
 
 /** Throws `unique_impossible` when there are fewer items than are to be drawn. */
 export function sampleRequest(items: readonly string[], count: number): ValueRequest {
-  if (count > items.length) {
-    throw new ApiError('unique_impossible', {
-      message: `The list holds ${grouped(items.length)} items, fewer than the ${grouped(count)} asked for without repeats.`,
-      details: { available: items.length, count },
-    });
-  }
+  if (count > items.length) throw tooFew(`list holds ${grouped(items.length)} items`, items.length, count);
   return { kind: 'sample', count, items };
+}
+
+function tooFew(told: string, available: number, count: number): ApiError {
+  return new ApiError('unique_impossible', {
+    message: `The ${told}, fewer than the ${grouped(count)} asked for without repeats.`,
+    details: { available, count },
+  });
 }
 
 /** Items that are picked again and again make a long answer of a short request: a worker writes this much in half a second. */

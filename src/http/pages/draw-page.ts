@@ -102,13 +102,8 @@ function valuesSection({ outcome, state, statement }: DrawDocument): Markup | nu
   if (outcome === null || !Array.isArray(outcome.values)) return null;
   const isCounted = state === 'revealed';
   const isOfList = statement.list !== undefined;
-  const title = isCounted
-    ? isOfList
-      ? outcome.values.length === 1
-        ? 'Winner'
-        : 'Winners'
-      : 'Values'
-    : 'What it would have been';
+  const ofList = outcome.values.length === 1 ? 'Winner' : 'Winners';
+  const title = !isCounted ? 'What it would have been' : isOfList ? ofList : 'Values';
   const shown = (outcome.values as readonly unknown[]).slice(0, VALUES_SHOWN_MAX);
   const rest = outcome.values.length - shown.length;
   const size = isCounted && shown.length <= LARGE_MAX ? html` large` : null;
@@ -119,8 +114,7 @@ function valuesSection({ outcome, state, statement }: DrawDocument): Markup | nu
     isOfList && statement.request.kind === 'integers'
       ? html`<p class="hint">Lines of the list, counted from 1.</p>`
       : null;
-  const more = rest === 0 ? null : html`<p class="hint">And ${grouped(rest)} more, in the JSON below.</p>`;
-  return html`<section aria-labelledby="values"><h2 id="values">${title}</h2>${lines}<ol class="drawn-values${size}">${items}</ol>${more}</section>`;
+  return html`<section aria-labelledby="values"><h2 id="values">${title}</h2>${lines}<ol class="drawn-values${size}">${items}</ol>${andMore(rest)}</section>`;
 }
 
 const VALUES_SHOWN_MAX = 100;
@@ -133,8 +127,11 @@ function chancesTable({ chances }: DrawDocument): Markup | null {
   const shown = chances.slice(0, VALUES_SHOWN_MAX);
   const rest = chances.length - shown.length;
   const percents = shown.map(({ item, percent }) => [item, html`${percent} %`] as const);
-  const more = rest === 0 ? null : html`<p class="hint">And ${grouped(rest)} more, in the JSON below.</p>`;
-  return html`<h3>Chance of each item in one pick</h3><dl>${rows(percents)}</dl>${more}`;
+  return html`<h3>Chance of each item in one pick</h3><dl>${rows(percents)}</dl>${andMore(rest)}`;
+}
+
+function andMore(rest: number): Markup | null {
+  return rest === 0 ? null : html`<p class="hint">And ${grouped(rest)} more, in the JSON below.</p>`;
 }
 
 function timeLine({ state, statement, committed_at: committedAt, outcome, commit }: DrawDocument): Markup {
