@@ -43,6 +43,14 @@ describe('the drawings of a certificate', () => {
     const windows = lots.flatMap(({ tested }) => tested).length;
     const { text } = smallestPPlot(lots)!;
     assert.equal([...text.matchAll(/<rect/g)].length, windows);
+    const bars = smallestPPlot([...lots, ...lots])!.text;
+    const tones = Array.from(bars.matchAll(/<rect class="(\w*)"/g), ([, tone]) => tone);
+    assert.deepEqual(
+      tones,
+      tones.toSorted().reverse(),
+      'raw noise stands on the side that its words stand on',
+    );
+    assert.match(bars, /<span>\d+ of raw noise, may be biased<\/span><span>\d+ of what answers/);
     const topOf = (p: number) => {
       const tested = [{ ...lots[0].tested[0], smallest_p: p }];
       return Number(/<rect [^>]*y="([\d.]+)"/.exec(smallestPPlot([{ ...lots[0], tested }])!.text)![1]);

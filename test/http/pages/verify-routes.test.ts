@@ -162,16 +162,6 @@ describe('the page of a certificate', () => {
     assert.equal(after.fields.get('cache-control'), 'no-cache');
   });
 
-  it('says that a lot was withdrawn, when and why', async () => {
-    const { service, id } = await scene({ revoked: 'detector fault' });
-    const { text } = await replyOf(service, `/verify/${id}`);
-    assert.match(
-      shown(text),
-      /Revoked: do not rely on this answer\. .*2026-11-21T08:31:00\.123Z.*detector fault/,
-    );
-    assert.ok(!shown(text).includes('Valid.'));
-  });
-
   it('says what the source is not', async () => {
     const told = async (changes: Partial<LotRecord>) => {
       const { service, id } = await scene({ lots: [lotRecord('a', changes)] });
