@@ -30,6 +30,7 @@ class Call:
 
     def __init__(self) -> None:
         self._is_ended = Event()
+        self._lock = Lock()
         self._sock: Optional[socket.socket] = None
 
     def run(self, function: Callable[[], T]) -> T:
@@ -38,15 +39,18 @@ class Call:
         return function()
 
     def end(self) -> None:
-        self._is_ended.set()
-        if self._sock is not None:
-            try:
-                self._sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass  # it has ended by itself
+        with self._lock:
+            self._is_ended.set()
+            if self._sock is not None:
+                try:
+                    self._sock.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass  # it has ended by itself
 
-    def begin(self, sock: socket.socket) -> None:
-        self._sock = sock
+    def uses(self, sock: Optional[socket.socket]) -> None:
+        """None before another call may have the socket that it had."""
+        with self._lock:
+            self._sock = sock
         self.wait(0)
 
     def wait(self, seconds: float) -> None:
@@ -54,13 +58,27 @@ class Call:
             raise ConnectionAbortedError("nobody waits for the answer any more")
 
 
+class _NobodyEnds(Call):
+    """Of a thread that works for itself."""
+
+    def uses(self, sock: Optional[socket.socket]) -> None:
+        pass
+
+    def wait(self, seconds: float) -> None:
+        sleep(seconds)
+
+
+def _call() -> Call:
+    call: Call = getattr(_here, "call", _OWN)
+    return call
+
+
+_OWN = _NobodyEnds()
+
+
 def wait(seconds: float) -> None:
     """Lets so many seconds pass, unless the call of this thread is ended."""
-    call: Optional[Call] = getattr(_here, "call", None)
-    if call is None:
-        sleep(seconds)
-    else:
-        call.wait(seconds)
+    _call().wait(seconds)
 
 
 class Transport:
@@ -106,6 +124,7 @@ class Transport:
                 connection = self._connection(timeout)
                 response, sock = _ask(connection, request, timeout)
             body = _read(response, sock, deadline)
+            _call().uses(None)
         except BaseException as error:
             connection.close()
             if isinstance(error, (socket.timeout, TimeoutError)):
@@ -152,9 +171,7 @@ def _ask(
     sock = connection.sock
     assert isinstance(sock, socket.socket)
     sock.settimeout(timeout)
-    call: Optional[Call] = getattr(_here, "call", None)
-    if call is not None:
-        call.begin(sock)
+    _call().uses(sock)
     connection.request(request.method, request.target, request.body, headers)
     return connection.getresponse(), sock
 
