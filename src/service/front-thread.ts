@@ -17,7 +17,7 @@ export interface FrontData extends Pick<FrontOptions, 'keys' | 'metrics'> {
 }
 
 /** Where a front is reached, once it listens. */
-export interface Listening {
+interface Listening {
   readonly port: number;
   /** Ends in /v1. */
   readonly baseUrl: string;

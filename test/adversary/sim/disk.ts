@@ -33,7 +33,7 @@ const RECORDS_KEPT = 400;
 const RECORD = { magic: 0x6a_6e_72_71, position: 8, payloadBytes: 24, payload: 32 } as const;
 
 /** A record of a journal that was written as a whole. */
-export interface Written {
+interface Written {
   readonly front: number;
   readonly segment: SegmentRecord;
   /** In the positions of the journal. */
