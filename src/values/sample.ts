@@ -9,7 +9,7 @@ import { eraseWindows } from './kernels.ts';
 import { drawList } from './lists.ts';
 import type { Output } from './packed.ts';
 import { drawUuidOctets, drawUuids } from './uuid.ts';
-import type { ValueRequest } from './value-request.ts';
+import { type ValueRequest, valueCount } from './value-request.ts';
 
 /**
  * Draws values and writes them, block by block. The same bytes give the same values, whatever the chunks they come in
@@ -97,40 +97,27 @@ function drawGaussianOctets(
 }
 
 function assertValid(request: ValueRequest): void {
+  assert(valueCount(request) >= 1, 'an answer holds a value');
   switch (request.kind) {
-    case 'integers':
-    case 'floats':
-    case 'uuid':
-    case 'gaussians':
-      assert(request.count >= 1, 'an answer holds a value');
-      return;
     case 'bytes':
-      assert(request.count >= 1 && request.length >= 1, 'an answer holds a value');
+      assert(request.length >= 1, 'an answer holds a value');
       assert(request.count === 1 || !request.single, 'a single string is one value');
       return;
     case 'bitstring':
       assert(request.length >= 1, 'an answer holds a value');
       return;
-    case 'permutations':
-      assert(request.count >= 1 && request.length >= 1, 'an answer holds a value');
-      return;
     case 'sequences':
-      assert(request.count >= 1 && request.ranges.length >= 1, 'an answer holds a value');
-      assert(
-        request.ranges.every(({ length }) => length >= 1),
-        'a sequence holds a value',
-      );
+      for (const { length } of request.ranges) assert(length >= 1, 'a sequence holds a value');
       return;
     case 'strings':
-      assert(request.count >= 1 && request.length >= 1, 'an answer holds a value');
+      assert(request.length >= 1, 'an answer holds a value');
       assertTexts(request.alphabet);
       return;
     case 'sample':
-      assert(request.count >= 1 && request.count <= request.items.length, 'a sample is part of its items');
+      assert(request.count <= request.items.length, 'a sample is part of its items');
       assertTexts(request.items);
       return;
     case 'weighted':
-      assert(request.count >= 1, 'an answer holds a value');
       assert(request.weights.length === request.items.length, 'each item has a weight');
       assertTexts(request.items);
       return;
