@@ -1,13 +1,22 @@
 import { assert } from '../core/assert.ts';
+import { copyBytes } from '../core/bytes.ts';
 import { writeJsonText, writeLatin1, writeUtf8 } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawGaussians, type GaussiansRequest } from './gaussians.ts';
 import { type SortOrder, sortOffsets, spanOf, writeIntegers } from './integers.ts';
 import { offsets32 } from './kernels.ts';
-import { blocksOf, drawnBlocks, drawPlanned, type Offsets, planOffsets } from './offsets.ts';
+import {
+  blocksOf,
+  drawnBlocks,
+  drawPlanned,
+  FEW_VALUES,
+  type Offsets,
+  plannedDraws,
+  planOffsets,
+} from './offsets.ts';
 import { type Output, putArrayHead, putNumber, putStringHead, stringHead } from './packed.ts';
 import { shuffledPlaces } from './shuffle.ts';
-import { drawUnique } from './unique.ts';
+import { drawUnique, uniqueDraws } from './unique.ts';
 import type { ListRequest, SequenceRange } from './value-request.ts';
 
 const OPEN = 0x5b;
@@ -60,7 +69,45 @@ export function drawList(
   }
 }
 
-/** Erases the places when their items are written. */
+/** Texts one behind the other; text i ends where the next begins. */
+interface TextRow {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly starts: Uint32Array;
+}
+
+function rowOf(
+  texts: readonly string[],
+  bytesMax: number,
+  write: (text: string, bytes: Uint8Array<ArrayBuffer>, at: number) => number,
+): TextRow {
+  const bytes = new Uint8Array(bytesMax);
+  const starts = new Uint32Array(texts.length + 1);
+  for (let i = 0; i < texts.length; i++) starts[i + 1] = write(texts[i], bytes, starts[i]);
+  return { bytes, starts };
+}
+
+function writeText({ bytes, starts }: TextRow, i: number, target: Uint8Array, at: number): number {
+  const size = starts[i + 1] - starts[i];
+  copyBytes(bytes, starts[i], target, at, size);
+  return at + size;
+}
+
+/** An item and what stands before it in a list. */
+function writeItem(item: string, target: Uint8Array, at: number): number {
+  target[at] = COMMA;
+  target[at + 1] = QUOTE;
+  const end = writeJsonText(item, target, at + 2);
+  target[end] = QUOTE;
+  return end + 1;
+}
+
+function packItem(item: string, bytes: Uint8Array<ArrayBuffer>, at: number): number {
+  const output = { bytes, at };
+  putStringHead(Buffer.byteLength(item), output);
+  return writeUtf8(item, bytes, output.at);
+}
+
+/** Writes the items, each made into bytes once, and erases the places. */
 function writePicks(
   items: readonly string[],
   places: Offsets,
@@ -68,20 +115,17 @@ function writePicks(
   start: number,
   packed: Output | undefined,
 ): number {
+  const bytesMax = items.reduce((bytes, item) => bytes + 3 + 6 * item.length, 0);
+  const written = rowOf(items, bytesMax, writeItem);
   let at = start;
-  if (packed !== undefined) putArrayHead(places.length, packed);
-  for (let i = 0; i < places.length; i++) {
-    const item = items[places[i]];
-    target[at] = i === 0 ? OPEN : COMMA;
-    target[at + 1] = QUOTE;
-    at = writeJsonText(item, target, at + 2);
-    target[at++] = QUOTE;
-    if (packed !== undefined) {
-      putStringHead(Buffer.byteLength(item), packed);
-      packed.at = writeUtf8(item, packed.bytes, packed.at);
-    }
-  }
+  for (let i = 0; i < places.length; i++) at = writeText(written, places[i], target, at);
+  target[start] = OPEN;
   target[at] = CLOSE;
+  if (packed !== undefined) {
+    const row = rowOf(items, bytesMax, packItem);
+    putArrayHead(places.length, packed);
+    for (let i = 0; i < places.length; i++) packed.at = writeText(row, places[i], packed.bytes, packed.at);
+  }
   places.fill(0);
   return at + 1;
 }
@@ -92,8 +136,12 @@ function writePicks(
  */
 function weightedPlaces(reader: EntropyReader, weights: readonly number[], count: number): Offsets {
   const ends = endsOf(weights);
-  const offsets = drawPlanned(reader, planOffsets(ends[ends.length - 1]), count);
-  for (let i = 0; i < count; i++) offsets[i] = placeOf(ends, offsets[i]);
+  const sum = ends[ends.length - 1];
+  const offsets = drawPlanned(reader, planOffsets(sum), count);
+  // where picks are many, the place of each offset is looked for once
+  const placeAt =
+    sum <= count ? Uint32Array.from({ length: sum }, (_, offset) => placeOf(ends, offset)) : null;
+  for (let i = 0; i < count; i++) offsets[i] = placeAt?.[offsets[i]] ?? placeOf(ends, offsets[i]);
   return offsets;
 }
 
@@ -157,7 +205,7 @@ function drawStrings(
         missing = length;
       }
       const end = Math.min(drawn, done + missing);
-      at = writePlaces(characters, done, end, target, at);
+      at = writePlaces(characters, offsets32, done, end, target, at);
       packer?.put(done, end);
       missing -= end - done;
       done = end;
@@ -168,36 +216,43 @@ function drawStrings(
   return at + 1;
 }
 
-/** The characters of an alphabet as bytes: `width` bytes of room each, of which the first are used. */
-interface CharacterTable {
+/** Short texts as bytes: `SHORT_ROOM` bytes of room each, of which the first are used. */
+interface ShortTexts {
   readonly bytes: Uint8Array;
   readonly widths: Uint8Array;
+  /** True when each is one byte. */
+  readonly areSingle: boolean;
 }
 
-/** The longest is an escaped control character, \u00xx. */
-const CHARACTER_ROOM = 8;
+/** The longest are an escaped control character, \\u00xx, and a number of six digits with its sign and a comma. */
+const SHORT_ROOM = 8;
 
-function tableOf(alphabet: readonly string[], write: typeof writeUtf8): CharacterTable {
-  const bytes = new Uint8Array(CHARACTER_ROOM * alphabet.length);
-  const widths = new Uint8Array(alphabet.length);
-  for (let i = 0; i < alphabet.length; i++) {
-    widths[i] = write(alphabet[i], bytes, CHARACTER_ROOM * i) - CHARACTER_ROOM * i;
+function tableOf(texts: readonly string[], write: typeof writeUtf8): ShortTexts {
+  const bytes = new Uint8Array(SHORT_ROOM * texts.length);
+  const widths = new Uint8Array(texts.length);
+  for (let i = 0; i < texts.length; i++) {
+    widths[i] = write(texts[i], bytes, SHORT_ROOM * i) - SHORT_ROOM * i;
   }
-  return { bytes, widths };
+  return { bytes, widths, areSingle: widths.every((width) => width === 1) };
 }
 
-/** Writes the characters at the places in the window from `from` to `to`; returns where they end. */
+/** Writes the texts at the places from `from` to `to`; returns where they end. */
 function writePlaces(
-  { bytes, widths }: CharacterTable,
+  { bytes, widths, areSingle }: ShortTexts,
+  places: Uint32Array,
   from: number,
   to: number,
   target: Uint8Array,
   start: number,
 ): number {
   let at = start;
+  if (areSingle) {
+    for (let i = from; i < to; i++) target[at++] = bytes[SHORT_ROOM * places[i]];
+    return at;
+  }
   for (let i = from; i < to; i++) {
-    const place = offsets32[i];
-    const first = CHARACTER_ROOM * place;
+    const place = places[i];
+    const first = SHORT_ROOM * place;
     const end = first + widths[place];
     target[at++] = bytes[first];
     for (let j = first + 1; j < end; j++) target[at++] = bytes[j];
@@ -208,7 +263,7 @@ function writePlaces(
 /** Strings in MessagePack: the head of one tells its bytes, which are known behind its last character. */
 class StringPacker {
   readonly #output: Output;
-  readonly #characters: CharacterTable;
+  readonly #characters: ShortTexts;
   readonly #length: number;
   /** Of the longest string. */
   readonly #headBytes: number;
@@ -229,7 +284,7 @@ class StringPacker {
 
   /** Takes the places in the window, which are of one string. */
   put(from: number, to: number): void {
-    this.#at = writePlaces(this.#characters, from, to, this.#output.bytes, this.#at);
+    this.#at = writePlaces(this.#characters, offsets32, from, to, this.#output.bytes, this.#at);
     this.#missing -= to - from;
     if (this.#missing === 0) this.#end();
   }
@@ -257,6 +312,7 @@ function drawSequences(
   const isPermutation = request.kind === 'permutations';
   const ranges = isPermutation ? [wholeRange(request.length)] : request.ranges;
   const sort = isPermutation ? 'none' : request.sort;
+  const writers = ranges.map((range) => sequenceWriter(reader, range, sort, count));
   if (packed !== undefined) putArrayHead(count, packed);
   let at = start;
   for (let i = 0; i < count; i++) {
@@ -265,33 +321,61 @@ function drawSequences(
       target[at++] = OPEN;
       if (packed !== undefined) putArrayHead(ranges.length, packed);
     }
-    for (const [j, range] of ranges.entries()) {
+    for (let j = 0; j < writers.length; j++) {
       if (j > 0) target[at++] = COMMA;
-      at = drawSequence(reader, range, sort, target, at, packed);
+      at = writers[j].write(target, at, packed);
     }
     if (!isPermutation) target[at++] = CLOSE;
   }
+  for (const writer of writers) writer.erase();
   target[at] = CLOSE;
   return at + 1;
 }
 
-function drawSequence(
+/** Numbers of so many values and of at most six digits are written from a table where sequences are short. */
+const TABLE_SPAN_MAX = 1_000;
+const TABLE_END = 1_000_000;
+
+interface SequenceWriter {
+  /** Draws a sequence and writes it; returns where it ends. */
+  write(target: Uint8Array, at: number, packed: Output | undefined): number;
+  erase(): void;
+}
+
+/** Writes `times` sequences of one range, one after the other, in memory that it uses again. */
+function sequenceWriter(
   reader: EntropyReader,
   { length, min, max, unique }: SequenceRange,
   sort: SortOrder,
-  target: Uint8Array,
-  at: number,
-  packed: Output | undefined,
-): number {
+  times: number,
+): SequenceWriter {
   const span = spanOf(min, max);
-  const offsets = unique ? drawUnique(reader, span, length) : drawPlanned(reader, planOffsets(span), length);
-  sortOffsets(offsets, sort);
-  if (packed !== undefined) putArrayHead(length, packed);
-  target[at] = OPEN;
-  const end = writeIntegers(blocksOf(offsets), { min, max }, target, at + 1, packed);
-  target[end - 1] = CLOSE; // over the last comma
-  offsets.fill(0);
-  return end;
+  const draws = unique ? uniqueDraws(reader, span, length) : plannedDraws(reader, span, length);
+  const isShort = length <= FEW_VALUES && span <= TABLE_SPAN_MAX && -min < TABLE_END && max < TABLE_END;
+  const texts =
+    isShort && span <= times * length
+      ? tableOf(
+          Array.from({ length: span }, (_, i) => `${min + i},`),
+          writeLatin1,
+        )
+      : undefined;
+  return {
+    write(target, at, packed) {
+      const offsets = draws.next();
+      sortOffsets(offsets, sort);
+      target[at] = OPEN;
+      let end: number;
+      if (texts !== undefined && packed === undefined && offsets instanceof Uint32Array) {
+        end = writePlaces(texts, offsets, 0, length, target, at + 1);
+      } else {
+        if (packed !== undefined) putArrayHead(length, packed);
+        end = writeIntegers(blocksOf(offsets), { min, max }, target, at + 1, packed);
+      }
+      target[end - 1] = CLOSE; // over the last comma
+      return end;
+    },
+    erase: () => draws.erase(),
+  };
 }
 
 function writeGaussians(

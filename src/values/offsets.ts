@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import type { EntropyReader } from './entropy-reader.ts';
 import {
   BLOCK_VALUES,
   type ByteSource,
@@ -187,15 +188,91 @@ function putZeros(count: number): number {
 }
 
 /** `count` independent offsets, each uniform in the span of the plan. */
-export function drawPlanned(source: ByteSource, plan: OffsetPlan, count: number): Offsets {
-  const out = isWide(plan) ? new Float64Array(count) : new Uint32Array(count);
-  for (let done = 0; done < count; ) {
+export function drawPlanned(source: EntropyReader, plan: OffsetPlan, count: number): Offsets {
+  const out = roomFor(plan, count);
+  fillPlanned(source, plan, out, count);
+  return out;
+}
+
+export function roomFor(plan: OffsetPlan, count: number): Offsets {
+  return isWide(plan) ? new Float64Array(count) : new Uint32Array(count);
+}
+
+/** So few values are drawn word by word and written from tables: the way through the windows costs as much as that. */
+export const FEW_VALUES = 24;
+
+/** The same into room that is there. */
+export function fillPlanned(source: EntropyReader, plan: OffsetPlan, out: Offsets, count: number): void {
+  const { span, wordBytes, wordValues } = plan;
+  let done = 0;
+  if (out instanceof Uint32Array && count <= FEW_VALUES && wordBytes === 4 && span <= EXACT_BOUND_MAX) {
+    while (done < count) {
+      const to = Math.min(count, done + wordValues);
+      drawMixedRadix(source, span, 0, done, to, power(span, to - done), out, WORDS_32);
+      done = to;
+    }
+    return;
+  }
+  while (done < count) {
     const drawn = drawBlock(source, plan, count - done);
     if (isWide(plan)) kernels.toDoubles(drawn);
     out.set((isWide(plan) ? offsets64 : offsets32).subarray(0, drawn), done);
     done += drawn;
   }
-  return out;
+}
+
+/** Where words come from. Production passes an EntropyReader; a proof by enumeration passes smaller words. */
+export type WordSource = Pick<EntropyReader, 'u32'>;
+
+/** Largest bound for which word · bound is exact in a double. */
+export const EXACT_BOUND_MAX = 2 ** 21;
+
+/**
+ * Draws out[from] to out[to - 1] from one word, and another one when that is refused: out[i] is uniform in [0, bound -
+ * step · i), and `product` is what these bounds make together. The proof above holds with S = `product` and digits of
+ * mixed radix.
+ */
+export function drawMixedRadix(
+  source: WordSource,
+  bound: number,
+  step: 0 | 1,
+  from: number,
+  to: number,
+  product: number,
+  out: Uint32Array,
+  words: number,
+): void {
+  const unit = 1 / words;
+  const mask = (words - 1) | 0;
+  let low: number;
+  do {
+    low = source.u32();
+    for (let i = from, radix = bound - step * from; i < to; i++, radix -= step) {
+      out[i] = (low * radix * unit) | 0; // exact: low has at most 32 bits and the bound 21
+      low = (Math.imul(low, radix) & mask) >>> 0;
+    }
+    // the remainder is below the product: most words need no division to be accepted
+  } while (low < product && low < remainder(words, product));
+}
+
+/** Draws of one size, one after the other. */
+export interface Draws {
+  /** Lies where the one before lay. */
+  next(): Offsets;
+  /** Zeroes all that the last one left. */
+  erase(): void;
+}
+
+export function plannedDraws(reader: EntropyReader, span: number, count: number): Draws {
+  const plan = planOffsets(span);
+  const offsets = roomFor(plan, count);
+  return {
+    next() {
+      fillPlanned(reader, plan, offsets, count);
+      return offsets;
+    },
+    erase: () => void offsets.fill(0),
+  };
 }
 
 /** Offsets in the window, block by block. */

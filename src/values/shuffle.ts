@@ -1,4 +1,5 @@
-import { fillDescending, type WordSource } from './descending.ts';
+import { fillDescending } from './descending.ts';
+import type { WordSource } from './offsets.ts';
 
 /** The places of `count` items in random order, every order equally likely (Fisher and Yates; Durstenfeld 1964). */
 export function shuffledPlaces(

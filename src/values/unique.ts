@@ -1,7 +1,15 @@
 import { assert } from '../core/assert.ts';
 import { descendingBytesMax, fillDescending } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { drawPlanned, type Offsets, planOffsets, refusal, refusalsMax } from './offsets.ts';
+import {
+  type Draws,
+  fillPlanned,
+  type Offsets,
+  planOffsets,
+  refusal,
+  refusalsMax,
+  roomFor,
+} from './offsets.ts';
 
 /**
  * Ordered samples without repeats: every sequence of `count` different whole numbers in [0, span) is equally
@@ -13,8 +21,16 @@ const DENSE_SPAN_PER_VALUE = 4;
 
 /** `count` different offsets in random order; count is at most span. */
 export function drawUnique(reader: EntropyReader, span: number, count: number): Offsets {
+  const draws = uniqueDraws(reader, span, count);
+  const offsets = draws.next().slice();
+  draws.erase();
+  return offsets;
+}
+
+/** The same again and again. */
+export function uniqueDraws(reader: EntropyReader, span: number, count: number): Draws {
   assert(count <= span, 'a sample without repeats is no larger than its range');
-  return isDense(span, count) ? drawDense(reader, span, count) : drawSparse(reader, span, count);
+  return isDense(span, count) ? denseDraws(reader, span, count) : sparseDraws(reader, span, count);
 }
 
 function isDense(span: number, count: number): boolean {
@@ -22,41 +38,54 @@ function isDense(span: number, count: number): boolean {
 }
 
 /** The first `count` steps of a Fisher-Yates shuffle of the whole range. */
-function drawDense(reader: EntropyReader, span: number, count: number): Uint32Array<ArrayBuffer> {
+function denseDraws(reader: EntropyReader, span: number, count: number): Draws {
   const range = new Uint32Array(span);
-  for (let i = 0; i < span; i++) range[i] = i;
   const indices = new Uint32Array(count);
-  fillDescending(reader, span, indices, 32);
-  for (let i = 0; i < count; i++) {
-    const j = i + indices[i];
-    const drawn = range[j];
-    range[j] = range[i];
-    range[i] = drawn;
-  }
-  return range.slice(0, count);
+  const taken = range.subarray(0, count);
+  return {
+    next() {
+      for (let i = 0; i < span; i++) range[i] = i;
+      fillDescending(reader, span, indices, 32);
+      for (let i = 0; i < count; i++) {
+        const j = i + indices[i];
+        const drawn = range[j];
+        range[j] = range[i];
+        range[i] = drawn;
+      }
+      return taken;
+    },
+    erase() {
+      range.fill(0);
+      indices.fill(0);
+    },
+  };
 }
 
 /**
  * Independent offsets, those seen before left out: given what was taken so far, the next one taken is uniform
  * on the rest of the range. Each round draws as many as are missing.
  */
-function drawSparse(reader: EntropyReader, span: number, count: number): Offsets {
+function sparseDraws(reader: EntropyReader, span: number, count: number): Draws {
   const plan = planOffsets(span);
   const seen = new OffsetSet(count);
-  const taken = drawPlanned(reader, plan, count);
-  let size = addNew(seen, taken, taken, 0);
-  while (size < count) size = addNew(seen, drawPlanned(reader, plan, count - size), taken, size);
-  return taken;
-}
-
-/** Writes what is new in `drawn` to `taken` from `size` on; returns the new size. */
-function addNew(seen: OffsetSet, drawn: Offsets, taken: Offsets, size: number): number {
-  let end = size;
-  for (let i = 0; i < drawn.length; i++) {
-    const offset = drawn[i];
-    if (seen.add(offset)) taken[end++] = offset;
-  }
-  return end;
+  const taken = roomFor(plan, count);
+  const round = roomFor(plan, count);
+  return {
+    next() {
+      seen.clear();
+      for (let size = 0; size < count; ) {
+        const missing = count - size;
+        fillPlanned(reader, plan, round, missing);
+        for (let i = 0; i < missing; i++) if (seen.add(round[i])) taken[size++] = round[i];
+      }
+      return taken;
+    },
+    erase() {
+      seen.clear();
+      taken.fill(0);
+      round.fill(0);
+    },
+  };
 }
 
 /**
@@ -69,8 +98,13 @@ class OffsetSet {
 
   constructor(sizeMax: number) {
     const slots = 2 ** (33 - Math.clz32(sizeMax));
-    this.#slots = new Float64Array(slots).fill(-1);
+    this.#slots = new Float64Array(slots);
     this.#mask = slots - 1;
+  }
+
+  /** Before the first member. */
+  clear(): void {
+    this.#slots.fill(-1);
   }
 
   /** False when the offset was a member already. */

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { drawPlanned, offsetBytesMax, planOffsets, refusalsMax } from '../../src/values/offsets.ts';
+import { offsetAt } from '../../src/values/kernels.ts';
+import {
+  drawnBlocks,
+  drawPlanned,
+  offsetBytesMax,
+  planOffsets,
+  refusalsMax,
+} from '../../src/values/offsets.ts';
 import { dividedOffset, multipliedOffsets } from '../reference/offsets.ts';
 import { readerOf } from './keystream.ts';
 import { anySpan } from './requests.ts';
@@ -52,7 +59,7 @@ describe('the rules, tried with every word of 8 or 11 bits', () => {
   });
 });
 
-describe('the kernels', () => {
+describe('offsets', () => {
   /** Words as little-endian bytes. */
   function bytesOf(words: readonly bigint[], wordBytes: number): Uint8Array {
     const bytes = new Uint8Array(words.length * wordBytes);
@@ -62,11 +69,17 @@ describe('the kernels', () => {
     return bytes;
   }
 
-  /** What the plan makes of exactly these words, and the bytes that it took. */
+  /** What the plan makes of exactly these words, in the windows and word by word. */
   function drawFrom(words: readonly bigint[], span: number, count: number): number[] {
     const plan = planOffsets(span);
-    const reader = readerOf(bytesOf(words, plan.wordBytes), [1_000]);
-    return [...drawPlanned(reader, plan, count)];
+    const reader = () => readerOf(bytesOf(words, plan.wordBytes), [1_000]);
+    const inWindows: number[] = [];
+    const blocks = drawnBlocks(reader(), plan, count);
+    for (let drawn = blocks.next(); drawn > 0; drawn = blocks.next()) {
+      for (let i = 0; i < drawn; i++) inWindows.push(offsetAt(i, blocks.isWide));
+    }
+    assert.deepEqual([...drawPlanned(reader(), plan, count)], inWindows);
+    return inWindows;
   }
 
   const anyWord = fc.bigInt({ min: 0n, max: 2n ** 32n - 1n });
