@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 
-/** `lang_version`: grows whenever the canonical text of an unchanged circuit would change. */
+/** `lang_version`: grows whenever the canonical text of an unchanged circuit, or that of its programs, would change. */
 export const CIRCUIT_COMPILER_VERSION = '1.0.0';
 
 /** The only circuit: a quarter turn and a measurement of each qubit, by itself. */

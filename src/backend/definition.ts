@@ -212,6 +212,11 @@ export const minEntropyOption = {
   parse: decimal(0.001, 1),
 } as const;
 
+/** Of a provider whose devices bound it: `fallback` is what the source's own bounds leave. */
+export function claimOption(fallback: string) {
+  return { meaning: 'min-entropy per raw bit that is claimed', fallback, parse: decimal(0.01, 1) } as const;
+}
+
 /**
  * The default is the pool's own: two SP 800-22 sequences of conditioned output from a source near full
  * entropy.

@@ -12,7 +12,7 @@ import {
   type SourceFacts,
   type Spend,
 } from './backend.ts';
-import { CIRCUIT_DEPTH, circuitName } from './circuit.ts';
+import { CIRCUIT_COMPILER_VERSION, CIRCUIT_DEPTH, circuitName } from './circuit.ts';
 import type { SourceMemory, SourceParts } from './definition.ts';
 import { jobNotes, type RecentEntries } from './seen.ts';
 import type { Shots } from './shots.ts';
@@ -48,9 +48,6 @@ interface JobSource {
   /** How long a request without an answer may still be at work, and make a job that no search finds yet. */
   readonly settleMs?: number;
 }
-
-/** `lang_version` of the programs: grows whenever the text of an unchanged circuit would change. */
-const PROGRAM_VERSION = '1.0.0';
 
 /** A job as its provider describes it. */
 export interface FoundJob {
@@ -232,7 +229,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
         device: this.source.deviceName,
         jobId,
         circuit: circuitName(width),
-        circuitVersion: PROGRAM_VERSION,
+        circuitVersion: CIRCUIT_COMPILER_VERSION,
         circuitSha256: sha256Hex(utf8Bytes(this.programOf(plan))),
         qubitsUsed: width,
         circuitDepth: CIRCUIT_DEPTH,

@@ -90,7 +90,7 @@ test('claims no more than the worst qubit that is let in', () => {
   const wrong: readonly [object, RegExp][] = [
     [{ min_entropy: '0.95' }, /at most 0.929 with max_readout_error/],
     [{ max_readout_error: '0.5' }, /at most 0.415/],
-    [{ min_entropy: '0' }, /above 0/],
+    [{ min_entropy: '0' }, /from 0.01 to 1/],
     [{ crn: 'crn:v1:bluemix:public:quantum-computing:evil.example/:a/0:0::' }, /the CRN of an instance/],
     [{ device: '../jobs' }, /the name of a processor/],
     [{ private: 'yes' }, /true or false/],

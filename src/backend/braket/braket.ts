@@ -11,7 +11,7 @@ import {
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { type FoundJob, type JobResults, ProviderJobs } from '../job.ts';
 import { type Device, deviceOf, fidelityOf } from './device.ts';
-import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
+import { type BraketOptions, braketOptions, pricePerShot } from './options.ts';
 import { actionOf, planTask, sourceOf, type TaskPlan } from './plan.ts';
 import { readResult } from './result.ts';
 import { BraketService, type Task } from './service.ts';
@@ -57,7 +57,7 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
         provider: 'amazon-braket',
         deviceName: device.name,
         quantumBackend: `braket-${device.name.replace('/', '-').toLowerCase()}`,
-        claimedMinEntropyPerBit: claimOf(options),
+        claimedMinEntropyPerBit: options.min_entropy,
         isDeclared: options.endpoint !== null || options.s3_endpoint !== null,
         lotRawBits: qubits * shots,
         device: device.arn,

@@ -1,4 +1,5 @@
 import {
+  claimOption,
   decimal,
   httpUrl,
   matching,
@@ -45,11 +46,9 @@ export const braketOptions = {
     fallback: '0.9',
     parse: decimal(0.5, 1),
   },
-  min_entropy: {
-    meaning: 'claimed min-entropy per raw bit; auto: 0.7',
-    fallback: 'auto',
-    parse: orAuto(decimal(0.01, 1)),
-  },
+  // A readout fidelity of F is 1 - (e01 + e10) / 2, so with F >= 0.9 a readout is a fixed answer in at most 0.2 of the shots.
+  // Who knows when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits, rounded down.
+  min_entropy: claimOption('0.7'),
   price_per_task: { meaning: 'USD per task', fallback: '0.30', parse: decimal(0, 1_000) },
   price_per_shot: {
     meaning: 'USD per shot; auto: the price of the device as of 2026-11, where it is known',
@@ -100,14 +99,4 @@ export function pricePerShot({ device, price_per_shot: price }: BraketOptions): 
   const known = PRICES_PER_SHOT.get(device.name);
   if (known === undefined) throw new OptionError(`price_per_shot: give the price of ${device.name}`);
   return known;
-}
-
-/**
- * A readout fidelity of F is 1 - (e01 + e10) / 2, so with F >= 0.9 a readout is a fixed answer in at most 0.2
- * of the shots. Who knows when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits, rounded down.
- */
-const CLAIM = 0.7;
-
-export function claimOf({ min_entropy: claim }: BraketOptions): number {
-  return claim === 'auto' ? CLAIM : claim;
 }

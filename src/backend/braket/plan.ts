@@ -2,7 +2,7 @@ import { BackendError, wholeShots } from '../backend.ts';
 import { bestQubits } from '../circuit.ts';
 import type { JobPlan } from '../job.ts';
 import { calibrationOf, type Device, fidelityOf, type PulseSpelling, usableQubits } from './device.ts';
-import { type BraketOptions, claimOf } from './options.ts';
+import type { BraketOptions } from './options.ts';
 
 export interface TaskPlan extends JobPlan {
   /** Null on a simulator. */
@@ -26,7 +26,7 @@ export function planTask(device: Device, options: BraketOptions, price: number, 
   }
   return {
     device: device.arn,
-    claim: claimOf(options),
+    claim: options.min_entropy,
     pulse: device.isSimulator ? null : device.pulse,
     shots,
     pollMs: device.pollMs,

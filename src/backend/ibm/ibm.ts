@@ -29,16 +29,12 @@ export const ibmBackend = defineBackend({
   create: (name, options, parts) => new IbmBackend(name, options, parts),
 });
 
-/** Leaves room for gates that fail and for drift since the calibration, which the bound below knows nothing of. */
-const CLAIM = 0.8;
-
 /**
  * The claimed min-entropy per raw bit: not above what the worst qubit that the options let in can have. Against somebody
  * who knows which readouts are replaced by a fixed answer, each with probability f = e01 + e10, an ideal coin is guessed
  * with (1 + f) / 2.
  */
-function claimOf({ min_entropy, max_readout_error }: IbmOptions): number {
-  const claim = min_entropy === 'auto' ? CLAIM : min_entropy;
+function claimOf({ min_entropy: claim, max_readout_error }: IbmOptions): number {
   const bound = 1 - Math.log2(1 + max_readout_error);
   if (claim <= bound) return claim;
   const most = Math.floor(bound * 1000) / 1000;

@@ -12,7 +12,6 @@ import { defineBackend, type SourceParts } from '../definition.ts';
 import { type FoundJob, type JobPlan, type JobResults, ProviderJobs } from '../job.ts';
 import { IonqCloud, pathOf } from './cloud.ts';
 import {
-  claimOf,
   type IonqOptions,
   ionqOptions,
   jobBody,
@@ -65,7 +64,7 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
         deviceName: backend,
         settleMs: SETTLE_MS,
         quantumBackend: `ionq-${backend.replace('.', '-')}`,
-        claimedMinEntropyPerBit: claimOf(options),
+        claimedMinEntropyPerBit: options.min_entropy,
         lotRawBits: qubits * shots,
         device: backend,
         isDeclared: options.base_url !== ionqOptions.base_url.fallback,

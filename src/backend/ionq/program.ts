@@ -1,11 +1,11 @@
 import { wholeShots } from '../backend.ts';
 import {
+  claimOption,
   decimal,
   httpUrl,
   matching,
   type OptionDefinitions,
   type OptionValues,
-  orAuto,
   secretOption,
   wholeNumber,
 } from '../definition.ts';
@@ -42,11 +42,9 @@ export const ionqOptions = {
     fallback: '0.95',
     parse: decimal(0, 1),
   },
-  min_entropy: {
-    meaning: 'claimed min-entropy per raw bit; auto: 0.85',
-    fallback: 'auto',
-    parse: orAuto(decimal(0.01, 1)),
-  },
+  // A fidelity of F in preparing and reading a state is 1 - (e01 + e10) / 2: with F >= 0.95 a readout is a fixed answer in
+  // at most 0.1 of the shots. Who knows when it is guesses a coin with 0.9 · 1/2 + 0.1 = 0.55: 0.862 bits, rounded down.
+  min_entropy: claimOption('0.85'),
   // As of 2026-11, the published rates of the model by gate and shot; rates agreed with IonQ differ.
   price_per_circuit: {
     meaning: 'USD, least price of a circuit',
@@ -67,17 +65,6 @@ export function shotsAskedOf({ qubits, spare_percent: spare }: IonqOptions, bits
 export function priceOf(options: IonqOptions, shots: number): number {
   const { qubits, price_per_circuit: least, price_per_1q: oneQubit } = options;
   return least + shots * qubits * oneQubit;
-}
-
-/**
- * A fidelity of F in preparing and reading a state is 1 - (e01 + e10) / 2: with F >= 0.95 a readout is a
- * fixed answer in at most 0.1 of the shots. Who knows when it is guesses a coin with 0.9 · 1/2 + 0.1 = 0.55:
- * 0.862 bits, rounded down.
- */
-const CLAIM = 0.85;
-
-export function claimOf({ min_entropy: claim }: IonqOptions): number {
-  return claim === 'auto' ? CLAIM : claim;
 }
 
 /** The metadata of a job that holds its idempotency key: the API has no other place for one. */
