@@ -115,17 +115,17 @@ export function rctCutoff(minEntropyPerBit: number, alphaBits: number): number {
  * smallest term, each term taken relative to alpha from its logarithm, so nothing cancels and nothing
  * underflows.
  */
-export function aptCutoff(minEntropyPerBit: number, alphaBits: number, window = APT_WINDOW): number {
+export function aptCutoff(minEntropyPerBit: number, alphaBits: number): number {
   const logP = -minEntropyPerBit * Math.LN2;
   const logQ = Math.log(-Math.expm1(logP));
   const logAlpha = -alphaBits * Math.LN2;
-  let logChoose = 0; // ln C(window, k), from k = window down
+  let logChoose = 0; // ln C(APT_WINDOW, k), from k = APT_WINDOW down
   let tailOverAlpha = 0;
-  let k = window;
+  let k = APT_WINDOW;
   for (; k >= 0; k--) {
-    tailOverAlpha += Math.exp(logChoose + k * logP + (window - k) * logQ - logAlpha);
+    tailOverAlpha += Math.exp(logChoose + k * logP + (APT_WINDOW - k) * logQ - logAlpha);
     if (tailOverAlpha > 1) break; // P(X >= k) > alpha >= P(X > k)
-    logChoose += Math.log(k) - Math.log(window - k + 1);
+    logChoose += Math.log(k) - Math.log(APT_WINDOW - k + 1);
   }
   return 1 + k;
 }

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { sha256Hex as sha256 } from '../../../src/crypto/digest.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { DeliveredSampler, type DeliveredStream } from '../../../src/pool/intake/delivered-sampler.ts';
-import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { keystream } from '../../vectors/sp800-90b/inputs.ts';
@@ -75,19 +74,6 @@ describe('a delivered sample', () => {
     assessor.failure = new Error('the thread died');
     await assert.rejects(sampler.sampleNext(), /the thread died/);
     assert.ok(assessor.lent.every(isZero));
-  });
-
-  it('takes the bytes of a keystream in use from nobody', async () => {
-    const stream = new SeededKeystream(async () => []);
-    stream.reseed(new Uint8Array(32).fill(7));
-    const { assessor, sampler } = world(drawing('a', stream.reader));
-    const answer = new Uint8Array(SAMPLE_BYTES);
-    stream.reader.fill(answer);
-    await sampler.sampleNext();
-    assert.equal(stream.reader.consumedBytes, 2 * SAMPLE_BYTES);
-    assert.ok(!isZero(assessor.tested[0].bits));
-    assert.notEqual(sha256(assessor.tested[0].bits), sha256(answer));
-    stream.close();
   });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { RawRead } from '../../../src/backend/backend.ts';
-import { aptCutoff, HealthMonitor, type HealthVerdict, rctCutoff } from '../../../src/pool/intake/health.ts';
+import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { PlainHealth } from '../../reference/health.ts';
 import { fixedBytes, rawRead, repeatingBackend, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { packBits } from '../../support/bit-sequences.ts';
@@ -17,40 +17,6 @@ function packed(shots: readonly (readonly number[])[]): RawRead {
 
 const alarmsOf = (verdict: HealthVerdict) =>
   verdict.failures.map(({ test, channel, observed }) => `${test} ${channel} ${observed}`);
-
-test('the cutoffs of RCT are 1 + ceil(-log2(alpha) / H)', () => {
-  // For H = 0.8 at 2^-20, 0.5 at 2^-40 and 8 at 2^-20, as published with validated products.
-  const table: [number, number[]][] = [
-    [1, [21, 31, 41]],
-    [0.9, [24, 35, 46]],
-    [0.8, [26, 39, 51]],
-    [0.5, [41, 61, 81]],
-    [0.3, [68, 101, 135]],
-    [8, [4, 5, 6]],
-  ];
-  for (const [h, cutoffs] of table)
-    assert.deepEqual(
-      [20, 30, 40].map((alpha) => rctCutoff(h, alpha)),
-      cutoffs,
-    );
-});
-
-test('the cutoffs of APT are 1 + CRITBINOM(W, 2^-H, 1 - alpha)', () => {
-  const table: [number, number[]][] = [
-    [1, [589, 609, 625]],
-    [0.9, [625, 645, 661]],
-    [0.8, [664, 683, 699]],
-    [0.5, [793, 810, 824]],
-    [0.3, [890, 904, 915]],
-  ];
-  for (const [h, cutoffs] of table)
-    assert.deepEqual(
-      [20, 30, 40].map((alpha) => aptCutoff(h, alpha)),
-      cutoffs,
-    );
-  // Windows of 512, as published with wolfSSL, NXP and Bouncy Castle.
-  assert.deepEqual([aptCutoff(1, 30, 512), aptCutoff(0.8, 20, 512), aptCutoff(8, 20, 512)], [325, 348, 13]);
-});
 
 test('the fast tests raise the alarms of the plain ones over any reads', () => {
   const reads = fc.array(

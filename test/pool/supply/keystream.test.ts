@@ -201,22 +201,6 @@ describe('seeded keystream', () => {
     assert.equal(read(stream, 10).length, 10);
   });
 
-  it('drops what was expanded from the seed before, also what its reader holds', async (t) => {
-    withoutSystemEntropy(t);
-    const stream = new SeededKeystream(atOnce);
-    stream.reseed(seedOf('one'));
-    await settle();
-    read(stream, 10);
-    const root = new Expander(seedKey(seedOf('one'), new Uint8Array(32), null));
-    root.deriveKey(); // the refill's
-    const key = seedKey(seedOf('two'), new Uint8Array(32), root.deriveKey());
-    stream.reseed(seedOf('two'));
-    await settle();
-    assert.equal(stream.reader.consumedBytes, 10);
-    const [first] = refillPieces(new Expander(key).deriveKey(), 1);
-    assert.deepEqual(read(stream, 1000), first.subarray(0, 1000));
-  });
-
   it('serves without any worker, and asks again with the next piece', async () => {
     let orders = 0;
     const stream = new SeededKeystream(async () => {
