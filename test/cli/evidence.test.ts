@@ -26,7 +26,6 @@ const BITS = 1_000_000;
 const SHORT_BITS = 200_000;
 const SIMULATOR = {
   qubits: 4,
-  profile: null,
   readout_e01: 0.01,
   readout_e10: 0,
   bias: 0,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import { type RawRead, type StreamBackend, wholeShots } from '../backend.ts';
-import { bestQubits, CIRCUIT_COMPILER_VERSION, CIRCUIT_DEPTH, superposition } from '../circuit.ts';
+import { CIRCUIT_COMPILER_VERSION, CIRCUIT_DEPTH, superposition } from '../circuit.ts';
 import {
   decimal,
   defineBackend,
@@ -13,8 +13,7 @@ import {
 } from '../definition.ts';
 import type { ByteSource } from './coins.ts';
 import { faultsOption, faultsText, withFaults } from './faults.ts';
-import { profileOption } from './profile.ts';
-import { claimedMinEntropyPerBit, MeasuredQubits, type Noise } from './qubits.ts';
+import { claimedMinEntropyPerBit, MeasuredQubits } from './qubits.ts';
 
 const OPTIONS = {
   qubits: {
@@ -22,22 +21,16 @@ const OPTIONS = {
     fallback: '16',
     parse: wholeNumber(1, 1024),
   },
-  profile: {
-    meaning:
-      'A real device to have the readout errors of: path of its IBM backend properties or IonQ characterization (JSON), or none; the qubits that are read best are used',
-    fallback: 'none',
-    parse: profileOption,
-  },
   // A good superconducting qubit of 2026: the medians of e01 + e10 in IBM's calibration snapshots run from
   // 0.010 to 0.046, and reading a 1 as 0 (decay during readout) is the likelier error. Gates are perfect:
   // after an H no Pauli error moves P(1).
   readout_e01: {
-    meaning: 'Probability to read 1 for a prepared 0, where no profile says',
+    meaning: 'Probability to read 1 for a prepared 0',
     fallback: '0.004',
     parse: decimal(0, 0.5),
   },
   readout_e10: {
-    meaning: 'Probability to read 0 for a prepared 1, where no profile says',
+    meaning: 'Probability to read 0 for a prepared 1',
     fallback: '0.006',
     parse: decimal(0, 0.5),
   },
@@ -86,15 +79,14 @@ export function simulatorWith(
   testBytes?: ByteSource,
 ): StreamBackend {
   const source = testBytes ?? fillSystemEntropy;
-  const { noise, profile } = noiseOf(options);
-  const { faults, lot_bits: lotRawBits } = options;
+  const { bias, faults, lot_bits: lotRawBits, readout_e01: e01, readout_e10: e10 } = options;
+  const noise = { readout: new Array(options.qubits).fill({ e01, e10 }), bias };
   const claim = claimedMinEntropyPerBit(noise);
   if (claim <= 0) throw new OptionError('noise that leaves some entropy');
   const qubits = new MeasuredQubits(noise, source);
   const device = faults.length === 0 ? qubits : withFaults(qubits, faults);
   const { name: circuit, sha256: circuitSha256 } = superposition(options.qubits);
   const faulty = faults.length === 0 ? null : faultsText(faults);
-  const { readout, bias } = noise;
   return {
     kind: 'stream',
     name,
@@ -109,9 +101,8 @@ export function simulatorWith(
         device: 'statevector',
         circuit,
         qubits: options.qubits,
-        readout_error_max: Math.max(...readout.map(({ e01, e10 }) => e01 + e10)),
+        readout_error: e01 + e10,
         bias,
-        profile: profile?.profile ?? null,
         faults: faulty,
       };
     },
@@ -135,45 +126,12 @@ export function simulatorWith(
           startedAtMs,
           finishedAtMs: clock.wallMs(),
           calibration: {
-            ...profile,
-            readout_e01: readout.map(({ e01 }) => e01),
-            readout_e10: readout.map(({ e10 }) => e10),
+            readout_e01: new Array(options.qubits).fill(e01),
+            readout_e10: new Array(options.qubits).fill(e10),
             bias,
           },
         },
       };
     },
-  };
-}
-
-interface DeviceNoise {
-  readonly noise: Noise;
-  readonly profile?: ProfileFacts;
-}
-
-/** Of which device the noise is, and of which of its qubits: facts for the provenance of reads. */
-interface ProfileFacts {
-  readonly profile: string;
-  readonly date?: string;
-  readonly qubits: readonly number[];
-}
-
-function noiseOf({ qubits, profile, bias, readout_e01, readout_e10 }: Values): DeviceNoise {
-  if (profile === null) {
-    const readout = new Array(qubits).fill({ e01: readout_e01, e10: readout_e10 });
-    return { noise: { readout, bias } };
-  }
-  const { device, date } = profile;
-  if (profile.readout.length < qubits) {
-    throw new OptionError(`at most ${profile.readout.length} qubits, which ${device} has`);
-  }
-  const lossOf = (qubit: number) => profile.readout[qubit].e01 + profile.readout[qubit].e10;
-  const chosen = bestQubits([...profile.readout.keys()], qubits, lossOf);
-  const readout = chosen.map((qubit) => profile.readout[qubit]);
-  const broken = readout.findIndex(({ e01, e10 }) => e01 + e10 > 1);
-  if (broken >= 0) throw new OptionError(`fewer qubits: ${device} reads qubit ${chosen[broken]} wrong`);
-  return {
-    noise: { readout, bias },
-    profile: { profile: device, ...(date === null ? {} : { date }), qubits: chosen },
   };
 }

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import { OptionError } from '../../../src/backend/definition.ts';
@@ -8,7 +6,6 @@ import { simulatorBackend, simulatorWith } from '../../../src/backend/simulator/
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { scratchFolder } from '../../support/scratch-folder.ts';
 import { bitAt } from '../../support/shots.ts';
 import { MemoryNotes, optionValues, verify } from '../../support/source-parts.ts';
 
@@ -25,38 +22,6 @@ function onesOf(read: Pick<RawRead, 'bits' | 'shots' | 'width'>, channel: number
   for (let shot = from; shot < to; shot++) ones += bitAt(read.bits, shot * read.width + channel);
   return ones;
 }
-
-const folder = scratchFolder();
-
-function profile(name: string, content: unknown): string {
-  const path = join(folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
-
-const property = (name: string, value: number) => ({ name, value, unit: '', date: '2026-11-20T06:00:00Z' });
-const IBM = {
-  backend_name: 'ibm_example',
-  backend_version: '1.2.3',
-  last_update_date: '2026-11-20T06:00:00Z',
-  qubits: [
-    [property('T1', 250), property('prob_meas0_prep1', 0.02), property('prob_meas1_prep0', 0.01)],
-    [property('prob_meas0_prep1', 0.9), property('prob_meas1_prep0', 0.3), property('readout_error', 0.6)],
-    [property('readout_error', 0.004)],
-    [property('prob_meas0_prep1', 0.001), property('prob_meas1_prep0', 0.0005)],
-  ],
-};
-const IONQ = {
-  characterizations: [
-    {
-      id: 'c1',
-      backend: 'qpu.example-1',
-      date: '2026-11-19T00:00:00Z',
-      qubits: 36,
-      fidelity: { spam: { median: 0.995, stderr: 0.001 } },
-    },
-  ],
-};
 
 describe('the simulator as a source', () => {
   it('reads a whole lot of 4 Mbit, the first one of 2 Mbit, and is deterministic in tests alone', () => {
@@ -76,19 +41,15 @@ describe('the simulator as a source', () => {
       device: 'statevector',
       circuit: 'superposition-16',
       qubits: 16,
-      readout_error_max: 0.01,
+      readout_error: 0.01,
       bias: 0,
-      profile: null,
       faults: 'replay',
     });
   });
 
   it('refuses options that contradict each other, and says what they may be', () => {
-    const path = profile('refused.json', IBM);
     for (const [texts, says] of [
       [{ bias: '0.5' }, /leaves some entropy/],
-      [{ profile: path, qubits: '5' }, /at most 4 qubits, which ibm_example has/],
-      [{ profile: path, qubits: '4' }, /fewer qubits: ibm_example reads qubit 1 wrong/],
       [{ qubits: '4', faults: 'dead-qubit:4' }, /faults of qubits 0 to 3/],
     ] as const) {
       assert.throws(
@@ -111,56 +72,6 @@ describe('the simulator as a source', () => {
     ]) {
       assert.throws(() => simulator({ faults }), OptionError, faults);
     }
-  });
-});
-
-describe('profiles of real devices', () => {
-  it('takes from IBM the qubits that are read best, with their errors and the date', async () => {
-    const backend = simulator({ profile: profile('ibm.json', IBM), qubits: '3' });
-    const { provenance } = await backend.read(24, NEVER);
-    assert.deepEqual(provenance.calibration, {
-      profile: 'ibm_example',
-      date: '2026-11-20T06:00:00Z',
-      qubits: [0, 2, 3],
-      readout_e01: [0.01, 0.004, 0.0005],
-      readout_e10: [0.02, 0.004, 0.001],
-      bias: 0,
-    });
-    assert.ok(Math.abs(backend.claimedMinEntropyPerBit - (1 - Math.log2(1.03))) < 1e-12);
-    const two = await simulator({ profile: profile('ibm.json', IBM), qubits: '2' }).read(24, NEVER);
-    assert.deepEqual(two.provenance.calibration?.['qubits'], [2, 3]);
-  });
-
-  it('takes from IonQ one median for all qubits, in a list or alone', async () => {
-    for (const [name, content] of [
-      ['list.json', IONQ],
-      ['alone.json', IONQ.characterizations[0]],
-    ] as const) {
-      const backend = simulator({ profile: profile(name, content), qubits: '36' });
-      const { calibration } = (await backend.read(36, NEVER)).provenance;
-      assert.deepEqual(
-        [calibration?.['profile'], calibration?.['date']],
-        ['qpu.example-1', '2026-11-19T00:00:00Z'],
-      );
-      const errors = calibration?.['readout_e01'] as number[];
-      assert.equal(errors.length, 36);
-      assert.ok(errors.every((error) => Math.abs(error - 0.005) < 1e-12));
-    }
-  });
-
-  it('refuses what is no profile', () => {
-    const wrong = [
-      profile('text.json', 'no JSON'),
-      profile('list2.json', []),
-      profile('empty.json', {}),
-      profile('no-qubits.json', { ...IBM, qubits: [] }),
-      profile('no-error.json', { ...IBM, qubits: [[property('T1', 1)]] }),
-      profile('above.json', { ...IBM, qubits: [[property('readout_error', 1.5)]] }),
-      profile('no-median.json', { ...IONQ.characterizations[0], fidelity: {} }),
-      join(folder, 'absent.json'),
-      folder,
-    ];
-    for (const path of wrong) assert.throws(() => simulator({ profile: path }), OptionError, path);
   });
 });
 

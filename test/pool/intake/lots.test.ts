@@ -28,7 +28,6 @@ const MEBIBIT = 1024 * 1024;
 /** A simulated device without noise. */
 const SIMULATOR = {
   qubits: 16,
-  profile: null,
   readout_e01: 0,
   readout_e10: 0,
   bias: 0,
