@@ -64,10 +64,10 @@ export async function makeLot(
   const rawBits = read.width * read.shots;
   const assessment = await assessor.assessLot(read.bits, read.width, read.shots);
   const { windows, minEntropyPerBit: estimate } = assessment;
-  const evidence = await evidenceOf(backend.origin, read, assessment);
+  const ones = await onesPerChannel(read);
+  const evidence = evidenceOf(backend.origin, read, ones, assessment);
   const raw = toldOf(windows);
   const { estimators } = leastOf(windows);
-  const ones = await onesPerChannel(read.bits, read.width, read.shots);
   const drawn = {
     rawWindows: windows.length,
     ...(estimators === undefined ? {} : { estimators }),

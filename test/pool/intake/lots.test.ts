@@ -13,6 +13,7 @@ import {
 } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
+import { onesPerChannel } from '../../../src/pool/intake/evidence/counts.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
@@ -96,7 +97,7 @@ describe('a lot that may serve', () => {
       minEntropyPerBit: 0.85,
       minEntropyMethod:
         'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what their autocorrelation leaves, and what the source claims',
-      evidence: await evidenceOf('simulated', read, {
+      evidence: evidenceOf('simulated', read, await onesPerChannel(read), {
         windows: [],
         autocorrelation: new ScriptedAssessor().autocorrelation,
       }),

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RawRead } from '../../../backend/backend.ts';
 
 /**
  * Bits counted between two turns of the event loop: 1 ms at 2 ns a bit, 5 ms before the loops are compiled (4
@@ -6,8 +7,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  */
 const SLICE_BITS = 2 ** 19;
 
-/** How often each channel showed 1; `bits` as RawRead packs them. */
-export async function onesPerChannel(bits: Uint8Array, width: number, shots: number): Promise<Uint32Array> {
+/** How often each channel showed 1. */
+export async function onesPerChannel({
+  bits,
+  width,
+  shots,
+}: Pick<RawRead, 'bits' | 'width' | 'shots'>): Promise<Uint32Array> {
   const ones = new Uint32Array(width);
   const slice = width * Math.max(1, Math.floor(SLICE_BITS / width));
   for (let from = 0; from < shots * width; from += slice) {

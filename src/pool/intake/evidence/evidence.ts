@@ -9,18 +9,17 @@ import {
 import { minEntropyOfCorrelation } from '../../../stats/autocorrelation.ts';
 import type { AssessedWindow, LotAssessment } from '../assessor.ts';
 import { type ReadoutErrors, rateUpperBound, readoutMinEntropy } from './bounds.ts';
-import { onesPerChannel } from './counts.ts';
 
 /**
  * How quantum a read is shown to be: the highest claim that its own shots support, with what must be believed
- * for it. A claim is never above what the origin allows, whatever the figures are.
+ * for it; `ones` are counted for each channel. A claim is never above what the origin allows, whatever the figures are.
  */
-export async function evidenceOf(
+export function evidenceOf(
   origin: Origin,
   read: RawRead,
+  ones: Uint32Array,
   { windows, autocorrelation }: Pick<LotAssessment, 'windows' | 'autocorrelation'>,
-): Promise<LotEvidence> {
-  const ones = await onesPerChannel(read.bits, read.width, read.shots);
+): LotEvidence {
   const shares = Array.from(ones, (count) => count / read.shots);
   const told = figuresOf(autocorrelation);
   const dependence = dependenceIn(windows, told, shares);

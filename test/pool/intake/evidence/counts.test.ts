@@ -23,7 +23,7 @@ describe('counts', () => {
           (sums, shot) => sums.map((sum, i) => sum + shot[i]),
           new Array<number>(width).fill(0),
         );
-        assert.deepEqual(Array.from(await onesPerChannel(bits, width, shots.length)), ones);
+        assert.deepEqual(Array.from(await onesPerChannel({ bits, width, shots: shots.length })), ones);
       }),
     );
   });
@@ -31,7 +31,7 @@ describe('counts', () => {
   it('counts in slices, with a turn of the event loop between them', async () => {
     const [width, shots] = [3, 1_000_003];
     const bits = new Uint8Array(Math.ceil((width * shots) / 8)).fill(0b1011_0110);
-    const { result: ones, turns } = await countingTurns(() => onesPerChannel(bits, width, shots));
+    const { result: ones, turns } = await countingTurns(() => onesPerChannel({ bits, width, shots }));
     const expected = [0, 0, 0];
     for (let at = 0; at < width * shots; at++) expected[at % 3] += (0b1011_0110 >> (7 - (at % 8))) & 1;
     assert.deepEqual(Array.from(ones), expected);

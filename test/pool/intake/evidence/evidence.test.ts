@@ -4,19 +4,20 @@ import type { RawRead } from '../../../../src/backend/backend.ts';
 import { MeasuredQubits, type Noise } from '../../../../src/backend/simulator/qubits.ts';
 import { ORIGINS, type Origin } from '../../../../src/core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type LotEvidence } from '../../../../src/ledger/records.ts';
+import { onesPerChannel } from '../../../../src/pool/intake/evidence/counts.ts';
 import { evidenceOf as evidenceOfAssessed } from '../../../../src/pool/intake/evidence/evidence.ts';
 import { fixedBytes, rawRead } from '../../../support/backends.ts';
 
 const NEVER = new AbortController().signal;
 
 /** What a lot of independent bits is assessed as. */
-const SOUND: Parameters<typeof evidenceOfAssessed>[2] = {
+const SOUND: Parameters<typeof evidenceOfAssessed>[3] = {
   windows: [],
   autocorrelation: { lag: 7, correlation: 0.0021, bound: 0.0044 },
 };
 
-const evidenceOf = (origin: Origin, read: RawRead, assessed = SOUND) =>
-  evidenceOfAssessed(origin, read, assessed);
+const evidenceOf = async (origin: Origin, read: RawRead, assessed = SOUND) =>
+  evidenceOfAssessed(origin, read, await onesPerChannel(read), assessed);
 
 const PERFECT = { e01: 0, e10: 0 };
 
