@@ -129,9 +129,13 @@ export class FrontJournal implements SegmentSink {
   async #flush(): Promise<void> {
     const end = this.#end;
     const { fileBytes } = this.#options.place;
-    const slots = new Set([this.#flushedTo, end - 1].map((at) => placeInFiles(at, fileBytes).slot));
+    const { slot: first } = placeInFiles(this.#flushedTo, fileBytes);
+    const { slot: last } = placeInFiles(end - 1, fileBytes);
+    // one that was filled between them may have both its neighbours in the other file
+    const isOneFile = first === last && end - this.#flushedTo <= fileBytes;
     this.#isFlushing = true;
-    const flushes = await Promise.allSettled([...slots].map((slot) => promisify(fdatasync)(this.#fds[slot])));
+    const fds = isOneFile ? [this.#fds[first]] : this.#fds;
+    const flushes = await Promise.allSettled(fds.map((fd) => promisify(fdatasync)(fd)));
     this.#isFlushing = false;
     this.#flushDue = undefined;
     this.#flushedTo = end;

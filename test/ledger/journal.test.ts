@@ -79,6 +79,22 @@ function opened(t: TestContext, durability: Durability = 'fsync', fileBytes = FI
   };
 }
 
+/** Each flush waits until the test ends it. */
+function heldFlushes(t: TestContext) {
+  const flushes: { fd: number; done: (error: Error | null) => void }[] = [];
+  let flushed = () => {};
+  t.mock.method(fs, 'fdatasync', (fd: number, done: (error: Error | null) => void) => {
+    flushes.push({ fd, done });
+    flushed();
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  return { flushes, nextFlush: () => new Promise<void>((resolve) => (flushed = resolve)) };
+}
+
 function sequencesIn(payloads: readonly Uint8Array<ArrayBuffer>[]): number[] {
   return payloads.map((payload) => decodeSegment(unpackRecord(payload).segment).sequence);
 }
@@ -142,29 +158,36 @@ suite('the journal of a front', () => {
   });
 
   test('commit: what is acknowledged is flushed soon after, and a flush that fails stops the front', async (t) => {
-    const flushes: ((error: Error | null) => void)[] = [];
-    let flushed = () => {};
-    t.mock.method(fs, 'fdatasync', (_fd: number, done: (error: Error | null) => void) => {
-      flushes.push(done);
-      flushed();
-    });
-    syncBuiltinESMExports();
-    t.after(() => {
-      t.mock.restoreAll();
-      syncBuiltinESMExports();
-    });
-    const nextFlush = () => new Promise<void>((resolve) => (flushed = resolve));
+    const { flushes, nextFlush } = heldFlushes(t);
     const { journal, commit } = opened(t, 'commit');
     const first = nextFlush();
     await commit(1);
     await first;
     await commit(2); // the flush under way may not have all of it
     const second = nextFlush();
-    flushes[0](null);
+    flushes[0].done(null);
     await second;
-    flushes[1](new Error('EIO: i/o error'));
+    flushes[1].done(new Error('EIO: i/o error'));
     assert.match((await journal.failed).message, /its journal cannot be written \(EIO/);
     await assert.rejects(commit(3), { reason: 'stopped' });
+  });
+
+  test('commit: a file that was filled whole while a flush ran is flushed too, and not only those before and behind it', async (t) => {
+    const { flushes, nextFlush } = heldFlushes(t);
+    const { commit, board, store } = opened(t, 'commit');
+    const first = nextFlush();
+    await commit(1);
+    await first;
+    for (let n = 2; board.written(0) < 2 * FILE_BYTES + RECORD_BYTES_MAX; n++) {
+      await commit(n);
+      store();
+    }
+    const second = nextFlush();
+    flushes[0].done(null);
+    await second;
+    const fds = new Set(flushes.slice(1).map(({ fd }) => fd));
+    for (const { done } of flushes.slice(1)) done(null);
+    assert.equal(fds.size, 2);
   });
 
   test('writes nothing over that the ledger has not stored: what has no room goes to the ledger', async (t) => {
