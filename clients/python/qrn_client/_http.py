@@ -43,7 +43,9 @@ class Call:
             self._is_ended.set()
             if self._sock is not None:
                 try:
-                    self._sock.shutdown(socket.SHUT_RDWR)
+                    # of the TCP socket beneath: SSLSocket.shutdown forgets its TLS first, and what the thread of the call sends
+                    # between the two, its key too, would leave in clear text
+                    socket.socket.shutdown(self._sock, socket.SHUT_RDWR)
                 except OSError:
                     pass  # it has ended by itself
 

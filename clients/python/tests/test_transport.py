@@ -9,6 +9,8 @@ import logging
 import os
 import pickle
 import re
+import socket
+import ssl
 import time
 import unittest
 import warnings
@@ -16,7 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 from qrn_client import AsyncQrnClient, QrnClient, QrnError, errors
-from qrn_client import _wire
+from qrn_client import _http, _wire
 from scripted_server import ScriptedServer, http_reply
 
 OVERLOADED = {"error": {"code": "overloaded", "message": "Later.", "status": 503, "request_id": "req_1"}}
@@ -138,6 +140,21 @@ class Talk(unittest.TestCase):
 
         with ScriptedServer([15.0]) as server:
             self.assertLess(asyncio.run(run()), 5)
+
+    def test_that_ends_while_its_thread_sends_is_never_in_clear_text(self) -> None:
+        def send_meanwhile(sock: socket.socket, how: int) -> None:
+            with self.assertRaises(ssl.SSLWantReadError):
+                sock.send(b"secret-key")
+
+        ours, theirs = socket.socketpair()
+        context = ssl.create_default_context()
+        with theirs, context.wrap_socket(ours, server_hostname="x", do_handshake_on_connect=False) as sock:
+            sock.setblocking(False)
+            call = _http.Call()
+            call.uses(sock)
+            with mock.patch.object(socket.socket, "shutdown", send_meanwhile):
+                call.end()
+            self.assertNotIn(b"secret-key", theirs.recv(65536))
 
     def test_logs_what_is_sent_again_and_never_the_key(self) -> None:
         with ScriptedServer([LATER], [http_reply(200, b'{"data": {}}')]) as server:
