@@ -146,7 +146,11 @@ export async function startService(
   try {
     return await startOn(thread, await portShared(config), log, ports, started);
   } catch (error) {
-    for (const stop of started.reverse()) await stop();
+    for (const stop of started.reverse()) {
+      await stop().catch((failure: unknown) => {
+        log.warn({ reason: messageOf(failure) }, 'a part of the failed start did not stop');
+      });
+    }
     throw error;
   }
 }

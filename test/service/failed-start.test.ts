@@ -4,7 +4,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { it } from 'node:test';
 import { loadConfig } from '../../src/config/sources.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { startService } from '../../src/service/service.ts';
+import { startLedgerThread } from '../../src/service/ledger-thread.ts';
+import { type ServicePorts, startService } from '../../src/service/service.ts';
+import { AssessmentThread } from '../../src/workers/dispatch.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { withSmallPool } from '../support/server.ts';
 
@@ -24,4 +26,31 @@ it('a start that fails behind its fronts leaves no socket open', async (t) => {
   const message = new RegExp(`:${metricsPort}: the port is taken`);
   await assert.rejects(startService(loadConfig(withSmallPool(settings)), silentLog), message);
   (await listenOn(Number(port))).close();
+});
+
+it('a start that fails tells why and stops the rest, also where a part does not stop', async (t) => {
+  const taken = await listenOn(0);
+  t.after(() => taken.close());
+  const metricsPort = String((taken.address() as AddressInfo).port);
+  const stopped: string[] = [];
+  const ports: Partial<ServicePorts> = {
+    startLedger: async (...given) => {
+      const thread = await startLedgerThread(...given);
+      const stop = () => thread.stop().then(() => void stopped.push('ledger'));
+      return { ...thread, stop };
+    },
+    startAssessor: (log) => {
+      const thread = new AssessmentThread(log);
+      t.after(() => thread.close());
+      return {
+        testBits: (...given) => thread.testBits(...given),
+        assessLot: (...given) => thread.assessLot(...given),
+        close: () => Promise.reject(new Error('does not stop')),
+      };
+    },
+  };
+  const settings = { QRN_DATA_DIR: scratchFolder(), QRN_PORT: '0', QRN_METRICS_PORT: metricsPort };
+  const message = new RegExp(`:${metricsPort}: the port is taken`);
+  await assert.rejects(startService(loadConfig(withSmallPool(settings)), silentLog, ports), message);
+  assert.deepEqual(stopped, ['ledger']);
 });
