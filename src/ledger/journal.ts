@@ -374,7 +374,9 @@ export class JournalReader {
 /**
  * The payloads that a dead process left behind the position `from` in the journal at this path, oldest first. They end at the first
  * record that is not whole: it was being written, and not acknowledged. Throws LedgerError `unusable` when a file is missing, is not
- * the owner's, or holds a later record, before which this one had been flushed: then it was acknowledged and is damaged.
+ * the owner's, or holds a record that cannot be there. With `fsync` that is any later record, before which this one had been flushed:
+ * it was acknowledged and is damaged. With `commit` it is one for which no file was free yet (see isFree): LMDB's position is of an
+ * earlier state.
  */
 export function readJournal(path: string, from: number, owner: JournalOwner): Uint8Array<ArrayBuffer>[] {
   const read = filesOf(path).map((file, slot) => readFile(file, slot, owner));
@@ -386,18 +388,18 @@ export function readJournal(path: string, from: number, owner: JournalOwner): Ui
     const { slot, offset } = placeInFiles(at, fileBytes);
     return read[slot].records.subarray(offset - FILE_HEADER_BYTES).subarray(0, to - at);
   };
-  for (const record of recordsBetween(
-    from,
-    startOfFile(from, fileBytes) + 2 * fileBytes,
-    fileBytes,
-    bytesOf,
-  )) {
+  const beyond = startOfFile(from, fileBytes) + 2 * fileBytes;
+  for (const record of recordsBetween(from, beyond, fileBytes, bytesOf)) {
     payloads.push(record.payload);
     end = record.end;
   }
-  if (durability === 'commit' || wholeRecordsIn(path, end).length === 0) return payloads;
+  const isFlushedInOrder = durability === 'fsync';
+  if (wholeRecordsIn(path, isFlushedInOrder ? end : beyond).length === 0) return payloads;
   const { slot, offset } = placeInFiles(end, fileBytes);
-  throw lossOf(filesOf(path)[slot], `is damaged at byte ${offset}`);
+  const what = isFlushedInOrder
+    ? `is damaged at byte ${offset}`
+    : 'is of another state of the ledger than the data file';
+  throw lossOf(filesOf(path)[slot], what);
 }
 
 function readFile(file: string, slot: number, owner: JournalOwner) {

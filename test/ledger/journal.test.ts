@@ -345,6 +345,30 @@ suite('a journal that a power cut or a bad disk changed', () => {
     assert.deepEqual(leftIn(path), [1]);
   });
 
+  test('with durability commit a position from before the files were filled anew is refused', async (t) => {
+    const { place, commit, board, store } = opened(t, 'commit');
+    let last = 0;
+    /** Where the last record ends that begins before a position. */
+    const fillTo = async (position: number) => {
+      for (; board.written(0) < position; store()) await commit(++last);
+      return board.written(0);
+    };
+    const early = await fillTo(FILE_BYTES / 2);
+    const second = await fillTo(FILE_BYTES + FILE_BYTES / 2);
+    await fillTo(2 * FILE_BYTES + RECORD_BYTES_MAX);
+    assert.equal(
+      leftIn(place.path, second).at(-1),
+      last,
+      'the first file is filled anew behind what is stored',
+    );
+    assert.throws(() => readJournal(place.path, early, OWNER), {
+      reason: 'unusable',
+      message: /journal-1-0-[ab] is of another state of the ledger than the data file, and acknowledged/,
+    });
+    await fillTo(4 * FILE_BYTES);
+    assert.throws(() => readJournal(place.path, early, OWNER), { reason: 'unusable' });
+  });
+
   const SPOILS: readonly (readonly [string, (file: string, other: string) => void, RegExp])[] = [
     ['missing', (file) => rmSync(file), /^\S+-a is missing, and acknowledged answers/],
     ['empty', (file) => truncateSync(file), /^\S+-a is not as start 1 of ledger 7 wrote it: it has 0 bytes/],
