@@ -32,8 +32,8 @@ const LENGTH = 64 * 1024;
 const TIME_MAX_MS = 20;
 /** Times below are not compared: they may be of the clock, or of a collection of garbage. */
 const COMPARED_FROM_MS = 5;
-/** A quarter that takes less counts as this much: a tick of the clock is longer. */
-const QUARTER_MIN_MS = 1;
+/** A quarter that takes less counts as this much: a tick of the clock, and a collection of garbage beside it, are longer. */
+const QUARTER_MIN_MS = 1.5;
 /** Four times as much text takes four times as long; a reader in quadratic time takes sixteen times. */
 const GROWTH_MAX = 9;
 const TRIES = 4;
