@@ -162,7 +162,8 @@ export class Meter {
     else if (allowed) words[REASONS] += 1;
     const counted = words[PERIOD];
     const creditsLeft = words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE];
-    const mayComeBack = words[REQUESTS_ELSEWHERE] + words[REQUESTS_UNUSED] > 0;
+    // a month that nodes share turns a moment after the clock: its requests are on their way here
+    const mayComeBack = period > counted || words[REQUESTS_ELSEWHERE] + words[REQUESTS_UNUSED] > 0;
     this.#leave();
     return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft), mayComeBack);
   }

@@ -183,6 +183,15 @@ describe('a meter that nodes share', () => {
     assert.equal(retryAfterS(sharing(0, 0, 0)), 60);
   });
 
+  it('says that a request may be possible soon when the month has begun and is not granted here yet', () => {
+    const meter = sharing(0, 0, 0);
+    assert.equal(enter(meter, NOVEMBER).mayComeBack, false);
+    assert.throws(
+      () => requireRequest(enter(meter, DECEMBER), Date.UTC(2026, 11, 1)),
+      (error: ApiError) => error.facts.retryAfterS === 3,
+    );
+  });
+
   it('counts what others hold unused as left, and what it holds itself once', () => {
     const meter = sharing(0, 0, 50);
     assert.equal(meter.left(NOVEMBER).requests, 50);
