@@ -271,6 +271,12 @@ export class Meter {
     return this.#words[REQUESTS_ELSEWHERE] === 0;
   }
 
+  /** Each node may take so many requests, and half of what nobody was granted is left, as this node was last told. */
+  isPlentyFor(requests: number): boolean {
+    const words = this.#words;
+    return 2 * words[NODES] * requests <= words[REQUESTS_ELSEWHERE];
+  }
+
   /** Grows when anything was used or refused, and when the limits changed. Read without the lock, as a hint. */
   get activity(): number {
     const words = this.#words;

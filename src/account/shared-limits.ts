@@ -117,7 +117,9 @@ export class SharedLimits {
     const scarce = isInUse ? 2 * usedSince + 1 : 0;
     const most = meter.isAllGranted ? scarce : Math.max(usedSince, Math.min(meter.burstHere, HELD_MAX));
     meter.keep(most, account.hasAskedCredits);
-    if (isInUse) account.requestsWanted = Math.max(0, most - (requestsGranted - requestsUsed));
+    const missing = Math.max(0, most - (requestsGranted - requestsUsed));
+    // what rests asks as well, since its part of the rate grows when a node stops: but never for what others may soon need
+    if (isInUse || meter.isPlentyFor(missing)) account.requestsWanted = missing;
     account.isResting = !isInUse;
     account.activity = meter.activity;
     account.requestsUsed = requestsUsed;
@@ -165,7 +167,10 @@ export class SharedLimits {
     for (const grant of grants) {
       const account = this.#accounts.get(grant.accountNumber)!;
       const { meter, isResting, hasAskedCredits } = account;
+      const { period: counted } = meter.share();
       meter.grant(grant);
+      // what was asked for went by the last month, of which nothing may have been left
+      if (counted > 0 && grant.period > counted) account.activity = Number.NaN;
       // another node may need what rests here: the next call tells that it is given up
       if (isResting && meter.isAllGranted && meter.keep(0, hasAskedCredits)) this.#due.add(account);
     }

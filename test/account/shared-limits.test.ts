@@ -56,6 +56,59 @@ describe('a node of several', () => {
     assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_612, 750]);
   });
 
+  it('holds the whole burst of an account that rests once the other node has stopped', async () => {
+    const memory = new MemoryLimits();
+    const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: 600, requestsPerMonth: 1_000_000 };
+    const start = async (name: string) => {
+      const shared = new SharedLimits({ limits: memory.node(name), log: silentLog });
+      const meter = new Meter(createCell(allowance, true));
+      await shared.add(1, meter);
+      return { shared, meter };
+    };
+    await start('stops');
+    const { shared, meter } = await start('stays');
+    for (let look = 0; look < 3; look++) await shared.look();
+    assert.equal(meter.share().requestsGranted, 450);
+    memory.settle('stops', () => ({ requests: 0, credits: 0 }));
+    for (let look = 0; look < 3; look++) await shared.look();
+    assert.equal(meter.share().requestsGranted, 900);
+  });
+
+  it('leaves what nobody was granted to others when less is left than the bursts of all nodes', async () => {
+    const memory = new MemoryLimits();
+    const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: 600, requestsPerMonth: 1_000 }; // half is granted at first
+    const shared = new SharedLimits({ limits: memory.node('rests'), log: silentLog });
+    await shared.add(1, new Meter(createCell(allowance, true)));
+    for (let look = 0; look < 20; look++) await shared.look();
+    assert.equal(memory.granted(1, memory.period).requests, 500);
+  });
+
+  it('holds the burst of a new month though it had given up what it held of the last one', async () => {
+    // whether the account has its turn in the look that learns of the month, or not
+    for (const accounts of [1, 40]) {
+      const memory = new MemoryLimits();
+      const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMonth: 10_000 };
+      const start = async (name: string) => {
+        const shared = new SharedLimits({ limits: memory.node(name), log: silentLog });
+        const meters = Array.from({ length: accounts }, () => new Meter(createCell(allowance, true)));
+        await Promise.all(meters.map((meter, i) => shared.add(i, meter)));
+        return { shared, meters };
+      };
+      const [rests, uses] = [await start('rests'), await start('uses')];
+      let nowMs = 0;
+      for (let looks = 0; looks < 80; looks++) {
+        for (const meter of uses.meters) while (meter.enter(nowMs, 0).hasRequest);
+        nowMs += 60_000;
+        await uses.shared.look();
+        await rests.shared.look();
+      }
+      assert.deepEqual(new Set(rests.meters.map((meter) => meter.share().requestsGranted)), new Set([0]));
+      memory.period = 202_612;
+      for (let look = 0; look < 3; look++) await rests.shared.look();
+      assert.deepEqual(new Set(rests.meters.map((meter) => meter.share().requestsGranted)), new Set([375]));
+    }
+  });
+
   it('gives up what rests the first time that it hears that all is granted', async () => {
     const ACCOUNTS = 192; // sixteen in each look, and all in twelve
     const allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth: 4 };
