@@ -33,8 +33,10 @@ interface SharedAccount {
   creditsWanted: number;
   /** It was not used when it was last looked at. */
   isResting: boolean;
-  /** Credits were asked for since the last look: whoever did takes them a moment later. */
-  hasAskedCredits: boolean;
+  /** Callers that wait for credits. */
+  asking: number;
+  /** The look before the last answer to one of them, who takes the credits a moment later. */
+  answeredAfterLook: number;
 }
 
 /**
@@ -54,6 +56,7 @@ export class SharedLimits {
   #nextInTurn = 0;
   readonly #due = new Set<SharedAccount>();
   #order = 0;
+  #looks = 0;
   #period = 0;
   /** The call that is under way, and the one that takes what becomes due meanwhile. */
   #last: Promise<unknown> = Promise.resolve();
@@ -68,7 +71,7 @@ export class SharedLimits {
   /** A new account. Resolves when the node holds some of it, or the ledger is away: then the looks go on trying. Never rejects. */
   add(number: number, meter: Meter): Promise<void> {
     const nothing = { requestsUsed: 0, requestsWanted: 0, creditsWanted: 0 };
-    const rest = { isResting: false, hasAskedCredits: false };
+    const rest = { isResting: false, asking: 0, answeredAfterLook: Number.NEGATIVE_INFINITY };
     const account = { number, meter, activity: Number.NaN, ...nothing, ...rest };
     this.#accounts.set(number, account);
     this.#inTurn.push(account);
@@ -81,9 +84,14 @@ export class SharedLimits {
     const account = this.#accounts.get(accountNumber);
     if (account === undefined || this.#isClosed) throw new ApiError('overloaded', { retryAfterS: 1 });
     account.creditsWanted += credits;
-    account.hasAskedCredits = true;
+    account.asking++;
     this.#due.add(account);
-    await this.#call();
+    try {
+      await this.#call();
+    } finally {
+      account.asking--;
+      account.answeredAfterLook = this.#looks;
+    }
   }
 
   /** Begins to look. The timer alone does not keep the process alive. */
@@ -97,6 +105,7 @@ export class SharedLimits {
 
   /** Tells the ledger what changed, and learns what is left, which month it is and how many nodes live. Never rejects. */
   async look(): Promise<void> {
+    this.#looks++;
     const { length } = this.#inTurn;
     const share = Math.max(Math.ceil(length / LOOKS_TO_ALL), RESTING_PER_LOOK_MIN);
     const resting = Math.min(share, length, RESTING_PER_LOOK_MAX);
@@ -116,15 +125,19 @@ export class SharedLimits {
     const usedSince = Math.max(0, requestsUsed - account.requestsUsed);
     const scarce = isInUse ? 2 * usedSince + 1 : 0;
     const most = meter.isAllGranted ? scarce : Math.max(usedSince, Math.min(meter.burstHere, HELD_MAX));
-    meter.keep(most, account.hasAskedCredits);
+    meter.keep(most, this.#keepsCredits(account));
     const missing = Math.max(0, most - (requestsGranted - requestsUsed));
     // what rests asks as well, since its part of the rate grows when a node stops: but never for what others may soon need
     if (isInUse || meter.isPlentyFor(missing)) account.requestsWanted = missing;
     account.isResting = !isInUse;
     account.activity = meter.activity;
     account.requestsUsed = requestsUsed;
-    account.hasAskedCredits = false;
     this.#due.add(account);
+  }
+
+  /** Credits are kept for whoever asked from then on, through the answer, until the second look behind it. */
+  #keepsCredits({ asking, answeredAfterLook }: SharedAccount): boolean {
+    return asking > 0 || this.#looks <= answeredAfterLook + 1;
   }
 
   /** Gives back what is not used. Nothing is asked for any more. */
@@ -166,13 +179,14 @@ export class SharedLimits {
     const { grants, period, nodes } = await this.#options.limits.askLimits(++this.#order, asks);
     for (const grant of grants) {
       const account = this.#accounts.get(grant.accountNumber)!;
-      const { meter, isResting, hasAskedCredits } = account;
+      const { meter, isResting } = account;
       const { period: counted } = meter.share();
       meter.grant(grant);
       // what was asked for went by the last month, of which nothing may have been left
       if (counted > 0 && grant.period > counted) account.activity = Number.NaN;
       // another node may need what rests here: the next call tells that it is given up
-      if (isResting && meter.isAllGranted && meter.keep(0, hasAskedCredits)) this.#due.add(account);
+      if (isResting && meter.isAllGranted && meter.keep(0, this.#keepsCredits(account)))
+        this.#due.add(account);
     }
     for (const { meter } of this.#inTurn) meter.divideRate(nodes);
     if (period > this.#period) this.#turn(period);

@@ -128,6 +128,55 @@ describe('a node of several', () => {
     assert.equal(rests.meter.share().requestsGranted, 0);
   });
 
+  /** A node with one account of which all requests are granted; `during.call` runs while a call is under way. */
+  async function startAllGranted(): Promise<{
+    shared: SharedLimits;
+    meter: Meter;
+    during: { call: (() => void) | undefined };
+  }> {
+    const memory = new MemoryLimits();
+    const limits = memory.node('a');
+    const during: { call: (() => void) | undefined } = { call: undefined };
+    const askLimits: Limits['askLimits'] = async (...call) => {
+      const answer = await limits.askLimits(...call);
+      during.call?.();
+      return answer;
+    };
+    const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
+    const allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth: 1, creditsPerMonth: 100 };
+    const meter = new Meter(createCell(allowance, true));
+    await shared.add(1, meter);
+    return { shared, meter, during };
+  }
+
+  it('keeps credits for whoever asked for them, though it looks while they are granted and before they are taken', async () => {
+    const { shared, meter, during } = await startAllGranted();
+    const reservation = meter.enter(0, 0);
+    for (let look = 0; look < 3; look++) await shared.look();
+    assert.ok(meter.isAllGranted);
+    const looked: Promise<void>[] = [];
+    during.call = () => {
+      during.call = undefined;
+      for (let look = 0; look < 3; look++) looked.push(shared.look());
+    };
+    await shared.ask(1, 40);
+    assert.equal(meter.share().creditsGranted, 40);
+    await Promise.all(looked);
+    const front = meter.enter(0, 0); // a refusal of another front: the account changed since its turn
+    assert.ok(!front.hasRequest);
+    await shared.look();
+    assert.ok(reservation.takeCredits(40));
+  });
+
+  it('gives back credits that nobody took', async () => {
+    const { shared, meter } = await startAllGranted();
+    await shared.ask(1, 40);
+    await shared.look();
+    assert.equal(meter.share().creditsGranted, 40);
+    await shared.look();
+    assert.equal(meter.share().creditsGranted, 0);
+  });
+
   it('tells the ledger what it holds until that has heard it, however long the account rests', async () => {
     let isAway = true;
     const told: number[] = [];
