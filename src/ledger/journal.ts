@@ -68,6 +68,14 @@ function headerOf({ ledgerId, start, front, durability, fileBytes }: JournalHead
   return `qrn journal 1, ledger ${ledgerId}, start ${start}, front ${front}, file ${slot}, ${fileBytes} bytes, ${durability}`;
 }
 
+const HEADER =
+  /^qrn journal 1, ledger (\d+), start (\d+), front (\d+), file ([01]), \d+ bytes, (?:fsync|commit)$/;
+
+/** The first line of a file. */
+function statedIn(content: Uint8Array): string {
+  return Buffer.from(content.subarray(0, FENCE_AT)).toString('latin1').split('\n', 1)[0];
+}
+
 export function journalName({ start, front }: Pick<JournalOwner, 'start' | 'front'>): string {
   return `journal-${start}-${front}`;
 }
@@ -405,7 +413,7 @@ export function readJournal(path: string, from: number, owner: JournalOwner): Ui
 function readFile(file: string, slot: number, owner: JournalOwner) {
   if (!existsSync(file)) throw lossOf(file, 'is missing');
   const content = new Uint8Array(readFileSync(file));
-  const [stated] = Buffer.from(content.subarray(0, FENCE_AT)).toString('latin1').split('\n', 1);
+  const stated = statedIn(content);
   const records = content.subarray(FILE_HEADER_BYTES);
   const fileBytes = records.length;
   const durability = DURABILITIES.find(
@@ -417,6 +425,16 @@ function readFile(file: string, slot: number, owner: JournalOwner) {
     file,
     `is not as start ${owner.start} of ledger ${owner.ledgerId} wrote it: it has ${content.length} bytes and begins with ${begins}`,
   );
+}
+
+/** The files of the journal at this path whose header can be read and is of another ledger, start or front, or of the other file. */
+export function foreignFilesOf(path: string, owner: JournalOwner): string[] {
+  return filesOf(path).filter((file, slot) => {
+    if (!existsSync(file)) return false;
+    const [, ...stated] = HEADER.exec(statedIn(readFileSync(file))) ?? [];
+    const own = [owner.ledgerId, owner.start, owner.front, slot];
+    return stated.some((each, i) => Number(each) !== own[i]);
+  });
 }
 
 /**

@@ -548,6 +548,16 @@ suite('damaged pages', () => {
       });
       assert.ok(readdirSync(path).includes('journal-1-0-a'), `kept by the ${attempt} start`);
     }
+    const { log, told } = gatheringLog('error');
+    const restored = await openTestLedger(path, { mayLackJournals: true, log });
+    assert.match(
+      told.map(([, text]) => text).join('\n'),
+      /a journal does not fit the data file \(segment 1 is stored with other content\): nothing of it is stored/,
+    );
+    assert.equal((await restored.segment(1))?.count, ENTRIES + 1);
+    await restored.close();
+    assert.ok(JOURNAL.every((file) => readdirSync(path).includes(`${file}.foreign`)));
+    await closeSound(await openTestLedger(path));
   });
 
   test('a journal that a killed start had not made in full loses nothing and is removed', async (t) => {

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import {
   closeSound,
+  gatheringLog,
   openJournaledLedger,
   openTestLedger,
   temporaryFolder,
 } from '../support/ledger-folder.ts';
 import { account, filledSegment } from '../support/ledger-records.ts';
 
+const FILE_HEADER_BYTES = 4_096;
 const JOURNAL = ['journal-1-0-a', 'journal-1-0-b'];
 
 /** A folder as a kill leaves it: `kept` is in LMDB, and what is committed while the folder is copied in the journal alone. */
@@ -78,6 +80,36 @@ suite('a start that stores what a killed server left in its journal', () => {
     const ledger = await openTestLedger(path);
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
     assert.equal(await ledger.segment(1_000), undefined);
+    await closeSound(ledger);
+  });
+
+  test("a restore sets another ledger's journal aside, and stores nothing of it", async (t) => {
+    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []));
+    const other = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1_000, 5)], []));
+    copyJournal(other, path);
+    const foreign = readFileSync(join(path, JOURNAL[0])).subarray(FILE_HEADER_BYTES);
+    const { log, told } = gatheringLog('error');
+    const ledger = await openTestLedger(path, { mayLackJournals: true, log });
+    assert.deepEqual(
+      told.map(([, text]) => text),
+      JOURNAL.map(() => 'ledger: a journal is of another ledger or start: nothing of it is stored'),
+    );
+    assert.deepEqual(await ledger.segmentsFrom(0, 9), []);
+    await ledger.close();
+    const kept = readFileSync(join(path, `${JOURNAL[0]}.foreign`));
+    assert.deepEqual(kept.subarray(FILE_HEADER_BYTES), foreign);
+    await closeSound(await openTestLedger(path));
+  });
+
+  test('a restore stores what it can read of a journal whose header it cannot read', async (t) => {
+    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []));
+    const file = join(path, JOURNAL[0]);
+    const content = readFileSync(file);
+    content[3] ^= 0x40;
+    writeFileSync(file, content);
+    await assert.rejects(openTestLedger(path), { reason: 'unusable' });
+    const ledger = await openTestLedger(path, { mayLackJournals: true });
+    assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
     await closeSound(ledger);
   });
 });

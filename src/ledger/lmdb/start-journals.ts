@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../core/log.ts';
 import { syncToDisk } from '../block-keys.ts';
@@ -7,6 +7,8 @@ import {
   createJournal,
   type Durability,
   fenceJournal,
+  filesOf,
+  foreignFilesOf,
   JournalBoard,
   type JournalPlace,
   journalName,
@@ -77,7 +79,10 @@ export async function startJournals(
   return { following, journals: journals.map(({ place }) => place) };
 }
 
-/** Of a journal that may lack, whatever of it can be read is stored. */
+/**
+ * Of a journal that may lack, whatever of it can be read is stored, unless it is not this ledger's or contradicts the data file:
+ * then it is set aside.
+ */
 async function recoverJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions) {
   let recovered = 0;
   for (const [name, from] of books.journalPositions()) {
@@ -85,9 +90,12 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
     const journal = join(path, name);
     fenceJournal(journal);
     const [, start, front] = name.split('-').map(Number);
+    const owner = { ledgerId: identity.ledgerId, start, front };
+    if (mayLackJournals)
+      for (const file of foreignFilesOf(journal, owner)) setAside(file, 'is of another ledger or start', log);
     const payloads = mayLackJournals
       ? wholeRecordsIn(journal, from).map(({ payload }) => payload)
-      : readJournal(journal, from, { ledgerId: identity.ledgerId, start, front });
+      : readJournal(journal, from, owner);
     const records = payloads.map(unpackRecord);
     const segments = records.map(({ segment: bytes }) => ({ segment: decodeSegment(bytes), bytes }));
     try {
@@ -99,12 +107,25 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
     } catch (error) {
       // which of the two is right only an operator knows
       if (!(error instanceof LedgerError && error.reason === 'conflict')) throw error;
-      throw lossOf(journal, `does not fit the data file (${error.message})`);
+      const why = `does not fit the data file (${error.message})`;
+      if (!mayLackJournals) throw lossOf(journal, why);
+      for (const file of filesOf(journal)) if (existsSync(file)) setAside(file, why, log);
+      await books.finishJournals([name]);
+      continue;
     }
     recovered += records.length;
   }
   if (recovered > 0)
     log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journals');
+}
+
+/** Nothing of the file is stored, and no later start looks at it. */
+function setAside(file: string, why: string, log: Log): void {
+  renameSync(file, `${file}.foreign`);
+  log.error(
+    { journal: file, keptAs: `${file}.foreign` },
+    `ledger: a journal ${why}: nothing of it is stored`,
+  );
 }
 
 /** Those that are stored, and those of a start that was killed before it began. */
@@ -117,13 +138,7 @@ function removeJournals({ path, books, log, mayLackJournals }: StartJournalsOpti
     const isStored = journal.isDraft || known.has(journal.name);
     if (isStored || wholeRecordsIn(join(path, journal.name), 0).length === 0) rmSync(at);
     else if (!mayLackJournals) throw lossOf(at, 'is of another state of the ledger than the data file');
-    else {
-      renameSync(at, `${at}.foreign`);
-      log.error(
-        { journal: at, keptAs: `${at}.foreign` },
-        'ledger: a journal is of another state of the ledger',
-      );
-    }
+    else setAside(at, 'is of another state of the ledger', log);
   }
   syncToDisk(path);
 }
