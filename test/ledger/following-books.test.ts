@@ -5,11 +5,12 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { EncodedSegment } from '../../src/ledger/domain/books.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { createJournal, JournalBoard } from '../../src/ledger/journal.ts';
-import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
+import { LedgerError, SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
 import type { JournalPosition, LmdbBooks } from '../../src/ledger/lmdb/books.ts';
 import { FreeSpace } from '../../src/ledger/lmdb/data-file.ts';
 import { FollowingBooks } from '../../src/ledger/lmdb/following-books.ts';
 import type { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
+import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { Sequences } from '../../src/ledger/sequences.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment } from '../support/ledger-records.ts';
@@ -31,30 +32,48 @@ function followed(t: TestContext) {
     before: SEQUENCES_PER_LEASE,
   });
   const journal = new FrontJournal({ place, durability: 'commit', ledger, sequences });
-  const stores: { sequences: number[]; take: () => void }[] = [];
+  const stores: { sequences: number[]; take: () => void; refuse: (error: Error) => void }[] = [];
+  const inLmdb: SegmentRecord[] = [];
+  const stopped: unknown[] = [];
   const books = {
     store(segments: EncodedSegment[], _answers: unknown, [{ position }]: JournalPosition[]) {
       assert.equal(position, board.written(0));
-      const { promise, resolve } = Promise.withResolvers<void>();
-      stores.push({ sequences: segments.map(({ segment }) => segment.sequence), take: resolve });
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const take = () => {
+        inLmdb.push(...segments.map(({ segment }) => segment));
+        resolve();
+      };
+      stores.push({ sequences: segments.map(({ segment }) => segment.sequence), take, refuse: reject });
       return promise;
+    },
+    unsealed: async () => [...inLmdb],
+    putLog: async () => {},
+  };
+  const writer = {
+    requireRunning() {
+      if (stopped.length > 0) throw stopped[0];
+    },
+    stop(error: unknown) {
+      stopped.push(error);
+      return error;
     },
   };
   const following = new FollowingBooks({
     books: books as unknown as LmdbBooks,
-    writer: { requireRunning() {}, stop: (error: unknown) => error } as unknown as GroupWriter,
+    writer: writer as unknown as GroupWriter,
     board,
     space: new FreeSpace(() => 0, 0),
     journals: [{ name: 'journal-1-0', place }],
     intervalMs: NEVER_MS,
   });
   t.after(async () => {
-    await following.close();
+    await following.close().catch((error) => assert.equal(error, stopped[0]));
     journal.close();
   });
   return {
     following,
     stores,
+    stopped,
     board,
     commit: (sequence: number) => journal.commit(filledSegment(sequence, 1), []),
   };
@@ -94,5 +113,32 @@ suite('stores of what journals hold', () => {
     await store;
     await following.store();
     assert.equal(stores.length, 1);
+  });
+
+  test('what a store under way has taken is not missing from what is left to be sealed', async (t) => {
+    const { following, stores, commit } = followed(t);
+    await commit(1);
+    const store = following.store();
+    while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    const unsealed = following.unsealed(10);
+    await new Promise((resolve) => setImmediate(resolve));
+    stores[0].take();
+    await store;
+    assert.deepEqual(
+      (await unsealed).map(({ sequence }) => sequence),
+      [1],
+    );
+  });
+
+  test('a store that LMDB refuses stops the writer, whoever asked for it: no later one has what it took', async (t) => {
+    const { following, stores, stopped, commit } = followed(t);
+    await commit(1);
+    const put = following.putLog([]);
+    while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    const refusal = new LedgerError('conflict', 'segment 1 is stored with other content');
+    stores[0].refuse(refusal);
+    await assert.rejects(put, refusal);
+    assert.deepEqual(stopped, [refusal]);
+    await assert.rejects(following.store(), refusal);
   });
 });

@@ -135,6 +135,7 @@ export class FollowingBooks implements Books, LogStore {
    * numbers when they are stored, so they are stored first.
    */
   async unsealed(certificates: number): Promise<SegmentRecord[]> {
+    await this.#storing; // what a store has taken is gathered no more, and not yet in LMDB
     this.#gather();
     if (this.#gathered.segments.some(hasNotes)) await this.store();
     const ahead = this.#gathered.segments.filter((each) => !hasNotes(each)).map(({ segment }) => segment);
@@ -227,7 +228,11 @@ export class FollowingBooks implements Books, LogStore {
     const stored = this.#books.store(segments, answers, positions satisfies JournalPosition[]);
     const put = putAlso();
     put.catch(() => {}); // told below
-    await stored;
+    try {
+      await stored;
+    } catch (error) {
+      throw this.#writer.stop(error); // what was gathered is acknowledged, and no later store would have it
+    }
     for (const { front, position } of positions) this.#board.setStored(front, position);
     this.#space.look();
     for (const { segment } of segments) this.#segmentsAhead.delete(segment.sequence);
