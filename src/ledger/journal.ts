@@ -167,9 +167,14 @@ export class JournalBoard {
   /** Tells the ledger's thread that there is something to store: in its own time, or at once. */
   wake(atOnce: boolean): void {
     const wanted = atOnce ? HURRY : NEW;
-    if (Atomics.load(this.#flags, WAKE) >= wanted) return;
-    Atomics.store(this.#flags, WAKE, wanted);
-    Atomics.notify(this.#flags, WAKE);
+    for (let now = Atomics.load(this.#flags, WAKE); now < wanted; ) {
+      const was = Atomics.compareExchange(this.#flags, WAKE, now, wanted);
+      if (was === now) {
+        Atomics.notify(this.#flags, WAKE);
+        return;
+      }
+      now = was; // another front has woken it meanwhile, perhaps at once
+    }
   }
 
   /** Resolves after the first wake, and then `delayMs` later or as soon as somebody wakes at once. */
@@ -383,7 +388,7 @@ export class JournalReader {
  * The payloads that a dead process left behind the position `from` in the journal at this path, oldest first. They end at the first
  * record that is not whole: it was being written, and not acknowledged. Throws LedgerError `unusable` when a file is missing, is not
  * the owner's, or holds a record that cannot be there. With `fsync` that is any later record, before which this one had been flushed:
- * it was acknowledged and is damaged. With `commit` it is one for which no file was free yet (see isFree): LMDB's position is of an
+ * it was acknowledged and is damaged. Damage of the last records, with no whole one behind them, passes for the end. With `commit` it is one for which no file was free yet (see isFree): LMDB's position is of an
  * earlier state.
  */
 export function readJournal(path: string, from: number, owner: JournalOwner): Uint8Array<ArrayBuffer>[] {

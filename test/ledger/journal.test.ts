@@ -269,6 +269,23 @@ suite('the journal of a front', () => {
     assert.deepEqual(sequencesIn(new JournalReader(place).readTo(board.written(0))), [1]);
   });
 
+  test('a front that wakes the ledger in its own time leaves it woken at once by another one', (t) => {
+    const board = JournalBoard.create(2);
+    const { load } = Atomics;
+    let looks = 0;
+    t.mock.method(Atomics, 'load', (...args: Parameters<typeof load>) => {
+      const value = load(...args);
+      if (looks++ === 0) board.wake(true); // between the look of the first and what it does then
+      return value;
+    });
+    board.wake(false);
+    t.mock.restoreAll();
+    const atOnce = JournalBoard.create(1);
+    atOnce.wake(true);
+    const stateOf = ({ shared }: JournalBoard) => new Int32Array(shared)[0];
+    assert.equal(stateOf(board), stateOf(atOnce));
+  });
+
   test('a living reader refuses a record that is not as it was written', async (t) => {
     const { place, commit, board } = opened(t);
     for (const n of [1, 2, 3]) await commit(n);
