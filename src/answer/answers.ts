@@ -191,8 +191,7 @@ export class Answers {
     if ('first' in outcome) {
       answer.first = outcome.first;
       requireRequest(answer.reservation, ask.atMs);
-      if (ask.by.inTurn === undefined) this.#begin(answer);
-      else ask.by.inTurn(() => this.#begin(answer));
+      await this.#inTurnOf(answer, () => this.#begin(answer));
     } else {
       admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();
@@ -207,51 +206,59 @@ export class Answers {
     return looked;
   }
 
-  /** Nodes share the credits: the ledger grants this one what the answer costs before it takes them. */
-  async #beginAfterAsking(answer: Answer): Promise<void> {
-    await this.#options.askCredits(answer.accountNumber, entropyBytes(answer.values));
-    this.#begin(answer, true);
-    this.endTurn();
-  }
-
-  #begin(answer: Answer, hasAsked = false): void {
+  #begin(answer: Answer): void {
     try {
       requirePresent(answer);
-      if (answer.mode === 'pure') {
-        if (answer.account.meter.isShared && !hasAsked) {
-          this.#wait(answer, () => this.#beginAfterAsking(answer));
-          return;
-        }
+      if (answer.mode !== 'pure') {
+        this.#draw(answer);
+      } else if (answer.account.meter.isShared) {
+        this.#wait(answer, () => this.#drawAfterAsking(answer));
+      } else {
         takeCredits(answer);
+        this.#draw(answer);
       }
-      this.#committerOf(answer).assertRoom();
-      this.#options.memory.assertRoom();
-      if (answer.mode === 'pure') this.#drawPure(answer);
-      else
-        this.#drawFromStream(
-          answer,
-          answer.mode === 'csprng' ? undefined : this.#seedGroupOf(answer.account),
-        );
     } catch (error) {
       answer.refuse(error);
     }
   }
 
+  /** Nodes share the credits: the ledger grants this one what the answer costs. They are taken at once, before they go back. */
+  async #drawAfterAsking(answer: Answer): Promise<void> {
+    await this.#options.askCredits(answer.accountNumber, entropyBytes(answer.values));
+    requirePresent(answer);
+    takeCredits(answer);
+    await this.#inTurnOf(answer, () => this.#draw(answer));
+  }
+
+  #draw(answer: Answer): void {
+    this.#committerOf(answer).assertRoom();
+    this.#options.memory.assertRoom();
+    if (answer.mode === 'pure') this.#drawPure(answer);
+    else
+      this.#drawFromStream(answer, answer.mode === 'csprng' ? undefined : this.#seedGroupOf(answer.account));
+  }
+
   /** From the keystream of a group's seed, or without a group from that of the system. */
   #drawFromStream(answer: Answer, group: SeedGroup | undefined): void {
     const { supply } = this.#options;
-    const held = group === undefined ? supply.csprng() : supply.seeded(group, this.#nowMs);
-    if (held !== undefined) this.#draw(answer, held);
-    else
-      this.#wait(answer, async () => {
-        const awaited = await (group === undefined ? supply.awaitSystemLot() : supply.awaitSeed(group));
-        requirePresent(answer);
-        this.#draw(answer, awaited);
+    const held = () => (group === undefined ? supply.csprng() : supply.seeded(group, this.#nowMs));
+    const now = held();
+    if (now !== undefined) {
+      this.#drawHeld(answer, now);
+      return;
+    }
+    this.#wait(answer, async () => {
+      await (group === undefined ? supply.awaitSystemLot() : supply.awaitSeed(group));
+      await this.#inTurnOf(answer, () => {
+        const then = held(); // what was awaited may have been replaced since
+        if (then === undefined) throw unavailable(answer.mode);
+        this.#drawHeld(answer, then);
       });
+    });
   }
 
   /** Small answers at once in this thread, large ones by a worker. */
-  #draw(answer: Answer, { from, reader, order }: StreamHeld): void {
+  #drawHeld(answer: Answer, { from, reader, order }: StreamHeld): void {
     answer.from = from;
     answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
     if (answer.isLarge) {
@@ -291,8 +298,7 @@ export class Answers {
   async #makeAfterFill(answer: Answer): Promise<void> {
     // another request may be first at what was filled for this one
     while (await this.#options.supply.pure.fill(answer.plan.drawBytesMax)) {
-      requirePresent(answer);
-      if (this.#makeFromRing(answer)) return;
+      if (await this.#inTurnOf(answer, () => this.#makeFromRing(answer))) return;
     }
     throw unavailable('pure');
   }
@@ -357,9 +363,29 @@ export class Answers {
     return salt;
   }
 
-  /** Goes on with the answer after it has waited, unless too many do. */
+  /** Goes on with the answer after it has waited, unless too many do. It goes on in a turn of its account (`#inTurnOf`). */
   #wait(answer: Answer, work: () => Promise<void>): void {
     this.#later(answer, this.#options.admission.afterWaiting(work));
+  }
+
+  /**
+   * Works on the answer, unless its client is gone, when its account has a turn of the loop: thousands may have waited for the
+   * same, and would go on all at once. Within the turn, so that the time is counted.
+   */
+  #inTurnOf<T>(answer: Answer, work: () => T): Promise<T> {
+    const { by } = answer.ask;
+    return new Promise((resolve, reject) => {
+      const step = () => {
+        try {
+          requirePresent(answer);
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (by.inTurn === undefined) step();
+      else by.inTurn(step);
+    });
   }
 
   /** What goes on later ends by itself, or refuses the answer. */

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { OverloadedFront, turn } from './stack.ts';
+
+const REQUESTS = 30;
+const LOOK_MS = 10;
+
+it('answers that waited for one seed go on in turns of the loop, not all at once', async (t) => {
+  let isSlow = false;
+  let aheadMs = 0;
+  const clock: Clock = {
+    ...systemClock,
+    // every look takes a fifth of what an owner may use in a turn
+    monotonicMs: () => systemClock.monotonicMs() + (isSlow ? (aheadMs += LOOK_MS) : aheadMs),
+  };
+  const seedCame: ((isThere: boolean) => void)[] = [];
+  const askForSeed = () => new Promise<boolean>((resolve) => seedCame.push(resolve));
+  const front = await OverloadedFront.start(clock, 0, { askForSeed });
+  t.after(() => front.stop());
+  const key = await front.account({ seedIntervalMs: 7_000 });
+
+  const { committer } = front.stack;
+  const add = committer.add.bind(committer);
+  let together = 0;
+  let most = 0;
+  committer.add = (...given) => {
+    if (together++ === 0) setImmediate(() => (together = 0));
+    most = Math.max(most, together);
+    add(...given);
+  };
+
+  const replies = Promise.all(Array.from({ length: REQUESTS }, () => front.get(key, '/bytes?count=32')));
+  while (seedCame.length < REQUESTS) await turn();
+  front.installSeed(7_000);
+  isSlow = true;
+  for (const come of seedCame) come(true);
+  const statuses = (await replies).map(({ status }) => status);
+  isSlow = false;
+  assert.deepEqual(statuses, Array(REQUESTS).fill(200));
+  assert.ok(most < REQUESTS / 2, `${most} of ${REQUESTS} at once`);
+});
