@@ -76,7 +76,15 @@ export function mutantsOf(path: string): Mutant[] {
     },
   }).visit(parseSync(path, source).program);
   const isType = ({ start }: Mutant) => types.some((type) => type.start <= start && start < type.end);
-  return mutants.filter((mutant) => !isType(mutant) && !isAssertion(source, mutant.start));
+  return mutants.filter(
+    (mutant) => !isType(mutant) && !isAssertion(source, mutant.start) && isProgram(path, source, mutant),
+  );
+}
+
+/** `??` cannot stand beside `&&` without parentheses, and what cannot be loaded is no bug that a test could find. */
+function isProgram(path: string, source: string, { start, end, text }: Mutant): boolean {
+  if (text !== '&&' && text !== '||') return true;
+  return parseSync(path, source.slice(0, start) + text + source.slice(end)).errors.length === 0;
 }
 
 /** An assertion guards against bugs of other code, so that no test can make it fail. */

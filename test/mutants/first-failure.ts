@@ -7,14 +7,16 @@ import { fileURLToPath } from 'node:url';
 export const FIRST_FAILURE = fileURLToPath(import.meta.url);
 
 /**
- * A reporter that writes the name of the first test that fails, then ends the process. It has a file of its own: as a part
- * of plant.ts, which `--import` preloads, it was given no event and the process ended with 0 (seen with Node 22.23).
+ * A reporter that writes a dot for each test that passes, which tells a process that works from one that hangs, and the name of the
+ * first test that fails on a line of its own; then it ends the process. It has a file of its own: as a part of plant.ts, which
+ * `--import` preloads, it was given no event and the process ended with 0 (seen with Node 22.23).
  */
 export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
+    if (event.type === 'test:pass') writeSync(1, '.');
     if (event.type !== 'test:fail') continue;
     const { name, file = '' } = event.data;
-    writeSync(1, `${basename(file)} "${name}"\n`);
+    writeSync(1, `\n${basename(file)} "${name}"\n`);
     process.kill(process.pid, 'SIGKILL');
     yield ''; // a reporter is a generator
   }
