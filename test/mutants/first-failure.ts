@@ -3,6 +3,9 @@ import { basename } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 
+/** The environment variable with the Unix time in ms at which no further test is begun, and what is written then. */
+export const UNTIL = 'MUTANT_UNTIL';
+export const OUT_OF_TIME = 'out of time';
 /** The path of this file, for `node --test-reporter`. */
 export const FIRST_FAILURE = fileURLToPath(import.meta.url);
 
@@ -14,9 +17,11 @@ export const FIRST_FAILURE = fileURLToPath(import.meta.url);
 export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
     if (event.type === 'test:pass') writeSync(1, '.');
-    if (event.type !== 'test:fail') continue;
-    const { name, file = '' } = event.data;
-    writeSync(1, `\n${basename(file)} "${name}"\n`);
+    const isOver = Date.now() > Number(process.env[UNTIL] ?? Number.POSITIVE_INFINITY);
+    if (event.type === 'test:fail')
+      writeSync(1, `\n${basename(event.data.file ?? '')} "${event.data.name}"\n`);
+    else if (isOver) writeSync(1, `\n${OUT_OF_TIME}\n`);
+    else continue;
     process.kill(process.pid, 'SIGKILL');
     yield ''; // a reporter is a generator
   }

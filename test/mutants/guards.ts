@@ -9,6 +9,7 @@ const NEVER = /^test\/(?!adversary\/sim\/)(adversary|secrets)\//;
 /** Most mutants fall to the first few tests, so that the others need not be loaded. Each next process takes more files. */
 const FILES_OF_FIRST = 4;
 const GROWTH = 3;
+const FILES_MAX = 36;
 
 /**
  * The tests that can load a source, the nearest first, in groups of which the next runs on what the one before lets live. A test is
@@ -32,7 +33,8 @@ export function guardsOf(source: string, tests: readonly string[]): string[][] {
   }
   const sorted = near.sort((a, b) => firstDifference(a.rank, b.rank)).map(({ test }) => test);
   const groups: string[][] = [];
-  for (let size = FILES_OF_FIRST; sorted.length > 0; size *= GROWTH) groups.push(sorted.splice(0, size));
+  for (let size = FILES_OF_FIRST; sorted.length > 0; size = Math.min(GROWTH * size, FILES_MAX))
+    groups.push(sorted.splice(0, size));
   if (tests.includes(SIMULATION) && reachedFrom(SIMULATION).has(source)) groups.push([SIMULATION]);
   return groups;
 }
