@@ -10,6 +10,7 @@ import {
   CERTIFICATE_QUERIES,
   type Data,
   QUERIES,
+  SENDABLE_QUERIES,
   statusOf,
   type TableRow,
   wrongData,
@@ -133,10 +134,9 @@ describe('the table of requests over the wire', () => {
   }
 
   it('is what queries are answered', async () => {
-    // a request line has visible ASCII alone: what the front makes of others is tested where the front is
-    const sent = QUERIES.filter(({ request }) => /^[\x21-\x7e]*$/.test(request));
-    assert.ok(sent.length > 600);
-    assert.deepEqual(await asked(sent, 'GET'), []);
+    // what the front makes of others is tested where the front is
+    assert.ok(SENDABLE_QUERIES.length > 600);
+    assert.deepEqual(await asked(SENDABLE_QUERIES, 'GET'), []);
   });
 
   it('is what bodies are answered', async () => {

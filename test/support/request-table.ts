@@ -40,6 +40,9 @@ export const QUERIES: readonly TableRow<string>[] = Object.entries(TABLE.get).fl
   return [...rowsOf(endpoint, own), ...common];
 });
 
+/** Those that a request line can carry, which has visible ASCII alone. */
+export const SENDABLE_QUERIES = QUERIES.filter(({ request }) => /^[\x21-\x7e]*$/.test(request));
+
 /** Bodies of POST, as they are sent. */
 export const BODIES: readonly TableRow<string>[] = Object.entries(TABLE.post).flatMap(([name, own]) =>
   rowsOf(name as DataEndpoint, own),

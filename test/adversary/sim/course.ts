@@ -16,6 +16,9 @@ const STEP_MS = 25;
 const PROGRESS_STEPS = 500;
 /** In fair weather everything that was asked for is answered within this. */
 const QUIET_MS = 15_000;
+/** An answer to a burst is acknowledged within as many looks, if the service is up. */
+const LOOKS_MAX = 100;
+const LOOK_MS = 0.1;
 /** In fair weather a job of the simulated provider is read within this. */
 const JOB_DONE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -27,6 +30,8 @@ export interface CourseOptions {
   /** Nodes that share the books, in memory: 1 by default. */
   readonly nodes?: number;
   readonly likely?: Likely;
+  /** The world is left as it is after the last step, with whatever is under way. */
+  readonly isLeftOpen?: true;
   /** Told of everything that happens. */
   readonly tell?: (line: string) => void;
   /** Told of the steps taken, every PROGRESS_STEPS. */
@@ -60,7 +65,7 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
   try {
     await world.openLedger();
     const course = new Course(world, { ...DEEDS, ...(nodes > 1 && NODE_DEEDS), ...options.likely });
-    const taken = await course.run(steps, options.progressed);
+    const taken = await course.run(steps, options);
     return {
       seed,
       steps: taken,
@@ -93,7 +98,7 @@ class Course {
     this.#random = world.random.fork('course');
   }
 
-  async run(steps: number, progressed: (steps: number) => void = () => {}): Promise<number> {
+  async run(steps: number, { progressed, isLeftOpen }: CourseOptions): Promise<number> {
     const world = this.#world;
     let step = 0;
     try {
@@ -103,12 +108,12 @@ class Course {
         await world.machine.pass(member.number === 0 ? 2_000 : 500);
       }
       for (; step < steps && world.broken === undefined; step++) {
-        if (step > 0 && step % PROGRESS_STEPS === 0) progressed(step);
+        if (step > 0 && step % PROGRESS_STEPS === 0) progressed?.(step);
         if (world.members.length > 1) this.#member = this.#random.pick(world.members);
         await this.#do(this.#random.weighted(this.#deeds as Record<Deed, number>));
         await world.machine.pass(this.#random.chance(0.3) ? 0 : this.#random.gap(STEP_MS));
       }
-      if (world.broken === undefined) await this.#finish();
+      if (world.broken === undefined && isLeftOpen !== true) await this.#finish();
     } catch (error) {
       world.breaks(error as Error);
     }
@@ -204,12 +209,19 @@ class Course {
       this.#request(client, dataPlan(this.#random));
   }
 
-  /** At any moment, or while answers are on their way to the disk. */
+  /** At any moment, while answers are on their way to the disk, or right behind one that was acknowledged. */
   async #crash(): Promise<void> {
     const random = this.#random;
+    const { machine, keepers } = this.#world;
     for (let bursts = random.pick([0, 0, 1, 3, 8]); bursts > 0; bursts--) {
       this.#burst();
-      await this.#world.machine.pass(random.gap(0.7));
+      await machine.pass(random.gap(0.7));
+    }
+    if (random.chance(0.5)) {
+      const { answered } = keepers.books;
+      const before = answered.length;
+      for (let looks = 0; looks < LOOKS_MAX && answered.length === before; looks++)
+        await machine.pass(LOOK_MS);
     }
     this.#world.crash(this.#member, random.chance(0.85) ? random.gap(200) : random.gap(20_000));
   }
@@ -475,7 +487,7 @@ class Course {
     await this.#quiet();
     world.weather.clear();
     for (const member of world.members) world.crash(member, 100);
-    await world.machine.pass(90_000);
+    await world.machine.pass(JOB_DONE_MS - QUIET_MS);
     await this.#quiet();
     world.weather.clear();
     const { operator, keepers } = world;

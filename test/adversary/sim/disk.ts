@@ -202,7 +202,8 @@ export class SimDisk {
   cutPower(): Map<number, AtRisk> {
     for (const { fd, bytes, at } of this.#waiting) this.#put(fd, bytes, at, false);
     const journals = [...this.#journals.values()];
-    for (const journal of journals) this.#lose(journal);
+    const lostShare = this.#options.random.pick([0.5, 1]);
+    for (const journal of journals) this.#lose(journal, lostShare);
     this.#endProcess();
     const records = journals.flatMap((journal) => journal.records);
     const lost = records
@@ -216,8 +217,8 @@ export class SimDisk {
     return new Map(lost);
   }
 
-  /** Each sector that was not flushed is as it was before, or not. */
-  #lose({ path, unflushed }: Journal): void {
+  /** So many of the sectors that were not flushed are as they were before. */
+  #lose({ path, unflushed }: Journal, lostShare: number): void {
     if (unflushed.length === 0) return;
     const { random } = this.#options;
     const fd = real.openSync(path, 'r+');
@@ -225,7 +226,7 @@ export class SimDisk {
       for (let from = at; from < at + before.length; ) {
         const to = Math.min((Math.floor(from / SECTOR_BYTES) + 1) * SECTOR_BYTES, at + before.length);
         const [old, now] = [before, bytes].map((each) => each.subarray(from - at, to - at));
-        if (random.chance(0.5)) {
+        if (random.chance(lostShare)) {
           real.writeSync(fd, old, 0, old.length, from);
           if (record !== undefined && Buffer.compare(old, now) !== 0) record.isWhole = false;
         }

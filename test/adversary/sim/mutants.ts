@@ -333,7 +333,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the journal is not written through to the disk',
     breaks: ['durable before the reply'],
-    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    shows: { seed: 1, steps: 120, likely: POWER_FAILS },
     plant: () =>
       replacedBuiltin(
         fs,
@@ -345,19 +345,24 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a start does not read what the last one left in its journals',
     breaks: ['durable before the reply'],
-    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    shows: { seed: 1, steps: 120, likely: POWER_FAILS },
     plant: () => readsJournals((content) => content.fill(0, JOURNAL_HEADER_BYTES)),
   },
   {
     name: 'a record that was torn passes as whole',
-    breaks: ['durable before the reply', 'no fault of its own', 'credits and quota'],
-    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    breaks: [
+      'durable before the reply',
+      'no fault of its own',
+      'credits and quota',
+      'refused changes nothing',
+    ],
+    shows: { seed: 1, steps: 120, likely: POWER_FAILS },
     plant: () => replacedBuiltin(zlib, 'crc32', () => () => 0),
   },
   {
     name: 'a start takes damage for the end of a journal',
     breaks: ['durable before the reply'],
-    shows: { seed: 1, steps: 60, likely: POWER_FAILS },
+    shows: { seed: 1, steps: 120, likely: POWER_FAILS },
     plant: () =>
       readsJournals((content) => {
         const at = content.subarray(0, JOURNAL_HEADER_BYTES).indexOf(', fsync\n');
@@ -368,7 +373,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a file is free before the ledger has stored what lies there',
     breaks: ['durable before the reply', 'progress', 'certificates', 'idempotency', 'no fault of its own'],
-    shows: { seed: 2, steps: 60 },
+    shows: { seed: 1, steps: 120 },
     plant: () =>
       replaced(
         JournalBoard.prototype,
@@ -383,7 +388,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the store that follows the journals leaves out the last record',
     breaks: ['durable before the reply', 'progress', 'certificates', 'refused changes nothing'],
-    shows: { seed: 1, steps: 60 },
+    shows: { seed: 1, steps: 120 },
     plant: () =>
       replaced(
         JournalReader.prototype,

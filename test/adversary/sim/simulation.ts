@@ -27,9 +27,9 @@ import { SimWorkers } from './workers.ts';
 const CLOCKS_DIFFER_MS = 450;
 const LINES_KEPT = 80;
 const FRONTS = 2;
-const POWER_CUTS = 0.3;
-/** How a start refuses a journal whose acknowledged records are damaged (ledger/journal.ts). */
-const DAMAGE_TOLD = /journal-\S+ is damaged at byte/;
+const POWER_CUTS = 0.5;
+/** How a start refuses journals which say that acknowledged answers are lost (ledger/journal.ts). */
+const DAMAGE_TOLD = /acknowledged answers that only it held are lost/;
 
 /** What a run's faults and deeds came to, by name. */
 export type Counts = Record<string, number>;
@@ -394,7 +394,8 @@ export class World {
         if (fate !== 'well') this.count(`ledger: ${fate}`);
         this.note(`${of}: ${what}`);
       },
-      applied: (call) => this.check(() => keepers.applied(life, of, call)),
+      applied: (call) => keepers.applied(life, of, call),
+      check: (look) => this.check(look),
       stopped: () => this.#ledgerStopped(life),
     });
     return this.#mutant?.ledgerFor?.(ledger) ?? ledger;

@@ -3,6 +3,7 @@ import { type DataEndpoint, ENTROPY_MODES, type EntropyMode } from '../../../src
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
 import type { Chance } from '../../support/chance.ts';
+import { SENDABLE_QUERIES } from '../../support/request-table.ts';
 import { priceOf } from '../fuzz/values-model.ts';
 
 /** What a client wants, before it is known who asks. */
@@ -118,24 +119,12 @@ function largeShape(random: Chance): Shape {
   return integersBatch(random.between(50_000, 52_000), 1);
 }
 
-const FLAWED: readonly (readonly [path: string, query: string, flaw: ErrorCode])[] = [
-  ['/v1/integers', 'count=0', 'invalid_count'],
-  ['/v1/integers', 'min=9&max=3', 'invalid_range'],
-  ['/v1/integers', 'count=9&min=1&max=4&unique=true', 'unique_impossible'],
-  ['/v1/integers', 'sort=up', 'invalid_sort'],
-  ['/v1/bytes', 'count=16&encoding=octal', 'invalid_encoding'],
-  ['/v1/bytes', 'count=4096&entropy_mode=pure', 'invalid_count'],
-  ['/v1/bytes', 'count=16&entropy_mode=best', 'invalid_entropy_mode'],
-  ['/v1/uuid', 'count=1&count=2', 'duplicate_parameter'],
-  ['/v1/floats', 'precision=99', 'invalid_precision'],
-  ['/v1/shuffle', 'items=one', 'invalid_items'],
-  ['/v1/nothing', '', 'not_found'],
-];
+const FLAWED = SENDABLE_QUERIES.filter(({ code }) => code !== undefined);
 
 /** A request that is refused whoever makes it. */
 export function flawedPlan(random: Chance): Plan {
-  const [path, query, flaw] = random.pick(FLAWED);
-  return { method: 'GET', path, query, body: NO_BODY, accept: '', flaw };
+  const { endpoint, request, code } = random.pick(FLAWED);
+  return { ...plainPlan(`/v1/${endpoint}`, request), flaw: code as ErrorCode };
 }
 
 /** A look at something that draws nothing. */

@@ -3,6 +3,7 @@ import { type DirectoryReader, type Ledger, LedgerError } from '../../../src/led
 import type { SegmentRecord } from '../../../src/ledger/records.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
+import { hold } from './oracle/violation.ts';
 
 /** How often a call on the ledger meets which fault, from 0 to 1 each; the rest of the calls are well. */
 export interface WireFaults {
@@ -89,6 +90,8 @@ export interface WireOptions {
   /** Read at each call: the weather changes. */
   readonly faults: () => WireFaults;
   readonly applied: (call: AppliedCall) => void;
+  /** Looks at a promise where nothing may be thrown. */
+  readonly check: (look: () => void) => void;
   /** Told once, when a commit failed for good. */
   readonly stopped: () => void;
   /** A call and its fate, for the trace. */
@@ -106,10 +109,21 @@ export function wired(inner: Ledger, options: WireOptions): Ledger {
   return new Proxy({} as Ledger, {
     get(_target, method: string) {
       if (method === 'then') return undefined;
-      if (method === 'follow') return (reader: DirectoryReader) => inner.follow(overPort(reader, options));
+      if (method === 'follow')
+        return (reader: DirectoryReader) => heard(inner.follow(overPort(reader, options)), options);
       return (...args: unknown[]) => call(inner as unknown as Methods, method, args, options);
     },
   });
+}
+
+/** What comes of it is told to the process in its own name, and to nobody when it is dead: what it does then dies with it. */
+function heard(outcome: Promise<void>, { machine, life }: WireOptions): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  outcome.then(
+    () => machine.after(0, resolve, life),
+    (error: unknown) => machine.after(0, () => reject(error), life),
+  );
+  return promise;
 }
 
 /**
@@ -139,6 +153,10 @@ function overPort(reader: DirectoryReader, { machine, random, life }: WireOption
 
 function call(inner: Methods, method: string, args: unknown[], options: WireOptions): Promise<unknown> {
   const { machine, life } = options;
+  const isOwn = machine.owner === life;
+  options.check(() =>
+    hold(isOwn, 'no fault of its own', () => `life ${life.number} calls ${method} in the name of another`),
+  );
   // A copy, as between threads; what the entries of a commit lay in is gone here afterwards (service/ledger-link.ts).
   const sent = structuredClone(args, { transfer: method === 'commit' ? buffersOf(args) : [] });
   const fate = fateOf(method, options);
@@ -149,14 +167,18 @@ function call(inner: Methods, method: string, args: unknown[], options: WireOpti
     reject(new ApiError('storage_unavailable', { message: 'injected: the books are away', retryAfterS: 1 }));
   // what a commit came to is asked for until it is known; other calls fail
   const back = (settle: () => void) =>
-    machine.after(delayMs(options), () => {
-      if (!isCutOff()) settle();
-      else if (method === 'commit') machine.after(RECONNECT_MS, () => void back(settle));
-      else away();
-    });
+    machine.after(
+      delayMs(options),
+      () => {
+        if (!isCutOff()) settle();
+        else if (method === 'commit') machine.after(RECONNECT_MS, () => void back(settle), life);
+        else away();
+      },
+      life,
+    );
   const there = async (): Promise<void> => {
     if (isCutOff()) {
-      if (method === 'commit') machine.after(RECONNECT_MS, there);
+      if (method === 'commit') machine.after(RECONNECT_MS, there, life);
       else away();
       return;
     }
@@ -168,7 +190,7 @@ function call(inner: Methods, method: string, args: unknown[], options: WireOpti
       back(() => reject(error as Error));
     }
   };
-  machine.after(delayMs(options), there);
+  machine.after(delayMs(options), there, life);
   return promise;
 }
 
@@ -176,7 +198,7 @@ async function apply(
   inner: Methods,
   call: { readonly method: string; readonly args: unknown[]; readonly calledAtMs: number },
   fate: Fate,
-  { machine, life, applied, stopped }: WireOptions,
+  { machine, life, applied, check, stopped }: WireOptions,
 ): Promise<unknown> {
   const { method, args } = call;
   const isWrite = WRITES.has(method);
@@ -202,8 +224,11 @@ async function apply(
     }
   };
   const result = await make(fate === 'duplicate' ? structuredClone(args) : args);
-  applied({ ...call, result, again: false });
-  if (fate === 'duplicate') applied({ ...call, result: await make(args), again: true });
+  check(() => applied({ ...call, result, again: false }));
+  if (fate === 'duplicate') {
+    const again = await make(args);
+    check(() => applied({ ...call, result: again, again: true }));
+  }
   if (fate === 'lost after') throw lost(`${method}: made, and its answer lost`);
   if (fate === 'stop after') throw fail();
   return result;

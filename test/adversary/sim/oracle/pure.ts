@@ -1,3 +1,4 @@
+import { PIECE_BYTES } from '../../../../src/crypto/merkle.ts';
 import { EntropyReader } from '../../../../src/values/entropy-reader.ts';
 import type { ValueRequest } from '../../../../src/values/value-request.ts';
 import { drawnOctets, drawnText } from '../../../values/drawn.ts';
@@ -53,7 +54,10 @@ export class PureKeeper {
     }
   }
 
-  /** A front sent these bytes to a worker, which returned what it did not read: the front draws from that later. */
+  /**
+   * A front sent these bytes to a worker, which returned what it did not read: the front draws from that later, but for the rest of
+   * a piece of which a part was read.
+   */
   worked(pieces: readonly Uint8Array[], left: readonly Uint8Array[]): void {
     const route = pieces.map((bytes) => this.#pieceOf(bytes));
     for (const [front, claimed] of this.#claimed) {
@@ -61,7 +65,8 @@ export class PureKeeper {
       const routes = this.#sentToWorker.get(front) ?? [];
       this.#sentToWorker.set(front, routes);
       routes.push(route);
-      claimed.push(...left.map((bytes) => this.#pieceOf(bytes)));
+      for (const { block, from, to } of left.map((bytes) => this.#pieceOf(bytes)))
+        claimed.push({ block, from: Math.ceil(from / PIECE_BYTES) * PIECE_BYTES, to });
     }
   }
 

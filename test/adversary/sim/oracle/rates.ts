@@ -74,8 +74,8 @@ export class RateKeeper {
     const recent = before.filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
     recent.push({ sent, atMs: nowMs, isRemembered: true });
     this.#admissions.set(client, recent);
-    const own = recent.filter((each) => each.isRemembered && this.#countsFor(each, sent.life));
-    const counted = own.length;
+    const remembered = recent.filter(({ isRemembered }) => isRemembered);
+    const counted = remembered.filter((each) => this.#countsFor(each, sent.life)).length;
     const { burst } = mostAllowed(client, nowMs - WINDOW_MS - LIMITS_LAG_MS);
     hold(
       counted <= burst,
@@ -87,9 +87,9 @@ export class RateKeeper {
     // each node has an equal part: together they are one bucket, full at first, and filled at its rate for a minute
     const most = burst + burst / 1.5 + 1;
     hold(
-      recent.length <= most || this.#isSingle(recent),
+      remembered.length <= most || this.#isSingle(remembered),
       'rate limit',
-      () => `${nameOf(sent)} is number ${recent.length} in 60 seconds over all nodes, of ${most}`,
+      () => `${nameOf(sent)} is number ${remembered.length} in 60 seconds over all nodes, of ${most}`,
     );
   }
 }
