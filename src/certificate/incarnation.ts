@@ -60,6 +60,16 @@ export function writeIncarnations(store: LogStore, incarnations: readonly Incarn
   return store.putLog([jsonRecord(RECORD_KEY, incarnations)]);
 }
 
+const SIGNED_START_KEY = 'signed-start';
+
+/**
+ * Notes in the ledger which start signs from now on, before the anchor says so: a ledger that names an earlier start than the anchor
+ * is an earlier state, however often it was started since.
+ */
+export async function noteSigningStart(store: LogStore & Pick<Ledger, 'identity'>): Promise<void> {
+  if (store.identity !== undefined) await store.putLog([jsonRecord(SIGNED_START_KEY, store.identity.start)]);
+}
+
 /** The one that every ledger begins with. */
 export function firstIncarnation(logName: string, nowMs: number): Incarnation {
   const begunAt = new Date(nowMs).toISOString();
@@ -232,7 +242,8 @@ export async function checkIdentity(
   if (identity !== undefined && anchor.ledger !== undefined) {
     if (identity.ledgerId !== anchor.ledger.ledgerId)
       return behind('it is another ledger, which began with the same log');
-    if (identity.start <= anchor.ledger.start)
+    const signedStart = (await readJson<number>(store, SIGNED_START_KEY)) ?? 0;
+    if (signedStart < anchor.ledger.start)
       return behind(
         `it is from before start ${anchor.ledger.start}, which signed last: it is an earlier state`,
       );

@@ -15,6 +15,7 @@ import {
   incarnationText,
   logOf,
   logStoreOf,
+  noteSigningStart,
   type Predecessor,
   readAnchor,
   readIncarnations,
@@ -80,6 +81,7 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
   }
   const keys = openLogKeys(directory, origin, clock);
   const ids = new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')), incarnations);
+  if (!isHeld) await noteSigningStart(ledger);
   const log = await CertificateLog.open({
     store,
     earlier: incarnations.slice(0, -1).map((each) => logStoreOf(ledger, each.number)),
@@ -178,6 +180,7 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
     firstLeafText: incarnationText(incarnation),
   });
   await writeIncarnations(ledger, incarnations);
+  await noteSigningStart(ledger);
   anchorIn(folders, number)(log.checkpoint);
   return { incarnation, blocksBurned };
 }
@@ -226,5 +229,7 @@ export async function acceptMove(folders: CertificateFolders): Promise<void> {
     throw new CertificateLogError(
       `${ledgerPath} was not only moved: ${identity.reason}; it must be restored`,
     );
-  if (anchor !== undefined) anchorIn(folders, anchor.incarnation)(anchor.checkpoint);
+  if (anchor === undefined) return;
+  await noteSigningStart(ledger);
+  anchorIn(folders, anchor.incarnation)(anchor.checkpoint);
 }
