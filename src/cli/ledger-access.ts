@@ -8,8 +8,12 @@ import { silentLog } from '../core/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { requireLmdbFile } from '../ledger/lmdb/data-file.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
-import type { LmdbLedgerOptions } from '../ledger/lmdb/lmdb.ts';
-import { type CommandCall, type LmdbLedger, openLmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
+import {
+  type CommandCall,
+  type LmdbLedger,
+  type LmdbLedgerOptions,
+  openLmdbLedger,
+} from '../ledger/lmdb/lmdb-ledger.ts';
 import { Database } from '../ledger/postgres/connection.ts';
 import { openFailure } from '../ledger/postgres/failure.ts';
 import { openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';

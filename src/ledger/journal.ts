@@ -80,6 +80,12 @@ export function journalName({ start, front }: Pick<JournalOwner, 'start' | 'fron
   return `journal-${start}-${front}`;
 }
 
+/** Whose journal of this name is, in a ledger. */
+export function ownerOf(name: string, ledgerId: number): JournalOwner {
+  const [, start, front] = name.split('-').map(Number);
+  return { ledgerId, start, front };
+}
+
 /** The journal that a file of this name belongs to; undefined for any other file. A draft is of a start that was killed. */
 export function journalOf(file: string): { readonly name: string; readonly isDraft: boolean } | undefined {
   const [, name, draft] = FILE_NAME.exec(file) ?? [];
@@ -197,24 +203,27 @@ export function newLedgerId(): number {
 }
 
 /**
- * Makes both files at their full length; the folder is the caller's to flush. False, and no file, when the disk has no room for
- * them. A file gets its name when it is whole: a start that is killed meanwhile leaves a draft, and not a file that looks cut short.
+ * Makes both files at their full length; the folder is the caller's to flush. False when the disk has no room for them: what is made
+ * then is empty, and says no more than that a server started. A file gets its name when it is whole: a start that is killed meanwhile
+ * leaves a draft, and not a file that looks cut short.
  */
 export function createJournal(path: string, header: JournalHeader): boolean {
   const files = filesOf(path);
   const content = Buffer.alloc(FILE_HEADER_BYTES + header.fileBytes);
+  let hasRoom = true;
   try {
     for (const [slot, file] of files.entries()) {
       content.write(`${headerOf(header, slot)}\n`);
       writeFileSync(`${file}.draft`, content, { mode: 0o600, flush: true });
     }
   } catch (error) {
+    hasRoom = !isDiskFull(error);
     for (const file of files) rmSync(`${file}.draft`, { force: true });
-    if (isDiskFull(error)) return false;
-    throw error;
+    if (hasRoom) throw error;
+    for (const file of files) closeSync(openSync(`${file}.draft`, 'w', 0o600));
   }
   for (const file of files) renameSync(`${file}.draft`, file);
-  return true;
+  return hasRoom;
 }
 
 export function isDiskFull(error: unknown): boolean {

@@ -54,7 +54,10 @@ export class SavedRates {
 
 /** In place of what the node saved before. */
 export function* putRates(node: number, rates: readonly RateRecord[]): Body<void> {
-  for (const rate of rates) yield* tx.put(RATES, [node, rate.accountNumber], rate);
+  yield* tx.putAll(
+    RATES,
+    rates.map((rate) => [[node, rate.accountNumber], rate] as const),
+  );
 }
 
 interface JoinedRate {

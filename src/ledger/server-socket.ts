@@ -4,9 +4,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../core/assert.ts';
-import { ApiError, type ErrorCode, type ErrorFacts } from '../core/errors.ts';
-import { LedgerError, type LedgerErrorReason } from './ledger.ts';
+import { LedgerError } from './ledger.ts';
+import { type PackedError, packError, unpackError } from './packed-error.ts';
 
 /** Room for a path in sockaddr_un: 108 bytes on Linux, 104 on macOS, with its closing zero. */
 const SOCKET_PATH_BYTES_MAX = 103;
@@ -31,11 +30,6 @@ export interface Served {
   readonly result: unknown;
   readonly isConfirmed: boolean;
 }
-
-type PackedError =
-  | { readonly code: ErrorCode; readonly facts: ErrorFacts }
-  | { readonly reason: LedgerErrorReason; readonly message: string }
-  | { readonly message: string };
 
 interface Reply {
   readonly process: number;
@@ -105,7 +99,7 @@ export async function callOwner(
   const reply = await ask(socketPathOf(directory), { call, args }, timeoutMs);
   if (reply === undefined || typeof reply === 'string') return reply;
   if (reply.error !== undefined) {
-    const error = unpacked(reply.error);
+    const error = unpackError(reply.error);
     if (error instanceof LedgerError && error.reason === 'stopped') return 'lost';
     throw error;
   }
@@ -194,7 +188,7 @@ class Owner implements FolderOwner {
         reply = { ...who, served: await handle(call, args) };
       }
     } catch (error) {
-      reply = { ...who, error: packed(error) };
+      reply = { ...who, error: packError(error) };
     }
     // destroyed meanwhile: nobody reads it
     await new Promise<void>((resolve) => {
@@ -202,17 +196,6 @@ class Owner implements FolderOwner {
       socket.end(`${JSON.stringify(reply)}\n`, () => resolve());
     });
   }
-}
-
-function packed(error: unknown): PackedError {
-  if (error instanceof ApiError) return { code: error.code, facts: error.facts };
-  if (error instanceof LedgerError) return { reason: error.reason, message: error.message };
-  return { message: messageOf(error) };
-}
-
-function unpacked(error: PackedError): Error {
-  if ('code' in error) return new ApiError(error.code, error.facts);
-  return 'reason' in error ? new LedgerError(error.reason, error.message) : new Error(error.message);
 }
 
 /** Where the owner of the folder listens. */

@@ -1,3 +1,5 @@
+import { LedgerError } from './ledger.ts';
+
 /**
  * The months of accounts that several nodes serve. Each node takes what an account may use in chunks, and gives back what it
  * does not use; the parts are never more than the whole. Of the rate, each living node has an equal part.
@@ -63,4 +65,19 @@ export interface Claims {
   claimKey(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'>;
   /** Lets go of a key whose answer is not kept. The commit of a kept answer lets go of its key by itself. */
   releaseKey(keyDigest: string): Promise<void>;
+}
+
+/**
+ * Of a ledger that one process has to itself. There the ceilings of a meter are the limits of the account, and the process alone
+ * knows which keys are under way, so nothing is asked.
+ */
+export const SOLE_NODE: Limits & Claims = {
+  isShared: async () => false,
+  askLimits: refuse,
+  claimKey: refuse,
+  releaseKey: refuse,
+};
+
+async function refuse(): Promise<never> {
+  throw new LedgerError('refused', 'this ledger serves a single node: nothing is shared');
 }

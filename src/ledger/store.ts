@@ -1,4 +1,5 @@
 import { pack, unpack } from 'msgpackr';
+import { LedgerError } from './ledger.ts';
 
 /**
  * The seam under the rules of the ledger: a rule is written once, as a generator that asks for records step by step, and
@@ -56,38 +57,44 @@ export interface KeyRange {
 
 export type Row<K, V> = { readonly key: K; readonly value: V };
 
+type AnyTable = SharedTable<Key, unknown>;
+
 /** What a body asks of its driver. */
 export type Step =
-  | { readonly ask: 'get'; readonly table: SharedTable<Key, unknown>; readonly key: Key }
-  | { readonly ask: 'getMany'; readonly table: SharedTable<Key, unknown>; readonly keys: readonly Key[] }
-  | { readonly ask: 'remove'; readonly table: SharedTable<Key, unknown>; readonly key: Key }
-  | {
-      readonly ask: 'put';
-      readonly table: SharedTable<Key, unknown>;
-      readonly key: Key;
-      readonly value: unknown;
-    }
-  | { readonly ask: 'range'; readonly table: SharedTable<Key, unknown>; readonly range: KeyRange };
+  | { readonly ask: 'get'; readonly table: AnyTable; readonly keys: readonly Key[] }
+  | { readonly ask: 'range'; readonly table: AnyTable; readonly range: KeyRange }
+  | { readonly ask: 'put'; readonly table: AnyTable; readonly rows: readonly (readonly [Key, unknown])[] }
+  | { readonly ask: 'remove'; readonly table: AnyTable; readonly keys: readonly Key[] };
 
 export type Body<T> = Generator<Step, T, unknown>;
 
 /** The steps, for bodies: `const draw = yield* tx.get(DRAWS, id)`. */
 export const tx = {
   *get<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<V | undefined> {
-    return (yield { ask: 'get', table, key }) as V | undefined;
+    return ((yield { ask: 'get', table, keys: [key] }) as readonly (V | undefined)[])[0];
   },
   /** In the order of the keys. */
   *getMany<K extends Key, V>(table: SharedTable<K, V>, keys: readonly K[]): Body<readonly (V | undefined)[]> {
-    return (yield { ask: 'getMany', table, keys }) as readonly (V | undefined)[];
+    return (yield { ask: 'get', table, keys }) as readonly (V | undefined)[];
+  },
+  /** As getMany, of records that others name: throws LedgerError `damaged` when one is not there. */
+  *getAll<K extends Key, V>(table: SharedTable<K, V>, keys: readonly K[]): Body<readonly V[]> {
+    return (yield* tx.getMany(table, keys)).map((value, i) => {
+      if (value !== undefined) return value;
+      throw new LedgerError('damaged', `${table.name} ${String(keys[i])}: is listed but not stored`);
+    });
   },
   *range<K extends Key, V>(table: SharedTable<K, V>, range: KeyRange): Body<readonly Row<K, V>[]> {
     return (yield { ask: 'range', table, range }) as readonly Row<K, V>[];
   },
   *put<K extends Key, V>(table: SharedTable<K, V>, key: K, value: V): Body<void> {
-    yield { ask: 'put', table, key, value };
+    yield { ask: 'put', table, rows: [[key, value]] };
   },
-  *remove<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<void> {
-    yield { ask: 'remove', table, key };
+  *putAll<K extends Key, V>(table: SharedTable<K, V>, rows: readonly (readonly [K, V])[]): Body<void> {
+    yield { ask: 'put', table, rows };
+  },
+  *remove<K extends Key, V>(table: SharedTable<K, V>, ...keys: readonly K[]): Body<void> {
+    yield { ask: 'remove', table, keys };
   },
 };
 

@@ -13,7 +13,6 @@ import type {
   SourceSpend,
   StoredAnswer,
 } from './records.ts';
-import type { DaySpend } from './spending.ts';
 import { type Body, bytesCodec, type Codec, type Key, plainCodec, type SharedTable, tx } from './store.ts';
 import { type Charge, countersCodec, type UsageCounters } from './usage-counters.ts';
 
@@ -63,7 +62,7 @@ export type CountName =
   /** The last generation number given to a seed of the tier. */
   | `seedGeneration/${SeededTier}`
   /** Lots whose blocks were stored in this folder so far: also the highest ordinal of one. */
-  | 'stagedLots'
+  | 'heldLots'
   /** Blocks stored so far, of both kinds: also the highest ordinal of one. */
   | 'blocks'
   /** Of blocks that nobody has claimed. */
@@ -123,11 +122,7 @@ export const REVOCATIONS = table<string, LotRevocation>('revocations');
 
 /** domain/blocks.ts: tables of the folder of one node. By ordinal: lots with blocks that nobody has claimed. */
 export const HELD_LOTS = blockTable<number, HeldLot>('heldLots');
-/** By id of the lot: the sealed blocks of a lot that is not cut, in the order of their ordinals. See BlockKeys. */
-export const STAGED_BLOCKS = blockTable<string, Readonly<Record<BlockKind, readonly Uint8Array[]>>>(
-  'stagedBlocks',
-);
-/** Blocks that are cut and that nobody has claimed. */
+/** Blocks that nobody has claimed. */
 export const BLOCKS = blockTable<BlockKey, StoredBlock>('blocks');
 
 /** A head in MessagePack, its length before it (uint16, little-endian), and the sealed answer, which may be too large to copy twice. */
@@ -219,17 +214,22 @@ export interface HeldLot
   readonly lotId: string;
   /** Blocks that nobody has claimed. */
   readonly left: number;
-  /** Its blocks are not cut yet. */
-  readonly isStaged: boolean;
+  /** Null while nothing of it may be claimed. */
+  readonly releasedAtMs: number | null;
 }
 
 interface StoredBlock {
   readonly lotId: string;
-  /** Which block of its kind it is in its lot, from 0. */
-  readonly index: number;
-  readonly releasedAtMs: number;
   /** See BlockKeys. */
   readonly sealed: Uint8Array;
+}
+
+/** What one source spent on one day. */
+export interface DaySpend {
+  /** Millionths of the currency. */
+  readonly micros: number;
+  readonly currency: string;
+  readonly calls: number;
 }
 
 /** A job, its place in the order of all jobs, the lot that it gave, and the number of the node that goes on with it. */

@@ -1,12 +1,11 @@
 import type { MessagePort } from 'node:worker_threads';
-import { ApiError, type ErrorCode, type ErrorFacts } from '../core/errors.ts';
-import { LedgerError, type LedgerErrorReason } from '../ledger/ledger.ts';
+import { ApiError } from '../core/errors.ts';
+import { type PackedError, packError, unpackError } from '../ledger/packed-error.ts';
 
 /**
  * The one way between threads. Each end of a MessagePort may serve an object and call the methods of the
  * object that the other end serves. A call is one message there and one back; the interface that both ends
- * share is checked by the compiler, so a method is declared once and needs no forwarding code. ApiError and
- * LedgerError keep their class and code on the way; of any other error name, message and stack arrive.
+ * share is checked by the compiler, so a method is declared once and needs no forwarding code.
  */
 
 type Method = (...args: never[]) => unknown;
@@ -45,11 +44,6 @@ export interface LinkOptions<Called, Served> {
   /** The error for calls that can get no answer because the port is closed. */
   readonly closedError?: (why: string) => Error;
 }
-
-type PackedError =
-  | { readonly kind: 'api'; readonly code: ErrorCode; readonly facts: ErrorFacts }
-  | { readonly kind: 'ledger'; readonly reason: LedgerErrorReason; readonly message: string }
-  | { readonly kind: 'other'; readonly name: string; readonly message: string; readonly stack: string };
 
 /** A call with id 0 gets no answer. */
 type Message =
@@ -232,22 +226,4 @@ function proxyOf<T extends object>(call: (method: string, args: readonly unknown
       return method;
     },
   });
-}
-
-function packError(error: unknown): PackedError {
-  if (error instanceof ApiError) return { kind: 'api', code: error.code, facts: error.facts };
-  if (error instanceof LedgerError) return { kind: 'ledger', reason: error.reason, message: error.message };
-  if (error instanceof Error) {
-    return { kind: 'other', name: error.name, message: error.message, stack: error.stack ?? '' };
-  }
-  return { kind: 'other', name: 'Error', message: String(error), stack: '' };
-}
-
-function unpackError(packed: PackedError): Error {
-  if (packed.kind === 'api') return new ApiError(packed.code, packed.facts);
-  if (packed.kind === 'ledger') return new LedgerError(packed.reason, packed.message);
-  const error = new Error(packed.message);
-  error.name = packed.name;
-  error.stack = packed.stack;
-  return error;
 }

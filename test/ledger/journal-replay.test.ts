@@ -9,7 +9,8 @@ import {
   openTestLedger,
   temporaryFolder,
 } from '../support/ledger-folder.ts';
-import { account, filledSegment } from '../support/ledger-records.ts';
+import { account, block, filledSegment, lot } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
 
 const FILE_HEADER_BYTES = 4_096;
 const JOURNAL = ['journal-1-0-a', 'journal-1-0-b'];
@@ -18,12 +19,19 @@ const JOURNAL = ['journal-1-0-a', 'journal-1-0-b'];
 async function killedFolder(
   t: TestContext,
   fill: (ledger: Awaited<ReturnType<typeof openJournaledLedger>>) => Promise<void>,
+  blocks = 0,
 ): Promise<string> {
   const path = join(temporaryFolder(t), 'ledger');
   const image = join(temporaryFolder(t), 'image');
   mkdirSync(image);
   const ledger = await openJournaledLedger(path);
   await ledger.createAccount(account(1));
+  if (blocks > 0)
+    await addReleased(
+      ledger,
+      lot(1),
+      Array.from({ length: blocks }, (_, i) => block('pure', i + 1)),
+    );
   for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
   await fill(ledger);
   copyJournal(path, image);
@@ -52,11 +60,11 @@ suite('a start that stores what a killed server left in its journal', () => {
         }),
       });
     };
-    // the last transaction of a start ends what is left to do, so no start is killed in a later one
-    const transactions = 4;
+    // the last of these ends what is left to do, so no start is killed in a later one
+    const transactions = 3;
     for (let failAt = 1; failAt <= transactions; failAt++)
       await assert.rejects(startKilledAt(failAt), /killed here/, `transaction ${failAt}`);
-    const ledger = await startKilledAt(transactions + 1);
+    const ledger = await openTestLedger(path);
     assert.deepEqual((await ledger.audit()).problems, []);
     assert.equal((await ledger.balances(202611))[0].requests, 100);
     await ledger.close();
@@ -81,6 +89,24 @@ suite('a start that stores what a killed server left in its journal', () => {
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
     assert.equal(await ledger.segment(1_000), undefined);
     await closeSound(ledger);
+  });
+
+  test('a start that is refused over another data file gives up no block, and no answer of the journal', async (t) => {
+    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []), 1);
+    const other = temporaryFolder(t);
+    const another = await openTestLedger(other);
+    await addReleased(another, lot(1), [block('pure', 1), block('pure', 2)]);
+    await another.claimBlocks('pure', 2);
+    await another.close();
+    const own = temporaryFolder(t);
+    copyFileSync(join(path, 'data.mdb'), join(own, 'data.mdb'));
+    copyFileSync(join(other, 'data.mdb'), join(path, 'data.mdb'));
+    await assert.rejects(openTestLedger(path), { reason: 'unusable' });
+    copyFileSync(join(own, 'data.mdb'), join(path, 'data.mdb'));
+    const ledger = await openTestLedger(path);
+    assert.equal((await ledger.claimBlocks('pure', 9)).length, 1);
+    assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
+    await ledger.close();
   });
 
   test("a restore sets another ledger's journal aside, and stores nothing of it", async (t) => {

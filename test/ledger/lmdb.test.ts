@@ -99,6 +99,17 @@ suite('opening', () => {
     await ledger.close();
   });
 
+  test('a server that closes while it looks at its files says which of them is gone', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    rmSync(join(path, 'data.mdb'));
+    t.mock.timers.tick(1_000);
+    await ledger.close();
+    const told = await Promise.race([ledger.failed, Promise.resolve(new Error('it said nothing'))]);
+    assert.match(told.message, /data\.mdb was removed or replaced while the service ran/);
+  });
+
   test('what is no ledger is not opened', async (t) => {
     const path = temporaryFolder(t);
     await assert.rejects(openTestLedger(path, { role: 'reader' }), {
@@ -156,7 +167,36 @@ test('a reader beside the server sees what it writes, and writes nothing', async
   await server.close();
 });
 
+test('a reader beside the server opens a data file whose last pages were freed before they were written', async (t) => {
+  const path = temporaryFolder(t);
+  const server = await openTestLedger(path);
+  const draw = { accountNumber: 1, state: 'opening', dueAtMs: 5, body: '' } as const;
+  const large = { ...draw, id: 'draw_b', body: 'x'.repeat(2 ** 20) };
+  // one transaction, in which the large one comes last and takes the last pages
+  await Promise.all([
+    server.openDraw({ ...draw, id: 'draw_a' }, 9),
+    server.openDraw(large, 9),
+    server.dropDraw(large.id),
+  ]);
+  await (await openTestLedger(path, { role: 'reader' })).close();
+  await server.close();
+});
+
 suite('copies', () => {
+  test('a backup beside the server has all that it acknowledged', async (t) => {
+    const path = temporaryFolder(t);
+    const copy = join(temporaryFolder(t), 'copy');
+    const server = await openJournaledLedger(path);
+    const reader = await openTestLedger(path, { role: 'reader' });
+    await server.commit([filledSegment(1, 5)], []);
+    await reader.backup(copy);
+    await reader.close();
+    await server.close();
+    const restored = await openTestLedger(copy);
+    assert.deepEqual(await restored.segment(1), filledSegment(1, 5));
+    await restored.close();
+  });
+
   test('a backup opens as a ledger of its own', async (t) => {
     const { copy } = await backedUp(t);
     const restored = await openTestLedger(copy);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
@@ -106,6 +107,25 @@ suite('the audit after an unclean stop', () => {
     const { lines, log } = gatheringLog();
     await (await openTestLedger(path, { log })).close();
     assert.deepEqual(lines, ['ledger: open']);
+  });
+
+  test('the end of a server whose disk had no room for a journal is told from a clean stop too', async (t) => {
+    const path = temporaryFolder(t);
+    await closedLedger(path);
+    t.mock.method(fs, 'writeFileSync', () => {
+      throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
+    });
+    syncBuiltinESMExports();
+    const ledger = await openTestLedger(path);
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+    const killed = temporaryFolder(t);
+    for (const name of ['data.mdb', ...journalsOf(path)]) copyFileSync(join(path, name), join(killed, name));
+    await ledger.close();
+    assert.deepEqual(journalsOf(path), []);
+    const { lines, log } = gatheringLog();
+    await (await openTestLedger(killed, { log })).close();
+    assert.ok(lines.includes('ledger: the audit found the ledger sound'));
   });
 
   test('damage that the audit finds after the start stops the ledger, and the next start is refused', async (t) => {

@@ -9,8 +9,12 @@ import { ApiError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { auditFolder, type LmdbLedgerOptions } from '../../src/ledger/lmdb/lmdb.ts';
-import { type LmdbLedger, openLmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
+import { auditFolder } from '../../src/ledger/lmdb/lmdb.ts';
+import {
+  type LmdbLedger,
+  type LmdbLedgerOptions,
+  openLmdbLedger,
+} from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { Sequences } from '../../src/ledger/sequences.ts';
 import { type Codec, type Key, plainCodec } from '../../src/ledger/store.ts';

@@ -19,7 +19,7 @@ import {
   type LedgerParts,
 } from '../../src/ledger/ledger.ts';
 import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
-import { SOLE_NODE } from '../../src/ledger/sole-node.ts';
+import { SOLE_NODE } from '../../src/ledger/sharing.ts';
 import { tx } from '../../src/ledger/store.ts';
 import { MemoryStore } from './memory-store.ts';
 

@@ -41,8 +41,7 @@ export class MemoryStore implements Store {
       const { row } = placeOf(rows, key);
       return structuredClone(row?.value);
     };
-    if (step.ask === 'get') return valueAt(step.key);
-    if (step.ask === 'getMany') return step.keys.map(valueAt);
+    if (step.ask === 'get') return step.keys.map(valueAt);
     if (step.ask === 'range') {
       const { from, before, limit, isReverse } = step.range;
       const first = from === undefined ? 0 : placeOf(rows, from).at;
@@ -50,12 +49,16 @@ export class MemoryStore implements Store {
       const found = rows.slice(first, end);
       return structuredClone((isReverse ? found.reverse() : found).slice(0, limit));
     }
-    const { key } = step;
-    const { at, row } = placeOf(rows, key);
-    const put = step.ask === 'put' ? [{ key, value: structuredClone(step.value) }] : [];
-    const before = row === undefined ? [] : [row];
-    rows.splice(at, before.length, ...put);
-    this.#undo.push(() => rows.splice(at, put.length, ...before));
+    const written: readonly (readonly [key: Key, ...put: Row[]])[] =
+      step.ask === 'put'
+        ? step.rows.map(([key, value]) => [key, { key, value: structuredClone(value) }])
+        : step.keys.map((key) => [key]);
+    for (const [key, ...put] of written) {
+      const { at, row } = placeOf(rows, key);
+      const before = row === undefined ? [] : [row];
+      rows.splice(at, before.length, ...put);
+      this.#undo.push(() => rows.splice(at, put.length, ...before));
+    }
     return undefined;
   };
 

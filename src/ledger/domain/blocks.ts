@@ -4,16 +4,7 @@ import type { Log } from '../../core/log.ts';
 import { type BlockKeys, SEAL_BYTES } from '../block-keys.ts';
 import { BLOCK_KINDS, type BlockKind, type ClaimedBlock } from '../records.ts';
 import { type Body, type Store, tx } from '../store.ts';
-import {
-  BLOCKS,
-  type BlockKey,
-  COUNTS,
-  HELD_LOTS,
-  type HeldLot,
-  increase,
-  raise,
-  STAGED_BLOCKS,
-} from '../tables.ts';
+import { BLOCKS, type BlockKey, COUNTS, HELD_LOTS, type HeldLot, increase, raise } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 
 /** What seals stored blocks. */
@@ -41,10 +32,9 @@ interface StoredBlock {
 const LOCKS = ['blocks'];
 
 /**
- * The blocks of one node. One record stores all blocks of a lot, sealed, and is cut into blocks once the lot is released;
- * each of them can be claimed once: the transaction that claims a block removes it, and then its key is erased, because the
- * file may keep the sealed bytes (BlockKeys). Lots are cut in the order in which they came, and every block that is cut is
- * therefore older than every block that is not: the keys are a chain.
+ * The blocks of one node, sealed. Each of them can be claimed once: the transaction that claims a block removes it, and then its
+ * key is erased, because the file may keep the sealed bytes (BlockKeys). The keys are a chain, so blocks are claimed in the order
+ * in which they came: those of a lot that is not released hold back all that came after them.
  */
 export class Blocks {
   readonly #folder: BlockFolder;
@@ -57,10 +47,7 @@ export class Blocks {
     return this.#folder.store;
   }
 
-  /**
-   * For a start: gives up blocks whose keys are erased, as in a copy, and lots that are not cut with such a block; erases keys
-   * of blocks that the last server had claimed.
-   */
+  /** For a start: gives up blocks whose keys are erased, as in a copy; erases keys of blocks that the last server had claimed. */
   async begin(): Promise<void> {
     const { store, log } = this.#folder;
     const seals = this.#seals;
@@ -70,13 +57,18 @@ export class Blocks {
   }
 
   /** Stores the blocks of a lot that has none yet. */
-  *stage(lotId: string, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Body<void> {
+  *add(lotId: string, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Body<void> {
     if (blocks.length === 0 || (yield* heldLots()).has(lotId)) return;
-    const [pure, seed] = [yield* this.#seal(lotId, 'pure', blocks), yield* this.#seal(lotId, 'seed', blocks)];
-    const ordinal = yield* increase('stagedLots', 1);
-    const ranges = { pure: pure.range, seed: seed.range };
-    yield* tx.put(STAGED_BLOCKS, lotId, { pure: pure.sealed, seed: seed.sealed });
-    yield* tx.put(HELD_LOTS, ordinal, { ordinal, lotId, ...ranges, left: blocks.length, isStaged: true });
+    const [pure, seed] = [yield* this.#put(lotId, 'pure', blocks), yield* this.#put(lotId, 'seed', blocks)];
+    const ordinal = yield* increase('heldLots', 1);
+    yield* tx.put(HELD_LOTS, ordinal, {
+      ordinal,
+      lotId,
+      pure,
+      seed,
+      left: blocks.length,
+      releasedAtMs: null,
+    });
   }
 
   /** Lots with blocks that nobody has claimed, in the order in which they came. */
@@ -84,13 +76,13 @@ export class Blocks {
     return [...(await this.#folder.store.read(heldLots)).values()];
   }
 
-  /** Cuts lots that are released and takes what is left of those that are lost. Those that are not named wait. */
+  /** Notes which lots are released, and takes what is left of those that are lost. Those that are not named wait. */
   async settle(fates: LotFates): Promise<void> {
     await this.#folder.store.write(LOCKS, () => this.#settle(fates));
     await this.#eraseKeys();
   }
 
-  /** As settle, and then takes the oldest blocks that are cut. */
+  /** As settle, and then takes the oldest blocks of lots that are released. */
   async claim(kind: BlockKind, max: number, fates: LotFates): Promise<ClaimedBlock[]> {
     const { store, log } = this.#folder;
     const seals = this.#seals;
@@ -98,13 +90,12 @@ export class Blocks {
     const take = (blocks: readonly StoredBlock[]) => this.#take(blocks);
     const taken = await store.write(LOCKS, function* () {
       yield* settle();
-      const oldest = yield* tx.range(BLOCKS, { ...allOf(kind), limit: Math.max(0, max) });
-      yield* take(oldest.map(({ key, value: { lotId, sealed } }) => ({ key, lotId, sealed })));
+      const oldest = yield* claimable(kind, max);
+      yield* take(oldest);
       return oldest;
     });
     const claimed: ClaimedBlock[] = [];
-    for (const { key, value } of taken) {
-      const { lotId, index, releasedAtMs, sealed } = value;
+    for (const { key, lotId, index, releasedAtMs, sealed } of taken) {
       const bytes = seals.open(kind, key[1], lotId, sealed);
       if (bytes !== undefined) claimed.push({ lotId, bytes, index, releasedAtMs });
       else log.error({ kind, ordinal: key[1] }, 'ledger: a block that its key does not open given up');
@@ -118,10 +109,10 @@ export class Blocks {
     return claimed;
   }
 
-  /** Whether blocks of this kind are cut. */
+  /** Whether a block of this kind can be claimed. */
   hasAny(kind: BlockKind): Promise<boolean> {
     return this.#folder.store.read(function* () {
-      return (yield* tx.range(BLOCKS, { ...allOf(kind), limit: 1 })).length > 0;
+      return (yield* claimable(kind, 1)).length > 0;
     });
   }
 
@@ -145,7 +136,8 @@ export class Blocks {
     return this.#folder.seals;
   }
 
-  *#seal(lotId: string, kind: BlockKind, all: readonly { kind: BlockKind; bytes: Uint8Array }[]) {
+  /** Stores those of the kind; gives their ordinals. */
+  *#put(lotId: string, kind: BlockKind, all: readonly { kind: BlockKind; bytes: Uint8Array }[]) {
     const ours = all.filter((block) => block.kind === kind);
     const first = (yield* increase('blocks', ours.length)) - ours.length + 1;
     yield* this.#count(
@@ -153,38 +145,35 @@ export class Blocks {
       ours.length,
       ours.reduce((sum, { bytes }) => sum + bytes.length, 0),
     );
-    const sealed = ours.map(({ bytes }, index) => this.#seals.seal(kind, first + index, lotId, bytes));
-    return { range: { first, count: ours.length }, sealed };
+    const rows = ours.map(({ bytes }, i) => {
+      const sealed = this.#seals.seal(kind, first + i, lotId, bytes);
+      return [[kind, first + i], { lotId, sealed }] as const;
+    });
+    yield* tx.putAll(BLOCKS, rows);
+    return { first, count: ours.length };
   }
 
   *#settle(fates: LotFates): Body<void> {
-    let isWaiting = false;
     for (const lot of (yield* heldLots()).values()) {
       const fate = fates.get(lot.lotId);
       if (fate === 'lost') yield* this.#withdraw(lot);
-      else if (lot.isStaged && fate !== undefined && !isWaiting) yield* cut(lot, fate);
-      else isWaiting ||= lot.isStaged;
+      else if (fate !== undefined && lot.releasedAtMs === null)
+        yield* tx.put(HELD_LOTS, lot.ordinal, { ...lot, releasedAtMs: fate });
     }
   }
 
   /** Takes what is left of a lot. */
-  *#withdraw(lot: HeldLot): Body<number> {
-    const { lotId, isStaged } = lot;
+  *#withdraw(lot: HeldLot): Body<void> {
     const keys = keysIn(lot);
-    const staged = isStaged ? yield* tx.get(STAGED_BLOCKS, lotId) : undefined;
-    const cutBlocks = yield* tx.getMany(BLOCKS, keys);
-    const left = keys.flatMap((key, i) => {
-      const sealed = staged?.[key[0]][key[1] - lot[key[0]].first] ?? cutBlocks[i]?.sealed;
-      return sealed === undefined ? [] : [{ key, lotId, sealed }];
-    });
-    if (isStaged) yield* tx.remove(STAGED_BLOCKS, lotId);
-    yield* this.#take(left);
-    return left.length;
+    const blocks = yield* tx.getMany(BLOCKS, keys);
+    yield* this.#take(
+      blocks.flatMap((block, i) => (block === undefined ? [] : [{ key: keys[i], ...block }])),
+    );
   }
 
   /** The stored bytes go in the transaction of the claim: a block has no second owner. */
   *#take(blocks: readonly StoredBlock[]): Body<void> {
-    for (const { key } of blocks) yield* tx.remove(BLOCKS, key);
+    yield* tx.remove(BLOCKS, ...blocks.map(({ key }) => key));
     for (const [kind, ours] of Map.groupBy(blocks, ({ key }) => key[0])) {
       const bytes = ours.reduce((sum, { sealed }) => sum + sealed.length - SEAL_BYTES, 0);
       yield* this.#count(kind, -ours.length, -bytes);
@@ -210,13 +199,8 @@ export class Blocks {
       const oldest = seals.oldest(kind);
       yield* raise('blocks', oldest - 1); // an older data file in the place of the newer one
       const keyless = yield* tx.range(BLOCKS, { ...allOf(kind), before: [kind, oldest] });
-      const blocks = keyless.map(({ key, value: { lotId, sealed } }) => ({ key, lotId, sealed }));
-      yield* this.#take(blocks);
-      givenUp += blocks.length;
-      for (const lot of (yield* heldLots()).values()) {
-        const { first, count } = lot[kind];
-        if (lot.isStaged && count > 0 && first < oldest) givenUp += yield* this.#withdraw(lot);
-      }
+      yield* this.#take(keyless.map(({ key, value }) => ({ key, ...value })));
+      givenUp += keyless.length;
     }
     return givenUp;
   }
@@ -237,15 +221,16 @@ export class Blocks {
   }
 }
 
-function* cut(lot: HeldLot, releasedAtMs: number): Body<void> {
-  const { lotId } = lot;
-  const staged = yield* tx.get(STAGED_BLOCKS, lotId);
-  assert(staged !== undefined, `the blocks of lot ${lotId} wait to be cut`);
-  for (const kind of BLOCK_KINDS)
-    for (const [index, sealed] of staged[kind].entries())
-      yield* tx.put(BLOCKS, [kind, lot[kind].first + index], { lotId, index, releasedAtMs, sealed });
-  yield* tx.remove(STAGED_BLOCKS, lotId);
-  yield* tx.put(HELD_LOTS, lot.ordinal, { ...lot, isStaged: false });
+/** The oldest blocks of the kind, at most `max`, up to the first one whose lot is not released. */
+function* claimable(kind: BlockKind, max: number) {
+  const lots = yield* heldLots();
+  const claimable: (StoredBlock & { readonly index: number; readonly releasedAtMs: number })[] = [];
+  for (const { key, value } of yield* tx.range(BLOCKS, { ...allOf(kind), limit: Math.max(0, max) })) {
+    const lot = lots.get(value.lotId);
+    if (lot === undefined || lot.releasedAtMs === null) break;
+    claimable.push({ key, ...value, index: key[1] - lot[kind].first, releasedAtMs: lot.releasedAtMs });
+  }
+  return claimable;
 }
 
 /** By id, in the order in which they came. */
@@ -256,10 +241,7 @@ function* heldLots(): Body<Map<string, HeldLot>> {
 /** The ordinal of the oldest block of the kind that may still be claimed. */
 function* oldestOf(kind: BlockKind): Body<number> {
   const [first] = yield* tx.range(BLOCKS, { ...allOf(kind), limit: 1 });
-  if (first !== undefined) return first.key[1];
-  for (const lot of (yield* heldLots()).values())
-    if (lot.isStaged && lot[kind].count > 0) return lot[kind].first;
-  return ((yield* tx.get(COUNTS, 'blocks')) ?? 0) + 1;
+  return first?.key[1] ?? ((yield* tx.get(COUNTS, 'blocks')) ?? 0) + 1;
 }
 
 /** The keys of one kind's blocks, oldest first. */
@@ -275,7 +257,7 @@ function keysIn(lot: HeldLot): BlockKey[] {
   });
 }
 
-/** Of the blocks of each lot as many are staged or cut as are left, and none comes from elsewhere. `lots`: whether each was accepted. */
+/** Of the blocks of each lot as many are stored as are left, and none comes from elsewhere. `lots`: whether each was accepted. */
 export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, boolean>) {
   const held = new Map<string, HeldLot>();
   let next = 0;
@@ -292,25 +274,16 @@ export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, bo
   });
   const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
   const left = new Map<string, number>();
-  const find = ([kind, ordinal]: BlockKey, lotId: string, sealed: Uint8Array) => {
+  await auditor.walk(BLOCKS, ([kind, ordinal], { lotId, sealed }) => {
     const { first = 0, count = 0 } = held.get(lotId)?.[kind] ?? {};
     if (ordinal < first || ordinal >= first + count)
       auditor.problem(`block ${kind} ${ordinal} is not of the lot ${lotId} that it names`);
     left.set(lotId, (left.get(lotId) ?? 0) + 1);
     levels[kind].blocks++;
     levels[kind].bytes += sealed.length - SEAL_BYTES;
-  };
-  await auditor.walk(BLOCKS, (key, { lotId, sealed }) => find(key, lotId, sealed));
-  const staged = new Set<string>();
-  await auditor.walk(STAGED_BLOCKS, (lotId, sealed) => {
-    staged.add(lotId);
-    for (const kind of BLOCK_KINDS) {
-      const first = held.get(lotId)?.[kind].first ?? 0;
-      for (const [index, each] of sealed[kind].entries()) find([kind, first + index], lotId, each);
-    }
   });
   for (const lot of held.values())
-    if (left.get(lot.lotId) !== lot.left || staged.has(lot.lotId) !== lot.isStaged)
+    if (left.get(lot.lotId) !== lot.left)
       auditor.problem(`lot ${lot.lotId} is held with ${lot.left} blocks left, which it has not`);
   for (const kind of BLOCK_KINDS) {
     await auditor.checkCount(`${kind}Blocks`, levels[kind].blocks);

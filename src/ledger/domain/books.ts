@@ -231,12 +231,25 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
   };
 }
 
-/** What the books have of one segment that is stored for the first time. */
-export function* putSegment({ segment, bytes }: EncodedSegment, { number, epoch }: Writer): Body<void> {
-  const { sequence, committedAtMs, count } = segment;
-  yield* tx.put(SEGMENTS, sequence, bytes);
-  yield* tx.put(SEGMENT_TIMES, [committedAtMs, sequence], number);
-  yield* tx.put(UNSEALED, sequence, { count, node: number, epoch });
+/** What the books have of segments that are stored for the first time. */
+export function* putSegments(
+  segments: readonly EncodedSegment[],
+  { number: node, epoch }: Writer,
+): Body<void> {
+  const rowsOf = <R>(row: (segment: SegmentRecord, bytes: Uint8Array) => R) =>
+    segments.map(({ segment, bytes }) => row(segment, bytes));
+  yield* tx.putAll(
+    SEGMENTS,
+    rowsOf(({ sequence }, bytes) => [sequence, bytes] as const),
+  );
+  yield* tx.putAll(
+    SEGMENT_TIMES,
+    rowsOf(({ sequence, committedAtMs }) => [[committedAtMs, sequence], node] as const),
+  );
+  yield* tx.putAll(
+    UNSEALED,
+    rowsOf(({ sequence, count }) => [sequence, { count, node, epoch }] as const),
+  );
 }
 
 /** What is stored with segments that are stored for the first time. Kept answers let go of their keys. */
@@ -247,7 +260,7 @@ export function* storeFollowing(
   yield* numberAnswers(segments.map(({ segment }) => segment));
   if (answers.length === 0) return;
   yield* putAnswers(answers);
-  for (const { keyDigest } of answers) yield* tx.remove(KEY_CLAIMS, keyDigest);
+  yield* tx.remove(KEY_CLAIMS, ...answers.map(({ keyDigest }) => keyDigest));
 }
 
 /** See Books.commit. */
@@ -257,7 +270,7 @@ export function* storeSegments(
   writer: Writer,
 ): Body<void> {
   const fresh = yield* unstored(segments);
-  for (const each of fresh) yield* putSegment(each, writer);
+  yield* putSegments(fresh, writer);
   yield* storeFollowing(fresh, answers);
 }
 
@@ -267,7 +280,7 @@ export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCh
   const waiting = (yield* tx.range(UNSEALED, {})).filter(
     ({ value }) => value.node === number && value.epoch < epoch,
   );
-  for (const { key } of sealed) yield* tx.remove(SPENT, key);
+  yield* tx.remove(SPENT, ...sealed.map(({ key }) => key));
   const spent = sealed.map(({ key: [, of, period, account], value }) => {
     return { epoch: of, period, account, ...value };
   });
@@ -312,21 +325,18 @@ function* droppedSegment(): Body<number> {
 function* unsealedBodies(sequences: readonly number[]): Body<Uint8Array[]> {
   const bodies = yield* tx.getMany(SEGMENTS, sequences);
   const missing = sequences.filter((_, i) => bodies[i] === undefined);
-  const listed = missing.length === 0 ? [] : yield* tx.getMany(UNSEALED, missing);
-  const lost = missing.find((_, i) => listed[i] !== undefined);
-  if (lost !== undefined) throw notStored(lost);
+  if (missing.length > 0) {
+    const listed = yield* tx.getMany(UNSEALED, missing);
+    yield* tx.getAll(
+      SEGMENTS,
+      missing.filter((_, i) => listed[i] !== undefined),
+    );
+  }
   return bodies.filter((body) => body !== undefined);
 }
 
-function notStored(sequence: number): LedgerError {
-  return new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
-}
-
 function* storedSegments(sequences: readonly number[]): Body<SegmentRecord[]> {
-  return (yield* tx.getMany(SEGMENTS, sequences)).map((body, i) => {
-    if (body === undefined) throw notStored(sequences[i]);
-    return decodeSegment(body);
-  });
+  return (yield* tx.getAll(SEGMENTS, sequences)).map(decodeSegment);
 }
 
 /** Another node may have dropped some of them meanwhile. */
@@ -337,10 +347,9 @@ function* dropSegments(due: readonly SegmentRecord[], unsealed: UnsealedEntries)
   const dropped = yield* droppedSegment();
   yield* fold(sequences, unsealed);
   yield* dropNumbers(segments);
-  for (const { sequence, committedAtMs } of segments) {
-    yield* tx.remove(SEGMENTS, sequence);
+  yield* tx.remove(SEGMENTS, ...segments.map(({ sequence }) => sequence));
+  for (const { sequence, committedAtMs } of segments)
     yield* tx.remove(SEGMENT_TIMES, [committedAtMs, sequence]);
-  }
   const highest = Math.max(...sequences);
   if (highest <= dropped) return;
   yield* tx.remove(DROPPED_SEGMENTS, dropped);
@@ -375,7 +384,7 @@ function* fold(sequences: readonly number[], unsealed: UnsealedEntries, allOrNon
   const charged = all.charges().map((charge) => [monthOf(charge), chargeIn(charge)] as const);
   yield* addTo(BALANCES, charged, sumOf);
   yield* addTo(SPENT, spent, sumOf);
-  for (const { sequence } of taken) yield* tx.remove(UNSEALED, sequence);
+  yield* tx.remove(UNSEALED, ...taken.map(({ sequence }) => sequence));
   return taken.length;
 }
 
@@ -397,7 +406,10 @@ function* addTo<K extends Key, V>(
     table,
     more.map(([key]) => key),
   );
-  for (const [i, [key, value]] of more.entries()) yield* tx.put(table, key, sum(stored[i], value));
+  yield* tx.putAll(
+    table,
+    more.map(([key, value], i) => [key, sum(stored[i], value)] as const),
+  );
 }
 
 /**

@@ -58,10 +58,7 @@ export function drawsIn(store: Store): DrawStore {
     openDraws: (limit) =>
       store.read(function* () {
         const ids = (yield* tx.range(OPEN_DRAWS, { limit })).map(({ key }) => key[1]);
-        return (yield* tx.getMany(DRAWS, ids)).map((draw, i) => {
-          if (draw === undefined) throw new LedgerError('damaged', `draw ${ids[i]} is listed but not stored`);
-          return draw;
-        });
+        return [...(yield* tx.getAll(DRAWS, ids))];
       }),
 
     drawLeaves: (limit) =>
@@ -72,7 +69,7 @@ export function drawsIn(store: Store): DrawStore {
 
     drawLeavesLogged: (ordinals) =>
       store.write(LOCKS, function* () {
-        for (const ordinal of ordinals) yield* tx.remove(DRAW_LEAVES, ordinal);
+        yield* tx.remove(DRAW_LEAVES, ...ordinals);
       }),
   };
 }

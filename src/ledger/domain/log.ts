@@ -33,7 +33,7 @@ export function* putLogRecords(records: readonly LogRecord[], released?: Release
   const known = yield* tx.getMany(LOG, [...newest.keys()]);
   const added = known.filter((value) => value === undefined).length;
   if (added > 0) yield* increase('logRecords', added);
-  for (const [key, value] of newest) yield* tx.put(LOG, key, value);
+  yield* tx.putAll(LOG, [...newest]);
   if (released !== undefined) yield* releaseLots(released);
 }
 

@@ -64,7 +64,7 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
       const fate = fateOf(lot, states[i], node);
       if (fate === undefined) continue;
       fates.set(lot.lotId, fate);
-      isNews ||= fate === 'lost' || lot.isStaged;
+      isNews ||= fate === 'lost' || lot.releasedAtMs === null;
     }
     return { fates, isNews };
   }
@@ -83,7 +83,7 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
       function* add(): Body<boolean> {
         const known = yield* admission(lot.id, jobKey);
         if (known !== 'new') return known === 'given';
-        if (isOneStore) yield* own.stage(lot.id, bytes);
+        if (isOneStore) yield* own.add(lot.id, bytes);
         yield* put(lot, node);
         if (jobKey !== undefined) yield* lotStored(jobKey, lot.id);
         return true;
@@ -95,7 +95,7 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
       if (known !== 'new') return known === 'given';
       adding.add(lot.id);
       try {
-        await own.store.write([], () => own.stage(lot.id, bytes));
+        await own.store.write([], () => own.add(lot.id, bytes));
         return await books.write(locks, add);
       } finally {
         adding.delete(lot.id);
@@ -169,27 +169,22 @@ export function* releaseLots({ lotIds, atMs }: ReleasedLots): Body<void> {
   const oldest = yield* tx.range(PENDING_LOTS, { limit: lotIds.length });
   const held = oldest.findIndex(({ value }) => !lotIds.includes(value));
   const released = held < 0 ? oldest : oldest.slice(0, held);
-  const states = yield* tx.getMany(
-    LOT_STATES,
-    released.map(({ value }) => value),
-  );
-  for (const [i, { key, value: id }] of released.entries()) {
-    const state = states[i];
-    if (state === undefined) throw notStored(id);
-    yield* tx.remove(PENDING_LOTS, key);
-    yield* tx.put(LOT_STATES, id, { ...state, releasedAtMs: atMs });
+  const ids = released.map(({ value }) => value);
+  for (const [i, state] of (yield* tx.getAll(LOT_STATES, ids)).entries()) {
+    yield* tx.remove(PENDING_LOTS, released[i].key);
+    yield* tx.put(LOT_STATES, ids[i], { ...state, releasedAtMs: atMs });
   }
 }
 
 /**
  * Undefined for a lot that waits for its release. Nothing may be drawn any more from one that was withdrawn, or that the books
- * do not have as a lot of this node, or as one that is not released although it was cut, as after the restore of an earlier
- * database.
+ * do not have as a lot of this node, or as one that is not released although the folder has it so, as after the restore of an
+ * earlier database.
  */
 function fateOf(lot: HeldLot, state: LotState | undefined, node: number): number | 'lost' | undefined {
   if (state === undefined || state.isWithdrawn || state.node !== node) return 'lost';
   if (state.releasedAtMs !== null) return state.releasedAtMs;
-  return lot.isStaged ? undefined : 'lost';
+  return lot.releasedAtMs === null ? undefined : 'lost';
 }
 
 function* admission(lotId: string, jobKey: string | undefined): Body<'new' | 'given' | 'not given'> {
@@ -207,15 +202,11 @@ function* put(lot: LotRecord, node: number): Body<void> {
 }
 
 function* recordsOf(rows: readonly { readonly value: string }[]): Body<LotRecord[]> {
-  const ids = rows.map(({ value }) => value);
-  return (yield* tx.getMany(LOTS, ids)).map((lot, i) => {
-    if (lot === undefined) throw notStored(ids[i]);
-    return lot;
-  });
-}
-
-function notStored(id: string): LedgerError {
-  return new LedgerError('damaged', `lot ${id} is listed but not stored`);
+  const lots = yield* tx.getAll(
+    LOTS,
+    rows.map(({ value }) => value),
+  );
+  return [...lots];
 }
 
 /** Lots, their states, their order and their revocations: each says what the others imply. Gives whether each was accepted. */

@@ -14,6 +14,9 @@ import { messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LedgerError } from '../ledger.ts';
 
+/** The data file in the folder of a ledger. */
+export const DATA_FILE = 'data.mdb';
+
 /** LMDB's meta page (dependencies/lmdb/libraries/liblmdb/mdb.c of lmdb 3.5: MDB_page_header, MDB_meta). */
 const MAGIC = 0xbeefc0de;
 const MAGIC_AT = 24;
@@ -75,13 +78,16 @@ function readHeader(descriptor: number, at: number): { magic: number; pageSize: 
  * Makes the file as long as its content and tells whether that was needed. Reading a page beyond the end
  * would kill the process (SIGBUS). LMDB may leave final free pages unwritten, so a short file can be sound; a
  * copy that was cut short is not. Zeros in place of what is missing turn the second case into damage that the
- * checksums show. With `readOnly` a short file is LedgerError `damaged`.
+ * checksums show. With `readOnly` a short file is LedgerError `damaged`. A file that is gone stays so (FolderWatch).
  */
 export function lengthen(file: string, usedBytes: number, readOnly: boolean): boolean {
-  const { size } = statSync(file);
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? usedBytes;
   if (size >= usedBytes) return false;
   if (readOnly)
-    throw new LedgerError('damaged', `${file} is cut short: it has ${size} bytes of ${usedBytes}`);
+    throw new LedgerError(
+      'damaged',
+      `${file} is cut short: it has ${size} bytes of ${usedBytes}. A start of the service tells whether anything is missing from it`,
+    );
   truncateSync(file, usedBytes);
   return true;
 }

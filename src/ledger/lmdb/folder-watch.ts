@@ -10,9 +10,10 @@ const LOOK_INTERVAL_MS = 1_000;
  */
 export class FolderWatch {
   readonly #timer: NodeJS.Timeout;
+  #told: Promise<void> = Promise.resolve();
 
-  /** `onGone` is called once, with the first file that is not there any more. */
-  constructor(paths: readonly string[], space: FreeSpace, onGone: (path: string) => void) {
+  /** `onGone`, which does not reject, is called once, with the first file that is not there any more. */
+  constructor(paths: readonly string[], space: FreeSpace, onGone: (path: string) => Promise<void>) {
     const known = paths.map((path) => ({ path, id: idOf(path) }));
     this.#timer = setInterval(() => {
       // files first: a folder that is gone has no free space to ask for
@@ -21,13 +22,15 @@ export class FolderWatch {
         space.look();
         return;
       }
-      this.stop();
-      onGone(gone.path);
+      clearInterval(this.#timer);
+      this.#told = onGone(gone.path);
     }, LOOK_INTERVAL_MS).unref();
   }
 
-  stop(): void {
+  /** Resolves when what a file that is gone has led to is done. */
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#told;
   }
 }
 

@@ -1,24 +1,99 @@
 import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
-import { silentLog } from '../../core/log.ts';
-import { syncToDisk } from '../block-keys.ts';
+import { closeAll } from '../../core/close-all.ts';
+import { type Log, silentLog } from '../../core/log.ts';
+import { BlockKeys, syncToDisk } from '../block-keys.ts';
 import { DirectoryFeed } from '../directory-feed.ts';
-import type { BlockFolder } from '../domain/blocks.ts';
+import { type BlockFolder, Blocks } from '../domain/blocks.ts';
 import { directoryIn } from '../domain/directory.ts';
 import { drawsIn } from '../domain/draws.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
-import { filesOf, type JournalPlace, readJournal } from '../journal.ts';
-import { callsOver, type FailStop, type Ledger, type LedgerCalls, LedgerError } from '../ledger.ts';
-import { type Served, serverLives } from '../server-socket.ts';
-import { SOLE_NODE } from '../sole-node.ts';
+import { type Durability, filesOf, type JournalPlace, ownerOf, readJournal } from '../journal.ts';
+import {
+  callsOver,
+  type FailStop,
+  type Ledger,
+  type LedgerCalls,
+  LedgerError,
+  type LedgerIdentity,
+} from '../ledger.ts';
+import { callOwner, type Served, socketPathOf, takeFolder } from '../server-socket.ts';
+import { SOLE_NODE } from '../sharing.ts';
 import { auditTables } from './audit.ts';
-import { JOURNAL_FINISHED } from './books.ts';
-import { makeFolder } from './data-file.ts';
-import { type LmdbLedgerOptions, type OpenFolder, openFolder } from './lmdb.ts';
-import type { Snapshot } from './table.ts';
-import type { Tables } from './tables.ts';
+import { auditInChild } from './audit-child.ts';
+import { JOURNAL_FINISHED, lmdbBooksIn } from './books.ts';
+import { DATA_FILE, FREE_BYTES_MIN, FreeSpace, freeBytesOf, makeFolder } from './data-file.ts';
+import { FolderWatch } from './folder-watch.ts';
+import type { FollowingBooks } from './following-books.ts';
+import { GroupWriter } from './group-writer.ts';
+import { requireNotImported } from './import-mark.ts';
+import { openFormat, openRaw, requireWhole } from './lmdb.ts';
+import { LmdbStore } from './lmdb-store.ts';
+import { Scrub } from './scrub.ts';
+import { type FolderAudit, StartAudit } from './start-audit.ts';
+import { hasJournals, startJournals } from './start-journals.ts';
+import type { RawStore, Snapshot } from './table.ts';
+import { count, type Tables } from './tables.ts';
+import type { TransactionGate } from './transaction-gate.ts';
+
+export interface LmdbLedgerOptions {
+  /** The data folder; made when it is missing. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** server: the one process that writes the folder; a second one is refused. reader: a command beside it, or without one. */
+  readonly role: 'server' | 'reader';
+  /** The server is a command, which has the folder for a moment: a service that starts waits for its end. */
+  readonly isCommand?: true;
+  /**
+   * That of the fronts' journals. What is written to the ledger itself is on disk before a promise resolves in either case.
+   */
+  readonly durability: Durability;
+  /** Journals that a server makes, one for each front; 1 unless given. */
+  readonly fronts?: number;
+  /** The folder was copied without its journals, or is taken as it lies: what only they held is given up. */
+  readonly mayLackJournals?: true;
+  /**
+   * Below this much free space on the file system, addLot is rejected with `storage_unavailable`, as every call is that needs
+   * room, and fronts refuse answers.
+   */
+  readonly freeBytesMin?: number;
+  /** Free bytes of the file system; statfs of the folder unless a test gives its own. */
+  readonly freeBytes?: () => number;
+  /** Bytes of each of the two files of a journal. */
+  readonly journalFileBytes?: number;
+  /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
+  readonly startAuditWaitMs?: number;
+  /** The audit after an unclean stop, and of a backup; in a process of its own unless a test gives another. */
+  readonly audit?: FolderAudit;
+  /** Bytes per second that a server's scrub reads (scrub.ts); 0 or missing: there is no scrub. */
+  readonly scrubBytesPerS?: number;
+  /**
+   * For the import into a database, which may have begun before. Commands wait until it ends, and are then refused: none of them
+   * changes what is copied.
+   */
+  readonly forImport?: true;
+  /** Of a thread that the process may end at any moment. */
+  readonly gate?: TransactionGate;
+  /** Wraps the store; tests make it fail. */
+  readonly wrap?: (raw: RawStore) => RawStore;
+}
+
+/**
+ * 150 ms at 100,000 certificates a second, until they are logged, take 1.2 MB; the rest is for a ledger that falls behind by most
+ * of a second.
+ */
+const JOURNAL_FILE_BYTES = 8 * 2 ** 20;
+/**
+ * How long what is acknowledged may wait for LMDB. The log of certificates, which stores it together with its leaves, is mostly
+ * faster; this is for a ledger whose log is behind.
+ */
+const STORE_INTERVAL_MS = 500;
+const START_AUDIT_WAIT_MS = 10_000;
+
+const BLOCK_KEYS_FILE = 'block-keys';
 
 /**
  * The ledger in an LMDB folder: one process writes it, its server. Commands call it through its socket (server-socket.ts),
@@ -42,7 +117,15 @@ export interface LmdbLedger extends Ledger, FailStop {
 
 /** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
 export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
-  return lmdbLedger(await openFolder(options), options.forImport !== true);
+  const opened: (() => unknown)[] = [];
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= closeAll(opened));
+  try {
+    return { ...ledgerOver(options, await openFolder(options, opened)), close };
+  } catch (error) {
+    await close().catch(() => {}); // the first error tells more
+    throw error;
+  }
 }
 
 /**
@@ -67,23 +150,113 @@ async function yieldIn(directory: string, clock: Clock): Promise<void> {
   }
 }
 
-/** The ledger over what was opened; it closes all of it. `isServing`: commands may call through the socket of the folder. */
-function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
-  const { raw, tables, writer, following, journals, role, space, domain, folder } = parts;
-  const journalNames = journals.map(({ path }) => basename(path));
+/** What a ledger consists of. `opened` is told how each part is closed. */
+async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[]) {
+  const { path, clock, log, durability, audit = auditInChild } = options;
+  const isServer = options.role === 'server';
+  if (options.forImport !== true) requireNotImported(path);
+  if (!isServer && !existsSync(join(path, DATA_FILE)))
+    throw new LedgerError('unusable', `there is no ledger in ${path}`);
+  if (isServer) makeFolder(path);
+  const owner = isServer ? await takeFolder(path, options.isCommand) : undefined;
+  opened.push(async () => {
+    await owner?.drain();
+    await owner?.release();
+  });
+  // before the first write: a write into damaged pages damages more
+  let startAudit: StartAudit | undefined;
+  if (isServer && hasJournals(path) && existsSync(join(path, DATA_FILE))) {
+    const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS } = options;
+    startAudit = await StartAudit.begin({ path, log, waitMs, audit });
+    opened.push(() => startAudit?.stop());
+  }
+  const dataFile = await openRaw(path, { readOnly: !isServer, gate: options.gate });
+  const raw: RawStore = options.wrap === undefined ? dataFile : options.wrap(dataFile);
+  opened.push(() => raw.close());
+  const writer = new GroupWriter(raw, log, () => requireStart(tables, identity));
+  const tables = openFormat(raw, writer, path, !isServer);
+  if (dataFile.lengthened) await requireWhole(raw, tables, path);
+  const space = new FreeSpace(
+    options.freeBytes ?? (() => freeBytesOf(path)),
+    options.freeBytesMin ?? FREE_BYTES_MIN,
+  );
+  const identity: LedgerIdentity = {
+    ledgerId: count(tables.meta, 'ledgerId'),
+    start: count(tables.meta, 'start') + 1,
+  };
+  const domain = new LmdbStore(tables, writer);
+  const books = lmdbBooksIn(domain, tables, writer, clock);
+  const parts = { raw, tables, writer, books, domain, identity, space, startAudit, owner, audit };
+  const reading: BlockFolder = { store: domain, seals: undefined, stop: (cause) => writer.stop(cause), log };
+  if (!isServer) {
+    writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
+    return { ...parts, following: undefined, journals: [], folder: reading, scrub: undefined };
+  }
+  let seals: BlockKeys | undefined;
+  opened.push(() => seals?.close());
+  opened.push(() => writer.close());
+  writer.transact(() => tables.meta.put('start', identity.start));
+  startAudit?.damage.then((damage) => damage && writer.stop(damage));
+  // first of all: a data file that the journals do not fit erases no key of a block
+  const { following, journals } = await startJournals({
+    ...{ path, log, books, writer, space, identity, durability },
+    fronts: options.fronts ?? 1,
+    fileBytes: options.journalFileBytes ?? JOURNAL_FILE_BYTES,
+    intervalMs: STORE_INTERVAL_MS,
+    mayLackJournals: options.mayLackJournals === true,
+  });
+  opened.push(async () => {
+    // an audit that is not complete is repeated at the next start
+    const isSound = (await startAudit?.stop()) ?? true;
+    await following.close();
+    if (journals.length === 0 || !isSound || !writer.isRunning) return;
+    await books.finishJournals(namesOf(journals));
+    for (const file of journals.flatMap((journal) => filesOf(journal.path))) rmSync(file, { force: true });
+  });
+  seals = BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1);
+  const folder = { ...reading, seals };
+  await new Blocks(folder).begin();
+  const folderWatch = watchFolder({ path, log, writer, space, following, journals });
+  opened.push(() => folderWatch.stop());
+  const bytesPerS = options.scrubBytesPerS ?? 0;
+  const scrub = bytesPerS > 0 ? new Scrub({ store: raw, tables, log, clock, bytesPerS }) : undefined;
+  scrub?.startAfter(startAudit?.damage);
+  opened.push(() => scrub?.stop());
+  opened.push(() => owner?.drain());
+  log.info({ path, ...identity, durability }, 'ledger: open');
+  return { ...parts, following, journals, folder, scrub };
+}
+
+function namesOf(journals: readonly JournalPlace[]): string[] {
+  return journals.map(({ path }) => basename(path));
+}
+
+/** The ledger over what was opened. */
+function ledgerOver(
+  { path, clock, role, forImport }: LmdbLedgerOptions,
+  parts: Awaited<ReturnType<typeof openFolder>>,
+): Omit<LmdbLedger, 'close'> {
+  const { raw, tables, writer, books, domain, identity, space, startAudit, owner, audit } = parts;
+  const { following, journals, folder, scrub } = parts;
+  const isServer = role === 'server';
   const requireServer = (call: string) => {
-    if (role !== 'server')
+    if (!isServer)
       throw new LedgerError('refused', `${call} is for the server of the folder, not for a reader`);
   };
 
-  /** A copy has no journals: what only those of a server that was killed hold would be missing from it. */
+  /** A copy has no journals: what only those hold would be missing from it. A server that lives stores that before it looks. */
   async function requireStored(): Promise<void> {
-    if (await serverLives(parts.path)) return;
-    for (const [name, from] of parts.books.journalPositions()) {
+    const served = await callOwner(path, 'segmentSpan', []);
+    if (served === 'late')
+      throw new LedgerError(
+        'refused',
+        `the service on ${path} does not answer, and a copy would lack what it has not stored: see its log, and back up again`,
+      );
+    if (served !== undefined && served !== 'lost') return;
+    for (const [name, from] of books.journalPositions()) {
       if (from === JOURNAL_FINISHED) continue;
-      const journal = join(parts.path, name);
-      const [, start, front] = name.split('-').map(Number);
-      const count = readJournal(journal, from, { ...parts.identity, start, front }).length;
+      const journal = join(path, name);
+      const count = readJournal(journal, from, ownerOf(name, identity.ledgerId)).length;
       if (count === 0) continue;
       throw new LedgerError(
         'refused',
@@ -97,39 +270,19 @@ function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
       throw new LedgerError('refused', `${directory} is not empty: a copy goes into a new folder`);
     }
     await following?.store();
-    if (role === 'reader') await requireStored();
+    if (!isServer) await requireStored();
     // The copy takes the ledger's place after the journals are gone.
-    if (compact) await parts.books.finishJournals(journalNames);
+    if (compact) await books.finishJournals(namesOf(journals));
     makeFolder(directory);
     await raw.copyTo(directory, compact);
     chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
-    if (!compact) await yieldIn(directory, parts.clock);
-    const { problems } = await parts.audit(directory);
+    if (!compact) await yieldIn(directory, clock);
+    const { problems } = await audit(directory);
     for (const name of ['lock.mdb', 'block-keys']) rmSync(join(directory, name), { force: true });
     if (problems.length > 0) {
       throw new LedgerError('damaged', `the copy in ${directory} is not sound: ${problems.join('; ')}`);
     }
     for (const name of [join(directory, 'data.mdb'), directory]) syncToDisk(name);
-  }
-
-  async function closeAll(): Promise<void> {
-    try {
-      await parts.owner?.drain();
-      // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
-      const isSound = (await parts.startAudit?.stop()) ?? true;
-      parts.folderWatch?.stop();
-      await parts.scrub?.stop();
-      await following?.close();
-      if (journals.length > 0 && isSound && writer.isRunning) {
-        await parts.books.finishJournals(journalNames);
-        for (const file of journals.flatMap(({ path }) => filesOf(path))) rmSync(file, { force: true });
-      }
-      writer.close();
-    } finally {
-      parts.blockKeys?.close();
-      await raw.close();
-      await parts.owner?.release();
-    }
   }
 
   const upkeep = {
@@ -138,8 +291,8 @@ function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
       return auditTables(tables, raw.snapshot());
     },
     integrity: async () => ({
-      startAudit: parts.startAudit?.state ?? 'none',
-      scrub: parts.scrub?.state() ?? null,
+      startAudit: startAudit?.state ?? 'none',
+      scrub: scrub?.state() ?? null,
       database: null,
     }),
     /**
@@ -147,11 +300,11 @@ function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
      * with its open jobs ended, since a restored copy would deliver their bits a second time.
      */
     async backup(directory: string) {
-      const inside = relative(resolve(parts.path), resolve(directory));
+      const inside = relative(resolve(path), resolve(directory));
       if (inside === '' || !(inside.startsWith('..') || isAbsolute(inside)))
         throw new LedgerError(
           'refused',
-          `${directory} lies in the folder of the ledger: a backup goes into a folder outside of ${parts.path}`,
+          `${directory} lies in the folder of the ledger: a backup goes into a folder outside of ${path}`,
         );
       await copyTo(directory, false);
     },
@@ -162,9 +315,9 @@ function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
       directory: directoryIn(domain),
       entropy: lotsIn({ books: domain, folder, node: ONLY_OWNER.node }),
       sources,
-      books: following ?? parts.books,
+      books: following ?? books,
       draws: drawsIn(domain),
-      log: following ?? parts.books,
+      log: following ?? books,
       limits: SOLE_NODE,
       claims: SOLE_NODE,
       upkeep,
@@ -174,18 +327,17 @@ function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
       if (rule.room) space.require();
     },
   );
-  const feed = new DirectoryFeed(calls.directoryChanges, parts.clock);
+  const feed = new DirectoryFeed(calls.directoryChanges, clock);
   const served = async (call: string, args: readonly unknown[]): Promise<Served> => {
     if (!isCommandCall(call))
       throw new LedgerError('refused', `${call} is no call for a command: ${COMMAND_CALLS.join(', ')} are`);
     const result = await (calls[call] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
     return { result, isConfirmed: await feed.push() };
   };
-  if (isServing) parts.owner?.serve(served);
-  let closed: Promise<void> | undefined;
+  if (forImport !== true) owner?.serve(served);
   return {
     ...feed.over(calls),
-    identity: parts.identity,
+    identity,
     failed: writer.failed,
     folder,
     journals,
@@ -195,11 +347,47 @@ function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
       requireServer('abandonJobs');
       await sources.abandonJobs(failure);
     },
-    close() {
-      closed ??= closeAll();
-      return closed;
-    },
   };
+}
+
+interface WatchedFolder {
+  readonly path: string;
+  readonly log: Log;
+  readonly writer: GroupWriter;
+  readonly following: FollowingBooks;
+  readonly journals: readonly JournalPlace[];
+  readonly space: FreeSpace;
+}
+
+/**
+ * Once a file is gone, stores what is acknowledged, and stops: what is written from then on would end with the process. A journal
+ * that is gone is not missed then.
+ */
+function watchFolder({ path, log, writer, following, journals, space }: WatchedFolder): FolderWatch {
+  const names = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
+  const socket = socketPathOf(path);
+  const all = [...names, socket, ...journals.flatMap((each) => filesOf(each.path))];
+  return new FolderWatch(all, space, async (file) => {
+    const what =
+      file === socket ? 'start it again' : 'put it back, or restore a backup with `qrn ledger restore`';
+    const gone = new LedgerError(
+      'stopped',
+      `${file} was removed or replaced while the service ran, and nothing more is acknowledged: ${what}`,
+    );
+    log.error({ file }, gone.message);
+    await following.closeJournals().catch(() => {}); // whoever writes is told so too
+    writer.stop(gone);
+  });
+}
+
+/** A server whose start is no longer the newest may not write. */
+function requireStart({ meta }: Tables, { start }: LedgerIdentity): void {
+  const now = count(meta, 'start');
+  if (now === start) return;
+  throw new LedgerError(
+    'stopped',
+    `another server (start ${now}) took the folder from this one (start ${start})`,
+  );
 }
 
 /** What commands may call through the socket of the folder: each call can be made again and changes nothing twice. */
@@ -214,6 +402,7 @@ export const COMMAND_CALLS = [
   'revokeLot',
   'spent',
   'charge',
+  'segmentSpan', // see requireStored
 ] as const satisfies readonly (keyof LedgerCalls)[];
 export type CommandCall = (typeof COMMAND_CALLS)[number];
 

@@ -31,9 +31,10 @@ export class LmdbStore implements Store {
 
   readonly #answer = (step: Step): unknown => {
     const table = tableOf(this.#tables, step.table);
-    if (step.ask === 'get') return table.get(step.key);
-    if (step.ask === 'getMany') return step.keys.map((key) => table.get(key));
+    if (step.ask === 'get') return step.keys.map((key) => table.get(key));
     if (step.ask === 'range') return [...table.entries(step.range)];
-    return step.ask === 'put' ? table.put(step.key, step.value) : table.remove(step.key);
+    if (step.ask === 'put') for (const [key, value] of step.rows) table.put(key, value);
+    else for (const key of step.keys) table.remove(key);
+    return undefined;
   };
 }

@@ -14,6 +14,7 @@ import {
   journalName,
   journalOf,
   lossOf,
+  ownerOf,
   readJournal,
   wholeRecordsIn,
 } from '../journal.ts';
@@ -89,8 +90,7 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
     if (from === JOURNAL_FINISHED) continue;
     const journal = join(path, name);
     fenceJournal(journal);
-    const [, start, front] = name.split('-').map(Number);
-    const owner = { ledgerId: identity.ledgerId, start, front };
+    const owner = ownerOf(name, identity.ledgerId);
     if (mayLackJournals)
       for (const file of foreignFilesOf(journal, owner)) setAside(file, 'is of another ledger or start', log);
     const payloads = mayLackJournals
@@ -129,14 +129,16 @@ function setAside(file: string, why: string, log: Log): void {
 }
 
 /** Those that are stored, and those of a start that was killed before it began. */
-function removeJournals({ path, books, log, mayLackJournals }: StartJournalsOptions): void {
+function removeJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions): void {
   const known = books.journalPositions();
   for (const file of readdirSync(path)) {
     const journal = journalOf(file);
     if (journal === undefined) continue;
     const at = join(path, file);
-    const isStored = journal.isDraft || known.has(journal.name);
-    if (isStored || wholeRecordsIn(join(path, journal.name), 0).length === 0) rmSync(at);
+    const named = join(path, journal.name);
+    const isForeign = foreignFilesOf(named, ownerOf(journal.name, identity.ledgerId)).includes(at);
+    const isStored = journal.isDraft || (known.has(journal.name) && !isForeign);
+    if (isStored || wholeRecordsIn(named, 0).length === 0) rmSync(at);
     else if (!mayLackJournals) throw lossOf(at, 'is of another state of the ledger than the data file');
     else setAside(at, 'is of another state of the ledger', log);
   }

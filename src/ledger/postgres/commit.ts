@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
-import { type EncodedSegment, encoded, putSegment, storeFollowing, storeSegments } from '../domain/books.ts';
+import { type EncodedSegment, encoded, putSegments, storeFollowing, storeSegments } from '../domain/books.ts';
 import { seriesLocks } from '../domain/series.ts';
 import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
@@ -171,7 +171,7 @@ export class SegmentCommits {
     const newestMs = Math.max(...segments.map(({ segment }) => segment.committedAtMs));
     const { key: dropped } = rowOf(DROPPED_SEGMENTS, first, 0);
     const values: unknown[] = [node.number, slot, node.epoch, newestMs, Buffer.from(dropped)];
-    const rows = segments.flatMap((each) => rowsPutBy(putSegment(each, node)));
+    const rows = rowsPutBy(putSegments(segments, node));
     for (const { part, key, name, value } of rows) values.push(part, bufferOf(key), name, bufferOf(value));
     return (await session.run(insertOf(rows.length), values)).length === rows.length;
   }

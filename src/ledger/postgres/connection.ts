@@ -25,7 +25,6 @@ export interface Session {
 
 /** A connection of its own, for what lives as long as the connection: advisory locks. */
 export interface HeldSession extends Session {
-  readonly isLost: boolean;
   close(): Promise<void>;
 }
 

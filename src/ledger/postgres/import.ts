@@ -64,7 +64,7 @@ WHERE r.name = t.name AND r.value = substring($6::bytea FROM value_first FOR val
 };
 /** Numbers of the folder itself and of its blocks. */
 const OF_FOLDER =
-  /^(?:format|ledgerId|start|journal.*|stagedLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|probedAtMs)$/;
+  /^(?:format|ledgerId|start|journal.*|heldLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|probedAtMs)$/;
 
 export interface ImportState {
   /** Of the import that the database holds; null without one. */

@@ -7,7 +7,8 @@ import { LIMIT_LOCKS, settle } from '../domain/limits.ts';
 import { LOG_LOCK } from '../domain/log.ts';
 import type { JobOwner } from '../domain/sources.ts';
 import { LedgerError } from '../ledger.ts';
-import type { Database, HeldSession, Session } from './connection.ts';
+import { AdvisoryLock } from './advisory-lock.ts';
+import type { Database, Session } from './connection.ts';
 import { CALL_SLOT, COMMIT_SLOTS, fencedError, type NamedEpoch } from './fence.ts';
 import { inSession, lockIn } from './postgres-store.ts';
 
@@ -27,10 +28,6 @@ const LOCK_CHECK_MS = 1_000;
 const NAME_PATIENCE_MS = 2_000;
 const NAME_RETRY_MS = 100;
 
-const LOCK_NAME = {
-  name: 'node_lock',
-  text: `SELECT pg_try_advisory_lock(hashtextextended('qrn node ' || $1, 0)) AS is_mine`,
-};
 const BEGIN_EPOCH = {
   name: 'node_begin',
   text: `INSERT INTO qrn.node (name, epoch, state, started_at_ms) VALUES ($1, 1, 'live', $2)
@@ -61,9 +58,9 @@ export class NodeIdentity implements NamedEpoch {
   readonly #options: NodeOptions;
   readonly #stopping = new AbortController();
   readonly #watching: Promise<void>;
-  #lock: HeldSession | undefined;
+  readonly #lock: AdvisoryLock;
 
-  private constructor(options: NodeOptions, { number, epoch }: Writer, lock: HeldSession) {
+  private constructor(options: NodeOptions, { number, epoch }: Writer, lock: AdvisoryLock) {
     this.#options = options;
     this.name = options.name;
     this.number = number;
@@ -77,9 +74,9 @@ export class NodeIdentity implements NamedEpoch {
   /** Takes the name, fences the process that had it before, and settles what that one did. */
   static async start(options: NodeOptions): Promise<NodeIdentity> {
     const { database, name, clock } = options;
-    const lock = await database.hold();
+    const lock = new AdvisoryLock(database, `qrn node ${name}`);
     try {
-      for (let waitedMs = 0; !(await hasLock(lock, name)); waitedMs += NAME_RETRY_MS) {
+      for (let waitedMs = 0; !(await lock.take()); waitedMs += NAME_RETRY_MS) {
         if (waitedMs >= NAME_PATIENCE_MS) {
           throw new LedgerError(
             'unusable',
@@ -96,7 +93,7 @@ export class NodeIdentity implements NamedEpoch {
       });
       return new NodeIdentity(options, begun, lock);
     } catch (error) {
-      await lock.close();
+      await lock.release();
       throw error;
     }
   }
@@ -104,7 +101,7 @@ export class NodeIdentity implements NamedEpoch {
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#watching;
-    await this.#lock?.close();
+    await this.#lock.release();
   }
 
   /** Takes the lock again when its connection was lost, and finds out when the node was fenced. */
@@ -119,11 +116,7 @@ export class NodeIdentity implements NamedEpoch {
           fail(fencedError(name));
           return;
         }
-        if (this.#lock !== undefined && !this.#lock.isLost) continue;
-        this.#lock = await database.hold();
-        if (await hasLock(this.#lock, name)) continue;
-        await this.#lock.close(); // PostgreSQL has not noticed the loss yet, or another process took the name
-        this.#lock = undefined;
+        await this.#lock.take(); // in vain while PostgreSQL has not noticed that its connection was lost
       } catch {
         // PostgreSQL is away: the next look tells
       }
@@ -183,9 +176,4 @@ async function settleFormerEpochs(session: Session, node: Writer, log: Log): Pro
       'ledger: a node spent more than it was granted; what it spent stays charged',
     );
   await inSession(session, dropClaims(node));
-}
-
-async function hasLock(session: HeldSession, name: string): Promise<boolean> {
-  const [{ is_mine }] = await session.run<{ is_mine: boolean }>(LOCK_NAME, [name]);
-  return is_mine;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
+import { closeAll } from '../../core/close-all.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockFolder } from '../domain/blocks.ts';
 import { booksIn } from '../domain/books.ts';
@@ -11,8 +12,8 @@ import { lotsIn } from '../domain/lots.ts';
 import { sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../journal.ts';
 import { type Books, type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
-import type { LmdbLedgerOptions } from '../lmdb/lmdb.ts';
-import { type LmdbLedger, openLmdbLedger } from '../lmdb/lmdb-ledger.ts';
+import { type LmdbLedger, type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb-ledger.ts';
+import { AdvisoryLock } from './advisory-lock.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
@@ -22,7 +23,6 @@ import { COMMIT_SLOTS } from './fence.ts';
 import { migrate, requireSchema } from './migrate.ts';
 import { clusterNow, jobOwner, NodeIdentity } from './node.ts';
 import { PostgresStore } from './postgres-store.ts';
-import { Sequencer } from './sequencer.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
 import { postgresUpkeep } from './upkeep.ts';
 
@@ -51,7 +51,7 @@ export interface PostgresLedgerOptions extends FolderOptions {
 
 /** The ledger of many nodes: books in PostgreSQL, blocks in a folder of each node. */
 export interface PostgresLedger extends Ledger, FailStop {
-  /** Whether this node is the one that seals the log now. */
+  /** Whether this node is the one that seals the log now. False while PostgreSQL does not answer. */
   isSequencer(): Promise<boolean>;
   /** Lets another node seal the log. */
   resign(): Promise<void>;
@@ -64,19 +64,16 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
   const { url, node: name, log, role, durability } = options;
   const synchronousCommit = durability === 'fsync' ? 'on' : 'remote_write';
   const database = new Database({ url, log, name: `qrn ${name}`, synchronousCommit });
-  const opened: (() => Promise<void>)[] = [() => database.close()];
-  const closeAll = async () => {
-    for (const close of opened.toReversed()) await close();
-  };
+  const opened: (() => unknown)[] = [() => database.close()];
   try {
     if (role === 'tool') {
       await requireSchema(database);
-      return await toolLedger(options, database, closeAll, opened);
+      return await toolLedger(options, database, opened);
     }
     await migrate(database);
-    return await nodeLedger(options, database, closeAll, opened);
+    return await nodeLedger(options, database, opened);
   } catch (error) {
-    await closeAll().catch(() => {}); // the first error tells more
+    await closeAll(opened).catch(() => {}); // the first error tells more
     throw openFailure(error, url);
   }
 }
@@ -84,8 +81,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
 async function nodeLedger(
   options: PostgresLedgerOptions,
   database: Database,
-  closeAll: () => Promise<void>,
-  opened: (() => Promise<void>)[],
+  opened: (() => unknown)[],
 ): Promise<PostgresLedger> {
   const { url, node: name, path, clock, log, durability, secrets } = options;
   if (secrets !== undefined) await agreeOnSecrets({ database, ...secrets, clock });
@@ -107,8 +103,9 @@ async function nodeLedger(
   opened.push(() => commitDatabase.close());
   const commits = new SegmentCommits({ database: commitDatabase, node, log });
   opened.push(() => commits.close());
-  const sequencer = new Sequencer(database);
-  opened.push(() => sequencer.resign());
+  // of the one node that seals, folds and expires for all; the step of the log (LogStep) makes a second one harmless
+  const sequencer = new AdvisoryLock(database, 'qrn sequencer');
+  opened.push(() => sequencer.release());
   const watch = new DatabaseWatch({ database, clock, log });
   opened.push(() => watch.stop());
   await watch.look();
@@ -125,10 +122,10 @@ async function nodeLedger(
   return {
     ...feed.over(calls),
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
-    isSequencer: () => sequencer.isMine(),
-    resign: () => sequencer.resign(),
+    isSequencer: () => sequencer.take().catch(() => false),
+    resign: () => sequencer.release(),
     nodesBehind: () => nodesBehind(database),
-    close: () => (closed ??= closeAll()),
+    close: () => (closed ??= closeAll(opened)),
   };
 }
 
@@ -172,8 +169,7 @@ function partsOver(
 async function toolLedger(
   options: PostgresLedgerOptions,
   database: Database,
-  closeAll: () => Promise<void>,
-  opened: (() => Promise<void>)[],
+  opened: (() => unknown)[],
 ): Promise<PostgresLedger> {
   const { path, clock, log } = options;
   let folder: LmdbLedger | undefined;
@@ -193,6 +189,6 @@ async function toolLedger(
     isSequencer: async () => false,
     resign: async () => {},
     nodesBehind: () => nodesBehind(database),
-    close: closeAll,
+    close: () => closeAll(opened),
   };
 }

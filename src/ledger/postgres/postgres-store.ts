@@ -12,9 +12,8 @@ import {
 import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { type NamedEpoch, requireEpoch } from './fence.ts';
 
-const GET = { name: 'store_get', text: 'SELECT value FROM qrn.record WHERE part = $1 AND key = $2' };
-const GET_MANY = {
-  name: 'store_get_many',
+const GET = {
+  name: 'store_get',
   text: 'SELECT name, value FROM qrn.record WHERE part = $1 AND key = ANY($2)',
 };
 const RANGE = {
@@ -118,7 +117,13 @@ export async function rangeOf<K extends Key, V>(
   return rows.map(({ name, value }) => ({ key: JSON.parse(name) as K, value: codec.decode(value) }));
 }
 
-type Write = Extract<Step, { readonly ask: 'put' | 'remove' }>;
+/** What a body has written. */
+interface Write {
+  readonly table: SharedTable<Key, unknown>;
+  readonly key: Key;
+  /** Undefined for a record that it removed. */
+  readonly row: readonly [Key, unknown] | undefined;
+}
 
 /** Runs a body within the transaction of the session. */
 export async function inSession<T>(session: Session, body: Body<T>): Promise<T> {
@@ -126,21 +131,21 @@ export async function inSession<T>(session: Session, body: Body<T>): Promise<T> 
   let next = body.next();
   while (!next.done) {
     const step = next.value;
-    const idOf = (key: Key) => JSON.stringify([step.table.name, key]);
-    const leftOf = (key: Key, stored: unknown) => {
-      const write = writes.get(idOf(key));
-      return write === undefined ? stored : write.ask === 'put' ? write.value : undefined;
-    };
-    if (step.ask === 'put' || step.ask === 'remove') {
-      writes.set(idOf(step.key), step);
+    const { table } = step;
+    const idOf = (key: Key) => JSON.stringify([table.name, key]);
+    if (step.ask === 'put') {
+      for (const row of step.rows) writes.set(idOf(row[0]), { table, key: row[0], row });
+      next = body.next();
+    } else if (step.ask === 'remove') {
+      for (const key of step.keys) writes.set(idOf(key), { table, key, row: undefined });
       next = body.next();
     } else if (step.ask === 'get') {
-      const isWritten = writes.has(idOf(step.key));
-      next = body.next(leftOf(step.key, isWritten ? undefined : await answer(session, step)));
+      const written = step.keys.map((key) => writes.get(idOf(key)));
+      const stored = written.includes(undefined) ? await recordsOf(session, table, step.keys) : [];
+      next = body.next(written.map((write, i) => (write === undefined ? stored[i] : write.row?.[1])));
     } else {
-      if (step.ask === 'range') await flush(session, writes);
-      const found = (await answer(session, step)) as readonly unknown[];
-      next = body.next(step.ask === 'range' ? found : found.map((each, i) => leftOf(step.keys[i], each)));
+      await flush(session, writes);
+      next = body.next(await rangeOf(session, table, step.range));
     }
   }
   await flush(session, writes);
@@ -148,27 +153,29 @@ export async function inSession<T>(session: Session, body: Body<T>): Promise<T> 
 }
 
 async function answer(session: Pick<Session, 'run'>, step: Step): Promise<unknown> {
-  const { table } = step;
-  if (step.ask === 'range') return rangeOf(session, table, step.range);
-  if (step.ask === 'getMany') {
-    if (step.keys.length === 0) return [];
-    const keys = step.keys.map((key) => Buffer.from(orderedKey(key)));
-    const rows = await session.run<{ name: string; value: Uint8Array }>(GET_MANY, [table.name, keys]);
-    const found = new Map(rows.map(({ name, value }) => [name, table.codec.decode(value)]));
-    return step.keys.map((key) => found.get(JSON.stringify(key)));
-  }
-  if (step.ask !== 'get') throw new TypeError(`a body that reads asks to ${step.ask}`);
-  const [row] = await session.run<{ value: Uint8Array }>(GET, [table.name, orderedKey(step.key)]);
-  return row && table.codec.decode(row.value);
+  if (step.ask === 'range') return rangeOf(session, step.table, step.range);
+  if (step.ask === 'get') return recordsOf(session, step.table, step.keys);
+  throw new TypeError(`a body that reads asks to ${step.ask}`);
+}
+
+/** In the order of the keys; undefined where there is none. */
+async function recordsOf<K extends Key, V>(
+  session: Pick<Session, 'run'>,
+  { name: part, codec }: SharedTable<K, V>,
+  keys: readonly K[],
+): Promise<(V | undefined)[]> {
+  if (keys.length === 0) return [];
+  const ordered = keys.map((key) => Buffer.from(orderedKey(key)));
+  const rows = await session.run<{ name: string; value: Uint8Array }>(GET, [part, ordered]);
+  const found = new Map(rows.map(({ name, value }) => [name, codec.decode(value)]));
+  return keys.map((key) => found.get(JSON.stringify(key)));
 }
 
 /** In one order, in which all who write wait for each other. */
 async function flush(session: Session, writes: Map<string, Write>): Promise<void> {
   const sorted = [...writes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, write]) => write);
-  const rows = sorted.flatMap((each) =>
-    each.ask === 'put' ? [rowOf(each.table, each.key, each.value)] : [],
-  );
-  const removes = sorted.filter((each) => each.ask === 'remove');
+  const rows = sorted.flatMap(({ table, row }) => (row === undefined ? [] : [rowOf(table, ...row)]));
+  const removes = sorted.filter(({ row }) => row === undefined);
   writes.clear();
   if (rows.length > 0) await putRows(session, rows);
   if (removes.length > 0)
@@ -217,7 +224,7 @@ export function rowsPutBy(body: Body<void>): RecordRow[] {
   const rows: RecordRow[] = [];
   runNow(body, (step) => {
     if (step.ask !== 'put') throw new TypeError(`a body that puts asks to ${step.ask}`);
-    rows.push(rowOf(step.table, step.key, step.value));
+    rows.push(...step.rows.map(([key, value]) => rowOf(step.table, key, value)));
   });
   return rows;
 }

@@ -37,7 +37,7 @@ export const PLANTED = {
     faults: ['pause of a node', 'pause of a node'],
     environment: planted({
       'src/ledger/domain/log.ts': ['if (isSame(stored, expected)) return true;', 'return true;'],
-      [`${POSTGRES}/sequencer.ts`]: ['return this.#isHeld;', 'return true;'],
+      [`${POSTGRES}/postgres-ledger.ts`]: ['sequencer.take().catch(() => false)', 'Promise.resolve(true)'],
     }),
     isSynchronous: true,
     finds: /log/,

@@ -5,7 +5,7 @@ import { FolderWriter } from '../../../src/cli/folder-writer.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { writeImportMark } from '../../../src/ledger/lmdb/import-mark.ts';
-import type { LmdbLedgerOptions } from '../../../src/ledger/lmdb/lmdb.ts';
+import type { LmdbLedgerOptions } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
 import { type LmdbLedger, openLmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { importFolder, importStateOf } from '../../../src/ledger/postgres/import.ts';

@@ -5,11 +5,11 @@ import { silentLog } from '../../../src/core/log.ts';
 import { drawsIn } from '../../../src/ledger/domain/draws.ts';
 import { lotsIn } from '../../../src/ledger/domain/lots.ts';
 import { sourcesIn } from '../../../src/ledger/domain/sources.ts';
+import { AdvisoryLock } from '../../../src/ledger/postgres/advisory-lock.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fence, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
-import { Sequencer } from '../../../src/ledger/postgres/sequencer.ts';
 import { tx } from '../../../src/ledger/store.ts';
 import { ALLOWANCES, GRANTS, KEY_CLAIMS } from '../../../src/ledger/tables.ts';
 import { CuttingProxy } from '../../support/cutting-proxy.ts';
@@ -211,16 +211,16 @@ test('one node seals, and another one when that one ends or loses its connection
   const url = await emptiedDatabase(t);
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
-  const [first, second, third] = [1, 2, 3].map(() => new Sequencer(database));
-  t.after(() => Promise.all([first, second, third].map((each) => each.resign())));
-  assert.deepEqual([await first.isMine(), await second.isMine(), await first.isMine()], [true, false, true]);
-  await first.resign();
-  assert.deepEqual([await second.isMine(), await first.isMine()], [true, false]);
+  const [first, second, third] = [1, 2, 3].map(() => new AdvisoryLock(database, 'qrn sequencer'));
+  t.after(() => Promise.all([first, second, third].map((each) => each.release())));
+  assert.deepEqual([await first.take(), await second.take(), await first.take()], [true, false, true]);
+  await first.release();
+  assert.deepEqual([await second.take(), await first.take()], [true, false]);
   await administer(
     url,
     "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory' AND granted",
   );
-  assert.equal(await third.isMine(), true);
-  assert.equal(await second.isMine(), false, 'it finds its connection lost, or the lock taken');
-  assert.equal(await second.isMine(), false);
+  assert.equal(await third.take(), true);
+  await assert.rejects(second.take(), /connection to PostgreSQL was lost|terminating connection/);
+  assert.equal(await second.take(), false);
 });

@@ -1,0 +1,61 @@
+import type { Database, HeldSession } from './connection.ts';
+
+const LOCK = {
+  name: 'advisory_lock',
+  text: 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS is_mine',
+};
+const IS_ALIVE = { name: 'advisory_lock_alive', text: 'SELECT 1' };
+
+/**
+ * A lock among all processes on the database, which lives as long as its connection. Two processes may both believe for a moment that
+ * they hold it, when PostgreSQL has noticed the loss of a connection before its process has: something else must make the second one
+ * harmless.
+ */
+export class AdvisoryLock {
+  readonly #database: Database;
+  readonly #name: string;
+  #session: HeldSession | undefined;
+  #isHeld = false;
+  #asking: Promise<boolean> | undefined;
+
+  constructor(database: Database, name: string) {
+    this.#database = database;
+    this.#name = name;
+  }
+
+  /** Whether this process holds the lock now; takes it when it is free. Rejects when PostgreSQL does not answer. */
+  take(): Promise<boolean> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  /** Gives the lock to the next process that asks, which may be this one. */
+  async release(): Promise<void> {
+    await this.#asking?.catch(() => {}); // told to whoever asked
+    await this.#drop();
+  }
+
+  async #ask(): Promise<boolean> {
+    try {
+      this.#session ??= await this.#database.hold();
+      if (this.#isHeld) {
+        await this.#session.run(IS_ALIVE);
+      } else {
+        const [{ is_mine }] = await this.#session.run<{ is_mine: boolean }>(LOCK, [this.#name]);
+        this.#isHeld = is_mine;
+      }
+      return this.#isHeld;
+    } catch (error) {
+      await this.#drop();
+      throw error;
+    }
+  }
+
+  async #drop(): Promise<void> {
+    this.#isHeld = false;
+    await this.#session?.close();
+    this.#session = undefined;
+  }
+}
