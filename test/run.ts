@@ -4,7 +4,7 @@
 //   --touched  takes the operand as a revision (origin/main when there is none), and runs the files that can load what
 //              changed since it branched off, with what is not committed
 //   --long     runs the files of the folders `long` instead, one after another: they are part of the night run
-//   --times    runs each file by itself, and prints the core-seconds of each: what tiers are made by
+//   --times    prints the core-seconds of each file too: what tiers are made by
 // Node starts a process for each test file, and what most of that takes is the start: half a second of processor time to
 // load the service's modules. Here the files of a group share a process, and with it one running service (TestServer.shared).
 // Files that change their process (patched prototypes, memory that is searched for keys) keep one to themselves.
@@ -20,23 +20,27 @@ import { type Ended, runProcess } from './support/test-process.ts';
 import { isInFastTier } from './tiers.ts';
 import { touchedSince } from './touched.ts';
 
-/** Groups of folders of test/, the longest first; what is in none makes a group of its own. */
+/**
+ * Groups of files by the start of their paths below test/, the longest first; a file is of the first group that names it, and what is
+ * in none makes a group of its own. Those that ask one shared server stand together.
+ */
 const GROUPS: readonly (readonly string[])[] = [
-  ['service', 'workers', 'answer', 'overload'],
-  ['api'],
-  ['contract'],
-  ['cli'],
-  ['client', 'browser'],
-  ['stats', 'values', 'crypto', 'core', 'account', 'certificate', 'config', 'http'],
-  ['backend', 'pool', 'docs', 'deploy'],
-  ['ledger'],
-  ['sources'],
+  ['client/', 'browser/'],
+  ['api/', 'docs/', 'cli/client', 'cli/draws'],
+  ['certificate/', 'account/', 'config/', 'http/'],
+  ['stats/', 'values/', 'crypto/', 'core/'],
+  ['cli/'],
+  ['backend/', 'pool/', 'deploy/'],
+  ['service/', 'workers/', 'answer/', 'overload/'],
+  ['contract/'],
+  ['ledger/'],
+  ['sources/'],
 ];
 /** Folders whose files run one to a process, but for those of LIARS. */
-const ALONE: readonly string[] = ['adversary', 'secrets'];
+const ALONE: readonly string[] = ['adversary/', 'secrets/'];
 /** Simulated collectors, which share nothing and patch nothing: they make a group. */
 const LIARS = 'test/adversary/liars/';
-/** The full tier also looks for what nothing but tests uses. */
+/** The full tier also looks for what nothing uses, or tests alone. */
 const CHECKS = (isFast: boolean): readonly (readonly string[])[] => [
   ['npm', 'run', '-s', 'types'],
   ['npm', 'run', '-s', isFast ? 'lint' : 'lint:full'],
@@ -53,6 +57,9 @@ const FIRST: readonly string[] = [
 const PRELOADED: readonly string[] = ['./scripts/stripped.mjs', './test/support/property-seed.ts'].flatMap(
   (each) => ['--import', each],
 );
+/** The reporter of `--times`, and its lines. */
+const TIMES = './test/support/core-times.ts';
+const TIMES_LINE = /^# core-seconds (\S+) (.+)$/gm;
 const TEST_TIMEOUT_MS = 180_000;
 /** Every test tells of its end, so that a process is silent for no longer than a test may take; types and lint take less. */
 const SILENCE_MS = 2 * TEST_TIMEOUT_MS;
@@ -80,7 +87,7 @@ const files = chosenFiles();
 const startedMs = performance.now();
 const ended: Ended[] = [];
 const hung: Ended[] = [];
-if (asked.times || asked.long) await runEachAlone();
+if (asked.long) for (const file of files) ended.push(await runAndPrint(testCommand([file])));
 else await runAll();
 report();
 
@@ -106,18 +113,6 @@ async function runAll(): Promise<void> {
     process.stdout.write(`hung, and is run again: ${shownOf(each.command)}\n`);
     ended[ended.indexOf(each)] = await runAndPrint(each.command);
   }
-}
-
-/** One after another, since the system counts the time of all children that have ended together. */
-async function runEachAlone(): Promise<void> {
-  const times: [coreSeconds: number, file: string][] = [];
-  for (const file of files) {
-    const before = coreSecondsSoFar();
-    ended.push(await runAndPrint(testCommand([file])));
-    times.push([coreSecondsSoFar() - before, file]);
-  }
-  for (const [coreSeconds, file] of times.sort(([one], [other]) => other - one))
-    process.stdout.write(`${coreSeconds.toFixed(2).padStart(7)} ${file}\n`);
 }
 
 /** Of all that has ended, with the servers that a process leaves running until its end (TestServer.shared). */
@@ -152,6 +147,9 @@ function report(): void {
     process.stdout.write(`  hung at first: ${shownOf(command)}\n`);
     for (const line of output.trimEnd().split('\n').slice(-HUNG_LINES)) process.stdout.write(`    ${line}\n`);
   }
+  const times = ended.flatMap(({ output }) => [...output.matchAll(TIMES_LINE)]);
+  for (const [, coreSeconds, what] of times.sort(([, one], [, other]) => Number(other) - Number(one)))
+    process.stdout.write(`${coreSeconds.padStart(7)} ${what}\n`);
   const coreSeconds = coreSecondsSoFar().toFixed(0);
   const verdict = failed.length === 0 ? 'passed' : 'FAILED';
   process.stdout.write(`${files.length} files in ${seconds} s, ${coreSeconds} core-seconds: ${verdict}\n`);
@@ -163,17 +161,19 @@ function report(): void {
 
 /** A command for each process, in the order in which they are begun. */
 function tasks(): (readonly string[])[] {
-  const folderOf = (file: string) => file.split('/')[1];
+  const startsWithOneOf = (prefixes: readonly string[], file: string) =>
+    prefixes.some((prefix) => file.startsWith(`test/${prefix}`));
   const first = FIRST.filter((file) => files.includes(file)).map((file) => [file]);
-  const others = files.filter((file) => !FIRST.includes(file));
-  const inGroup = GROUPS.map((folders) => others.filter((file) => folders.includes(folderOf(file))));
-  const liars = others.filter((file) => file.startsWith(LIARS));
-  const alone = others
-    .filter((file) => ALONE.includes(folderOf(file)) && !file.startsWith(LIARS))
-    .map((file) => [file]);
-  const known = new Set([...inGroup, ...first, ...alone, liars].flat());
-  const rest = files.filter((file) => !known.has(file));
-  const tests = [...inGroup.slice(0, 3), ...first, ...inGroup.slice(3), liars, ...alone, rest].filter(
+  const others = new Set(files.filter((file) => !FIRST.includes(file)));
+  const taken = (isTaken: (file: string) => boolean) => {
+    const found = [...others].filter(isTaken);
+    for (const file of found) others.delete(file);
+    return found;
+  };
+  const groups = GROUPS.map((prefixes) => taken((file) => startsWithOneOf(prefixes, file)));
+  const liars = taken((file) => file.startsWith(LIARS));
+  const alone = taken((file) => startsWithOneOf(ALONE, file)).map((file) => [file]);
+  const tests = [...groups.slice(0, 3), ...first, ...groups.slice(3), liars, ...alone, [...others]].filter(
     (task) => task.length > 0,
   );
   return [...(asked.checks ? CHECKS(asked.fast) : []), ...tests.map(testCommand)];
@@ -185,7 +185,12 @@ function testCommand(task: readonly string[]): readonly string[] {
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     '--test-force-exit',
   ];
-  return [process.execPath, ...PRELOADED, '--test', '--test-reporter=tap', ...options, ...task];
+  const reporters = asked.times ? ['tap', TIMES] : ['tap'];
+  const reports = reporters.flatMap((each) => [
+    `--test-reporter=${each}`,
+    '--test-reporter-destination=stdout',
+  ]);
+  return [process.execPath, ...PRELOADED, '--test', ...reports, ...options, ...task];
 }
 
 function isTest(command: readonly string[]): boolean {

@@ -33,7 +33,9 @@ const FULL_ONLY: readonly string[] = [
   'test/docs/evidence.test.ts',
   'test/docs/pages.test.ts',
   'test/docs/readme.test.ts',
+  'test/http/openapi-lint.test.ts',
   'test/http/parsing-time.test.ts',
+  'test/kernels.test.ts',
   'test/ledger/crash.test.ts',
   'test/ledger/postgres/',
   'test/ledger/scrub.test.ts',
@@ -56,6 +58,7 @@ const FULL_ONLY: readonly string[] = [
   'test/sources/',
   'test/stats/sp800-22/battery.test.ts',
   'test/stats/sp800-90b/known-answers.test.ts',
+  'test/stripped.test.ts',
 ];
 
 export function isInFastTier(file: string): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { createCell, Meter } from '../../src/account/meter.ts';
 import { lock, unlock } from '../../src/account/spin-lock.ts';
@@ -9,6 +9,8 @@ import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import type { MeterThreadCounts, MeterThreadData } from '../support/meter-thread.ts';
 
 const ENTRY = new URL('../support/meter-thread.ts', import.meta.url);
+/** What a waiter makes of the word before it sleeps (account/spin-lock.ts). */
+const HELD_WITH_SLEEPERS = 2;
 const THREADS = 3;
 const PERIOD = 202_611;
 const ATTEMPTS = 250_000;
@@ -72,8 +74,7 @@ describe('a meter that several threads share', () => {
       done = true;
       return message as MeterThreadCounts;
     });
-    while (Atomics.load(gate, 0) > 0) await pause(5);
-    await pause(100); // long beyond its spins: it sleeps
+    while (Atomics.load(lockWord, 0) !== HELD_WITH_SLEEPERS && !done) await turn();
     assert.equal(done, false);
     unlock(lockWord, 0);
     assert.deepEqual(await counts, { admitted: 1, requests: 1, credits: 7 });

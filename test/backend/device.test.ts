@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -17,6 +17,7 @@ import { OptionError } from '../../src/backend/definition.ts';
 import { type DevicePlaces, localDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
 import { failsWith } from '../support/backend-contract.ts';
+import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { DECLARED, makeFifo } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
@@ -24,6 +25,7 @@ import { temporaryFolder } from '../support/server.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
+const randomBytes = bytesOf('device');
 const NO_DEVICES = existsSync('/dev/urandom') ? false : 'needs /dev/urandom';
 
 type Texts = Parameters<typeof optionValues<(typeof localDeviceBackend)['options']>>[1];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -16,6 +16,7 @@ import type { StreamBackend } from '../../src/backend/backend.ts';
 import { OptionError, type SourceMemory } from '../../src/backend/definition.ts';
 import { replayBackend } from '../../src/backend/replay/replay.ts';
 import { failsWith, type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
+import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { makeFifo } from '../support/providers/device-fifo.ts';
 import { temporaryFolder } from '../support/server.ts';
@@ -23,6 +24,7 @@ import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 const WALL_MS = 1_800_000_000_000;
+const randomBytes = bytesOf('replay');
 
 type Texts = Parameters<typeof optionValues<(typeof replayBackend)['options']>>[1];
 

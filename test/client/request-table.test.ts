@@ -3,11 +3,11 @@ import { it } from 'node:test';
 import { QrnClient } from '../../clients/typescript/src/client.ts';
 import { QrnError } from '../../clients/typescript/src/error.ts';
 import { AS_BATCHES, CALLS, type Data, type TableCall, wrongData } from '../support/request-table.ts';
-import { TestServer } from '../support/server.ts';
+import { ON_NODE, TestServer } from '../support/server.ts';
 
 /** test/vectors/requests.json through the client: what is refused has its code, what is accepted says its parameters again. */
 it('calls come out as the table of requests has them', async () => {
-  const server = await TestServer.shared({ QRN_FRONT: 'node' }); // over the other engine it is asked in test/api
+  const server = await TestServer.shared(ON_NODE); // over the other engine it is asked in test/api
   const { key } = await server.account('enterprise');
   const client = new QrnClient({ baseUrl: server.baseUrl, key });
   const wrong: string[] = [];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { QrnClient, type QrnClientOptions } from '../../clients/typescript/src/client.ts';
-import { TestServer } from '../support/server.ts';
+import { ON_NODE, TestServer } from '../support/server.ts';
 
 const FIELDS = {
   'Content-Type': 'application/octet-stream',
@@ -59,8 +59,10 @@ function scripted(options: QrnClientOptions = {}) {
   return { client, asked };
 }
 
-/** Lets everything run that does not wait for an answer. */
-const settle = () => sleep(5);
+/** Lets everything run that does not wait for an answer: it takes a few turns of the loop, and never more. */
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 20; turns++) await turn();
+}
 
 const SIZE = { block: 2, min: 1, max: 9 } as const;
 
@@ -186,7 +188,7 @@ describe('a stream', () => {
 describe('a stream of the service', () => {
   let server: TestServer;
   before(async () => {
-    server = await TestServer.shared();
+    server = await TestServer.shared(ON_NODE);
   });
 
   it('gives more values than one call may, each block with a certificate that holds', async () => {

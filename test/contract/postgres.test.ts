@@ -8,14 +8,22 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { Database } from '../../src/ledger/postgres/connection.ts';
 import { fence } from '../../src/ledger/postgres/node.ts';
 import { openPostgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
+import { PostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { emptiedDatabase, freshDatabase } from '../support/postgres.ts';
+import { openBooks } from '../support/postgres-books.ts';
 import { drawsContract } from './draws.contract.ts';
 import { ledgerContract } from './ledger.contract.ts';
 import { inTurn, nodesContract } from './nodes.contract.ts';
 import { sourcesContract } from './sources.contract.ts';
+import { storeContract } from './store.contract.ts';
+
+storeContract('PostgreSQL', async (t: TestContext) => {
+  const { database, node } = await openBooks(t, await emptiedDatabase(t));
+  return new PostgresStore(database, node);
+});
 
 function openNode(url: string, node: string, path: string, clock: ManualClock): Promise<Ledger> {
   return openPostgresLedger({

@@ -5,11 +5,8 @@ import { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
 import { LmdbStore } from '../../src/ledger/lmdb/lmdb-store.ts';
 import type { RawDatabase, RawStore } from '../../src/ledger/lmdb/table.ts';
 import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
-import { PostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { MemoryStore } from '../support/memory-store.ts';
-import { emptiedDatabase } from '../support/postgres.ts';
-import { openBooks } from '../support/postgres-books.ts';
 import { storeContract } from './store.contract.ts';
 
 storeContract('memory', async () => new MemoryStore());
@@ -32,9 +29,4 @@ storeContract('LMDB', async (t: TestContext) => {
   };
   const writer = new GroupWriter(raw, silentLog, () => {});
   return new LmdbStore(openTables(raw, writer, openMeta(raw, writer)!, true), writer);
-});
-
-storeContract('PostgreSQL', async (t: TestContext) => {
-  const { database, node } = await openBooks(t, await emptiedDatabase(t));
-  return new PostgresStore(database, node);
 });

@@ -79,3 +79,9 @@ export function uniforms(label: string | number): () => number {
   const chance = new Chance(label);
   return () => chance.uniform();
 }
+
+/** Each call gives the next bytes of a stream of its own, the same ones in every run. */
+export function bytesOf(label: string): (size: number) => Buffer<ArrayBuffer> {
+  const chance = new Chance(label);
+  return (size) => chance.fill(Buffer.alloc(size));
+}

@@ -31,6 +31,8 @@ type Content = Readonly<Record<string, { readonly schema: object; readonly examp
 export class DocumentSchemas {
   readonly #ajv: Ajv2020;
   readonly #compiled = new Map<object, ValidateFunction>();
+  /** Many places have the same schema, and compiling takes most of the time. */
+  readonly #byText = new Map<string, ValidateFunction>();
 
   constructor(document: Document) {
     this.#ajv = new Ajv2020({ strict: true, allErrors: true, strictTypes: false, validateFormats: false });
@@ -42,10 +44,9 @@ export class DocumentSchemas {
   complaint(schema: object, value: unknown): string {
     let validate = this.#compiled.get(schema);
     if (validate === undefined) {
-      const absolute = JSON.parse(
-        JSON.stringify(schema).replaceAll('"#/components', '"document#/components'),
-      ) as object;
-      validate = this.#ajv.compile(absolute);
+      const absolute = JSON.stringify(schema).replaceAll('"#/components', '"document#/components');
+      validate = this.#byText.get(absolute) ?? this.#ajv.compile(JSON.parse(absolute) as object);
+      this.#byText.set(absolute, validate);
       this.#compiled.set(schema, validate);
     }
     return validate(value) ? '' : this.#ajv.errorsText(validate.errors);

@@ -77,6 +77,9 @@ const SHARED: Environment = {
   QRN_ACCESS_LOG_SAMPLE: '1',
 };
 
+/** Of a shared server on the engine that the others do not have. */
+export const ON_NODE: Environment = { QRN_FRONT: 'node' };
+
 /** Of a shared server on which everything is switched on: three fronts, of which two run beside the main thread. */
 export const ALL_ON: Environment = {
   ...ASSESSED_LOTS,

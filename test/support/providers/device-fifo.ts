@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { localDevice, localDeviceBackend } from '../../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
+import { bytesOf } from '../chance.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { temporaryFolder } from '../server.ts';
 import { optionValues } from '../source-parts.ts';
@@ -14,6 +14,8 @@ export function makeFifo(t: TestContext): string {
   execFileSync('sh', ['-c', `mkfifo '${path}'`]);
   return path;
 }
+
+const randomBytes = bytesOf('fifo');
 
 /** What a declaration of a device may leave out, and a test need not say. */
 export const DECLARED = { maker: 'Maker', model: 'Model 1', min_entropy: '0.9' } as const;
