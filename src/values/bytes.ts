@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.ts';
-import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
-import { type Output, putArrayHead, putPacked, stringHead } from './packed.ts';
+import { entropyBlocks, writeBlocks } from './blocks.ts';
+import { BLOCK_BYTES, type ByteSource, kernels } from './kernels.ts';
+import { type Output, putArrayHead, stringHead } from './packed.ts';
 import type { ValueRequest } from './value-request.ts';
 
 export type ByteEncoding = 'hex' | 'base64';
@@ -17,7 +18,6 @@ export function drawBytes(
 ): number {
   assert(length <= BLOCK_BYTES, 'a value fits into a block');
   const write = encoding === 'hex' ? kernels.hex : kernels.base64;
-  const blockValues = Math.floor(BLOCK_BYTES / length);
   const pack = encoding === 'hex' ? kernels.packedHex : kernels.packedBase64;
   let headBytes = 0;
   let headWord = 0;
@@ -28,18 +28,14 @@ export function drawBytes(
     headWord = head.reduceRight((word, byte) => word * 256 + byte, 0);
     if (!single) putArrayHead(count, packed);
   }
-  let at = start;
-  if (!single) target[at++] = 0x5b; // '['
-  for (let missing = count; missing > 0; ) {
-    const values = Math.min(missing, blockValues);
-    takeEntropy(source, values * length);
-    const size = write(values, length);
-    at = putText(single ? size - 1 : size, target, at); // one string has no comma behind it
-    if (packed !== undefined) putPacked(pack(values, length, headWord, headBytes), packed);
-    missing -= values;
-  }
-  if (!single) target[at - 1] = 0x5d; // ']' over the last comma
-  return at;
+  const blocks = entropyBlocks(source, count, length, Math.floor(BLOCK_BYTES / length));
+  const packBlock = (values: number) => pack(values, length, headWord, headBytes);
+  // one string has no comma behind it
+  if (single) return writeBlocks(blocks, () => write(1, length) - 1, target, start, packed, packBlock);
+  target[start] = 0x5b; // '['
+  const end = writeBlocks(blocks, (values) => write(values, length), target, start + 1, packed, packBlock);
+  target[end - 1] = 0x5d; // ']' over the last comma
+  return end;
 }
 
 export function bytesTextMax(count: number, length: number, encoding: ByteEncoding): number {

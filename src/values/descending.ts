@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
-import { drawMixedRadix, EXACT_BOUND_MAX, power, refusalsMax, type WordSource } from './offsets.ts';
+import type { EntropyReader } from './entropy-reader.ts';
+import { drawMixedRadix, EXACT_BOUND_MAX, power, refusalsMax } from './offsets.ts';
 
 /**
  * The indices of a Fisher-Yates shuffle: index[i] uniform in [0, bound - i), independent of the others.
@@ -14,15 +15,14 @@ import { drawMixedRadix, EXACT_BOUND_MAX, power, refusalsMax, type WordSource } 
 const REFUSAL_MAX = 1 / 16;
 
 /** Fills `out`: out[i] is uniform in [0, bound - i). `out` holds at most `bound` indices. */
-export function fillDescending(source: WordSource, bound: number, out: Uint32Array, wordBits: number): void {
+export function fillDescending(source: EntropyReader, bound: number, out: Uint32Array): void {
   assert(out.length <= bound && bound <= EXACT_BOUND_MAX, 'at most as many indices as there are places');
-  const words = 2 ** wordBits;
   let from = 0;
   while (from < out.length) {
     let product = bound - from;
     let to = from + 1;
-    while (to < out.length && product * (bound - to) <= words * REFUSAL_MAX) product *= bound - to++;
-    drawMixedRadix(source, bound, 1, from, to, product, out, words);
+    while (to < out.length && product * (bound - to) <= 2 ** 32 * REFUSAL_MAX) product *= bound - to++;
+    drawMixedRadix(source, bound, 1, from, to, product, out);
     from = to;
   }
 }

@@ -1,6 +1,8 @@
 import { assert } from '../core/assert.ts';
+import { type Blocks, entropyBlocks, writeBlocks } from './blocks.ts';
 import {
   appendText,
+  BLOCK_VALUES,
   type ByteSource,
   kernels,
   offsetAt,
@@ -10,7 +12,7 @@ import {
   wideWord,
 } from './kernels.ts';
 import { drawnBlocks, type OffsetBlocks, planOffsets, remainder, takeWords } from './offsets.ts';
-import { type Output, putArrayHead, putPacked } from './packed.ts';
+import { type Output, putArrayHead } from './packed.ts';
 
 /** Powers of ten, exact up to 10^22. */
 export const POWERS_OF_TEN: readonly number[] = [
@@ -57,7 +59,8 @@ function drawList(
   at: number,
   packed: Output | undefined,
 ): number {
-  if (precision === null) return drawBinary(source, count, target, at, packed);
+  if (precision === null)
+    return writeBlocks(unitBlocks(source, count), writeUnitBlock, target, at, packed, kernels.packedUnits);
   if (packed !== undefined)
     return writeDecimals(decimalBlocks(source, count, precision), precision, target, at, packed);
   switch (precision) {
@@ -71,21 +74,9 @@ function drawList(
   }
 }
 
-function drawBinary(
-  source: ByteSource,
-  count: number,
-  target: Uint8Array,
-  start: number,
-  packed: Output | undefined,
-): number {
-  let at = start;
-  for (let missing = count; missing > 0; ) {
-    const drawn = takeWords(source, WORD_BYTES, missing);
-    at = putText(writeUnitBlock(drawn), target, at);
-    if (packed !== undefined) putPacked(kernels.packedUnits(drawn), packed);
-    missing -= drawn;
-  }
-  return at;
+/** The words of multiples of 2^-53. */
+function unitBlocks(source: ByteSource, count: number): Blocks {
+  return entropyBlocks(source, count, WORD_BYTES, BLOCK_VALUES);
 }
 
 /** Writes the words in the window as multiples of 2^-53. */
@@ -141,12 +132,8 @@ export function writeDecimals(
   packed?: Output,
 ): number {
   const pack = blocks.isWide ? kernels.packedQuotients64 : kernels.packedQuotients32;
-  let at = start;
-  for (let count = blocks.next(); count > 0; count = blocks.next()) {
-    at = putText(writeDecimalBlock(count, precision, blocks.isWide), target, at);
-    if (packed !== undefined) putPacked(pack(count, denominatorOf(precision)), packed);
-  }
-  return at;
+  const write = (count: number) => writeDecimalBlock(count, precision, blocks.isWide);
+  return writeBlocks(blocks, write, target, start, packed, (count) => pack(count, denominatorOf(precision)));
 }
 
 /*
@@ -186,39 +173,21 @@ export function drawFloatOctets(
   target: Uint8Array,
   start: number,
 ): number {
-  return precision === null
-    ? drawUnitOctets(source, count, target, start)
-    : drawDecimalOctets(source, count, precision, target, start);
-}
-
-function drawUnitOctets(source: ByteSource, count: number, target: Uint8Array, start: number): number {
-  let at = start;
-  for (let missing = count; missing > 0; ) {
-    const words = takeWords(source, WORD_BYTES, missing);
-    kernels.unitOctets(words);
-    at = putText(8 * words, target, at);
-    missing -= words;
+  if (precision === null) {
+    const write = (words: number) => {
+      kernels.unitOctets(words);
+      return 8 * words;
+    };
+    return writeBlocks(unitBlocks(source, count), write, target, start);
   }
-  return at;
-}
-
-/** The correctly rounded k / 10^p is the double that the decimal text of k / 10^p reads as. */
-function drawDecimalOctets(
-  source: ByteSource,
-  count: number,
-  precision: number,
-  target: Uint8Array,
-  start: number,
-): number {
-  const denominator = denominatorOf(precision);
   const blocks = decimalBlocks(source, count, precision);
-  let at = start;
-  for (let drawn = blocks.next(); drawn > 0; drawn = blocks.next()) {
-    if (blocks.isWide) kernels.float64Octets64(drawn, 0, denominator);
-    else kernels.float64Octets32(drawn, 0, denominator);
-    at = putText(8 * drawn, target, at);
-  }
-  return at;
+  const octets = blocks.isWide ? kernels.float64Octets64 : kernels.float64Octets32;
+  const write = (drawn: number) => {
+    // the correctly rounded k / 10^p is the double that the decimal text of k / 10^p reads as
+    octets(drawn, 0, denominatorOf(precision));
+    return 8 * drawn;
+  };
+  return writeBlocks(blocks, write, target, start);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { writeBlocks } from './blocks.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { kernels, putText, secondResult } from './kernels.ts';
 import {
@@ -11,7 +12,7 @@ import {
   planOffsets,
   takeBatch,
 } from './offsets.ts';
-import { type Output, putArrayHead, putPacked } from './packed.ts';
+import { type Output, putArrayHead } from './packed.ts';
 import { drawUnique } from './unique.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -76,12 +77,8 @@ export function writeIntegers(
   packed?: Output,
 ): number {
   const pack = blocks.isWide ? kernels.packedIntegers64 : kernels.packedIntegers32;
-  let at = start;
-  for (let count = blocks.next(); count > 0; count = blocks.next()) {
-    at = putText(writeIntegerBlock(count, min, max, blocks.isWide), target, at);
-    if (packed !== undefined) putPacked(pack(count, min), packed);
-  }
-  return at;
+  const write = (count: number) => writeIntegerBlock(count, min, max, blocks.isWide);
+  return writeBlocks(blocks, write, target, start, packed, (count) => pack(count, min));
 }
 
 function writeIntegerBlock(count: number, min: number, max: number, wide: boolean): number {
@@ -130,21 +127,18 @@ export function drawIntegerOctets(
 ): number {
   const { min, max } = request;
   const blocks = offsetBlocks(reader, request);
-  const width = fitsInt32(min, max) ? 4 : 8;
-  const write =
-    width === 4
-      ? blocks.isWide
-        ? kernels.int32Octets64
-        : kernels.int32Octets32
-      : blocks.isWide
-        ? kernels.float64Octets64
-        : kernels.float64Octets32;
-  let at = start;
-  for (let count = blocks.next(); count > 0; count = blocks.next()) {
-    write(count, min, 1);
-    at = putText(width * count, target, at);
-  }
-  return at;
+  const [int32, float64] = blocks.isWide
+    ? [kernels.int32Octets64, kernels.float64Octets64]
+    : [kernels.int32Octets32, kernels.float64Octets32];
+  const write = (count: number) => {
+    if (!fitsInt32(min, max)) {
+      float64(count, min, 1);
+      return 8 * count;
+    }
+    int32(count, min);
+    return 4 * count;
+  };
+  return writeBlocks(blocks, write, target, start);
 }
 
 /** An upper bound of the text of `count` values. */

@@ -15,8 +15,7 @@ import {
   planOffsets,
 } from './offsets.ts';
 import { type Output, putArrayHead, putNumber, putStringHead, stringHead } from './packed.ts';
-import { shuffledPlaces } from './shuffle.ts';
-import { drawUnique, uniqueDraws } from './unique.ts';
+import { drawUnique, shuffledPlaces, uniqueDraws } from './unique.ts';
 import type { ListRequest, SequenceRange } from './value-request.ts';
 
 const OPEN = 0x5b;
@@ -42,7 +41,7 @@ export function drawList(
 ): number {
   switch (request.kind) {
     case 'shuffle':
-      return writePicks(request.items, shuffledPlaces(reader, request.items.length, 32), target, at, packed);
+      return writePicks(request.items, shuffledPlaces(reader, request.items.length), target, at, packed);
     case 'sample':
       return writePicks(
         request.items,

@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import type { Blocks } from './blocks.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import {
   BLOCK_VALUES,
@@ -59,7 +60,7 @@ export function planOffsets(span: number): OffsetPlan {
 function choosePlan(span: number): OffsetPlan {
   assert(Number.isInteger(span) && span >= 1 && span <= 2 ** 53, 'a span is a whole number from 1 to 2^53');
   if (span === 1) return { span, method: 'constant', wordBytes: 0, wordValues: 1 };
-  const batch = span <= BATCHED_SPAN_MAX ? cheapestBatch(span, 32) : 1;
+  const batch = span <= BATCHED_SPAN_MAX ? cheapestBatch(span) : 1;
   if (batch > 1) return { span, method: 'batched', wordBytes: 4, wordValues: batch };
   let best: OffsetPlan = { span, method: 'multiplied', wordBytes: 4, wordValues: 1 };
   for (const wordBytes of [5, 6, 7] as const) {
@@ -70,17 +71,13 @@ function choosePlan(span: number): OffsetPlan {
   return best;
 }
 
-/**
- * Values per word of `wordBits` bits that make a value cheapest: words taken / (values · chance of
- * acceptance).
- */
-function cheapestBatch(span: number, wordBits: number): number {
-  const words = 2 ** wordBits;
+/** Values per word of 32 bits that make a value cheapest: words taken / (values · chance of acceptance). */
+function cheapestBatch(span: number): number {
   let best = 1;
   let bestYield = 0;
   let product = span;
-  for (let size = 1; product <= words; size++) {
-    const valuesPerWord = size * (1 - remainder(words, product) / words);
+  for (let size = 1; product <= WORDS_32; size++) {
+    const valuesPerWord = size * (1 - remainder(WORDS_32, product) / WORDS_32);
     if (valuesPerWord > bestYield) {
       best = size;
       bestYield = valuesPerWord;
@@ -208,7 +205,7 @@ export function fillPlanned(source: EntropyReader, plan: OffsetPlan, out: Offset
   if (out instanceof Uint32Array && count <= FEW_VALUES && wordBytes === 4 && span <= EXACT_BOUND_MAX) {
     while (done < count) {
       const to = Math.min(count, done + wordValues);
-      drawMixedRadix(source, span, 0, done, to, power(span, to - done), out, WORDS_32);
+      drawMixedRadix(source, span, 0, done, to, power(span, to - done), out);
       done = to;
     }
     return;
@@ -221,9 +218,6 @@ export function fillPlanned(source: EntropyReader, plan: OffsetPlan, out: Offset
   }
 }
 
-/** Where words come from. Production passes an EntropyReader; a proof by enumeration passes smaller words. */
-export type WordSource = Pick<EntropyReader, 'u32'>;
-
 /** Largest bound for which word · bound is exact in a double. */
 export const EXACT_BOUND_MAX = 2 ** 21;
 
@@ -233,26 +227,23 @@ export const EXACT_BOUND_MAX = 2 ** 21;
  * mixed radix.
  */
 export function drawMixedRadix(
-  source: WordSource,
+  source: EntropyReader,
   bound: number,
   step: 0 | 1,
   from: number,
   to: number,
   product: number,
   out: Uint32Array,
-  words: number,
 ): void {
-  const unit = 1 / words;
-  const mask = (words - 1) | 0;
   let low: number;
   do {
     low = source.u32();
     for (let i = from, radix = bound - step * from; i < to; i++, radix -= step) {
-      out[i] = (low * radix * unit) | 0; // exact: low has at most 32 bits and the bound 21
-      low = (Math.imul(low, radix) & mask) >>> 0;
+      out[i] = (low * radix * 2 ** -32) | 0; // exact: low has at most 32 bits and the bound 21
+      low = Math.imul(low, radix) >>> 0;
     }
     // the remainder is below the product: most words need no division to be accepted
-  } while (low < product && low < remainder(words, product));
+  } while (low < product && low < remainder(WORDS_32, product));
 }
 
 /** Draws of one size, one after the other. */
@@ -275,12 +266,9 @@ export function plannedDraws(reader: EntropyReader, span: number, count: number)
   };
 }
 
-/** Offsets in the window, block by block. */
-export interface OffsetBlocks {
+export interface OffsetBlocks extends Blocks {
   /** True when they take 64 bits in the window. */
   readonly isWide: boolean;
-  /** Puts the next ones into the window, in the place of those before; returns how many, 0 at the end. */
-  next(): number;
 }
 
 /** `count` independent offsets, drawn when they are asked for. */

@@ -21,7 +21,15 @@ const DENSE_SPAN_PER_VALUE = 4;
 
 /** `count` different offsets in random order; count is at most span. */
 export function drawUnique(reader: EntropyReader, span: number, count: number): Offsets {
-  const draws = uniqueDraws(reader, span, count);
+  return drawOnce(uniqueDraws(reader, span, count));
+}
+
+/** All of `count` places in random order. The last one has no choice, and takes no entropy. */
+export function shuffledPlaces(reader: EntropyReader, count: number): Offsets {
+  return drawOnce(denseDraws(reader, count, count - 1, count));
+}
+
+function drawOnce(draws: Draws): Offsets {
   const offsets = draws.next().slice();
   draws.erase();
   return offsets;
@@ -30,23 +38,23 @@ export function drawUnique(reader: EntropyReader, span: number, count: number): 
 /** The same again and again. */
 export function uniqueDraws(reader: EntropyReader, span: number, count: number): Draws {
   assert(count <= span, 'a sample without repeats is no larger than its range');
-  return isDense(span, count) ? denseDraws(reader, span, count) : sparseDraws(reader, span, count);
+  return isDense(span, count) ? denseDraws(reader, span, count, count) : sparseDraws(reader, span, count);
 }
 
 function isDense(span: number, count: number): boolean {
   return span <= DENSE_SPAN_PER_VALUE * count;
 }
 
-/** The first `count` steps of a Fisher-Yates shuffle of the whole range. */
-function denseDraws(reader: EntropyReader, span: number, count: number): Draws {
+/** What the first steps of a Fisher-Yates shuffle of the whole range (Durstenfeld 1964) bring to its first `count` places. */
+function denseDraws(reader: EntropyReader, span: number, steps: number, count: number): Draws {
   const range = new Uint32Array(span);
-  const indices = new Uint32Array(count);
+  const indices = new Uint32Array(steps);
   const taken = range.subarray(0, count);
   return {
     next() {
       for (let i = 0; i < span; i++) range[i] = i;
-      fillDescending(reader, span, indices, 32);
-      for (let i = 0; i < count; i++) {
+      fillDescending(reader, span, indices);
+      for (let i = 0; i < steps; i++) {
         const j = i + indices[i];
         const drawn = range[j];
         range[j] = range[i];

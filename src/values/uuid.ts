@@ -1,5 +1,6 @@
-import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
-import { type Output, putArrayHead, putPacked } from './packed.ts';
+import { type Blocks, entropyBlocks, writeBlocks } from './blocks.ts';
+import { BLOCK_BYTES, type ByteSource, kernels } from './kernels.ts';
+import { type Output, putArrayHead } from './packed.ts';
 
 export const UUID_BYTES = 16;
 const BLOCK_UUIDS = BLOCK_BYTES / UUID_BYTES;
@@ -17,29 +18,29 @@ export function drawUuids(
 ): number {
   if (packed !== undefined) putArrayHead(count, packed);
   target[start] = 0x5b; // '['
-  let at = start + 1;
-  for (let missing = count; missing > 0; ) {
-    const uuids = Math.min(missing, BLOCK_UUIDS);
-    takeEntropy(source, UUID_BYTES * uuids);
-    at = putText(kernels.uuid(uuids), target, at);
-    if (packed !== undefined) putPacked(kernels.packedUuid(uuids), packed);
-    missing -= uuids;
-  }
-  target[at - 1] = 0x5d; // ']' over the last comma
-  return at;
+  const end = writeBlocks(
+    uuidBlocks(source, count),
+    kernels.uuid,
+    target,
+    start + 1,
+    packed,
+    kernels.packedUuid,
+  );
+  target[end - 1] = 0x5d; // ']' over the last comma
+  return end;
+}
+
+function uuidBlocks(source: ByteSource, count: number): Blocks {
+  return entropyBlocks(source, count, UUID_BYTES, BLOCK_UUIDS);
 }
 
 /** Writes the UUIDs as 16 bytes each; returns where they end. */
 export function drawUuidOctets(source: ByteSource, count: number, target: Uint8Array, start: number): number {
-  let at = start;
-  for (let missing = count; missing > 0; ) {
-    const uuids = Math.min(missing, BLOCK_UUIDS);
-    takeEntropy(source, UUID_BYTES * uuids);
+  const write = (uuids: number) => {
     kernels.uuidOctets(uuids);
-    at = putText(UUID_BYTES * uuids, target, at);
-    missing -= uuids;
-  }
-  return at;
+    return UUID_BYTES * uuids;
+  };
+  return writeBlocks(uuidBlocks(source, count), write, target, start);
 }
 
 export function uuidsTextMax(count: number): number {

@@ -8,7 +8,6 @@ import { bitsOfChoices, type Choices } from './information.ts';
 import { fitsInt32, integersTextMax, type SortOrder, spanOf } from './integers.ts';
 import { weightSpan } from './lists.ts';
 import { offsetBytesMax, planOffsets } from './offsets.ts';
-import { jsonStringBytes } from './shuffle.ts';
 import { uniqueBytesMax } from './unique.ts';
 import { UUID_BYTES, uuidsTextMax } from './uuid.ts';
 
@@ -282,6 +281,11 @@ export function jsonBytesMax(request: ValueRequest): number {
 /** Bytes of all items as JSON: brackets and commas, and the items themselves. */
 function wholeListText(items: readonly string[]): number {
   return items.reduce((bytes, item) => bytes + jsonStringBytes(item), 1 + items.length);
+}
+
+/** Bytes of the item as a JSON string in UTF-8, which RFC 8785 prints as ECMAScript does. */
+function jsonStringBytes(item: string): number {
+  return Buffer.byteLength(JSON.stringify(item));
 }
 
 /** Bytes of the longest text as a JSON string. */

@@ -119,6 +119,7 @@ describe('a draw', () => {
       { kind: 'uuid', count: 0 },
       { kind: 'bitstring', length: 0 },
       { kind: 'shuffle', items: [] },
+      { kind: 'shuffle', items: ['\ud800', 'a'] }, // no Unicode text
     ];
     for (const request of bad) {
       const reader = readerOf(ENTROPY);

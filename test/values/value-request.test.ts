@@ -67,6 +67,12 @@ describe('entropyBytesMax', () => {
     assert.equal(entropyBytesMax({ kind: 'shuffle', items: ['only'] }), 0);
   });
 
+  it('allows for repeats as well as for refused words', () => {
+    // The second of two values out of 1024 repeats the first with p = 2^-10: six times in a row with p = 2^-60, which the
+    // bound must still hold, each repeat costing a word.
+    assert.ok(entropyBytesMax(integers(2, 1, 1_024, { unique: true })) >= 4 * (1 + 6));
+  });
+
   it('stays near what large answers draw', () => {
     const large: ValueRequest[] = [
       integers(100_000, 0, 100),
