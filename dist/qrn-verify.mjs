@@ -2,12 +2,25 @@
 // a committed draw. Runs in browsers, Node, Deno and Bun, and asks nobody. As a module:
 // import { verifyAnswer, verifyDraw } from './qrn-verify.mjs'; as a program: node qrn-verify.mjs --help. Made from
 // src/certificate by scripts/build-verifier.ts.
+var __defProp = Object.defineProperty;
+var __getOwnPropNames = Object.getOwnPropertyNames;
+var __esm = (fn, res, err) => function __init() {
+  if (err) throw err[0];
+  try {
+    return fn && (res = (0, fn[__getOwnPropNames(fn)[0]])(fn = 0)), res;
+  } catch (e) {
+    throw err = [e], e;
+  }
+};
+var __export = (target, all) => {
+  for (var name in all)
+    __defProp(target, name, { get: all[name], enumerable: true });
+};
 
 // node_modules/@noble/hashes/utils.js
 function isBytes(a) {
   return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
 }
-var atitle = (title) => title ? `"${title}" ` : "";
 function anumber(n, title = "") {
   if (typeof n !== "number")
     throw new TypeError(atitle(title) + "expected number, got " + typeof n);
@@ -36,18 +49,6 @@ function ahash(h) {
   if (h.outputLen < 1 || h.blockLen < 1)
     throw new Error("hash blockLen / outputLen must be >= 1");
 }
-var aobject = (value, label) => {
-  if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new TypeError((label === "object" ? "" : `"${label}" `) + "expected object, got type=" + typeof value);
-};
-var aopts = (value, label) => {
-  aobject(value, label);
-  const proto = Object.getPrototypeOf(value);
-  if (proto !== Object.prototype && proto !== null)
-    throw new TypeError(`"${label}" expected plain object`);
-  if (Object.hasOwn(value, "__proto__"))
-    throw new TypeError(`"${label}.__proto__" is not allowed`);
-};
 function aexists(instance, checkFinished = true) {
   if (instance.destroyed)
     throw new Error("hash was destroyed");
@@ -72,11 +73,6 @@ function createView(arr) {
 function rotr(word, shift) {
   return word << 32 - shift | word >>> shift;
 }
-var hasHexBuiltin = /* @__PURE__ */ (() => (
-  // @ts-ignore
-  typeof Uint8Array.from([]).toHex === "function" && typeof Uint8Array.fromHex === "function"
-))();
-var hexes = /* @__PURE__ */ Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
 function bytesToHex(bytes) {
   abytes(bytes);
   if (hasHexBuiltin)
@@ -162,11 +158,2569 @@ function randomBytes(bytesLength = 32) {
     throw new RangeError(`"bytesLength" expected <= 65536, got ${bytesLength}`);
   return cr.getRandomValues(new Uint8Array(bytesLength));
 }
-var oidNist = (suffix) => ({
-  // Current NIST hashAlgs suffixes used here fit in one DER subidentifier octet.
-  // Larger suffix values would need base-128 OID encoding and a different length byte.
-  oid: Uint8Array.from([6, 9, 96, 134, 72, 1, 101, 3, 4, 2, suffix])
+var atitle, aobject, aopts, hasHexBuiltin, hexes, oidNist;
+var init_utils = __esm({
+  "node_modules/@noble/hashes/utils.js"() {
+    atitle = (title) => title ? `"${title}" ` : "";
+    aobject = (value, label) => {
+      if (value === null || typeof value !== "object" || Array.isArray(value))
+        throw new TypeError((label === "object" ? "" : `"${label}" `) + "expected object, got type=" + typeof value);
+    };
+    aopts = (value, label) => {
+      aobject(value, label);
+      const proto = Object.getPrototypeOf(value);
+      if (proto !== Object.prototype && proto !== null)
+        throw new TypeError(`"${label}" expected plain object`);
+      if (Object.hasOwn(value, "__proto__"))
+        throw new TypeError(`"${label}.__proto__" is not allowed`);
+    };
+    hasHexBuiltin = /* @__PURE__ */ (() => (
+      // @ts-ignore
+      typeof Uint8Array.from([]).toHex === "function" && typeof Uint8Array.fromHex === "function"
+    ))();
+    hexes = /* @__PURE__ */ Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
+    oidNist = (suffix) => ({
+      // Current NIST hashAlgs suffixes used here fit in one DER subidentifier octet.
+      // Larger suffix values would need base-128 OID encoding and a different length byte.
+      oid: Uint8Array.from([6, 9, 96, 134, 72, 1, 101, 3, 4, 2, suffix])
+    });
+  }
 });
+
+// node_modules/@noble/hashes/_u64.js
+function fromBig(n, le = false) {
+  if (le)
+    return { h: Number(n & U32_MASK64), l: Number(n >> _32n & U32_MASK64) };
+  return { h: Number(n >> _32n & U32_MASK64) | 0, l: Number(n & U32_MASK64) | 0 };
+}
+function split(lst, le = false) {
+  const len = lst.length;
+  let Ah = new Uint32Array(len);
+  let Al = new Uint32Array(len);
+  for (let i = 0; i < len; i++) {
+    const { h, l } = fromBig(lst[i], le);
+    [Ah[i], Al[i]] = [h, l];
+  }
+  return [Ah, Al];
+}
+function setU64FromNum(view, byteOffset, n, isLE2) {
+  const h = fromNumH(n);
+  const l = fromNumL(n);
+  view.setUint32(byteOffset, isLE2 ? l : h, isLE2);
+  view.setUint32(byteOffset + 4, isLE2 ? h : l, isLE2);
+}
+function add(Ah, Al, Bh, Bl) {
+  const l = (Al >>> 0) + (Bl >>> 0);
+  return { h: Ah + Bh + (l / 2 ** 32 | 0) | 0, l: l | 0 };
+}
+var U32_MASK64, _32n, fromNumH, fromNumL, shrSH, shrSL, rotrSH, rotrSL, rotrBH, rotrBL, add3L, add3H, add4L, add4H, add5L, add5H;
+var init_u64 = __esm({
+  "node_modules/@noble/hashes/_u64.js"() {
+    U32_MASK64 = /* @__PURE__ */ (() => BigInt(2 ** 32 - 1))();
+    _32n = /* @__PURE__ */ BigInt(32);
+    fromNumH = (n) => n / 2 ** 32 | 0;
+    fromNumL = (n) => n >>> 0;
+    shrSH = (h, _l, s) => h >>> s;
+    shrSL = (h, l, s) => h << 32 - s | l >>> s;
+    rotrSH = (h, l, s) => h >>> s | l << 32 - s;
+    rotrSL = (h, l, s) => h << 32 - s | l >>> s;
+    rotrBH = (h, l, s) => h << 64 - s | l >>> s - 32;
+    rotrBL = (h, l, s) => h >>> s - 32 | l << 64 - s;
+    add3L = (Al, Bl, Cl) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0);
+    add3H = (low, Ah, Bh, Ch) => Ah + Bh + Ch + (low / 2 ** 32 | 0) | 0;
+    add4L = (Al, Bl, Cl, Dl) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0) + (Dl >>> 0);
+    add4H = (low, Ah, Bh, Ch, Dh) => Ah + Bh + Ch + Dh + (low / 2 ** 32 | 0) | 0;
+    add5L = (Al, Bl, Cl, Dl, El) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0) + (Dl >>> 0) + (El >>> 0);
+    add5H = (low, Ah, Bh, Ch, Dh, Eh) => Ah + Bh + Ch + Dh + Eh + (low / 2 ** 32 | 0) | 0;
+  }
+});
+
+// node_modules/@noble/hashes/_md.js
+function Chi(a, b, c) {
+  return a & b ^ ~a & c;
+}
+function Maj(a, b, c) {
+  return a & b ^ a & c ^ b & c;
+}
+var HashMD, SHA256_IV, SHA512_IV;
+var init_md = __esm({
+  "node_modules/@noble/hashes/_md.js"() {
+    init_u64();
+    init_utils();
+    HashMD = class {
+      blockLen;
+      outputLen;
+      canXOF = false;
+      padOffset;
+      isLE;
+      // For partial updates less than block size
+      buffer;
+      view;
+      finished = false;
+      length = 0;
+      pos = 0;
+      destroyed = false;
+      constructor(blockLen, outputLen, padOffset, isLE2) {
+        this.blockLen = blockLen;
+        this.outputLen = outputLen;
+        this.padOffset = padOffset;
+        this.isLE = isLE2;
+        this.buffer = new Uint8Array(blockLen);
+        this.view = createView(this.buffer);
+      }
+      update(data) {
+        aexists(this);
+        abytes(data);
+        const { view, buffer, blockLen } = this;
+        const len = data.length;
+        let processed = false;
+        for (let pos = 0; pos < len; ) {
+          const take = Math.min(blockLen - this.pos, len - pos);
+          if (take === blockLen) {
+            const dataView = createView(data);
+            for (; blockLen <= len - pos; pos += blockLen)
+              this.process(dataView, pos);
+            processed = true;
+            continue;
+          }
+          buffer.set(pos === 0 && take === len ? data : data.subarray(pos, pos + take), this.pos);
+          this.pos += take;
+          pos += take;
+          if (this.pos === blockLen) {
+            this.process(view, 0);
+            this.pos = 0;
+            processed = true;
+          }
+        }
+        this.length += data.length;
+        if (processed)
+          this.roundClean();
+        return this;
+      }
+      digestInto(out) {
+        aexists(this);
+        aoutput(out, this);
+        this.finished = true;
+        const { buffer, view, blockLen, isLE: isLE2 } = this;
+        let { pos } = this;
+        buffer[pos++] = 128;
+        buffer.fill(0, pos);
+        if (this.padOffset > blockLen - pos) {
+          this.process(view, 0);
+          buffer.fill(0);
+        }
+        setU64FromNum(view, blockLen - 8, this.length * 8, isLE2);
+        this.process(view, 0);
+        this.roundClean();
+        const oview = out === buffer ? view : createView(out);
+        const len = this.outputLen;
+        const outLen = len / 4;
+        const state = this.get();
+        if (len % 4 || outLen > state.length)
+          throw new Error("invalid outputLen");
+        for (let i = 0; i < outLen; i++)
+          oview.setUint32(4 * i, state[i], isLE2);
+      }
+      digest() {
+        const { buffer, outputLen } = this;
+        this.digestInto(buffer);
+        const res = buffer.slice(0, outputLen);
+        this.destroy();
+        return res;
+      }
+      _cloneIntoMeta(to) {
+        const { buffer, length, finished, destroyed, pos } = this;
+        to.destroyed = destroyed;
+        to.finished = finished;
+        to.length = length;
+        to.pos = pos;
+        if (pos)
+          to.buffer.set(buffer);
+        return to;
+      }
+      clone() {
+        return this._cloneInto();
+      }
+    };
+    SHA256_IV = /* @__PURE__ */ Uint32Array.from([
+      1779033703,
+      3144134277,
+      1013904242,
+      2773480762,
+      1359893119,
+      2600822924,
+      528734635,
+      1541459225
+    ]);
+    SHA512_IV = /* @__PURE__ */ Uint32Array.from([
+      1779033703,
+      4089235720,
+      3144134277,
+      2227873595,
+      1013904242,
+      4271175723,
+      2773480762,
+      1595750129,
+      1359893119,
+      2917565137,
+      2600822924,
+      725511199,
+      528734635,
+      4215389547,
+      1541459225,
+      327033209
+    ]);
+  }
+});
+
+// node_modules/@noble/hashes/sha2.js
+var SHA256_K, SHA256_W, SHA2_32B, _SHA256, K512, SHA512_Kh, SHA512_Kl, SHA512_W_H, SHA512_W_L, SHA2_64B, _SHA512, sha256, sha512;
+var init_sha2 = __esm({
+  "node_modules/@noble/hashes/sha2.js"() {
+    init_md();
+    init_u64();
+    init_utils();
+    SHA256_K = /* @__PURE__ */ Uint32Array.from([
+      1116352408,
+      1899447441,
+      3049323471,
+      3921009573,
+      961987163,
+      1508970993,
+      2453635748,
+      2870763221,
+      3624381080,
+      310598401,
+      607225278,
+      1426881987,
+      1925078388,
+      2162078206,
+      2614888103,
+      3248222580,
+      3835390401,
+      4022224774,
+      264347078,
+      604807628,
+      770255983,
+      1249150122,
+      1555081692,
+      1996064986,
+      2554220882,
+      2821834349,
+      2952996808,
+      3210313671,
+      3336571891,
+      3584528711,
+      113926993,
+      338241895,
+      666307205,
+      773529912,
+      1294757372,
+      1396182291,
+      1695183700,
+      1986661051,
+      2177026350,
+      2456956037,
+      2730485921,
+      2820302411,
+      3259730800,
+      3345764771,
+      3516065817,
+      3600352804,
+      4094571909,
+      275423344,
+      430227734,
+      506948616,
+      659060556,
+      883997877,
+      958139571,
+      1322822218,
+      1537002063,
+      1747873779,
+      1955562222,
+      2024104815,
+      2227730452,
+      2361852424,
+      2428436474,
+      2756734187,
+      3204031479,
+      3329325298
+    ]);
+    SHA256_W = /* @__PURE__ */ new Uint32Array(64);
+    SHA2_32B = class extends HashMD {
+      // We cannot use array here since array allows indexing by variable
+      // which means optimizer/compiler cannot use registers.
+      // Numeric initializers matter: starting the fields as `undefined` changes
+      // V8's field representation and makes sha256 3x slower (measured).
+      A = 0;
+      B = 0;
+      C = 0;
+      D = 0;
+      E = 0;
+      F = 0;
+      G = 0;
+      H = 0;
+      constructor(outputLen, IV) {
+        super(64, outputLen, 8, false);
+        this.A = IV[0] | 0;
+        this.B = IV[1] | 0;
+        this.C = IV[2] | 0;
+        this.D = IV[3] | 0;
+        this.E = IV[4] | 0;
+        this.F = IV[5] | 0;
+        this.G = IV[6] | 0;
+        this.H = IV[7] | 0;
+      }
+      get() {
+        const { A, B, C, D, E, F, G, H } = this;
+        return [A, B, C, D, E, F, G, H];
+      }
+      // prettier-ignore
+      set(A, B, C, D, E, F, G, H) {
+        this.A = A | 0;
+        this.B = B | 0;
+        this.C = C | 0;
+        this.D = D | 0;
+        this.E = E | 0;
+        this.F = F | 0;
+        this.G = G | 0;
+        this.H = H | 0;
+      }
+      _cloneInto(to) {
+        (to ||= new this.constructor()).set(...this.get());
+        return this._cloneIntoMeta(to);
+      }
+      process(view, offset) {
+        for (let i = 0; i < 16; i++, offset += 4)
+          SHA256_W[i] = view.getUint32(offset, false);
+        for (let i = 16; i < 64; i++) {
+          const W15 = SHA256_W[i - 15];
+          const W2 = SHA256_W[i - 2];
+          const s0 = rotr(W15, 7) ^ rotr(W15, 18) ^ W15 >>> 3;
+          const s1 = rotr(W2, 17) ^ rotr(W2, 19) ^ W2 >>> 10;
+          SHA256_W[i] = s1 + SHA256_W[i - 7] + s0 + SHA256_W[i - 16] | 0;
+        }
+        let { A, B, C, D, E, F, G, H } = this;
+        for (let i = 0; i < 64; i++) {
+          const sigma1 = rotr(E, 6) ^ rotr(E, 11) ^ rotr(E, 25);
+          const T1 = H + sigma1 + Chi(E, F, G) + SHA256_K[i] + SHA256_W[i] | 0;
+          const sigma0 = rotr(A, 2) ^ rotr(A, 13) ^ rotr(A, 22);
+          const T2 = sigma0 + Maj(A, B, C) | 0;
+          H = G;
+          G = F;
+          F = E;
+          E = D + T1 | 0;
+          D = C;
+          C = B;
+          B = A;
+          A = T1 + T2 | 0;
+        }
+        A = A + this.A | 0;
+        B = B + this.B | 0;
+        C = C + this.C | 0;
+        D = D + this.D | 0;
+        E = E + this.E | 0;
+        F = F + this.F | 0;
+        G = G + this.G | 0;
+        H = H + this.H | 0;
+        this.set(A, B, C, D, E, F, G, H);
+      }
+      roundClean() {
+        clean(SHA256_W);
+      }
+      destroy() {
+        this.destroyed = true;
+        this.set(0, 0, 0, 0, 0, 0, 0, 0);
+        clean(this.buffer);
+      }
+    };
+    _SHA256 = class extends SHA2_32B {
+      constructor() {
+        super(32, SHA256_IV);
+      }
+    };
+    K512 = /* @__PURE__ */ (() => split([
+      "0x428a2f98d728ae22",
+      "0x7137449123ef65cd",
+      "0xb5c0fbcfec4d3b2f",
+      "0xe9b5dba58189dbbc",
+      "0x3956c25bf348b538",
+      "0x59f111f1b605d019",
+      "0x923f82a4af194f9b",
+      "0xab1c5ed5da6d8118",
+      "0xd807aa98a3030242",
+      "0x12835b0145706fbe",
+      "0x243185be4ee4b28c",
+      "0x550c7dc3d5ffb4e2",
+      "0x72be5d74f27b896f",
+      "0x80deb1fe3b1696b1",
+      "0x9bdc06a725c71235",
+      "0xc19bf174cf692694",
+      "0xe49b69c19ef14ad2",
+      "0xefbe4786384f25e3",
+      "0x0fc19dc68b8cd5b5",
+      "0x240ca1cc77ac9c65",
+      "0x2de92c6f592b0275",
+      "0x4a7484aa6ea6e483",
+      "0x5cb0a9dcbd41fbd4",
+      "0x76f988da831153b5",
+      "0x983e5152ee66dfab",
+      "0xa831c66d2db43210",
+      "0xb00327c898fb213f",
+      "0xbf597fc7beef0ee4",
+      "0xc6e00bf33da88fc2",
+      "0xd5a79147930aa725",
+      "0x06ca6351e003826f",
+      "0x142929670a0e6e70",
+      "0x27b70a8546d22ffc",
+      "0x2e1b21385c26c926",
+      "0x4d2c6dfc5ac42aed",
+      "0x53380d139d95b3df",
+      "0x650a73548baf63de",
+      "0x766a0abb3c77b2a8",
+      "0x81c2c92e47edaee6",
+      "0x92722c851482353b",
+      "0xa2bfe8a14cf10364",
+      "0xa81a664bbc423001",
+      "0xc24b8b70d0f89791",
+      "0xc76c51a30654be30",
+      "0xd192e819d6ef5218",
+      "0xd69906245565a910",
+      "0xf40e35855771202a",
+      "0x106aa07032bbd1b8",
+      "0x19a4c116b8d2d0c8",
+      "0x1e376c085141ab53",
+      "0x2748774cdf8eeb99",
+      "0x34b0bcb5e19b48a8",
+      "0x391c0cb3c5c95a63",
+      "0x4ed8aa4ae3418acb",
+      "0x5b9cca4f7763e373",
+      "0x682e6ff3d6b2b8a3",
+      "0x748f82ee5defb2fc",
+      "0x78a5636f43172f60",
+      "0x84c87814a1f0ab72",
+      "0x8cc702081a6439ec",
+      "0x90befffa23631e28",
+      "0xa4506cebde82bde9",
+      "0xbef9a3f7b2c67915",
+      "0xc67178f2e372532b",
+      "0xca273eceea26619c",
+      "0xd186b8c721c0c207",
+      "0xeada7dd6cde0eb1e",
+      "0xf57d4f7fee6ed178",
+      "0x06f067aa72176fba",
+      "0x0a637dc5a2c898a6",
+      "0x113f9804bef90dae",
+      "0x1b710b35131c471b",
+      "0x28db77f523047d84",
+      "0x32caab7b40c72493",
+      "0x3c9ebe0a15c9bebc",
+      "0x431d67c49c100d4c",
+      "0x4cc5d4becb3e42b6",
+      "0x597f299cfc657e2a",
+      "0x5fcb6fab3ad6faec",
+      "0x6c44198c4a475817"
+    ].map((n) => BigInt(n))))();
+    SHA512_Kh = /* @__PURE__ */ (() => K512[0])();
+    SHA512_Kl = /* @__PURE__ */ (() => K512[1])();
+    SHA512_W_H = /* @__PURE__ */ new Uint32Array(80);
+    SHA512_W_L = /* @__PURE__ */ new Uint32Array(80);
+    SHA2_64B = class extends HashMD {
+      // We cannot use array here since array allows indexing by variable
+      // which means optimizer/compiler cannot use registers.
+      // h -- high 32 bits, l -- low 32 bits
+      // Numeric initializers matter: starting the fields as `undefined` changes
+      // V8's field representation and slows hashing down (measured on sha256).
+      Ah = 0;
+      Al = 0;
+      Bh = 0;
+      Bl = 0;
+      Ch = 0;
+      Cl = 0;
+      Dh = 0;
+      Dl = 0;
+      Eh = 0;
+      El = 0;
+      Fh = 0;
+      Fl = 0;
+      Gh = 0;
+      Gl = 0;
+      Hh = 0;
+      Hl = 0;
+      constructor(outputLen, IV) {
+        super(128, outputLen, 16, false);
+        this.Ah = IV[0] | 0;
+        this.Al = IV[1] | 0;
+        this.Bh = IV[2] | 0;
+        this.Bl = IV[3] | 0;
+        this.Ch = IV[4] | 0;
+        this.Cl = IV[5] | 0;
+        this.Dh = IV[6] | 0;
+        this.Dl = IV[7] | 0;
+        this.Eh = IV[8] | 0;
+        this.El = IV[9] | 0;
+        this.Fh = IV[10] | 0;
+        this.Fl = IV[11] | 0;
+        this.Gh = IV[12] | 0;
+        this.Gl = IV[13] | 0;
+        this.Hh = IV[14] | 0;
+        this.Hl = IV[15] | 0;
+      }
+      // prettier-ignore
+      get() {
+        const { Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl } = this;
+        return [Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl];
+      }
+      // prettier-ignore
+      set(Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl) {
+        this.Ah = Ah | 0;
+        this.Al = Al | 0;
+        this.Bh = Bh | 0;
+        this.Bl = Bl | 0;
+        this.Ch = Ch | 0;
+        this.Cl = Cl | 0;
+        this.Dh = Dh | 0;
+        this.Dl = Dl | 0;
+        this.Eh = Eh | 0;
+        this.El = El | 0;
+        this.Fh = Fh | 0;
+        this.Fl = Fl | 0;
+        this.Gh = Gh | 0;
+        this.Gl = Gl | 0;
+        this.Hh = Hh | 0;
+        this.Hl = Hl | 0;
+      }
+      _cloneInto(to) {
+        (to ||= new this.constructor()).set(...this.get());
+        return this._cloneIntoMeta(to);
+      }
+      process(view, offset) {
+        for (let i = 0; i < 16; i++, offset += 4) {
+          SHA512_W_H[i] = view.getUint32(offset);
+          SHA512_W_L[i] = view.getUint32(offset += 4);
+        }
+        for (let i = 16; i < 80; i++) {
+          const W15h = SHA512_W_H[i - 15] | 0;
+          const W15l = SHA512_W_L[i - 15] | 0;
+          const s0h = rotrSH(W15h, W15l, 1) ^ rotrSH(W15h, W15l, 8) ^ shrSH(W15h, W15l, 7);
+          const s0l = rotrSL(W15h, W15l, 1) ^ rotrSL(W15h, W15l, 8) ^ shrSL(W15h, W15l, 7);
+          const W2h = SHA512_W_H[i - 2] | 0;
+          const W2l = SHA512_W_L[i - 2] | 0;
+          const s1h = rotrSH(W2h, W2l, 19) ^ rotrBH(W2h, W2l, 61) ^ shrSH(W2h, W2l, 6);
+          const s1l = rotrSL(W2h, W2l, 19) ^ rotrBL(W2h, W2l, 61) ^ shrSL(W2h, W2l, 6);
+          const SUMl = add4L(s0l, s1l, SHA512_W_L[i - 7], SHA512_W_L[i - 16]);
+          const SUMh = add4H(SUMl, s0h, s1h, SHA512_W_H[i - 7], SHA512_W_H[i - 16]);
+          SHA512_W_H[i] = SUMh | 0;
+          SHA512_W_L[i] = SUMl | 0;
+        }
+        let { Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl } = this;
+        for (let i = 0; i < 80; i++) {
+          const sigma1h = rotrSH(Eh, El, 14) ^ rotrSH(Eh, El, 18) ^ rotrBH(Eh, El, 41);
+          const sigma1l = rotrSL(Eh, El, 14) ^ rotrSL(Eh, El, 18) ^ rotrBL(Eh, El, 41);
+          const CHIh = Eh & Fh ^ ~Eh & Gh;
+          const CHIl = El & Fl ^ ~El & Gl;
+          const T1ll = add5L(Hl, sigma1l, CHIl, SHA512_Kl[i], SHA512_W_L[i]);
+          const T1h = add5H(T1ll, Hh, sigma1h, CHIh, SHA512_Kh[i], SHA512_W_H[i]);
+          const T1l = T1ll | 0;
+          const sigma0h = rotrSH(Ah, Al, 28) ^ rotrBH(Ah, Al, 34) ^ rotrBH(Ah, Al, 39);
+          const sigma0l = rotrSL(Ah, Al, 28) ^ rotrBL(Ah, Al, 34) ^ rotrBL(Ah, Al, 39);
+          const MAJh = Ah & Bh ^ Ah & Ch ^ Bh & Ch;
+          const MAJl = Al & Bl ^ Al & Cl ^ Bl & Cl;
+          Hh = Gh | 0;
+          Hl = Gl | 0;
+          Gh = Fh | 0;
+          Gl = Fl | 0;
+          Fh = Eh | 0;
+          Fl = El | 0;
+          ({ h: Eh, l: El } = add(Dh | 0, Dl | 0, T1h | 0, T1l | 0));
+          Dh = Ch | 0;
+          Dl = Cl | 0;
+          Ch = Bh | 0;
+          Cl = Bl | 0;
+          Bh = Ah | 0;
+          Bl = Al | 0;
+          const All = add3L(T1l, sigma0l, MAJl);
+          Ah = add3H(All, T1h, sigma0h, MAJh);
+          Al = All | 0;
+        }
+        ({ h: Ah, l: Al } = add(this.Ah | 0, this.Al | 0, Ah | 0, Al | 0));
+        ({ h: Bh, l: Bl } = add(this.Bh | 0, this.Bl | 0, Bh | 0, Bl | 0));
+        ({ h: Ch, l: Cl } = add(this.Ch | 0, this.Cl | 0, Ch | 0, Cl | 0));
+        ({ h: Dh, l: Dl } = add(this.Dh | 0, this.Dl | 0, Dh | 0, Dl | 0));
+        ({ h: Eh, l: El } = add(this.Eh | 0, this.El | 0, Eh | 0, El | 0));
+        ({ h: Fh, l: Fl } = add(this.Fh | 0, this.Fl | 0, Fh | 0, Fl | 0));
+        ({ h: Gh, l: Gl } = add(this.Gh | 0, this.Gl | 0, Gh | 0, Gl | 0));
+        ({ h: Hh, l: Hl } = add(this.Hh | 0, this.Hl | 0, Hh | 0, Hl | 0));
+        this.set(Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl);
+      }
+      roundClean() {
+        clean(SHA512_W_H, SHA512_W_L);
+      }
+      destroy() {
+        this.destroyed = true;
+        clean(this.buffer);
+        this.set(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      }
+    };
+    _SHA512 = class extends SHA2_64B {
+      constructor() {
+        super(64, SHA512_IV);
+      }
+    };
+    sha256 = /* @__PURE__ */ createHasher(
+      () => new _SHA256(),
+      /* @__PURE__ */ oidNist(1)
+    );
+    sha512 = /* @__PURE__ */ createHasher(
+      () => new _SHA512(),
+      /* @__PURE__ */ oidNist(3)
+    );
+  }
+});
+
+// node_modules/@noble/curves/utils.js
+function aarray(item, title, inner = () => {
+}) {
+  if (!Array.isArray(item))
+    throw new TypeError(`"${title}" expected array, got type=${typeof item}`);
+  for (let i = 0; i < item.length; i++)
+    inner(item[i], `${title}[${i}]`);
+  return item;
+}
+function aobject2(value, title = "object") {
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw new TypeError(title === "object" ? "expected valid options object" : `"${title}" expected object, got type=${typeof value}`);
+  return value;
+}
+function afunction(value, title) {
+  if (typeof value !== "function")
+    throw new TypeError(`"${title}" is invalid: expected function, got ${typeof value}`);
+  return value;
+}
+function abool(value, title = "") {
+  if (typeof value !== "boolean")
+    throw new TypeError(atitle2(title) + "expected boolean, got type=" + typeof value);
+  return value;
+}
+function abignumber(n) {
+  if (typeof n === "bigint") {
+    if (!isPosBig(n))
+      throw new RangeError("positive bigint expected, got " + n);
+  } else
+    anumber2(n);
+  return n;
+}
+function asafenumber(value, title = "") {
+  if (typeof value !== "number") {
+    const prefix = title && `"${title}" `;
+    throw new TypeError(prefix + "expected number, got type=" + typeof value);
+  }
+  if (!Number.isSafeInteger(value)) {
+    const prefix = title && `"${title}" `;
+    throw new RangeError(prefix + "expected safe integer, got " + value);
+  }
+}
+function hexToNumber(hex) {
+  if (typeof hex !== "string")
+    throw new TypeError("hex string expected, got " + typeof hex);
+  return hex === "" ? _0n : BigInt("0x" + hex);
+}
+function bytesToNumberBE(bytes) {
+  return hexToNumber(bytesToHex(bytes));
+}
+function bytesToNumberLE(bytes) {
+  return hexToNumber(bytesToHex(copyBytes(abytes(bytes)).reverse()));
+}
+function numberToBytesBE(n, len) {
+  anumber(len);
+  if (len === 0)
+    throw new Error("zero output length is invalid");
+  n = abignumber(n);
+  const expectedLen = len * 2;
+  const hex = n.toString(16);
+  if (hex.length > expectedLen)
+    throw new RangeError("number is too large");
+  return hexToBytes(hex.padStart(expectedLen, "0"));
+}
+function numberToBytesLE(n, len) {
+  return numberToBytesBE(n, len).reverse();
+}
+function copyBytes(bytes) {
+  return Uint8Array.from(abytes2(bytes));
+}
+function asciiToBytes(ascii) {
+  if (typeof ascii !== "string")
+    throw new TypeError("ascii string expected, got " + typeof ascii);
+  return Uint8Array.from(ascii, (c, i) => {
+    const charCode = c.charCodeAt(0);
+    if (c.length !== 1 || charCode > 127) {
+      throw new RangeError(`string contains non-ASCII character "${ascii[i]}" with code ${charCode} at position ${i}`);
+    }
+    return charCode;
+  });
+}
+function isPosBig(n) {
+  return typeof n === "bigint" && _0n <= n;
+}
+function inRange(n, min, max) {
+  return isPosBig(n) && isPosBig(min) && isPosBig(max) && min <= n && n < max;
+}
+function aInRange(title, n, min, max) {
+  if (!inRange(n, min, max))
+    throw new RangeError("expected valid " + title + ": " + min + " <= n < " + max + ", got " + n);
+}
+function bitLen(n) {
+  if (n < _0n)
+    throw new Error("expected non-negative bigint, got " + n);
+  return n === _0n ? 0 : n.toString(2).length;
+}
+function bitGet(n, pos) {
+  if (typeof n !== "bigint")
+    throw new TypeError('"n" expected bigint, got type=' + typeof n);
+  asafenumber(pos, "pos");
+  return n >> BigInt(pos) & _1n;
+}
+function validateObject(object2, fields2 = {}, optFields = {}, title = "object") {
+  aobject2(object2, title);
+  aobject2(fields2, "fields");
+  aobject2(optFields, "optFields");
+  function checkField(fieldName, expectedType, isOpt) {
+    const label = title === "object" ? `param "${String(fieldName)}"` : `"${title}.${String(fieldName)}"`;
+    const val = object2[fieldName];
+    if (!Object.hasOwn(object2, fieldName) && (isOpt ? val !== void 0 : expectedType !== "function")) {
+      throw new TypeError(`${label} is invalid: expected own property`);
+    }
+    if (isOpt && val === void 0)
+      return;
+    const current = typeof val;
+    if (current !== expectedType || val === null)
+      throw new TypeError(`${label} is invalid: expected ${expectedType}, got ${current}`);
+  }
+  const iter = (f, isOpt) => Object.entries(f).forEach(([k, v]) => checkField(k, v, isOpt));
+  iter(fields2, false);
+  iter(optFields, true);
+}
+var abytes2, anumber2, bytesToHex2, concatBytes3, hexToBytes2, isBytes2, randomBytes2, _0n, _1n, atitle2, bitMask, notImplemented;
+var init_utils2 = __esm({
+  "node_modules/@noble/curves/utils.js"() {
+    init_utils();
+    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+    abytes2 = (value, length, title) => abytes(value, length, title);
+    anumber2 = anumber;
+    bytesToHex2 = bytesToHex;
+    concatBytes3 = (...arrays) => concatBytes(...arrays);
+    hexToBytes2 = (hex) => hexToBytes(hex);
+    isBytes2 = isBytes;
+    randomBytes2 = (bytesLength) => randomBytes(bytesLength);
+    _0n = /* @__PURE__ */ BigInt(0);
+    _1n = /* @__PURE__ */ BigInt(1);
+    atitle2 = (title) => title ? `"${title}" ` : "";
+    bitMask = (n) => {
+      asafenumber(n, "n");
+      return (_1n << BigInt(n)) - _1n;
+    };
+    notImplemented = () => {
+      throw new Error("not implemented");
+    };
+  }
+});
+
+// node_modules/@noble/curves/abstract/modular.js
+function mod(a, b) {
+  if (b <= _0n2)
+    throw new Error("mod: expected positive modulus, got " + b);
+  const result = a % b;
+  return result >= _0n2 ? result : b + result;
+}
+function pow(num, power2, modulo) {
+  if (modulo <= _1n2)
+    throw new Error("pow: expected modulus > 1, got " + modulo);
+  if (typeof power2 !== "bigint")
+    throw new TypeError("invalid exponent: expected bigint, got " + typeof power2);
+  if (power2 < _0n2)
+    throw new Error("invalid exponent, negatives unsupported");
+  if (power2 === _0n2)
+    return _1n2;
+  if (power2 === _1n2)
+    return num;
+  let d = num % modulo;
+  if (d < _0n2)
+    d += modulo;
+  if (power2 < POW_WINDOWED_MIN) {
+    let p2 = _1n2;
+    while (power2 > _0n2) {
+      if (power2 & _1n2)
+        p2 = p2 * d % modulo;
+      d = d * d % modulo;
+      power2 >>= _1n2;
+    }
+    return p2;
+  }
+  const digits = [];
+  while (power2 > _0n2) {
+    digits.push(Number(power2 & _15n));
+    power2 >>= _4n;
+  }
+  const table = new Array(16);
+  table[0] = _1n2;
+  table[1] = d;
+  for (let i = 2; i < 16; i++)
+    table[i] = table[i - 1] * d % modulo;
+  let p = table[digits[digits.length - 1]];
+  for (let w = digits.length - 2; w >= 0; w--) {
+    p = p * p % modulo;
+    p = p * p % modulo;
+    p = p * p % modulo;
+    p = p * p % modulo;
+    const digit = digits[w];
+    if (digit !== 0)
+      p = p * table[digit] % modulo;
+  }
+  return p;
+}
+function pow2(x, power2, modulo) {
+  if (modulo <= _1n2)
+    throw new Error("pow2: expected modulus > 1, got " + modulo);
+  if (power2 < _0n2)
+    throw new Error("pow2: expected non-negative exponent, got " + power2);
+  let res = x;
+  while (power2-- > _0n2) {
+    res *= res;
+    res %= modulo;
+  }
+  return res;
+}
+function invert(number, modulo) {
+  if (number === _0n2)
+    throw new Error("invert: expected non-zero number");
+  if (modulo <= _1n2)
+    throw new Error("invert: expected modulus > 1, got " + modulo);
+  let a = mod(number, modulo);
+  let b = modulo;
+  let x = _0n2, u = _1n2;
+  while (a !== _0n2) {
+    const q = b / a;
+    const r = b - a * q;
+    const m = x - u * q;
+    b = a, a = r, x = u, u = m;
+  }
+  const gcd = b;
+  if (gcd !== _1n2)
+    throw new Error("invert: does not exist");
+  return mod(x, modulo);
+}
+function assertIsSquare(Fp3, root, n) {
+  const F = Fp3;
+  if (!F.eql(F.sqr(root), n))
+    throw new Error("Cannot find square root");
+}
+function aoddModulus(order, fnName) {
+  if ((order & _1n2) === _0n2)
+    throw new Error(fnName + ": expected odd modulus, got " + order);
+}
+function sqrt3mod4(Fp3, n) {
+  const F = Fp3;
+  const p1div4 = (F.ORDER + _1n2) / _4n;
+  const root = F.pow(n, p1div4);
+  assertIsSquare(F, root, n);
+  return root;
+}
+function sqrt5mod8(Fp3, n) {
+  const F = Fp3;
+  const p5div8 = (F.ORDER - _5n) / _8n;
+  const n2 = F.mul(n, _2n);
+  const v = F.pow(n2, p5div8);
+  const nv = F.mul(n, v);
+  const i = F.mul(F.mul(nv, _2n), v);
+  const root = F.mul(nv, F.sub(i, F.ONE));
+  assertIsSquare(F, root, n);
+  return root;
+}
+function sqrt9mod16(P) {
+  const Fp_ = Field(P);
+  const tn = tonelliShanks(P);
+  const c1 = tn(Fp_, Fp_.neg(Fp_.ONE));
+  const c2 = tn(Fp_, c1);
+  const c3 = tn(Fp_, Fp_.neg(c1));
+  const c4 = (P + _7n) / _16n;
+  return ((Fp3, n) => {
+    const F = Fp3;
+    let tv1 = F.pow(n, c4);
+    let tv2 = F.mul(tv1, c1);
+    const tv3 = F.mul(tv1, c2);
+    const tv4 = F.mul(tv1, c3);
+    const e1 = F.eql(F.sqr(tv2), n);
+    const e2 = F.eql(F.sqr(tv3), n);
+    tv1 = F.cmov(tv1, tv2, e1);
+    tv2 = F.cmov(tv4, tv3, e2);
+    const e3 = F.eql(F.sqr(tv2), n);
+    const root = F.cmov(tv1, tv2, e3);
+    assertIsSquare(F, root, n);
+    return root;
+  });
+}
+function tonelliShanks(P) {
+  if (P < _3n)
+    throw new Error("sqrt is not defined for small field");
+  aoddModulus(P, "tonelliShanks");
+  let Q = P - _1n2;
+  let S = 0;
+  while (Q % _2n === _0n2) {
+    Q /= _2n;
+    S++;
+  }
+  let Z = _2n;
+  const _Fp = Field(P);
+  while (FpLegendre(_Fp, Z) === 1) {
+    if (Z++ > 1e3)
+      throw new Error("Cannot find square root: probably non-prime P");
+  }
+  if (S === 1)
+    return sqrt3mod4;
+  let cc = _Fp.pow(Z, Q);
+  const Q1div2 = (Q + _1n2) / _2n;
+  return function tonelliSlow(Fp3, n) {
+    const F = Fp3;
+    if (F.is0(n))
+      return n;
+    if (FpLegendre(F, n) !== 1)
+      throw new Error("Cannot find square root");
+    let M = S;
+    let c = F.mul(F.ONE, cc);
+    let t = F.pow(n, Q);
+    let R = F.pow(n, Q1div2);
+    while (!F.eql(t, F.ONE)) {
+      if (F.is0(t))
+        throw new Error("Cannot find square root: probably non-prime P");
+      let i = 1;
+      let t_tmp = F.sqr(t);
+      while (!F.eql(t_tmp, F.ONE)) {
+        i++;
+        t_tmp = F.sqr(t_tmp);
+        if (i === M)
+          throw new Error("Cannot find square root");
+      }
+      const exponent = _1n2 << BigInt(M - i - 1);
+      const b = F.pow(c, exponent);
+      M = i;
+      c = F.sqr(b);
+      t = F.mul(t, c);
+      R = F.mul(R, b);
+    }
+    return R;
+  };
+}
+function FpSqrt(P) {
+  aoddModulus(P, "Fp.sqrt");
+  if (P % _4n === _3n)
+    return sqrt3mod4;
+  if (P % _8n === _5n)
+    return sqrt5mod8;
+  if (P % _16n === _9n)
+    return sqrt9mod16(P);
+  return tonelliShanks(P);
+}
+function validateField(field) {
+  aobject2(field, "field");
+  if (typeof field.ORDER !== "bigint")
+    throw new TypeError('param "ORDER" is invalid: expected bigint, got ' + typeof field.ORDER);
+  asafenumber(field.BYTES, "BYTES");
+  asafenumber(field.BITS, "BITS");
+  for (const name of FIELD_FIELDS)
+    afunction(field[name], "field." + name);
+  if (field.BYTES < 1 || field.BITS < 1)
+    throw new Error("invalid field: expected BYTES/BITS > 0");
+  if (field.ORDER <= _1n2)
+    throw new Error("invalid field: expected ORDER > 1, got " + field.ORDER);
+  return field;
+}
+function FpPow(Fp3, num, power2) {
+  validateField(Fp3);
+  const F = Fp3;
+  if (typeof power2 !== "bigint")
+    throw new TypeError("invalid exponent: expected bigint, got " + typeof power2);
+  if (power2 < _0n2)
+    throw new Error("invalid exponent, negatives unsupported");
+  if (power2 === _0n2)
+    return F.ONE;
+  if (power2 === _1n2)
+    return num;
+  if (power2 < POW_WINDOWED_MIN) {
+    let p2 = F.ONE;
+    let d = num;
+    while (power2 > _0n2) {
+      if (power2 & _1n2)
+        p2 = F.mul(p2, d);
+      d = F.sqr(d);
+      power2 >>= _1n2;
+    }
+    return p2;
+  }
+  const digits = [];
+  while (power2 > _0n2) {
+    digits.push(Number(power2 & _15n));
+    power2 >>= _4n;
+  }
+  const table = new Array(16);
+  table[0] = F.ONE;
+  table[1] = num;
+  for (let i = 2; i < 16; i++)
+    table[i] = F.mul(table[i - 1], num);
+  let p = table[digits[digits.length - 1]];
+  for (let w = digits.length - 2; w >= 0; w--) {
+    p = F.sqr(F.sqr(F.sqr(F.sqr(p))));
+    const digit = digits[w];
+    if (digit !== 0)
+      p = F.mul(p, table[digit]);
+  }
+  return p;
+}
+function FpInvertBatch(Fp3, nums, passZero = false) {
+  validateField(Fp3);
+  aarray(nums, "nums");
+  abool(passZero, "passZero");
+  const F = Fp3;
+  const inverted = new Array(nums.length).fill(passZero ? F.ZERO : void 0);
+  const multipliedAcc = nums.reduce((acc, num, i) => {
+    if (F.is0(num))
+      return acc;
+    inverted[i] = acc;
+    return F.mul(acc, num);
+  }, F.ONE);
+  const invertedAcc = F.inv(multipliedAcc);
+  nums.reduceRight((acc, num, i) => {
+    if (F.is0(num))
+      return acc;
+    inverted[i] = F.mul(acc, inverted[i]);
+    return F.mul(acc, num);
+  }, invertedAcc);
+  return inverted;
+}
+function FpLegendre(Fp3, n) {
+  validateField(Fp3);
+  const F = Fp3;
+  aoddModulus(F.ORDER, "FpLegendre");
+  const p1mod2 = (F.ORDER - _1n2) / _2n;
+  const powered = F.pow(n, p1mod2);
+  const yes = F.eql(powered, F.ONE);
+  const zero = F.eql(powered, F.ZERO);
+  const no = F.eql(powered, F.neg(F.ONE));
+  if (!yes && !zero && !no)
+    throw new Error("invalid Legendre symbol result");
+  return yes ? 1 : zero ? 0 : -1;
+}
+function FpIsSquare(Fp3, n) {
+  const l = FpLegendre(Fp3, n);
+  return l !== -1;
+}
+function nLength(n, nBitLength) {
+  if (nBitLength !== void 0)
+    anumber2(nBitLength);
+  if (n <= _0n2)
+    throw new Error("invalid n length: expected positive n, got " + n);
+  if (nBitLength !== void 0 && nBitLength < 1)
+    throw new Error("invalid n length: expected positive bit length, got " + nBitLength);
+  const bits = bitLen(n);
+  if (nBitLength !== void 0 && nBitLength < bits)
+    throw new Error(`invalid n length: expected nBitLength (${nBitLength}) >= bitLen(n) (${bits})`);
+  const _nBitLength = nBitLength !== void 0 ? nBitLength : bits;
+  const nByteLength = Math.ceil(_nBitLength / 8);
+  return { nBitLength: _nBitLength, nByteLength };
+}
+function Field(ORDER, opts = {}) {
+  Object.freeze(_Field.prototype);
+  return new _Field(ORDER, opts);
+}
+function getFieldBytesLength(fieldOrder) {
+  if (typeof fieldOrder !== "bigint")
+    throw new Error("field order must be bigint");
+  if (fieldOrder <= _1n2)
+    throw new Error("field order must be greater than 1");
+  const bitLength = bitLen(fieldOrder - _1n2);
+  return Math.ceil(bitLength / 8);
+}
+function getMinHashLength(fieldOrder) {
+  const length = getFieldBytesLength(fieldOrder);
+  return length + Math.ceil(length / 2);
+}
+function mapHashToField(key, fieldOrder, isLE2 = false) {
+  abytes2(key);
+  const len = key.length;
+  const fieldLen = getFieldBytesLength(fieldOrder);
+  const minLen = Math.max(getMinHashLength(fieldOrder), 16);
+  if (len < minLen || len > 1024)
+    throw new Error("expected " + minLen + "-1024 bytes of input, got " + len);
+  const num = isLE2 ? bytesToNumberLE(key) : bytesToNumberBE(key);
+  const reduced = mod(num, fieldOrder - _1n2) + _1n2;
+  return isLE2 ? numberToBytesLE(reduced, fieldLen) : numberToBytesBE(reduced, fieldLen);
+}
+var _0n2, _1n2, _2n, _3n, _4n, _5n, _7n, _8n, _9n, _15n, _16n, POW_WINDOWED_MIN, isNegativeLE, FIELD_FIELDS, FIELD_SQRT, _Field;
+var init_modular = __esm({
+  "node_modules/@noble/curves/abstract/modular.js"() {
+    init_utils2();
+    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+    _0n2 = /* @__PURE__ */ BigInt(0);
+    _1n2 = /* @__PURE__ */ BigInt(1);
+    _2n = /* @__PURE__ */ BigInt(2);
+    _3n = /* @__PURE__ */ BigInt(3);
+    _4n = /* @__PURE__ */ BigInt(4);
+    _5n = /* @__PURE__ */ BigInt(5);
+    _7n = /* @__PURE__ */ BigInt(7);
+    _8n = /* @__PURE__ */ BigInt(8);
+    _9n = /* @__PURE__ */ BigInt(9);
+    _15n = /* @__PURE__ */ BigInt(15);
+    _16n = /* @__PURE__ */ BigInt(16);
+    POW_WINDOWED_MIN = /* @__PURE__ */ BigInt("0x10000000000000000");
+    isNegativeLE = (num, modulo) => (mod(num, modulo) & _1n2) === _1n2;
+    FIELD_FIELDS = [
+      "create",
+      "isValid",
+      "is0",
+      "neg",
+      "inv",
+      "sqrt",
+      "sqr",
+      "eql",
+      "add",
+      "sub",
+      "mul",
+      "pow",
+      "div",
+      "addN",
+      "subN",
+      "mulN",
+      "sqrN"
+    ];
+    FIELD_SQRT = /* @__PURE__ */ new WeakMap();
+    _Field = class {
+      ORDER;
+      BITS;
+      BYTES;
+      isLE;
+      ZERO = _0n2;
+      ONE = _1n2;
+      _lengths;
+      _mod;
+      constructor(ORDER, opts = {}) {
+        if (ORDER <= _1n2)
+          throw new Error("invalid field: expected ORDER > 1, got " + ORDER);
+        let _nbitLength = void 0;
+        this.isLE = false;
+        if (opts != null && typeof opts === "object") {
+          if (typeof opts.BITS === "number")
+            _nbitLength = opts.BITS;
+          if (typeof opts.sqrt === "function")
+            Object.defineProperty(this, "sqrt", { value: opts.sqrt, enumerable: true });
+          if (typeof opts.isLE === "boolean")
+            this.isLE = opts.isLE;
+          if (opts.allowedLengths)
+            this._lengths = Object.freeze(opts.allowedLengths.slice());
+          if (typeof opts.modFromBytes === "boolean")
+            this._mod = opts.modFromBytes;
+        }
+        const { nBitLength, nByteLength } = nLength(ORDER, _nbitLength);
+        if (nByteLength > 2048)
+          throw new Error("invalid field: expected ORDER of <= 2048 bytes");
+        this.ORDER = ORDER;
+        this.BITS = nBitLength;
+        this.BYTES = nByteLength;
+        Object.freeze(this);
+      }
+      create(num) {
+        return mod(num, this.ORDER);
+      }
+      isValid(num) {
+        if (typeof num !== "bigint")
+          throw new TypeError("invalid field element: expected bigint, got " + typeof num);
+        return _0n2 <= num && num < this.ORDER;
+      }
+      is0(num) {
+        return num === _0n2;
+      }
+      // is valid and invertible
+      isValidNot0(num) {
+        return !this.is0(num) && this.isValid(num);
+      }
+      isOdd(num) {
+        return (num & _1n2) === _1n2;
+      }
+      neg(num) {
+        return mod(-num, this.ORDER);
+      }
+      eql(lhs, rhs) {
+        return lhs === rhs;
+      }
+      sqr(num) {
+        return mod(num * num, this.ORDER);
+      }
+      add(lhs, rhs) {
+        return mod(lhs + rhs, this.ORDER);
+      }
+      sub(lhs, rhs) {
+        return mod(lhs - rhs, this.ORDER);
+      }
+      mul(lhs, rhs) {
+        return mod(lhs * rhs, this.ORDER);
+      }
+      pow(num, power2) {
+        return pow(num, power2, this.ORDER);
+      }
+      div(lhs, rhs) {
+        return mod(lhs * invert(rhs, this.ORDER), this.ORDER);
+      }
+      // Same as above, but doesn't normalize
+      sqrN(num) {
+        return num * num;
+      }
+      addN(lhs, rhs) {
+        return lhs + rhs;
+      }
+      subN(lhs, rhs) {
+        return lhs - rhs;
+      }
+      mulN(lhs, rhs) {
+        return lhs * rhs;
+      }
+      inv(num) {
+        return invert(num, this.ORDER);
+      }
+      sqrt(num) {
+        let sqrt = FIELD_SQRT.get(this);
+        if (!sqrt)
+          FIELD_SQRT.set(this, sqrt = FpSqrt(this.ORDER));
+        return sqrt(this, num);
+      }
+      toBytes(num) {
+        return this.isLE ? numberToBytesLE(num, this.BYTES) : numberToBytesBE(num, this.BYTES);
+      }
+      fromBytes(bytes, skipValidation = false) {
+        abytes2(bytes);
+        const { _lengths: allowedLengths, BYTES, isLE: isLE2, ORDER, _mod: modFromBytes } = this;
+        if (allowedLengths) {
+          if (bytes.length < 1 || !allowedLengths.includes(bytes.length) || bytes.length > BYTES) {
+            throw new Error("Field.fromBytes: expected " + allowedLengths + " bytes, got " + bytes.length);
+          }
+          const padded = new Uint8Array(BYTES);
+          padded.set(bytes, isLE2 ? 0 : padded.length - bytes.length);
+          bytes = padded;
+        }
+        if (bytes.length !== BYTES)
+          throw new Error("Field.fromBytes: expected " + BYTES + " bytes, got " + bytes.length);
+        let scalar = isLE2 ? bytesToNumberLE(bytes) : bytesToNumberBE(bytes);
+        if (modFromBytes)
+          scalar = mod(scalar, ORDER);
+        if (!skipValidation) {
+          if (!this.isValid(scalar))
+            throw new Error("invalid field element: outside of range 0..ORDER");
+        }
+        return scalar;
+      }
+      // TODO: we don't need it here, move out to separate fn
+      invertBatch(lst) {
+        return FpInvertBatch(this, lst, true);
+      }
+      // We can't move this out because Fp6, Fp12 implement it
+      // and it's unclear what to return in there.
+      cmov(a, b, condition) {
+        abool(condition, "condition");
+        return condition ? b : a;
+      }
+    };
+  }
+});
+
+// node_modules/@noble/curves/abstract/curve.js
+function validatePointCons(Point) {
+  const pc = Point;
+  if (typeof pc !== "function")
+    throw new TypeError('"Point" expected constructor, got type=' + typeof Point);
+  afunction(pc.fromAffine, "Point.fromAffine");
+  afunction(pc.fromBytes, "Point.fromBytes");
+  afunction(pc.fromHex, "Point.fromHex");
+  aobject2(pc.BASE, "Point.BASE");
+  aobject2(pc.ZERO, "Point.ZERO");
+  validateField(pc.Fp);
+  validateField(pc.Fn);
+}
+function normalizeZ(c, points) {
+  validatePointCons(c);
+  validateMSMPoints(points, c);
+  const invertedZs = FpInvertBatch(c.Fp, points.map((p) => p.Z));
+  return points.map((p, i) => c.fromAffine(p.toAffine(invertedZs[i])));
+}
+function validateW(W, bits, min = 1) {
+  if (!Number.isSafeInteger(W) || W < min || W > bits)
+    throw new Error("invalid window size, expected [" + min + ".." + bits + "], got W=" + W);
+}
+function validateTableBytes(numPoints, fpBytes) {
+  const bytes = numPoints * (4 * fpBytes + 128);
+  if (bytes > TABLE_BYTES_MAX)
+    throw new Error("invalid window size: table would need ~" + Math.ceil(bytes / 2 ** 20) + " MiB, max " + TABLE_BYTES_MAX / 2 ** 20 + " MiB");
+}
+function probeRandomBytes(randomBytes4, length) {
+  if (randomBytes4 === void 0)
+    return void 0;
+  afunction(randomBytes4, "randomBytes");
+  try {
+    const probe = randomBytes4(length);
+    if (!isBytes2(probe) || probe.length !== length)
+      return void 0;
+  } catch {
+    return void 0;
+  }
+  return randomBytes4;
+}
+function validateMSMPoints(points, c) {
+  aarray(points, "points");
+  points.forEach((p, i) => {
+    if (!(p instanceof c))
+      throw new Error("invalid point at index " + i);
+  });
+}
+function validateMSMScalars(scalars, field, maxScalar) {
+  if (!Array.isArray(scalars))
+    throw new Error("array of scalars expected");
+  scalars.forEach((s, i) => {
+    const ok = maxScalar === void 0 ? field.isValid(s) : isPosBig(s) && s < maxScalar;
+    if (!ok)
+      throw new Error("invalid scalar at index " + i);
+  });
+}
+function getWindowSize(P) {
+  return pointWindowSizes.get(P) || 1;
+}
+function oddMultiples(p, size) {
+  const dbl = p.double();
+  const t = [p];
+  for (let j = 1; j < size; j++)
+    t.push(t[j - 1].add(dbl));
+  return t;
+}
+function wnafDigits(n, W) {
+  const size = 2 ** W;
+  const half2 = size / 2;
+  const mask = BigInt(size - 1);
+  const d = [];
+  while (n > _0n3) {
+    let w = 0;
+    if (n & _1n3) {
+      w = Number(n & mask);
+      if (w >= half2)
+        w -= size;
+      n -= BigInt(w);
+    }
+    d.push(w);
+    n >>= _1n3;
+  }
+  return d;
+}
+function signedWindowDigits(n, W, windows) {
+  const size = 2 ** W;
+  const half2 = size / 2;
+  const mask = BigInt(size - 1);
+  const shiftBy = BigInt(W);
+  const d = [];
+  for (let w = 0; w < windows; w++) {
+    let v = Number(n & mask);
+    n >>= shiftBy;
+    if (v > half2) {
+      v -= size;
+      n += _1n3;
+    }
+    d.push(v);
+  }
+  if (n !== _0n3)
+    throw new Error("invalid wnaf");
+  return d;
+}
+function wnafWalk(zero, tables, digits) {
+  let max = 0;
+  for (const d of digits)
+    max = Math.max(max, d.length);
+  let acc = zero;
+  for (let bit = max - 1; bit >= 0; bit--) {
+    if (bit !== max - 1)
+      acc = acc.double();
+    for (let i = 0; i < digits.length; i++) {
+      const w = digits[i][bit];
+      if (w) {
+        const item = tables[i][Math.abs(w) - 1 >> 1];
+        acc = acc.add(w < 0 ? item.negate() : item);
+      }
+    }
+  }
+  return acc;
+}
+function mulAddUnsafe(c, points, scalars, allowOversized = false) {
+  validatePointCons(c);
+  validateMSMPoints(points, c);
+  abool(allowOversized, "allowOversized");
+  validateMSMScalars(scalars, c.Fn, allowOversized ? c.Fn.ORDER ** _4n2 : void 0);
+  if (points.length !== scalars.length)
+    throw new Error("arrays of points and scalars must have equal length");
+  const tables = points.map((p) => oddMultiples(p, 4));
+  const digits = scalars.map((n) => wnafDigits(n, 4));
+  return wnafWalk(c.ZERO, tables, digits);
+}
+function createField(order, field, isLE2) {
+  if (field) {
+    if (field.ORDER !== order)
+      throw new Error("Field.ORDER must match order: Fp == p, Fn == n");
+    validateField(field);
+    return field;
+  } else {
+    return Field(order, { isLE: isLE2 });
+  }
+}
+function createCurveFields(type, CURVE, curveOpts = {}, FpFnLE) {
+  if (type !== "weierstrass" && type !== "edwards")
+    throw new Error('expected curve type "weierstrass" or "edwards"');
+  if (FpFnLE === void 0)
+    FpFnLE = type === "edwards";
+  if (!CURVE || typeof CURVE !== "object")
+    throw new Error(`expected valid ${type} CURVE object`);
+  validateObject(curveOpts);
+  for (const p of ["p", "n", "h"]) {
+    const val = CURVE[p];
+    if (!(isPosBig(val) && val !== _0n3))
+      throw new Error(`CURVE.${p} must be positive bigint`);
+  }
+  const Fp3 = createField(CURVE.p, curveOpts.Fp, FpFnLE);
+  const Fn = createField(CURVE.n, curveOpts.Fn, FpFnLE);
+  const _b = type === "weierstrass" ? "b" : "d";
+  const params = ["Gx", "Gy", "a", _b];
+  for (const p of params) {
+    if (!Fp3.isValid(CURVE[p]))
+      throw new Error(`CURVE.${p} must be valid field element of CURVE.Fp`);
+  }
+  CURVE = Object.freeze(Object.assign({}, CURVE));
+  return { CURVE, Fp: Fp3, Fn };
+}
+function createKeygen(randomSecretKey, getPublicKey) {
+  return function keygen(seed) {
+    const secretKey = randomSecretKey(seed);
+    return { secretKey, publicKey: getPublicKey(secretKey) };
+  };
+}
+var _0n3, _1n3, _4n2, BLIND_BYTES, BLIND_BITS, FW_WINDOW, TABLE_BYTES_MAX, pointWindowSizes, ScalarMultiplier;
+var init_curve = __esm({
+  "node_modules/@noble/curves/abstract/curve.js"() {
+    init_utils2();
+    init_modular();
+    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+    _0n3 = /* @__PURE__ */ BigInt(0);
+    _1n3 = /* @__PURE__ */ BigInt(1);
+    _4n2 = /* @__PURE__ */ BigInt(4);
+    BLIND_BYTES = 16;
+    BLIND_BITS = 128;
+    FW_WINDOW = 5;
+    TABLE_BYTES_MAX = /* @__PURE__ */ (() => 2 ** 31)();
+    pointWindowSizes = /* @__PURE__ */ new WeakMap();
+    ScalarMultiplier = class {
+      Point;
+      BASE;
+      ZERO;
+      randomBytes;
+      wnafPrecomputes = /* @__PURE__ */ new WeakMap();
+      baseCanBeBlinded;
+      bits;
+      // Parametrized with a given Point class (not individual point)
+      constructor(Point, randomBytes4) {
+        validatePointCons(Point);
+        this.randomBytes = probeRandomBytes(randomBytes4, BLIND_BYTES);
+        this.Point = Point;
+        this.BASE = Point.BASE;
+        this.ZERO = Point.ZERO;
+        this.bits = Point.Fn.BITS;
+      }
+      /**
+       * Creates a signed fixed-window wNAF precomputation table: for every window w, the
+       * multiples `[1..2^(W−1)]⋅2^(w⋅W)⋅P`, flattened. All doublings are baked into the table,
+       * so cached multiplication is additions-only. `windows = ceil(bits/W) + 1`: the extra
+       * window absorbs the final carry of signed-digit recoding.
+       * For a 256-bit curve and W=6, the table is 44⋅32 = 1408 points.
+       * @param point - Point instance
+       * @param W - window size
+       * @param bits - scalar bitlength the table must cover
+       */
+      buildWnafTable(point, W, bits) {
+        const windows = Math.ceil(bits / W) + 1;
+        const half2 = 2 ** (W - 1);
+        const comp = [];
+        let base = point;
+        for (let w = 0; w < windows; w++) {
+          let acc = base;
+          for (let i = 0; i < half2; i++) {
+            comp.push(acc);
+            acc = acc.add(base);
+          }
+          base = comp[comp.length - 1].double();
+        }
+        return { W, bits, windows, comp };
+      }
+      /**
+       * Implements ec multiplication using precomputed signed fixed-window wNAF tables.
+       * Constant-time: fixed window count with one table addition per window — zero digits feed
+       * the fake accumulator — and no doublings; the lookup scans the whole window slice.
+       * Scalar bounds are validated by the public entry points ({@link ScalarMultiplier.mulCT},
+       * {@link ScalarMultiplier.mulCTBlinded}, {@link ScalarMultiplier.mulUnsafe});
+       * signedWindowDigits throws if `n` exceeds the table.
+       * @returns real and fake (for const-time) points
+       */
+      wnafCachedCT(precomputes, n) {
+        const { W, windows, comp } = precomputes;
+        const half2 = 2 ** (W - 1);
+        const digits = signedWindowDigits(n, W, windows);
+        let p = this.ZERO;
+        let f = this.BASE;
+        for (let w = 0; w < windows; w++) {
+          const digit = digits[w];
+          const start = w * half2;
+          const idx = Math.abs(digit) - 1;
+          let sel = comp[start];
+          for (let i = 1; i < half2; i++)
+            sel = i === idx ? comp[start + i] : sel;
+          const neg = sel.negate();
+          if (digit === 0)
+            f = f.add(comp[start]);
+          else
+            p = p.add(digit < 0 ? neg : sel);
+        }
+        return { p, f };
+      }
+      // Cache key is point identity plus (W, bits); at most two entries exist per point (public-width
+      // `Fn.BITS` and blinded `Fn.BITS + BLIND_BITS`). Callers must not reuse the same point with
+      // incompatible `transform(...)` layouts and expect a separate cache entry.
+      getWnafPrecomputes(W, point, bits, transform) {
+        let entries = this.wnafPrecomputes.get(point);
+        let comp = entries?.find((entry) => entry.W === W && entry.bits === bits);
+        if (!comp) {
+          comp = this.buildWnafTable(point, W, bits);
+          if (typeof transform === "function")
+            comp = { ...comp, comp: transform(comp.comp) };
+          if (!entries) {
+            entries = [];
+            this.wnafPrecomputes.set(point, entries);
+          }
+          entries.push(comp);
+        }
+        return comp;
+      }
+      assertPoint(point) {
+        if (!(point instanceof this.Point))
+          throw new TypeError('"point" expected Point instance, got type=' + typeof point);
+      }
+      // Shared prologue of the constant-time entry points. Rejects scalar 0: in key/signature-style
+      // callers a zero scalar means broken upstream plumbing, and concrete Points already reject it.
+      // Uses inRange instead of Fn.isValidNot0: validateField() only certifies the arithmetic subset.
+      validateMulInput(point, scalar) {
+        this.assertPoint(point);
+        if (!inRange(scalar, _1n3, this.Point.Fn.ORDER))
+          throw new Error("invalid scalar");
+      }
+      // Constant-time dispatch shared by mulCT / mulCTBlinded. Un-precomputed points (W===1, e.g.
+      // ECDH peer keys) skip building a throwaway cached table in favor of a small fixed-window
+      // multiply. `n` must be < 2^bits.
+      runCT(point, n, bits, transform) {
+        const W = getWindowSize(point);
+        if (W === 1)
+          return this.fixedWindowCT(point, n, bits);
+        return this.wnafCachedCT(this.getWnafPrecomputes(W, point, bits, transform), n);
+      }
+      mulCT(point, scalar, transform) {
+        this.validateMulInput(point, scalar);
+        return this.runCT(point, scalar, this.bits, transform);
+      }
+      mulCTBlinded(point, scalar, transform) {
+        this.validateMulInput(point, scalar);
+        if (this.randomBytes === void 0)
+          throw new Error("randomBytes is required for scalar blinding");
+        const bits = this.Point.Fn.BITS + BLIND_BITS;
+        const blind = this.randomBytes(BLIND_BYTES);
+        if (!isBytes2(blind) || blind.length !== BLIND_BYTES)
+          throw new Error("randomBytes returned invalid byte array");
+        blind[0] = blind[0] & 63 | 128;
+        const n = scalar + bytesToNumberBE(blind) * this.Point.Fn.ORDER;
+        return this.runCT(point, n, bits, transform);
+      }
+      /**
+       * Constant-time multiplication `n*point` for an un-precomputed point, via a small fixed window.
+       * A cached wNAF table only pays off when reused; a flat 2^FW_WINDOW table (`size-1` adds) is
+       * far cheaper to build for a single use. The point-operation sequence is independent of `n`:
+       * build the table, then per window exactly FW_WINDOW doublings, a data-oblivious scan over
+       * every table entry, and one addition (adds the identity when the window digit is 0 — never
+       * skipped).
+       *
+       * `n` must be `< 2^bits`. Assumes complete addition (adding the identity costs the same as any
+       * add), which holds for the Weierstrass/Edwards point types used here. The table is left in
+       * projective form (no normalizeZ): normalizing this small a table costs more than the
+       * mixed-add savings it would buy for a single multiply.
+       * @returns real point `p`; `f` duplicates it only to match {@link wnafCachedCT}'s return shape
+       * (this path needs no fake accumulator — its op-count is already scalar-independent).
+       */
+      fixedWindowCT(point, n, bits) {
+        const W = FW_WINDOW;
+        const size = 1 << W;
+        const mask = bitMask(W);
+        const table = new Array(size);
+        table[0] = this.ZERO;
+        for (let i = 1; i < size; i++)
+          table[i] = table[i - 1].add(point);
+        const windows = Math.ceil(bits / W);
+        let acc = this.ZERO;
+        for (let window = windows - 1; window >= 0; window--) {
+          if (window !== windows - 1)
+            for (let d = 0; d < W; d++)
+              acc = acc.double();
+          const digit = Number(n >> BigInt(window * W) & mask);
+          let sel = table[0];
+          for (let i = 1; i < size; i++)
+            sel = i === digit ? table[i] : sel;
+          acc = acc.add(sel);
+        }
+        return { p: acc, f: acc };
+      }
+      shouldBlind(point, cofactor) {
+        if (this.randomBytes === void 0)
+          return false;
+        if (cofactor === _1n3)
+          return true;
+        if (point !== this.BASE)
+          return false;
+        if (this.baseCanBeBlinded === void 0)
+          this.baseCanBeBlinded = this.mulUnsafe(this.BASE, this.Point.Fn.ORDER).is0();
+        return this.baseCanBeBlinded;
+      }
+      mulSecret(point, scalar, cofactor, transform) {
+        return this.shouldBlind(point, cofactor) ? this.mulCTBlinded(point, scalar, transform) : this.mulCT(point, scalar, transform);
+      }
+      mulUnsafe(point, scalar, transform) {
+        this.assertPoint(point);
+        if (!isPosBig(scalar))
+          throw new Error("invalid scalar");
+        const W = getWindowSize(point);
+        if (W === 1 || scalar >= this.Point.Fn.ORDER)
+          return mulAddUnsafe(this.Point, [point], [scalar], true);
+        const precomputes = this.getWnafPrecomputes(W, point, this.bits, transform);
+        return this.wnafCachedCT(precomputes, scalar).p;
+      }
+      // Remembers the window size used for precomputed wNAF multiplication of the given point
+      // and drops any previously built tables. Usually only the base point is precomputed.
+      // W=1 resets the point to the un-precomputed (table-less) paths.
+      // W is additionally capped so tables stay under ~2 GiB ({@link TABLE_BYTES_MAX}).
+      setWindowSize(point, W) {
+        this.assertPoint(point);
+        validateW(W, this.bits);
+        const windows = Math.ceil((this.bits + BLIND_BITS) / W) + 1;
+        validateTableBytes(windows * 2 ** (W - 1), this.Point.Fp.BYTES);
+        pointWindowSizes.set(point, W);
+        this.wnafPrecomputes.delete(point);
+      }
+      // True when a window size is set: tables themselves are built lazily on first multiply.
+      hasWindowSize(point) {
+        return getWindowSize(point) !== 1;
+      }
+    };
+  }
+});
+
+// node_modules/@noble/curves/abstract/edwards.js
+function isEdValidXY(Fp3, CURVE, x, y) {
+  const x2 = Fp3.sqr(x);
+  const y2 = Fp3.sqr(y);
+  const left = Fp3.add(Fp3.mul(CURVE.a, x2), y2);
+  const right = Fp3.add(Fp3.ONE, Fp3.mul(CURVE.d, Fp3.mul(x2, y2)));
+  return Fp3.eql(left, right);
+}
+function edwards(params, extraOpts = {}) {
+  validateObject(extraOpts, {}, {}, "extraOpts");
+  const opts = extraOpts;
+  const validated = createCurveFields("edwards", params, opts, opts.FpFnLE);
+  const { Fp: Fp3, Fn } = validated;
+  let CURVE = validated.CURVE;
+  const { h: cofactor } = CURVE;
+  if (FpLegendre(Fp3, CURVE.a) !== 1)
+    throw new Error("edwards: CURVE.a must be a square in Fp for complete addition formulas");
+  if (FpLegendre(Fp3, CURVE.d) !== -1)
+    throw new Error("edwards: CURVE.d must be a non-square in Fp for complete addition formulas");
+  validateObject(opts, {}, { uvRatio: "function", randomBytes: "function" });
+  const randomBytes4 = opts.randomBytes === void 0 ? randomBytes2 : opts.randomBytes;
+  const MASK = _2n2 << BigInt(Fp3.BYTES * 8) - _1n4;
+  function isOdd(n) {
+    if (!Fp3.isOdd)
+      throw new Error("Field does not have .isOdd()");
+    return Fp3.isOdd(n);
+  }
+  const uvRatio2 = opts.uvRatio === void 0 ? (u, v) => {
+    try {
+      return { isValid: true, value: Fp3.sqrt(Fp3.div(u, v)) };
+    } catch (e) {
+      return { isValid: false, value: _0n4 };
+    }
+  } : opts.uvRatio;
+  if (!isEdValidXY(Fp3, CURVE, CURVE.Gx, CURVE.Gy))
+    throw new Error("bad curve params: generator point");
+  const mulA = Fp3.eql(CURVE.a, Fp3.neg(Fp3.ONE)) ? (x) => Fp3.neg(x) : Fp3.eql(CURVE.a, Fp3.ONE) ? (x) => x : (x) => Fp3.mul(CURVE.a, x);
+  function acoord(title, n, banZero = false) {
+    const min = banZero ? _1n4 : _0n4;
+    aInRange("coordinate " + title, n, min, MASK);
+    return n;
+  }
+  function aedpoint(other) {
+    if (!(other instanceof Point))
+      throw new Error("EdwardsPoint expected");
+  }
+  class Point {
+    static BASE = new Point(CURVE.Gx, CURVE.Gy, Fp3.ONE, Fp3.mul(CURVE.Gx, CURVE.Gy));
+    static ZERO = new Point(Fp3.ZERO, Fp3.ONE, Fp3.ONE, Fp3.ZERO);
+    static Fp = Fp3;
+    static Fn = Fn;
+    X;
+    Y;
+    Z;
+    T;
+    constructor(X, Y, Z, T) {
+      this.X = acoord("x", X);
+      this.Y = acoord("y", Y);
+      this.Z = acoord("z", Z, true);
+      this.T = acoord("t", T);
+      Object.freeze(this);
+    }
+    static CURVE() {
+      return CURVE;
+    }
+    /**
+     * Create one extended Edwards point from affine coordinates.
+     * Does NOT validate that the point is on-curve or torsion-free.
+     * Use `.assertValidity()` on adversarial inputs.
+     */
+    static fromAffine(p) {
+      if (p instanceof Point)
+        throw new Error("extended point not allowed");
+      const { x, y } = p || {};
+      acoord("x", x);
+      acoord("y", y);
+      return new Point(x, y, Fp3.ONE, Fp3.mul(x, y));
+    }
+    // Uses algo from RFC8032 5.1.3.
+    static fromBytes(bytes, zip215 = false) {
+      const len = Fp3.BYTES;
+      const { a, d } = CURVE;
+      bytes = copyBytes(abytes2(bytes, len, "point"));
+      abool(zip215, "zip215");
+      const normed = copyBytes(bytes);
+      const lastByte = bytes[len - 1];
+      normed[len - 1] = lastByte & ~128;
+      const y = bytesToNumberLE(normed);
+      const max = zip215 ? MASK : Fp3.ORDER;
+      aInRange("point.y", y, _0n4, max);
+      const y2 = Fp3.sqr(y);
+      const u = Fp3.sub(y2, Fp3.ONE);
+      const v = Fp3.sub(Fp3.mulN(d, y2), a);
+      let { isValid, value: x } = uvRatio2(u, v);
+      if (!isValid)
+        throw new Error("bad point: invalid y coordinate");
+      const isXOdd = isOdd(x);
+      const isLastByteOdd = (lastByte & 128) !== 0;
+      if (!zip215 && Fp3.is0(x) && isLastByteOdd)
+        throw new Error("bad point: x=0 and x_0=1");
+      if (isLastByteOdd !== isXOdd)
+        x = Fp3.neg(x);
+      return Point.fromAffine({ x, y });
+    }
+    static fromHex(hex, zip215 = false) {
+      return Point.fromBytes(hexToBytes2(hex), zip215);
+    }
+    get x() {
+      return this.toAffine().x;
+    }
+    get y() {
+      return this.toAffine().y;
+    }
+    precompute(windowSize = 6, isLazy = true) {
+      wnaf.setWindowSize(this, windowSize);
+      if (!isLazy)
+        this.multiply(_2n2);
+      return this;
+    }
+    // Useful in fromAffine() - not for fromBytes(), which always created valid points.
+    assertValidity() {
+      const p = this;
+      const { a, d } = CURVE;
+      if (p.is0())
+        throw new Error("bad point: ZERO");
+      const { X, Y, Z, T } = p;
+      const X2 = Fp3.sqr(X);
+      const Y2 = Fp3.sqr(Y);
+      const Z2 = Fp3.sqr(Z);
+      const Z4 = Fp3.sqr(Z2);
+      const aX2 = Fp3.mul(X2, a);
+      const left = Fp3.mul(Fp3.add(aX2, Y2), Z2);
+      const right = Fp3.add(Z4, Fp3.mul(d, Fp3.mul(X2, Y2)));
+      if (!Fp3.eql(left, right))
+        throw new Error("bad point: equation left != right (1)");
+      const XY = Fp3.mul(X, Y);
+      const ZT = Fp3.mul(Z, T);
+      if (!Fp3.eql(XY, ZT))
+        throw new Error("bad point: equation left != right (2)");
+    }
+    // Compare one point to another.
+    equals(other) {
+      aedpoint(other);
+      const { X: X1, Y: Y1, Z: Z1 } = this;
+      const { X: X2, Y: Y2, Z: Z2 } = other;
+      const X1Z2 = Fp3.mul(X1, Z2);
+      const X2Z1 = Fp3.mul(X2, Z1);
+      const Y1Z2 = Fp3.mul(Y1, Z2);
+      const Y2Z1 = Fp3.mul(Y2, Z1);
+      return Fp3.eql(X1Z2, X2Z1) && Fp3.eql(Y1Z2, Y2Z1);
+    }
+    is0() {
+      return this.equals(Point.ZERO);
+    }
+    negate() {
+      return new Point(Fp3.neg(this.X), this.Y, this.Z, Fp3.neg(this.T));
+    }
+    // Fast algo for doubling Extended Point.
+    // https://hyperelliptic.org/EFD/g1p/auto-twisted-extended.html#doubling-dbl-2008-hwcd
+    // Cost: 4M + 4S + 1*a + 6add + 1*2.
+    double() {
+      const { X: X1, Y: Y1, Z: Z1 } = this;
+      const A = Fp3.sqr(X1);
+      const B = Fp3.sqr(Y1);
+      const C = Fp3.mul(Fp3.sqr(Z1), _2n2);
+      const D = mulA(A);
+      const x1y1 = Fp3.addN(X1, Y1);
+      const E = Fp3.sub(Fp3.subN(Fp3.sqr(x1y1), A), B);
+      const G = Fp3.addN(D, B);
+      const F = Fp3.subN(G, C);
+      const H = Fp3.subN(D, B);
+      const X3 = Fp3.mul(E, F);
+      const Y3 = Fp3.mul(G, H);
+      const T3 = Fp3.mul(E, H);
+      const Z3 = Fp3.mul(F, G);
+      return new Point(X3, Y3, Z3, T3);
+    }
+    // Fast algo for adding 2 Extended Points.
+    // https://hyperelliptic.org/EFD/g1p/auto-twisted-extended.html#addition-add-2008-hwcd
+    // Cost: 9M + 1*a + 1*d + 7add.
+    add(other) {
+      aedpoint(other);
+      const { d } = CURVE;
+      const { X: X1, Y: Y1, Z: Z1, T: T1 } = this;
+      const { X: X2, Y: Y2, Z: Z2, T: T2 } = other;
+      const A = Fp3.mul(X1, X2);
+      const B = Fp3.mul(Y1, Y2);
+      const C = Fp3.mul(Fp3.mulN(T1, d), T2);
+      const D = Fp3.mul(Z1, Z2);
+      const E = Fp3.sub(Fp3.subN(Fp3.mulN(Fp3.addN(X1, Y1), Fp3.addN(X2, Y2)), A), B);
+      const F = Fp3.subN(D, C);
+      const G = Fp3.addN(D, C);
+      const H = Fp3.sub(B, mulA(A));
+      const X3 = Fp3.mul(E, F);
+      const Y3 = Fp3.mul(G, H);
+      const T3 = Fp3.mul(E, H);
+      const Z3 = Fp3.mul(F, G);
+      return new Point(X3, Y3, Z3, T3);
+    }
+    subtract(other) {
+      aedpoint(other);
+      return this.add(other.negate());
+    }
+    // Constant-time multiplication.
+    multiply(scalar) {
+      if (!Fn.isValidNot0(scalar))
+        throw new RangeError("invalid scalar: expected 1 <= sc < curve.n");
+      const { p, f } = wnaf.mulSecret(this, scalar, cofactor, normalize);
+      return normalize([p, f])[0];
+    }
+    // Non-constant-time multiplication. Uses double-and-add algorithm.
+    // It's faster, but should only be used when you don't care about
+    // an exposed private key e.g. sig verification.
+    // Keeps the same subgroup-scalar contract: 0 is allowed for public-scalar callers, but
+    // n and larger values are rejected instead of being reduced mod n to the identity point.
+    multiplyUnsafe(scalar) {
+      if (!Fn.isValid(scalar))
+        throw new RangeError("invalid scalar: expected 0 <= sc < curve.n");
+      if (scalar === _0n4)
+        return Point.ZERO;
+      if (this.is0() || scalar === _1n4)
+        return this;
+      return wnaf.mulUnsafe(this, scalar, normalize);
+    }
+    // Checks if point is of small order.
+    // If you add something to small order point, you will have "dirty"
+    // point with torsion component.
+    // Clears cofactor and checks if the result is 0.
+    isSmallOrder() {
+      return this.clearCofactor().is0();
+    }
+    // Multiplies point by curve order and checks if the result is 0.
+    // Returns `false` is the point is dirty.
+    isTorsionFree() {
+      return wnaf.mulUnsafe(this, CURVE.n).is0();
+    }
+    // Converts Extended point to default (x, y) coordinates.
+    // Can accept precomputed Z^-1 - for example, from invertBatch.
+    toAffine(invertedZ) {
+      const p = this;
+      let iz = invertedZ;
+      if (iz != null && typeof iz !== "bigint")
+        throw new TypeError('"invertedZ" expected bigint, got type=' + typeof iz);
+      const { X, Y, Z } = p;
+      const is0 = p.is0();
+      if (iz == null)
+        iz = is0 ? Fp3.create(_8n2) : Fp3.inv(Z);
+      const x = Fp3.mul(X, iz);
+      const y = Fp3.mul(Y, iz);
+      const zz = Fp3.mul(Z, iz);
+      if (is0)
+        return { x: Fp3.ZERO, y: Fp3.ONE };
+      if (!Fp3.eql(zz, Fp3.ONE))
+        throw new Error("invZ was invalid");
+      return { x, y };
+    }
+    clearCofactor() {
+      if (cofactor === _1n4)
+        return this;
+      if (cofactor === _2n2)
+        return this.double();
+      if (cofactor === _4n3)
+        return this.double().double();
+      if (cofactor === _8n2)
+        return this.double().double().double();
+      return this.multiplyUnsafe(cofactor);
+    }
+    toBytes() {
+      const { x, y } = this.toAffine();
+      const bytes = Fp3.toBytes(y);
+      bytes[bytes.length - 1] |= isOdd(x) ? 128 : 0;
+      return bytes;
+    }
+    toHex() {
+      return bytesToHex2(this.toBytes());
+    }
+    toString() {
+      return `<Point ${this.is0() ? "ZERO" : this.toHex()}>`;
+    }
+  }
+  const normalize = (points) => normalizeZ(Point, points);
+  const wnaf = new ScalarMultiplier(Point, randomBytes4);
+  if (wnaf.bits >= 6)
+    Point.BASE.precompute(6);
+  Object.freeze(Point.prototype);
+  Object.freeze(Point);
+  return Point;
+}
+function eddsa(Point, cHash, eddsaOpts = {}) {
+  validatePointCons(Point);
+  if (typeof cHash !== "function")
+    throw new Error('"hash" function param is required');
+  const hash2 = cHash;
+  const opts = eddsaOpts;
+  validateObject(opts, {}, {
+    adjustScalarBytes: "function",
+    randomBytes: "function",
+    domain: "function",
+    prehash: "function",
+    zip215: "boolean",
+    mapToCurve: "function",
+    toMontgomery: "function",
+    toMontgomerySecret: "function"
+  });
+  const { prehash } = opts;
+  const { BASE, Fp: Fp3, Fn } = Point;
+  const outputLen = hash2.outputLen;
+  const expectedLen = 2 * Fp3.BYTES;
+  if (outputLen !== void 0) {
+    asafenumber(outputLen, "hash.outputLen");
+    if (outputLen !== expectedLen)
+      throw new Error(`hash.outputLen must be ${expectedLen}, got ${outputLen}`);
+  }
+  const randomBytes4 = opts.randomBytes === void 0 ? randomBytes2 : opts.randomBytes;
+  const toMontgomery2 = opts.toMontgomery;
+  const toMontgomerySecret2 = opts.toMontgomerySecret;
+  const adjustScalarBytes2 = opts.adjustScalarBytes === void 0 ? (bytes) => bytes : opts.adjustScalarBytes;
+  const domain = opts.domain === void 0 ? (data, ctx, phflag) => {
+    abool(phflag, "phflag");
+    if (ctx.length || phflag)
+      throw new Error("Contexts/pre-hash are not supported");
+    return data;
+  } : opts.domain;
+  function modN_LE(hash3) {
+    return Fn.create(bytesToNumberLE(hash3));
+  }
+  function getPrivateScalar(key) {
+    const len = lengths.secretKey;
+    abytes2(key, lengths.secretKey, "secretKey");
+    const hashed = abytes2(hash2(key), 2 * len, "hashedSecretKey");
+    const head = adjustScalarBytes2(hashed.slice(0, len));
+    const prefix = hashed.slice(len, 2 * len);
+    const scalar = modN_LE(head);
+    return { head, prefix, scalar };
+  }
+  function getExtendedPublicKey(secretKey) {
+    const { head, prefix, scalar } = getPrivateScalar(secretKey);
+    const point = BASE.multiply(scalar);
+    const pointBytes = point.toBytes();
+    return { head, prefix, scalar, point, pointBytes };
+  }
+  function getPublicKey(secretKey) {
+    return getExtendedPublicKey(secretKey).pointBytes;
+  }
+  function hashDomainToScalar(context = Uint8Array.of(), ...msgs) {
+    const msg = concatBytes3(...msgs);
+    return modN_LE(hash2(domain(msg, abytes2(context, void 0, "context"), !!prehash)));
+  }
+  function sign(msg, secretKey, options = {}) {
+    validateObject(options, {}, {}, "options");
+    msg = copyBytes(abytes2(msg, void 0, "message"));
+    if (prehash)
+      msg = prehash(msg);
+    const { prefix, scalar, pointBytes } = getExtendedPublicKey(secretKey);
+    const r = hashDomainToScalar(options.context, prefix, msg);
+    const R = BASE.multiply(r).toBytes();
+    const k = hashDomainToScalar(options.context, R, pointBytes, msg);
+    const s = Fn.create(r + k * scalar);
+    if (!Fn.isValid(s))
+      throw new Error("sign failed: invalid s");
+    const rs = concatBytes3(R, Fn.toBytes(s));
+    return abytes2(rs, lengths.signature, "result");
+  }
+  const verifyOpts = {
+    zip215: opts.zip215
+  };
+  function verify2(sig, msg, publicKey, options = verifyOpts) {
+    validateObject(options);
+    const { context } = options;
+    const zip215 = options.zip215 === void 0 ? !!verifyOpts.zip215 : options.zip215;
+    const len = lengths.signature;
+    sig = abytes2(sig, len, "signature");
+    msg = abytes2(msg, void 0, "message");
+    publicKey = abytes2(publicKey, lengths.publicKey, "publicKey");
+    if (zip215 !== void 0)
+      abool(zip215, "zip215");
+    if (prehash)
+      msg = prehash(msg);
+    const mid = len / 2;
+    const r = sig.subarray(0, mid);
+    const s = bytesToNumberLE(sig.subarray(mid, len));
+    let A, R, SB;
+    try {
+      A = Point.fromBytes(publicKey, zip215);
+      R = Point.fromBytes(r, zip215);
+      SB = BASE.multiplyUnsafe(s);
+    } catch (error) {
+      return false;
+    }
+    if (!zip215 && A.isSmallOrder())
+      return false;
+    const k = hashDomainToScalar(context, r, publicKey, msg);
+    const RkA = R.add(A.multiplyUnsafe(k));
+    return RkA.subtract(SB).clearCofactor().is0();
+  }
+  const _size = Fp3.BYTES;
+  const lengths = {
+    secretKey: _size,
+    publicKey: _size,
+    signature: 2 * _size,
+    seed: _size
+  };
+  function randomSecretKey(seed) {
+    seed = seed === void 0 ? randomBytes4(lengths.seed) : seed;
+    return abytes2(seed, lengths.seed, "seed");
+  }
+  function isValidSecretKey(key) {
+    return isBytes2(key) && key.length === lengths.secretKey;
+  }
+  function isValidPublicKey(key, zip215) {
+    try {
+      return !!Point.fromBytes(key, zip215 === void 0 ? verifyOpts.zip215 : zip215);
+    } catch (error) {
+      return false;
+    }
+  }
+  const utils = {
+    getExtendedPublicKey,
+    randomSecretKey,
+    isValidSecretKey,
+    isValidPublicKey,
+    /** Converts an Edwards public key to a companion Montgomery public key. */
+    toMontgomery(publicKey) {
+      if (toMontgomery2 === void 0)
+        throw new Error("Montgomery conversion is not supported for this curve");
+      return toMontgomery2(Point.fromBytes(publicKey));
+    },
+    toMontgomerySecret(secretKey) {
+      if (toMontgomerySecret2 === void 0)
+        throw new Error("Montgomery conversion is not supported for this curve");
+      return toMontgomerySecret2(secretKey);
+    }
+  };
+  Object.freeze(lengths);
+  Object.freeze(utils);
+  return Object.freeze({
+    keygen: createKeygen(randomSecretKey, getPublicKey),
+    getPublicKey,
+    sign,
+    verify: verify2,
+    utils,
+    Point,
+    lengths
+  });
+}
+var _0n4, _1n4, _2n2, _4n3, _8n2;
+var init_edwards = __esm({
+  "node_modules/@noble/curves/abstract/edwards.js"() {
+    init_utils2();
+    init_curve();
+    init_modular();
+    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+    _0n4 = /* @__PURE__ */ BigInt(0);
+    _1n4 = /* @__PURE__ */ BigInt(1);
+    _2n2 = /* @__PURE__ */ BigInt(2);
+    _4n3 = /* @__PURE__ */ BigInt(4);
+    _8n2 = /* @__PURE__ */ BigInt(8);
+  }
+});
+
+// node_modules/@noble/curves/abstract/hash-to-curve.js
+function i2osp(value, length) {
+  asafenumber(value);
+  asafenumber(length);
+  if (length < 0 || length > 4)
+    throw new Error("invalid I2OSP length: " + length);
+  if (value < 0 || value > 2 ** (8 * length) - 1)
+    throw new Error("invalid I2OSP input: " + value);
+  const res = Array.from({ length }).fill(0);
+  for (let i = length - 1; i >= 0; i--) {
+    res[i] = value & 255;
+    value >>>= 8;
+  }
+  return new Uint8Array(res);
+}
+function strxor(a, b) {
+  const arr = new Uint8Array(a.length);
+  for (let i = 0; i < a.length; i++) {
+    arr[i] = a[i] ^ b[i];
+  }
+  return arr;
+}
+function normDST(DST) {
+  if (!isBytes2(DST) && typeof DST !== "string")
+    throw new Error("DST must be Uint8Array or ascii string");
+  const dst = typeof DST === "string" ? asciiToBytes(DST) : DST;
+  if (dst.length === 0)
+    throw new Error("DST must be non-empty");
+  return dst;
+}
+function expand_message_xmd(msg, DST, lenInBytes, H) {
+  abytes2(msg);
+  asafenumber(lenInBytes);
+  if (typeof H !== "function")
+    throw new Error("expand_message_xmd: expected hash function");
+  asafenumber(H.outputLen, "hash.outputLen");
+  asafenumber(H.blockLen, "hash.blockLen");
+  DST = normDST(DST);
+  if (DST.length > 255)
+    DST = H(concatBytes3(asciiToBytes("H2C-OVERSIZE-DST-"), DST));
+  const { outputLen: b_in_bytes, blockLen: r_in_bytes } = H;
+  const ell = Math.ceil(lenInBytes / b_in_bytes);
+  if (lenInBytes > 65535 || ell > 255)
+    throw new Error("expand_message_xmd: invalid lenInBytes");
+  const DST_prime = concatBytes3(DST, i2osp(DST.length, 1));
+  const Z_pad = new Uint8Array(r_in_bytes);
+  const l_i_b_str = i2osp(lenInBytes, 2);
+  const b = new Array(ell);
+  const b_0 = H(concatBytes3(Z_pad, msg, l_i_b_str, i2osp(0, 1), DST_prime));
+  b[0] = H(concatBytes3(b_0, i2osp(1, 1), DST_prime));
+  for (let i = 1; i < ell; i++) {
+    const args = [strxor(b_0, b[i - 1]), i2osp(i + 1, 1), DST_prime];
+    b[i] = H(concatBytes3(...args));
+  }
+  const pseudo_random_bytes = concatBytes3(...b);
+  return pseudo_random_bytes.slice(0, lenInBytes);
+}
+function expand_message_xof(msg, DST, lenInBytes, k, H) {
+  abytes2(msg);
+  asafenumber(lenInBytes);
+  asafenumber(k, "k");
+  if (k < 0)
+    throw new Error("expand_message_xof: invalid k");
+  if (typeof H !== "function")
+    throw new Error("expand_message_xof: expected XOF function");
+  if (typeof H.create !== "function")
+    throw new Error("expand_message_xof: expected XOF create");
+  DST = normDST(DST);
+  if (lenInBytes < 0 || lenInBytes > 65535)
+    throw new Error("expand_message_xof: invalid lenInBytes");
+  if (DST.length > 255) {
+    const dkLen = Math.ceil(2 * k / 8);
+    DST = H.create({ dkLen }).update(asciiToBytes("H2C-OVERSIZE-DST-")).update(DST).digest();
+  }
+  if (DST.length > 255)
+    throw new Error("expand_message_xof: invalid DST");
+  return H.create({ dkLen: lenInBytes }).update(msg).update(i2osp(lenInBytes, 2)).update(DST).update(i2osp(DST.length, 1)).digest();
+}
+function hash_to_field(msg, count2, options) {
+  validateObject(options, {
+    p: "bigint",
+    m: "number",
+    k: "number",
+    hash: "function"
+  });
+  const { p, k, m, hash: hash2, expand: expand2, DST } = options;
+  asafenumber(hash2.outputLen, "valid hash");
+  abytes2(msg);
+  asafenumber(count2);
+  asafenumber(m, "m");
+  asafenumber(k, "k");
+  if (p <= BigInt(1))
+    throw new Error("hash_to_field: expected valid field characteristic");
+  if (count2 < 1)
+    throw new Error("hash_to_field: expected count >= 1");
+  if (m < 1)
+    throw new Error("hash_to_field: expected m >= 1");
+  if (k < 0)
+    throw new Error("hash_to_field: invalid k");
+  const log2p = p.toString(2).length;
+  const L = Math.ceil((log2p + k) / 8);
+  const len_in_bytes = count2 * m * L;
+  let prb;
+  if (expand2 === "xmd") {
+    prb = expand_message_xmd(msg, DST, len_in_bytes, hash2);
+  } else if (expand2 === "xof") {
+    prb = expand_message_xof(msg, DST, len_in_bytes, k, hash2);
+  } else if (expand2 === "_internal_pass") {
+    prb = msg;
+  } else {
+    throw new Error('expand must be "xmd" or "xof"');
+  }
+  const u = new Array(count2);
+  for (let i = 0; i < count2; i++) {
+    const e = new Array(m);
+    for (let j = 0; j < m; j++) {
+      const elm_offset = L * (j + i * m);
+      const tv = prb.subarray(elm_offset, elm_offset + L);
+      e[j] = mod(os2ip(tv), p);
+    }
+    u[i] = e;
+  }
+  return u;
+}
+function isogenyMap(field, map) {
+  validateField(field);
+  aarray(map, "map");
+  const coeff = map.map((i, row3) => {
+    aarray(i, "map[" + row3 + "]");
+    if (i.length < 1)
+      throw new Error("isogenyMap: expected non-empty coefficients");
+    return Array.from(i).reverse();
+  });
+  return (x, y) => {
+    const [xn, xd, yn, yd] = coeff.map((val) => val.reduce((acc, i) => field.add(field.mul(acc, x), i)));
+    const isZero = field.is0(xd) || field.is0(yd);
+    const [xd_inv, yd_inv] = FpInvertBatch(field, [xd, yd], true);
+    x = field.mul(xn, xd_inv);
+    y = field.mul(y, field.mul(yn, yd_inv));
+    return isZero ? { x: field.ZERO, y: field.ZERO } : { x, y };
+  };
+}
+function createHasher2(Point, mapToCurve, defaults) {
+  if (typeof mapToCurve !== "function")
+    throw new Error("mapToCurve() must be defined");
+  validateObject(defaults);
+  const snapshot = (src) => Object.freeze({
+    ...src,
+    DST: isBytes2(src.DST) ? copyBytes(src.DST) : src.DST,
+    ...src.encodeDST === void 0 ? {} : { encodeDST: isBytes2(src.encodeDST) ? copyBytes(src.encodeDST) : src.encodeDST }
+  });
+  const safeDefaults = snapshot(defaults);
+  const dstOverride = (options) => options && options.DST !== void 0 ? { DST: options.DST } : void 0;
+  function map(num) {
+    return Point.fromAffine(mapToCurve(num));
+  }
+  function clear(initial) {
+    const P = initial.clearCofactor();
+    if (P.equals(Point.ZERO))
+      return Point.ZERO;
+    P.assertValidity();
+    return P;
+  }
+  return Object.freeze({
+    get defaults() {
+      return snapshot(safeDefaults);
+    },
+    Point,
+    hashToCurve(msg, options) {
+      const opts = Object.assign({}, safeDefaults, dstOverride(options));
+      const u = hash_to_field(msg, 2, opts);
+      const u0 = map(u[0]);
+      const u1 = map(u[1]);
+      return clear(u0.add(u1));
+    },
+    encodeToCurve(msg, options) {
+      const optsDst = safeDefaults.encodeDST === void 0 ? {} : { DST: safeDefaults.encodeDST };
+      const opts = Object.assign({}, safeDefaults, optsDst, dstOverride(options));
+      const u = hash_to_field(msg, 1, opts);
+      const u0 = map(u[0]);
+      return clear(u0);
+    },
+    /** See {@link H2CHasher} */
+    mapToCurve(scalars) {
+      if (safeDefaults.m === 1) {
+        if (typeof scalars !== "bigint")
+          throw new Error("expected bigint (m=1)");
+        return clear(map([scalars]));
+      }
+      if (!Array.isArray(scalars))
+        throw new Error("expected array of bigints");
+      if (scalars.length !== safeDefaults.m)
+        throw new Error(`expected array of ${safeDefaults.m} bigints`);
+      for (const i of scalars)
+        if (typeof i !== "bigint")
+          throw new Error("expected array of bigints");
+      return clear(map(scalars));
+    },
+    // hash_to_scalar can produce 0: https://www.rfc-editor.org/errata/eid8393
+    // RFC 9380, draft-irtf-cfrg-bbs-signatures-08. Default scalar DST is the shared generic
+    // `HashToScalar-` prefix above unless the caller overrides it per invocation.
+    hashToScalar(msg, options) {
+      const N = Point.Fn.ORDER;
+      const opts = Object.assign({}, safeDefaults, { DST: _DST_scalar }, dstOverride(options), {
+        p: N,
+        m: 1
+      });
+      return hash_to_field(msg, 1, opts)[0][0];
+    }
+  });
+}
+function SWUFpSqrtRatio(Fp3, Z) {
+  const F = validateField(Fp3);
+  const q = F.ORDER;
+  let l = _0n5;
+  for (let o = q - _1n5; o % _2n3 === _0n5; o /= _2n3)
+    l += _1n5;
+  const c1 = l;
+  const _2n_pow_c1_1 = _2n3 << c1 - _1n5 - _1n5;
+  const _2n_pow_c1 = _2n_pow_c1_1 * _2n3;
+  const c2 = (q - _1n5) / _2n_pow_c1;
+  const c3 = (c2 - _1n5) / _2n3;
+  const c4 = _2n_pow_c1 - _1n5;
+  const c5 = _2n_pow_c1_1;
+  const c6 = F.pow(Z, c2);
+  const c7 = F.pow(Z, (c2 + _1n5) / _2n3);
+  let sqrtRatio = (u, v) => {
+    let tv1 = c6;
+    let tv2 = F.pow(v, c4);
+    let tv3 = F.sqr(tv2);
+    tv3 = F.mul(tv3, v);
+    let tv5 = F.mul(u, tv3);
+    tv5 = F.pow(tv5, c3);
+    tv5 = F.mul(tv5, tv2);
+    tv2 = F.mul(tv5, v);
+    tv3 = F.mul(tv5, u);
+    let tv4 = F.mul(tv3, tv2);
+    tv5 = F.pow(tv4, c5);
+    let isQR = F.eql(tv5, F.ONE);
+    tv2 = F.mul(tv3, c7);
+    tv5 = F.mul(tv4, tv1);
+    tv3 = F.cmov(tv2, tv3, isQR);
+    tv4 = F.cmov(tv5, tv4, isQR);
+    for (let i = c1; i > _1n5; i--) {
+      let tv52 = i - _2n3;
+      tv52 = _2n3 << tv52 - _1n5;
+      let tvv5 = F.pow(tv4, tv52);
+      const e1 = F.eql(tvv5, F.ONE);
+      tv2 = F.mul(tv3, tv1);
+      tv1 = F.mul(tv1, tv1);
+      tvv5 = F.mul(tv4, tv1);
+      tv3 = F.cmov(tv2, tv3, e1);
+      tv4 = F.cmov(tvv5, tv4, e1);
+    }
+    return { isValid: !F.is0(v) && (isQR || F.is0(u)), value: tv3 };
+  };
+  if (F.ORDER % _4n4 === _3n2) {
+    const c12 = (F.ORDER - _3n2) / _4n4;
+    const c22 = F.sqrt(F.neg(Z));
+    sqrtRatio = (u, v) => {
+      let tv1 = F.sqr(v);
+      const tv2 = F.mul(u, v);
+      tv1 = F.mul(tv1, tv2);
+      let y1 = F.pow(tv1, c12);
+      y1 = F.mul(y1, tv2);
+      const y2 = F.mul(y1, c22);
+      const tv3 = F.mul(F.sqr(y1), v);
+      const isQR = F.eql(tv3, u);
+      let y = F.cmov(y2, y1, isQR);
+      return { isValid: !F.is0(v) && isQR, value: y };
+    };
+  }
+  return sqrtRatio;
+}
+function mapToCurveSimpleSWU(Fp3, opts) {
+  const F = validateField(Fp3);
+  validateObject(opts, {}, {}, "opts");
+  const { A, B, Z } = opts;
+  if (!F.isValidNot0(A) || !F.isValidNot0(B) || !F.isValid(Z))
+    throw new Error("mapToCurveSimpleSWU: invalid opts");
+  if (F.eql(Z, F.neg(F.ONE)) || FpIsSquare(F, Z))
+    throw new Error("mapToCurveSimpleSWU: invalid opts");
+  const x = F.mul(B, F.inv(F.mul(Z, A)));
+  const gx = F.add(F.add(F.mul(F.sqr(x), x), F.mul(A, x)), B);
+  if (!FpIsSquare(F, gx))
+    throw new Error("mapToCurveSimpleSWU: invalid opts");
+  const sqrtRatio = SWUFpSqrtRatio(F, Z);
+  if (!F.isOdd)
+    throw new Error("Field does not have .isOdd()");
+  return (u) => {
+    let tv1, tv2, tv3, tv4, tv5, tv6, x2, y;
+    tv1 = F.sqr(u);
+    tv1 = F.mul(tv1, Z);
+    tv2 = F.sqr(tv1);
+    tv2 = F.add(tv2, tv1);
+    tv3 = F.add(tv2, F.ONE);
+    tv3 = F.mul(tv3, B);
+    tv4 = F.cmov(Z, F.neg(tv2), !F.eql(tv2, F.ZERO));
+    tv4 = F.mul(tv4, A);
+    tv2 = F.sqr(tv3);
+    tv6 = F.sqr(tv4);
+    tv5 = F.mul(tv6, A);
+    tv2 = F.add(tv2, tv5);
+    tv2 = F.mul(tv2, tv3);
+    tv6 = F.mul(tv6, tv4);
+    tv5 = F.mul(tv6, B);
+    tv2 = F.add(tv2, tv5);
+    x2 = F.mul(tv1, tv3);
+    const { isValid, value } = sqrtRatio(tv2, tv6);
+    y = F.mul(tv1, u);
+    y = F.mul(y, value);
+    x2 = F.cmov(x2, tv3, isValid);
+    y = F.cmov(y, value, isValid);
+    const e1 = F.isOdd(u) === F.isOdd(y);
+    y = F.cmov(F.neg(y), y, e1);
+    const tv4_inv = FpInvertBatch(F, [tv4], true)[0];
+    x2 = F.mul(x2, tv4_inv);
+    return { x: x2, y };
+  };
+}
+var _0n5, _1n5, _2n3, _3n2, _4n4, os2ip, _DST_scalar;
+var init_hash_to_curve = __esm({
+  "node_modules/@noble/curves/abstract/hash-to-curve.js"() {
+    init_utils2();
+    init_modular();
+    _0n5 = /* @__PURE__ */ BigInt(0);
+    _1n5 = /* @__PURE__ */ BigInt(1);
+    _2n3 = /* @__PURE__ */ BigInt(2);
+    _3n2 = /* @__PURE__ */ BigInt(3);
+    _4n4 = /* @__PURE__ */ BigInt(4);
+    os2ip = bytesToNumberBE;
+    _DST_scalar = "HashToScalar-";
+  }
+});
+
+// node_modules/@noble/curves/ed25519.js
+function ed25519_pow_2_252_3(x) {
+  const _10n = BigInt(10), _20n = BigInt(20), _40n = BigInt(40), _80n = BigInt(80);
+  const P = ed25519_CURVE_p;
+  const x2 = x * x % P;
+  const b2 = x2 * x % P;
+  const b4 = pow2(b2, _2n4, P) * b2 % P;
+  const b5 = pow2(b4, _1n6, P) * x % P;
+  const b10 = pow2(b5, _5n2, P) * b5 % P;
+  const b20 = pow2(b10, _10n, P) * b10 % P;
+  const b40 = pow2(b20, _20n, P) * b20 % P;
+  const b80 = pow2(b40, _40n, P) * b40 % P;
+  const b160 = pow2(b80, _80n, P) * b80 % P;
+  const b240 = pow2(b160, _80n, P) * b80 % P;
+  const b250 = pow2(b240, _10n, P) * b10 % P;
+  const pow_p_5_8 = pow2(b250, _2n4, P) * x % P;
+  return { pow_p_5_8, b2 };
+}
+function adjustScalarBytes(bytes) {
+  bytes[0] &= 248;
+  bytes[31] &= 127;
+  bytes[31] |= 64;
+  return bytes;
+}
+function uvRatio(u, v) {
+  const P = ed25519_CURVE_p;
+  const v3 = mod(v * v * v, P);
+  const v7 = mod(v3 * v3 * v, P);
+  const pow3 = ed25519_pow_2_252_3(u * v7).pow_p_5_8;
+  let x = mod(u * v3 * pow3, P);
+  const vx2 = mod(v * x * x, P);
+  const root1 = x;
+  const root2 = mod(x * ED25519_SQRT_M1, P);
+  const useRoot1 = vx2 === u;
+  const useRoot2 = vx2 === mod(-u, P);
+  const noRoot = vx2 === mod(-u * ED25519_SQRT_M1, P);
+  if (useRoot1)
+    x = root1;
+  if (useRoot2 || noRoot)
+    x = root2;
+  if (isNegativeLE(x, P))
+    x = mod(-x, P);
+  return { isValid: useRoot1 || useRoot2, value: x };
+}
+function toMontgomery(point) {
+  const { y } = point;
+  return Fp.toBytes(Fp.div(_1n6 + y, _1n6 - y));
+}
+function toMontgomerySecret(secretKey) {
+  const size = ed25519_Point.Fp.BYTES;
+  abytes(secretKey, size);
+  return adjustScalarBytes(sha512(secretKey.subarray(0, size))).subarray(0, size);
+}
+function ed(opts) {
+  return eddsa(ed25519_Point, sha512, Object.assign({ adjustScalarBytes, toMontgomery, toMontgomerySecret, zip215: true }, opts));
+}
+var _1n6, _2n4, _5n2, _8n3, ed25519_CURVE_p, ed25519_CURVE, ED25519_SQRT_M1, ed25519_Point, Fp, ed25519;
+var init_ed25519 = __esm({
+  "node_modules/@noble/curves/ed25519.js"() {
+    init_sha2();
+    init_utils();
+    init_edwards();
+    init_modular();
+    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+    _1n6 = /* @__PURE__ */ BigInt(1);
+    _2n4 = /* @__PURE__ */ BigInt(2);
+    _5n2 = /* @__PURE__ */ BigInt(5);
+    _8n3 = /* @__PURE__ */ BigInt(8);
+    ed25519_CURVE_p = /* @__PURE__ */ BigInt("0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed");
+    ed25519_CURVE = /* @__PURE__ */ (() => ({
+      p: ed25519_CURVE_p,
+      n: BigInt("0x1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed"),
+      h: _8n3,
+      a: BigInt("0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffec"),
+      d: BigInt("0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3"),
+      Gx: BigInt("0x216936d3cd6e53fec0a4e231fdd6dc5c692cc7609525a7b2c9562d608f25d51a"),
+      Gy: BigInt("0x6666666666666666666666666666666666666666666666666666666666666658")
+    }))();
+    ED25519_SQRT_M1 = /* @__PURE__ */ BigInt("19681161376707505956807079304988542015446066515923890162744021073123829784752");
+    ed25519_Point = /* @__PURE__ */ edwards(ed25519_CURVE, { uvRatio });
+    Fp = /* @__PURE__ */ (() => ed25519_Point.Fp)();
+    ed25519 = /* @__PURE__ */ ed({});
+  }
+});
+
+// src/crypto/ed25519-pure.ts
+var ed25519_pure_exports = {};
+__export(ed25519_pure_exports, {
+  verifyPurely: () => verifyPurely
+});
+function verifyPurely(publicKey, message, signature2) {
+  return ed25519.verify(signature2, message, publicKey, { zip215: false });
+}
+var init_ed25519_pure = __esm({
+  "src/crypto/ed25519-pure.ts"() {
+    "use strict";
+    init_ed25519();
+  }
+});
+
+// src/certificate/verify.ts
+init_utils();
 
 // src/core/bytes.ts
 var utf8 = new TextEncoder();
@@ -418,14 +2972,6 @@ function listAt(value, ...path) {
 function text(value) {
   return typeof value === "string" ? value : void 0;
 }
-function parsedObject(json) {
-  try {
-    const value = typeof json === "string" ? JSON.parse(json) : void 0;
-    return isObject(value) ? value : void 0;
-  } catch {
-    return void 0;
-  }
-}
 function show(value) {
   if (value === void 0) return "nothing";
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
@@ -439,6 +2985,11 @@ function printable(words) {
 }
 function canonical(value) {
   return isJson(value) ? canonicalize(value) : void 0;
+}
+function canonicalText(value) {
+  const text3 = canonicalize(value);
+  assert(text3 !== void 0, "an object has a canonical form");
+  return text3;
 }
 function isJson(value) {
   const left = [value];
@@ -520,302 +3071,42 @@ function fromBase64(text3) {
   return bytes;
 }
 
-// node_modules/@noble/hashes/_u64.js
-var fromNumH = (n) => n / 2 ** 32 | 0;
-var fromNumL = (n) => n >>> 0;
-function setU64FromNum(view, byteOffset, n, isLE2) {
-  const h = fromNumH(n);
-  const l = fromNumL(n);
-  view.setUint32(byteOffset, isLE2 ? l : h, isLE2);
-  view.setUint32(byteOffset + 4, isLE2 ? h : l, isLE2);
-}
-
-// node_modules/@noble/hashes/_md.js
-function Chi(a, b, c) {
-  return a & b ^ ~a & c;
-}
-function Maj(a, b, c) {
-  return a & b ^ a & c ^ b & c;
-}
-var HashMD = class {
-  blockLen;
-  outputLen;
-  canXOF = false;
-  padOffset;
-  isLE;
-  // For partial updates less than block size
-  buffer;
-  view;
-  finished = false;
-  length = 0;
-  pos = 0;
-  destroyed = false;
-  constructor(blockLen, outputLen, padOffset, isLE2) {
-    this.blockLen = blockLen;
-    this.outputLen = outputLen;
-    this.padOffset = padOffset;
-    this.isLE = isLE2;
-    this.buffer = new Uint8Array(blockLen);
-    this.view = createView(this.buffer);
-  }
-  update(data) {
-    aexists(this);
-    abytes(data);
-    const { view, buffer, blockLen } = this;
-    const len = data.length;
-    let processed = false;
-    for (let pos = 0; pos < len; ) {
-      const take = Math.min(blockLen - this.pos, len - pos);
-      if (take === blockLen) {
-        const dataView = createView(data);
-        for (; blockLen <= len - pos; pos += blockLen)
-          this.process(dataView, pos);
-        processed = true;
-        continue;
-      }
-      buffer.set(pos === 0 && take === len ? data : data.subarray(pos, pos + take), this.pos);
-      this.pos += take;
-      pos += take;
-      if (this.pos === blockLen) {
-        this.process(view, 0);
-        this.pos = 0;
-        processed = true;
-      }
-    }
-    this.length += data.length;
-    if (processed)
-      this.roundClean();
-    return this;
-  }
-  digestInto(out) {
-    aexists(this);
-    aoutput(out, this);
-    this.finished = true;
-    const { buffer, view, blockLen, isLE: isLE2 } = this;
-    let { pos } = this;
-    buffer[pos++] = 128;
-    buffer.fill(0, pos);
-    if (this.padOffset > blockLen - pos) {
-      this.process(view, 0);
-      buffer.fill(0);
-    }
-    setU64FromNum(view, blockLen - 8, this.length * 8, isLE2);
-    this.process(view, 0);
-    this.roundClean();
-    const oview = out === buffer ? view : createView(out);
-    const len = this.outputLen;
-    const outLen = len / 4;
-    const state = this.get();
-    if (len % 4 || outLen > state.length)
-      throw new Error("invalid outputLen");
-    for (let i = 0; i < outLen; i++)
-      oview.setUint32(4 * i, state[i], isLE2);
-  }
-  digest() {
-    const { buffer, outputLen } = this;
-    this.digestInto(buffer);
-    const res = buffer.slice(0, outputLen);
-    this.destroy();
-    return res;
-  }
-  _cloneIntoMeta(to) {
-    const { buffer, length, finished, destroyed, pos } = this;
-    to.destroyed = destroyed;
-    to.finished = finished;
-    to.length = length;
-    to.pos = pos;
-    if (pos)
-      to.buffer.set(buffer);
-    return to;
-  }
-  clone() {
-    return this._cloneInto();
-  }
-};
-var SHA256_IV = /* @__PURE__ */ Uint32Array.from([
-  1779033703,
-  3144134277,
-  1013904242,
-  2773480762,
-  1359893119,
-  2600822924,
-  528734635,
-  1541459225
-]);
-
-// node_modules/@noble/hashes/sha2.js
-var SHA256_K = /* @__PURE__ */ Uint32Array.from([
-  1116352408,
-  1899447441,
-  3049323471,
-  3921009573,
-  961987163,
-  1508970993,
-  2453635748,
-  2870763221,
-  3624381080,
-  310598401,
-  607225278,
-  1426881987,
-  1925078388,
-  2162078206,
-  2614888103,
-  3248222580,
-  3835390401,
-  4022224774,
-  264347078,
-  604807628,
-  770255983,
-  1249150122,
-  1555081692,
-  1996064986,
-  2554220882,
-  2821834349,
-  2952996808,
-  3210313671,
-  3336571891,
-  3584528711,
-  113926993,
-  338241895,
-  666307205,
-  773529912,
-  1294757372,
-  1396182291,
-  1695183700,
-  1986661051,
-  2177026350,
-  2456956037,
-  2730485921,
-  2820302411,
-  3259730800,
-  3345764771,
-  3516065817,
-  3600352804,
-  4094571909,
-  275423344,
-  430227734,
-  506948616,
-  659060556,
-  883997877,
-  958139571,
-  1322822218,
-  1537002063,
-  1747873779,
-  1955562222,
-  2024104815,
-  2227730452,
-  2361852424,
-  2428436474,
-  2756734187,
-  3204031479,
-  3329325298
-]);
-var SHA256_W = /* @__PURE__ */ new Uint32Array(64);
-var SHA2_32B = class extends HashMD {
-  // We cannot use array here since array allows indexing by variable
-  // which means optimizer/compiler cannot use registers.
-  // Numeric initializers matter: starting the fields as `undefined` changes
-  // V8's field representation and makes sha256 3x slower (measured).
-  A = 0;
-  B = 0;
-  C = 0;
-  D = 0;
-  E = 0;
-  F = 0;
-  G = 0;
-  H = 0;
-  constructor(outputLen, IV) {
-    super(64, outputLen, 8, false);
-    this.A = IV[0] | 0;
-    this.B = IV[1] | 0;
-    this.C = IV[2] | 0;
-    this.D = IV[3] | 0;
-    this.E = IV[4] | 0;
-    this.F = IV[5] | 0;
-    this.G = IV[6] | 0;
-    this.H = IV[7] | 0;
-  }
-  get() {
-    const { A, B, C, D, E, F, G, H } = this;
-    return [A, B, C, D, E, F, G, H];
-  }
-  // prettier-ignore
-  set(A, B, C, D, E, F, G, H) {
-    this.A = A | 0;
-    this.B = B | 0;
-    this.C = C | 0;
-    this.D = D | 0;
-    this.E = E | 0;
-    this.F = F | 0;
-    this.G = G | 0;
-    this.H = H | 0;
-  }
-  _cloneInto(to) {
-    (to ||= new this.constructor()).set(...this.get());
-    return this._cloneIntoMeta(to);
-  }
-  process(view, offset) {
-    for (let i = 0; i < 16; i++, offset += 4)
-      SHA256_W[i] = view.getUint32(offset, false);
-    for (let i = 16; i < 64; i++) {
-      const W15 = SHA256_W[i - 15];
-      const W2 = SHA256_W[i - 2];
-      const s0 = rotr(W15, 7) ^ rotr(W15, 18) ^ W15 >>> 3;
-      const s1 = rotr(W2, 17) ^ rotr(W2, 19) ^ W2 >>> 10;
-      SHA256_W[i] = s1 + SHA256_W[i - 7] + s0 + SHA256_W[i - 16] | 0;
-    }
-    let { A, B, C, D, E, F, G, H } = this;
-    for (let i = 0; i < 64; i++) {
-      const sigma1 = rotr(E, 6) ^ rotr(E, 11) ^ rotr(E, 25);
-      const T1 = H + sigma1 + Chi(E, F, G) + SHA256_K[i] + SHA256_W[i] | 0;
-      const sigma0 = rotr(A, 2) ^ rotr(A, 13) ^ rotr(A, 22);
-      const T2 = sigma0 + Maj(A, B, C) | 0;
-      H = G;
-      G = F;
-      F = E;
-      E = D + T1 | 0;
-      D = C;
-      C = B;
-      B = A;
-      A = T1 + T2 | 0;
-    }
-    A = A + this.A | 0;
-    B = B + this.B | 0;
-    C = C + this.C | 0;
-    D = D + this.D | 0;
-    E = E + this.E | 0;
-    F = F + this.F | 0;
-    G = G + this.G | 0;
-    H = H + this.H | 0;
-    this.set(A, B, C, D, E, F, G, H);
-  }
-  roundClean() {
-    clean(SHA256_W);
-  }
-  destroy() {
-    this.destroyed = true;
-    this.set(0, 0, 0, 0, 0, 0, 0, 0);
-    clean(this.buffer);
-  }
-};
-var _SHA256 = class extends SHA2_32B {
-  constructor() {
-    super(32, SHA256_IV);
-  }
-};
-var sha256 = /* @__PURE__ */ createHasher(
-  () => new _SHA256(),
-  /* @__PURE__ */ oidNist(1)
-);
-
-// src/crypto/sha256.ts
+// src/crypto/ed25519.ts
+var PUBLIC_KEY_BYTES = 32;
+var SIGNATURE_BYTES = 64;
+var SPKI_HEAD = Uint8Array.from([48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0]);
 var { process } = globalThis;
 var native = process?.getBuiltinModule?.("node:crypto");
-var sha2562 = native?.hash === void 0 ? (data) => sha256(data) : (data) => bytesOf(native.hash("sha256", data, "binary"));
-function bytesOf(text3) {
-  const bytes = new Uint8Array(text3.length);
-  for (let i = 0; i < text3.length; i++) bytes[i] = text3.charCodeAt(i);
-  return bytes;
+var verify = native === void 0 ? (await Promise.resolve().then(() => (init_ed25519_pure(), ed25519_pure_exports))).verifyPurely : nativeVerify(native);
+function verifyEd25519(publicKey, message, signature2) {
+  if (publicKey.length !== PUBLIC_KEY_BYTES || signature2.length !== SIGNATURE_BYTES) return false;
+  return verify(publicKey, message, signature2);
+}
+function nativeVerify(crypto) {
+  return (publicKey, message, signature2) => {
+    const key = concatBytes2(SPKI_HEAD, publicKey);
+    return crypto.verify(
+      null,
+      message,
+      crypto.createPublicKey({ key, format: "der", type: "spki" }),
+      signature2
+    );
+  };
+}
+
+// src/crypto/sha256.ts
+init_sha2();
+var SHA256_BYTES = 32;
+var { process: process2 } = globalThis;
+var { hash } = process2?.getBuiltinModule?.("node:crypto") ?? {};
+function sha2562(data, digest2 = new Uint8Array(SHA256_BYTES)) {
+  if (hash === void 0) {
+    digest2.set(sha256(data));
+    return digest2;
+  }
+  const text3 = hash("sha256", data, "binary");
+  for (let i = 0; i < SHA256_BYTES; i++) digest2[i] = text3.charCodeAt(i);
+  return digest2;
 }
 
 // src/crypto/merkle.ts
@@ -837,9 +3128,9 @@ function pieceHash(salt, piece) {
 }
 function taggedHash(tag, ...parts) {
   const input = concatBytes2(Uint8Array.of(tag), ...parts);
-  const hash = sha2562(input);
+  const hash2 = sha2562(input);
   input.fill(0);
-  return hash;
+  return hash2;
 }
 var nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = 1;
@@ -885,9 +3176,10 @@ function equalHashes(a, b) {
 }
 
 // src/crypto/note.ts
+init_utils();
 var ED25519_TYPE = 1;
 var COSIGNATURE_TYPE = 4;
-var PUBLIC_KEY_BYTES = 32;
+var PUBLIC_KEY_BYTES2 = 32;
 var TIMESTAMP_BYTES = 8;
 var ED25519_SIGNATURE_BYTES = 64;
 var KEY_ID_BYTES = 4;
@@ -913,7 +3205,7 @@ function verifierKey(name, publicKey, type = ED25519_TYPE) {
 function parseVerifierKey(text3) {
   const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text3) ?? [];
   const bytes = fromBase64(typed ?? "");
-  if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return void 0;
+  if (bytes?.length !== 1 + PUBLIC_KEY_BYTES2 || !isKeyName(name)) return void 0;
   const [type] = bytes;
   const publicKey = bytes.slice(1);
   if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return void 0;
@@ -975,9 +3267,9 @@ function parseHashes(texts2) {
   if (!Array.isArray(texts2)) return void 0;
   const hashes = [];
   for (const each of texts2) {
-    const hash = typeof each === "string" ? fromBase64(each) : void 0;
-    if (hash?.length !== HASH_BYTES) return void 0;
-    hashes.push(hash);
+    const hash2 = typeof each === "string" ? fromBase64(each) : void 0;
+    if (hash2?.length !== HASH_BYTES) return void 0;
+    hashes.push(hash2);
   }
   return hashes;
 }
@@ -987,37 +3279,27 @@ function parseCount(text3) {
 }
 
 // src/certificate/verdict.ts
+init_utils();
 var Refusal = class extends Error {
   name = "Refusal";
 };
 function refuse(why) {
   throw new Refusal(why);
 }
-async function found(find) {
+function found(find) {
   try {
-    const known = await find();
+    const known = find();
     return Object.assign(() => known, { known });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return () => refuse(error.message);
+    const refusal = error.message;
+    return Object.assign(() => refuse(refusal), { refusal });
   }
 }
-function refusalOf(check2) {
-  try {
-    check2();
-    return void 0;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return error.message;
-  }
-}
-async function about(what, find) {
-  try {
-    return await find();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    refuse(`${what}: ${error.message}`);
-  }
+function about(what, find) {
+  const { known, refusal } = found(find);
+  if (refusal !== void 0) refuse(`${what}: ${refusal}`);
+  return known;
 }
 function digestText(data) {
   return `sha256:${bytesToHex(sha2562(typeof data === "string" ? utf8Bytes(data) : data))}`;
@@ -1039,8 +3321,8 @@ function readCheckpoint(noteText) {
   return { note, checkpoint };
 }
 function holdsLeaf({ proof, checkpoint }, leaf) {
-  const hash = leafHash(utf8Bytes(leaf));
-  return verifyInclusion(hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
+  const hash2 = leafHash(utf8Bytes(leaf));
+  return verifyInclusion(hash2, proof.index, checkpoint.size, proof.path, checkpoint.root);
 }
 function knownKeys(keys) {
   const predecessors = member(keys, "predecessors") ?? [];
@@ -1074,34 +3356,46 @@ function keysOfLog(log) {
   }
   return known;
 }
-async function readSignatures(keys, { note, checkpoint }, verify) {
+function signaturesBy({ text: text3, signatures }, keys) {
+  return signatures.flatMap(
+    (line) => keys.filter(({ name, keyId }) => name === line.name && keyId === line.keyId).map((key) => {
+      const { keyId, signature: signature2 } = line;
+      const isTimed = key.type === COSIGNATURE_TYPE;
+      const timed = isTimed ? readTimestamped(signature2) : { atS: void 0, signature: signature2 };
+      if (timed === void 0) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
+      const message = timed.atS === void 0 ? text3 : cosignatureText(timed.atS, text3);
+      if (!verifyEd25519(key.publicKey, utf8Bytes(message), timed.signature))
+        refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
+      return { key, atS: timed.atS, line };
+    })
+  );
+}
+function readSignatures(keys, { note, checkpoint }) {
   const known = knownKeys(keys);
-  const signed = [];
   const { origin } = checkpoint;
-  if (!known.some(({ name }) => name === origin))
+  const own = known.filter(({ name }) => name === origin);
+  if (own.length === 0)
     refuse(
       `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`
     );
-  for (const { name, keyId, signature: signature2 } of note.signatures) {
-    for (const key of known) {
-      if (key.name !== name || name !== origin) continue;
-      const isTimed = keyId === noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
-      if (!isTimed && keyId !== key.keyId) continue;
-      const timed2 = isTimed ? readTimestamped(signature2) : { atS: void 0, signature: signature2 };
-      if (timed2 === void 0) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
-      const message = timed2.atS === void 0 ? note.text : cosignatureText(timed2.atS, note.text);
-      await checkSignature(key.publicKey, keyId, message, timed2.signature, verify);
-      signed.push({ key, atS: timed2.atS });
-    }
-  }
+  const signers = own.flatMap(
+    (of) => [ED25519_TYPE, COSIGNATURE_TYPE].map((type) => ({
+      name: origin,
+      keyId: noteKeyId(origin, of.publicKey, type),
+      type,
+      publicKey: of.publicKey,
+      of
+    }))
+  );
+  const signed = signaturesBy(note, signers).map(({ key, atS }) => ({ key: key.of, atS }));
   if (!signed.some(({ atS }) => atS === void 0)) refuse("None of the known keys signed the checkpoint.");
   const timed = new Set(signed.filter(({ atS }) => atS !== void 0).map(({ key }) => key));
   const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
   if (silent !== void 0) refuse(`Key ${silent.key.keyId} signed the checkpoint without saying when.`);
   return signed;
 }
-async function readSigned(keys, read) {
-  const signed = await readSignatures(keys, read);
+function readSigned(keys, read) {
+  const signed = readSignatures(keys, read);
   const times2 = signed.flatMap(({ atS: atS2 }) => atS2 ?? []);
   const atS = times2.length > 0 ? Math.min(...times2) : void 0;
   const isRightful = signed.some(
@@ -1110,45 +3404,25 @@ async function readSigned(keys, read) {
   if (!isRightful) refuse("The key that signed the checkpoint had been retired before.");
   return { note: read.note, checkpoint: read.checkpoint, atS };
 }
-async function loggedLeaf(leaf, proof, keys) {
+function loggedLeaf(leaf, proof, keys) {
   if (proof === null || proof === void 0) refuse("It is not in the log yet: fetch it again in a moment.");
   const at = readProof(proof);
   if (!holdsLeaf(at, leaf)) refuse(`It is not leaf ${at.proof.index} of the tree that its proof names.`);
-  const { atS } = await readSigned(keys, at);
+  const { atS } = readSigned(keys, at);
   if (atS === void 0) refuse("The checkpoint does not say when the log signed it.");
   return { at, atS };
 }
-async function readCosignatures(keys, { note }) {
+function readCosignatures(keys, { note }) {
   const seen = /* @__PURE__ */ new Map();
   for (const each of keys) {
     const key = parseVerifierKey(each);
     if (key?.type !== COSIGNATURE_TYPE) refuse(`${each} is not the verifier key of a witness.`);
-    for (const { name, keyId, signature: signature2 } of note.signatures) {
-      if (name !== key.name || keyId !== key.keyId) continue;
-      const timed = readTimestamped(signature2);
-      if (timed === void 0) refuse(`The cosignature of ${name} is malformed.`);
-      await checkSignature(key.publicKey, keyId, cosignatureText(timed.atS, note.text), timed.signature);
-      const bytes = key.publicKey.join();
-      if (!seen.has(bytes)) seen.set(bytes, { name, atS: timed.atS });
-    }
+    const bytes = key.publicKey.join();
+    for (const { atS = 0 } of signaturesBy(note, [key]))
+      if (!seen.has(bytes)) seen.set(bytes, { name: key.name, atS });
   }
   return [...seen.values()];
 }
-async function checkSignature(publicKey, keyId, signedText, signature2, verify = bySubtle) {
-  if (!await verify(publicKey, utf8Bytes(signedText), signature2))
-    refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
-}
-var bySubtle = async (publicKey, message, signature2) => {
-  const { subtle } = crypto;
-  if (subtle === void 0) refuse("Signatures cannot be checked here: this page was not loaded over https.");
-  try {
-    const imported = await subtle.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
-    return await subtle.verify("Ed25519", imported, signature2, message);
-  } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
-    return refuse(`Signatures cannot be checked here: no Ed25519 (${error.name}).`);
-  }
-};
 
 // src/core/vocabulary.ts
 var ENTROPY_MODES = ["quantum-seeded", "pure", "csprng"];
@@ -1262,6 +3536,9 @@ function digest(hex) {
   return hex === void 0 ? void 0 : `sha256:${hex}`;
 }
 
+// src/certificate/derive.ts
+init_utils();
+
 // src/certificate/windows.ts
 function resultOf(lot, mode, drawn) {
   if (mode === "csprng")
@@ -1291,16 +3568,16 @@ function sumOf(windows, isCovered) {
 }
 function servedWindows(tested) {
   const conditioned = tested.filter(({ of }) => of === "conditioned");
-  const erased = conditioned.filter(hasFailed).map(bytesOf2).sort(byPlace);
+  const erased = conditioned.filter(hasFailed).map(bytesOf).sort(byPlace);
   return conditioned.filter((window) => !hasFailed(window)).map((window) => {
-    const { from, to } = bytesOf2(window);
+    const { from, to } = bytesOf(window);
     return { window, span: { from: from - erasedBefore(erased, from), to: to - erasedBefore(erased, to) } };
   }).sort((a, b) => byPlace(a.span, b.span));
 }
 function hasFailed({ bits, verified }) {
   return bits >= TESTED_BITS && !verified;
 }
-function bytesOf2({ first_bit: firstBit, bits }) {
+function bytesOf({ first_bit: firstBit, bits }) {
   return { from: firstBit / 8, to: (firstBit + bits) / 8 };
 }
 function byPlace(a, b) {
@@ -1783,8 +4060,8 @@ function formedLots(leaves) {
   return leaves;
 }
 function requireForm(schema, value, place) {
-  const flaw = refusalOf(() => checkForm(schema, value, place));
-  if (flaw !== void 0) refuse(`The form is not that of version 1: ${flaw}.`);
+  const { refusal } = found(() => checkForm(schema, value, place));
+  if (refusal !== void 0) refuse(`The form is not that of version 1: ${refusal}.`);
 }
 function derivedVerdict(certificate, lotsOf) {
   const told2 = member(certificate, "entropy_mode");
@@ -1880,22 +4157,22 @@ function checkOrder(certificate, lots) {
 }
 
 // src/certificate/verify-label.ts
+init_utils();
 var PURPOSE_BYTE = 4;
 var USER_DATA_BYTE = 5;
 function labelVerdict(response, certificate) {
-  const certified = member(certificate, "label");
-  if (certified === void 0) refuse("The answer has a label, the certificate has none.");
-  if (!isObject(certified) || typeof certified["public"] !== "boolean")
-    refuse("The label of the certificate is not an object that says whether it is public.");
+  const label = member(certificate, "label");
+  if (label === void 0) refuse("The answer has a label, the certificate has none.");
+  checkForm(LABEL, label, "label");
+  const certified = label;
   const { serial, series, user_data: userData, user_data_sha256: digest2 } = certified;
   checkTexts("certificate", certified);
-  const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
-  const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
-  if (hasPurpose && !(typeof series === "string" && isNumbered))
+  const hasPurpose = certified.purpose !== void 0 || certified.purpose_commitment !== void 0;
+  if (hasPurpose && (series === void 0 || serial === void 0 || serial < 1))
     refuse("The label has a purpose without a series and a serial.");
   if (!hasPurpose && (series !== void 0 || serial !== void 0))
     refuse("The label has a serial without a purpose.");
-  if (userData !== void 0 && digest2 !== digestText(text(userData) ?? ""))
+  if (userData !== void 0 && digest2 !== digestText(userData))
     refuse("user_data_sha256 of the certificate is not the hash of its user_data.");
   if (response !== void 0) compare(response, certified);
   return holdsText(certified);
@@ -1913,17 +4190,17 @@ function compare(response, certified) {
   const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
   if (!/^[0-9a-f]{64}$/.test(salt)) refuse("metadata.certificate_salt is not 64 hex digits.");
   checkTexts("answer", told2);
-  const isPublic = certified["public"];
+  const isPublic = certified.public;
   const expected = { public: isPublic };
   const purpose = member(told2, "purpose");
   const userData = member(told2, "user_data");
   if (purpose !== void 0) {
     expected["series"] = member(told2, "series");
-    if (isPublic === true) expected["purpose"] = purpose;
+    if (isPublic) expected["purpose"] = purpose;
     else expected["purpose_commitment"] = commitment(PURPOSE_BYTE, salt, purpose);
   }
   if (userData !== void 0) {
-    if (isPublic === true) {
+    if (isPublic) {
       expected["user_data"] = userData;
       expected["user_data_sha256"] = digestText(text(userData) ?? "");
     } else expected["user_data_commitment"] = commitment(USER_DATA_BYTE, salt, userData);
@@ -1932,14 +4209,13 @@ function compare(response, certified) {
   if (digest2 !== void 0) expected["user_data_sha256"] = digest2;
   if (member(told2, "public") !== isPublic)
     refuse("The label of the answer differs from the certificate in public.");
-  const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
-  names.delete("serial");
-  const differing = [...names].filter((name) => expected[name] !== certified[name]);
+  const { serial: _, ...rest } = certified;
+  const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(rest)]);
+  const differing = [...names].filter((name) => expected[name] !== rest[name]);
   if (differing.length > 0)
     refuse(`The label of the answer differs from the certificate in ${differing.join(", ")}.`);
 }
-function holdsText(certified) {
-  const { serial, series, purpose } = certified;
+function holdsText({ serial, series, purpose }) {
   const of = purpose === void 0 ? "its purpose" : `the purpose ${show(purpose)}`;
   const numbered = serial === void 0 ? "" : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;
   return `What the caller said of the answer is as certified.${numbered}`;
@@ -1947,6 +4223,9 @@ function holdsText(certified) {
 function commitment(byte, salt, value) {
   return digestText(concatBytes2(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? "")));
 }
+
+// src/certificate/draw-kinds.ts
+init_utils();
 
 // src/certificate/draw-gaussians.ts
 function gaussians(count2, request, bytes) {
@@ -2337,36 +4616,36 @@ function times(count2, make) {
 
 // node_modules/@noble/ciphers/utils.js
 /*! noble-ciphers - MIT License (c) 2023 Paul Miller (paulmillr.com) */
-function isBytes2(a) {
+function isBytes3(a) {
   return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
 }
-var atitle2 = (title) => title ? `"${title}" ` : "";
-function abool(value, title = "") {
+var atitle3 = (title) => title ? `"${title}" ` : "";
+function abool2(value, title = "") {
   if (typeof value !== "boolean")
-    throw new TypeError(atitle2(title) + "expected boolean, got type=" + typeof value);
+    throw new TypeError(atitle3(title) + "expected boolean, got type=" + typeof value);
   return value;
 }
-function anumber2(n, title = "") {
+function anumber3(n, title = "") {
   if (typeof n !== "number")
-    throw new TypeError(atitle2(title) + "expected number, got " + typeof n);
+    throw new TypeError(atitle3(title) + "expected number, got " + typeof n);
   if (!Number.isSafeInteger(n) || n < 0)
-    throw new RangeError(atitle2(title) + "expected integer >= 0, got " + n);
+    throw new RangeError(atitle3(title) + "expected integer >= 0, got " + n);
   return n;
 }
-function abytes2(value, length, title = "") {
-  if (isBytes2(value) && (length === void 0 || value.length === length))
+function abytes3(value, length, title = "") {
+  if (isBytes3(value) && (length === void 0 || value.length === length))
     return value;
   if (length !== void 0)
-    anumber2(length, "length");
-  const bytes = isBytes2(value);
+    anumber3(length, "length");
+  const bytes = isBytes3(value);
   const ofLen = length !== void 0 ? ` of length ${length}` : "";
   const got = bytes ? `length=${value.length}` : `type=${typeof value}`;
-  const message = atitle2(title) + "expected Uint8Array" + ofLen + ", got " + got;
+  const message = atitle3(title) + "expected Uint8Array" + ofLen + ", got " + got;
   if (!bytes)
     throw new TypeError(message);
   throw new RangeError(message);
 }
-var aobject2 = (value, label) => {
+var aobject3 = (value, label) => {
   if (value === null || typeof value !== "object" || Array.isArray(value))
     throw new TypeError(label === "object" ? "expected valid options object" : `"${label}" expected object, got type=${typeof value}`);
 };
@@ -2401,15 +4680,15 @@ function complexOverlapBytes(input, output) {
     throw new Error("complex overlap of input and output is not supported");
 }
 function checkOpts2(defaults, opts) {
-  aobject2(defaults, "defaults");
-  aobject2(opts, "opts");
+  aobject3(defaults, "defaults");
+  aobject3(opts, "opts");
   const merged = Object.assign(defaults, opts);
   return merged;
 }
 function getOutput(expectedLength, out, onlyAligned = true) {
   if (out === void 0)
     return new Uint8Array(expectedLength);
-  abytes2(out, expectedLength, "output");
+  abytes3(out, expectedLength, "output");
   if (onlyAligned && !isAligned32(out))
     throw new Error("invalid output, must be aligned");
   return out;
@@ -2417,8 +4696,8 @@ function getOutput(expectedLength, out, onlyAligned = true) {
 function isAligned32(bytes) {
   return bytes.byteOffset % 4 === 0;
 }
-function copyBytes(bytes) {
-  return Uint8Array.from(abytes2(bytes));
+function copyBytes2(bytes) {
+  return Uint8Array.from(abytes3(bytes));
 }
 
 // node_modules/@noble/ciphers/_arx.js
@@ -2481,20 +4760,20 @@ function createCipher(core, opts) {
   const { allowShortKeys, extendNonceFn, counterLength, counterRight, rounds } = checkOpts2({ allowShortKeys: false, counterLength: 8, counterRight: false, rounds: 20 }, opts);
   if (typeof core !== "function")
     throw new Error("core must be a function");
-  anumber2(counterLength);
-  anumber2(rounds);
-  abool(counterRight);
-  abool(allowShortKeys);
+  anumber3(counterLength);
+  anumber3(rounds);
+  abool2(counterRight);
+  abool2(allowShortKeys);
   return (key, nonce, data, output, counter = 0) => {
-    abytes2(key, void 0, "key");
-    abytes2(nonce, void 0, "nonce");
-    abytes2(data, void 0, "data");
+    abytes3(key, void 0, "key");
+    abytes3(nonce, void 0, "nonce");
+    abytes3(data, void 0, "data");
     const len = data.length;
     const hasOutput = output !== void 0;
     output = getOutput(len, output, false);
     if (hasOutput)
       complexOverlapBytes(data, output);
-    anumber2(counter);
+    anumber3(counter);
     if (counter < 0 || counter >= MAX_COUNTER)
       throw new Error("arx: counter overflow");
     const toClean = [];
@@ -2502,7 +4781,7 @@ function createCipher(core, opts) {
     let k;
     let sigma;
     if (l === 32) {
-      toClean.push(k = copyBytes(key));
+      toClean.push(k = copyBytes2(key));
       sigma = sigma32_32;
     } else if (l === 16 && allowShortKeys) {
       k = new Uint8Array(32);
@@ -2511,11 +4790,11 @@ function createCipher(core, opts) {
       sigma = sigma16_32;
       toClean.push(k);
     } else {
-      abytes2(key, 32, "arx key");
+      abytes3(key, 32, "arx key");
       throw new Error("invalid key size");
     }
     if (!isLE || !isAligned32(nonce))
-      toClean.push(nonce = copyBytes(nonce));
+      toClean.push(nonce = copyBytes2(nonce));
     let k32 = u32(k);
     if (extendNonceFn) {
       if (nonce.length !== 24)
@@ -2646,6 +4925,7 @@ var chacha20 = /* @__PURE__ */ createCipher(chachaCore, {
 });
 
 // node_modules/@noble/hashes/hmac.js
+init_utils();
 var _HMAC = class {
   oHash;
   iHash;
@@ -2654,21 +4934,21 @@ var _HMAC = class {
   canXOF = false;
   finished = false;
   destroyed = false;
-  constructor(hash, key) {
-    ahash(hash);
+  constructor(hash2, key) {
+    ahash(hash2);
     abytes(key, void 0, "key");
-    this.iHash = hash.create();
+    this.iHash = hash2.create();
     if (typeof this.iHash.update !== "function")
       throw new Error("expected Hash instance");
     this.blockLen = this.iHash.blockLen;
     this.outputLen = this.iHash.outputLen;
     const blockLen = this.blockLen;
     const pad = new Uint8Array(blockLen);
-    pad.set(key.length > blockLen ? hash.create().update(key).digest() : key);
+    pad.set(key.length > blockLen ? hash2.create().update(key).digest() : key);
     for (let i = 0; i < pad.length; i++)
       pad[i] ^= 54;
     this.iHash.update(pad);
-    this.oHash = hash.create();
+    this.oHash = hash2.create();
     for (let i = 0; i < pad.length; i++)
       pad[i] ^= 54 ^ 92;
     this.oHash.update(pad);
@@ -2717,19 +4997,20 @@ var _HMAC = class {
   }
 };
 var hmac = /* @__PURE__ */ (() => {
-  const hmac_ = ((hash, key, message) => new _HMAC(hash, key).update(message).digest());
-  hmac_.create = (hash, key) => new _HMAC(hash, key);
+  const hmac_ = ((hash2, key, message) => new _HMAC(hash2, key).update(message).digest());
+  hmac_.create = (hash2, key) => new _HMAC(hash2, key);
   return hmac_;
 })();
 
 // node_modules/@noble/hashes/hkdf.js
+init_utils();
 var HKDF_COUNTER = /* @__PURE__ */ Uint8Array.of(0);
 var EMPTY_BUFFER = /* @__PURE__ */ Uint8Array.of();
-function expand(hash, prk, info, length = 32, _recycled) {
-  ahash(hash);
+function expand(hash2, prk, info, length = 32, _recycled) {
+  ahash(hash2);
   anumber(length, "length");
   abytes(prk, void 0, "prk");
-  const olen = hash.outputLen;
+  const olen = hash2.outputLen;
   if (prk.length < olen)
     throw new Error('"prk" must be at least HashLen octets');
   if (length > 255 * olen)
@@ -2745,9 +5026,9 @@ function expand(hash, prk, info, length = 32, _recycled) {
     return new Uint8Array();
   }
   const okm = _recycled && blocks === 1 ? prk : new Uint8Array(blocks * olen);
-  const { iHash, oHash } = hmac.create(hash, prk);
+  const { iHash, oHash } = hmac.create(hash2, prk);
   const T = _recycled ? prk : new Uint8Array(olen);
-  const worker = blocks > 1 ? _recycled?.iHash || hash.create() : void 0;
+  const worker = blocks > 1 ? _recycled?.iHash || hash2.create() : void 0;
   for (let counter = 0; counter < blocks - 1; counter++) {
     HKDF_COUNTER[0] = counter + 1;
     const iWork = iHash._cloneInto(worker);
@@ -2775,15 +5056,16 @@ function expand(hash, prk, info, length = 32, _recycled) {
   clean(okm);
   return res;
 }
-var hkdf = (hash, ikm, salt, info, length) => {
-  ahash(hash);
+var hkdf = (hash2, ikm, salt, info, length) => {
+  ahash(hash2);
   if (salt === void 0)
-    salt = new Uint8Array(hash.outputLen);
-  const HMAC = hmac.create(hash, salt).update(ikm);
-  return expand(hash, HMAC.digest(), info, length, HMAC);
+    salt = new Uint8Array(hash2.outputLen);
+  const HMAC = hmac.create(hash2, salt).update(ikm);
+  return expand(hash2, HMAC.digest(), info, length, HMAC);
 };
 
 // src/certificate/draw-stream.ts
+init_sha2();
 var INFO = new TextEncoder().encode("qrn draw v1");
 var KEY_BYTES = 32;
 var CHUNK_BYTES = 4096;
@@ -2963,11 +5245,22 @@ function readWitnessPolicy(keysText, quorumText) {
   const quorum = /^[1-9]\d{0,3}$/.test(quorumText) ? Number(quorumText) : 0;
   return quorum >= 1 && quorum <= keys.length ? { keys, quorum } : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
 }
-async function witnessVerdict(document, certificate, logged, policy) {
+function heldBefore(what, [leaf, proof], { keys, witnesses }, { event, latestMs, clocksMs }) {
+  const logged = about(`${what[0].toUpperCase()}${what.slice(1)}`, () => loggedLeaf(leaf, proof, keys));
+  if (!(logged.atS * 1e3 <= latestMs))
+    refuse(`The log held ${what} by ${timeText(logged.atS)}, which is not before ${event}.`);
+  if (witnesses === void 0) return logged;
+  const seen = readCosignatures(witnesses.keys, logged.at);
+  const before = seen.filter(({ atS }) => atS * 1e3 <= latestMs + clocksMs).length;
+  if (before < witnesses.quorum)
+    refuse(`${before} of the ${witnesses.quorum} witnesses that are asked for saw ${what} before ${event}.`);
+  return logged;
+}
+function witnessVerdict(document, certificate, logged, policy) {
   const { keys, quorum } = policy;
   if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
     refuse(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
-  const seen = await readCosignatures(keys, logged);
+  const seen = readCosignatures(keys, logged);
   const issuedMs = timeOf(member(certificate, "issued_at"));
   const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== void 0)
@@ -2978,18 +5271,18 @@ async function witnessVerdict(document, certificate, logged, policy) {
     refuse(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
-  const before = await seenWithout(document, logged, policy);
+  const before = seenWithout(document, logged, policy);
   const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, by the log's own word,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
   return `Seen by ${told2}: logged between ${since} and ${timeText(byS)}.`;
 }
-async function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
+function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
   let latest;
   for (const lot of listAt(document, "lots")) {
-    const logged = (await found(() => readProof(member(lot, "proof")))).known;
+    const logged = found(() => readProof(member(lot, "proof"))).known;
     if (logged === void 0) continue;
     const { origin, size } = logged.checkpoint;
     if (origin !== checkpoint.origin || size > proof.index) continue;
-    const seen = (await found(() => readCosignatures(keys, logged))).known ?? [];
+    const seen = found(() => readCosignatures(keys, logged)).known ?? [];
     if (seen.length < quorum) continue;
     const atS = Math.min(...seen.map((each) => each.atS));
     if (latest === void 0 || atS > latest.atS) latest = { atS, size };
@@ -3016,8 +5309,8 @@ function readLots(document, certificate) {
     const isLot = member(leaf, "type") === "lot" && member(leaf, "version") === 1;
     if (!isLot || id === void 0 || member(leaf, "lot_id") !== id)
       refuse(`What is given for lot ${show(id)} is not its leaf.`);
-    const hash = canonical(leaf);
-    if (hash === void 0 || toBase64(leafHash(utf8Bytes(hash))) !== member(named[i], "leaf"))
+    const hash2 = canonical(leaf);
+    if (hash2 === void 0 || toBase64(leafHash(utf8Bytes(hash2))) !== member(named[i], "leaf"))
       refuse(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
   }
   return leaves;
@@ -3031,42 +5324,30 @@ function issuedText(certificate) {
   const issued = Object.entries(certificate).filter(([name]) => !UNSIGNED.some((each) => each === name));
   return canonical(Object.fromEntries(issued));
 }
-async function fixedVerdict(input, certificate, lots, logged) {
+function fixedVerdict(input, certificate, lots, logged) {
   const { octets, witnesses } = input;
   const mode = member(certificate, "entropy_mode");
   if (mode === "csprng") refuse("Required, and not shown: values of csprng mode come from no lot.");
   const response = octets === void 0 || !isObject(input.response) ? input.response : { opening: null, ...input.response };
-  const fixed = [];
-  for (const [i, leaf] of lots().entries()) fixed.push(await fixedLot(input, certificate, logged, leaf, i));
+  const fixed = lots().map((leaf, i) => fixedLot(input, certificate, logged, leaf, i));
   const bound = mode === "pure" ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
   const latestS = Math.max(...fixed.map(({ atS }) => atS));
   const seen = witnesses === void 0 ? "" : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1e3} s`;
   return `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound}`;
 }
-async function fixedLot({ certificate: document, keys, witnesses }, certificate, logged, told2, place) {
+function fixedLot(input, certificate, logged, told2, place) {
   const { lot_id: id, pure, seeds } = told2;
-  const proof = listAt(document, "lots")[place];
-  const named = `Lot ${id}`;
-  const lotAt = await about(named, () => readProof(member(proof, "proof")));
-  const { index } = lotAt.proof;
-  if (!holdsLeaf(lotAt, canonical(told2) ?? ""))
-    refuse(`Lot ${id} is not leaf ${index} of the tree that its proof names.`);
-  if (logged?.checkpoint.origin === lotAt.checkpoint.origin && index >= logged.proof.index)
+  const proof = listAt(input.certificate, "lots")[place];
+  const leaf = [canonical(told2) ?? "", member(proof, "proof")];
+  const { at, atS } = heldBefore(`lot ${id}`, leaf, input, {
+    event: "the answer was issued",
+    latestMs: timeOf(member(certificate, "issued_at")),
+    clocksMs: WITNESS_CLOCK_MS
+  });
+  if (logged?.checkpoint.origin === at.checkpoint.origin && at.proof.index >= logged.proof.index)
     refuse(`Lot ${id} was logged after the certificate.`);
-  const { atS = Number.POSITIVE_INFINITY } = await about(named, () => readSigned(keys, lotAt));
-  const issuedMs = timeOf(member(certificate, "issued_at"));
   if (!(Math.floor(timeOf(told2.finished_at) / 1e3) <= atS))
     refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
-  if (!(atS * 1e3 <= issuedMs))
-    refuse(`The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`);
-  if (witnesses !== void 0) {
-    const seen = await about(named, () => readCosignatures(witnesses.keys, lotAt));
-    const before = seen.filter((each) => each.atS * 1e3 <= issuedMs + WITNESS_CLOCK_MS).length;
-    if (before < witnesses.quorum)
-      refuse(
-        `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`
-      );
-  }
   const runs = member(proof, "runs");
   const isCut = [pure.block_bytes, pure.bytes, pure.piece_bytes].every((each) => each % PIECE_BYTES === 0);
   if (!isCut || pure.piece_bytes !== PIECE_BYTES || !Array.isArray(runs))
@@ -3171,51 +5452,44 @@ function readRun(value) {
 }
 
 // src/certificate/verify.ts
-async function verifyAnswer(input) {
+function verifyAnswer(input) {
   const { response, octets, certificate, keys, witnesses } = input;
   const document = member(certificate, "certificate") ?? certificate;
-  const logged = await found(() => readProof(member(document, "proof")));
-  const signed = await found(() => readSignatures(keys, logged()));
-  const leaves = await found(() => readLots(certificate, document));
-  const lots = await found(() => formedLots(leaves()));
+  const logged = found(() => readProof(member(document, "proof")));
+  const signed = found(() => readSignatures(keys, logged()));
+  const leaves = found(() => readLots(certificate, document));
+  const lots = found(() => formedLots(leaves()));
   const checks = [];
-  const add = async (name, holds2) => {
-    checks.push(await check(name, holds2));
-  };
+  const add2 = (name, holds2) => checks.push(check(name, holds2));
   if (response !== void 0) {
-    await add("certificate id", () => certificateId(response, document));
-    await add("request id", () => requestId(response, document));
-    await add("metadata", () => metadata(input, document));
+    add2("certificate id", () => certificateId(response, document));
+    add2("request id", () => requestId(response, document));
+    add2("metadata", () => metadata(input, document));
   }
-  if (response !== void 0 || octets !== void 0)
-    await add("delivered", () => delivered(input, document));
+  if (response !== void 0 || octets !== void 0) add2("delivered", () => delivered(input, document));
   const labelled = octets === void 0 ? response : void 0;
   if (member(document, "label") !== void 0 || member(labelled, "label") !== void 0)
-    await add("label", () => labelVerdict(labelled, document));
-  await add("lots", () => lotsVerdict(leaves()));
-  await add("derived", () => derivedVerdict(document, lots));
-  await add("status", () => statusNow(certificate, document, leaves()));
-  await add("keys", () => keysListed(keys));
-  await add("inclusion", () => inclusion(document, logged()));
-  await add("signature", () => signature(logged(), signed()));
-  await add("dates", () => dates(document, leaves(), signed.known));
+    add2("label", () => labelVerdict(labelled, document));
+  add2("lots", () => lotsVerdict(leaves()));
+  add2("derived", () => derivedVerdict(document, lots));
+  add2("status", () => statusNow(certificate, document, leaves()));
+  add2("keys", () => keysListed(keys));
+  add2("inclusion", () => inclusion(document, logged()));
+  add2("signature", () => signature(logged(), signed()));
+  add2("dates", () => dates(document, leaves(), signed.known));
   if (member(document, "entropy_mode") !== "csprng" || input.requireFixed === true)
-    await add("fixed", () => fixedVerdict(input, document, lots, logged.known));
+    add2("fixed", () => fixedVerdict(input, document, lots, logged.known));
   if (witnesses !== void 0)
-    await add("witnesses", () => witnessVerdict(certificate, document, logged(), witnesses));
+    add2("witnesses", () => witnessVerdict(certificate, document, logged(), witnesses));
   return {
     ok: checks.every((each) => each.ok),
     checks,
     notCovered: response === void 0 ? [] : notCovered(response, octets !== void 0)
   };
 }
-async function check(name, holds2) {
-  try {
-    return { name, ok: true, why: await holds2() };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { name, ok: false, why: error.message };
-  }
+function check(name, holds2) {
+  const { known, refusal = "" } = found(holds2);
+  return { name, ok: known !== void 0, why: known ?? refusal };
 }
 function certificateId(response, document) {
   const id = text(member(document, "id"));
@@ -3326,6 +5600,7 @@ function uuidOf(bits) {
 }
 
 // src/beacon/drand.ts
+init_utils();
 var G1_DOMAIN = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_";
 var G2_DOMAIN = "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 var SCHEMES = {
@@ -3352,15 +5627,15 @@ var INFO_MEMBERS = [
   "schemeID",
   "metadata"
 ];
-function chainOf(info, hash) {
+function chainOf(info, hash2) {
   const { public_key, period, genesis_time, schemeID, metadata: metadata2, ...rest } = membersOf(info);
   const scheme = typeof schemeID === "string" && Object.hasOwn(SCHEMES, schemeID) ? SCHEMES[schemeID] : void 0;
   if (scheme === void 0)
     throw new BeaconError(
       `the scheme is ${JSON.stringify(schemeID)}, not one of ${Object.keys(SCHEMES).join(", ")}`
     );
-  const publicKey = bytesOf3("public_key", public_key);
-  const seed = bytesOf3("groupHash", rest["groupHash"]);
+  const publicKey = bytesOf2("public_key", public_key);
+  const seed = bytesOf2("groupHash", rest["groupHash"]);
   const periodS = numberOf("period", period, 2 ** 32 - 1);
   const genesisS = numberOf("genesis_time", genesis_time, Number.MAX_SAFE_INTEGER);
   const beaconId = typeof metadata2 === "object" ? membersOf(metadata2)["beaconID"] : void 0;
@@ -3369,9 +5644,9 @@ function chainOf(info, hash) {
   new DataView(head.buffer).setUint32(0, periodS);
   new DataView(head.buffer).setBigInt64(4, BigInt(genesisS));
   const computed = digestOf(head, publicKey, seed, new TextEncoder().encode(named));
-  if (bytesToHex(computed) !== hash)
-    throw new BeaconError(`the information is that of chain ${bytesToHex(computed)}, not of ${hash}`);
-  return { hash, scheme, publicKey, periodS, genesisS };
+  if (bytesToHex(computed) !== hash2)
+    throw new BeaconError(`the information is that of chain ${bytesToHex(computed)}, not of ${hash2}`);
+  return { hash: hash2, scheme, publicKey, periodS, genesisS };
 }
 function dueMs({ genesisS, periodS }, round) {
   return (genesisS + (round - 1) * periodS) * 1e3;
@@ -3381,7 +5656,7 @@ function membersOf(value) {
     throw new BeaconError("the answer is not a JSON object");
   return value;
 }
-function bytesOf3(name, value) {
+function bytesOf2(name, value) {
   if (typeof value !== "string" || !/^(?:[0-9a-f]{2}){1,256}$/.test(value))
     throw new BeaconError(`${name} is not up to 256 bytes in hex`);
   return hexToBytes(value);
@@ -3392,14 +5667,61 @@ function numberOf(name, value, max) {
   return value;
 }
 function digestOf(...parts) {
-  const hash = sha256.create();
-  for (const part of parts) hash.update(part);
-  return hash.digest();
+  return sha2562(concatBytes2(...parts));
+}
+
+// src/certificate/draw.ts
+function hashOf(value) {
+  return digestText(canonicalText(value));
+}
+function chancesOf(request) {
+  if (request.kind !== "weighted") return void 0;
+  const { items, weights } = request;
+  const sum = weights.reduce((total, each) => total + each, 0);
+  return items.map((item, i) => ({ item, percent: percentText(weights[i] / sum * 100) }));
+}
+function percentText(percent) {
+  if (percent < 1e-4) return "less than 0.0001";
+  return percent > 99.99 && percent < 100 ? "more than 99.99" : String(Number(percent.toPrecision(4)));
+}
+function listSha256(items) {
+  return digestText(items.map((item) => `${item}
+`).join(""));
+}
+function drawCommitText(statement, delivered2) {
+  const { due_at, gives_up_at } = statement;
+  return canonicalText({
+    type: "draw_commit",
+    version: 1,
+    statement_sha256: hashOf(statement),
+    delivered: delivered2,
+    due_at,
+    ...gives_up_at === void 0 ? {} : { gives_up_at }
+  });
+}
+function drawEndText(outcome) {
+  const { statement_sha256, state, ended_at } = outcome;
+  return canonicalText({
+    type: "draw_end",
+    version: 1,
+    statement_sha256,
+    state,
+    outcome_sha256: hashOf(outcome),
+    ended_at
+  });
 }
 
 // src/certificate/draw-statement.ts
 var STATEMENT = object(
-  { type: text2, version: integer, id: text2, request: {}, purpose: text2, public: boolean, due_at: time },
+  {
+    type: { type: "string", const: "draw_statement" },
+    version: { type: "integer", const: 1 },
+    id: text2,
+    request: {},
+    purpose: text2,
+    public: boolean,
+    due_at: time
+  },
   {
     list: object({ sha256: sha2563, size: count }),
     user_data: text2,
@@ -3425,55 +5747,42 @@ function checkRequest(request) {
   }
 }
 var LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
-function chancesOf(request) {
-  if (member(request, "kind") !== "weighted") return void 0;
-  const [items, weights] = [listAt(request, "items"), listAt(request, "weights")];
-  if (items.length !== weights.length || !weights.every((each) => typeof each === "number")) return void 0;
-  const sum = weights.reduce((total, each) => total + each, 0);
-  return items.map((item, i) => ({ item: String(item), percent: percentText(weights[i] / sum * 100) }));
-}
-function percentText(percent) {
-  if (percent < 1e-4) return "less than 0.0001";
-  return percent > 99.99 && percent < 100 ? "more than 99.99" : String(Number(percent.toPrecision(4)));
+function readStatement(draw) {
+  const statement = member(draw, "statement");
+  checkForm(STATEMENT, statement, "statement");
+  if (canonical(statement) === void 0) refuse("The statement is not JSON in Unicode.");
+  return statement;
 }
 function statementVerdict(draw, statement, digest2) {
+  const { id, request, list, purpose } = statement;
   if (member(draw, "type") !== "draw" || member(draw, "version") !== 1)
     refuse("The document is not of a draw of version 1.");
-  if (member(statement, "type") !== "draw_statement" || member(statement, "version") !== 1)
-    refuse("The statement is not of version 1.");
   if (member(draw, "statement_sha256") !== digest2)
     refuse(`The statement hashes to ${digest2}, not to ${show(member(draw, "statement_sha256"))}.`);
-  const id = text(member(statement, "id"));
-  if (id === void 0 || member(draw, "id") !== id)
+  if (member(draw, "id") !== id)
     refuse(`The statement is of draw ${show(id)}, the document of ${show(member(draw, "id"))}.`);
-  checkForm(STATEMENT, statement, "statement");
-  checkRequest(member(statement, "request"));
-  const request = member(statement, "request");
-  const listed = listText(member(statement, "list"), request);
+  checkRequest(request);
+  const listed = list === void 0 ? "" : listText(list, request);
   if (canonical(member(draw, "chances") ?? null) !== canonical(chancesOf(request) ?? null))
     refuse("The chances in the document are not those of the weights in the statement.");
-  const purpose = text(member(statement, "purpose"));
   return `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest2}.${listed}${chancesText(request)}`;
 }
-function listText(list, request) {
-  if (list === void 0) return "";
-  const [hash, size] = [member(list, "sha256"), member(list, "size")];
-  const kind = member(request, "kind");
+function listText({ sha256: hash2, size }, request) {
+  const { kind } = request;
   const other = () => refuse("The list in the request is not the one that the statement names.");
   if (kind === "sample" || kind === "weighted") {
-    const items = listAt(request, "items");
-    const isWhole = digestText(items.map((item) => `${item}
-`).join("")) === hash;
+    const { items } = request;
+    const isWhole = listSha256(items) === hash2;
     const isNumbered = kind === "weighted" && items.every((item, i) => item === String(i + 1));
     if (items.length !== size || !(isWhole || isNumbered)) other();
     if (isWhole) return " It has the whole list.";
   } else if (kind !== "integers") {
     refuse(`The statement names a list, and a draw of ${show(kind)} reads none.`);
   } else {
-    const isOfLines = member(request, "min") === 1 && member(request, "max") === size;
-    if (!isOfLines || member(request, "unique") !== true || member(request, "sort") !== "none") other();
+    const { min, max, unique, sort: sort2 } = request;
+    if (min !== 1 || max !== size || !unique || sort2 !== "none") other();
   }
-  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`;
+  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash2)}.`;
 }
 function shareOf({ percent }) {
   return percent.startsWith("less") ? 0 : Number(percent.replace("more than ", ""));
@@ -3488,1369 +5797,46 @@ function chancesText(request) {
   return ` A pick is one of these with this chance: ${told2.join(", ")}${more}.`;
 }
 
-// node_modules/@noble/curves/utils.js
-/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-function aarray(item, title, inner = () => {
-}) {
-  if (!Array.isArray(item))
-    throw new TypeError(`"${title}" expected array, got type=${typeof item}`);
-  for (let i = 0; i < item.length; i++)
-    inner(item[i], `${title}[${i}]`);
-  return item;
-}
-var abytes3 = (value, length, title) => abytes(value, length, title);
-var anumber3 = anumber;
-function aobject3(value, title = "object") {
-  if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new TypeError(title === "object" ? "expected valid options object" : `"${title}" expected object, got type=${typeof value}`);
-  return value;
-}
-function afunction(value, title) {
-  if (typeof value !== "function")
-    throw new TypeError(`"${title}" is invalid: expected function, got ${typeof value}`);
-  return value;
-}
-var bytesToHex2 = bytesToHex;
-var concatBytes3 = (...arrays) => concatBytes(...arrays);
-var hexToBytes2 = (hex) => hexToBytes(hex);
-var isBytes3 = isBytes;
-var randomBytes3 = (bytesLength) => randomBytes(bytesLength);
-var _0n = /* @__PURE__ */ BigInt(0);
-var _1n = /* @__PURE__ */ BigInt(1);
-var atitle3 = (title) => title ? `"${title}" ` : "";
-function abool2(value, title = "") {
-  if (typeof value !== "boolean")
-    throw new TypeError(atitle3(title) + "expected boolean, got type=" + typeof value);
-  return value;
-}
-function abignumber(n) {
-  if (typeof n === "bigint") {
-    if (!isPosBig(n))
-      throw new RangeError("positive bigint expected, got " + n);
-  } else
-    anumber3(n);
-  return n;
-}
-function asafenumber(value, title = "") {
-  if (typeof value !== "number") {
-    const prefix = title && `"${title}" `;
-    throw new TypeError(prefix + "expected number, got type=" + typeof value);
-  }
-  if (!Number.isSafeInteger(value)) {
-    const prefix = title && `"${title}" `;
-    throw new RangeError(prefix + "expected safe integer, got " + value);
-  }
-}
-function hexToNumber(hex) {
-  if (typeof hex !== "string")
-    throw new TypeError("hex string expected, got " + typeof hex);
-  return hex === "" ? _0n : BigInt("0x" + hex);
-}
-function bytesToNumberBE(bytes) {
-  return hexToNumber(bytesToHex(bytes));
-}
-function bytesToNumberLE(bytes) {
-  return hexToNumber(bytesToHex(copyBytes2(abytes(bytes)).reverse()));
-}
-function numberToBytesBE(n, len) {
-  anumber(len);
-  if (len === 0)
-    throw new Error("zero output length is invalid");
-  n = abignumber(n);
-  const expectedLen = len * 2;
-  const hex = n.toString(16);
-  if (hex.length > expectedLen)
-    throw new RangeError("number is too large");
-  return hexToBytes(hex.padStart(expectedLen, "0"));
-}
-function numberToBytesLE(n, len) {
-  return numberToBytesBE(n, len).reverse();
-}
-function copyBytes2(bytes) {
-  return Uint8Array.from(abytes3(bytes));
-}
-function asciiToBytes(ascii) {
-  if (typeof ascii !== "string")
-    throw new TypeError("ascii string expected, got " + typeof ascii);
-  return Uint8Array.from(ascii, (c, i) => {
-    const charCode = c.charCodeAt(0);
-    if (c.length !== 1 || charCode > 127) {
-      throw new RangeError(`string contains non-ASCII character "${ascii[i]}" with code ${charCode} at position ${i}`);
-    }
-    return charCode;
-  });
-}
-function isPosBig(n) {
-  return typeof n === "bigint" && _0n <= n;
-}
-function inRange(n, min, max) {
-  return isPosBig(n) && isPosBig(min) && isPosBig(max) && min <= n && n < max;
-}
-function aInRange(title, n, min, max) {
-  if (!inRange(n, min, max))
-    throw new RangeError("expected valid " + title + ": " + min + " <= n < " + max + ", got " + n);
-}
-function bitLen(n) {
-  if (n < _0n)
-    throw new Error("expected non-negative bigint, got " + n);
-  return n === _0n ? 0 : n.toString(2).length;
-}
-function bitGet(n, pos) {
-  if (typeof n !== "bigint")
-    throw new TypeError('"n" expected bigint, got type=' + typeof n);
-  asafenumber(pos, "pos");
-  return n >> BigInt(pos) & _1n;
-}
-var bitMask = (n) => {
-  asafenumber(n, "n");
-  return (_1n << BigInt(n)) - _1n;
-};
-function validateObject(object2, fields2 = {}, optFields = {}, title = "object") {
-  aobject3(object2, title);
-  aobject3(fields2, "fields");
-  aobject3(optFields, "optFields");
-  function checkField(fieldName, expectedType, isOpt) {
-    const label = title === "object" ? `param "${String(fieldName)}"` : `"${title}.${String(fieldName)}"`;
-    const val = object2[fieldName];
-    if (!Object.hasOwn(object2, fieldName) && (isOpt ? val !== void 0 : expectedType !== "function")) {
-      throw new TypeError(`${label} is invalid: expected own property`);
-    }
-    if (isOpt && val === void 0)
-      return;
-    const current = typeof val;
-    if (current !== expectedType || val === null)
-      throw new TypeError(`${label} is invalid: expected ${expectedType}, got ${current}`);
-  }
-  const iter = (f, isOpt) => Object.entries(f).forEach(([k, v]) => checkField(k, v, isOpt));
-  iter(fields2, false);
-  iter(optFields, true);
-}
-var notImplemented = () => {
-  throw new Error("not implemented");
-};
+// src/certificate/verify-outcome.ts
+init_utils();
 
-// node_modules/@noble/curves/abstract/modular.js
-/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-var _0n2 = /* @__PURE__ */ BigInt(0);
-var _1n2 = /* @__PURE__ */ BigInt(1);
-var _2n = /* @__PURE__ */ BigInt(2);
-var _3n = /* @__PURE__ */ BigInt(3);
-var _4n = /* @__PURE__ */ BigInt(4);
-var _5n = /* @__PURE__ */ BigInt(5);
-var _7n = /* @__PURE__ */ BigInt(7);
-var _8n = /* @__PURE__ */ BigInt(8);
-var _9n = /* @__PURE__ */ BigInt(9);
-var _15n = /* @__PURE__ */ BigInt(15);
-var _16n = /* @__PURE__ */ BigInt(16);
-var POW_WINDOWED_MIN = /* @__PURE__ */ BigInt("0x10000000000000000");
-function mod(a, b) {
-  if (b <= _0n2)
-    throw new Error("mod: expected positive modulus, got " + b);
-  const result = a % b;
-  return result >= _0n2 ? result : b + result;
-}
-function pow(num, power2, modulo) {
-  if (modulo <= _1n2)
-    throw new Error("pow: expected modulus > 1, got " + modulo);
-  if (typeof power2 !== "bigint")
-    throw new TypeError("invalid exponent: expected bigint, got " + typeof power2);
-  if (power2 < _0n2)
-    throw new Error("invalid exponent, negatives unsupported");
-  if (power2 === _0n2)
-    return _1n2;
-  if (power2 === _1n2)
-    return num;
-  let d = num % modulo;
-  if (d < _0n2)
-    d += modulo;
-  if (power2 < POW_WINDOWED_MIN) {
-    let p2 = _1n2;
-    while (power2 > _0n2) {
-      if (power2 & _1n2)
-        p2 = p2 * d % modulo;
-      d = d * d % modulo;
-      power2 >>= _1n2;
-    }
-    return p2;
-  }
-  const digits = [];
-  while (power2 > _0n2) {
-    digits.push(Number(power2 & _15n));
-    power2 >>= _4n;
-  }
-  const table = new Array(16);
-  table[0] = _1n2;
-  table[1] = d;
-  for (let i = 2; i < 16; i++)
-    table[i] = table[i - 1] * d % modulo;
-  let p = table[digits[digits.length - 1]];
-  for (let w = digits.length - 2; w >= 0; w--) {
-    p = p * p % modulo;
-    p = p * p % modulo;
-    p = p * p % modulo;
-    p = p * p % modulo;
-    const digit = digits[w];
-    if (digit !== 0)
-      p = p * table[digit] % modulo;
-  }
-  return p;
-}
-function invert(number, modulo) {
-  if (number === _0n2)
-    throw new Error("invert: expected non-zero number");
-  if (modulo <= _1n2)
-    throw new Error("invert: expected modulus > 1, got " + modulo);
-  let a = mod(number, modulo);
-  let b = modulo;
-  let x = _0n2, u = _1n2;
-  while (a !== _0n2) {
-    const q = b / a;
-    const r = b - a * q;
-    const m = x - u * q;
-    b = a, a = r, x = u, u = m;
-  }
-  const gcd = b;
-  if (gcd !== _1n2)
-    throw new Error("invert: does not exist");
-  return mod(x, modulo);
-}
-function assertIsSquare(Fp3, root, n) {
-  const F = Fp3;
-  if (!F.eql(F.sqr(root), n))
-    throw new Error("Cannot find square root");
-}
-function aoddModulus(order, fnName) {
-  if ((order & _1n2) === _0n2)
-    throw new Error(fnName + ": expected odd modulus, got " + order);
-}
-function sqrt3mod4(Fp3, n) {
-  const F = Fp3;
-  const p1div4 = (F.ORDER + _1n2) / _4n;
-  const root = F.pow(n, p1div4);
-  assertIsSquare(F, root, n);
-  return root;
-}
-function sqrt5mod8(Fp3, n) {
-  const F = Fp3;
-  const p5div8 = (F.ORDER - _5n) / _8n;
-  const n2 = F.mul(n, _2n);
-  const v = F.pow(n2, p5div8);
-  const nv = F.mul(n, v);
-  const i = F.mul(F.mul(nv, _2n), v);
-  const root = F.mul(nv, F.sub(i, F.ONE));
-  assertIsSquare(F, root, n);
-  return root;
-}
-function sqrt9mod16(P) {
-  const Fp_ = Field(P);
-  const tn = tonelliShanks(P);
-  const c1 = tn(Fp_, Fp_.neg(Fp_.ONE));
-  const c2 = tn(Fp_, c1);
-  const c3 = tn(Fp_, Fp_.neg(c1));
-  const c4 = (P + _7n) / _16n;
-  return ((Fp3, n) => {
-    const F = Fp3;
-    let tv1 = F.pow(n, c4);
-    let tv2 = F.mul(tv1, c1);
-    const tv3 = F.mul(tv1, c2);
-    const tv4 = F.mul(tv1, c3);
-    const e1 = F.eql(F.sqr(tv2), n);
-    const e2 = F.eql(F.sqr(tv3), n);
-    tv1 = F.cmov(tv1, tv2, e1);
-    tv2 = F.cmov(tv4, tv3, e2);
-    const e3 = F.eql(F.sqr(tv2), n);
-    const root = F.cmov(tv1, tv2, e3);
-    assertIsSquare(F, root, n);
-    return root;
-  });
-}
-function tonelliShanks(P) {
-  if (P < _3n)
-    throw new Error("sqrt is not defined for small field");
-  aoddModulus(P, "tonelliShanks");
-  let Q = P - _1n2;
-  let S = 0;
-  while (Q % _2n === _0n2) {
-    Q /= _2n;
-    S++;
-  }
-  let Z = _2n;
-  const _Fp = Field(P);
-  while (FpLegendre(_Fp, Z) === 1) {
-    if (Z++ > 1e3)
-      throw new Error("Cannot find square root: probably non-prime P");
-  }
-  if (S === 1)
-    return sqrt3mod4;
-  let cc = _Fp.pow(Z, Q);
-  const Q1div2 = (Q + _1n2) / _2n;
-  return function tonelliSlow(Fp3, n) {
-    const F = Fp3;
-    if (F.is0(n))
-      return n;
-    if (FpLegendre(F, n) !== 1)
-      throw new Error("Cannot find square root");
-    let M = S;
-    let c = F.mul(F.ONE, cc);
-    let t = F.pow(n, Q);
-    let R = F.pow(n, Q1div2);
-    while (!F.eql(t, F.ONE)) {
-      if (F.is0(t))
-        throw new Error("Cannot find square root: probably non-prime P");
-      let i = 1;
-      let t_tmp = F.sqr(t);
-      while (!F.eql(t_tmp, F.ONE)) {
-        i++;
-        t_tmp = F.sqr(t_tmp);
-        if (i === M)
-          throw new Error("Cannot find square root");
-      }
-      const exponent = _1n2 << BigInt(M - i - 1);
-      const b = F.pow(c, exponent);
-      M = i;
-      c = F.sqr(b);
-      t = F.mul(t, c);
-      R = F.mul(R, b);
-    }
-    return R;
-  };
-}
-function FpSqrt(P) {
-  aoddModulus(P, "Fp.sqrt");
-  if (P % _4n === _3n)
-    return sqrt3mod4;
-  if (P % _8n === _5n)
-    return sqrt5mod8;
-  if (P % _16n === _9n)
-    return sqrt9mod16(P);
-  return tonelliShanks(P);
-}
-var FIELD_FIELDS = [
-  "create",
-  "isValid",
-  "is0",
-  "neg",
-  "inv",
-  "sqrt",
-  "sqr",
-  "eql",
-  "add",
-  "sub",
-  "mul",
-  "pow",
-  "div",
-  "addN",
-  "subN",
-  "mulN",
-  "sqrN"
-];
-function validateField(field) {
-  aobject3(field, "field");
-  if (typeof field.ORDER !== "bigint")
-    throw new TypeError('param "ORDER" is invalid: expected bigint, got ' + typeof field.ORDER);
-  asafenumber(field.BYTES, "BYTES");
-  asafenumber(field.BITS, "BITS");
-  for (const name of FIELD_FIELDS)
-    afunction(field[name], "field." + name);
-  if (field.BYTES < 1 || field.BITS < 1)
-    throw new Error("invalid field: expected BYTES/BITS > 0");
-  if (field.ORDER <= _1n2)
-    throw new Error("invalid field: expected ORDER > 1, got " + field.ORDER);
-  return field;
-}
-function FpPow(Fp3, num, power2) {
-  validateField(Fp3);
-  const F = Fp3;
-  if (typeof power2 !== "bigint")
-    throw new TypeError("invalid exponent: expected bigint, got " + typeof power2);
-  if (power2 < _0n2)
-    throw new Error("invalid exponent, negatives unsupported");
-  if (power2 === _0n2)
-    return F.ONE;
-  if (power2 === _1n2)
-    return num;
-  if (power2 < POW_WINDOWED_MIN) {
-    let p2 = F.ONE;
-    let d = num;
-    while (power2 > _0n2) {
-      if (power2 & _1n2)
-        p2 = F.mul(p2, d);
-      d = F.sqr(d);
-      power2 >>= _1n2;
-    }
-    return p2;
-  }
-  const digits = [];
-  while (power2 > _0n2) {
-    digits.push(Number(power2 & _15n));
-    power2 >>= _4n;
-  }
-  const table = new Array(16);
-  table[0] = F.ONE;
-  table[1] = num;
-  for (let i = 2; i < 16; i++)
-    table[i] = F.mul(table[i - 1], num);
-  let p = table[digits[digits.length - 1]];
-  for (let w = digits.length - 2; w >= 0; w--) {
-    p = F.sqr(F.sqr(F.sqr(F.sqr(p))));
-    const digit = digits[w];
-    if (digit !== 0)
-      p = F.mul(p, table[digit]);
-  }
-  return p;
-}
-function FpInvertBatch(Fp3, nums, passZero = false) {
-  validateField(Fp3);
-  aarray(nums, "nums");
-  abool2(passZero, "passZero");
-  const F = Fp3;
-  const inverted = new Array(nums.length).fill(passZero ? F.ZERO : void 0);
-  const multipliedAcc = nums.reduce((acc, num, i) => {
-    if (F.is0(num))
-      return acc;
-    inverted[i] = acc;
-    return F.mul(acc, num);
-  }, F.ONE);
-  const invertedAcc = F.inv(multipliedAcc);
-  nums.reduceRight((acc, num, i) => {
-    if (F.is0(num))
-      return acc;
-    inverted[i] = F.mul(acc, inverted[i]);
-    return F.mul(acc, num);
-  }, invertedAcc);
-  return inverted;
-}
-function FpLegendre(Fp3, n) {
-  validateField(Fp3);
-  const F = Fp3;
-  aoddModulus(F.ORDER, "FpLegendre");
-  const p1mod2 = (F.ORDER - _1n2) / _2n;
-  const powered = F.pow(n, p1mod2);
-  const yes = F.eql(powered, F.ONE);
-  const zero = F.eql(powered, F.ZERO);
-  const no = F.eql(powered, F.neg(F.ONE));
-  if (!yes && !zero && !no)
-    throw new Error("invalid Legendre symbol result");
-  return yes ? 1 : zero ? 0 : -1;
-}
-function FpIsSquare(Fp3, n) {
-  const l = FpLegendre(Fp3, n);
-  return l !== -1;
-}
-function nLength(n, nBitLength) {
-  if (nBitLength !== void 0)
-    anumber3(nBitLength);
-  if (n <= _0n2)
-    throw new Error("invalid n length: expected positive n, got " + n);
-  if (nBitLength !== void 0 && nBitLength < 1)
-    throw new Error("invalid n length: expected positive bit length, got " + nBitLength);
-  const bits = bitLen(n);
-  if (nBitLength !== void 0 && nBitLength < bits)
-    throw new Error(`invalid n length: expected nBitLength (${nBitLength}) >= bitLen(n) (${bits})`);
-  const _nBitLength = nBitLength !== void 0 ? nBitLength : bits;
-  const nByteLength = Math.ceil(_nBitLength / 8);
-  return { nBitLength: _nBitLength, nByteLength };
-}
-var FIELD_SQRT = /* @__PURE__ */ new WeakMap();
-var _Field = class {
-  ORDER;
-  BITS;
-  BYTES;
-  isLE;
-  ZERO = _0n2;
-  ONE = _1n2;
-  _lengths;
-  _mod;
-  constructor(ORDER, opts = {}) {
-    if (ORDER <= _1n2)
-      throw new Error("invalid field: expected ORDER > 1, got " + ORDER);
-    let _nbitLength = void 0;
-    this.isLE = false;
-    if (opts != null && typeof opts === "object") {
-      if (typeof opts.BITS === "number")
-        _nbitLength = opts.BITS;
-      if (typeof opts.sqrt === "function")
-        Object.defineProperty(this, "sqrt", { value: opts.sqrt, enumerable: true });
-      if (typeof opts.isLE === "boolean")
-        this.isLE = opts.isLE;
-      if (opts.allowedLengths)
-        this._lengths = Object.freeze(opts.allowedLengths.slice());
-      if (typeof opts.modFromBytes === "boolean")
-        this._mod = opts.modFromBytes;
-    }
-    const { nBitLength, nByteLength } = nLength(ORDER, _nbitLength);
-    if (nByteLength > 2048)
-      throw new Error("invalid field: expected ORDER of <= 2048 bytes");
-    this.ORDER = ORDER;
-    this.BITS = nBitLength;
-    this.BYTES = nByteLength;
-    Object.freeze(this);
-  }
-  create(num) {
-    return mod(num, this.ORDER);
-  }
-  isValid(num) {
-    if (typeof num !== "bigint")
-      throw new TypeError("invalid field element: expected bigint, got " + typeof num);
-    return _0n2 <= num && num < this.ORDER;
-  }
-  is0(num) {
-    return num === _0n2;
-  }
-  // is valid and invertible
-  isValidNot0(num) {
-    return !this.is0(num) && this.isValid(num);
-  }
-  isOdd(num) {
-    return (num & _1n2) === _1n2;
-  }
-  neg(num) {
-    return mod(-num, this.ORDER);
-  }
-  eql(lhs, rhs) {
-    return lhs === rhs;
-  }
-  sqr(num) {
-    return mod(num * num, this.ORDER);
-  }
-  add(lhs, rhs) {
-    return mod(lhs + rhs, this.ORDER);
-  }
-  sub(lhs, rhs) {
-    return mod(lhs - rhs, this.ORDER);
-  }
-  mul(lhs, rhs) {
-    return mod(lhs * rhs, this.ORDER);
-  }
-  pow(num, power2) {
-    return pow(num, power2, this.ORDER);
-  }
-  div(lhs, rhs) {
-    return mod(lhs * invert(rhs, this.ORDER), this.ORDER);
-  }
-  // Same as above, but doesn't normalize
-  sqrN(num) {
-    return num * num;
-  }
-  addN(lhs, rhs) {
-    return lhs + rhs;
-  }
-  subN(lhs, rhs) {
-    return lhs - rhs;
-  }
-  mulN(lhs, rhs) {
-    return lhs * rhs;
-  }
-  inv(num) {
-    return invert(num, this.ORDER);
-  }
-  sqrt(num) {
-    let sqrt = FIELD_SQRT.get(this);
-    if (!sqrt)
-      FIELD_SQRT.set(this, sqrt = FpSqrt(this.ORDER));
-    return sqrt(this, num);
-  }
-  toBytes(num) {
-    return this.isLE ? numberToBytesLE(num, this.BYTES) : numberToBytesBE(num, this.BYTES);
-  }
-  fromBytes(bytes, skipValidation = false) {
-    abytes3(bytes);
-    const { _lengths: allowedLengths, BYTES, isLE: isLE2, ORDER, _mod: modFromBytes } = this;
-    if (allowedLengths) {
-      if (bytes.length < 1 || !allowedLengths.includes(bytes.length) || bytes.length > BYTES) {
-        throw new Error("Field.fromBytes: expected " + allowedLengths + " bytes, got " + bytes.length);
-      }
-      const padded = new Uint8Array(BYTES);
-      padded.set(bytes, isLE2 ? 0 : padded.length - bytes.length);
-      bytes = padded;
-    }
-    if (bytes.length !== BYTES)
-      throw new Error("Field.fromBytes: expected " + BYTES + " bytes, got " + bytes.length);
-    let scalar = isLE2 ? bytesToNumberLE(bytes) : bytesToNumberBE(bytes);
-    if (modFromBytes)
-      scalar = mod(scalar, ORDER);
-    if (!skipValidation) {
-      if (!this.isValid(scalar))
-        throw new Error("invalid field element: outside of range 0..ORDER");
-    }
-    return scalar;
-  }
-  // TODO: we don't need it here, move out to separate fn
-  invertBatch(lst) {
-    return FpInvertBatch(this, lst, true);
-  }
-  // We can't move this out because Fp6, Fp12 implement it
-  // and it's unclear what to return in there.
-  cmov(a, b, condition) {
-    abool2(condition, "condition");
-    return condition ? b : a;
-  }
-};
-function Field(ORDER, opts = {}) {
-  Object.freeze(_Field.prototype);
-  return new _Field(ORDER, opts);
-}
-function getFieldBytesLength(fieldOrder) {
-  if (typeof fieldOrder !== "bigint")
-    throw new Error("field order must be bigint");
-  if (fieldOrder <= _1n2)
-    throw new Error("field order must be greater than 1");
-  const bitLength = bitLen(fieldOrder - _1n2);
-  return Math.ceil(bitLength / 8);
-}
-function getMinHashLength(fieldOrder) {
-  const length = getFieldBytesLength(fieldOrder);
-  return length + Math.ceil(length / 2);
-}
-function mapHashToField(key, fieldOrder, isLE2 = false) {
-  abytes3(key);
-  const len = key.length;
-  const fieldLen = getFieldBytesLength(fieldOrder);
-  const minLen = Math.max(getMinHashLength(fieldOrder), 16);
-  if (len < minLen || len > 1024)
-    throw new Error("expected " + minLen + "-1024 bytes of input, got " + len);
-  const num = isLE2 ? bytesToNumberLE(key) : bytesToNumberBE(key);
-  const reduced = mod(num, fieldOrder - _1n2) + _1n2;
-  return isLE2 ? numberToBytesLE(reduced, fieldLen) : numberToBytesBE(reduced, fieldLen);
-}
+// node_modules/@noble/curves/bls12-381.js
+init_sha2();
 
-// node_modules/@noble/curves/abstract/curve.js
-/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-var _0n3 = /* @__PURE__ */ BigInt(0);
-var _1n3 = /* @__PURE__ */ BigInt(1);
-var _4n2 = /* @__PURE__ */ BigInt(4);
-var BLIND_BYTES = 16;
-var BLIND_BITS = 128;
-var FW_WINDOW = 5;
-var TABLE_BYTES_MAX = /* @__PURE__ */ (() => 2 ** 31)();
-function validatePointCons(Point) {
-  const pc = Point;
-  if (typeof pc !== "function")
-    throw new TypeError('"Point" expected constructor, got type=' + typeof Point);
-  afunction(pc.fromAffine, "Point.fromAffine");
-  afunction(pc.fromBytes, "Point.fromBytes");
-  afunction(pc.fromHex, "Point.fromHex");
-  aobject3(pc.BASE, "Point.BASE");
-  aobject3(pc.ZERO, "Point.ZERO");
-  validateField(pc.Fp);
-  validateField(pc.Fn);
-}
-function normalizeZ(c, points) {
-  validatePointCons(c);
-  validateMSMPoints(points, c);
-  const invertedZs = FpInvertBatch(c.Fp, points.map((p) => p.Z));
-  return points.map((p, i) => c.fromAffine(p.toAffine(invertedZs[i])));
-}
-function validateW(W, bits, min = 1) {
-  if (!Number.isSafeInteger(W) || W < min || W > bits)
-    throw new Error("invalid window size, expected [" + min + ".." + bits + "], got W=" + W);
-}
-function validateTableBytes(numPoints, fpBytes) {
-  const bytes = numPoints * (4 * fpBytes + 128);
-  if (bytes > TABLE_BYTES_MAX)
-    throw new Error("invalid window size: table would need ~" + Math.ceil(bytes / 2 ** 20) + " MiB, max " + TABLE_BYTES_MAX / 2 ** 20 + " MiB");
-}
-function probeRandomBytes(randomBytes4, length) {
-  if (randomBytes4 === void 0)
-    return void 0;
-  afunction(randomBytes4, "randomBytes");
-  try {
-    const probe = randomBytes4(length);
-    if (!isBytes3(probe) || probe.length !== length)
-      return void 0;
-  } catch {
-    return void 0;
-  }
-  return randomBytes4;
-}
-function validateMSMPoints(points, c) {
-  aarray(points, "points");
-  points.forEach((p, i) => {
-    if (!(p instanceof c))
-      throw new Error("invalid point at index " + i);
-  });
-}
-function validateMSMScalars(scalars, field, maxScalar) {
-  if (!Array.isArray(scalars))
-    throw new Error("array of scalars expected");
-  scalars.forEach((s, i) => {
-    const ok = maxScalar === void 0 ? field.isValid(s) : isPosBig(s) && s < maxScalar;
-    if (!ok)
-      throw new Error("invalid scalar at index " + i);
-  });
-}
-var pointWindowSizes = /* @__PURE__ */ new WeakMap();
-function getWindowSize(P) {
-  return pointWindowSizes.get(P) || 1;
-}
-function oddMultiples(p, size) {
-  const dbl = p.double();
-  const t = [p];
-  for (let j = 1; j < size; j++)
-    t.push(t[j - 1].add(dbl));
-  return t;
-}
-function wnafDigits(n, W) {
-  const size = 2 ** W;
-  const half2 = size / 2;
-  const mask = BigInt(size - 1);
-  const d = [];
-  while (n > _0n3) {
-    let w = 0;
-    if (n & _1n3) {
-      w = Number(n & mask);
-      if (w >= half2)
-        w -= size;
-      n -= BigInt(w);
-    }
-    d.push(w);
-    n >>= _1n3;
-  }
-  return d;
-}
-function signedWindowDigits(n, W, windows) {
-  const size = 2 ** W;
-  const half2 = size / 2;
-  const mask = BigInt(size - 1);
-  const shiftBy = BigInt(W);
-  const d = [];
-  for (let w = 0; w < windows; w++) {
-    let v = Number(n & mask);
-    n >>= shiftBy;
-    if (v > half2) {
-      v -= size;
-      n += _1n3;
-    }
-    d.push(v);
-  }
-  if (n !== _0n3)
-    throw new Error("invalid wnaf");
-  return d;
-}
-function wnafWalk(zero, tables, digits) {
-  let max = 0;
-  for (const d of digits)
-    max = Math.max(max, d.length);
-  let acc = zero;
-  for (let bit = max - 1; bit >= 0; bit--) {
-    if (bit !== max - 1)
-      acc = acc.double();
-    for (let i = 0; i < digits.length; i++) {
-      const w = digits[i][bit];
-      if (w) {
-        const item = tables[i][Math.abs(w) - 1 >> 1];
-        acc = acc.add(w < 0 ? item.negate() : item);
-      }
-    }
-  }
-  return acc;
-}
-var ScalarMultiplier = class {
-  Point;
-  BASE;
-  ZERO;
-  randomBytes;
-  wnafPrecomputes = /* @__PURE__ */ new WeakMap();
-  baseCanBeBlinded;
-  bits;
-  // Parametrized with a given Point class (not individual point)
-  constructor(Point, randomBytes4) {
-    validatePointCons(Point);
-    this.randomBytes = probeRandomBytes(randomBytes4, BLIND_BYTES);
-    this.Point = Point;
-    this.BASE = Point.BASE;
-    this.ZERO = Point.ZERO;
-    this.bits = Point.Fn.BITS;
-  }
-  /**
-   * Creates a signed fixed-window wNAF precomputation table: for every window w, the
-   * multiples `[1..2^(W−1)]⋅2^(w⋅W)⋅P`, flattened. All doublings are baked into the table,
-   * so cached multiplication is additions-only. `windows = ceil(bits/W) + 1`: the extra
-   * window absorbs the final carry of signed-digit recoding.
-   * For a 256-bit curve and W=6, the table is 44⋅32 = 1408 points.
-   * @param point - Point instance
-   * @param W - window size
-   * @param bits - scalar bitlength the table must cover
-   */
-  buildWnafTable(point, W, bits) {
-    const windows = Math.ceil(bits / W) + 1;
-    const half2 = 2 ** (W - 1);
-    const comp = [];
-    let base = point;
-    for (let w = 0; w < windows; w++) {
-      let acc = base;
-      for (let i = 0; i < half2; i++) {
-        comp.push(acc);
-        acc = acc.add(base);
-      }
-      base = comp[comp.length - 1].double();
-    }
-    return { W, bits, windows, comp };
-  }
-  /**
-   * Implements ec multiplication using precomputed signed fixed-window wNAF tables.
-   * Constant-time: fixed window count with one table addition per window — zero digits feed
-   * the fake accumulator — and no doublings; the lookup scans the whole window slice.
-   * Scalar bounds are validated by the public entry points ({@link ScalarMultiplier.mulCT},
-   * {@link ScalarMultiplier.mulCTBlinded}, {@link ScalarMultiplier.mulUnsafe});
-   * signedWindowDigits throws if `n` exceeds the table.
-   * @returns real and fake (for const-time) points
-   */
-  wnafCachedCT(precomputes, n) {
-    const { W, windows, comp } = precomputes;
-    const half2 = 2 ** (W - 1);
-    const digits = signedWindowDigits(n, W, windows);
-    let p = this.ZERO;
-    let f = this.BASE;
-    for (let w = 0; w < windows; w++) {
-      const digit = digits[w];
-      const start = w * half2;
-      const idx = Math.abs(digit) - 1;
-      let sel = comp[start];
-      for (let i = 1; i < half2; i++)
-        sel = i === idx ? comp[start + i] : sel;
-      const neg = sel.negate();
-      if (digit === 0)
-        f = f.add(comp[start]);
-      else
-        p = p.add(digit < 0 ? neg : sel);
-    }
-    return { p, f };
-  }
-  // Cache key is point identity plus (W, bits); at most two entries exist per point (public-width
-  // `Fn.BITS` and blinded `Fn.BITS + BLIND_BITS`). Callers must not reuse the same point with
-  // incompatible `transform(...)` layouts and expect a separate cache entry.
-  getWnafPrecomputes(W, point, bits, transform) {
-    let entries = this.wnafPrecomputes.get(point);
-    let comp = entries?.find((entry) => entry.W === W && entry.bits === bits);
-    if (!comp) {
-      comp = this.buildWnafTable(point, W, bits);
-      if (typeof transform === "function")
-        comp = { ...comp, comp: transform(comp.comp) };
-      if (!entries) {
-        entries = [];
-        this.wnafPrecomputes.set(point, entries);
-      }
-      entries.push(comp);
-    }
-    return comp;
-  }
-  assertPoint(point) {
-    if (!(point instanceof this.Point))
-      throw new TypeError('"point" expected Point instance, got type=' + typeof point);
-  }
-  // Shared prologue of the constant-time entry points. Rejects scalar 0: in key/signature-style
-  // callers a zero scalar means broken upstream plumbing, and concrete Points already reject it.
-  // Uses inRange instead of Fn.isValidNot0: validateField() only certifies the arithmetic subset.
-  validateMulInput(point, scalar) {
-    this.assertPoint(point);
-    if (!inRange(scalar, _1n3, this.Point.Fn.ORDER))
-      throw new Error("invalid scalar");
-  }
-  // Constant-time dispatch shared by mulCT / mulCTBlinded. Un-precomputed points (W===1, e.g.
-  // ECDH peer keys) skip building a throwaway cached table in favor of a small fixed-window
-  // multiply. `n` must be < 2^bits.
-  runCT(point, n, bits, transform) {
-    const W = getWindowSize(point);
-    if (W === 1)
-      return this.fixedWindowCT(point, n, bits);
-    return this.wnafCachedCT(this.getWnafPrecomputes(W, point, bits, transform), n);
-  }
-  mulCT(point, scalar, transform) {
-    this.validateMulInput(point, scalar);
-    return this.runCT(point, scalar, this.bits, transform);
-  }
-  mulCTBlinded(point, scalar, transform) {
-    this.validateMulInput(point, scalar);
-    if (this.randomBytes === void 0)
-      throw new Error("randomBytes is required for scalar blinding");
-    const bits = this.Point.Fn.BITS + BLIND_BITS;
-    const blind = this.randomBytes(BLIND_BYTES);
-    if (!isBytes3(blind) || blind.length !== BLIND_BYTES)
-      throw new Error("randomBytes returned invalid byte array");
-    blind[0] = blind[0] & 63 | 128;
-    const n = scalar + bytesToNumberBE(blind) * this.Point.Fn.ORDER;
-    return this.runCT(point, n, bits, transform);
-  }
-  /**
-   * Constant-time multiplication `n*point` for an un-precomputed point, via a small fixed window.
-   * A cached wNAF table only pays off when reused; a flat 2^FW_WINDOW table (`size-1` adds) is
-   * far cheaper to build for a single use. The point-operation sequence is independent of `n`:
-   * build the table, then per window exactly FW_WINDOW doublings, a data-oblivious scan over
-   * every table entry, and one addition (adds the identity when the window digit is 0 — never
-   * skipped).
-   *
-   * `n` must be `< 2^bits`. Assumes complete addition (adding the identity costs the same as any
-   * add), which holds for the Weierstrass/Edwards point types used here. The table is left in
-   * projective form (no normalizeZ): normalizing this small a table costs more than the
-   * mixed-add savings it would buy for a single multiply.
-   * @returns real point `p`; `f` duplicates it only to match {@link wnafCachedCT}'s return shape
-   * (this path needs no fake accumulator — its op-count is already scalar-independent).
-   */
-  fixedWindowCT(point, n, bits) {
-    const W = FW_WINDOW;
-    const size = 1 << W;
-    const mask = bitMask(W);
-    const table = new Array(size);
-    table[0] = this.ZERO;
-    for (let i = 1; i < size; i++)
-      table[i] = table[i - 1].add(point);
-    const windows = Math.ceil(bits / W);
-    let acc = this.ZERO;
-    for (let window = windows - 1; window >= 0; window--) {
-      if (window !== windows - 1)
-        for (let d = 0; d < W; d++)
-          acc = acc.double();
-      const digit = Number(n >> BigInt(window * W) & mask);
-      let sel = table[0];
-      for (let i = 1; i < size; i++)
-        sel = i === digit ? table[i] : sel;
-      acc = acc.add(sel);
-    }
-    return { p: acc, f: acc };
-  }
-  shouldBlind(point, cofactor) {
-    if (this.randomBytes === void 0)
-      return false;
-    if (cofactor === _1n3)
-      return true;
-    if (point !== this.BASE)
-      return false;
-    if (this.baseCanBeBlinded === void 0)
-      this.baseCanBeBlinded = this.mulUnsafe(this.BASE, this.Point.Fn.ORDER).is0();
-    return this.baseCanBeBlinded;
-  }
-  mulSecret(point, scalar, cofactor, transform) {
-    return this.shouldBlind(point, cofactor) ? this.mulCTBlinded(point, scalar, transform) : this.mulCT(point, scalar, transform);
-  }
-  mulUnsafe(point, scalar, transform) {
-    this.assertPoint(point);
-    if (!isPosBig(scalar))
-      throw new Error("invalid scalar");
-    const W = getWindowSize(point);
-    if (W === 1 || scalar >= this.Point.Fn.ORDER)
-      return mulAddUnsafe(this.Point, [point], [scalar], true);
-    const precomputes = this.getWnafPrecomputes(W, point, this.bits, transform);
-    return this.wnafCachedCT(precomputes, scalar).p;
-  }
-  // Remembers the window size used for precomputed wNAF multiplication of the given point
-  // and drops any previously built tables. Usually only the base point is precomputed.
-  // W=1 resets the point to the un-precomputed (table-less) paths.
-  // W is additionally capped so tables stay under ~2 GiB ({@link TABLE_BYTES_MAX}).
-  setWindowSize(point, W) {
-    this.assertPoint(point);
-    validateW(W, this.bits);
-    const windows = Math.ceil((this.bits + BLIND_BITS) / W) + 1;
-    validateTableBytes(windows * 2 ** (W - 1), this.Point.Fp.BYTES);
-    pointWindowSizes.set(point, W);
-    this.wnafPrecomputes.delete(point);
-  }
-  // True when a window size is set: tables themselves are built lazily on first multiply.
-  hasWindowSize(point) {
-    return getWindowSize(point) !== 1;
-  }
-};
-function mulAddUnsafe(c, points, scalars, allowOversized = false) {
-  validatePointCons(c);
-  validateMSMPoints(points, c);
-  abool2(allowOversized, "allowOversized");
-  validateMSMScalars(scalars, c.Fn, allowOversized ? c.Fn.ORDER ** _4n2 : void 0);
-  if (points.length !== scalars.length)
-    throw new Error("arrays of points and scalars must have equal length");
-  const tables = points.map((p) => oddMultiples(p, 4));
-  const digits = scalars.map((n) => wnafDigits(n, 4));
-  return wnafWalk(c.ZERO, tables, digits);
-}
-function createField(order, field, isLE2) {
-  if (field) {
-    if (field.ORDER !== order)
-      throw new Error("Field.ORDER must match order: Fp == p, Fn == n");
-    validateField(field);
-    return field;
-  } else {
-    return Field(order, { isLE: isLE2 });
-  }
-}
-function createCurveFields(type, CURVE, curveOpts = {}, FpFnLE) {
-  if (type !== "weierstrass" && type !== "edwards")
-    throw new Error('expected curve type "weierstrass" or "edwards"');
-  if (FpFnLE === void 0)
-    FpFnLE = type === "edwards";
-  if (!CURVE || typeof CURVE !== "object")
-    throw new Error(`expected valid ${type} CURVE object`);
-  validateObject(curveOpts);
-  for (const p of ["p", "n", "h"]) {
-    const val = CURVE[p];
-    if (!(isPosBig(val) && val !== _0n3))
-      throw new Error(`CURVE.${p} must be positive bigint`);
-  }
-  const Fp3 = createField(CURVE.p, curveOpts.Fp, FpFnLE);
-  const Fn = createField(CURVE.n, curveOpts.Fn, FpFnLE);
-  const _b = type === "weierstrass" ? "b" : "d";
-  const params = ["Gx", "Gy", "a", _b];
-  for (const p of params) {
-    if (!Fp3.isValid(CURVE[p]))
-      throw new Error(`CURVE.${p} must be valid field element of CURVE.Fp`);
-  }
-  CURVE = Object.freeze(Object.assign({}, CURVE));
-  return { CURVE, Fp: Fp3, Fn };
-}
-
-// node_modules/@noble/curves/abstract/hash-to-curve.js
-var _0n4 = /* @__PURE__ */ BigInt(0);
-var _1n4 = /* @__PURE__ */ BigInt(1);
-var _2n2 = /* @__PURE__ */ BigInt(2);
-var _3n2 = /* @__PURE__ */ BigInt(3);
-var _4n3 = /* @__PURE__ */ BigInt(4);
-var os2ip = bytesToNumberBE;
-function i2osp(value, length) {
-  asafenumber(value);
-  asafenumber(length);
-  if (length < 0 || length > 4)
-    throw new Error("invalid I2OSP length: " + length);
-  if (value < 0 || value > 2 ** (8 * length) - 1)
-    throw new Error("invalid I2OSP input: " + value);
-  const res = Array.from({ length }).fill(0);
-  for (let i = length - 1; i >= 0; i--) {
-    res[i] = value & 255;
-    value >>>= 8;
-  }
-  return new Uint8Array(res);
-}
-function strxor(a, b) {
-  const arr = new Uint8Array(a.length);
-  for (let i = 0; i < a.length; i++) {
-    arr[i] = a[i] ^ b[i];
-  }
-  return arr;
-}
-function normDST(DST) {
-  if (!isBytes3(DST) && typeof DST !== "string")
-    throw new Error("DST must be Uint8Array or ascii string");
-  const dst = typeof DST === "string" ? asciiToBytes(DST) : DST;
-  if (dst.length === 0)
-    throw new Error("DST must be non-empty");
-  return dst;
-}
-function expand_message_xmd(msg, DST, lenInBytes, H) {
-  abytes3(msg);
-  asafenumber(lenInBytes);
-  if (typeof H !== "function")
-    throw new Error("expand_message_xmd: expected hash function");
-  asafenumber(H.outputLen, "hash.outputLen");
-  asafenumber(H.blockLen, "hash.blockLen");
-  DST = normDST(DST);
-  if (DST.length > 255)
-    DST = H(concatBytes3(asciiToBytes("H2C-OVERSIZE-DST-"), DST));
-  const { outputLen: b_in_bytes, blockLen: r_in_bytes } = H;
-  const ell = Math.ceil(lenInBytes / b_in_bytes);
-  if (lenInBytes > 65535 || ell > 255)
-    throw new Error("expand_message_xmd: invalid lenInBytes");
-  const DST_prime = concatBytes3(DST, i2osp(DST.length, 1));
-  const Z_pad = new Uint8Array(r_in_bytes);
-  const l_i_b_str = i2osp(lenInBytes, 2);
-  const b = new Array(ell);
-  const b_0 = H(concatBytes3(Z_pad, msg, l_i_b_str, i2osp(0, 1), DST_prime));
-  b[0] = H(concatBytes3(b_0, i2osp(1, 1), DST_prime));
-  for (let i = 1; i < ell; i++) {
-    const args = [strxor(b_0, b[i - 1]), i2osp(i + 1, 1), DST_prime];
-    b[i] = H(concatBytes3(...args));
-  }
-  const pseudo_random_bytes = concatBytes3(...b);
-  return pseudo_random_bytes.slice(0, lenInBytes);
-}
-function expand_message_xof(msg, DST, lenInBytes, k, H) {
-  abytes3(msg);
-  asafenumber(lenInBytes);
-  asafenumber(k, "k");
-  if (k < 0)
-    throw new Error("expand_message_xof: invalid k");
-  if (typeof H !== "function")
-    throw new Error("expand_message_xof: expected XOF function");
-  if (typeof H.create !== "function")
-    throw new Error("expand_message_xof: expected XOF create");
-  DST = normDST(DST);
-  if (lenInBytes < 0 || lenInBytes > 65535)
-    throw new Error("expand_message_xof: invalid lenInBytes");
-  if (DST.length > 255) {
-    const dkLen = Math.ceil(2 * k / 8);
-    DST = H.create({ dkLen }).update(asciiToBytes("H2C-OVERSIZE-DST-")).update(DST).digest();
-  }
-  if (DST.length > 255)
-    throw new Error("expand_message_xof: invalid DST");
-  return H.create({ dkLen: lenInBytes }).update(msg).update(i2osp(lenInBytes, 2)).update(DST).update(i2osp(DST.length, 1)).digest();
-}
-function hash_to_field(msg, count2, options) {
-  validateObject(options, {
-    p: "bigint",
-    m: "number",
-    k: "number",
-    hash: "function"
-  });
-  const { p, k, m, hash, expand: expand2, DST } = options;
-  asafenumber(hash.outputLen, "valid hash");
-  abytes3(msg);
-  asafenumber(count2);
-  asafenumber(m, "m");
-  asafenumber(k, "k");
-  if (p <= BigInt(1))
-    throw new Error("hash_to_field: expected valid field characteristic");
-  if (count2 < 1)
-    throw new Error("hash_to_field: expected count >= 1");
-  if (m < 1)
-    throw new Error("hash_to_field: expected m >= 1");
-  if (k < 0)
-    throw new Error("hash_to_field: invalid k");
-  const log2p = p.toString(2).length;
-  const L = Math.ceil((log2p + k) / 8);
-  const len_in_bytes = count2 * m * L;
-  let prb;
-  if (expand2 === "xmd") {
-    prb = expand_message_xmd(msg, DST, len_in_bytes, hash);
-  } else if (expand2 === "xof") {
-    prb = expand_message_xof(msg, DST, len_in_bytes, k, hash);
-  } else if (expand2 === "_internal_pass") {
-    prb = msg;
-  } else {
-    throw new Error('expand must be "xmd" or "xof"');
-  }
-  const u = new Array(count2);
-  for (let i = 0; i < count2; i++) {
-    const e = new Array(m);
-    for (let j = 0; j < m; j++) {
-      const elm_offset = L * (j + i * m);
-      const tv = prb.subarray(elm_offset, elm_offset + L);
-      e[j] = mod(os2ip(tv), p);
-    }
-    u[i] = e;
-  }
-  return u;
-}
-function isogenyMap(field, map) {
-  validateField(field);
-  aarray(map, "map");
-  const coeff = map.map((i, row3) => {
-    aarray(i, "map[" + row3 + "]");
-    if (i.length < 1)
-      throw new Error("isogenyMap: expected non-empty coefficients");
-    return Array.from(i).reverse();
-  });
-  return (x, y) => {
-    const [xn, xd, yn, yd] = coeff.map((val) => val.reduce((acc, i) => field.add(field.mul(acc, x), i)));
-    const isZero = field.is0(xd) || field.is0(yd);
-    const [xd_inv, yd_inv] = FpInvertBatch(field, [xd, yd], true);
-    x = field.mul(xn, xd_inv);
-    y = field.mul(y, field.mul(yn, yd_inv));
-    return isZero ? { x: field.ZERO, y: field.ZERO } : { x, y };
-  };
-}
-var _DST_scalar = "HashToScalar-";
-function createHasher2(Point, mapToCurve, defaults) {
-  if (typeof mapToCurve !== "function")
-    throw new Error("mapToCurve() must be defined");
-  validateObject(defaults);
-  const snapshot = (src) => Object.freeze({
-    ...src,
-    DST: isBytes3(src.DST) ? copyBytes2(src.DST) : src.DST,
-    ...src.encodeDST === void 0 ? {} : { encodeDST: isBytes3(src.encodeDST) ? copyBytes2(src.encodeDST) : src.encodeDST }
-  });
-  const safeDefaults = snapshot(defaults);
-  const dstOverride = (options) => options && options.DST !== void 0 ? { DST: options.DST } : void 0;
-  function map(num) {
-    return Point.fromAffine(mapToCurve(num));
-  }
-  function clear(initial) {
-    const P = initial.clearCofactor();
-    if (P.equals(Point.ZERO))
-      return Point.ZERO;
-    P.assertValidity();
-    return P;
-  }
-  return Object.freeze({
-    get defaults() {
-      return snapshot(safeDefaults);
-    },
-    Point,
-    hashToCurve(msg, options) {
-      const opts = Object.assign({}, safeDefaults, dstOverride(options));
-      const u = hash_to_field(msg, 2, opts);
-      const u0 = map(u[0]);
-      const u1 = map(u[1]);
-      return clear(u0.add(u1));
-    },
-    encodeToCurve(msg, options) {
-      const optsDst = safeDefaults.encodeDST === void 0 ? {} : { DST: safeDefaults.encodeDST };
-      const opts = Object.assign({}, safeDefaults, optsDst, dstOverride(options));
-      const u = hash_to_field(msg, 1, opts);
-      const u0 = map(u[0]);
-      return clear(u0);
-    },
-    /** See {@link H2CHasher} */
-    mapToCurve(scalars) {
-      if (safeDefaults.m === 1) {
-        if (typeof scalars !== "bigint")
-          throw new Error("expected bigint (m=1)");
-        return clear(map([scalars]));
-      }
-      if (!Array.isArray(scalars))
-        throw new Error("expected array of bigints");
-      if (scalars.length !== safeDefaults.m)
-        throw new Error(`expected array of ${safeDefaults.m} bigints`);
-      for (const i of scalars)
-        if (typeof i !== "bigint")
-          throw new Error("expected array of bigints");
-      return clear(map(scalars));
-    },
-    // hash_to_scalar can produce 0: https://www.rfc-editor.org/errata/eid8393
-    // RFC 9380, draft-irtf-cfrg-bbs-signatures-08. Default scalar DST is the shared generic
-    // `HashToScalar-` prefix above unless the caller overrides it per invocation.
-    hashToScalar(msg, options) {
-      const N = Point.Fn.ORDER;
-      const opts = Object.assign({}, safeDefaults, { DST: _DST_scalar }, dstOverride(options), {
-        p: N,
-        m: 1
-      });
-      return hash_to_field(msg, 1, opts)[0][0];
-    }
-  });
-}
-function SWUFpSqrtRatio(Fp3, Z) {
-  const F = validateField(Fp3);
-  const q = F.ORDER;
-  let l = _0n4;
-  for (let o = q - _1n4; o % _2n2 === _0n4; o /= _2n2)
-    l += _1n4;
-  const c1 = l;
-  const _2n_pow_c1_1 = _2n2 << c1 - _1n4 - _1n4;
-  const _2n_pow_c1 = _2n_pow_c1_1 * _2n2;
-  const c2 = (q - _1n4) / _2n_pow_c1;
-  const c3 = (c2 - _1n4) / _2n2;
-  const c4 = _2n_pow_c1 - _1n4;
-  const c5 = _2n_pow_c1_1;
-  const c6 = F.pow(Z, c2);
-  const c7 = F.pow(Z, (c2 + _1n4) / _2n2);
-  let sqrtRatio = (u, v) => {
-    let tv1 = c6;
-    let tv2 = F.pow(v, c4);
-    let tv3 = F.sqr(tv2);
-    tv3 = F.mul(tv3, v);
-    let tv5 = F.mul(u, tv3);
-    tv5 = F.pow(tv5, c3);
-    tv5 = F.mul(tv5, tv2);
-    tv2 = F.mul(tv5, v);
-    tv3 = F.mul(tv5, u);
-    let tv4 = F.mul(tv3, tv2);
-    tv5 = F.pow(tv4, c5);
-    let isQR = F.eql(tv5, F.ONE);
-    tv2 = F.mul(tv3, c7);
-    tv5 = F.mul(tv4, tv1);
-    tv3 = F.cmov(tv2, tv3, isQR);
-    tv4 = F.cmov(tv5, tv4, isQR);
-    for (let i = c1; i > _1n4; i--) {
-      let tv52 = i - _2n2;
-      tv52 = _2n2 << tv52 - _1n4;
-      let tvv5 = F.pow(tv4, tv52);
-      const e1 = F.eql(tvv5, F.ONE);
-      tv2 = F.mul(tv3, tv1);
-      tv1 = F.mul(tv1, tv1);
-      tvv5 = F.mul(tv4, tv1);
-      tv3 = F.cmov(tv2, tv3, e1);
-      tv4 = F.cmov(tvv5, tv4, e1);
-    }
-    return { isValid: !F.is0(v) && (isQR || F.is0(u)), value: tv3 };
-  };
-  if (F.ORDER % _4n3 === _3n2) {
-    const c12 = (F.ORDER - _3n2) / _4n3;
-    const c22 = F.sqrt(F.neg(Z));
-    sqrtRatio = (u, v) => {
-      let tv1 = F.sqr(v);
-      const tv2 = F.mul(u, v);
-      tv1 = F.mul(tv1, tv2);
-      let y1 = F.pow(tv1, c12);
-      y1 = F.mul(y1, tv2);
-      const y2 = F.mul(y1, c22);
-      const tv3 = F.mul(F.sqr(y1), v);
-      const isQR = F.eql(tv3, u);
-      let y = F.cmov(y2, y1, isQR);
-      return { isValid: !F.is0(v) && isQR, value: y };
-    };
-  }
-  return sqrtRatio;
-}
-function mapToCurveSimpleSWU(Fp3, opts) {
-  const F = validateField(Fp3);
-  validateObject(opts, {}, {}, "opts");
-  const { A, B, Z } = opts;
-  if (!F.isValidNot0(A) || !F.isValidNot0(B) || !F.isValid(Z))
-    throw new Error("mapToCurveSimpleSWU: invalid opts");
-  if (F.eql(Z, F.neg(F.ONE)) || FpIsSquare(F, Z))
-    throw new Error("mapToCurveSimpleSWU: invalid opts");
-  const x = F.mul(B, F.inv(F.mul(Z, A)));
-  const gx = F.add(F.add(F.mul(F.sqr(x), x), F.mul(A, x)), B);
-  if (!FpIsSquare(F, gx))
-    throw new Error("mapToCurveSimpleSWU: invalid opts");
-  const sqrtRatio = SWUFpSqrtRatio(F, Z);
-  if (!F.isOdd)
-    throw new Error("Field does not have .isOdd()");
-  return (u) => {
-    let tv1, tv2, tv3, tv4, tv5, tv6, x2, y;
-    tv1 = F.sqr(u);
-    tv1 = F.mul(tv1, Z);
-    tv2 = F.sqr(tv1);
-    tv2 = F.add(tv2, tv1);
-    tv3 = F.add(tv2, F.ONE);
-    tv3 = F.mul(tv3, B);
-    tv4 = F.cmov(Z, F.neg(tv2), !F.eql(tv2, F.ZERO));
-    tv4 = F.mul(tv4, A);
-    tv2 = F.sqr(tv3);
-    tv6 = F.sqr(tv4);
-    tv5 = F.mul(tv6, A);
-    tv2 = F.add(tv2, tv5);
-    tv2 = F.mul(tv2, tv3);
-    tv6 = F.mul(tv6, tv4);
-    tv5 = F.mul(tv6, B);
-    tv2 = F.add(tv2, tv5);
-    x2 = F.mul(tv1, tv3);
-    const { isValid, value } = sqrtRatio(tv2, tv6);
-    y = F.mul(tv1, u);
-    y = F.mul(y, value);
-    x2 = F.cmov(x2, tv3, isValid);
-    y = F.cmov(y, value, isValid);
-    const e1 = F.isOdd(u) === F.isOdd(y);
-    y = F.cmov(F.neg(y), y, e1);
-    const tv4_inv = FpInvertBatch(F, [tv4], true)[0];
-    x2 = F.mul(x2, tv4_inv);
-    return { x: x2, y };
-  };
-}
+// node_modules/@noble/curves/abstract/bls.js
+init_utils2();
+init_hash_to_curve();
+init_modular();
 
 // node_modules/@noble/curves/abstract/weierstrass.js
+init_utils2();
+init_curve();
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-var divNearest = (num, den) => (num + (num >= 0 ? den : -den) / _2n3) / den;
+var divNearest = (num, den) => (num + (num >= 0 ? den : -den) / _2n5) / den;
 function _splitEndoScalar(k, basis, n) {
-  aInRange("scalar", k, _0n5, n);
+  aInRange("scalar", k, _0n6, n);
   const [[a1, b1], [a2, b2]] = basis;
   const c1 = divNearest(b2 * k, n);
   const c2 = divNearest(-b1 * k, n);
   let k1 = k - c1 * a1 - c2 * a2;
   let k2 = -c1 * b1 - c2 * b2;
-  const k1neg = k1 < _0n5;
-  const k2neg = k2 < _0n5;
+  const k1neg = k1 < _0n6;
+  const k2neg = k2 < _0n6;
   if (k1neg)
     k1 = -k1;
   if (k2neg)
     k2 = -k2;
-  const MAX_NUM = bitMask(Math.ceil(bitLen(n) / 2)) + _1n5;
-  if (k1 < _0n5 || k1 >= MAX_NUM || k2 < _0n5 || k2 >= MAX_NUM) {
+  const MAX_NUM = bitMask(Math.ceil(bitLen(n) / 2)) + _1n7;
+  if (k1 < _0n6 || k1 >= MAX_NUM || k2 < _0n6 || k2 >= MAX_NUM) {
     throw new Error("splitScalar (endomorphism): failed for k");
   }
   return { k1neg, k1, k2neg, k2 };
 }
-var _0n5 = /* @__PURE__ */ BigInt(0);
-var _1n5 = /* @__PURE__ */ BigInt(1);
-var _2n3 = /* @__PURE__ */ BigInt(2);
+var _0n6 = /* @__PURE__ */ BigInt(0);
+var _1n7 = /* @__PURE__ */ BigInt(1);
+var _2n5 = /* @__PURE__ */ BigInt(2);
 var _3n3 = /* @__PURE__ */ BigInt(3);
-var _4n4 = /* @__PURE__ */ BigInt(4);
+var _4n5 = /* @__PURE__ */ BigInt(4);
 function weierstrass(params, extraOpts = {}) {
   const validated = createCurveFields("weierstrass", params, extraOpts);
   const Fp3 = validated.Fp;
@@ -4867,7 +5853,7 @@ function weierstrass(params, extraOpts = {}) {
     randomBytes: "function"
   });
   const { endo: endoOpts, allowInfinityPoint, clearCofactor, isTorsionFree, fromBytes, toBytes } = extraOpts;
-  const randomBytes4 = extraOpts.randomBytes === void 0 ? randomBytes3 : extraOpts.randomBytes;
+  const randomBytes4 = extraOpts.randomBytes === void 0 ? randomBytes2 : extraOpts.randomBytes;
   if (endoOpts) {
     if (!Fp3.is0(CURVE.a) || typeof endoOpts.beta !== "bigint" || !Array.isArray(endoOpts.basises)) {
       throw new Error('invalid endo: expected "beta": bigint and "basises": array');
@@ -4890,7 +5876,7 @@ function weierstrass(params, extraOpts = {}) {
     }
     const { x, y } = point.toAffine();
     const bx = Fp3.toBytes(x);
-    abool2(isCompressed, "isCompressed");
+    abool(isCompressed, "isCompressed");
     if (isCompressed) {
       assertCompressionIsSupported();
       const hasEvenY = !Fp3.isOdd(y);
@@ -4900,7 +5886,7 @@ function weierstrass(params, extraOpts = {}) {
     }
   }
   function pointFromBytes(bytes) {
-    abytes3(bytes, void 0, "Point");
+    abytes2(bytes, void 0, "Point");
     const { publicKey: comp, publicKeyUncompressed: uncomp } = lengths;
     const length = bytes.length;
     const head = bytes[0];
@@ -4952,7 +5938,7 @@ function weierstrass(params, extraOpts = {}) {
   }
   if (!isValidXY(CURVE.Gx, CURVE.Gy))
     throw new Error("bad curve params: generator point");
-  const _4a3 = Fp3.mul(Fp3.pow(CURVE.a, _3n3), _4n4);
+  const _4a3 = Fp3.mul(Fp3.pow(CURVE.a, _3n3), _4n5);
   const _27b2 = Fp3.mul(Fp3.sqr(CURVE.b), BigInt(27));
   if (Fp3.is0(Fp3.add(_4a3, _27b2)))
     throw new Error("bad curve params: a or b");
@@ -5014,7 +6000,7 @@ function weierstrass(params, extraOpts = {}) {
       return new Point(x, y, Fp3.ONE);
     }
     static fromBytes(bytes) {
-      const P = Point.fromAffine(decodePoint(abytes3(bytes, void 0, "point")));
+      const P = Point.fromAffine(decodePoint(abytes2(bytes, void 0, "point")));
       P.assertValidity();
       return P;
     }
@@ -5197,9 +6183,9 @@ function weierstrass(params, extraOpts = {}) {
       const sc = scalar;
       if (!Fn.isValid(sc))
         throw new RangeError("invalid scalar: out of range");
-      if (sc === _0n5 || p.is0())
+      if (sc === _0n6 || p.is0())
         return Point.ZERO;
-      if (sc === _1n5)
+      if (sc === _1n7)
         return p;
       if (wnaf.hasWindowSize(this))
         return wnaf.mulUnsafe(p, sc, normalize);
@@ -5253,26 +6239,26 @@ function weierstrass(params, extraOpts = {}) {
      * Always torsion-free for cofactor=1 curves.
      */
     isTorsionFree() {
-      if (cofactor === _1n5)
+      if (cofactor === _1n7)
         return true;
       if (isTorsionFree)
         return isTorsionFree(Point, this);
       return wnaf.mulUnsafe(this, CURVE_ORDER).is0();
     }
     clearCofactor() {
-      if (cofactor === _1n5)
+      if (cofactor === _1n7)
         return this;
       if (clearCofactor)
         return clearCofactor(Point, this);
       return this.multiplyUnsafe(cofactor);
     }
     isSmallOrder() {
-      if (cofactor === _1n5)
+      if (cofactor === _1n7)
         return this.is0();
       return this.clearCofactor().is0();
     }
     toBytes(isCompressed = true) {
-      abool2(isCompressed, "isCompressed");
+      abool(isCompressed, "isCompressed");
       this.assertValidity();
       return encodePoint(Point, this, isCompressed);
     }
@@ -5308,18 +6294,18 @@ function getWLengths(Fp3, Fn) {
 
 // node_modules/@noble/curves/abstract/bls.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-var _0n6 = BigInt(0);
-var _1n6 = BigInt(1);
-var _2n4 = BigInt(2);
+var _0n7 = BigInt(0);
+var _1n8 = BigInt(1);
+var _2n6 = BigInt(2);
 var _3n4 = BigInt(3);
 function NAfDecomposition(a) {
   const res = [];
-  for (; a > _1n6; a >>= _1n6) {
-    if ((a & _1n6) === _0n6)
+  for (; a > _1n8; a >>= _1n8) {
+    if ((a & _1n8) === _0n7)
       res.unshift(0);
     else if ((a & _3n4) === _3n4) {
       res.unshift(-1);
-      a += _1n6;
+      a += _1n8;
     } else
       res.unshift(1);
   }
@@ -5336,7 +6322,7 @@ function createBlsPairing(fields2, G1, G2, params) {
   if (typeof G2 !== "function")
     throw new TypeError('"G2_Point" expected point constructor, got type=' + typeof G2);
   validateObject(params, { ateLoopSize: "bigint", xNegative: "boolean", twistType: "string" }, { randomBytes: "function", postPrecompute: "function" }, "params");
-  const { Fp: Fp3, Fr, Fp2: Fp22, Fp12: Fp122 } = fields2;
+  const { Fp: Fp3, Fr, Fp2: Fp23, Fp12: Fp122 } = fields2;
   const { twistType, ateLoopSize, xNegative, postPrecompute } = params;
   const fp22 = (c0, c1) => ({ c0, c1 });
   const fp2f = ({ c0, c1 }) => Object.freeze({ c0, c1 });
@@ -5348,7 +6334,7 @@ function createBlsPairing(fields2, G1, G2, params) {
     return fp22(Fp3.sub(t0, t1), Fp3.sub(Fp3.mul(Fp3.add(a.c0, a.c1), Fp3.add(b.c0, b.c1)), Fp3.add(t0, t1)));
   };
   const mul2ByFp = (a, rhs) => fp22(Fp3.mul(a.c0, rhs), Fp3.mul(a.c1, rhs));
-  const mul2ByNonresidue = (a) => Fp22.mulByNonresidue(a);
+  const mul2ByNonresidue = (a) => Fp23.mulByNonresidue(a);
   const mul014ByLine = ({ c0: f0, c1: f1 }, o0, l1, l4, Px, Py) => {
     const o1 = mul2ByFp(l1, Px);
     const o4 = mul2ByFp(l4, Py);
@@ -5426,36 +6412,36 @@ function createBlsPairing(fields2, G1, G2, params) {
     lineFunction = (c0, c1, c2, f, Px, Py) => mul034ByLine(f, c2, c1, c0, Px, Py);
   } else
     throw new Error("bls: unknown twist type");
-  const Fp2div2 = Fp22.div(Fp22.ONE, Fp22.mul(Fp22.ONE, _2n4));
+  const Fp2div2 = Fp23.div(Fp23.ONE, Fp23.mul(Fp23.ONE, _2n6));
   function pointDouble(ell, Rx, Ry, Rz) {
-    const t0 = Fp22.sqr(Ry);
-    const t1 = Fp22.sqr(Rz);
-    const t2 = Fp22.mulByB(Fp22.mul(t1, _3n4));
-    const t3 = Fp22.mul(t2, _3n4);
-    const t4 = Fp22.sub(Fp22.sub(Fp22.sqr(Fp22.add(Ry, Rz)), t1), t0);
-    const c0 = Fp22.sub(t2, t0);
-    const c1 = Fp22.mul(Fp22.sqr(Rx), _3n4);
-    const c2 = Fp22.neg(t4);
+    const t0 = Fp23.sqr(Ry);
+    const t1 = Fp23.sqr(Rz);
+    const t2 = Fp23.mulByB(Fp23.mul(t1, _3n4));
+    const t3 = Fp23.mul(t2, _3n4);
+    const t4 = Fp23.sub(Fp23.sub(Fp23.sqr(Fp23.add(Ry, Rz)), t1), t0);
+    const c0 = Fp23.sub(t2, t0);
+    const c1 = Fp23.mul(Fp23.sqr(Rx), _3n4);
+    const c2 = Fp23.neg(t4);
     ell.push([c0, c1, c2]);
-    Rx = Fp22.mul(Fp22.mul(Fp22.mul(Fp22.sub(t0, t3), Rx), Ry), Fp2div2);
-    Ry = Fp22.sub(Fp22.sqr(Fp22.mul(Fp22.add(t0, t3), Fp2div2)), Fp22.mul(Fp22.sqr(t2), _3n4));
-    Rz = Fp22.mul(t0, t4);
+    Rx = Fp23.mul(Fp23.mul(Fp23.mul(Fp23.sub(t0, t3), Rx), Ry), Fp2div2);
+    Ry = Fp23.sub(Fp23.sqr(Fp23.mul(Fp23.add(t0, t3), Fp2div2)), Fp23.mul(Fp23.sqr(t2), _3n4));
+    Rz = Fp23.mul(t0, t4);
     return { Rx, Ry, Rz };
   }
   function pointAdd(ell, Rx, Ry, Rz, Qx, Qy) {
-    const t0 = Fp22.sub(Ry, Fp22.mul(Qy, Rz));
-    const t1 = Fp22.sub(Rx, Fp22.mul(Qx, Rz));
-    const c0 = Fp22.sub(Fp22.mul(t0, Qx), Fp22.mul(t1, Qy));
-    const c1 = Fp22.neg(t0);
+    const t0 = Fp23.sub(Ry, Fp23.mul(Qy, Rz));
+    const t1 = Fp23.sub(Rx, Fp23.mul(Qx, Rz));
+    const c0 = Fp23.sub(Fp23.mul(t0, Qx), Fp23.mul(t1, Qy));
+    const c1 = Fp23.neg(t0);
     const c2 = t1;
     ell.push([c0, c1, c2]);
-    const t2 = Fp22.sqr(t1);
-    const t3 = Fp22.mul(t2, t1);
-    const t4 = Fp22.mul(t2, Rx);
-    const t5 = Fp22.add(Fp22.sub(t3, Fp22.mul(t4, _2n4)), Fp22.mul(Fp22.sqr(t0), Rz));
-    Rx = Fp22.mul(t1, t5);
-    Ry = Fp22.sub(Fp22.mul(Fp22.sub(t4, t5), t0), Fp22.mul(t3, Ry));
-    Rz = Fp22.mul(Rz, t3);
+    const t2 = Fp23.sqr(t1);
+    const t3 = Fp23.mul(t2, t1);
+    const t4 = Fp23.mul(t2, Rx);
+    const t5 = Fp23.add(Fp23.sub(t3, Fp23.mul(t4, _2n6)), Fp23.mul(Fp23.sqr(t0), Rz));
+    Rx = Fp23.mul(t1, t5);
+    Ry = Fp23.sub(Fp23.mul(Fp23.sub(t4, t5), t0), Fp23.mul(t3, Ry));
+    Rz = Fp23.mul(Rz, t3);
     return { Rx, Ry, Rz };
   }
   const ATE_NAF = NAfDecomposition(ateLoopSize);
@@ -5464,8 +6450,8 @@ function createBlsPairing(fields2, G1, G2, params) {
       throw new TypeError('"point" expected G2 point, got type=' + typeof point);
     const p = point;
     const { x, y } = p.toAffine();
-    const Qx = x, Qy = y, negQy = Fp22.neg(y);
-    let Rx = Qx, Ry = Qy, Rz = Fp22.ONE;
+    const Qx = x, Qy = y, negQy = Fp23.neg(y);
+    let Rx = Qx, Ry = Qy, Rz = Fp23.ONE;
     const ell = [];
     for (const bit of ATE_NAF) {
       const cur = [];
@@ -5533,10 +6519,10 @@ function createBlsPairing(fields2, G1, G2, params) {
   const lengths = {
     seed: getMinHashLength(Fr.ORDER)
   };
-  const rand = params.randomBytes === void 0 ? randomBytes3 : params.randomBytes;
+  const rand = params.randomBytes === void 0 ? randomBytes2 : params.randomBytes;
   const randomSecretKey = (seed) => {
     seed = seed === void 0 ? rand(lengths.seed) : seed;
-    abytes3(seed, lengths.seed, "seed");
+    abytes2(seed, lengths.seed, "seed");
     return mapHashToField(seed, Fr.ORDER);
   };
   Object.freeze(lengths);
@@ -5670,7 +6656,7 @@ function createBlsSig(blsPairing, PubPoint, SigPoint, isSigG1, hashToSigCurve, S
       return agg;
     },
     hash(messageBytes, DST) {
-      abytes3(messageBytes);
+      abytes2(messageBytes);
       const opts = DST === void 0 ? void 0 : { DST };
       return hashToSigCurve(messageBytes, opts);
     },
@@ -5678,7 +6664,7 @@ function createBlsSig(blsPairing, PubPoint, SigPoint, isSigG1, hashToSigCurve, S
   });
 }
 function blsBasic(fields2, G1_Point2, G2_Point2, params) {
-  const { Fp: Fp3, Fr, Fp2: Fp22, Fp6: Fp62, Fp12: Fp122 } = fields2;
+  const { Fp: Fp3, Fr, Fp2: Fp23, Fp6: Fp62, Fp12: Fp122 } = fields2;
   const G1 = { Point: G1_Point2 };
   const G2 = { Point: G2_Point2 };
   const pairingRes = createBlsPairing(fields2, G1_Point2, G2_Point2, params);
@@ -5693,7 +6679,7 @@ function blsBasic(fields2, G1_Point2, G2_Point2, params) {
     pairingBatch,
     G1,
     G2,
-    fields: Object.freeze({ Fr, Fp: Fp3, Fp2: Fp22, Fp6: Fp62, Fp12: Fp122 }),
+    fields: Object.freeze({ Fr, Fp: Fp3, Fp2: Fp23, Fp6: Fp62, Fp12: Fp122 }),
     params: Object.freeze({
       ateLoopSize: params.ateLoopSize,
       xNegative: params.xNegative,
@@ -5733,11 +6719,19 @@ function bls(fields2, G1_Point2, G2_Point2, params, hasherParams, signatureCoder
   return Object.freeze({ ...base, longSignatures, shortSignatures });
 }
 
+// node_modules/@noble/curves/bls12-381.js
+init_modular();
+init_utils2();
+init_hash_to_curve();
+
 // node_modules/@noble/curves/abstract/tower.js
+init_utils2();
+init_curve();
+init_modular();
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-var _0n7 = /* @__PURE__ */ BigInt(0);
-var _1n7 = /* @__PURE__ */ BigInt(1);
-var _2n5 = /* @__PURE__ */ BigInt(2);
+var _0n8 = /* @__PURE__ */ BigInt(0);
+var _1n9 = /* @__PURE__ */ BigInt(1);
+var _2n7 = /* @__PURE__ */ BigInt(2);
 var _3n5 = /* @__PURE__ */ BigInt(3);
 var _6n = /* @__PURE__ */ BigInt(6);
 var _12n = /* @__PURE__ */ BigInt(12);
@@ -5748,7 +6742,7 @@ function calcFrobeniusCoefficients(Fp3, nonResidue, modulus, degree, num = 1, di
   const divisorN = divisor === void 0 ? degree : divisor;
   asafenumber(divisorN, "divisor");
   const F = Fp3;
-  if (typeof modulus !== "bigint" || modulus <= _1n7)
+  if (typeof modulus !== "bigint" || modulus <= _1n9)
     throw new Error("calcFrobeniusCoefficients: expected valid modulus, got " + modulus);
   if (degree <= 0)
     throw new Error("calcFrobeniusCoefficients: expected positive degree, got " + degree);
@@ -5762,7 +6756,7 @@ function calcFrobeniusCoefficients(Fp3, nonResidue, modulus, degree, num = 1, di
   for (let i = 0; i < num; i++) {
     const a = BigInt(i + 1);
     const powers = [];
-    for (let j = 0, qPower = _1n7; j < degree; j++) {
+    for (let j = 0, qPower = _1n9; j < degree; j++) {
       const numer = a * qPower - a;
       if (numer % _divisor)
         throw new Error("calcFrobeniusCoefficients: inexact tower exponent");
@@ -5774,10 +6768,10 @@ function calcFrobeniusCoefficients(Fp3, nonResidue, modulus, degree, num = 1, di
   }
   return res;
 }
-function psiFrobenius(Fp3, Fp22, base) {
+function psiFrobenius(Fp3, Fp23, base) {
   validateField(Fp3);
-  validateField(Fp22);
-  validateObject(Fp22, {
+  validateField(Fp23);
+  validateObject(Fp23, {
     Fp: "object",
     frobeniusMap: "function",
     fromBigTuple: "function",
@@ -5789,21 +6783,21 @@ function psiFrobenius(Fp3, Fp22, base) {
   }, {});
   if (!isObj(base) || Array.isArray(base))
     throw new TypeError('"base" expected Fp2 element, got type=' + typeof base);
-  if (!Fp22.isValid(base))
+  if (!Fp23.isValid(base))
     throw new RangeError('"base" expected valid Fp2 element');
-  const PSI_X = Fp22.pow(base, (Fp3.ORDER - _1n7) / _3n5);
-  const PSI_Y = Fp22.pow(base, (Fp3.ORDER - _1n7) / _2n5);
+  const PSI_X = Fp23.pow(base, (Fp3.ORDER - _1n9) / _3n5);
+  const PSI_Y = Fp23.pow(base, (Fp3.ORDER - _1n9) / _2n7);
   function psi(x, y) {
-    const x2 = Fp22.mul(Fp22.frobeniusMap(x, 1), PSI_X);
-    const y2 = Fp22.mul(Fp22.frobeniusMap(y, 1), PSI_Y);
+    const x2 = Fp23.mul(Fp23.frobeniusMap(x, 1), PSI_X);
+    const y2 = Fp23.mul(Fp23.frobeniusMap(y, 1), PSI_Y);
     return [x2, y2];
   }
-  const PSI2_X = Fp22.pow(base, (Fp3.ORDER ** _2n5 - _1n7) / _3n5);
-  const PSI2_Y = Fp22.pow(base, (Fp3.ORDER ** _2n5 - _1n7) / _2n5);
-  if (!Fp22.eql(PSI2_Y, Fp22.neg(Fp22.ONE)))
+  const PSI2_X = Fp23.pow(base, (Fp3.ORDER ** _2n7 - _1n9) / _3n5);
+  const PSI2_Y = Fp23.pow(base, (Fp3.ORDER ** _2n7 - _1n9) / _2n7);
+  if (!Fp23.eql(PSI2_Y, Fp23.neg(Fp23.ONE)))
     throw new Error("psiFrobenius: PSI2_Y!==-1");
   function psi2(x, y) {
-    return [Fp22.mul(x, PSI2_X), Fp22.neg(y)];
+    return [Fp23.mul(x, PSI2_X), Fp23.neg(y)];
   }
   const mapAffine = (fn) => (c, P) => {
     if (typeof c !== "function")
@@ -5843,7 +6837,7 @@ var _Field2 = class {
     this.ZERO = this.create({ c0: Fp3.ZERO, c1: Fp3.ZERO });
     this.ONE = this.create({ c0: Fp3.ONE, c1: Fp3.ZERO });
     this.Fp_NONRESIDUE = Fp3.create(NONRESIDUE);
-    this.Fp_div2 = Fp3.div(Fp3.ONE, _2n5);
+    this.Fp_div2 = Fp3.div(Fp3.ONE, _2n7);
     this.NONRESIDUE = this.create({ c0: FP2_NONRESIDUE[0], c1: FP2_NONRESIDUE[1] });
     this.mulByB = (num) => {
       const { c0, c1 } = Fp2mulByB(num);
@@ -5956,13 +6950,13 @@ var _Field2 = class {
   }
   sqrt(num) {
     const { Fp: Fp3 } = this;
-    const Fp22 = this;
+    const Fp23 = this;
     const { c0, c1 } = num;
     if (Fp3.is0(c1)) {
       if (FpLegendre(Fp3, c0) === 1)
-        return Fp22.create({ c0: Fp3.sqrt(c0), c1: Fp3.ZERO });
+        return Fp23.create({ c0: Fp3.sqrt(c0), c1: Fp3.ZERO });
       else
-        return Fp22.create({ c0: Fp3.ZERO, c1: Fp3.sqrt(Fp3.div(c0, this.Fp_NONRESIDUE)) });
+        return Fp23.create({ c0: Fp3.ZERO, c1: Fp3.sqrt(Fp3.div(c0, this.Fp_NONRESIDUE)) });
     }
     const a = Fp3.sqrt(Fp3.sub(Fp3.sqr(c0), Fp3.mul(Fp3.sqr(c1), this.Fp_NONRESIDUE)));
     let d = Fp3.mul(Fp3.add(a, c0), this.Fp_div2);
@@ -5970,13 +6964,13 @@ var _Field2 = class {
     if (legendre === -1)
       d = Fp3.sub(d, a);
     const a0 = Fp3.sqrt(d);
-    const candidateSqrt = Fp22.create({ c0: a0, c1: Fp3.div(Fp3.mul(c1, this.Fp_div2), a0) });
-    if (!Fp22.eql(Fp22.sqr(candidateSqrt), num))
+    const candidateSqrt = Fp23.create({ c0: a0, c1: Fp3.div(Fp3.mul(c1, this.Fp_div2), a0) });
+    if (!Fp23.eql(Fp23.sqr(candidateSqrt), num))
       throw new Error("Cannot find square root");
     const x1 = candidateSqrt;
-    const x2 = Fp22.neg(x1);
-    const { re: re1, im: im1 } = Fp22.reim(x1);
-    const { re: re2, im: im2 } = Fp22.reim(x2);
+    const x2 = Fp23.neg(x1);
+    const { re: re1, im: im1 } = Fp23.reim(x1);
+    const { re: re2, im: im2 } = Fp23.reim(x2);
     if (im1 > im2 || im1 === im2 && re1 > re2)
       return x1;
     return x2;
@@ -5984,15 +6978,15 @@ var _Field2 = class {
   // Same as sgn0_m_eq_2 in RFC 9380
   isOdd(x) {
     const { re: x0, im: x1 } = this.reim(x);
-    const sign_0 = x0 % _2n5;
-    const zero_0 = x0 === _0n7;
-    const sign_1 = x1 % _2n5;
-    return BigInt(sign_0 || zero_0 && sign_1) == _1n7;
+    const sign_0 = x0 % _2n7;
+    const zero_0 = x0 === _0n8;
+    const sign_1 = x1 % _2n7;
+    return BigInt(sign_0 || zero_0 && sign_1) == _1n9;
   }
   // Bytes util
   fromBytes(b) {
     const { Fp: Fp3 } = this;
-    abytes3(b);
+    abytes2(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     return this.create({
@@ -6014,13 +7008,13 @@ var _Field2 = class {
     return { re: c0, im: c1 };
   }
   Fp4Square(a, b) {
-    const Fp22 = this;
-    const a2 = Fp22.sqr(a);
-    const b2 = Fp22.sqr(b);
+    const Fp23 = this;
+    const a2 = Fp23.sqr(a);
+    const b2 = Fp23.sqr(b);
     return {
-      first: Fp22.add(Fp22.mulByNonresidue(b2), a2),
+      first: Fp23.add(Fp23.mulByNonresidue(b2), a2),
       // b² * Nonresidue + a²
-      second: Fp22.sub(Fp22.sub(Fp22.sqr(Fp22.add(a, b)), a2), b2)
+      second: Fp23.sub(Fp23.sub(Fp23.sqr(Fp23.add(a, b)), a2), b2)
       // (a + b)² - a² - b²
     };
   }
@@ -6052,14 +7046,14 @@ var _Field6 = class {
   ZERO;
   ONE;
   Fp2;
-  constructor(Fp22) {
-    this.Fp2 = Fp22;
-    this.ORDER = Fp22.Fp.ORDER ** _6n;
-    this.BITS = 3 * Fp22.BITS;
-    this.BYTES = 3 * Fp22.BYTES;
-    this.isLE = Fp22.isLE;
-    this.ZERO = this.create({ c0: Fp22.ZERO, c1: Fp22.ZERO, c2: Fp22.ZERO });
-    this.ONE = this.create({ c0: Fp22.ONE, c1: Fp22.ZERO, c2: Fp22.ZERO });
+  constructor(Fp23) {
+    this.Fp2 = Fp23;
+    this.ORDER = Fp23.Fp.ORDER ** _6n;
+    this.BITS = 3 * Fp23.BITS;
+    this.BYTES = 3 * Fp23.BYTES;
+    this.isLE = Fp23.isLE;
+    this.ZERO = this.create({ c0: Fp23.ZERO, c1: Fp23.ZERO, c2: Fp23.ZERO });
+    this.ONE = this.create({ c0: Fp23.ONE, c1: Fp23.ZERO, c2: Fp23.ZERO });
     Object.freeze(this);
   }
   // Most callers never touch Frobenius maps, so keep the sextic tables lazy:
@@ -6068,9 +7062,9 @@ var _Field6 = class {
     const frob2 = _FROBENIUS_COEFFICIENTS_6.get(this);
     if (frob2)
       return frob2[0];
-    const { Fp2: Fp22 } = this;
-    const { Fp: Fp3 } = Fp22;
-    const rows = calcFrobeniusCoefficients(Fp22, Fp22.NONRESIDUE, Fp3.ORDER, 6, 2, 3);
+    const { Fp2: Fp23 } = this;
+    const { Fp: Fp3 } = Fp23;
+    const rows = calcFrobeniusCoefficients(Fp23, Fp23.NONRESIDUE, Fp3.ORDER, 6, 2, 3);
     const cache = [Object.freeze(rows[0]), Object.freeze(rows[1])];
     _FROBENIUS_COEFFICIENTS_6.set(this, cache);
     return cache[0];
@@ -6083,56 +7077,56 @@ var _Field6 = class {
     return _FROBENIUS_COEFFICIENTS_6.get(this)[1];
   }
   add({ c0, c1, c2 }, { c0: r0, c1: r1, c2: r2 }) {
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     return Object.freeze({
-      c0: Fp22.add(c0, r0),
-      c1: Fp22.add(c1, r1),
-      c2: Fp22.add(c2, r2)
+      c0: Fp23.add(c0, r0),
+      c1: Fp23.add(c1, r1),
+      c2: Fp23.add(c2, r2)
     });
   }
   sub({ c0, c1, c2 }, { c0: r0, c1: r1, c2: r2 }) {
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     return Object.freeze({
-      c0: Fp22.sub(c0, r0),
-      c1: Fp22.sub(c1, r1),
-      c2: Fp22.sub(c2, r2)
+      c0: Fp23.sub(c0, r0),
+      c1: Fp23.sub(c1, r1),
+      c2: Fp23.sub(c2, r2)
     });
   }
   mul({ c0, c1, c2 }, rhs) {
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     if (typeof rhs === "bigint") {
       return Object.freeze({
-        c0: Fp22.mul(c0, rhs),
-        c1: Fp22.mul(c1, rhs),
-        c2: Fp22.mul(c2, rhs)
+        c0: Fp23.mul(c0, rhs),
+        c1: Fp23.mul(c1, rhs),
+        c2: Fp23.mul(c2, rhs)
       });
     }
     const { c0: r0, c1: r1, c2: r2 } = rhs;
-    const t0 = Fp22.mul(c0, r0);
-    const t1 = Fp22.mul(c1, r1);
-    const t2 = Fp22.mul(c2, r2);
+    const t0 = Fp23.mul(c0, r0);
+    const t1 = Fp23.mul(c1, r1);
+    const t2 = Fp23.mul(c2, r2);
     return Object.freeze({
       // t0 + (c1 + c2) * (r1 * r2) - (T1 + T2) * (u + 1)
-      c0: Fp22.add(t0, Fp22.mulByNonresidue(Fp22.sub(Fp22.mul(Fp22.add(c1, c2), Fp22.add(r1, r2)), Fp22.add(t1, t2)))),
+      c0: Fp23.add(t0, Fp23.mulByNonresidue(Fp23.sub(Fp23.mul(Fp23.add(c1, c2), Fp23.add(r1, r2)), Fp23.add(t1, t2)))),
       // (c0 + c1) * (r0 + r1) - (T0 + T1) + T2 * (u + 1)
-      c1: Fp22.add(Fp22.sub(Fp22.mul(Fp22.add(c0, c1), Fp22.add(r0, r1)), Fp22.add(t0, t1)), Fp22.mulByNonresidue(t2)),
+      c1: Fp23.add(Fp23.sub(Fp23.mul(Fp23.add(c0, c1), Fp23.add(r0, r1)), Fp23.add(t0, t1)), Fp23.mulByNonresidue(t2)),
       // T1 + (c0 + c2) * (r0 + r2) - T0 + T2
-      c2: Fp22.sub(Fp22.add(t1, Fp22.mul(Fp22.add(c0, c2), Fp22.add(r0, r2))), Fp22.add(t0, t2))
+      c2: Fp23.sub(Fp23.add(t1, Fp23.mul(Fp23.add(c0, c2), Fp23.add(r0, r2))), Fp23.add(t0, t2))
     });
   }
   sqr({ c0, c1, c2 }) {
-    const { Fp2: Fp22 } = this;
-    let t0 = Fp22.sqr(c0);
-    let t1 = Fp22.mul(Fp22.mul(c0, c1), _2n5);
-    let t3 = Fp22.mul(Fp22.mul(c1, c2), _2n5);
-    let t4 = Fp22.sqr(c2);
+    const { Fp2: Fp23 } = this;
+    let t0 = Fp23.sqr(c0);
+    let t1 = Fp23.mul(Fp23.mul(c0, c1), _2n7);
+    let t3 = Fp23.mul(Fp23.mul(c1, c2), _2n7);
+    let t4 = Fp23.sqr(c2);
     return Object.freeze({
-      c0: Fp22.add(Fp22.mulByNonresidue(t3), t0),
+      c0: Fp23.add(Fp23.mulByNonresidue(t3), t0),
       // T3 * (u + 1) + T0
-      c1: Fp22.add(Fp22.mulByNonresidue(t4), t1),
+      c1: Fp23.add(Fp23.mulByNonresidue(t4), t1),
       // T4 * (u + 1) + T1
       // T1 + (c0 - c1 + c2)² + T3 - T0 - T4
-      c2: Fp22.sub(Fp22.sub(Fp22.add(Fp22.add(t1, Fp22.sqr(Fp22.add(Fp22.sub(c0, c1), c2))), t3), t0), t4)
+      c2: Fp23.sub(Fp23.sub(Fp23.add(Fp23.add(t1, Fp23.sqr(Fp23.add(Fp23.sub(c0, c1), c2))), t3), t0), t4)
     });
   }
   addN(a, b) {
@@ -6148,44 +7142,44 @@ var _Field6 = class {
     return this.sqr(a);
   }
   create(num) {
-    const { Fp2: Fp22 } = this;
-    const c0 = Fp22.create(num.c0);
-    const c1 = Fp22.create(num.c1);
-    const c2 = Fp22.create(num.c2);
+    const { Fp2: Fp23 } = this;
+    const c0 = Fp23.create(num.c0);
+    const c1 = Fp23.create(num.c1);
+    const c2 = Fp23.create(num.c2);
     return Object.freeze({ c0, c1, c2 });
   }
   isValid(num) {
     if (!isObj(num))
       throw new TypeError("invalid field element: expected object, got " + typeof num);
     const { c0, c1, c2 } = num;
-    const { Fp2: Fp22 } = this;
-    return Fp22.isValid(c0) && Fp22.isValid(c1) && Fp22.isValid(c2);
+    const { Fp2: Fp23 } = this;
+    return Fp23.isValid(c0) && Fp23.isValid(c1) && Fp23.isValid(c2);
   }
   is0(num) {
     if (!isObj(num))
       return false;
     const { c0, c1, c2 } = num;
-    const { Fp2: Fp22 } = this;
-    return Fp22.is0(c0) && Fp22.is0(c1) && Fp22.is0(c2);
+    const { Fp2: Fp23 } = this;
+    return Fp23.is0(c0) && Fp23.is0(c1) && Fp23.is0(c2);
   }
   isValidNot0(num) {
     return !this.is0(num) && this.isValid(num);
   }
   neg({ c0, c1, c2 }) {
-    const { Fp2: Fp22 } = this;
-    return Object.freeze({ c0: Fp22.neg(c0), c1: Fp22.neg(c1), c2: Fp22.neg(c2) });
+    const { Fp2: Fp23 } = this;
+    return Object.freeze({ c0: Fp23.neg(c0), c1: Fp23.neg(c1), c2: Fp23.neg(c2) });
   }
   eql({ c0, c1, c2 }, { c0: r0, c1: r1, c2: r2 }) {
-    const { Fp2: Fp22 } = this;
-    return Fp22.eql(c0, r0) && Fp22.eql(c1, r1) && Fp22.eql(c2, r2);
+    const { Fp2: Fp23 } = this;
+    return Fp23.eql(c0, r0) && Fp23.eql(c1, r1) && Fp23.eql(c2, r2);
   }
   sqrt(_) {
     return notImplemented();
   }
   // Do we need division by bigint at all? Should be done via order:
   div(lhs, rhs) {
-    const { Fp2: Fp22 } = this;
-    const { Fp: Fp3 } = Fp22;
+    const { Fp2: Fp23 } = this;
+    const { Fp: Fp3 } = Fp23;
     return this.mul(lhs, typeof rhs === "bigint" ? Fp3.inv(Fp3.create(rhs)) : this.inv(rhs));
   }
   pow(num, power2) {
@@ -6195,40 +7189,40 @@ var _Field6 = class {
     return FpInvertBatch(this, nums, true);
   }
   inv({ c0, c1, c2 }) {
-    const { Fp2: Fp22 } = this;
-    let t0 = Fp22.sub(Fp22.sqr(c0), Fp22.mulByNonresidue(Fp22.mul(c2, c1)));
-    let t1 = Fp22.sub(Fp22.mulByNonresidue(Fp22.sqr(c2)), Fp22.mul(c0, c1));
-    let t2 = Fp22.sub(Fp22.sqr(c1), Fp22.mul(c0, c2));
-    let t4 = Fp22.inv(Fp22.add(Fp22.mulByNonresidue(Fp22.add(Fp22.mul(c2, t1), Fp22.mul(c1, t2))), Fp22.mul(c0, t0)));
-    return Object.freeze({ c0: Fp22.mul(t4, t0), c1: Fp22.mul(t4, t1), c2: Fp22.mul(t4, t2) });
+    const { Fp2: Fp23 } = this;
+    let t0 = Fp23.sub(Fp23.sqr(c0), Fp23.mulByNonresidue(Fp23.mul(c2, c1)));
+    let t1 = Fp23.sub(Fp23.mulByNonresidue(Fp23.sqr(c2)), Fp23.mul(c0, c1));
+    let t2 = Fp23.sub(Fp23.sqr(c1), Fp23.mul(c0, c2));
+    let t4 = Fp23.inv(Fp23.add(Fp23.mulByNonresidue(Fp23.add(Fp23.mul(c2, t1), Fp23.mul(c1, t2))), Fp23.mul(c0, t0)));
+    return Object.freeze({ c0: Fp23.mul(t4, t0), c1: Fp23.mul(t4, t1), c2: Fp23.mul(t4, t2) });
   }
   // Bytes utils
   fromBytes(b) {
-    const { Fp2: Fp22 } = this;
-    abytes3(b);
+    const { Fp2: Fp23 } = this;
+    abytes2(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
-    const B2 = Fp22.BYTES;
+    const B2 = Fp23.BYTES;
     return this.create({
-      c0: Fp22.fromBytes(b.subarray(0, B2)),
-      c1: Fp22.fromBytes(b.subarray(B2, B2 * 2)),
-      c2: Fp22.fromBytes(b.subarray(2 * B2))
+      c0: Fp23.fromBytes(b.subarray(0, B2)),
+      c1: Fp23.fromBytes(b.subarray(B2, B2 * 2)),
+      c2: Fp23.fromBytes(b.subarray(2 * B2))
     });
   }
   toBytes({ c0, c1, c2 }) {
-    const { Fp2: Fp22 } = this;
-    return concatBytes3(Fp22.toBytes(c0), Fp22.toBytes(c1), Fp22.toBytes(c2));
+    const { Fp2: Fp23 } = this;
+    return concatBytes3(Fp23.toBytes(c0), Fp23.toBytes(c1), Fp23.toBytes(c2));
   }
   cmov({ c0, c1, c2 }, { c0: r0, c1: r1, c2: r2 }, c) {
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     return this.create({
-      c0: Fp22.cmov(c0, r0, c),
-      c1: Fp22.cmov(c1, r1, c),
-      c2: Fp22.cmov(c2, r2, c)
+      c0: Fp23.cmov(c0, r0, c),
+      c1: Fp23.cmov(c1, r1, c),
+      c2: Fp23.cmov(c2, r2, c)
     });
   }
   fromBigSix(tuple) {
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     if (!Array.isArray(tuple) || tuple.length !== 6)
       throw new Error("invalid Fp6.fromBigSix");
     for (let i = 0; i < 6; i++)
@@ -6236,55 +7230,55 @@ var _Field6 = class {
         throw new Error("invalid Fp6.fromBigSix");
     const t = tuple;
     return this.create({
-      c0: Fp22.fromBigTuple(t.slice(0, 2)),
-      c1: Fp22.fromBigTuple(t.slice(2, 4)),
-      c2: Fp22.fromBigTuple(t.slice(4, 6))
+      c0: Fp23.fromBigTuple(t.slice(0, 2)),
+      c1: Fp23.fromBigTuple(t.slice(2, 4)),
+      c2: Fp23.fromBigTuple(t.slice(4, 6))
     });
   }
   frobeniusMap(num, power2) {
     const { c0, c1, c2 } = num;
     if (power2 % 6 === 0)
       return Object.freeze({ c0, c1, c2 });
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     return Object.freeze({
-      c0: Fp22.frobeniusMap(c0, power2),
-      c1: Fp22.mul(Fp22.frobeniusMap(c1, power2), this.FROBENIUS_COEFFICIENTS_1[power2 % 6]),
-      c2: Fp22.mul(Fp22.frobeniusMap(c2, power2), this.FROBENIUS_COEFFICIENTS_2[power2 % 6])
+      c0: Fp23.frobeniusMap(c0, power2),
+      c1: Fp23.mul(Fp23.frobeniusMap(c1, power2), this.FROBENIUS_COEFFICIENTS_1[power2 % 6]),
+      c2: Fp23.mul(Fp23.frobeniusMap(c2, power2), this.FROBENIUS_COEFFICIENTS_2[power2 % 6])
     });
   }
   mulByFp2({ c0, c1, c2 }, rhs) {
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     return Object.freeze({
-      c0: Fp22.mul(c0, rhs),
-      c1: Fp22.mul(c1, rhs),
-      c2: Fp22.mul(c2, rhs)
+      c0: Fp23.mul(c0, rhs),
+      c1: Fp23.mul(c1, rhs),
+      c2: Fp23.mul(c2, rhs)
     });
   }
   mulByNonresidue({ c0, c1, c2 }) {
-    const { Fp2: Fp22 } = this;
-    return Object.freeze({ c0: Fp22.mulByNonresidue(c2), c1: c0, c2: c1 });
+    const { Fp2: Fp23 } = this;
+    return Object.freeze({ c0: Fp23.mulByNonresidue(c2), c1: c0, c2: c1 });
   }
   // Sparse multiplication
   mul1({ c0, c1, c2 }, b1) {
-    const { Fp2: Fp22 } = this;
+    const { Fp2: Fp23 } = this;
     return Object.freeze({
-      c0: Fp22.mulByNonresidue(Fp22.mul(c2, b1)),
-      c1: Fp22.mul(c0, b1),
-      c2: Fp22.mul(c1, b1)
+      c0: Fp23.mulByNonresidue(Fp23.mul(c2, b1)),
+      c1: Fp23.mul(c0, b1),
+      c2: Fp23.mul(c1, b1)
     });
   }
   // Sparse multiplication
   mul01({ c0, c1, c2 }, b0, b1) {
-    const { Fp2: Fp22 } = this;
-    let t0 = Fp22.mul(c0, b0);
-    let t1 = Fp22.mul(c1, b1);
+    const { Fp2: Fp23 } = this;
+    let t0 = Fp23.mul(c0, b0);
+    let t1 = Fp23.mul(c1, b1);
     return Object.freeze({
       // ((c1 + c2) * b1 - T1) * (u + 1) + T0
-      c0: Fp22.add(Fp22.mulByNonresidue(Fp22.sub(Fp22.mul(Fp22.add(c1, c2), b1), t1)), t0),
+      c0: Fp23.add(Fp23.mulByNonresidue(Fp23.sub(Fp23.mul(Fp23.add(c1, c2), b1), t1)), t0),
       // (b0 + b1) * (c0 + c1) - T0 - T1
-      c1: Fp22.sub(Fp22.sub(Fp22.mul(Fp22.add(b0, b1), Fp22.add(c0, c1)), t0), t1),
+      c1: Fp23.sub(Fp23.sub(Fp23.mul(Fp23.add(b0, b1), Fp23.add(c0, c1)), t0), t1),
       // (c0 + c2) * b0 - T0 + T1
-      c2: Fp22.add(Fp22.sub(Fp22.mul(Fp22.add(c0, c2), b0), t0), t1)
+      c2: Fp23.add(Fp23.sub(Fp23.mul(Fp23.add(c0, c2), b0), t0), t1)
     });
   }
 };
@@ -6301,8 +7295,8 @@ var _Field12 = class {
   finalExponentiate;
   constructor(Fp62, opts) {
     const { X_LEN, Fp12finalExponentiate } = opts;
-    const { Fp2: Fp22 } = Fp62;
-    const { Fp: Fp3 } = Fp22;
+    const { Fp2: Fp23 } = Fp62;
+    const { Fp: Fp3 } = Fp23;
     this.Fp6 = Fp62;
     this.ORDER = Fp3.ORDER ** _12n;
     this.BITS = 2 * Fp62.BITS;
@@ -6325,9 +7319,9 @@ var _Field12 = class {
     const frob2 = _FROBENIUS_COEFFICIENTS_12.get(this);
     if (frob2)
       return frob2;
-    const { Fp2: Fp22 } = this.Fp6;
-    const { Fp: Fp3 } = Fp22;
-    const cache = Object.freeze(calcFrobeniusCoefficients(Fp22, Fp22.NONRESIDUE, Fp3.ORDER, 12, 1, 6)[0]);
+    const { Fp2: Fp23 } = this.Fp6;
+    const { Fp: Fp3 } = Fp23;
+    const cache = Object.freeze(calcFrobeniusCoefficients(Fp23, Fp23.NONRESIDUE, Fp3.ORDER, 12, 1, 6)[0]);
     _FROBENIUS_COEFFICIENTS_12.set(this, cache);
     return cache;
   }
@@ -6372,8 +7366,8 @@ var _Field12 = class {
   }
   div(lhs, rhs) {
     const { Fp6: Fp62 } = this;
-    const { Fp2: Fp22 } = Fp62;
-    const { Fp: Fp3 } = Fp22;
+    const { Fp2: Fp23 } = Fp62;
+    const { Fp: Fp3 } = Fp23;
     return this.mul(lhs, typeof rhs === "bigint" ? Fp3.inv(Fp3.create(rhs)) : this.inv(rhs));
   }
   pow(num, power2) {
@@ -6436,7 +7430,7 @@ var _Field12 = class {
   // Bytes utils
   fromBytes(b) {
     const { Fp6: Fp62 } = this;
-    abytes3(b);
+    abytes2(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     return this.create({
@@ -6483,15 +7477,15 @@ var _Field12 = class {
     if (p === 6)
       return this.conjugate(lhs);
     const { Fp6: Fp62 } = this;
-    const { Fp2: Fp22 } = Fp62;
+    const { Fp2: Fp23 } = Fp62;
     const { c0, c1, c2 } = Fp62.frobeniusMap(lhs.c1, power2);
     const coeff = this.FROBENIUS_COEFFICIENTS[p];
     return Object.freeze({
       c0: Fp62.frobeniusMap(lhs.c0, power2),
       c1: Object.freeze({
-        c0: Fp22.mul(c0, coeff),
-        c1: Fp22.mul(c1, coeff),
-        c2: Fp22.mul(c2, coeff)
+        c0: Fp23.mul(c0, coeff),
+        c1: Fp23.mul(c1, coeff),
+        c2: Fp23.mul(c2, coeff)
       })
     });
   }
@@ -6512,35 +7506,35 @@ var _Field12 = class {
   // https://eprint.iacr.org/2010/354.pdf
   _cyclotomicSquare({ c0, c1 }) {
     const { Fp6: Fp62 } = this;
-    const { Fp2: Fp22 } = Fp62;
+    const { Fp2: Fp23 } = Fp62;
     const { c0: c0c0, c1: c0c1, c2: c0c2 } = c0;
     const { c0: c1c0, c1: c1c1, c2: c1c2 } = c1;
-    const { first: t3, second: t4 } = Fp22.Fp4Square(c0c0, c1c1);
-    const { first: t5, second: t6 } = Fp22.Fp4Square(c1c0, c0c2);
-    const { first: t7, second: t8 } = Fp22.Fp4Square(c0c1, c1c2);
-    const t9 = Fp22.mulByNonresidue(t8);
+    const { first: t3, second: t4 } = Fp23.Fp4Square(c0c0, c1c1);
+    const { first: t5, second: t6 } = Fp23.Fp4Square(c1c0, c0c2);
+    const { first: t7, second: t8 } = Fp23.Fp4Square(c0c1, c1c2);
+    const t9 = Fp23.mulByNonresidue(t8);
     return Object.freeze({
       c0: Object.freeze({
-        c0: Fp22.add(Fp22.mul(Fp22.sub(t3, c0c0), _2n5), t3),
+        c0: Fp23.add(Fp23.mul(Fp23.sub(t3, c0c0), _2n7), t3),
         // 2 * (T3 - c0c0)  + T3
-        c1: Fp22.add(Fp22.mul(Fp22.sub(t5, c0c1), _2n5), t5),
+        c1: Fp23.add(Fp23.mul(Fp23.sub(t5, c0c1), _2n7), t5),
         // 2 * (T5 - c0c1)  + T5
-        c2: Fp22.add(Fp22.mul(Fp22.sub(t7, c0c2), _2n5), t7)
+        c2: Fp23.add(Fp23.mul(Fp23.sub(t7, c0c2), _2n7), t7)
       }),
       // 2 * (T7 - c0c2)  + T7
       c1: Object.freeze({
-        c0: Fp22.add(Fp22.mul(Fp22.add(t9, c1c0), _2n5), t9),
+        c0: Fp23.add(Fp23.mul(Fp23.add(t9, c1c0), _2n7), t9),
         // 2 * (T9 + c1c0) + T9
-        c1: Fp22.add(Fp22.mul(Fp22.add(t4, c1c1), _2n5), t4),
+        c1: Fp23.add(Fp23.mul(Fp23.add(t4, c1c1), _2n7), t4),
         // 2 * (T4 + c1c1) + T4
-        c2: Fp22.add(Fp22.mul(Fp22.add(t6, c1c2), _2n5), t6)
+        c2: Fp23.add(Fp23.mul(Fp23.add(t6, c1c2), _2n7), t6)
       })
     });
   }
   // https://eprint.iacr.org/2009/565.pdf
   _cyclotomicExp(num, n) {
-    aInRange("cyclotomic exponent", n, _0n7, _1n7 << BigInt(this.X_LEN));
-    if (n === _0n7)
+    aInRange("cyclotomic exponent", n, _0n8, _1n9 << BigInt(this.X_LEN));
+    if (n === _0n8)
       return this.ONE;
     let z = num;
     for (let i = bitLen(n) - 2; i >= 0; i--) {
@@ -6569,27 +7563,27 @@ function tower12(opts) {
   if (typeof nonresidue[0] !== "bigint" || typeof nonresidue[1] !== "bigint")
     throw new Error("invalid FP2_NONRESIDUE");
   const Fp3 = Field(opts.ORDER);
-  const Fp22 = new _Field2(Fp3, opts);
-  const Fp62 = new _Field6(Fp22);
+  const Fp23 = new _Field2(Fp3, opts);
+  const Fp62 = new _Field6(Fp23);
   const Fp122 = new _Field12(Fp62, opts);
-  return { Fp: Fp3, Fp2: Fp22, Fp6: Fp62, Fp12: Fp122 };
+  return { Fp: Fp3, Fp2: Fp23, Fp6: Fp62, Fp12: Fp122 };
 }
 
 // node_modules/@noble/curves/bls12-381.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-var _0n8 = BigInt(0);
-var _1n8 = BigInt(1);
-var _2n6 = BigInt(2);
+var _0n9 = BigInt(0);
+var _1n10 = BigInt(1);
+var _2n8 = BigInt(2);
 var _3n6 = BigInt(3);
-var _4n5 = BigInt(4);
+var _4n6 = BigInt(4);
 var BLS_X = BigInt("0xd201000000010000");
 var BLS_X_LEN = bitLen(BLS_X);
 var bls12_381_CURVE_G1 = {
   p: BigInt("0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab"),
   n: BigInt("0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001"),
   h: BigInt("0x396c8c005555e1568c00aaab0000aaab"),
-  a: _0n8,
-  b: _4n5,
+  a: _0n9,
+  b: _4n6,
   Gx: BigInt("0x17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb"),
   Gy: BigInt("0x08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1")
 };
@@ -6603,31 +7597,31 @@ function bls12Compress({ c0, c1 }) {
   return { g2: c1.c0, g3: c0.c2, g4: c0.c1, g5: c1.c2 };
 }
 function bls12CyclotomicSquareCompressed({ g2: g22, g3, g4, g5 }) {
-  const { first: h23c0, second: h23c1 } = Fp2.Fp4Square(g4, g5);
-  const { first: h45c0, second: h45c1 } = Fp2.Fp4Square(g22, g3);
-  const d2 = Fp2.add(g22, g22);
-  const d3 = Fp2.add(g3, g3);
-  const d4 = Fp2.add(g4, g4);
-  const d5 = Fp2.add(g5, g5);
+  const { first: h23c0, second: h23c1 } = Fp22.Fp4Square(g4, g5);
+  const { first: h45c0, second: h45c1 } = Fp22.Fp4Square(g22, g3);
+  const d2 = Fp22.add(g22, g22);
+  const d3 = Fp22.add(g3, g3);
+  const d4 = Fp22.add(g4, g4);
+  const d5 = Fp22.add(g5, g5);
   return {
-    g2: Fp2.add(Fp2.mul(Fp2.mulByNonresidue(h23c1), _3n6), d2),
-    g3: Fp2.sub(Fp2.mul(h23c0, _3n6), d3),
-    g4: Fp2.sub(Fp2.mul(h45c0, _3n6), d4),
-    g5: Fp2.add(Fp2.mul(h45c1, _3n6), d5)
+    g2: Fp22.add(Fp22.mul(Fp22.mulByNonresidue(h23c1), _3n6), d2),
+    g3: Fp22.sub(Fp22.mul(h23c0, _3n6), d3),
+    g4: Fp22.sub(Fp22.mul(h45c0, _3n6), d4),
+    g5: Fp22.add(Fp22.mul(h45c1, _3n6), d5)
   };
 }
 function bls12RecoverG1Ratio({ g2: g22, g3, g4, g5 }) {
-  if (Fp2.is0(g22))
-    return { num: Fp2.mul(Fp2.mul(g4, g5), _2n6), den: g3 };
+  if (Fp22.is0(g22))
+    return { num: Fp22.mul(Fp22.mul(g4, g5), _2n8), den: g3 };
   return {
-    num: Fp2.add(Fp2.sub(Fp2.mul(Fp2.sqr(g4), _3n6), Fp2.mul(g3, _2n6)), Fp2.mulByNonresidue(Fp2.sqr(g5))),
-    den: Fp2.mul(g22, _4n5)
+    num: Fp22.add(Fp22.sub(Fp22.mul(Fp22.sqr(g4), _3n6), Fp22.mul(g3, _2n8)), Fp22.mulByNonresidue(Fp22.sqr(g5))),
+    den: Fp22.mul(g22, _4n6)
   };
 }
 function bls12RecoverG0(g12, { g2: g22, g3, g4, g5 }) {
-  const g3g4 = Fp2.mul(g3, g4);
-  const t = Fp2.add(Fp2.sub(Fp2.mul(Fp2.sub(Fp2.sqr(g12), g3g4), _2n6), g3g4), Fp2.mul(g22, g5));
-  return Fp2.add(Fp2.mulByNonresidue(t), Fp2.ONE);
+  const g3g4 = Fp22.mul(g3, g4);
+  const t = Fp22.add(Fp22.sub(Fp22.mul(Fp22.sub(Fp22.sqr(g12), g3g4), _2n8), g3g4), Fp22.mul(g22, g5));
+  return Fp22.add(Fp22.mulByNonresidue(t), Fp22.ONE);
 }
 function bls12CyclotomicExpCompressed(num, squarings) {
   const gs = [];
@@ -6637,13 +7631,13 @@ function bls12CyclotomicExpCompressed(num, squarings) {
       g = bls12CyclotomicSquareCompressed(g);
     gs.push(g);
   }
-  const isOne = gs.map(({ g2: g22, g3 }) => Fp2.is0(g22) && Fp2.is0(g3));
+  const isOne = gs.map(({ g2: g22, g3 }) => Fp22.is0(g22) && Fp22.is0(g3));
   const ratios = gs.map(bls12RecoverG1Ratio);
-  const invDens = Fp2.invertBatch(ratios.map(({ den }) => den));
+  const invDens = Fp22.invertBatch(ratios.map(({ den }) => den));
   const elems = gs.map((compressed, i) => {
     if (isOne[i])
       return Fp12.ONE;
-    const g12 = Fp2.mul(ratios[i].num, invDens[i]);
+    const g12 = Fp22.mul(ratios[i].num, invDens[i]);
     return bls12FromCompressed(bls12RecoverG0(g12, compressed), g12, compressed);
   });
   return { result: Fp12.mul(Fp12.mul(elems[0], elems[1]), elems[2]), last: elems[2] };
@@ -6661,18 +7655,18 @@ function bls12CyclotomicExpX(num) {
   s = Fp12._cyclotomicSquare(s);
   return Fp12.mul(r, s);
 }
-var { Fp, Fp2, Fp6, Fp12 } = tower12({
+var { Fp: Fp2, Fp2: Fp22, Fp6, Fp12 } = tower12({
   ORDER: bls12_381_CURVE_G1.p,
   X_LEN: BLS_X_LEN,
   // Finite extension field over irreducible polynominal.
   // Fp(u) / (u² - β) where β = -1
   // Public `Fp2.NONRESIDUE` below is the sextic-tower value `(1, 1) = u + 1`;
   // the quadratic non-residue for the base Fp2 construction is still `-1`.
-  FP2_NONRESIDUE: [_1n8, _1n8],
+  FP2_NONRESIDUE: [_1n10, _1n10],
   Fp2mulByB: ({ c0, c1 }) => {
-    const t0 = Fp.mul(c0, _4n5);
-    const t1 = Fp.mul(c1, _4n5);
-    return { c0: Fp.sub(t0, t1), c1: Fp.add(t0, t1) };
+    const t0 = Fp2.mul(c0, _4n6);
+    const t1 = Fp2.mul(c1, _4n6);
+    return { c0: Fp2.sub(t0, t1), c1: Fp2.add(t0, t1) };
   },
   Fp12finalExponentiate: (num) => {
     const powMinusX = (num2) => Fp12.conjugate(bls12CyclotomicExpX(num2));
@@ -6692,7 +7686,7 @@ var { Fp, Fp2, Fp6, Fp12 } = tower12({
   }
 });
 var frob;
-var getFrob = () => frob || (frob = psiFrobenius(Fp, Fp2, Fp2.div(Fp2.ONE, Fp2.NONRESIDUE)));
+var getFrob = () => frob || (frob = psiFrobenius(Fp2, Fp22, Fp22.div(Fp22.ONE, Fp22.NONRESIDUE)));
 var G2psi = (c, P) => {
   const fn = getFrob().G2psi;
   G2psi = fn;
@@ -6706,31 +7700,31 @@ var G2psi2 = (c, P) => {
 var hasher_opts = Object.freeze({
   DST: "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_",
   encodeDST: "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_",
-  p: Fp.ORDER,
+  p: Fp2.ORDER,
   m: 2,
   k: 128,
   expand: "xmd",
   hash: sha256
 });
 var bls12_381_CURVE_G2 = {
-  p: Fp2.ORDER,
+  p: Fp22.ORDER,
   n: bls12_381_CURVE_G1.n,
   h: BigInt("0x5d543a95414e7f1091d50792876a202cd91de4547085abaa68a205b2e5a7ddfa628f1cb4d9e82ef21537e293a6691ae1616ec6e786f0c70cf1c38e31c7238e5"),
-  a: Fp2.ZERO,
-  b: Fp2.fromBigTuple([_4n5, _4n5]),
-  Gx: Fp2.fromBigTuple([
+  a: Fp22.ZERO,
+  b: Fp22.fromBigTuple([_4n6, _4n6]),
+  Gx: Fp22.fromBigTuple([
     BigInt("0x024aa2b2f08f0a91260805272dc51051c6e47ad4fa403b02b4510b647ae3d1770bac0326a805bbefd48056c8c121bdb8"),
     BigInt("0x13e02b6052719f607dacd3a088274f65596bd0d09920b61ab5da61bbdc7f5049334cf11213945d57e5ac7d055d042b7e")
   ]),
-  Gy: Fp2.fromBigTuple([
+  Gy: Fp22.fromBigTuple([
     BigInt("0x0ce5d527727d6e118cc9cdc6da2e351aadfd9baa8cbdd3a76d429a695160d12c923ac9cc3baca289e193548608b82801"),
     BigInt("0x0606c4a02ea734cc32acd2b02bc28b99cb3e287e85a763af267492ab572e99ab3f370d275cec1da1aaa9075ff05f79be")
   ])
 };
 var sortBit = (parts, p) => {
   for (const part of parts) {
-    if (part !== _0n8)
-      return Boolean(part * _2n6 / p);
+    if (part !== _0n9)
+      return Boolean(part * _2n8 / p);
   }
   return false;
 };
@@ -6738,20 +7732,20 @@ var fp2 = {
   // Generic tower bytes use `c0 || c1`, but the BLS12-381 G2 point/signature wire encoding uses
   // `c1 || c0`, so keep this local wrapper instead of changing generic field serialization.
   encode({ c0, c1 }) {
-    const { BYTES: L } = Fp;
+    const { BYTES: L } = Fp2;
     return concatBytes3(numberToBytesBE(c1, L), numberToBytesBE(c0, L));
   },
   decode(bytes) {
-    const { BYTES: L } = Fp;
-    return Fp2.create({
+    const { BYTES: L } = Fp2;
+    return Fp22.create({
       c0: decodeFp(bytes.subarray(L)),
       c1: decodeFp(bytes.subarray(0, L))
     });
   }
 };
-var BaseFp = Fp;
+var BaseFp = Fp2;
 function decodeFp(bytes) {
-  return Fp.fromBytes(bytes);
+  return Fp2.fromBytes(bytes);
 }
 var coder = (name, Fp3, b, encode, decode, yparts) => {
   const F = Fp3;
@@ -6771,7 +7765,7 @@ var coder = (name, Fp3, b, encode, decode, yparts) => {
       return setMask(bytes, { compressed, infinity, sort: sort2 });
     },
     decode(bytes) {
-      const raw = allowUncompressed ? abytes3(bytes, void 0, "point") : abytes3(bytes, W, "signature");
+      const raw = allowUncompressed ? abytes2(bytes, void 0, "point") : abytes2(bytes, W, "signature");
       const { compressed, infinity, sort: sort2, value } = parseMask(raw);
       if (!allowUncompressed && !compressed)
         throw new Error("invalid signature: expected compressed encoding");
@@ -6809,7 +7803,7 @@ function validateMask({ compressed, infinity, sort: sort2 }) {
     throw new Error("invalid encoding flag");
 }
 function parseMask(bytes) {
-  bytes = copyBytes2(bytes);
+  bytes = copyBytes(bytes);
   const mask = bytes[0] & 224;
   const compressed = !!(mask >> 7 & 1);
   const infinity = !!(mask >> 6 & 1);
@@ -6830,7 +7824,7 @@ function setMask(bytes, mask) {
     bytes[0] |= 32;
   return bytes;
 }
-var g1coder = coder("G1", Fp, Fp.create(bls12_381_CURVE_G1.b), (x) => numberToBytesBE(x, Fp.BYTES), decodeFp, (y) => [y]);
+var g1coder = coder("G1", Fp2, Fp2.create(bls12_381_CURVE_G1.b), (x) => numberToBytesBE(x, Fp2.BYTES), decodeFp, (y) => [y]);
 var g1 = { point: g1coder(true), sig: g1coder(false) };
 var signatureG1ToBytes = (point) => {
   point.assertValidity();
@@ -6842,7 +7836,7 @@ function signatureG1FromBytes(bytes) {
   point.assertValidity();
   return point;
 }
-var g2coder = coder("G2", Fp2, bls12_381_CURVE_G2.b, fp2.encode, fp2.decode, (y) => [
+var g2coder = coder("G2", Fp22, bls12_381_CURVE_G2.b, fp2.encode, fp2.decode, (y) => [
   y.c1,
   y.c0
 ]);
@@ -6860,7 +7854,7 @@ function signatureG2FromBytes(bytes) {
 var signatureCoders = {
   ShortSignature: {
     fromBytes(bytes) {
-      return signatureG1FromBytes(abytes3(bytes));
+      return signatureG1FromBytes(abytes2(bytes));
     },
     fromHex(hex) {
       return signatureG1FromBytes(hexToBytes2(hex));
@@ -6878,7 +7872,7 @@ var signatureCoders = {
   },
   LongSignature: {
     fromBytes(bytes) {
-      return signatureG2FromBytes(abytes3(bytes));
+      return signatureG2FromBytes(abytes2(bytes));
     },
     fromHex(hex) {
       return signatureG2FromBytes(hexToBytes2(hex));
@@ -6896,8 +7890,8 @@ var signatureCoders = {
   }
 };
 var fields = {
-  Fp,
-  Fp2,
+  Fp: Fp2,
+  Fp2: Fp22,
   Fp6,
   Fp12,
   Fr: bls12_381_Fr
@@ -6915,7 +7909,7 @@ var G1_Point = weierstrass(bls12_381_CURVE_G1, {
   // https://eprint.iacr.org/2021/1130.pdf
   isTorsionFree: (c, point) => {
     const beta = BigInt("0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffe");
-    const phi = new c(Fp.mul(point.X, beta), point.Y, point.Z);
+    const phi = new c(Fp2.mul(point.X, beta), point.Y, point.Z);
     const xP = point.multiplyUnsafe(BLS_X).negate();
     const u2P = xP.multiplyUnsafe(BLS_X);
     return u2P.equals(phi);
@@ -6927,7 +7921,7 @@ var G1_Point = weierstrass(bls12_381_CURVE_G1, {
   }
 });
 var G2_Point = weierstrass(bls12_381_CURVE_G2, {
-  Fp: Fp2,
+  Fp: Fp22,
   // Public point APIs still accept infinity, even though the Zcash proof
   // encoding rules cited above only define nonzero point encodings.
   allowInfinityPoint: true,
@@ -6977,10 +7971,10 @@ var bls12_params = {
   // The BLS parameter x for BLS12-381
   xNegative: true,
   twistType: "multiplicative",
-  randomBytes: randomBytes3
+  randomBytes: randomBytes2
 };
 var bls12_381 = bls(fields, G1_Point, G2_Point, bls12_params, bls12_hasher_opts, signatureCoders);
-var isogenyMapG2 = isogenyMap(Fp2, [
+var isogenyMapG2 = isogenyMap(Fp22, [
   // xNum
   [
     [
@@ -7049,8 +8043,8 @@ var isogenyMapG2 = isogenyMap(Fp2, [
     ["0x1", "0x0"]
     // LAST 1
   ]
-].map((i) => i.map((pair) => Fp2.fromBigTuple(pair.map(BigInt)))));
-var isogenyMapG1 = isogenyMap(Fp, [
+].map((i) => i.map((pair) => Fp22.fromBigTuple(pair.map(BigInt)))));
+var isogenyMapG1 = isogenyMap(Fp2, [
   // xNum
   [
     "0x11a05f2b1e833340b809101dd99815856b303e88a2d7005ff2627b56cdb4e2c85610c2d5f2e62d6eaeac1662734649b7",
@@ -7123,39 +8117,40 @@ var isogenyMapG1 = isogenyMap(Fp, [
 ].map((i) => i.map((j) => BigInt(j))));
 var G1_SWU;
 var G2_SWU;
-var getG1_SWU = () => G1_SWU || (G1_SWU = mapToCurveSimpleSWU(Fp, {
-  A: Fp.create(BigInt("0x144698a3b8e9433d693a02c96d4982b0ea985383ee66a8d8e8981aefd881ac98936f8da0e0f97f5cf428082d584c1d")),
-  B: Fp.create(BigInt("0x12e2908d11688030018b12e8753eee3b2016c1f0f24f4070a0b9c14fcef35ef55a23215a316ceaa5d1cc48e98e172be0")),
-  Z: Fp.create(BigInt(11))
+var getG1_SWU = () => G1_SWU || (G1_SWU = mapToCurveSimpleSWU(Fp2, {
+  A: Fp2.create(BigInt("0x144698a3b8e9433d693a02c96d4982b0ea985383ee66a8d8e8981aefd881ac98936f8da0e0f97f5cf428082d584c1d")),
+  B: Fp2.create(BigInt("0x12e2908d11688030018b12e8753eee3b2016c1f0f24f4070a0b9c14fcef35ef55a23215a316ceaa5d1cc48e98e172be0")),
+  Z: Fp2.create(BigInt(11))
 }));
-var getG2_SWU = () => G2_SWU || (G2_SWU = mapToCurveSimpleSWU(Fp2, {
+var getG2_SWU = () => G2_SWU || (G2_SWU = mapToCurveSimpleSWU(Fp22, {
   // SWU map for the RFC 9380 §8.8.2 pre-isogeny G2 curve E':
   // y² = x³ + 240i * x + 1012 + 1012i
-  A: Fp2.create({ c0: Fp.create(_0n8), c1: Fp.create(BigInt(240)) }),
+  A: Fp22.create({ c0: Fp2.create(_0n9), c1: Fp2.create(BigInt(240)) }),
   // A' = 240 * I
-  B: Fp2.create({ c0: Fp.create(BigInt(1012)), c1: Fp.create(BigInt(1012)) }),
+  B: Fp22.create({ c0: Fp2.create(BigInt(1012)), c1: Fp2.create(BigInt(1012)) }),
   // B' = 1012 * (1 + I)
-  Z: Fp2.create({ c0: Fp.create(BigInt(-2)), c1: Fp.create(BigInt(-1)) })
+  Z: Fp22.create({ c0: Fp2.create(BigInt(-2)), c1: Fp2.create(BigInt(-1)) })
   // Z: -(2 + I)
 }));
 function mapToG1(scalars) {
-  const { x, y } = getG1_SWU()(Fp.create(scalars[0]));
+  const { x, y } = getG1_SWU()(Fp2.create(scalars[0]));
   return isogenyMapG1(x, y);
 }
 function mapToG2(scalars) {
-  const { x, y } = getG2_SWU()(Fp2.fromBigTuple(scalars));
+  const { x, y } = getG2_SWU()(Fp22.fromBigTuple(scalars));
   return isogenyMapG2(x, y);
 }
 
 // src/beacon/round.ts
+init_utils();
 function roundOf(chain, round, answer) {
   const members = membersOf(answer);
   if (members["round"] !== round)
     throw new BeaconError(`the answer is of round ${JSON.stringify(members["round"])}, not of ${round}`);
-  const signature2 = bytesOf3("signature", members["signature"]);
+  const signature2 = bytesOf2("signature", members["signature"]);
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, BigInt(round));
-  const before = chain.scheme.isChained ? bytesOf3("previous_signature", members["previous_signature"]) : new Uint8Array(0);
+  const before = chain.scheme.isChained ? bytesOf2("previous_signature", members["previous_signature"]) : new Uint8Array(0);
   if (!holds(chain, digestOf(before, number), signature2))
     throw new BeaconError(`the signature of round ${round} does not hold under the key of the chain`);
   const randomness = bytesToHex(digestOf(signature2));
@@ -7182,17 +8177,32 @@ var REASONS = {
   cancelled: ["cancelled"],
   failed: ["beacon_missing", "beacon_wrong", "nonce_missing", "secret_lost"]
 };
-async function checkOutcome(input, add) {
+var OUTCOME = object({
+  type: { type: "string", const: "draw_outcome" },
+  version: { type: "integer", const: 1 },
+  statement_sha256: sha2563,
+  state: oneOfWords(Object.keys(REASONS)),
+  reason: orNull(text2),
+  secret: {},
+  nonce: {},
+  beacon: {},
+  values: {},
+  ended_at: time
+});
+function checkOutcome(input, add2) {
   const { draw } = input;
-  if (member(draw, "state") === "committed") return add("end", () => notEnded(draw));
+  if (member(draw, "state") === "committed") {
+    add2("end", () => notEnded(draw));
+    return;
+  }
   const parts = [];
   for (const [name, read] of PARTS) {
-    const part = await found(() => read(input));
-    await add(name, () => part().holds);
+    const part = found(() => read(input));
+    add2(name, () => part().holds);
     parts.push(part.known?.bytes);
   }
-  await add("values", () => valuesVerdict2(input, parts));
-  await add("end", () => endVerdict(input));
+  add2("values", () => valuesVerdict2(input, parts));
+  add2("end", () => endVerdict(input));
 }
 var EMPTY = new Uint8Array(0);
 var PARTS = [
@@ -7284,35 +8294,26 @@ function valuesVerdict2({ draw, digest: digest2 }, [secret, nonce, randomness]) 
   if (isRevealed(draw)) return `The ${what} follow from the committed bytes, the nonce and the round.`;
   return `The ${what} would have been these, and do not count: ${show(reason)}.`;
 }
-async function endVerdict({ draw, keys, digest: digest2, round: due }) {
-  const [outcome, state] = [member(draw, "outcome"), member(draw, "state")];
-  const outcomeText = canonical(outcome) ?? "";
-  if (member(outcome, "type") !== "draw_outcome" || member(outcome, "version") !== 1)
-    refuse("The outcome is not of version 1.");
-  if (!Object.hasOwn(REASONS, String(state)) || member(outcome, "state") !== state)
-    refuse(`The draw is ${show(state)}, its outcome ${show(member(outcome, "state"))}.`);
-  if (member(outcome, "statement_sha256") !== digest2) refuse("The outcome is of another statement.");
-  const [reason, endedAt] = [member(outcome, "reason"), member(outcome, "ended_at")];
-  if (!REASONS[String(state)].includes(reason))
+function endVerdict({ draw, keys, digest: digest2, round: due }) {
+  const told2 = member(draw, "outcome");
+  checkForm(OUTCOME, told2, "outcome");
+  if (canonical(told2) === void 0) refuse("The outcome is not JSON in Unicode.");
+  const outcome = told2;
+  const { state, reason } = outcome;
+  if (member(draw, "state") !== state)
+    refuse(`The draw is ${show(member(draw, "state"))}, its outcome ${show(state)}.`);
+  if (outcome.statement_sha256 !== digest2) refuse("The outcome is of another statement.");
+  if (!REASONS[state].includes(reason))
     refuse(`A draw that is ${state} does not have the reason ${show(reason)}.`);
   const [dueMs2, givesUpMs] = ["due_at", "gives_up_at"].map((name) => timeOf(member(draw, "statement", name)));
-  const endedMs = timeOf(endedAt);
+  const endedMs = timeOf(outcome.ended_at);
   if (state === "revealed" && !(endedMs >= dueMs2)) refuse("The draw was revealed before it was due.");
   if (state === "cancelled" && !(endedMs < dueMs2)) refuse("The draw was cancelled after it was due.");
   if (state === "failed" && reason !== "secret_lost" && !(endedMs >= givesUpMs))
     refuse("The draw was given up before the time that its statement says.");
-  const expected = {
-    ended_at: endedAt,
-    outcome_sha256: digestText(outcomeText),
-    state,
-    statement_sha256: digest2,
-    type: "draw_end",
-    version: 1
-  };
-  const leaf = member(draw, "end", "leaf");
-  if (typeof leaf !== "string" || leaf !== canonical(expected))
-    refuse("The leaf in the log is of another end than the outcome.");
-  const { atS } = await about("The end", () => loggedLeaf(leaf, member(draw, "end", "proof"), keys));
+  const leaf = drawEndText(outcome);
+  if (member(draw, "end", "leaf") !== leaf) refuse("The leaf in the log is of another end than the outcome.");
+  const { atS } = about("The end", () => loggedLeaf(leaf, member(draw, "end", "proof"), keys));
   const round = due.known;
   if (state === "cancelled" && round !== void 0 && atS * 1e3 >= round.atMs)
     refuse(
@@ -7326,26 +8327,23 @@ function isRevealed(draw) {
 
 // src/certificate/verify-draw.ts
 var SECRET_BYTES = 32;
-async function verifyDraw(given) {
+function verifyDraw(given) {
   const { draw, keys, witnesses, nowMs } = given;
-  const statement = member(draw, "statement");
-  const statementText = isObject(statement) ? canonical(statement) : void 0;
-  const digest2 = statementText === void 0 ? "" : digestText(statementText);
+  const statement = found(() => readStatement(draw));
+  const digest2 = statement.known === void 0 ? "" : hashOf(statement.known);
   const answer = member(draw, "answer") ?? void 0;
   const certificate = member(draw, "certificate");
-  const round = await found(() => roundDue(draw, statement));
+  const round = found(() => roundDue(draw));
   const policy = witnesses === void 0 ? {} : { witnesses };
   const response = answer === void 0 ? {} : { response: answer };
-  const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
+  const ofCertificate = verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
   const checks = [];
-  const add = async (name, holds2) => {
-    checks.push(await check(name, holds2));
-  };
-  await add("statement", () => statementVerdict(draw, statement, digest2));
+  const add2 = (name, holds2) => checks.push(check(name, holds2));
+  add2("statement", () => statementVerdict(draw, statement(), digest2));
   checks.push(...ofCertificate.checks);
-  await add("commitment", () => commitmentVerdict(draw, statement, digest2));
-  await add("logged", () => loggedVerdict(given, digest2, round()));
-  await checkOutcome({ draw, keys, digest: digest2, round }, add);
+  add2("commitment", () => commitmentVerdict(draw, statement(), digest2));
+  add2("logged", () => loggedVerdict(given, statement(), round()));
+  checkOutcome({ draw, keys, digest: digest2, round }, add2);
   const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
   const standing = standingOf(draw, nowMs);
   return {
@@ -7400,8 +8398,8 @@ function unusedIn(draw) {
   const isUnused = (member(draw, "chain") ?? null) !== null && member(draw, "statement", "beacon") === void 0;
   return isUnused ? ["chain"] : [];
 }
-function roundDue(draw, statement) {
-  const beacon = member(statement, "beacon");
+function roundDue(draw) {
+  const beacon = member(draw, "statement", "beacon");
   if (beacon === void 0) return void 0;
   const round = member(beacon, "round");
   if (typeof round !== "number" || !Number.isSafeInteger(round) || round < 1)
@@ -7429,61 +8427,39 @@ function commitmentVerdict(draw, statement, digest2) {
     refuse("The document names another certificate.");
   if (member(draw, "committed_at") !== member(document, "issued_at"))
     refuse("The document tells another time of the commitment than the certificate.");
-  const dueMs2 = timeOf(member(statement, "due_at"));
-  if (!(dueMs2 >= timeOf(member(document, "issued_at")))) refuse("The draw was due before it was committed.");
-  if (member(label, "public") !== member(statement, "public"))
+  if (!(timeOf(statement.due_at) >= timeOf(member(document, "issued_at"))))
+    refuse("The draw was due before it was committed.");
+  if (member(label, "public") !== statement.public)
     refuse("Statement and certificate differ in whether the draw is public.");
-  const purpose = member(statement, "purpose");
   const told2 = member(label, "purpose") ?? member(draw, "answer", "label", "purpose");
-  if (told2 === void 0 ? member(label, "purpose_commitment") === void 0 : told2 !== purpose)
-    refuse(`The certificate is for ${show(told2)}, the statement for ${show(purpose)}.`);
+  if (told2 === void 0 ? member(label, "purpose_commitment") === void 0 : told2 !== statement.purpose)
+    refuse(`The certificate is for ${show(told2)}, the statement for ${show(statement.purpose)}.`);
   const serial = `${show(member(label, "serial"))} of ${show(member(label, "series"))}`;
   return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
 }
 var OWN_CLOCK = "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
-async function loggedVerdict({ draw, keys, witnesses }, digest2, round) {
-  const statement = member(draw, "statement");
-  const leaf = text(member(draw, "commit", "leaf"));
-  const told2 = parsedObject(leaf);
-  if (leaf === void 0 || canonical(told2) !== leaf || member(told2, "type") !== "draw_commit")
-    refuse("The leaf of the commitment is not of type draw_commit, or not canonical JSON.");
-  if (member(told2, "version") !== 1 || member(told2, "statement_sha256") !== digest2)
-    refuse("The leaf in the log is of another statement.");
-  for (const name of ["due_at", "gives_up_at"])
-    if (member(told2, name) !== member(statement, name))
-      refuse(`The leaf in the log says another ${name} than the statement.`);
+function loggedVerdict(given, statement, round) {
+  const { draw, keys, witnesses } = given;
+  const [leaf, proof] = ["leaf", "proof"].map((name2) => member(draw, "commit", name2));
   const certificate = member(draw, "certificate", "certificate");
-  const proof = member(certificate, "proof");
-  const certified = issuedText(certificate) ?? "";
-  const delivered2 = text(member(told2, "delivered"));
-  if (delivered2 === void 0 || delivered2 !== member(certificate, "hashes", "delivered"))
-    refuse("The leaf in the log commits to other bytes than the certificate.");
-  const held = (what, each, proof2) => about(`The ${what}`, () => loggedLeaf(each, proof2, keys));
-  const logged = await held("commitment", leaf, member(draw, "commit", "proof"));
-  if (round === void 0)
-    return `The log held the commitment by ${timeText(logged.atS)}. It waits for no beacon.`;
-  if (timeOf(member(statement, "due_at")) < round.atMs)
-    refuse(`The draw was due before round ${round.round}, at ${timeText(round.atMs / 1e3)}.`);
-  const certificateAt = await held("certificate", certified, proof);
-  for (const [what, { at, atS }] of [
-    ["commitment", logged],
-    ["certificate", certificateAt]
-  ]) {
-    if (atS * 1e3 >= round.atMs)
-      refuse(
-        `The log held the ${what} by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1e3)}.`
-      );
-    if (witnesses === void 0) continue;
-    const seen = await readCosignatures(witnesses.keys, at);
-    const before = seen.filter((each) => each.atS * 1e3 < round.atMs).length;
-    if (before < witnesses.quorum)
-      refuse(
-        `${before} of the ${witnesses.quorum} witnesses that are asked for saw the ${what} before round ${round.round} was due.`
-      );
+  const delivered2 = text(member(certificate, "hashes", "delivered")) ?? "";
+  if (typeof leaf !== "string" || leaf !== drawCommitText(statement, delivered2))
+    refuse("The leaf in the log is not of this statement and of the bytes that its certificate commits to.");
+  if (round === void 0) {
+    const { atS: atS2 } = about("The commitment", () => loggedLeaf(leaf, proof, keys));
+    return `The log held the commitment by ${timeText(atS2)}. It waits for no beacon.`;
   }
+  const [name, dueAt] = [`round ${round.round}`, timeText(round.atMs / 1e3)];
+  if (timeOf(statement.due_at) < round.atMs) refuse(`The draw was due before ${name}, at ${dueAt}.`);
+  const deadline = { event: `${name} was due, at ${dueAt}`, latestMs: round.atMs - 1, clocksMs: 0 };
+  const ofCertificate = [issuedText(certificate) ?? "", member(certificate, "proof")];
+  const atS = Math.max(
+    heldBefore("the commitment", [leaf, proof], given, deadline).atS,
+    heldBefore("the certificate", ofCertificate, given, deadline).atS
+  );
   const seenBy = witnesses === void 0 ? "The log" : `${witnesses.quorum} witnesses or more, and the log,`;
   const byOwnWord = witnesses === void 0 ? ` ${OWN_CLOCK}` : "";
-  return `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1e3)}.${byOwnWord}`;
+  return `${seenBy} held it by ${timeText(atS)}, before ${name} of the beacon was due, at ${dueAt}.${byOwnWord}`;
 }
 
 // src/certificate/octet-answer.ts

@@ -1,5 +1,5 @@
 // src/http/pages/client/browser.ts
-var { document, isSecureContext, navigator } = globalThis;
+var { document, navigator } = globalThis;
 var page = document;
 var clipboard = navigator.clipboard;
 function element(id) {

@@ -34,9 +34,8 @@ function repeatedMember(text) {
 }
 
 // src/http/pages/client/browser.ts
-var { document, isSecureContext, navigator } = globalThis;
+var { document, navigator } = globalThis;
 var page = document;
-var isSecure = isSecureContext;
 var clipboard = navigator.clipboard;
 function element(id) {
   const found = page.getElementById(id);
@@ -175,10 +174,6 @@ function summary(checks, subject, status) {
       "Genuine, but revoked.",
       "It is what was certified, and the operator withdrew a lot of it since."
     );
-  if (!isSecure && failed.every(({ name }) => name === "signature" || name === "fixed")) {
-    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
-    return banner("wait", "All but the signatures holds.", text);
-  }
   const count = `${failed.length} of ${checks.length} checks failed.`;
   return banner("bad", count, `Do not rely on this ${subject}.`);
 }

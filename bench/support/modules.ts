@@ -24,7 +24,7 @@ export async function modulesOf(subject: Subject) {
       subject,
       'src/values/value-request.ts',
     ),
-    digest: await load<typeof import('../../src/crypto/digest.ts')>(subject, 'src/crypto/digest.ts'),
+    digest: await load<typeof import('../../src/crypto/sha256.ts')>(subject, 'src/crypto/sha256.ts'),
     expander: await load<typeof import('../../src/crypto/expander.ts')>(subject, 'src/crypto/expander.ts'),
     dispatch: await load<typeof import('../../src/workers/dispatch.ts')>(subject, 'src/workers/dispatch.ts'),
     lmdb: await load<typeof import('../../src/ledger/lmdb/lmdb-ledger.ts')>(

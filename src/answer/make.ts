@@ -1,8 +1,8 @@
 import { assert } from '../core/assert.ts';
 import { eraseBytes, putBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
-import { sha256 } from '../crypto/digest.ts';
 import { Expander, PIECE_OUTPUT_BYTES } from '../crypto/expander.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { nextPiece } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';

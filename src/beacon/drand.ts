@@ -1,5 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { concatBytes } from '../core/bytes.ts';
+import { sha256 } from '../crypto/sha256.ts';
 
 /**
  * Rounds of drand (drand.love), a public beacon: at stated times a group of parties signs the number of a round with
@@ -136,7 +137,5 @@ function numberOf(name: string, value: unknown, max: number): number {
 
 /** SHA-256 of the parts, one after the other. */
 export function digestOf(...parts: readonly Uint8Array[]): Uint8Array {
-  const hash = sha256.create();
-  for (const part of parts) hash.update(part);
-  return hash.digest();
+  return sha256(concatBytes(...parts));
 }

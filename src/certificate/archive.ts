@@ -7,8 +7,8 @@ import { type CertificateDocument, certificateDocument, type LotProof } from './
 import { type DrawBody, type DrawDocument, drawDocument } from './draw.ts';
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
-import type { CertificateLog, LoggedLot } from './log.ts';
-import { type CertifiedLot, certifiedLot, runsOf } from './lot-leaf.ts';
+import type { CertificateLog } from './log.ts';
+import { type CertifiedLot, runsOf } from './lot-leaf.ts';
 import { drawLeafKey, lotLeafKey, type ProvenLeaf, revocationKey } from './public-leaves.ts';
 import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
@@ -49,156 +49,16 @@ export interface LotOfRecord {
   readonly revocation: LotRevocation | null;
 }
 
-interface ArchiveOptions {
+interface CertificateSources {
   readonly books: Pick<Books, 'segment' | 'seriesPage'>;
   readonly entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
+  /** Where committed draws are kept; left out where there are none. */
+  readonly draws?: Pick<DrawStore, 'draw'>;
   readonly ids: CertificateIds;
   readonly log: CertificateLog;
-}
-
-/** Lots kept. */
-const LOTS_MAX = 256;
-/** Hashes of their trees that are kept, 32 bytes each: 4 MiB. A lot of 4 Mbit has 300. */
-const HASHES_MAX = 2 ** 17;
-
-interface KeptLot extends CertifiedLot {
-  /** Undefined until the log holds it: of a sample of the csprng stream alone. */
-  readonly logged: LoggedLot | undefined;
-}
-
-/** Certificates by their id: made again from the records they were issued from. */
-export class CertificateArchive {
-  readonly #books: ArchiveOptions['books'];
-  readonly #entropy: ArchiveOptions['entropy'];
-  readonly #ids: CertificateIds;
-  readonly #log: CertificateLog;
-  /**
-   * The lots that were asked for last, the one asked for longest ago first: whoever may look certificates up needs no key, and
-   * a look-up that decoded the lot and hashed its trees again took 20 times as long.
-   */
-  readonly #kept = new Map<string, KeptLot>();
-  #hashesKept = 0;
-
-  constructor({ books, entropy, ids, log }: ArchiveOptions) {
-    this.#books = books;
-    this.#entropy = entropy;
-    this.#ids = ids;
-    this.#log = log;
-  }
-
-  /** A lot for its public page; undefined when there is none. */
-  async lot(id: string): Promise<LotOfRecord | undefined> {
-    const lot = await this.#entropy.lot(id);
-    if (lot === undefined) return undefined;
-    const revocation = (await this.#entropy.revocations()).find(({ lotId }) => lotId === id);
-    return { lot, revocation: revocation ?? null };
-  }
-
-  #forget(id: string): void {
-    const kept = this.#kept.get(id);
-    if (kept === undefined) return;
-    this.#hashesKept -= hashesOf(kept);
-    this.#kept.delete(id);
-  }
-
-  /** A lot that something was drawn from. What leads from its leaf to the bytes never changes. */
-  async #lot(id: string): Promise<KeptLot> {
-    const kept = this.#kept.get(id) ?? (await this.#readLot(id));
-    this.#forget(id);
-    if (kept.logged === undefined) return kept;
-    this.#kept.set(id, kept);
-    this.#hashesKept += hashesOf(kept);
-    for (const [oldest] of this.#kept) {
-      if (this.#kept.size <= LOTS_MAX && this.#hashesKept <= HASHES_MAX) break;
-      this.#forget(oldest);
-    }
-    return kept;
-  }
-
-  async #readLot(id: string): Promise<KeptLot> {
-    const lot = await this.#entropy.lot(id);
-    assert(lot !== undefined, `lot ${id} was durable before anything was drawn from it`);
-    return { ...certifiedLot(lot), logged: await this.#log.lotOf(id) };
-  }
-
-  /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
-  async find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'> {
-    const place = this.#ids.placeOf(id);
-    if (typeof place === 'string') return place;
-    const segment = await this.#books.segment(place.segment);
-    const entry = segment && readEntry(segment.entries, place.index);
-    if (segment === undefined || entry === undefined) return 'unknown';
-    const source = segment.sources[entry.source];
-    const lots = await Promise.all(source.lotIds.map((lotId) => this.#lot(lotId)));
-    const label = labelAt(segment, place.index);
-    const facts = { source, lots, context: segment.context };
-    const certificate = certificateOf(id, label === undefined ? entry : { ...entry, label }, facts);
-    const proof = (await this.#log.proofOf(place.segment, place.index)) ?? null;
-    const shown = { verifyUrlBase: segment.context.verifyUrlBase, proof };
-    const proven = await Promise.all(
-      lots.map((lot, place) => lotProof(lot, place, source, entry.issuedAtMs)),
-    );
-    return certificateDocument(certificate, shown, proven, await this.#entropy.revocations());
-  }
-
-  /** Undefined for an id that is unknown, and for a draw whose answer is not durable yet. */
-  async draw(store: Pick<DrawStore, 'draw'>, id: string): Promise<DrawDocument | undefined> {
-    const record = await store.draw(id);
-    const body = record && (JSON.parse(record.body) as DrawBody);
-    if (!body?.committed) return undefined;
-    const { committed } = body;
-    const certificate = await this.find(committed.certificate_id);
-    const [commit, end] = await Promise.all([
-      this.#log.leafOf(drawLeafKey({ drawId: id, kind: 'commit' })),
-      this.#log.leafOf(drawLeafKey({ drawId: id, kind: 'end' })),
-    ]);
-    const proofs = { commit: commit?.proof ?? null, end: end?.proof ?? null };
-    return drawDocument({ ...body, committed }, typeof certificate === 'string' ? null : certificate, proofs);
-  }
-
-  /** Answers of a series of a public purpose, from a serial on; of its first series where none is named. */
-  async draws(purpose: string, asked: string | undefined, from: number): Promise<DrawList> {
-    const part = { series: asked, from, limit: DRAWS_LISTED_MAX + 1 };
-    const { series, answers } = await this.#books.seriesPage(purpose, part);
-    const id = asked ?? series.at(0)?.id ?? '';
-    const draws = answers.slice(0, DRAWS_LISTED_MAX).map((each) => ({
-      series: id,
-      serial: each.serial,
-      issued_at: new Date(each.issuedAtMs).toISOString(),
-      certificate_id: each.isPublic ? this.#ids.textOf(each.sequence, each.index) : null,
-    }));
-    return { purpose, series, draws, next: answers.at(DRAWS_LISTED_MAX)?.serial ?? null };
-  }
-
-  /** What is public of a lot; undefined for one that is unknown, or that is not logged. */
-  async publicLot(id: string): Promise<PublicLot | undefined> {
-    const logged = await this.#log.leafOf(lotLeafKey(id));
-    if (logged === undefined) return undefined;
-    return {
-      lot_id: id,
-      ...logged,
-      withdrawal: (await this.#log.leafOf(revocationKey(id))) ?? null,
-      ...(await this.#log.withdrawals()),
-    };
-  }
-}
-
-/** How the bytes drawn are bound to a lot, which was logged before anything was drawn from it. */
-async function lotProof(
-  { leaf, logged, trees }: KeptLot,
-  place: number,
-  { mode, drawn }: DrawSource,
-  issuedAtMs: number,
-): Promise<LotProof> {
-  const isBound = logged !== undefined || mode === 'csprng';
-  assert(isBound, `lot ${leaf.lot_id} was logged before anything was drawn from it`);
-  const proof = (await logged?.proofFor(issuedAtMs)) ?? null;
-  const ranges = drawn.filter(({ lot }) => lot === place);
-  return { leaf, proof, runs: runsOf(trees, mode, ranges) };
-}
-
-function hashesOf({ trees: { blocks, seeds } }: CertifiedLot): number {
-  return blocks.nodes + seeds.nodes;
+  readonly keys: KeysDocument;
+  /** Why nothing is signed or delivered, and what the operator can do; null when all is well. */
+  readonly held?: string | null;
 }
 
 /**
@@ -207,29 +67,98 @@ function hashesOf({ trees: { blocks, seeds } }: CertifiedLot): number {
  */
 export type CertificateService = ReturnType<typeof certificateService>;
 
-/** `whyHeld`: why nothing is signed or delivered, and what the operator can do; null when all is well. */
-export function certificateService(
-  archive: CertificateArchive,
-  log: CertificateLog,
-  keys: KeysDocument,
-  whyHeld: string | null = null,
-) {
+/** Certificates by their id, made again from the records that they were issued from, and what is public of their log. */
+export function certificateService(sources: CertificateSources) {
+  const { books, entropy, draws, ids, log, keys, held = null } = sources;
+
+  /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
+  async function find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'> {
+    const place = ids.placeOf(id);
+    if (typeof place === 'string') return place;
+    const segment = await books.segment(place.segment);
+    const entry = segment && readEntry(segment.entries, place.index);
+    if (segment === undefined || entry === undefined) return 'unknown';
+    const source = segment.sources[entry.source];
+    const lots = await Promise.all(source.lotIds.map(drawnFrom));
+    const label = labelAt(segment, place.index);
+    const facts = { source, lots, context: segment.context };
+    const certificate = certificateOf(id, label === undefined ? entry : { ...entry, label }, facts);
+    const proof = (await log.proofOf(place.segment, place.index)) ?? null;
+    const shown = { verifyUrlBase: segment.context.verifyUrlBase, proof };
+    const proven = await Promise.all(lots.map((lot, i) => lotProof(lot, i, source, entry.issuedAtMs)));
+    return certificateDocument(certificate, shown, proven, await entropy.revocations());
+  }
+
+  async function drawnFrom(lotId: string): Promise<CertifiedLot> {
+    const lot = await log.lots.get(lotId);
+    assert(lot !== undefined, `lot ${lotId} was durable before anything was drawn from it`);
+    return lot;
+  }
+
+  /** How the bytes drawn are bound to a lot, which was logged before anything was drawn from it. */
+  async function lotProof(
+    { leaf, trees }: CertifiedLot,
+    place: number,
+    { mode, drawn }: DrawSource,
+    issuedAtMs: number,
+  ): Promise<LotProof> {
+    const proof = (await log.lotProof(leaf.lot_id, issuedAtMs)) ?? null;
+    const isBound = proof !== null || mode === 'csprng';
+    assert(isBound, `lot ${leaf.lot_id} was logged before anything was drawn from it`);
+    const ranges = drawn.filter(({ lot }) => lot === place);
+    return { leaf, proof, runs: runsOf(trees, mode, ranges) };
+  }
+
   return {
-    held: async () => whyHeld,
-    find: (id: string) => archive.find(id),
-    /** Answers of a public purpose, for anybody. */
-    draws: (purpose: string, series: string | undefined, from: number) =>
-      archive.draws(purpose, series, from),
-    /** What is public of a committed draw; undefined for an unknown one. */
-    draw: async (_id: string): Promise<DrawDocument | undefined> => undefined,
-    lot: (id: string) => archive.lot(id),
+    held: async () => held,
+    find,
+    /** What is public of a committed draw; undefined for an id that is unknown, and for one whose answer is not durable yet. */
+    async draw(id: string): Promise<DrawDocument | undefined> {
+      const record = await draws?.draw(id);
+      const body = record && (JSON.parse(record.body) as DrawBody);
+      if (!body?.committed) return undefined;
+      const { committed } = body;
+      const certificate = await find(committed.certificate_id);
+      const [commit, end] = await Promise.all(
+        (['commit', 'end'] as const).map((kind) => log.leafOf(drawLeafKey({ drawId: id, kind }))),
+      );
+      const proofs = { commit: commit?.proof ?? null, end: end?.proof ?? null };
+      const whole = typeof certificate === 'string' ? null : certificate;
+      return drawDocument({ ...body, committed }, whole, proofs);
+    },
+    /** Answers of a series of a public purpose, from a serial on; of its first series where none is named. */
+    async draws(purpose: string, asked: string | undefined, from: number): Promise<DrawList> {
+      const part = { series: asked, from, limit: DRAWS_LISTED_MAX + 1 };
+      const { series, answers } = await books.seriesPage(purpose, part);
+      const id = asked ?? series.at(0)?.id ?? '';
+      const listed = answers.slice(0, DRAWS_LISTED_MAX).map((each) => ({
+        series: id,
+        serial: each.serial,
+        issued_at: new Date(each.issuedAtMs).toISOString(),
+        certificate_id: each.isPublic ? ids.textOf(each.sequence, each.index) : null,
+      }));
+      return { purpose, series, draws: listed, next: answers.at(DRAWS_LISTED_MAX)?.serial ?? null };
+    },
+    /** A lot for its public page; undefined when there is none. */
+    async lot(id: string): Promise<LotOfRecord | undefined> {
+      const lot = await entropy.lot(id);
+      if (lot === undefined) return undefined;
+      const revocation = (await entropy.revocations()).find(({ lotId }) => lotId === id);
+      return { lot, revocation: revocation ?? null };
+    },
+    /** What is public of a lot; undefined for one that is unknown, or that is not logged. */
+    async publicLot(id: string): Promise<PublicLot | undefined> {
+      const logged = await log.leafOf(lotLeafKey(id));
+      if (logged === undefined) return undefined;
+      const withdrawal = (await log.leafOf(revocationKey(id))) ?? null;
+      return { lot_id: id, ...logged, withdrawal, ...(await log.withdrawals()) };
+    },
     /** Every public key that ever signed for this log. */
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,
     /** The witnesses that the service asks, in the order of QRN_WITNESSES. */
     witnesses: async (): Promise<readonly WitnessState[]> => [],
     publicLeaves: (from: number, limit: number) => log.publicLeaves(from, limit),
-    publicLot: (id: string) => archive.publicLot(id),
     tile: (level: number, index: number) => log.tile(level, index),
     /** The hashes from one size to another (RFC 9162 §2.1.4); undefined for sizes that the log does not have. */
     async consistencyProof(from: number, to: number) {

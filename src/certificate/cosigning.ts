@@ -1,23 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/assert.ts';
-import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { sendRequest } from '../core/http-request.ts';
 import type { Log } from '../core/log.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import {
-  cosignatureText,
   formatNote,
   type Note,
   parseCheckpoint,
   parseCount,
   parseNote,
   parseVerifierKey,
-  readTimestamped,
   type VerifierKey,
 } from '../crypto/note.ts';
-import { verifyEd25519 } from '../crypto/signing.ts';
 import type { CertificateLog } from './log.ts';
+import { signaturesBy } from './signed-checkpoint.ts';
+import { found } from './verdict.ts';
 import type { WitnessState } from './witnessed.ts';
 
 /**
@@ -106,10 +104,9 @@ export class Cosigning {
       this.#witnesses.map(async (witness) => {
         if (witness.cosigned === note.text || witness.roundsToSkip-- > 0) return;
         try {
-          const signature = await this.#ask(witness, note, checkpoint.size, signal);
-          this.#signatures.set(witness, signature);
+          const { line, atS: cosignedAtS } = await this.#ask(witness, note, checkpoint.size, signal);
+          this.#signatures.set(witness, line);
           const { size } = checkpoint;
-          const cosignedAtS = readTimestamped(signature.signature)?.atS ?? null;
           const state = { ...witness.state, size, cosignedAtS, failure: null };
           Object.assign(witness, { size, cosigned: note.text, failures: 0, roundsToSkip: 0, state });
         } catch (error) {
@@ -142,7 +139,7 @@ export class Cosigning {
     this.#options.report.warn({ witness: name, reason }, 'a witness does not cosign; it is asked again');
   }
 
-  async #ask(witness: KnownWitness, note: Note, size: number, signal?: AbortSignal): Promise<Signature> {
+  async #ask(witness: KnownWitness, note: Note, size: number, signal?: AbortSignal) {
     let reply = await this.#post(witness, note, size, signal);
     if (reply.status === 409) {
       const known = parseCount(reply.text.trimEnd());
@@ -177,16 +174,15 @@ export class Cosigning {
   }
 
   /** The witness's own signature among the lines that it answered; lines of other keys are ignored. */
-  #cosignatureIn(lines: string, { key }: KnownWitness, { text }: Note): Signature {
+  #cosignatureIn(lines: string, { key }: KnownWitness, { text }: Note): { line: Signature; atS: number } {
     const answered = parseNote(`${text}\n${lines}`);
     if (answered?.text !== text) throw new Error('its answer is not a signature');
-    const own = answered.signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId);
-    const timed = own && readTimestamped(own.signature);
-    if (own === undefined || timed === undefined) throw new Error('it answered no cosignature of its key');
-    if (!verifyEd25519(key.publicKey, utf8Bytes(cosignatureText(timed.atS, text)), timed.signature))
-      throw new Error('its cosignature is wrong');
-    if (timed.atS > this.#options.clock.wallMs() / 1000 + AHEAD_MAX_S)
+    const { known, refusal } = found(() => signaturesBy(answered, [key]));
+    if (known === undefined) throw new Error(refusal);
+    const [own] = known;
+    if (own?.atS === undefined) throw new Error('it answered no cosignature of its key');
+    if (own.atS > this.#options.clock.wallMs() / 1000 + AHEAD_MAX_S)
       throw new Error('its cosignature is from the future: compare the clocks');
-    return own;
+    return { line: own.line, atS: own.atS };
   }
 }

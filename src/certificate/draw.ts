@@ -1,6 +1,5 @@
 import type { ValueRequest } from '../values/value-request.ts';
 import type { CertificateDocument } from './document.ts';
-import { type Chance, chancesOf } from './draw-statement.ts';
 import { canonicalText } from './members.ts';
 import { digestText } from './verdict.ts';
 
@@ -100,6 +99,26 @@ export interface DrawDocument {
 /** `sha256:` and the hash of an object's canonical JSON. */
 export function hashOf(value: object): string {
   return digestText(canonicalText(value));
+}
+
+export interface Chance {
+  readonly item: string;
+  /** Of one pick, in percent: four digits, such as `33.33`. */
+  readonly percent: string;
+}
+
+/** The chance of each item of a weighted pick, in its order; undefined for draws in which no item is favoured. */
+export function chancesOf(request: ValueRequest): readonly Chance[] | undefined {
+  if (request.kind !== 'weighted') return undefined;
+  const { items, weights } = request;
+  const sum = weights.reduce((total, each) => total + each, 0);
+  return items.map((item, i) => ({ item, percent: percentText((weights[i] / sum) * 100) }));
+}
+
+/** Four digits, without an exponent. */
+function percentText(percent: number): string {
+  if (percent < 0.0001) return 'less than 0.0001';
+  return percent > 99.99 && percent < 100 ? 'more than 99.99' : String(Number(percent.toPrecision(4)));
 }
 
 /** The hash of a list: of each item in UTF-8 with a line feed behind it, as of a file with one item a line. */

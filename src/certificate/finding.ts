@@ -11,7 +11,7 @@ import {
   readSigned,
   type SignedCheckpoint,
 } from './signed-checkpoint.ts';
-import { about, Refusal, refuse } from './verdict.ts';
+import { about, found, refuse } from './verdict.ts';
 
 /**
  * What a monitor found against a log, written so that anybody can check it again with nothing but the log's public
@@ -60,21 +60,17 @@ export interface FindingCheck {
 }
 
 /** Checks a document of a finding again. Never throws: what cannot be read does not hold. */
-export async function checkFinding(finding: unknown): Promise<FindingCheck> {
-  try {
-    return { holds: true, why: await whatIsShown(finding) };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { holds: false, why: error.message };
-  }
+export function checkFinding(finding: unknown): FindingCheck {
+  const { known, refusal = '' } = found(() => whatIsShown(finding));
+  return { holds: known !== undefined, why: known ?? refusal };
 }
 
 /** What the evidence of a finding shows, in a sentence. */
-async function whatIsShown(finding: unknown): Promise<string> {
+function whatIsShown(finding: unknown): string {
   const kind = text(member(finding, 'kind')) ?? '';
   const isFinding = member(finding, 'type') === 'qrn-log-finding' && member(finding, 'version') === 1;
   if (!isFinding || !Object.hasOwn(CHECKS, kind)) refuse('This is not a finding of a log.');
-  return (await CHECKS[kind as FindingKind](finding)) ?? refuse('The evidence does not show it.');
+  return CHECKS[kind as FindingKind](finding) ?? refuse('The evidence does not show it.');
 }
 
 interface SignedLeaf {
@@ -85,29 +81,29 @@ interface SignedLeaf {
 }
 
 /** The n-th checkpoint, which must be signed. */
-function signedIn(finding: unknown, n: number): Promise<SignedCheckpoint> {
+function signedIn(finding: unknown, n: number): SignedCheckpoint {
   const note = text(listAt(finding, 'checkpoints')[n]) ?? '';
   return about(`Checkpoint ${n + 1}`, () => readSigned(member(finding, 'keys'), readCheckpoint(note)));
 }
 
-async function leafIn(finding: unknown, n: number): Promise<SignedLeaf> {
+function leafIn(finding: unknown, n: number): SignedLeaf {
   const given = listAt(finding, 'leaves')[n];
   const leaf = text(member(given, 'leaf')) ?? '';
-  return about(`Leaf ${n + 1}`, async () => {
+  return about(`Leaf ${n + 1}`, () => {
     const logged = readProof(text(member(given, 'proof')) ?? '');
-    const at = await readSigned(member(finding, 'keys'), logged);
+    const at = readSigned(member(finding, 'keys'), logged);
     if (!holdsLeaf(logged, leaf)) refuse('It is not in the tree that its proof names.');
     return { leaf, index: logged.proof.index, at };
   });
 }
 
 /** What each kind shows; undefined where it does not. */
-const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => Promise<string | undefined>>> = {
+const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefined>> = {
   fork: (finding) => contradicts(finding, 'fork'),
   shrunk: (finding) => contradicts(finding, 'shrunk'),
 
-  async rewritten(finding) {
-    const [a, b] = await two(finding);
+  rewritten(finding) {
+    const [a, b] = two(finding);
     const [from, to] = [a.checkpoint, b.checkpoint];
     const [root] = parseHashes([member(finding, 'beginning', 'root')]) ?? [];
     const proof = parseHashes(member(finding, 'beginning', 'proof'));
@@ -119,27 +115,27 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => Promise<string 
   'lot-twice': (finding) => isTwice(finding, 'lot-twice'),
   'draw-twice': (finding) => isTwice(finding, 'draw-twice'),
 
-  async date(finding) {
-    const { leaf, index, at } = await leafIn(finding, 0);
+  date(finding) {
+    const { leaf, index, at } = leafIn(finding, 0);
     if (leafTimeOf(leaf) === undefined || at.atS === undefined) refuse('There is no time to compare.');
-    return wrongDate(leaf, index, at, undefined) ?? wrongDate(leaf, index, at, await signedIn(finding, 0));
+    return wrongDate(leaf, index, at, undefined) ?? wrongDate(leaf, index, at, signedIn(finding, 0));
   },
 };
 
-async function contradicts(finding: unknown, kind: FindingKind): Promise<string | undefined> {
-  const found = contradictionOf(...(await two(finding)));
-  return found?.kind === kind ? found.what : undefined;
+function contradicts(finding: unknown, kind: FindingKind): string | undefined {
+  const shown = contradictionOf(...two(finding));
+  return shown?.kind === kind ? shown.what : undefined;
 }
 
-async function isTwice(finding: unknown, kind: FindingKind): Promise<string | undefined> {
-  const [a, b] = [await leafIn(finding, 0), await leafIn(finding, 1)];
+function isTwice(finding: unknown, kind: FindingKind): string | undefined {
+  const [a, b] = [leafIn(finding, 0), leafIn(finding, 1)];
   const [one, other] = [onceOf(a.leaf), onceOf(b.leaf)];
   const isSame = one?.kind === kind && other?.kind === kind && one.of === other.of && a.index !== b.index;
   return isSame ? twiceWords(kind, a.index, b.index, one.of) : undefined;
 }
 
-async function two(finding: unknown): Promise<[SignedCheckpoint, SignedCheckpoint]> {
-  const pair: [SignedCheckpoint, SignedCheckpoint] = [await signedIn(finding, 0), await signedIn(finding, 1)];
+function two(finding: unknown): [SignedCheckpoint, SignedCheckpoint] {
+  const pair: [SignedCheckpoint, SignedCheckpoint] = [signedIn(finding, 0), signedIn(finding, 1)];
   if (pair[0].checkpoint.origin !== pair[1].checkpoint.origin) refuse('The checkpoints are of two logs.');
   return pair;
 }

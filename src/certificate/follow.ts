@@ -30,7 +30,7 @@ import {
   readSigned,
   type SignedCheckpoint,
 } from './signed-checkpoint.ts';
-import { found, Refusal } from './verdict.ts';
+import { found } from './verdict.ts';
 
 /**
  * Follows a log from outside, from poll to poll: the tiles must prove that each tree that the log signs begins with the one
@@ -49,8 +49,8 @@ export interface FollowState {
   readonly draws: Draws;
   /** The leaves of all withdrawals, in the order of the log. */
   readonly withdrawals: readonly string[];
-  /** The first checkpoint that was seen with the newest public leaf. */
-  readonly lastPublic: string;
+  /** When by the log's word the newest leaf was there that says which lots were withdrawn: seconds since 1970. */
+  readonly toldAtS: number | undefined;
 }
 
 type Draws = Readonly<Record<string, readonly [index: number, dueMs: number]>>;
@@ -147,10 +147,10 @@ class Follower {
     const served = await this.#source.json('/.well-known/qrn-keys.json');
     // read after the keys: the key that signed it stands among them
     const note = await this.#source.text('/log/checkpoint');
-    await this.#pin(served, note);
+    this.#pin(served, note);
     const state = this.#state;
-    const now = await this.#signed(note);
-    const before = state && (await this.#signed(state.checkpoint));
+    const now = this.#signed(note);
+    const before = state && this.#signed(state.checkpoint);
     if (state !== undefined && before !== undefined && this.#compare(before, now)) {
       const what = `the tiles do not give the ${before.checkpoint.size} leaves that the log has signed before`;
       await this.#checkBeginning(now, before, new LogUnavailable(what));
@@ -189,7 +189,7 @@ class Follower {
   }
 
   /** Takes the document of keys, or what of it continues the pinned one. */
-  async #pin(served: unknown, note: string): Promise<void> {
+  #pin(served: unknown, note: string): void {
     const state = this.#state;
     this.#firstLeaf = text(member(served, 'first_leaf'));
     if (state === undefined) {
@@ -199,12 +199,12 @@ class Follower {
     this.#keys = state.keys;
     const why = keysFailure(state.keys, served);
     if (why !== undefined) throw new LogDoubt(why);
-    if (member(served, 'origin') !== member(state.keys, 'origin')) await this.#succeed(state, served);
-    else this.#keys = await this.#vouched(state.keys, served, note);
+    if (member(served, 'origin') !== member(state.keys, 'origin')) this.#succeed(state, served);
+    else this.#keys = this.#vouched(state.keys, served, note);
   }
 
   /** A new incarnation: it must name the log that was followed, with a checkpoint that is not a fork of it. */
-  async #succeed(state: FollowState, served: unknown): Promise<void> {
+  #succeed(state: FollowState, served: unknown): void {
     const [from, to] = [text(member(state.keys, 'origin')) ?? '', text(member(served, 'origin')) ?? ''];
     const all = listAt(served, 'predecessors');
     const own = all.find((each) => member(each, 'origin') === from);
@@ -218,9 +218,9 @@ class Follower {
       throw new LogDoubt(
         `The log ${to} stands in the place of ${from}, and its first leaf does not name it.`,
       );
-    const before = await this.#signed(state.checkpoint);
+    const before = this.#signed(state.checkpoint);
     const named = text(member(own, 'checkpoint')) ?? '';
-    const last = await this.#signed(named);
+    const last = this.#signed(named);
     if (last.checkpoint.size === before.checkpoint.size) this.#compare(before, last);
     const lost = before.checkpoint.size - last.checkpoint.size;
     if (lost > 0) throw new LogDoubt(`The log ${to} goes on without ${lost} leaves that ${from} had signed.`);
@@ -230,7 +230,7 @@ class Follower {
   }
 
   /** The pinned document with the new keys that have signed a checkpoint together with a pinned one. */
-  async #vouched(pinned: unknown, served: unknown, newest: string): Promise<unknown> {
+  #vouched(pinned: unknown, served: unknown, newest: string): unknown {
     const known = new Set(listAt(pinned, 'keys').map((key) => member(key, 'key_id')));
     const listed = listAt(served, 'keys');
     const taken = listed.filter((key) => known.has(member(key, 'key_id')));
@@ -239,7 +239,7 @@ class Follower {
       const keyId = text(member(key, 'key_id')) ?? '';
       const both = { ...document, keys: [...document.keys, key] };
       for (const note of [text(member(key, 'vouched_by')), newest]) {
-        const signed = (await found(() => readSignatures(both, readCheckpoint(note ?? '')))).known ?? [];
+        const signed = found(() => readSignatures(both, readCheckpoint(note ?? ''))).known ?? [];
         const ids = new Set(signed.filter(({ atS }) => atS === undefined).map((each) => each.key.keyId));
         if (!ids.has(keyId) || ids.size < 2) continue;
         document = both;
@@ -250,13 +250,10 @@ class Follower {
     return { ...document, current_key_id: member(served, 'current_key_id') };
   }
 
-  async #signed(note: string): Promise<SignedCheckpoint> {
-    try {
-      return await readSigned(this.#keys, readCheckpoint(note));
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      throw new LogDoubt(`A checkpoint is not signed as it must be: ${error.message}`);
-    }
+  #signed(note: string): SignedCheckpoint {
+    const { known, refusal } = found(() => readSigned(this.#keys, readCheckpoint(note)));
+    if (known === undefined) throw new LogDoubt(`A checkpoint is not signed as it must be: ${refusal}`);
+    return known;
   }
 
   /** Two checkpoints by themselves. True when the second is older than the first and says no more. */
@@ -276,7 +273,8 @@ class Follower {
     else if (!equalHashes(await rootOf(size, this.#source.nodeReader(size)), now.checkpoint.root))
       throw doubt;
     const listed = size > from ? await this.#source.publicLeaves(from, size) : new Map<number, string>();
-    if (from === 0 && this.#firstLeaf !== undefined && size > 0) await this.#checkFirstLeaf(now);
+    if (from === 0 && size > 0 && !(await this.#isLeaf(0, this.#firstLeaf, now)))
+      throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
     const { lots = {}, draws, withdrawals = [] } = this.#state ?? {};
     Object.assign(this.#lots, lots);
     this.#draws = drawsNotDue(draws, before?.atS);
@@ -285,7 +283,12 @@ class Follower {
     const isTold = [...listed.values()].some(
       (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
     );
-    const lastPublic = await this.#lastPublic(before, now, isTold);
+    const toldAtS = before === undefined || isTold ? now.atS : this.#state?.toldAtS;
+    // one that hides a withdrawal cannot say again and again which lots were withdrawn
+    if (size > from && toldAtS !== undefined && (now.atS ?? 0) - toldAtS > SILENCE_MAX_S)
+      throw new LogDoubt(
+        `The log grew until ${timeText(now.atS ?? 0)}, and listed no leaf that says which lots were withdrawn since ${timeText(toldAtS)}.`,
+      );
     return {
       version: 1,
       keys: this.#keys,
@@ -293,7 +296,7 @@ class Follower {
       lots: this.#lots,
       draws: this.#draws,
       withdrawals: this.#withdrawals,
-      lastPublic,
+      toldAtS,
     };
   }
 
@@ -352,30 +355,9 @@ class Follower {
     this.#counted.append(leafHash(utf8Bytes(leaf)));
   }
 
-  /** A log that grows says again and again which lots were withdrawn; one that hides a withdrawal cannot. */
-  async #lastPublic(
-    before: SignedCheckpoint | undefined,
-    now: SignedCheckpoint,
-    isTold: boolean,
-  ): Promise<string> {
-    const last = this.#state?.lastPublic;
-    if (before === undefined || last === undefined || isTold) return formatNote(now.note);
-    const { atS: lastAtS } = await this.#signed(last);
-    const hasGrown = now.checkpoint.size > before.checkpoint.size;
-    if (hasGrown && now.atS !== undefined && now.atS - (lastAtS ?? now.atS) > SILENCE_MAX_S)
-      throw new LogDoubt(
-        `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(lastAtS ?? 0)}.`,
-      );
-    return last;
-  }
-
-  async #checkFirstLeaf(now: SignedCheckpoint): Promise<void> {
-    if (await this.#isLeaf(0, this.#firstLeaf ?? '', now)) return;
-    throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
-  }
-
-  async #isLeaf(index: number, leaf: string, now: SignedCheckpoint): Promise<boolean> {
-    return holdsLeaf(readProof(await this.#source.proof(index, now)), leaf);
+  /** True of a leaf that nobody gives. */
+  async #isLeaf(index: number, leaf: string | undefined, now: SignedCheckpoint): Promise<boolean> {
+    return leaf === undefined || holdsLeaf(readProof(await this.#source.proof(index, now)), leaf);
   }
 
   #found(

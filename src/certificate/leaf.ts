@@ -1,23 +1,18 @@
 import { assert } from '../core/assert.ts';
-import { concatBytes, utf8Bytes } from '../core/bytes.ts';
+import { utf8Bytes } from '../core/bytes.ts';
 import { isoTime } from '../core/clock.ts';
 import { writeBase32, writeHex, writeLatin1 } from '../core/text-bytes.ts';
-import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
-import type { DrawnRange, DrawSource, LotRevocation, SegmentRecord } from '../ledger/records.ts';
+import { sha256 } from '../crypto/sha256.ts';
+import type { DrawSource, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
+import type { IssuedCertificate } from './certificate-members.ts';
 import { nistResultOf, nistVerifiedOf } from './derive.ts';
 import type { CertificateIds } from './ids.ts';
 import type { CertifiedLot } from './lot-leaf.ts';
 import { canonicalText } from './members.ts';
-import {
-  type CertificateFacts,
-  certificateOf,
-  derivedFrom,
-  type IssuedAnswer,
-  issueCertificate,
-} from './record.ts';
+import { type CertificateFacts, certificateOf, derivedFrom } from './record.ts';
 
 /**
  * Leaves of the log. One of a certificate is the canonical JSON (RFC 8785) of it as issued. LeafHasher makes
@@ -32,33 +27,30 @@ export function revocationText({ lotId, why, atMs }: LotRevocation): string {
   return canonicalText({ type: 'revocation', version: 1, lot_id: lotId, reason: why, revoked_at: revokedAt });
 }
 
-/** Before the text of a leaf (RFC 9162 §2.1.1). */
 const LEAF_BYTE = Uint8Array.of(0);
-const ID_CHARACTERS = 26;
 const TIME_CHARACTERS = 24;
 const DIGEST_BYTES = 32;
-const DIGEST_CHARACTERS = 2 * DIGEST_BYTES;
 const ID_BYTES = 16;
 /** Templates kept: as many as sources are in use at a time, times seven endpoints, with room. */
 const TEMPLATES_MAX = 512;
 
 /**
- * Private-use characters stand where the members go. They cannot be confused with anything else in the text:
- * `templateOf` counts them.
+ * What stands before each member that is written over. No other text of a certificate holds these: inside a string the quotes
+ * are escaped, and a lot has no such id.
  */
-const MARKS = {
-  id: '\uE000',
-  requestId: '\uE001',
-  issuedAt: '\uE002',
-  delivered: '\uE003',
-  drawn: '\uE004',
+const BEFORE = {
+  id: '"id":"cert_',
+  requestId: '"request_id":"req_',
+  issuedAt: '"issued_at":"',
+  delivered: '"delivered":"sha256:',
+  drawn: '"drawn":',
 } as const;
 
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
   readonly bytes: Buffer;
-  /** Where each member stands; `drawn`, which differs between all answers in pure mode, in no other one. */
-  readonly at: Readonly<Record<Exclude<keyof typeof MARKS, 'drawn'>, number>> & { readonly drawn?: number };
+  /** Where each member stands; `drawn`, which differs between all answers, in pure mode alone. */
+  readonly at: Readonly<Record<keyof typeof BEFORE, number>>;
 }
 
 export class LeafHasher {
@@ -88,19 +80,17 @@ export class LeafHasher {
       latestMs = Math.max(latestMs, cursor.issuedAtMs);
       const label = segment.notes && labelAt(segment, i);
       if (label !== undefined) {
-        const source = segment.sources[cursor.source];
-        const facts = { source, lots: source.lotIds.map(lotOf), context: segment.context };
         const id = this.#ids.textOf(sequence, i);
-        const text = canonicalText(certificateOf(id, { ...cursor.entry(), label }, facts));
-        hashes[i] = sha256(concatBytes(LEAF_BYTE, utf8Bytes(text)));
+        const facts = factsOf(segment, cursor, lotOf);
+        hashes[i] = sha256(leafBytes(certificateOf(id, { ...cursor.entry(), label }, facts)));
         continue;
       }
       const known = templates[cursor.source];
       const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
       const template = (known[key] ??= this.#template(segment, cursor, lotOf));
       this.#write(template, cursor, ids, i * ID_BYTES);
-      if (template.at.drawn !== undefined)
-        template.bytes.write(drawnText(segment.sources[cursor.source]), template.at.drawn, 'latin1');
+      const source = segment.sources[cursor.source];
+      if (source.mode === 'pure') writeLatin1(drawnText(source), template.bytes, template.at.drawn);
       hashes[i] = sha256(template.bytes);
     }
     return { hashes, latestMs };
@@ -117,25 +107,34 @@ export class LeafHasher {
   }
 
   #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => CertifiedLot): LeafTemplate {
-    const source = segment.sources[cursor.source];
-    const { endpoint, octets } = cursor.entry();
-    const facts = { source, lots: source.lotIds.map(lotOf), context: segment.context };
+    const entry = cursor.entry();
+    const facts = factsOf(segment, cursor, lotOf);
+    const { mode, lotIds, drawn } = facts.source;
     const name = JSON.stringify([
-      endpoint,
-      octets,
-      source.mode,
-      source.lotIds,
-      source.mode === 'pure' ? writtenOver(facts) : source.drawn,
+      entry.endpoint,
+      entry.octets,
+      mode,
+      lotIds,
+      mode === 'pure' ? writtenOver(facts) : drawn,
       segment.context.systemGenerator,
     ]);
     let template = this.#templates.get(name);
     if (template === undefined) {
-      template = templateOf(facts, endpoint, octets);
+      template = templateOf(leafBytes(certificateOf(this.#ids.textOf(0, 0), entry, facts)));
       if (this.#templates.size >= TEMPLATES_MAX) this.#templates.clear();
       this.#templates.set(name, template);
     }
     return template;
   }
+}
+
+function factsOf(
+  { sources, context }: SegmentRecord,
+  cursor: EntryCursor,
+  lotOf: (id: string) => CertifiedLot,
+): CertificateFacts {
+  const source = sources[cursor.source];
+  return { source, lots: source.lotIds.map(lotOf), context };
 }
 
 /** As canonical JSON. */
@@ -149,40 +148,16 @@ function writtenOver(facts: CertificateFacts): readonly unknown[] {
   return [drawnText(facts.source).length, nistResultOf(from), nistVerifiedOf(from)];
 }
 
-function templateOf(
-  facts: CertificateFacts,
-  endpoint: IssuedAnswer['endpoint'],
-  octets: IssuedAnswer['octets'],
-): LeafTemplate {
-  const { source } = facts;
-  const drawn = source.mode === 'pure' ? MARKS.drawn.repeat(drawnText(source).length) : '';
-  const marked = canonicalText(
-    issueCertificate(facts, {
-      id: `cert_${MARKS.id.repeat(ID_CHARACTERS)}`,
-      requestId: `req_${MARKS.requestId.repeat(ID_CHARACTERS)}`,
-      issuedAt: MARKS.issuedAt.repeat(TIME_CHARACTERS),
-      delivered: `sha256:${MARKS.delivered.repeat(DIGEST_CHARACTERS)}`,
-      endpoint,
-      octets,
-      // a text in the place of the list, whose quotes are taken off below
-      ...(drawn === '' ? {} : { drawn: drawn as unknown as readonly DrawnRange[] }),
-    }),
-  );
-  const text = drawn === '' ? marked : marked.replace(`"${drawn}"`, drawn);
-  const places = new Map<string, number>();
-  const pieces: Buffer[] = [Buffer.of(0x00)];
-  let length = 1;
-  for (const run of text.match(/\uE000+|\uE001+|\uE002+|\uE003+|\uE004+|[^\uE000-\uE004]+/g) ?? []) {
-    const member = Object.entries(MARKS).find(([, mark]) => run.startsWith(mark))?.[0];
-    if (member !== undefined) {
-      assert(!places.has(member), `${member} stands in one place`);
-      places.set(member, length);
-    }
-    const piece = member === undefined ? Buffer.from(run, 'utf8') : Buffer.alloc(run.length);
-    pieces.push(piece);
-    length += piece.length;
-  }
-  const isWhole = places.size === (drawn === '' ? 4 : 5);
-  assert(isWhole, 'each member that is written over stands in the text');
-  return { bytes: Buffer.concat(pieces), at: Object.fromEntries(places) as unknown as LeafTemplate['at'] };
+/** 0x00 (RFC 9162 §2.1.1), then the leaf's text. */
+function leafBytes(certificate: IssuedCertificate): Buffer {
+  return Buffer.concat([LEAF_BYTE, utf8Bytes(canonicalText(certificate))]);
+}
+
+function templateOf(bytes: Buffer): LeafTemplate {
+  const places = Object.entries(BEFORE).map(([member, before]) => {
+    const at = bytes.indexOf(before);
+    assert(at > 0 || member === 'drawn', `${member} stands in every certificate`);
+    return [member, at + before.length];
+  });
+  return { bytes, at: Object.fromEntries(places) as LeafTemplate['at'] };
 }

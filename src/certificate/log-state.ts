@@ -3,17 +3,13 @@ import type { LogKeys } from '../crypto/key-files.ts';
 import { CompactRange, equalHashes, nodesCovering } from '../crypto/merkle.ts';
 import {
   type Checkpoint,
-  COSIGNATURE_TYPE,
   checkpointText,
-  cosignatureText,
   formatNote,
   type Note,
-  noteKeyId,
   parseNote,
   plainSignatures,
-  timestampedSignature,
 } from '../crypto/note.ts';
-import { verifyEd25519 } from '../crypto/signing.ts';
+import { noteSignature } from '../crypto/signing.ts';
 import type { Books, LogRecord, LogStore, ReleasedLots } from '../ledger/ledger.ts';
 import type { CertificateIds } from './ids.ts';
 import { type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
@@ -25,7 +21,7 @@ import {
 } from './public-leaves.ts';
 import { readCheckpoint, readSignatures } from './signed-checkpoint.ts';
 import { nodeReader, TileEdge } from './tiles.ts';
-import { Refusal } from './verdict.ts';
+import { found } from './verdict.ts';
 
 /**
  * Where the log stands, stored and in memory: its tree's growing edge, and its newest checkpoint. The ledger knows which
@@ -88,17 +84,8 @@ export function addSignatures(checkpoint: string, keys: LogKeys, sealedAtS: numb
   return formatNote({ text, signatures: [...signatures, ...signaturesOf(text, keys, sealedAtS)] });
 }
 
-function signaturesOf(text: string, keys: LogKeys, sealedAtS: number): Note['signatures'] {
-  const { name, current, currentKeyId } = keys;
-  const timed = current.sign(utf8Bytes(cosignatureText(sealedAtS, text)));
-  return [
-    { name, keyId: currentKeyId, signature: current.sign(utf8Bytes(text)) },
-    {
-      name,
-      keyId: noteKeyId(name, current.publicKey, COSIGNATURE_TYPE),
-      signature: timestampedSignature(sealedAtS, timed),
-    },
-  ];
+function signaturesOf(text: string, { name, current }: LogKeys, sealedAtS: number): Note['signatures'] {
+  return [noteSignature(name, current, text), noteSignature(name, current, text, sealedAtS)];
 }
 
 /** The checkpoint that the new key and the one before it have signed, for whoever missed it. */
@@ -122,7 +109,7 @@ export async function readVouchers(
     const record = await store.getLog(voucherKey(keyId));
     if (record === undefined) continue;
     const note = textOf(record);
-    vouchers.set(keyId, { note, sealedAtS: (await ownCheckpoint(note, keys)).sealedAtS });
+    vouchers.set(keyId, { note, sealedAtS: ownCheckpoint(note, keys).sealedAtS });
   }
   return vouchers;
 }
@@ -226,7 +213,7 @@ export async function loadState(
   const roots = nodesCovering(0, stored.size).map(({ level, index }) => readNode(level, index));
   const range = new CompactRange(stored.size, await Promise.all(roots));
   assertKeysAreNewest(stored.checkpoint, keys);
-  const { checkpoint, sealedAtS } = await ownCheckpoint(stored.checkpoint, keys);
+  const { checkpoint, sealedAtS } = ownCheckpoint(stored.checkpoint, keys);
   if (checkpoint.size !== range.size || !equalHashes(checkpoint.root, range.root()))
     throw new CertificateLogError('the stored tiles are not those of the tree that was signed');
   return {
@@ -240,21 +227,16 @@ export async function loadState(
 }
 
 /** A checkpoint that this log has signed, and the latest time that it did. */
-async function ownCheckpoint(
+function ownCheckpoint(
   note: string,
-  keys: Pick<LogKeys, 'name' | 'published'>,
-): Promise<{ readonly checkpoint: Checkpoint; readonly sealedAtS: number }> {
-  try {
-    const read = readCheckpoint(note);
-    const own = { origin: keys.name, keys: keys.published };
-    // at once: a start waits for no thread of WebCrypto
-    const signed = await readSignatures(own, read, verifyEd25519);
-    const sealedAtS = Math.max(0, ...signed.flatMap(({ atS }) => atS ?? []));
-    return { checkpoint: read.checkpoint, sealedAtS };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    throw new CertificateLogError(`the stored checkpoint is not one of this log: ${error.message}`);
-  }
+  { name, published }: Pick<LogKeys, 'name' | 'published'>,
+): { readonly checkpoint: Checkpoint; readonly sealedAtS: number } {
+  const read = found(() => readCheckpoint(note));
+  const signed = found(() => readSignatures({ origin: name, keys: published }, read()));
+  if (read.known === undefined || signed.known === undefined)
+    throw new CertificateLogError(`the stored checkpoint is not one of this log: ${signed.refusal}`);
+  const sealedAtS = Math.max(0, ...signed.known.flatMap(({ atS }) => atS ?? []));
+  return { checkpoint: read.known.checkpoint, sealedAtS };
 }
 
 /** What an older key signs on top of a newer one is refused by whoever verifies it: that key is retired. */

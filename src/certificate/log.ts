@@ -34,7 +34,7 @@ import {
   signCheckpoint,
   voucherRecord,
 } from './log-state.ts';
-import { type CertifiedLot, certifiedLot, statementText } from './lot-leaf.ts';
+import { type CertifiedLot, CertifiedLots, certifiedLot, statementText } from './lot-leaf.ts';
 import {
   drawLeafKey,
   lotLeafKey,
@@ -96,21 +96,14 @@ export const BATCH_LEAVES = 4_096;
 export const REMOTE_BATCH_LEAVES = 16_384;
 /** Leaves that are hashed before the loop has a turn: commits do not wait for a whole batch. */
 const LEAVES_PER_TURN = 1_024;
-/** Lots that are kept at hand from one batch to the next. */
-const LOTS_KEPT_MAX = 1_024;
-/** Proofs of a lot that are kept, each against another checkpoint. */
-const LOT_PROOFS_MAX = 64;
+/** Proofs of lots that are kept, some 2 KB each. */
+const LOT_PROOFS_MAX = 1_024;
 /** Pending lots looked through in one batch. */
 const PENDING_READ_MAX = 64;
 /** Leaves of draws taken into one batch at most. */
 const DRAW_LEAVES_PER_BATCH = 256;
 /** A log that grows says at least this often which lots have been withdrawn, and with each lot and withdrawal. */
 const STATEMENT_INTERVAL_S = 3_600;
-
-/** The proof of a lot's leaf for an answer of this time: c2sp.org/tlog-proof. */
-export interface LoggedLot {
-  readonly proofFor: (issuedAtMs: number) => Promise<string>;
-}
 
 export class CertificateLog {
   /** A call of `seal` that logs fewer leaves has left none behind. */
@@ -119,7 +112,9 @@ export class CertificateLog {
   readonly #store: CertificateLogOptions['store'];
   readonly #earlier: readonly LogStore[];
   readonly #hasher: LeafHasher;
-  readonly #lots = new Map<string, CertifiedLot>();
+  readonly lots: CertifiedLots;
+  /** By lot and checkpoint. */
+  readonly #lotProofs = new Map<string, string>();
   /** Lots whose withdrawal is logged. */
   readonly #withdrawn = new Set<string>();
   #state: LogState;
@@ -134,6 +129,7 @@ export class CertificateLog {
     this.#earlier = (options.earlier ?? []).toReversed();
     this.batchLeaves = options.batchLeaves ?? BATCH_LEAVES;
     this.#hasher = new LeafHasher(options.ids);
+    this.lots = new CertifiedLots(options.store);
     this.#state = state;
   }
 
@@ -235,9 +231,7 @@ export class CertificateLog {
       const seal = await readJson<Seal>(store, sealKey(segment));
       if (seal === undefined) continue;
       const { firstLeaf, count, size } = seal;
-      if (index >= count || !(await this.#isShown(store, size))) return undefined;
-      const witnessed = await firstWitnessed(store, size);
-      return await this.#proof(store, firstLeaf + index, witnessed?.size ?? size, witnessed?.note);
+      return index < count ? await this.#shownProof(store, firstLeaf + index, size) : undefined;
     }
     return undefined;
   }
@@ -245,10 +239,9 @@ export class CertificateLog {
   /** The leaf that has this name (public-leaves.ts) and its proof; undefined until it is logged. */
   async leafOf(name: string): Promise<ProvenLeaf | undefined> {
     const found = await this.#named(name);
-    if (found === undefined || !(await this.#isShown(found.store, found.size))) return undefined;
-    const { store, index, leaf, size } = found;
-    const witnessed = await firstWitnessed(store, size);
-    return { leaf, proof: await this.#proof(store, index, witnessed?.size ?? size, witnessed?.note) };
+    if (found === undefined) return undefined;
+    const proof = await this.#shownProof(found.store, found.index, found.size);
+    return proof === undefined ? undefined : { leaf: found.leaf, proof };
   }
 
   /** In this log, or in the newest before it that has a leaf of this name. */
@@ -261,34 +254,32 @@ export class CertificateLog {
   }
 
   /**
-   * Whether this process may show a checkpoint of that size. Another writer's records can be read before a standby has them, and
-   * its state cannot (ledger/postgres/log-store.ts): a checkpoint beyond the state may be lost, and another signed in its place.
+   * The proof of a leaf that was logged with a checkpoint of so many leaves. Undefined where this process may not show that.
+   * Another writer's records can be read before a standby has them, and its state cannot (ledger/postgres/log-store.ts): a
+   * checkpoint beyond the state may be lost, and another signed in its place.
    */
-  async #isShown(store: LogStore, size: number): Promise<boolean> {
-    if (store !== this.#store || size <= this.size) return true;
-    await this.follow().catch(() => {}); // what was shown before stays so
-    return size <= this.size;
+  async #shownProof(store: LogStore, leaf: number, size: number): Promise<string | undefined> {
+    const isBeyond = () => store === this.#store && size > this.size;
+    if (isBeyond()) await this.follow().catch(() => {}); // what was shown before stays so
+    if (isBeyond()) return undefined;
+    return await this.#proof(store, leaf, (await firstWitnessed(store, size)) ?? { size });
   }
 
   /**
-   * What proves a lot's leaf for an answer of a time: the newest checkpoint that the log had signed by then and enough
-   * witnesses have cosigned, or else the one that the leaf was logged with. Undefined until the leaf is logged.
+   * The proof of a lot's leaf for an answer of a time: against the newest checkpoint that the log had signed by then and
+   * enough witnesses have cosigned, or else the one that the leaf was logged with. Undefined until the leaf is logged.
    */
-  async lotOf(lotId: string): Promise<LoggedLot | undefined> {
+  async lotProof(lotId: string, issuedAtMs: number): Promise<string | undefined> {
     const found = await this.#named(lotLeafKey(lotId));
     if (found === undefined) return undefined;
     const { store, index, size } = found;
-    const proofs = new Map<number, string>();
-    return {
-      proofFor: async (issuedAtMs) => {
-        const seen = await witnessedBy(store, issuedAtMs);
-        const at = seen !== undefined && seen.size >= size ? seen : { size, note: undefined };
-        const proof = proofs.get(at.size) ?? (await this.#proof(store, index, at.size, at.note));
-        if (proofs.size >= LOT_PROOFS_MAX) proofs.clear();
-        proofs.set(at.size, proof);
-        return proof;
-      },
-    };
+    const seen = await witnessedBy(store, issuedAtMs);
+    const at = seen !== undefined && seen.size >= size ? seen : { size };
+    const key = `${lotId} ${at.size} ${seen?.note.length}`; // a note grows with each cosignature
+    const proof = this.#lotProofs.get(key) ?? (await this.#proof(store, index, at));
+    if (this.#lotProofs.size >= LOT_PROOFS_MAX) this.#lotProofs.clear();
+    this.#lotProofs.set(key, proof);
+    return proof;
   }
 
   /**
@@ -298,7 +289,7 @@ export class CertificateLog {
   async withdrawals(): Promise<{ withdrawals: string[]; statement: ProvenLeaf | null }> {
     const { withdrawals, statement } = await readStatement(this.#store, this.#state.published);
     if (statement === undefined) return { withdrawals, statement: null };
-    const proof = await this.#proof(this.#store, statement.index, this.size);
+    const proof = await this.#proof(this.#store, statement.index, { size: this.size });
     return { withdrawals, statement: { leaf: statement.leaf, proof } };
   }
 
@@ -318,7 +309,12 @@ export class CertificateLog {
     return await tileOf(this.#store, level, index, this.size);
   }
 
-  async #proof(store: LogStore, leaf: number, size: number, witnessed?: string): Promise<string> {
+  /** c2sp.org/tlog-proof against the checkpoint of so many leaves; `note` is the witnessed one. */
+  async #proof(
+    store: LogStore,
+    leaf: number,
+    { size, note: witnessed }: { readonly size: number; readonly note?: string },
+  ): Promise<string> {
     const stored = witnessed === undefined ? await store.getLog(checkpointKey(size)) : undefined;
     const note = witnessed ?? (stored && textOf(stored));
     assert(note !== undefined, `the checkpoint of ${size} leaves is stored`);
@@ -342,7 +338,6 @@ export class CertificateLog {
     // a crash between a batch and what follows it leaves logged ones behind
     const draws = await withoutLeaf(this.#store, waiting, drawLeafKey);
     const segments = await this.#store.unsealed(this.batchLeaves);
-    await this.#readLotsOf(segments);
     let leaves = 0;
     if (segments.length + revocations.length + lots.length + draws.length > 0) {
       const { state, records } = await this.#append(lots, segments, revocations, draws);
@@ -390,6 +385,7 @@ export class CertificateLog {
     draws: readonly WaitingDrawLeaf[],
   ): Promise<{ state: ReturnType<typeof recorded>; records: LogRecord[] }> {
     const { clock, ids, keys } = this.#options;
+    const certified = await this.#lotsOf(segments);
     const range = new CompactRange(this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: LogRecord[] = [];
@@ -421,7 +417,7 @@ export class CertificateLog {
         await nextTurn();
         turnFrom = firstLeaf;
       }
-      const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => this.#lots.get(id)!);
+      const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => certified.get(id)!);
       for (const leaf of hashes) append(leaf);
       latestMs = Math.max(latestMs, issuedAtMs);
       seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
@@ -457,17 +453,18 @@ export class CertificateLog {
     this.#unknown = false;
   }
 
-  /** What was known of lots may be forgotten, but nothing that these segments name. */
-  async #readLotsOf(segments: readonly SegmentRecord[]): Promise<void> {
-    if (this.#lots.size > LOTS_KEPT_MAX) this.#lots.clear();
+  /** The lots that these segments name. */
+  async #lotsOf(segments: readonly SegmentRecord[]): Promise<ReadonlyMap<string, CertifiedLot>> {
+    const lots = new Map<string, CertifiedLot>();
     for (const { sequence, sources } of segments) {
       for (const id of sources.flatMap(({ lotIds }) => lotIds)) {
-        const lot = this.#lots.has(id) ? undefined : await this.#store.lot(id);
-        if (lot !== undefined) this.#lots.set(id, certifiedLot(lot));
-        if (!this.#lots.has(id))
+        const lot = lots.get(id) ?? (await this.lots.get(id));
+        if (lot === undefined)
           throw new CertificateLogError(`segment ${sequence} names the unknown lot ${id}`);
+        lots.set(id, lot);
       }
     }
+    return lots;
   }
 }
 

@@ -2,6 +2,7 @@ import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { type CompactRange, HashTree, leafHash, splitHashes } from '../crypto/merkle.ts';
+import type { EntropyStore } from '../ledger/ledger.ts';
 import {
   type DrawnRange,
   type LotCommitment,
@@ -42,6 +43,51 @@ export function certifiedLot(lot: LotRecord): CertifiedLot {
   const leaf = lotLeafOf(lot, trees);
   const text = canonicalText(leaf);
   return { leaf, text, hash: toBase64(leafHash(utf8Bytes(text))), trees };
+}
+
+const LOTS_MAX = 1_024;
+/** Hashes of the trees that are kept, 32 bytes each: 4 MiB. A lot of 4 Mbit has 300. */
+const HASHES_MAX = 2 ** 17;
+
+/**
+ * The lots that were asked for last: whoever may look certificates up needs no key, and a look-up that decoded the lot and
+ * hashed its trees again took 20 times as long.
+ */
+export class CertifiedLots {
+  readonly #store: Pick<EntropyStore, 'lot'>;
+  /** The one asked for longest ago first. */
+  readonly #kept = new Map<string, CertifiedLot>();
+  #hashes = 0;
+
+  constructor(store: Pick<EntropyStore, 'lot'>) {
+    this.#store = store;
+  }
+
+  /** Undefined for an unknown lot. */
+  async get(id: string): Promise<CertifiedLot | undefined> {
+    const kept = this.#kept.get(id);
+    const lot = kept === undefined ? await this.#store.lot(id) : undefined;
+    const certified = kept ?? (lot && certifiedLot(lot));
+    if (certified === undefined) return undefined;
+    this.#forget(id);
+    this.#kept.set(id, certified);
+    this.#hashes += hashesOf(certified);
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= LOTS_MAX && this.#hashes <= HASHES_MAX) break;
+      this.#forget(oldest);
+    }
+    return certified;
+  }
+
+  #forget(id: string): void {
+    const kept = this.#kept.get(id);
+    if (kept !== undefined) this.#hashes -= hashesOf(kept);
+    this.#kept.delete(id);
+  }
+}
+
+function hashesOf({ trees: { blocks, seeds } }: CertifiedLot): number {
+  return blocks.nodes + seeds.nodes;
 }
 
 /**

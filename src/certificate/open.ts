@@ -4,7 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { openLogKeys, openSecretFile, publishedKeys } from '../crypto/key-files.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { BLOCK_KINDS } from '../ledger/records.ts';
-import { CertificateArchive, type CertificateService, certificateService } from './archive.ts';
+import { type CertificateService, certificateService } from './archive.ts';
 import { CertificateIds } from './ids.ts';
 import {
   type Anchor,
@@ -93,12 +93,9 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
   });
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
-  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log });
   const document = keysDocument(keys, incarnations, await readVouchers(store, keys));
-  const certificates: CertificateService = {
-    ...certificateService(archive, log, document, held),
-    draw: (id) => archive.draw(ledger, id),
-  };
+  const ofLedger = { books: ledger, entropy: ledger, draws: ledger };
+  const certificates = certificateService({ ...ofLedger, ids, log, keys: document, held });
   const unseen =
     witnesses === undefined || isHeld
       ? undefined

@@ -7,7 +7,7 @@ import {
   SEED_BLOCK_BYTES,
   type SegmentContext,
 } from '../ledger/records.ts';
-import { certificateMembers, type IssuedCertificate, type Told } from './certificate-members.ts';
+import { certificateMembers, type IssuedCertificate } from './certificate-members.ts';
 import { certifiedLabel } from './certified-label.ts';
 import type { DerivedFrom } from './derive.ts';
 import type { CertifiedLot } from './lot-leaf.ts';
@@ -26,26 +26,9 @@ export interface CertificateFacts {
 }
 
 export function certificateOf(id: string, entry: AnswerEntry, facts: CertificateFacts): IssuedCertificate {
-  assert(entry.mode === facts.source.mode, 'an entry and its source agree on the mode');
-  const { endpoint, octets, label } = entry;
-  return issueCertificate(facts, {
-    id,
-    issuedAt: new Date(entry.issuedAtMs).toISOString(),
-    requestId: `req_${base32Of(entry.requestId)}`,
-    delivered: `sha256:${Buffer.from(entry.delivered).toString('hex')}`,
-    endpoint,
-    octets,
-    label,
-  });
-}
-
-/** What an entry says of its answer, as the certificate prints it; for templates `drawn` in place of what the source says. */
-export type IssuedAnswer = Pick<Told, 'id' | 'issuedAt' | 'requestId' | 'endpoint' | 'delivered'> &
-  Pick<AnswerEntry, 'octets' | 'label'> & { readonly drawn?: Told['drawn'] };
-
-export function issueCertificate(facts: CertificateFacts, answer: IssuedAnswer): IssuedCertificate {
   const { source, lots, context } = facts;
-  const { octets, label, drawn = source.drawn, ...told } = answer;
+  const { endpoint, octets, label } = entry;
+  assert(entry.mode === source.mode, 'an entry and its source agree on the mode');
   assert(lots.length > 0, 'every answer was drawn from a lot');
   assert(
     lots.length === source.lotIds.length && lots.every(({ leaf }, i) => leaf.lot_id === source.lotIds[i]),
@@ -53,12 +36,16 @@ export function issueCertificate(facts: CertificateFacts, answer: IssuedAnswer):
   );
   const [seed] = source.drawn;
   return certificateMembers({
-    ...told,
+    id,
+    issuedAt: new Date(entry.issuedAtMs).toISOString(),
+    requestId: `req_${base32Of(entry.requestId)}`,
+    endpoint,
+    delivered: `sha256:${Buffer.from(entry.delivered).toString('hex')}`,
     mediaType: octets === undefined ? undefined : bareMediaType(octets),
     label: label === undefined ? undefined : certifiedLabel(label),
     systemGenerator: context.systemGenerator,
     seed: source.mode === 'quantum-seeded' ? { index: seed.offset / SEED_BLOCK_BYTES } : undefined,
-    drawn,
+    drawn: source.drawn,
     ...derivedFrom(facts),
     named: lots.map(({ leaf, hash }) => ({ id: leaf.lot_id, leaf: hash })),
   });

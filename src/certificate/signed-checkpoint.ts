@@ -1,10 +1,12 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64 } from '../crypto/base64.ts';
+import { verifyEd25519 } from '../crypto/ed25519.ts';
 import { leafHash, verifyInclusion } from '../crypto/merkle.ts';
 import {
   type Checkpoint,
   COSIGNATURE_TYPE,
   cosignatureText,
+  ED25519_TYPE,
   type InclusionProofText,
   type Note,
   noteKeyId,
@@ -13,6 +15,7 @@ import {
   parseProof,
   parseVerifierKey,
   readTimestamped,
+  type VerifierKey,
   verifierKey,
 } from '../crypto/note.ts';
 import { member, text, timeOf } from './members.ts';
@@ -55,7 +58,8 @@ export function holdsLeaf({ proof, checkpoint }: LoggedAt, leaf: string): boolea
   return verifyInclusion(hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
 }
 
-interface KnownKey {
+/** A key of the document of keys. */
+export interface KnownKey {
   readonly name: string;
   readonly keyId: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
@@ -107,40 +111,55 @@ function keysOfLog(log: unknown): KnownKey[] {
   return known;
 }
 
-/** A known key's signature that holds; `atS` is the time of the one that says when, in seconds since 1970. */
-export interface Signed {
-  readonly key: KnownKey;
+/** A signature that holds; `atS` is the time that it says, in seconds since 1970. */
+export interface Signed<Key> {
+  readonly key: Key;
   readonly atS: number | undefined;
 }
 
 /**
- * c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note. By WebCrypto unless
- * another way to verify is given.
+ * The signatures of these keys (c2sp.org/signed-note): those of other keys are passed over, and one of these that does not
+ * hold rejects the note.
  */
-export async function readSignatures(
-  keys: unknown,
-  { note, checkpoint }: CheckpointNote,
-  verify?: VerifyEd25519,
-): Promise<Signed[]> {
+export function signaturesBy<Key extends VerifierKey>(
+  { text, signatures }: Note,
+  keys: readonly Key[],
+): (Signed<Key> & { readonly line: Note['signatures'][number] })[] {
+  return signatures.flatMap((line) =>
+    keys
+      .filter(({ name, keyId }) => name === line.name && keyId === line.keyId)
+      .map((key) => {
+        const { keyId, signature } = line;
+        const isTimed = key.type === COSIGNATURE_TYPE;
+        const timed = isTimed ? readTimestamped(signature) : { atS: undefined, signature };
+        if (timed === undefined) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
+        const message = timed.atS === undefined ? text : cosignatureText(timed.atS, text);
+        if (!verifyEd25519(key.publicKey, utf8Bytes(message), timed.signature))
+          refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
+        return { key, atS: timed.atS, line };
+      }),
+  );
+}
+
+/** The signatures of the keys in a document of keys, at least one without a time and none missing that says one. */
+export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNote): Signed<KnownKey>[] {
   const known = knownKeys(keys);
-  const signed: Signed[] = [];
   const { origin } = checkpoint;
-  if (!known.some(({ name }) => name === origin))
+  const own = known.filter(({ name }) => name === origin);
+  if (own.length === 0)
     refuse(
       `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(', ')}.`,
     );
-  for (const { name, keyId, signature } of note.signatures) {
-    for (const key of known) {
-      if (key.name !== name || name !== origin) continue;
-      const isTimed = keyId === noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
-      if (!isTimed && keyId !== key.keyId) continue;
-      const timed = isTimed ? readTimestamped(signature) : { atS: undefined, signature };
-      if (timed === undefined) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
-      const message = timed.atS === undefined ? note.text : cosignatureText(timed.atS, note.text);
-      await checkSignature(key.publicKey, keyId, message, timed.signature, verify);
-      signed.push({ key, atS: timed.atS });
-    }
-  }
+  const signers = own.flatMap((of) =>
+    [ED25519_TYPE, COSIGNATURE_TYPE].map((type) => ({
+      name: origin,
+      keyId: noteKeyId(origin, of.publicKey, type),
+      type,
+      publicKey: of.publicKey,
+      of,
+    })),
+  );
+  const signed = signaturesBy(note, signers).map(({ key, atS }) => ({ key: key.of, atS }));
   if (!signed.some(({ atS }) => atS === undefined)) refuse('None of the known keys signed the checkpoint.');
   const timed = new Set(signed.filter(({ atS }) => atS !== undefined).map(({ key }) => key));
   const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
@@ -154,8 +173,8 @@ export interface SignedCheckpoint extends CheckpointNote {
   readonly atS: number | undefined;
 }
 
-export async function readSigned(keys: unknown, read: CheckpointNote): Promise<SignedCheckpoint> {
-  const signed = await readSignatures(keys, read);
+export function readSigned(keys: unknown, read: CheckpointNote): SignedCheckpoint {
+  const signed = readSignatures(keys, read);
   const times = signed.flatMap(({ atS }) => atS ?? []);
   const atS = times.length > 0 ? Math.min(...times) : undefined;
   const isRightful = signed.some(
@@ -167,18 +186,18 @@ export async function readSigned(keys: unknown, read: CheckpointNote): Promise<S
 }
 
 /** A leaf that stands in a tree which the log has signed. */
-interface LoggedLeaf {
+export interface LoggedLeaf {
   readonly at: LoggedAt;
   /** When the log says that it held the leaf, in seconds since 1970. */
   readonly atS: number;
 }
 
 /** Where and when the log held the text as a leaf. */
-export async function loggedLeaf(leaf: string, proof: unknown, keys: unknown): Promise<LoggedLeaf> {
+export function loggedLeaf(leaf: string, proof: unknown, keys: unknown): LoggedLeaf {
   if (proof === null || proof === undefined) refuse('It is not in the log yet: fetch it again in a moment.');
   const at = readProof(proof);
   if (!holdsLeaf(at, leaf)) refuse(`It is not leaf ${at.proof.index} of the tree that its proof names.`);
-  const { atS } = await readSigned(keys, at);
+  const { atS } = readSigned(keys, at);
   if (atS === undefined) refuse('The checkpoint does not say when the log signed it.');
   return { at, atS };
 }
@@ -191,52 +210,18 @@ export interface Cosigned {
 }
 
 /** The first cosignature of each of these witnesses. */
-export async function readCosignatures(
+export function readCosignatures(
   keys: readonly string[],
   { note }: Pick<CheckpointNote, 'note'>,
-): Promise<Cosigned[]> {
+): Cosigned[] {
   const seen = new Map<string, Cosigned>();
   for (const each of keys) {
     const key = parseVerifierKey(each);
     if (key?.type !== COSIGNATURE_TYPE) refuse(`${each} is not the verifier key of a witness.`);
-    for (const { name, keyId, signature } of note.signatures) {
-      if (name !== key.name || keyId !== key.keyId) continue;
-      const timed = readTimestamped(signature);
-      if (timed === undefined) refuse(`The cosignature of ${name} is malformed.`);
-      await checkSignature(key.publicKey, keyId, cosignatureText(timed.atS, note.text), timed.signature);
-      // one key is one witness, under whatever names it is given
-      const bytes = key.publicKey.join();
-      if (!seen.has(bytes)) seen.set(bytes, { name, atS: timed.atS });
-    }
+    // one key is one witness, under whatever names it is given
+    const bytes = key.publicKey.join();
+    for (const { atS = 0 } of signaturesBy(note, [key]))
+      if (!seen.has(bytes)) seen.set(bytes, { name: key.name, atS });
   }
   return [...seen.values()];
 }
-
-async function checkSignature(
-  publicKey: Uint8Array<ArrayBuffer>,
-  keyId: string,
-  signedText: string,
-  signature: Uint8Array<ArrayBuffer>,
-  verify: VerifyEd25519 = bySubtle,
-): Promise<void> {
-  if (!(await verify(publicKey, utf8Bytes(signedText), signature)))
-    refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
-}
-
-type VerifyEd25519 = (
-  publicKey: Uint8Array<ArrayBuffer>,
-  message: Uint8Array<ArrayBuffer>,
-  signature: Uint8Array<ArrayBuffer>,
-) => boolean | Promise<boolean>;
-
-const bySubtle: VerifyEd25519 = async (publicKey, message, signature) => {
-  const { subtle } = crypto;
-  if (subtle === undefined) refuse('Signatures cannot be checked here: this page was not loaded over https.');
-  try {
-    const imported = await subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']);
-    return await subtle.verify('Ed25519', imported, signature, message);
-  } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
-    return refuse(`Signatures cannot be checked here: no Ed25519 (${error.name}).`);
-  }
-};

@@ -18,37 +18,26 @@ export interface Found<T> {
   (): T;
   /** Undefined where it was refused. */
   readonly known?: T;
+  /** Why it was refused; undefined where it was not. */
+  readonly refusal?: string;
 }
 
-export async function found<T>(find: () => T | Promise<T>): Promise<Found<T>> {
+export function found<T>(find: () => T): Found<T> {
   try {
-    const known = await find();
+    const known = find();
     return Object.assign(() => known, { known });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return () => refuse(error.message);
-  }
-}
-
-/** Why the check refuses; undefined when it does not. */
-export function refusalOf(check: () => void): string | undefined {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return error.message;
+    const refusal = error.message;
+    return Object.assign(() => refuse(refusal), { refusal });
   }
 }
 
 /** What is refused names what it is about. */
-export async function about<T>(what: string, find: () => T | Promise<T>): Promise<T> {
-  try {
-    return await find();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    refuse(`${what}: ${error.message}`);
-  }
+export function about<T>(what: string, find: () => T): T {
+  const { known, refusal } = found(find);
+  if (refusal !== undefined) refuse(`${what}: ${refusal}`);
+  return known as T;
 }
 
 /** `sha256:` and 64 hex digits; of a text, of its UTF-8. */

@@ -10,7 +10,7 @@ import { checkForm } from './form.ts';
 import { checkFigures } from './lot-figures.ts';
 import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 import { member, show } from './members.ts';
-import { type Found, refusalOf, refuse } from './verdict.ts';
+import { type Found, found, refuse } from './verdict.ts';
 import type { DrawnSpan } from './windows.ts';
 
 /** One answer of `/v1/bytes`: 1,024 bytes at most. */
@@ -23,8 +23,8 @@ export function formedLots(leaves: readonly unknown[]): readonly LotLeaf[] {
 }
 
 function requireForm(schema: Schema, value: unknown, place: string): void {
-  const flaw = refusalOf(() => checkForm(schema, value, place));
-  if (flaw !== undefined) refuse(`The form is not that of version 1: ${flaw}.`);
+  const { refusal } = found(() => checkForm(schema, value, place));
+  if (refusal !== undefined) refuse(`The form is not that of version 1: ${refusal}.`);
 }
 
 /**

@@ -1,14 +1,14 @@
 import { BeaconError, chainOf, dueMs, INFO_MEMBERS } from '../beacon/drand.ts';
-import { isObject } from '../core/json.ts';
-import { OVERDUE_MS, statementVerdict } from './draw-statement.ts';
-import { canonical, listAt, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import { type DrawStatement, drawCommitText, hashOf } from './draw.ts';
+import { OVERDUE_MS, readStatement, statementVerdict } from './draw-statement.ts';
+import { listAt, member, show, text, timeOf, timeText } from './members.ts';
 import { type Shape, shapeOf, strangersIn } from './not-covered.ts';
-import { loggedLeaf, readCosignatures } from './signed-checkpoint.ts';
-import { about, digestText, found, refuse } from './verdict.ts';
-import { type Check, check, type DrawCheckName, type Verification, verifyAnswer } from './verify.ts';
+import { loggedLeaf } from './signed-checkpoint.ts';
+import { about, found, refuse } from './verdict.ts';
+import { type AddCheck, type Check, check, type Verification, verifyAnswer } from './verify.ts';
 import { issuedText } from './verify-lots.ts';
 import { checkOutcome, type RoundDue } from './verify-outcome.ts';
-import type { WitnessPolicy } from './verify-witnesses.ts';
+import { heldBefore, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
  * Verifies a committed draw from its document and the keys of the log alone (docs/draws.md): that it was fixed before
@@ -41,26 +41,23 @@ export interface DrawVerification extends Verification {
 const SECRET_BYTES = 32;
 
 /** Never throws for what it is given: what cannot be read is a check that failed. */
-export async function verifyDraw(given: DrawVerificationInput): Promise<DrawVerification> {
+export function verifyDraw(given: DrawVerificationInput): DrawVerification {
   const { draw, keys, witnesses, nowMs } = given;
-  const statement = member(draw, 'statement');
-  const statementText = isObject(statement) ? canonical(statement) : undefined;
-  const digest = statementText === undefined ? '' : digestText(statementText);
+  const statement = found(() => readStatement(draw));
+  const digest = statement.known === undefined ? '' : hashOf(statement.known);
   const answer = member(draw, 'answer') ?? undefined;
   const certificate = member(draw, 'certificate');
-  const round = await found(() => roundDue(draw, statement));
+  const round = found(() => roundDue(draw));
   const policy = witnesses === undefined ? {} : { witnesses };
   const response = answer === undefined ? {} : { response: answer };
-  const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
+  const ofCertificate = verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
   const checks: Check[] = [];
-  const add = async (name: DrawCheckName, holds: () => string | Promise<string>) => {
-    checks.push(await check(name, holds));
-  };
-  await add('statement', () => statementVerdict(draw, statement, digest));
+  const add: AddCheck = (name, holds) => checks.push(check(name, holds));
+  add('statement', () => statementVerdict(draw, statement(), digest));
   checks.push(...ofCertificate.checks);
-  await add('commitment', () => commitmentVerdict(draw, statement, digest));
-  await add('logged', () => loggedVerdict(given, digest, round()));
-  await checkOutcome({ draw, keys, digest, round }, add);
+  add('commitment', () => commitmentVerdict(draw, statement(), digest));
+  add('logged', () => loggedVerdict(given, statement(), round()));
+  checkOutcome({ draw, keys, digest, round }, add);
   const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
   const standing = standingOf(draw, nowMs);
   return {
@@ -122,8 +119,8 @@ function unusedIn(draw: unknown): string[] {
 }
 
 /** Undefined without a beacon. */
-function roundDue(draw: unknown, statement: unknown): RoundDue | undefined {
-  const beacon = member(statement, 'beacon');
+function roundDue(draw: unknown): RoundDue | undefined {
+  const beacon = member(draw, 'statement', 'beacon');
   if (beacon === undefined) return undefined;
   const round = member(beacon, 'round');
   if (typeof round !== 'number' || !Number.isSafeInteger(round) || round < 1)
@@ -138,7 +135,7 @@ function roundDue(draw: unknown, statement: unknown): RoundDue | undefined {
 }
 
 /** The certificate commits to 32 bytes of logged lots, and to this statement. */
-function commitmentVerdict(draw: unknown, statement: unknown, digest: string): string {
+function commitmentVerdict(draw: unknown, statement: DrawStatement, digest: string): string {
   const document = member(draw, 'certificate', 'certificate');
   if (document === undefined) refuse('The certificate cannot be read yet: fetch the draw again in a moment.');
   const label = member(document, 'label');
@@ -153,14 +150,13 @@ function commitmentVerdict(draw: unknown, statement: unknown, digest: string): s
     refuse('The document names another certificate.');
   if (member(draw, 'committed_at') !== member(document, 'issued_at'))
     refuse('The document tells another time of the commitment than the certificate.');
-  const dueMs = timeOf(member(statement, 'due_at'));
-  if (!(dueMs >= timeOf(member(document, 'issued_at')))) refuse('The draw was due before it was committed.');
-  if (member(label, 'public') !== member(statement, 'public'))
+  if (!(timeOf(statement.due_at) >= timeOf(member(document, 'issued_at'))))
+    refuse('The draw was due before it was committed.');
+  if (member(label, 'public') !== statement.public)
     refuse('Statement and certificate differ in whether the draw is public.');
-  const purpose = member(statement, 'purpose');
   const told = member(label, 'purpose') ?? member(draw, 'answer', 'label', 'purpose');
-  if (told === undefined ? member(label, 'purpose_commitment') === undefined : told !== purpose)
-    refuse(`The certificate is for ${show(told)}, the statement for ${show(purpose)}.`);
+  if (told === undefined ? member(label, 'purpose_commitment') === undefined : told !== statement.purpose)
+    refuse(`The certificate is for ${show(told)}, the statement for ${show(statement.purpose)}.`);
   const serial = `${show(member(label, 'serial'))} of ${show(member(label, 'series'))}`;
   return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
 }
@@ -170,52 +166,30 @@ const OWN_CLOCK =
   "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
 
 /** The log held commitment and certificate before the beacon's round was due. */
-async function loggedVerdict(
-  { draw, keys, witnesses }: DrawVerificationInput,
-  digest: string,
+function loggedVerdict(
+  given: DrawVerificationInput,
+  statement: DrawStatement,
   round: RoundDue | undefined,
-): Promise<string> {
-  const statement = member(draw, 'statement');
-  const leaf = text(member(draw, 'commit', 'leaf'));
-  const told = parsedObject(leaf);
-  if (leaf === undefined || canonical(told) !== leaf || member(told, 'type') !== 'draw_commit')
-    refuse('The leaf of the commitment is not of type draw_commit, or not canonical JSON.');
-  if (member(told, 'version') !== 1 || member(told, 'statement_sha256') !== digest)
-    refuse('The leaf in the log is of another statement.');
-  for (const name of ['due_at', 'gives_up_at'])
-    if (member(told, name) !== member(statement, name))
-      refuse(`The leaf in the log says another ${name} than the statement.`);
+): string {
+  const { draw, keys, witnesses } = given;
+  const [leaf, proof] = ['leaf', 'proof'].map((name) => member(draw, 'commit', name));
   const certificate = member(draw, 'certificate', 'certificate');
-  const proof = member(certificate, 'proof');
-  const certified = issuedText(certificate) ?? '';
-  const delivered = text(member(told, 'delivered'));
-  if (delivered === undefined || delivered !== member(certificate, 'hashes', 'delivered'))
-    refuse('The leaf in the log commits to other bytes than the certificate.');
-  const held = (what: string, each: string, proof: unknown) =>
-    about(`The ${what}`, () => loggedLeaf(each, proof, keys));
-  const logged = await held('commitment', leaf, member(draw, 'commit', 'proof'));
-  if (round === undefined)
-    return `The log held the commitment by ${timeText(logged.atS)}. It waits for no beacon.`;
-  if (timeOf(member(statement, 'due_at')) < round.atMs)
-    refuse(`The draw was due before round ${round.round}, at ${timeText(round.atMs / 1_000)}.`);
-  const certificateAt = await held('certificate', certified, proof);
-  for (const [what, { at, atS }] of [
-    ['commitment', logged],
-    ['certificate', certificateAt],
-  ] as const) {
-    if (atS * 1_000 >= round.atMs)
-      refuse(
-        `The log held the ${what} by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1_000)}.`,
-      );
-    if (witnesses === undefined) continue;
-    const seen = await readCosignatures(witnesses.keys, at);
-    const before = seen.filter((each) => each.atS * 1_000 < round.atMs).length;
-    if (before < witnesses.quorum)
-      refuse(
-        `${before} of the ${witnesses.quorum} witnesses that are asked for saw the ${what} before round ${round.round} was due.`,
-      );
+  const delivered = text(member(certificate, 'hashes', 'delivered')) ?? '';
+  if (typeof leaf !== 'string' || leaf !== drawCommitText(statement, delivered))
+    refuse('The leaf in the log is not of this statement and of the bytes that its certificate commits to.');
+  if (round === undefined) {
+    const { atS } = about('The commitment', () => loggedLeaf(leaf, proof, keys));
+    return `The log held the commitment by ${timeText(atS)}. It waits for no beacon.`;
   }
+  const [name, dueAt] = [`round ${round.round}`, timeText(round.atMs / 1_000)];
+  if (timeOf(statement.due_at) < round.atMs) refuse(`The draw was due before ${name}, at ${dueAt}.`);
+  const deadline = { event: `${name} was due, at ${dueAt}`, latestMs: round.atMs - 1, clocksMs: 0 };
+  const ofCertificate = [issuedText(certificate) ?? '', member(certificate, 'proof')] as const;
+  const atS = Math.max(
+    heldBefore('the commitment', [leaf, proof], given, deadline).atS,
+    heldBefore('the certificate', ofCertificate, given, deadline).atS,
+  );
   const seenBy = witnesses === undefined ? 'The log' : `${witnesses.quorum} witnesses or more, and the log,`;
   const byOwnWord = witnesses === undefined ? ` ${OWN_CLOCK}` : '';
-  return `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1_000)}.${byOwnWord}`;
+  return `${seenBy} held it by ${timeText(atS)}, before ${name} of the beacon was due, at ${dueAt}.${byOwnWord}`;
 }

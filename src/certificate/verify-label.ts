@@ -1,6 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
-import { isObject } from '../core/json.ts';
+import { type CertifiedLabel, LABEL } from './certified-label.ts';
+import { checkForm } from './form.ts';
 import { member, show, text } from './members.ts';
 import { digestText, refuse } from './verdict.ts';
 
@@ -15,19 +16,18 @@ const USER_DATA_BYTE = 0x05;
  * in octets, which has no place for a label.
  */
 export function labelVerdict(response: unknown, certificate: unknown): string {
-  const certified = member(certificate, 'label');
-  if (certified === undefined) refuse('The answer has a label, the certificate has none.');
-  if (!isObject(certified) || typeof certified['public'] !== 'boolean')
-    refuse('The label of the certificate is not an object that says whether it is public.');
+  const label = member(certificate, 'label');
+  if (label === undefined) refuse('The answer has a label, the certificate has none.');
+  checkForm(LABEL, label, 'label');
+  const certified = label as CertifiedLabel;
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
   checkTexts('certificate', certified);
-  const isNumbered = typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 1;
-  const hasPurpose = certified['purpose'] !== undefined || certified['purpose_commitment'] !== undefined;
-  if (hasPurpose && !(typeof series === 'string' && isNumbered))
+  const hasPurpose = certified.purpose !== undefined || certified.purpose_commitment !== undefined;
+  if (hasPurpose && (series === undefined || serial === undefined || serial < 1))
     refuse('The label has a purpose without a series and a serial.');
   if (!hasPurpose && (series !== undefined || serial !== undefined))
     refuse('The label has a serial without a purpose.');
-  if (userData !== undefined && digest !== digestText(text(userData) ?? ''))
+  if (userData !== undefined && digest !== digestText(userData))
     refuse('user_data_sha256 of the certificate is not the hash of its user_data.');
   if (response !== undefined) compare(response, certified);
   return holdsText(certified);
@@ -43,23 +43,23 @@ function checkTexts(whose: string, label: unknown): void {
 }
 
 /** The label of the answer and that of its certificate say the same. */
-function compare(response: unknown, certified: Readonly<Record<string, unknown>>): void {
+function compare(response: unknown, certified: CertifiedLabel): void {
   const told = member(response, 'label');
   if (told === undefined) refuse('The certificate has a label, the answer has none.');
   const salt = text(member(response, 'metadata', 'certificate_salt')) ?? '';
   if (!/^[0-9a-f]{64}$/.test(salt)) refuse('metadata.certificate_salt is not 64 hex digits.');
   checkTexts('answer', told);
-  const isPublic = certified['public'];
+  const isPublic = certified.public;
   const expected: Record<string, unknown> = { public: isPublic };
   const purpose = member(told, 'purpose');
   const userData = member(told, 'user_data');
   if (purpose !== undefined) {
     expected['series'] = member(told, 'series');
-    if (isPublic === true) expected['purpose'] = purpose;
+    if (isPublic) expected['purpose'] = purpose;
     else expected['purpose_commitment'] = commitment(PURPOSE_BYTE, salt, purpose);
   }
   if (userData !== undefined) {
-    if (isPublic === true) {
+    if (isPublic) {
       expected['user_data'] = userData;
       expected['user_data_sha256'] = digestText(text(userData) ?? '');
     } else expected['user_data_commitment'] = commitment(USER_DATA_BYTE, salt, userData);
@@ -68,15 +68,14 @@ function compare(response: unknown, certified: Readonly<Record<string, unknown>>
   if (digest !== undefined) expected['user_data_sha256'] = digest;
   if (member(told, 'public') !== isPublic)
     refuse('The label of the answer differs from the certificate in public.');
-  const names = new Set([...Object.keys(expected), ...Object.keys(certified)]);
-  names.delete('serial'); // known to the ledger alone
-  const differing = [...names].filter((name) => expected[name] !== certified[name]);
+  const { serial: _, ...rest }: Readonly<Record<string, unknown>> = certified; // known to the ledger alone
+  const names = new Set([...Object.keys(expected), ...Object.keys(rest)]);
+  const differing = [...names].filter((name) => expected[name] !== rest[name]);
   if (differing.length > 0)
     refuse(`The label of the answer differs from the certificate in ${differing.join(', ')}.`);
 }
 
-function holdsText(certified: Readonly<Record<string, unknown>>): string {
-  const { serial, series, purpose } = certified;
+function holdsText({ serial, series, purpose }: CertifiedLabel): string {
   const of = purpose === undefined ? 'its purpose' : `the purpose ${show(purpose)}`;
   const numbered =
     serial === undefined ? '' : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;

@@ -16,10 +16,10 @@ import { parseHashes } from '../crypto/note.ts';
 import { UNSIGNED } from './document.ts';
 import type { LotLeaf } from './lot-members.ts';
 import { canonical, listAt, member, show, text, timeOf, timeText } from './members.ts';
-import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
-import { about, type Found, refuse } from './verdict.ts';
+import type { LoggedAt } from './signed-checkpoint.ts';
+import { type Found, refuse } from './verdict.ts';
 import { checkMembers, mayTakeMore, valuesVerdict } from './verify-values.ts';
-import { WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
+import { heldBefore, WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
  * Verifies that what an answer was drawn from was fixed before the answer was issued: the lots' leaves are in signed
@@ -100,20 +100,19 @@ export function issuedText(certificate: unknown): string | undefined {
  * What the answer was drawn from stood in the log before it was issued. `logged` is the certificate's own place there, where
  * that is known.
  */
-export async function fixedVerdict(
+export function fixedVerdict(
   input: FixedInput,
   certificate: unknown,
   lots: Found<readonly LotLeaf[]>,
   logged: LoggedAt | undefined,
-): Promise<string> {
+): string {
   const { octets, witnesses } = input;
   const mode = member(certificate, 'entropy_mode');
   if (mode === 'csprng') refuse('Required, and not shown: values of csprng mode come from no lot.');
   // an answer that is bare values has no place for an opening
   const response =
     octets === undefined || !isObject(input.response) ? input.response : { opening: null, ...input.response };
-  const fixed: FixedLot[] = [];
-  for (const [i, leaf] of lots().entries()) fixed.push(await fixedLot(input, certificate, logged, leaf, i));
+  const fixed = lots().map((leaf, i) => fixedLot(input, certificate, logged, leaf, i));
   const bound = mode === 'pure' ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
   const latestS = Math.max(...fixed.map(({ atS }) => atS));
   const seen =
@@ -124,37 +123,26 @@ export async function fixedVerdict(
 }
 
 /** The leaf of the lot, whose hash the certificate names, stands in the log and is older than the certificate. */
-async function fixedLot(
-  { certificate: document, keys, witnesses }: FixedInput,
+function fixedLot(
+  input: FixedInput,
   certificate: unknown,
   logged: LoggedAt | undefined,
   told: LotLeaf,
   place: number,
-): Promise<FixedLot> {
+): FixedLot {
   const { lot_id: id, pure, seeds } = told;
-  const proof = listAt(document, 'lots')[place];
-  const named = `Lot ${id}`;
-  const lotAt = await about(named, () => readProof(member(proof, 'proof')));
-  const { index } = lotAt.proof;
-  if (!holdsLeaf(lotAt, canonical(told) ?? ''))
-    refuse(`Lot ${id} is not leaf ${index} of the tree that its proof names.`);
-  if (logged?.checkpoint.origin === lotAt.checkpoint.origin && index >= logged.proof.index)
+  const proof = listAt(input.certificate, 'lots')[place];
+  const leaf = [canonical(told) ?? '', member(proof, 'proof')] as const;
+  const { at, atS } = heldBefore(`lot ${id}`, leaf, input, {
+    event: 'the answer was issued',
+    latestMs: timeOf(member(certificate, 'issued_at')),
+    clocksMs: WITNESS_CLOCK_MS,
+  });
+  if (logged?.checkpoint.origin === at.checkpoint.origin && at.proof.index >= logged.proof.index)
     refuse(`Lot ${id} was logged after the certificate.`);
-  const { atS = Number.POSITIVE_INFINITY } = await about(named, () => readSigned(keys, lotAt));
-  const issuedMs = timeOf(member(certificate, 'issued_at'));
   // the log's time has whole seconds
   if (!(Math.floor(timeOf(told.finished_at) / 1_000) <= atS))
     refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
-  if (!(atS * 1_000 <= issuedMs))
-    refuse(`The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`);
-  if (witnesses !== undefined) {
-    const seen = await about(named, () => readCosignatures(witnesses.keys, lotAt));
-    const before = seen.filter((each) => each.atS * 1_000 <= issuedMs + WITNESS_CLOCK_MS).length;
-    if (before < witnesses.quorum)
-      refuse(
-        `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`,
-      );
-  }
   const runs = member(proof, 'runs');
   const isCut = [pure.block_bytes, pure.bytes, pure.piece_bytes].every((each) => each % PIECE_BYTES === 0);
   if (!isCut || pure.piece_bytes !== PIECE_BYTES || !Array.isArray(runs))

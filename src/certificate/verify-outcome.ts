@@ -1,12 +1,15 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { type BeaconChain, BeaconError, LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
+import { object, oneOfWords, orNull, sha256, text as textForm, time } from '../core/schema.ts';
+import { type DrawOutcome, drawEndText } from './draw.ts';
 import { drawnValues } from './draw-kinds.ts';
 import { drawKey, drawStream } from './draw-stream.ts';
+import { checkForm } from './form.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { loggedLeaf } from './signed-checkpoint.ts';
 import { about, digestText, type Found, found, refuse } from './verdict.ts';
-import type { DrawCheckName } from './verify.ts';
+import type { AddCheck } from './verify.ts';
 
 /**
  * How a committed draw ended: that the outcome follows from what was committed to, the caller's nonce and the beacon's
@@ -30,27 +33,41 @@ export interface RoundDue {
 }
 
 /** How a draw may end, and the reasons that each end has. */
-const REASONS: Readonly<Record<string, readonly unknown[]>> = {
+const REASONS: Readonly<Record<DrawOutcome['state'], readonly DrawOutcome['reason'][]>> = {
   revealed: [null],
   cancelled: ['cancelled'],
   failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
 };
 
+/** What the members hold beyond that is checked by the values that follow from them. */
+const OUTCOME = object({
+  type: { type: 'string', const: 'draw_outcome' },
+  version: { type: 'integer', const: 1 },
+  statement_sha256: sha256,
+  state: oneOfWords(Object.keys(REASONS)),
+  reason: orNull(textForm),
+  secret: {},
+  nonce: {},
+  beacon: {},
+  values: {},
+  ended_at: time,
+});
+
 /** Adds the checks of how it ended. */
-export async function checkOutcome(
-  input: OutcomeInput,
-  add: (name: DrawCheckName, holds: () => string | Promise<string>) => Promise<void>,
-): Promise<void> {
+export function checkOutcome(input: OutcomeInput, add: AddCheck): void {
   const { draw } = input;
-  if (member(draw, 'state') === 'committed') return add('end', () => notEnded(draw));
+  if (member(draw, 'state') === 'committed') {
+    add('end', () => notEnded(draw));
+    return;
+  }
   const parts: (Uint8Array | undefined)[] = [];
   for (const [name, read] of PARTS) {
-    const part = await found(() => read(input));
-    await add(name, () => part().holds);
+    const part = found(() => read(input));
+    add(name, () => part().holds);
     parts.push(part.known?.bytes);
   }
-  await add('values', () => valuesVerdict(input, parts));
-  await add('end', () => endVerdict(input));
+  add('values', () => valuesVerdict(input, parts));
+  add('end', () => endVerdict(input));
 }
 
 /** One of the inputs of the values: what holds of it, and its bytes where they are known. */
@@ -165,35 +182,26 @@ function valuesVerdict(
 }
 
 /** The log holds how the draw ended. */
-async function endVerdict({ draw, keys, digest, round: due }: OutcomeInput): Promise<string> {
-  const [outcome, state] = [member(draw, 'outcome'), member(draw, 'state')];
-  const outcomeText = canonical(outcome) ?? '';
-  if (member(outcome, 'type') !== 'draw_outcome' || member(outcome, 'version') !== 1)
-    refuse('The outcome is not of version 1.');
-  if (!Object.hasOwn(REASONS, String(state)) || member(outcome, 'state') !== state)
-    refuse(`The draw is ${show(state)}, its outcome ${show(member(outcome, 'state'))}.`);
-  if (member(outcome, 'statement_sha256') !== digest) refuse('The outcome is of another statement.');
-  const [reason, endedAt] = [member(outcome, 'reason'), member(outcome, 'ended_at')];
-  if (!REASONS[String(state)].includes(reason))
+function endVerdict({ draw, keys, digest, round: due }: OutcomeInput): string {
+  const told = member(draw, 'outcome');
+  checkForm(OUTCOME, told, 'outcome');
+  if (canonical(told) === undefined) refuse('The outcome is not JSON in Unicode.');
+  const outcome = told as DrawOutcome;
+  const { state, reason } = outcome;
+  if (member(draw, 'state') !== state)
+    refuse(`The draw is ${show(member(draw, 'state'))}, its outcome ${show(state)}.`);
+  if (outcome.statement_sha256 !== digest) refuse('The outcome is of another statement.');
+  if (!REASONS[state].includes(reason))
     refuse(`A draw that is ${state} does not have the reason ${show(reason)}.`);
   const [dueMs, givesUpMs] = ['due_at', 'gives_up_at'].map((name) => timeOf(member(draw, 'statement', name)));
-  const endedMs = timeOf(endedAt);
+  const endedMs = timeOf(outcome.ended_at);
   if (state === 'revealed' && !(endedMs >= dueMs)) refuse('The draw was revealed before it was due.');
   if (state === 'cancelled' && !(endedMs < dueMs)) refuse('The draw was cancelled after it was due.');
   if (state === 'failed' && reason !== 'secret_lost' && !(endedMs >= givesUpMs))
     refuse('The draw was given up before the time that its statement says.');
-  const expected = {
-    ended_at: endedAt,
-    outcome_sha256: digestText(outcomeText),
-    state,
-    statement_sha256: digest,
-    type: 'draw_end',
-    version: 1,
-  };
-  const leaf = member(draw, 'end', 'leaf');
-  if (typeof leaf !== 'string' || leaf !== canonical(expected))
-    refuse('The leaf in the log is of another end than the outcome.');
-  const { atS } = await about('The end', () => loggedLeaf(leaf, member(draw, 'end', 'proof'), keys));
+  const leaf = drawEndText(outcome);
+  if (member(draw, 'end', 'leaf') !== leaf) refuse('The leaf in the log is of another end than the outcome.');
+  const { atS } = about('The end', () => loggedLeaf(leaf, member(draw, 'end', 'proof'), keys));
   const round = due.known;
   // whoever cancels with the round and the secret at hand chooses
   if (state === 'cancelled' && round !== undefined && atS * 1_000 >= round.atMs)

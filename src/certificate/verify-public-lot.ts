@@ -19,13 +19,9 @@ export interface LotVerification {
   readonly withdrawn?: string;
 }
 
-/** Rejects with Refusal for what does not hold. */
-export async function verifyPublicLot(
-  lotId: string,
-  document: unknown,
-  keys: unknown,
-): Promise<LotVerification> {
-  const lot = await placed('leaf of the lot', document, keys);
+/** Refuses what does not hold. */
+export function verifyPublicLot(lotId: string, document: unknown, keys: unknown): LotVerification {
+  const lot = placed('leaf of the lot', document, keys);
   if (member(lot.told, 'type') !== 'lot' || member(lot.told, 'lot_id') !== lotId)
     refuse(`What is told is not the leaf of lot ${lotId}.`);
   const leaf = lot.at.proof.index;
@@ -33,13 +29,13 @@ export async function verifyPublicLot(
   const withdrawal = member(document, 'withdrawal') ?? null;
   let withdrawn: string | undefined;
   if (withdrawal !== null) {
-    const { told } = await placed('withdrawal', withdrawal, keys);
+    const { told } = placed('withdrawal', withdrawal, keys);
     if (member(told, 'type') !== 'revocation' || member(told, 'lot_id') !== lotId)
       refuse(`The given withdrawal is not one of lot ${lotId}.`);
     withdrawn = text(member(told, 'reason')) ?? '';
   }
 
-  const statement = await placed('statement', member(document, 'statement'), keys);
+  const statement = placed('statement', member(document, 'statement'), keys);
   const notWithdrawnBefore = statement.at.proof.index;
   if (statement.at.checkpoint.origin === lot.at.checkpoint.origin && notWithdrawnBefore < leaf)
     refuse('The statement is older than the lot.');
@@ -68,11 +64,11 @@ function withdrawalsTold(statement: string, leaves: unknown): (string | undefine
 }
 
 /** The leaf, whose proof holds and whose checkpoint a known key has signed. */
-async function placed(what: string, source: unknown, keys: unknown) {
+function placed(what: string, source: unknown, keys: unknown) {
   const leaf = text(member(source, 'leaf'));
   const told = parsedObject(leaf);
   if (leaf === undefined || canonical(told) !== leaf) refuse(`There is no ${what}: ${show(leaf)}.`);
-  const logged = await about(`The ${what}`, () => loggedLeaf(leaf, member(source, 'proof'), keys));
+  const logged = about(`The ${what}`, () => loggedLeaf(leaf, member(source, 'proof'), keys));
   return { text: leaf, told, ...logged };
 }
 

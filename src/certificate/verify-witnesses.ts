@@ -1,6 +1,13 @@
 import { listAt, member, text, timeOf, timeText } from './members.ts';
-import { type Cosigned, type LoggedAt, readCosignatures, readProof } from './signed-checkpoint.ts';
-import { found, refuse } from './verdict.ts';
+import {
+  type Cosigned,
+  type LoggedAt,
+  type LoggedLeaf,
+  loggedLeaf,
+  readCosignatures,
+  readProof,
+} from './signed-checkpoint.ts';
+import { about, found, refuse } from './verdict.ts';
 
 /** Who beside the operator must have seen the tree, and what their times say. Runs in browsers. */
 export interface WitnessPolicy {
@@ -29,20 +36,45 @@ export function readWitnessPolicy(keysText: string, quorumText: string): Witness
     : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
 }
 
+/** Before what a leaf must have been seen: at the latest at this time by the log's clock, give or take `clocksMs` by others. */
+interface Deadline {
+  readonly event: string;
+  readonly latestMs: number;
+  readonly clocksMs: number;
+}
+
+/** Where and when the log held the leaf: before the event, by its own word and that of the witnesses that are asked for. */
+export function heldBefore(
+  what: string,
+  [leaf, proof]: readonly [leaf: string, proof: unknown],
+  { keys, witnesses }: { readonly keys: unknown; readonly witnesses?: WitnessPolicy },
+  { event, latestMs, clocksMs }: Deadline,
+): LoggedLeaf {
+  const logged = about(`${what[0].toUpperCase()}${what.slice(1)}`, () => loggedLeaf(leaf, proof, keys));
+  if (!(logged.atS * 1_000 <= latestMs))
+    refuse(`The log held ${what} by ${timeText(logged.atS)}, which is not before ${event}.`);
+  if (witnesses === undefined) return logged;
+  const seen = readCosignatures(witnesses.keys, logged.at);
+  const before = seen.filter(({ atS }) => atS * 1_000 <= latestMs + clocksMs).length;
+  if (before < witnesses.quorum)
+    refuse(`${before} of the ${witnesses.quorum} witnesses that are asked for saw ${what} before ${event}.`);
+  return logged;
+}
+
 /**
  * Enough witnesses have seen the tree, and the times at which they did say between which the certificate was
  * logged.
  */
-export async function witnessVerdict(
+export function witnessVerdict(
   document: unknown,
   certificate: unknown,
   logged: LoggedAt,
   policy: WitnessPolicy,
-): Promise<string> {
+): string {
   const { keys, quorum } = policy;
   if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
     refuse(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
-  const seen = await readCosignatures(keys, logged);
+  const seen = readCosignatures(keys, logged);
   const issuedMs = timeOf(member(certificate, 'issued_at'));
   const early = seen.find(({ atS }) => atS * 1000 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== undefined)
@@ -53,7 +85,7 @@ export async function witnessVerdict(
     refuse(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
-  const before = await seenWithout(document, logged, policy);
+  const before = seenWithout(document, logged, policy);
   const since =
     before === undefined
       ? `${text(member(certificate, 'issued_at'))}, by the log's own word,`
@@ -66,18 +98,18 @@ export async function witnessVerdict(
  * before the certificate's leaf, the latest says since when the leaf can have been in the log: the earliest time on it, so
  * that one witness of the quorum who keeps to the rules is enough.
  */
-async function seenWithout(
+function seenWithout(
   document: unknown,
   { proof, checkpoint }: LoggedAt,
   { keys, quorum }: WitnessPolicy,
-): Promise<{ readonly atS: number; readonly size: number } | undefined> {
+): { readonly atS: number; readonly size: number } | undefined {
   let latest: { atS: number; size: number } | undefined;
   for (const lot of listAt(document, 'lots')) {
-    const logged = (await found(() => readProof(member(lot, 'proof')))).known;
+    const logged = found(() => readProof(member(lot, 'proof'))).known;
     if (logged === undefined) continue;
     const { origin, size } = logged.checkpoint;
     if (origin !== checkpoint.origin || size > proof.index) continue;
-    const seen = (await found(() => readCosignatures(keys, logged))).known ?? [];
+    const seen = found(() => readCosignatures(keys, logged)).known ?? [];
     if (seen.length < quorum) continue;
     const atS = Math.min(...seen.map((each) => each.atS));
     if (latest === undefined || atS > latest.atS) latest = { atS, size };

@@ -5,13 +5,14 @@ import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { notCovered, REPEATED } from './not-covered.ts';
 import {
   holdsLeaf,
+  type KnownKey,
   knownKeys,
   type LoggedAt,
   readProof,
   readSignatures,
   type Signed,
 } from './signed-checkpoint.ts';
-import { digestText, found, Refusal, refuse } from './verdict.ts';
+import { digestText, found, refuse } from './verdict.ts';
 import { derivedVerdict, formedLots } from './verify-derived.ts';
 import { labelVerdict } from './verify-label.ts';
 import { fixedVerdict, issuedText, lotsVerdict, readLots } from './verify-lots.ts';
@@ -19,8 +20,8 @@ import { type WitnessPolicy, witnessVerdict } from './verify-witnesses.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
- * else: the same code for the command line, the verification page and anyone's own use. Runs where WebCrypto
- * does (browsers over https, Deno, Node); neither this file nor what it imports uses anything of Node.
+ * else: the same code for the command line, the verification page and anyone's own use. Runs in
+ * browsers, Deno, Bun and Node: neither this file nor what it imports needs anything of Node.
  */
 export interface VerificationInput {
   /**
@@ -61,6 +62,8 @@ export interface Check {
   readonly why: string;
 }
 
+export type AddCheck = (name: CheckName, holds: () => string) => void;
+
 export type CheckName =
   | 'certificate id'
   | 'request id'
@@ -92,38 +95,35 @@ export type DrawCheckName =
   | 'end';
 
 /** Never throws: what cannot be read is a check that failed. */
-export async function verifyAnswer(input: VerificationInput): Promise<Verification> {
+export function verifyAnswer(input: VerificationInput): Verification {
   const { response, octets, certificate, keys, witnesses } = input;
   const document = member(certificate, 'certificate') ?? certificate;
-  const logged = await found(() => readProof(member(document, 'proof')));
-  const signed = await found(() => readSignatures(keys, logged()));
-  const leaves = await found(() => readLots(certificate, document));
-  const lots = await found(() => formedLots(leaves()));
+  const logged = found(() => readProof(member(document, 'proof')));
+  const signed = found(() => readSignatures(keys, logged()));
+  const leaves = found(() => readLots(certificate, document));
+  const lots = found(() => formedLots(leaves()));
   const checks: Check[] = [];
-  const add = async (name: CheckName, holds: () => string | Promise<string>) => {
-    checks.push(await check(name, holds));
-  };
+  const add: AddCheck = (name, holds) => checks.push(check(name, holds));
   if (response !== undefined) {
-    await add('certificate id', () => certificateId(response, document));
-    await add('request id', () => requestId(response, document));
-    await add('metadata', () => metadata(input, document));
+    add('certificate id', () => certificateId(response, document));
+    add('request id', () => requestId(response, document));
+    add('metadata', () => metadata(input, document));
   }
-  if (response !== undefined || octets !== undefined)
-    await add('delivered', () => delivered(input, document));
+  if (response !== undefined || octets !== undefined) add('delivered', () => delivered(input, document));
   const labelled = octets === undefined ? response : undefined;
   if (member(document, 'label') !== undefined || member(labelled, 'label') !== undefined)
-    await add('label', () => labelVerdict(labelled, document));
-  await add('lots', () => lotsVerdict(leaves()));
-  await add('derived', () => derivedVerdict(document, lots));
-  await add('status', () => statusNow(certificate, document, leaves()));
-  await add('keys', () => keysListed(keys));
-  await add('inclusion', () => inclusion(document, logged()));
-  await add('signature', () => signature(logged(), signed()));
-  await add('dates', () => dates(document, leaves(), signed.known));
+    add('label', () => labelVerdict(labelled, document));
+  add('lots', () => lotsVerdict(leaves()));
+  add('derived', () => derivedVerdict(document, lots));
+  add('status', () => statusNow(certificate, document, leaves()));
+  add('keys', () => keysListed(keys));
+  add('inclusion', () => inclusion(document, logged()));
+  add('signature', () => signature(logged(), signed()));
+  add('dates', () => dates(document, leaves(), signed.known));
   if (member(document, 'entropy_mode') !== 'csprng' || input.requireFixed === true)
-    await add('fixed', () => fixedVerdict(input, document, lots, logged.known));
+    add('fixed', () => fixedVerdict(input, document, lots, logged.known));
   if (witnesses !== undefined)
-    await add('witnesses', () => witnessVerdict(certificate, document, logged(), witnesses));
+    add('witnesses', () => witnessVerdict(certificate, document, logged(), witnesses));
   return {
     ok: checks.every((each) => each.ok),
     checks,
@@ -132,13 +132,9 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
 }
 
 /** `holds` gives what holds, in a sentence, or refuses. */
-export async function check(name: CheckName, holds: () => string | Promise<string>): Promise<Check> {
-  try {
-    return { name, ok: true, why: await holds() };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { name, ok: false, why: error.message };
-  }
+export function check(name: CheckName, holds: () => string): Check {
+  const { known, refusal = '' } = found(holds);
+  return { name, ok: known !== undefined, why: known ?? refusal };
 }
 
 function certificateId(response: unknown, document: unknown): string {
@@ -236,7 +232,7 @@ function keysListed(keys: unknown): string {
   return 'The keys are well-formed.';
 }
 
-function signature({ checkpoint }: LoggedAt, signed: readonly Signed[]): string {
+function signature({ checkpoint }: LoggedAt, signed: readonly Signed<KnownKey>[]): string {
   const keyIds = signed.filter(({ atS }) => atS === undefined).map(({ key }) => key.keyId);
   return `The checkpoint is signed by ${keyIds.join(' and ')} of ${checkpoint.origin}.`;
 }
@@ -245,7 +241,11 @@ function signature({ checkpoint }: LoggedAt, signed: readonly Signed[]): string 
  * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and
  * the checkpoint is no older than the certificate in it. `signed` is undefined where no signature holds.
  */
-function dates(document: unknown, leaves: readonly unknown[], signed: readonly Signed[] | undefined): string {
+function dates(
+  document: unknown,
+  leaves: readonly unknown[],
+  signed: readonly Signed<KnownKey>[] | undefined,
+): string {
   const issuedAt = member(document, 'issued_at');
   const issuedMs = timeOf(issuedAt);
   if (Number.isNaN(issuedMs)) refuse(`issued_at is ${show(issuedAt)}, not a time.`);
@@ -261,7 +261,7 @@ function dates(document: unknown, leaves: readonly unknown[], signed: readonly S
     refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
   const times = signed.flatMap(({ atS }) => (atS === undefined ? [] : [atS]));
   // a key that was rotated in has signed beside the retired one, and later
-  const lastMsOf = (each: Signed['key']) =>
+  const lastMsOf = (each: KnownKey) =>
     Math.max(issuedMs, ...signed.map(({ key, atS }) => (key === each && atS !== undefined ? atS * 1000 : 0)));
   if (!plain.some((key) => key.retiredMs === null || lastMsOf(key) <= key.retiredMs))
     refuse('The key that signed the checkpoint had been retired before.');

@@ -8,21 +8,18 @@ import { emptyRoot, equalHashes, type Hash, verifyConsistency } from '../crypto/
 import {
   type Checkpoint,
   COSIGNATURE_TYPE,
-  cosignatureText,
   ED25519_TYPE,
   formatNote,
   type Note,
-  noteKeyId,
   parseCount,
   parseHashes,
   parseVerifierKey,
-  timestampedSignature,
   type VerifierKey,
   verifierKey,
 } from '../crypto/note.ts';
-import { type SigningKey, verifyEd25519 } from '../crypto/signing.ts';
-import { type CheckpointNote, readCheckpoint } from './signed-checkpoint.ts';
-import { Refusal, refuse } from './verdict.ts';
+import { noteSignature, type SigningKey } from '../crypto/signing.ts';
+import { type CheckpointNote, readCheckpoint, signaturesBy } from './signed-checkpoint.ts';
+import { found, refuse } from './verdict.ts';
 
 /**
  * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest
@@ -72,7 +69,6 @@ export class Witness {
   readonly #cosigned = new Map<string, CosignedLog>();
   /** The witness's own key, as its clients are configured with it. */
   readonly verifierKey: string;
-  readonly #keyId: string;
 
   /**
    * Reads what was cosigned. Throws WitnessError for a file that cannot be read: a witness never begins anew
@@ -82,7 +78,6 @@ export class Witness {
     this.#options = options;
     const { name, key, logs, directory } = options;
     this.verifierKey = verifierKey(name, key.publicKey, COSIGNATURE_TYPE);
-    this.#keyId = noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     for (const origin of new Set(logs.map((log) => log.name))) {
       const path = this.#pathOf(origin);
@@ -92,19 +87,14 @@ export class Witness {
 
   /** The body of POST add-checkpoint. */
   addCheckpoint(body: string): WitnessReply {
-    let request: AddCheckpoint;
-    try {
-      request = parseAddCheckpoint(body);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return refusal(400, error.message);
-    }
-    const { oldSize, proof, note, checkpoint } = request;
+    const request = found(() => parseAddCheckpoint(body));
+    if (request.known === undefined) return refusal(400, request.refusal ?? '');
+    const { oldSize, proof, note, checkpoint } = request.known;
     const { origin, size, root } = checkpoint;
     const keys = this.#options.logs.filter((log) => log.name === origin);
     if (keys.length === 0) return refusal(404, `the log ${origin} is not known here`);
     const signatures = trustedSignatures(note, keys);
-    if (signatures === undefined || signatures.length === 0)
+    if (signatures.length === 0)
       return refusal(403, 'the checkpoint is not signed by a key of the log that is known here');
     if (oldSize > size) return refusal(400, 'the old size is larger than the checkpoint');
     const latest = this.#latest(origin)?.checkpoint;
@@ -118,7 +108,8 @@ export class Witness {
         ? proof.length === 0 && (size > 0 || equalHashes(root, emptyRoot()))
         : latest !== undefined && verifyConsistency(oldSize, latest.root, size, root, proof);
     if (!isConsistent) return refusal(422, 'the consistency proof does not hold');
-    const cosignature = this.#cosign(note);
+    const { name, key, clock } = this.#options;
+    const cosignature = noteSignature(name, key, note.text, Math.floor(clock.wallMs() / 1000));
     const stored = formatNote({ text: note.text, signatures: [...signatures, cosignature] });
     replaceFile(this.#pathOf(origin), stored);
     this.#cosigned.set(origin, { checkpoint, note: stored });
@@ -141,13 +132,6 @@ export class Witness {
     const kept = this.#cosigned.get(origin);
     const stored = existsSync(path) ? readCosigned(path, origin) : undefined;
     return stored === undefined || (kept?.checkpoint.size ?? 0) > stored.checkpoint.size ? kept : stored;
-  }
-
-  #cosign(note: Note): Note['signatures'][number] {
-    const { name, key, clock } = this.#options;
-    const atS = Math.floor(clock.wallMs() / 1000);
-    const signature = timestampedSignature(atS, key.sign(utf8Bytes(cosignatureText(atS, note.text))));
-    return { name, keyId: this.#keyId, signature };
   }
 
   #pathOf(origin: string): string {
@@ -181,29 +165,16 @@ function parseAddCheckpoint(body: string): AddCheckpoint {
   return { oldSize, proof, ...readCheckpoint(body.slice(blank + 2)) };
 }
 
-/**
- * The note's signatures of these keys; undefined when one of them is wrong, which makes the note malformed.
- */
-function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['signatures'] | undefined {
-  const trusted: Note['signatures'][number][] = [];
-  for (const signature of note.signatures) {
-    const key = keys.find(({ name, keyId }) => name === signature.name && keyId === signature.keyId);
-    if (key === undefined) continue;
-    if (!verifyEd25519(key.publicKey, utf8Bytes(note.text), signature.signature)) return undefined;
-    // one line a key is enough to keep
-    if (!trusted.some(({ name, keyId }) => name === key.name && keyId === key.keyId)) trusted.push(signature);
-  }
-  return trusted;
+/** One signature of each of these keys that has signed the note; none where one is wrong, which makes the note malformed. */
+function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['signatures'] {
+  const signed = found(() => signaturesBy(note, keys)).known ?? [];
+  return [...new Map(signed.map(({ key, line }) => [key, line])).values()];
 }
 
 function readCosigned(path: string, origin: string): CosignedLog {
   const note = readFileSync(path, 'utf8');
-  try {
-    const { checkpoint } = readCheckpoint(note);
-    if (checkpoint.origin === origin) return { checkpoint, note };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-  }
+  const { checkpoint } = found(() => readCheckpoint(note)).known ?? {};
+  if (checkpoint?.origin === origin) return { checkpoint, note };
   throw new WitnessError(
     `${path} does not hold the checkpoint that was cosigned last for ${origin}: restore it, or retire this witness`,
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
 import { openCertificates } from '../certificate/open.ts';
-import { found, refusalOf } from '../certificate/verdict.ts';
+import { found } from '../certificate/verdict.ts';
 import { lotVerdict, verifyPublicLot } from '../certificate/verify-public-lot.ts';
 import { loadSettings } from '../config/config.ts';
 import { assert, messageOf } from '../core/assert.ts';
@@ -55,8 +55,8 @@ const lot = action({
       fetchJson(`${origin}/log/lots/${id}`),
       keysFrom(origin, input.keys),
     ]);
-    const lot = await found(() => verifyPublicLot(id, document, keys));
-    const failure = refusalOf(() => lot());
+    const lot = found(() => verifyPublicLot(id, document, keys));
+    const { refusal: failure } = lot;
     const { leaf, notWithdrawnBefore = null, withdrawn = null } = lot.known ?? {};
     const why = failure ?? lotVerdict(id, lot());
     return {

@@ -1,8 +1,8 @@
 import { createCipheriv } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
-import { sha256 } from './digest.ts';
 import { HashTree, PIECE_BYTES, PIECE_SALT_BYTES, pieceHash } from './merkle.ts';
+import { sha256 } from './sha256.ts';
 
 const SALT_LABEL = utf8Bytes('qrn block salts v1\n');
 const NO_IV = new Uint8Array(16);

@@ -63,7 +63,7 @@ function agreedKey(
   sender: Uint8Array,
   recipient: Uint8Array,
 ): Uint8Array<ArrayBuffer> {
-  const agreed = diffieHellman({ privateKey: own, publicKey: publicKeyOf('x25519', other) });
+  const agreed = diffieHellman({ privateKey: own, publicKey: publicKeyOf(other) });
   const key = deriveKey('rawShots', [agreed, sender, recipient]);
   wipe(agreed);
   return key;

@@ -4,20 +4,25 @@ interface NodeCrypto {
   hash(algorithm: 'sha256', data: Uint8Array, encoding: 'binary'): string;
 }
 
+const SHA256_BYTES = 32;
+
 const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-const native = process?.getBuiltinModule?.('node:crypto') as Partial<NodeCrypto> | undefined;
+const { hash } = (process?.getBuiltinModule?.('node:crypto') ?? {}) as Partial<NodeCrypto>;
 
 /**
- * SHA-256 (FIPS 180-4) for what runs in browsers too: by OpenSSL where the platform has it, which hands a digest over
- * as one character a byte (crypto/digest.ts), else by @noble/hashes.
+ * SHA-256 (FIPS 180-4), 32 bytes, written into `digest` when the caller has memory for it: by OpenSSL where the platform
+ * has it, else by @noble/hashes. Node hands a digest over as text much faster than as a buffer (0.5 µs against 1.4 µs at 466
+ * bytes), so it comes as one character a byte. Runs in browsers.
  */
-export const sha256: (data: Uint8Array) => Uint8Array<ArrayBuffer> =
-  native?.hash === undefined
-    ? (data) => pure(data) as Uint8Array<ArrayBuffer>
-    : (data) => bytesOf(native.hash!('sha256', data, 'binary'));
-
-function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
+export function sha256(
+  data: Uint8Array,
+  digest: Uint8Array<ArrayBuffer> = new Uint8Array(SHA256_BYTES),
+): Uint8Array<ArrayBuffer> {
+  if (hash === undefined) {
+    digest.set(pure(data));
+    return digest;
+  }
+  const text = hash('sha256', data, 'binary');
+  for (let i = 0; i < SHA256_BYTES; i++) digest[i] = text.charCodeAt(i);
+  return digest;
 }

@@ -1,14 +1,13 @@
-import { createPrivateKey, type KeyObject, sign, verify } from 'node:crypto';
-import { secretBytes, wipe } from '../core/bytes.ts';
-import { privateKeyOf, publicBytesOf, publicKeyOf, RAW_KEY_BYTES } from './raw-keys.ts';
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { secretBytes, utf8Bytes, wipe } from '../core/bytes.ts';
+import { COSIGNATURE_TYPE, cosignatureText, type Note, noteKeyId, timestampedSignature } from './note.ts';
+import { privateKeyOf, publicBytesOf, RAW_KEY_BYTES } from './raw-keys.ts';
 import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
- * Ed25519 (RFC 8032) by node:crypto. A private key lives in a KeyObject and is only ever written as PKCS #8
+ * Signing by Ed25519 (RFC 8032) with node:crypto. A private key lives in a KeyObject and is only ever written as PKCS #8
  * PEM, by crypto/key-files.ts.
  */
-
-const SIGNATURE_BYTES = 64;
 
 export class SigningKey {
   readonly #private: KeyObject;
@@ -49,8 +48,16 @@ export class SigningKey {
   }
 }
 
-/** Whether `signature` is what the holder of the key made for `message`. */
-export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  if (publicKey.length !== RAW_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
-  return verify(null, message, publicKeyOf('ed25519', publicKey), signature);
+/** A signature of a note: of its text alone, or as a cosigner with the time, in seconds since 1970 (crypto/note.ts). */
+export function noteSignature(
+  name: string,
+  key: SigningKey,
+  text: string,
+  atS?: number,
+): Note['signatures'][number] {
+  const { publicKey } = key;
+  if (atS === undefined)
+    return { name, keyId: noteKeyId(name, publicKey), signature: key.sign(utf8Bytes(text)) };
+  const signature = timestampedSignature(atS, key.sign(utf8Bytes(cosignatureText(atS, text))));
+  return { name, keyId: noteKeyId(name, publicKey, COSIGNATURE_TYPE), signature };
 }

@@ -80,9 +80,9 @@ async function scene() {
     await log.seal();
     return sequence;
   };
-  const archive = w.archive(log);
+  const service = w.service(log);
   const verified = async (segment: number, keys: readonly string[], quorum: number) => {
-    const certificate = await archive.find(w.ids.textOf(segment, 0));
+    const certificate = await service.find(w.ids.textOf(segment, 0));
     const { ok, checks } = await verifyAnswer({
       certificate,
       keys: keysDocument(w.keys),

@@ -4,7 +4,7 @@ import { drawnValues } from '../../src/certificate/draw-kinds.ts';
 import { drawKey, drawStream } from '../../src/certificate/draw-stream.ts';
 import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import { TestBeacon } from '../support/test-beacon.ts';
 import { committedBlocks, lotRecord, TIME_MS } from './fixtures.ts';
 import { type Scene, scene } from './scene.ts';

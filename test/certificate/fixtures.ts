@@ -2,8 +2,8 @@ import { concatBytes } from '../../src/core/bytes.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
 import { seedHash } from '../../src/crypto/merkle.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import type {
   AnswerEntry,
   AssessedBlock,

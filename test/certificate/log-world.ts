@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { CertificateArchive } from '../../src/certificate/archive.ts';
+import { type CertificateService, certificateService } from '../../src/certificate/archive.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
+import { type KeysDocument, keysDocument } from '../../src/certificate/keys-document.ts';
 import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
@@ -10,6 +11,7 @@ import { drawLeafKey, revocationKey } from '../../src/certificate/public-leaves.
 import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
+import { verifyEd25519 } from '../../src/crypto/ed25519.ts';
 import { type LogKeys, publishedKey } from '../../src/crypto/key-files.ts';
 import { type Hash, leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
 import {
@@ -21,7 +23,7 @@ import {
   parseProof,
   readTimestamped,
 } from '../../src/crypto/note.ts';
-import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import { SigningKey } from '../../src/crypto/signing.ts';
 import type { DrawLeaf } from '../../src/ledger/draw-records.ts';
 import { LedgerError, type LogRecord, type LogStep, type ReleasedLots } from '../../src/ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
@@ -180,13 +182,13 @@ export class LogWorld {
     return formatProof({ index, path: referencePath(leaves, index), note: formatNote({ text, signatures }) });
   }
 
-  /** The archive of what is committed here. */
-  archive(log: CertificateLog): CertificateArchive {
+  /** What is asked of the certificates that are committed here. */
+  service(log: CertificateLog, keys: KeysDocument = keysDocument(this.keys)): CertificateService {
     const books = {
       segment: async (sequence: number) => this.segments.get(sequence),
       seriesPage: async () => NO_SERIES,
     };
-    return new CertificateArchive({ books, entropy: this.store, ids: this.ids, log });
+    return certificateService({ books, entropy: this.store, ids: this.ids, log, keys });
   }
 
   /** Verifies all that the log says, from scratch; gives the number of leaves. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
 import { type LabelRequest, labelOf, labelText } from '../../src/answer/label.ts';
-import { type CertificateService, certificateService } from '../../src/certificate/archive.ts';
+import type { CertificateService } from '../../src/certificate/archive.ts';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { type KeysDocument, keysDocument } from '../../src/certificate/keys-document.ts';
 import type { CertificateLog } from '../../src/certificate/log.ts';
@@ -14,7 +14,7 @@ import {
   type EntropyMode,
 } from '../../src/core/vocabulary.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { type DrawnRange, type LotRecord, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { Opening } from '../../src/pool/supply/opening.ts';
@@ -55,12 +55,8 @@ export interface SceneOptions {
   readonly at?: number;
   /** When the first answer was issued. */
   readonly issuedAtMs?: number;
-  /** Where the clock stands when the answers are logged. */
-  readonly sealedAtMs?: number;
   /** Which bytes of the lots were drawn, or which seed: the first 32 of each lot, or the fourth. */
   readonly drawn?: readonly DrawnRange[];
-  /** Where the clock stands when the lots are logged. */
-  readonly fixedAtMs?: number;
 }
 
 const SEGMENT = 4;
@@ -76,7 +72,6 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     issuedAtMs = TIME_MS,
   } = options;
   const world = new LogWorld();
-  world.clock.wall = options.sealedAtMs ?? world.clock.wall;
   for (const lot of lots) world.lots.set(lot.id, lot);
   const drawn = options.drawn ?? drawnOf(mode, lots);
   const source = { mode, lotIds: lots.map((lot) => lot.id), drawn };
@@ -95,9 +90,9 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? mine : {}) }),
   );
   const log = await world.open();
-  world.clock.wall = options.fixedAtMs ?? issuedAtMs - 1_000;
+  world.clock.wall = issuedAtMs - 1_000;
   await log.seal();
-  world.clock.wall = options.sealedAtMs ?? TIME_MS + 500;
+  world.clock.wall = TIME_MS + 500;
   const serial = label?.series === undefined ? {} : { serial: options.label?.serial };
   const notes = label && { notes: [{ index: at, label: { ...label, ...serial } as AnswerLabel }] };
   world.commit({ ...segmentRecord(SEGMENT, [source], entries), ...notes });
@@ -105,10 +100,10 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   if (options.revoked !== undefined) {
     world.withdrawn.push({ lotId: lots[0].id, why: options.revoked, atMs: TIME_MS + 60_000 });
   }
-  const archive = world.archive(log);
   const keys = keysDocument(world.keys);
+  const service = world.service(log, keys);
   const id = world.ids.textOf(SEGMENT, at);
-  const document = await archive.find(id);
+  const document = await service.find(id);
   assert(typeof document === 'object');
   return {
     id,
@@ -141,7 +136,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
         : { label: JSON.parse(labelText(options.label.request, label)) }),
       ...(opening === undefined ? {} : { opening }),
     },
-    service: certificateService(archive, log, keys),
+    service,
     seal: async () => {
       await log.seal();
     },

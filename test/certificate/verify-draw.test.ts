@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chancesOf } from '../../src/certificate/draw-statement.ts';
+import { chancesOf } from '../../src/certificate/draw.ts';
 import type { CheckName } from '../../src/certificate/verify.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
 import { type DrawScene, type DrawSceneOptions, digestOf, drawScene, ITEMS } from './draw-scene.ts';
@@ -230,7 +230,12 @@ describe('a committed draw', () => {
       ),
       told?.why,
     );
-    const thirds = chancesOf({ kind: 'weighted', items: ['a', 'b', 'c'], weights: [1, 1, 10_000] });
+    const thirds = chancesOf({
+      kind: 'weighted',
+      count: 1,
+      items: ['a', 'b', 'c'],
+      weights: [1, 1, 10_000],
+    });
     assert.deepEqual(
       thirds?.map(({ percent }) => percent),
       ['0.009998', '0.009998', '99.98'],

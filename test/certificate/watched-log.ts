@@ -1,4 +1,3 @@
-import { certificateService } from '../../src/certificate/archive.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import type { CertificateLog } from '../../src/certificate/log.ts';
 import { LogUnavailable } from '../../src/certificate/log-source.ts';
@@ -60,7 +59,7 @@ export class WatchedLog {
     const [place, query = ''] = path.split('?');
     const { world, log } = this;
     const keys = keysDocument(world.keys, [], await readVouchers(world.store, world.keys));
-    const { exact, prefixes } = logRoutes(certificateService(world.archive(log), log, keys));
+    const { exact, prefixes } = logRoutes(world.service(log, keys));
     const route =
       exact.find((each) => each.path === place) ?? prefixes.find((each) => place.startsWith(each.path));
     if (route === undefined) throw new LogUnavailable(`there is no ${path}`);

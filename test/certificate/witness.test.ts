@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { parseLogs, Witness, WitnessError } from '../../src/certificate/witness.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
+import { verifyEd25519 } from '../../src/crypto/ed25519.ts';
 import {
   COSIGNATURE_TYPE,
   checkpointText,
@@ -17,7 +18,7 @@ import {
   readTimestamped,
   verifierKey,
 } from '../../src/crypto/note.ts';
-import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import { SigningKey } from '../../src/crypto/signing.ts';
 import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
 import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { fromBase64 } from '../../src/crypto/base64.ts';
+import { verifyEd25519 } from '../../src/crypto/ed25519.ts';
 import { KeyFileError, openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
-import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
+import { SigningKey } from '../../src/crypto/signing.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 

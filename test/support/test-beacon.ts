@@ -1,6 +1,6 @@
 import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 
 const { longSignatures: bls } = bls12_381;
 const SECRET = fromHex('11'.repeat(32));

@@ -1,6 +1,6 @@
 import { listSha256 } from '../../certificate/draw.ts';
 import { checkRequest } from '../../certificate/draw-statement.ts';
-import { refusalOf } from '../../certificate/verdict.ts';
+import { found } from '../../certificate/verdict.ts';
 import { ApiError } from '../../core/errors.ts';
 import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
@@ -100,8 +100,8 @@ export function readDrawRequest(body: Uint8Array): DrawRequest {
       ? readWinners(objectOf('winners', winners))
       : { values: readBatchRequest(objectOf('request', request), 'request.'), list: undefined };
   requireShort(drawn.values);
-  const fault = refusalOf(() => checkRequest(drawn.values));
-  if (fault !== undefined) throw new ApiError('invalid_draw', { message: fault });
+  const { refusal } = found(() => checkRequest(drawn.values));
+  if (refusal !== undefined) throw new ApiError('invalid_draw', { message: refusal });
   const said = readParameters(DRAW_MEMBERS, given);
   const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon']);
   return { ...drawn, said, beacon };

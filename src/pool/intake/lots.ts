@@ -3,7 +3,7 @@ import { assert } from '../../core/assert.ts';
 import { toHex, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../../core/ids.ts';
-import { sha256 } from '../../crypto/digest.ts';
+import { sha256 } from '../../crypto/sha256.ts';
 import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import {
   type AssessedBlock,

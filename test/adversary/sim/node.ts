@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { CertificateArchive, certificateService } from '../../../src/certificate/archive.ts';
+import { certificateService } from '../../../src/certificate/archive.ts';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
 import { keysDocument } from '../../../src/certificate/keys-document.ts';
 import { BATCH_LEAVES, CertificateLog } from '../../../src/certificate/log.ts';
@@ -190,7 +190,6 @@ async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   const ledger = ledgerFor('log');
   const ids = new CertificateIds(keys.ids);
   const writer = await CertificateLog.open({ store: ledger, ids, keys: keys.log, clock });
-  const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log: writer });
   let isStopping = false;
   const keepSealing = async () => {
     while (!isStopping) {
@@ -206,7 +205,13 @@ async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   };
   const sealing = keepSealing();
   return {
-    certificates: certificateService(archive, writer, keysDocument(keys.log)),
+    certificates: certificateService({
+      books: ledger,
+      entropy: ledger,
+      ids,
+      log: writer,
+      keys: keysDocument(keys.log),
+    }),
     stopSealing: async () => {
       isStopping = true;
       await sealing;

@@ -50,14 +50,11 @@ type ElementName = 'a' | 'details' | 'summary' | 'div' | 'li' | 'p' | 'span' | '
 
 interface BrowserWindow {
   readonly document: BrowserDocument;
-  /** Loaded over https or from this machine: only there does a browser have WebCrypto. */
-  readonly isSecureContext: boolean;
   readonly navigator: { readonly clipboard?: { writeText(text: string): Promise<void> } };
 }
 
-const { document, isSecureContext, navigator } = globalThis as unknown as BrowserWindow;
+const { document, navigator } = globalThis as unknown as BrowserWindow;
 export const page = document;
-export const isSecure = isSecureContext;
 /** Undefined where the page was not loaded over https. */
 export const clipboard = navigator.clipboard;
 

@@ -2,7 +2,7 @@ import { member } from '../../../certificate/members.ts';
 import type { Check, Verification, VerificationInput } from '../../../certificate/verify.ts';
 import type { DrawStanding, DrawVerification } from '../../../certificate/verify-draw.ts';
 import type { WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
-import { type BrowserElement, banner, element, isSecure, made, page } from './browser.ts';
+import { type BrowserElement, banner, element, made, page } from './browser.ts';
 
 /*
  * Checks in the page: gets the public certificate and the public keys from this service, checks one against the other
@@ -177,12 +177,6 @@ function summary(checks: readonly Check[], subject: Checked['subject'], status: 
       'Genuine, but revoked.',
       'It is what was certified, and the operator withdrew a lot of it since.',
     );
-  // of the lots, too, only signatures show that they were logged before
-  if (!isSecure && failed.every(({ name }) => name === 'signature' || name === 'fixed')) {
-    const text =
-      'This page was not loaded over https, and there a browser checks no signatures: use qrn verify.';
-    return banner('wait', 'All but the signatures holds.', text);
-  }
   const count = `${failed.length} of ${checks.length} checks failed.`;
   return banner('bad', count, `Do not rely on this ${subject}.`);
 }

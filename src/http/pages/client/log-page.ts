@@ -2,7 +2,7 @@ import { checkFinding } from '../../../certificate/finding.ts';
 import { type FollowState, pollLog } from '../../../certificate/follow.ts';
 import { LogDoubt, LogUnavailable, type ReadPath } from '../../../certificate/log-source.ts';
 import { member, text, timeText } from '../../../certificate/members.ts';
-import { banner, element, isSecure, made } from './browser.ts';
+import { banner, element, made } from './browser.ts';
 
 /*
  * The script of log-watch.html: follows the log of the service that gave the page, or of another when the page is a file,
@@ -69,10 +69,6 @@ function originOf(): string {
 
 /** False when there is nothing more to read: something was found. */
 async function pollOnce(origin: string): Promise<boolean> {
-  if (!isSecure) {
-    tell('wait', 'Not read.', 'A browser checks signatures only on pages from https or from this computer.');
-    return false;
-  }
   const nowMs = Date.now();
   let poll: Awaited<ReturnType<typeof pollLog>>;
   const seen = readSeen(origin);
@@ -93,7 +89,7 @@ async function pollOnce(origin: string): Promise<boolean> {
   }
   if ('finding' in poll) {
     const { finding } = poll;
-    const { holds, why } = await checkFinding(finding);
+    const { holds, why } = checkFinding(finding);
     tell('bad', 'The log is not what it was.', finding.what);
     element('finding-check').textContent = holds ? `${why} The log's own signatures show it.` : why;
     element('finding-text').value = JSON.stringify(finding, null, 2);

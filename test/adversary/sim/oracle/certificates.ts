@@ -1,4 +1,4 @@
-import { CertificateArchive } from '../../../../src/certificate/archive.ts';
+import { type CertificateService, certificateService } from '../../../../src/certificate/archive.ts';
 import type { CertificateDocument } from '../../../../src/certificate/document.ts';
 import type { CertificateIds } from '../../../../src/certificate/ids.ts';
 import { keysDocument } from '../../../../src/certificate/keys-document.ts';
@@ -63,15 +63,16 @@ export class CertificateKeeper {
       clock: new ManualClock(),
     });
     await this.#extend(log);
-    const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids: this.#ids, log });
+    const keys = keysDocument(this.#keys);
+    const service = certificateService({ books: ledger, entropy: ledger, ids: this.#ids, log, keys });
     const waiting: Sent[] = [];
     for (const sent of this.#unlogged) {
-      const isLogged = await this.#check(sent, archive);
+      const isLogged = await this.#check(sent, service);
       (isLogged ? this.#logged : waiting).push(sent);
     }
     this.#unlogged = waiting;
     for (let i = 0; i < REREAD_PER_LOOK && this.#logged.length > 0; i++) {
-      const isLogged = await this.#check(this.#random.pick(this.#logged), archive);
+      const isLogged = await this.#check(this.#random.pick(this.#logged), service);
       hold(isLogged, 'log', () => 'a certificate was logged and is not any more');
     }
   }
@@ -95,11 +96,11 @@ export class CertificateKeeper {
   }
 
   /** True when it is logged. */
-  async #check(sent: Sent, archive: CertificateArchive): Promise<boolean> {
+  async #check(sent: Sent, service: CertificateService): Promise<boolean> {
     const { persisted, reply } = sent;
     const name = nameOf(sent);
     if (persisted === undefined || reply === undefined) return true;
-    const found = await archive.find(this.#ids.textOf(persisted.segment, persisted.index));
+    const found = await service.find(this.#ids.textOf(persisted.segment, persisted.index));
     if (typeof found === 'string') {
       hold(false, 'certificates', () => `the certificate of ${name} is ${found}`);
       return false;
