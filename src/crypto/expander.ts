@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { secretBytes, wipe } from '../core/bytes.ts';
+import { giveBack, secretBytes, wipe } from '../core/bytes.ts';
 import { CHACHA20_KEY_BYTES, chacha20 } from './chacha20.ts';
 import { expandSystemEntropy } from './system-entropy.ts';
 
@@ -105,8 +105,8 @@ export function expandPiece(key: Uint8Array): Uint8Array<ArrayBuffer> {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
   const input = expandSystemEntropy(PIECE_BYTES);
   const refilled = chacha20(key, NONCE, 0, input);
-  wipe(input); // system entropy XOR answer is keystream
-  wipe(refilled.subarray(0, CHACHA20_KEY_BYTES));
-  // not a Buffer, whose `slice` is not a copy
-  return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, PIECE_OUTPUT_BYTES);
+  const piece = new Uint8Array(refilled.subarray(CHACHA20_KEY_BYTES)); // alone in its memory, which its reader gives back
+  wipe(input, refilled); // system entropy XOR answer is keystream
+  giveBack(input, refilled);
+  return piece;
 }

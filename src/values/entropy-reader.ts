@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { copyBytes, eraseBytes, secretCopy } from '../core/bytes.ts';
+import { copyBytes, eraseBytes, giveBack, secretCopy } from '../core/bytes.ts';
 
 const EMPTY = new Uint8Array(0);
 
@@ -7,13 +7,13 @@ const EMPTY = new Uint8Array(0);
  * Hands out uniformly random bytes, each once, from chunks that it asks for when it needs them. What is read
  * is the concatenation of the chunks: no output depends on where one chunk ends and the next begins.
  *
- * A chunk belongs to the reader from the moment `refill` returns it, and is zeroed when it is left behind. A
- * read is all or nothing: every chunk it needs is at hand before its first byte counts as read, so when
+ * A chunk belongs to the reader from the moment `refill` returns it. When it is left behind it is zeroed, and the memory of a large
+ * one is given back to the system. A read is all or nothing: every chunk it needs is at hand before its first byte counts as read, so when
  * `refill` throws the reader stands where it stood, and the same read may be tried again.
  */
 export class EntropyReader {
-  readonly #refill: () => Uint8Array;
-  #chunk: Uint8Array = EMPTY;
+  readonly #refill: () => Uint8Array<ArrayBuffer>;
+  #chunk: Uint8Array<ArrayBuffer> = EMPTY;
   #view: DataView = new DataView(EMPTY.buffer);
   #at = 0;
   /** Everything of the chunk before this is zero. */
@@ -21,10 +21,10 @@ export class EntropyReader {
   /** Bytes of the chunks that were left behind. */
   #bytesBefore = 0;
   /** Chunks drawn for a read that reaches beyond the current one. */
-  readonly #ahead: Uint8Array[] = [];
+  readonly #ahead: Uint8Array<ArrayBuffer>[] = [];
 
   /** `refill` returns the next chunk, never empty. */
-  constructor(refill: () => Uint8Array) {
+  constructor(refill: () => Uint8Array<ArrayBuffer>) {
     this.#refill = refill;
   }
 
@@ -73,6 +73,7 @@ export class EntropyReader {
   discard(): void {
     this.#chunk.fill(0, this.#erasedTo);
     for (const chunk of this.#ahead) chunk.fill(0);
+    giveBack(this.#chunk, ...this.#ahead);
     this.#ahead.length = 0;
     this.#bytesBefore += this.#at;
     this.#open(EMPTY);
@@ -120,10 +121,11 @@ export class EntropyReader {
     assert(next !== undefined, 'the chunks of a read are gathered before it');
     this.erase();
     this.#bytesBefore += this.#chunk.length;
+    giveBack(this.#chunk);
     this.#open(next);
   }
 
-  #open(chunk: Uint8Array): void {
+  #open(chunk: Uint8Array<ArrayBuffer>): void {
     this.#chunk = chunk;
     this.#view = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     this.#at = 0;

@@ -47,7 +47,7 @@ export function orderOf(draw: DrawOrder, values: ValueRequest, form: AnswerForm 
 /** What an answer from these bytes must be: the samplers on the bytes as one chunk, in this thread. */
 export function expectedFrom(bytes: Uint8Array<ArrayBuffer>, values: ValueRequest) {
   const reader = () => {
-    let next: Uint8Array | undefined = new Uint8Array(bytes);
+    let next: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(bytes);
     return new EntropyReader(() => {
       const chunk = next ?? new Uint8Array(0); // which the reader refuses
       next = undefined;

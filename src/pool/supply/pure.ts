@@ -283,7 +283,7 @@ export class PureSupply {
     this.#available += block.left;
   }
 
-  #nextBlock(): Uint8Array {
+  #nextBlock(): Uint8Array<ArrayBuffer> {
     const block = this.#held.at(this.#opened);
     assert(block !== undefined, 'a draw is begun only when the ring holds enough for it');
     this.#opened++;
