@@ -23,9 +23,9 @@ export interface ReplyHead {
 
 /**
  * The engine's end of one request: its body comes from here, and its reply goes here, by one of `send`, `sendHead` and `begin`.
- * It is valid until the reply is finished or the listener of `onGone` was called; any call after that throws in uWebSockets.js.
- * A handler that returns with neither a finished reply nor that listener ends the process there. Bytes are copied or sent
- * before a call returns: the caller may overwrite them.
+ * It is valid until the reply is finished or the listener of `onGone` was called; any call after that throws in uWebSockets.js,
+ * and a handler that returns without that listener ends the process there. Bytes are copied or sent before a call returns: the
+ * caller may overwrite them.
  */
 export interface Wire {
   /** Sends a whole reply whose body is small, and closes the connection behind it if it says so. */

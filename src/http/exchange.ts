@@ -71,7 +71,7 @@ export interface ExchangeHost {
   readonly nowMs: number;
   /** Requests that nobody has answered yet. */
   readonly waiting: DeadlineQueue<Exchange>;
-  /** Replies that wait for the end of the turn, and those that their readers have not taken yet. */
+  /** Replies that their readers have not taken yet. */
   readonly sending: DeadlineQueue<Exchange>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
@@ -95,8 +95,10 @@ const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 const NEWLINE = Uint8Array.of(0x0a);
 
 /**
- * One request and its reply, and what the pipeline has learnt of them so far. `reply` and `send` may be called within the handler
- * or at any time later; exactly the first call counts.
+ * One request and its reply, and what the pipeline has learnt of them so far. `reply` and `send` may be called at any time once
+ * the engine has returned from the bytes in which the request came: what follows a reply in them would be read as the next
+ * request, even behind one that says that the connection closes. While a reply is outstanding the engine cuts the connection
+ * instead. Exactly the first call counts.
  */
 export class Exchange extends RequestHead implements Ask, Listener, Requester, Timed, Piece {
   /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
@@ -142,11 +144,8 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   readonly #host: ExchangeHost;
   readonly #wire: Wire;
   #queue: DeadlineQueue<Exchange> | null = null;
-  /** The engine's parser is on the stack, and may hold more bytes of the connection. */
-  #insideParser = true;
   #finished = false;
   #ownerWithoutKey: Owner | undefined = undefined;
-  #watching = false;
   #closing = false;
   /** What the reader has not taken yet of a large body, or of a line. */
   #rest = NO_BYTES as Uint8Array;
@@ -163,6 +162,11 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     super(method, request);
     this.#host = host;
     this.#wire = wire;
+    wire.onGone(() => {
+      this.isAborted = true;
+      this.#release();
+    });
+    this.#enter(host.waiting);
   }
 
   /** Goes on with `step` in its owner's turn, and holds memory until then. */
@@ -376,28 +380,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     }
     this.isAnswered = true;
     this.#owner = owner;
-    // Bytes that came behind a closing request would be served as the next one, although the reply says
-    // that the connection closes. While the reply is outstanding the library cuts the connection instead.
-    if (this.#insideParser && this.#closing) setImmediate(this.#laterOf(head, body));
-    else this.#send(head, body);
-  }
-
-  /** An answered request leaves `waiting` at once: a sweep that finds it there refuses it again and again. */
-  #laterOf(head: Uint8Array, body: Uint8Array): () => void {
-    const ownHead = head.slice();
-    this.#enter(this.#host.sending);
-    return () => {
-      if (this.isAborted) return;
-      try {
-        this.#send(ownHead, body);
-      } catch (error) {
-        this.#host.fault(this, error);
-      }
-    };
-  }
-
-  /** A reply that breaks off half-way cuts its connection. */
-  #send(head: Uint8Array, body: Uint8Array): void {
     const saysClose = this.#closing || this.#host.draining;
     const isBodiless = this.method === 'HEAD' || hasNoContent(head);
     // without a body the library closes only where the client asked for it
@@ -415,7 +397,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
         return;
       } else this.#wire.send(head, body, saysClose);
     } catch (error) {
-      this.destroy();
+      this.destroy(); // a reply that breaks off half-way cuts its connection
       throw error;
     }
     this.#finish();
@@ -437,12 +419,9 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     });
   }
 
-  /**
-   * Begins a reply of lines, whose length is not known, and records it. To be called in a turn of its own, never under the
-   * engine's parser.
-   */
+  /** Begins a reply of lines, whose length is not known, and records it. */
   beginLines(head: Uint8Array): void {
-    assert(!this.#insideParser && !this.isAnswered, 'a body in lines begins in a turn of its own');
+    assert(!this.isAnswered, 'a request is answered once');
     this.isAnswered = true;
     this.#isInLines = true;
     this.#orCut(() => {
@@ -509,46 +488,18 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
 
   /**
    * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
-   * request is answered already cuts the connection: the reply waits for the loop to turn, which a client
-   * that goes on sending could prevent. `take` never throws: it stands on the engine's stack.
+   * request is answered already cuts the connection. `take` never throws: it stands on the engine's stack.
    */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
     this.#wire.onBody((piece, isLast) => {
-      if (this.isAnswered) {
-        this.destroy();
-        return;
-      }
-      this.#insideParser = true;
-      take(piece, isLast);
-      this.#insideParser = false;
+      if (this.isAnswered) this.destroy();
+      else take(piece, isLast);
     });
-  }
-
-  /**
-   * The request handler returns. Without a finished reply the library needs an abort handler now: the client
-   * cannot go away while the handler is on the stack, so no reply that is made there pays for one.
-   */
-  leaveHandler(): void {
-    this.#insideParser = false;
-    if (this.#finished || this.isAborted) return;
-    this.#watchForAbort();
-    if (this.#queue === null) this.#enter(this.#host.waiting);
   }
 
   /** Cuts the connection, whatever is under way. */
   destroy(): void {
-    if (this.#finished || this.isAborted) return;
-    this.#watchForAbort();
-    this.#wire.cut(); // calls the listener
-  }
-
-  #watchForAbort(): void {
-    if (this.#watching) return;
-    this.#watching = true;
-    this.#wire.onGone(() => {
-      this.isAborted = true;
-      this.#release();
-    });
+    if (!this.#finished && !this.isAborted) this.#wire.cut(); // which tells that it is gone
   }
 
   /**

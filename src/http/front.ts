@@ -48,7 +48,7 @@ export interface FrontOptions {
    * keep the loop for itself. What it throws all the same is logged and cuts the connection.
    */
   readonly handle: (exchange: Exchange) => void;
-  /** Answers, at once, what the front itself refuses. The same holds for what it throws. */
+  /** Answers what the front itself refuses: past the deadline at once, else in a later turn too. The same holds for what it throws. */
   readonly fail: (exchange: Exchange, error: ApiError) => void;
   readonly log: Log;
   readonly clock: Clock;
@@ -206,19 +206,15 @@ class ListeningFront implements Front, ExchangeHost {
 
   #receive(wire: Wire, request: NativeRequest, method: string): void {
     const exchange = new Exchange(this, wire, method, request);
-    try {
-      const refused = exchange.refusal(this.#limits.requestHeadBytesMax);
-      // what follows such a request is not served (RFC 9112 §9.6), or might be a piece of it
-      if (exchange.asksToClose || exchange.isChunked) exchange.closeAfterReply();
-      if (refused !== undefined) this.#refuse(exchange, refused);
-      else if (method === 'POST') this.#receiveBody(exchange);
-      else {
-        // nobody reads it, so it must not precede another request
-        if (exchange.hasBody) exchange.closeAfterReply();
-        this.#dispatch(exchange);
-      }
-    } finally {
-      exchange.leaveHandler(); // or the process ends
+    const refused = exchange.refusal(this.#limits.requestHeadBytesMax);
+    // what follows such a request is not served (RFC 9112 §9.6), or might be a piece of it
+    if (exchange.asksToClose || exchange.isChunked) exchange.closeAfterReply();
+    if (refused !== undefined) this.#refuse(exchange, refused);
+    else if (method === 'POST') this.#receiveBody(exchange);
+    else {
+      // nobody reads it, so it must not precede another request
+      if (exchange.hasBody) exchange.closeAfterReply();
+      this.#dispatch(exchange);
     }
   }
 

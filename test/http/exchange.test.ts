@@ -22,7 +22,7 @@ interface Sending {
   readonly owner?: BodyOwner;
 }
 
-/** An exchange whose handler has returned, and then sends this body. */
+/** An exchange that sends this body. */
 function sent(
   host: ModelHost,
   body: Uint8Array,
@@ -31,7 +31,6 @@ function sent(
 ): { readonly exchange: Exchange; readonly wire: ModelWire } {
   const { exchange } = exchangeOn(wire, host, undefined, method);
   exchange.account = account;
-  exchange.leaveHandler();
   exchange.send(head, body, owner);
   return { exchange, wire };
 }
@@ -40,7 +39,6 @@ function sent(
 function inLines(takes: readonly number[]): { wire: ModelWire; exchange: Exchange; host: ModelHost } {
   const wire = new ModelWire(takes);
   const { exchange, host } = exchangeOn(wire);
-  exchange.leaveHandler();
   exchange.account = { record: { number: 1 } } as Account;
   exchange.begin({
     record: { replied: () => {} },
@@ -57,26 +55,15 @@ function assertNothingHeld(host: ModelHost): void {
 }
 
 describe('an exchange', () => {
-  it('needs no abort handler when it is answered within the request handler', () => {
-    const wire = new ModelWire();
-    const { exchange, host } = exchangeOn(wire);
-    exchange.send(HEAD, HEAD);
-    exchange.leaveHandler();
-    assert.deepEqual([wire.ended, wire.gone], [true, undefined]);
-    assertNothingHeld(host);
-  });
-
   it('sends every byte once and in order, however little the socket takes, even when its owner uses the body again', () => {
     const pieces = fc.array(fc.integer({ min: 0, max: 9_000 }), { maxLength: 12 });
     fc.assert(
-      fc.property(fc.integer({ min: 16_384, max: 40_000 }), pieces, fc.boolean(), (size, takes, later) => {
+      fc.property(fc.integer({ min: 16_384, max: 40_000 }), pieces, (size, takes) => {
         const body = Uint8Array.from({ length: size }, (_, i) => i % 251);
         const expected = [...body];
         const wire = new ModelWire([0, ...takes]);
         const { exchange, host } = exchangeOn(wire);
-        if (later) exchange.leaveHandler();
         exchange.send(HEAD, body, { release: () => void body.fill(255) });
-        if (!later) exchange.leaveHandler();
         assert.deepEqual([host.waiting.size, host.sending.size, host.heldBytes], [0, 1, size]);
         while (!wire.ended) wire.hasRoom!();
         assert.deepEqual(wire.sent, expected);
@@ -91,7 +78,6 @@ describe('an exchange', () => {
     const wire = new ModelWire([1_000]);
     const { exchange } = exchangeOn(wire);
     exchange.send(HEAD, body);
-    exchange.leaveHandler();
     body.fill(7, 1_000);
     wire.hasRoom!();
     assert.equal(wire.sent[1_000], 7);
@@ -105,7 +91,6 @@ describe('an exchange', () => {
     const { exchange, host } = exchangeOn(wire);
     let released = 0;
     exchange.send(HEAD, body, { release: () => void released++ });
-    exchange.leaveHandler();
     assert.deepEqual([host.heldBytes, released], [size, 0], 'a large rest is a view of the whole body');
     wire.hasRoom!();
     const rest = size - 1_000 - 3 * HELD_BODY_FROM_BYTES;
@@ -124,7 +109,6 @@ describe('an exchange', () => {
       'taken in pieces'(exchange, wire, owner) {
         wire.takes.push(10, 20);
         exchange.send(HEAD, body, owner);
-        exchange.leaveHandler();
         wire.hasRoom!();
         assert.equal(told, 0, 'the rest is held');
         wire.hasRoom!();
@@ -132,14 +116,12 @@ describe('an exchange', () => {
       'its reader goes away'(exchange, wire, owner) {
         wire.takes.push(10);
         exchange.send(HEAD, body, owner);
-        exchange.leaveHandler();
         assert.equal(told, 0, 'the rest is held');
         wire.gone!();
       },
       'its connection is cut'(exchange, wire, owner) {
         wire.takes.push(10);
         exchange.send(HEAD, body, owner);
-        exchange.leaveHandler();
         exchange.destroy();
         assert.ok(exchange.isAborted);
       },
@@ -147,11 +129,9 @@ describe('an exchange', () => {
         wire.takes.push(10);
         exchange.send(HEAD, body.subarray(1_000), owner);
         assert.equal(told, 1, 'the copy is held');
-        exchange.leaveHandler();
         wire.gone!();
       },
       'nobody is there'(exchange, wire, owner) {
-        exchange.leaveHandler();
         wire.gone!();
         exchange.send(HEAD, body, owner);
       },
@@ -170,7 +150,6 @@ describe('an exchange', () => {
       const { exchange, host } = exchangeOn(wire);
       told = 0;
       end(exchange, wire, { release: () => void told++ });
-      exchange.leaveHandler();
       assertNothingHeld(host);
       exchange.destroy();
       assert.equal(told, 1, name);
@@ -214,31 +193,14 @@ describe('an exchange', () => {
 
   it('cuts the connection when a reply breaks off, and the sender learns why', () => {
     for (const failAt of ['begin', 'offer'] as const) {
-      for (const later of [false, true]) {
-        const wire = new ModelWire([10]);
-        wire.failAt = failAt;
-        const { exchange, host } = exchangeOn(wire);
-        if (later) exchange.leaveHandler();
-        assert.throws(() => exchange.send(HEAD, new Uint8Array(20_000)), new RegExp(`fails at ${failAt}`));
-        assert.ok(wire.ended && exchange.isAborted);
-        exchange.leaveHandler();
-        exchange.send(HEAD, HEAD);
-        assertNothingHeld(host);
-      }
+      const wire = new ModelWire([10]);
+      wire.failAt = failAt;
+      const { exchange, host } = exchangeOn(wire);
+      assert.throws(() => exchange.send(HEAD, new Uint8Array(20_000)), new RegExp(`fails at ${failAt}`));
+      assert.ok(wire.ended && exchange.isAborted);
+      exchange.send(HEAD, HEAD);
+      assertNothingHeld(host);
     }
-  });
-
-  it('cuts the connection when a reply that was put off breaks off, and tells the fault', async () => {
-    const wire = new ModelWire();
-    wire.failAt = 'begin';
-    const { exchange, host } = exchangeOn(wire);
-    exchange.closeAfterReply();
-    exchange.send(HEAD, HEAD);
-    exchange.leaveHandler();
-    await new Promise(setImmediate);
-    assert.match(String(host.faults), /fails at begin/);
-    assert.ok(wire.ended && exchange.isAborted);
-    assertNothingHeld(host);
   });
 
   it('cuts the connection when a reply in lines breaks off, and the sender learns why', async () => {

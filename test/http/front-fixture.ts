@@ -17,18 +17,26 @@ const started: Front[] = [];
 export const closeFronts = () => Promise.all(started.splice(0).map((front) => front.drain(0)));
 after(closeFronts);
 
+/** Answers from a handler, as the router does: not while the engine reads the bytes in which the request came. */
+export function sendLater(exchange: Exchange, ...reply: Parameters<Exchange['send']>): void {
+  setImmediate(() => exchange.send(...reply));
+}
+
 /** A front on a free port. */
 export async function frontWith(
   handle: FrontOptions['handle'],
   options: Partial<FrontOptions> = {},
 ): Promise<{ front: Front; log: ReturnType<typeof recordingLog> }> {
   const log = recordingLog();
+  const { clock = systemClock } = options;
   const fail = (exchange: Exchange, error: ApiError) => {
     exchange.nameWith(SYSTEM_RANDOM, 0);
     const { head, body } = errorReply(error, exchange);
-    exchange.send(head, body);
+    // whoever is refused past its deadline is answered at once, or the front cuts it
+    if (clock.monotonicMs() >= exchange.deadlineMs) exchange.send(head, body);
+    else sendLater(exchange, head, body);
   };
-  const own = { host: '127.0.0.1', port: 0, clock: systemClock, log };
+  const own = { host: '127.0.0.1', port: 0, clock, log };
   const front = await startFront({ ...own, handle, fail, ...options });
   started.push(front);
   return { front, log };

@@ -5,7 +5,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import type { Front } from '../../src/http/front.ts';
 import { hostileCases } from '../support/hostile-requests.ts';
 import { type Conversation, HttpConnection, talk } from '../support/http.ts';
-import { frontWith, PLAIN_HEAD, replyTo } from './front-fixture.ts';
+import { frontWith, PLAIN_HEAD, replyTo, sendLater } from './front-fixture.ts';
 
 /** What goes over the wire, byte by byte, and what may reach a handler of it. */
 
@@ -36,7 +36,8 @@ function wireContract(engine: EngineName): void {
 
   function echo(exchange: Exchange): void {
     seen.push(`${exchange.method} ${exchange.path}`);
-    exchange.send(
+    sendLater(
+      exchange,
       PLAIN_HEAD,
       Buffer.from(`${exchange.query}|${Buffer.from(exchange.body).toString('latin1')}`),
     );
@@ -123,13 +124,8 @@ function wireContract(engine: EngineName): void {
     });
 
     it('allows a length of 0 where no body may be', async () => {
-      const { replies } = await talk(
-        front.port,
-        `GET /x HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n${NEXT}`,
-        {
-          replies: 2,
-        },
-      );
+      const request = `GET /x HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`;
+      const { replies } = await talk(front.port, [request, NEXT], { replies: 2, inTurn: true });
       assert.deepEqual(
         replies.map((reply) => reply.status),
         [200, 200],
@@ -160,7 +156,8 @@ function wireContract(engine: EngineName): void {
         assert.deepEqual(seen, ['GET /x', 'GET /x']);
       }
       const other = `GET /x HTTP/1.1\r\n${HOST}Connection: closed, x-close\r\n\r\n`;
-      assert.equal((await talk(front.port, other + NEXT, { replies: 2 })).replies.length, 2);
+      const { replies } = await talk(front.port, [other, NEXT], { replies: 2, inTurn: true });
+      assert.equal(replies.length, 2);
     });
 
     it('tells HEAD the length also when it closes', async () => {
@@ -357,7 +354,7 @@ function wireContract(engine: EngineName): void {
       let found: Exchange | undefined;
       const { front: other } = await frontWith((exchange) => {
         found = exchange;
-        exchange.send(PLAIN_HEAD, Buffer.from('ok'));
+        sendLater(exchange, PLAIN_HEAD, Buffer.from('ok'));
       });
       const request =
         'GET /x HTTP/1.1\r\nHOST: h\r\naUTHORIZATION:  Bearer k \t\r\nX-Api-Key: k2\r\nAccept: a/b\r\nAccept: c/d\r\n' +
@@ -385,7 +382,7 @@ function wireContract(engine: EngineName): void {
 
     it('that W3C Trace Context has sent twice count as absent', async () => {
       const { front: other } = await frontWith((exchange) =>
-        exchange.send(PLAIN_HEAD, Buffer.from(exchange.traceparent)),
+        sendLater(exchange, PLAIN_HEAD, Buffer.from(exchange.traceparent)),
       );
       const request = `GET /x HTTP/1.1\r\n${HOST}${'Traceparent: t\r\n'.repeat(3)}\r\n`;
       assert.equal((await replyTo(other, request)).body, '');

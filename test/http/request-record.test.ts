@@ -29,7 +29,6 @@ class World {
     const { record, clock } = this;
     const wire = new ModelWire();
     const { exchange } = exchangeOn(wire);
-    exchange.leaveHandler();
     if (options.aborted) exchange.destroy();
     wire.send = (head) => this.sent.push(Buffer.from(head).toString('latin1'));
     const random = {

@@ -9,7 +9,7 @@ import {
   descriptorLimit,
   memoryLimit,
 } from '../../../src/service/front-stack.ts';
-import { frontWith, PLAIN_HEAD, until } from '../../http/front-fixture.ts';
+import { frontWith, PLAIN_HEAD, sendLater, until } from '../../http/front-fixture.ts';
 import { recordingLog } from '../../pool/fixtures.ts';
 import { HttpConnection } from '../../support/http.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -22,7 +22,7 @@ const OK = Buffer.from('ok');
 describe('connections beyond the limit', () => {
   it('are closed at once, those within it are served, and a free place is given again', async () => {
     const limits = { connectionsMax: 3, sweepMs: 5 };
-    const { front } = await frontWith((exchange) => exchange.send(PLAIN_HEAD, OK), { limits });
+    const { front } = await frontWith((exchange) => sendLater(exchange, PLAIN_HEAD, OK), { limits });
     const within = await HttpConnection.openMany(front.port, 3);
     await until(() => front.openConnections === 3);
     const beyond = await HttpConnection.openMany(front.port, 5);
