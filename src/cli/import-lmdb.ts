@@ -11,9 +11,9 @@ import {
 } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
 import { messageOf } from '../core/assert.ts';
+import { syncToDisk } from '../core/replace-file.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
-import { syncToDisk } from '../ledger/block-keys.ts';
 import { LedgerError } from '../ledger/ledger.ts';
 import { type ImportMark, readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmSync, s
 import { join, resolve } from 'node:path';
 import type { Incarnation } from '../certificate/incarnation.ts';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
-import { syncToDisk } from '../ledger/block-keys.ts';
+import { syncToDisk } from '../core/replace-file.ts';
 import { type AuditReport, LedgerError } from '../ledger/ledger.ts';
 import { auditInChild } from '../ledger/lmdb/audit-child.ts';
 import { makeFolder, requireLmdbFile } from '../ledger/lmdb/data-file.ts';

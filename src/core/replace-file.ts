@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
@@ -16,16 +16,16 @@ export function replaceFile(path: string, content: string): void {
     closeSync(file);
   }
   renameSync(draft, path);
-  flushFolderOf(path);
+  syncToDisk(dirname(path));
 }
 
-/** Brings a new or renamed name of a file to the disk. */
-export function flushFolderOf(path: string): void {
-  if (process.platform === 'win32') return; // has no handle of a folder to flush
-  const folder = openSync(dirname(path), 'r');
+/** Makes a file durable, or the names that were added to a folder or taken from it. */
+export function syncToDisk(path: string): void {
+  if (process.platform === 'win32' && statSync(path).isDirectory()) return; // which has no handle to flush
+  const fd = openSync(path, 'r');
   try {
-    fsyncSync(folder);
+    fsyncSync(fd);
   } finally {
-    closeSync(folder);
+    closeSync(fd);
   }
 }

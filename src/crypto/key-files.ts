@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
-import { flushFolderOf } from '../core/replace-file.ts';
+import { syncToDisk } from '../core/replace-file.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
@@ -249,5 +249,5 @@ function createOnce(path: string, content: string, mode: number): void {
   }
   linkSync(draft, path);
   rmSync(draft);
-  flushFolderOf(path);
+  syncToDisk(dirname(path));
 }

@@ -1,20 +1,11 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { assert } from '../core/assert.ts';
 import { concatBytes, secretBytes, secretCopy, utf8Bytes, wipe } from '../core/bytes.ts';
+import { syncToDisk } from '../core/replace-file.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { BLOCK_KINDS, type BlockKind } from './records.ts';
 
@@ -235,15 +226,4 @@ function readPlaces(fd: number): Places | undefined {
   const places: Places = { pure: placeOf(0), seed: placeOf(1) };
   wipe(content);
   return places;
-}
-
-/** Makes a file durable, or the names that were added to a folder or taken from it. */
-export function syncToDisk(path: string): void {
-  if (process.platform === 'win32' && statSync(path).isDirectory()) return; // which has no handle to flush
-  const fd = openSync(path, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { syncToDisk } from '../block-keys.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { replaceFile } from '../../core/replace-file.ts';
 import { LedgerError } from '../ledger.ts';
 
 /**
@@ -27,10 +26,7 @@ export function readImportMark(path: string): ImportMark | undefined {
 }
 
 export function writeImportMark(path: string, mark: ImportMark): void {
-  const file = markPath(path);
-  writeFileSync(`${file}.draft`, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
-  renameSync(`${file}.draft`, file);
-  syncToDisk(dirname(path));
+  replaceFile(markPath(path), `${JSON.stringify(mark)}\n`);
 }
 
 /** Throws `unusable` for a folder whose records went into a database. */
