@@ -192,7 +192,9 @@ export class Router {
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
     const remaining = left.credits;
     if (!request.dryRun) {
-      requireRequest({ hasRequest: left.requests > 0, mayComeBack: false }, exchange.atMs);
+      // a month that nodes share turns a moment after the clock
+      const mayComeBack = periodOf(exchange.atMs) > left.period;
+      requireRequest({ hasRequest: left.requests > 0, mayComeBack }, exchange.atMs);
       const required = exchange.mode === 'pure' ? entropyBytes(request.values) : 0;
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }

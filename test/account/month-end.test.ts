@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OwnedCells } from '../../src/account/cells.ts';
-import { Meter } from '../../src/account/meter.ts';
+import { createCell, Meter } from '../../src/account/meter.ts';
+import { COMES_BACK_S } from '../../src/account/reservation.ts';
 import { allowanceOf } from '../../src/account/tiers.ts';
 import { periodOf, systemClock } from '../../src/core/clock.ts';
 import { OverloadedFront } from '../overload/stack.ts';
+import { fetchWhole } from '../support/http.ts';
 import { lot, NOON_MS } from '../support/ledger-records.ts';
 
 const CREDITS = 1_000;
@@ -50,6 +52,37 @@ describe('an answer near the end of a month', () => {
     assert.deepEqual(await charged(202_611), [[2, CREDITS]]);
   });
 });
+
+it('HEAD says when a request is possible as GET does, at the beginning of a month that nodes share', async (t) => {
+  const front = await OverloadedFront.start(systemClock, 0, {
+    cellsOf: async (accounts) => accounts.map(({ allowance }) => usedUp(createCell(allowance, true))),
+  });
+  t.after(() => front.stop());
+  const key = await front.account(); // of whose month this node was granted nothing yet
+  const told = await Promise.all(
+    ['GET', 'HEAD'].map(async (method) => {
+      const { status, headers } = await fetchWhole(`${front.stack.baseUrl}/integers?count=1`, {
+        method,
+        headers: { 'x-api-key': key },
+      });
+      return [status, headers.get('retry-after')];
+    }),
+  );
+  assert.deepEqual(told, Array(2).fill([429, String(COMES_BACK_S)]));
+});
+
+/** Nothing is left of an earlier month, the last one that the node heard of. */
+function usedUp(cell: SharedArrayBuffer): SharedArrayBuffer {
+  const nothing = {
+    requestsGranted: 0,
+    creditsGranted: 0,
+    requestsLeft: 0,
+    creditsLeft: 0,
+    requestsUnused: 0,
+  };
+  new Meter(cell).grant({ period: 202_610, ...nothing });
+  return cell;
+}
 
 /** A front with one account of so many credits. */
 async function frontAt(wallMs: () => number) {

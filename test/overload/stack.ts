@@ -15,7 +15,7 @@ import { createMetricMemory } from '../../src/core/metrics.ts';
 import type { EngineName } from '../../src/http/engine.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type AccountOverrides, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
-import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
+import { type FrontStack, type MainThread, startFrontStack } from '../../src/service/front-stack.ts';
 import type { KeyedLookUps } from '../../src/service/ledger-link.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
@@ -122,8 +122,8 @@ export class OverloadedFront {
     pureBlocks: number,
     {
       engine = 'uws',
-      askForSeed = async () => false,
-    }: { readonly engine?: EngineName; readonly askForSeed?: () => Promise<boolean> } = {},
+      ...mainThread
+    }: { readonly engine?: EngineName } & Partial<Pick<MainThread, 'askForSeed' | 'cellsOf'>> = {},
   ): Promise<OverloadedFront> {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
     const ledger = memoryLedger(clock);
@@ -164,12 +164,13 @@ export class OverloadedFront {
         release: (...args) => running.release(...args),
         cellsOf: (...args) => cells.cellsOf(...args),
         ask: (...args) => cells.ask(...args),
-        askForSeed,
+        askForSeed: async () => false,
         ...NO_DRAWS,
         askForSample: async () => {},
         health: nobody,
         metrics: nobody,
         status: nobody,
+        ...mainThread,
       },
       keys: { certificateIds: secret(), incarnations: [], storedAnswers: secret() },
       sink,
@@ -190,10 +191,13 @@ export class OverloadedFront {
   }
 
   /** The key of a new enterprise account that the front knows already. */
-  async account(overrides: Partial<AccountOverrides> = {}): Promise<string> {
-    const wish = { name: 'overload', tier: 'enterprise', overrides } as const;
+  async account(
+    overrides: Partial<AccountOverrides> = {},
+    { name = 'overload', expiresAtMs = null }: { name?: string; expiresAtMs?: number | null } = {},
+  ): Promise<string> {
+    const wish = { name, tier: 'enterprise', overrides } as const;
     const { id: accountId } = await createAccount(this.ledger, this.#clock, wish);
-    const { text } = await createKey(this.ledger, this.#clock, { accountId });
+    const { text } = await createKey(this.ledger, this.#clock, { accountId, expiresAtMs });
     while ((await this.get(text, '/usage')).status === 401) await turn();
     return text;
   }
