@@ -193,6 +193,24 @@ describe('a node of several', () => {
     assert.deepEqual(told, [0]);
   });
 
+  it('is believed to hold what its newest call says, also where an older one comes late that was lost on its way', async () => {
+    const memory = new MemoryLimits();
+    const node = memory.node('a');
+    const call = (order: number, requestsGranted: number, requestsWanted: number) =>
+      node.askLimits(order, [
+        {
+          ...{ accountNumber: 1, period: memory.period, requestsTotal: 1_000, creditsTotal: 0 },
+          ...{ requestsGranted, requestsUsed: 0, creditsGranted: 0, creditsUsed: 0 },
+          ...{ requestsWanted, creditsWanted: 0 },
+        },
+      ]);
+    await call(1, 0, 10);
+    const { grants } = await call(3, 5, 5); // it had given up five, which the second call was to tell, and wants them back
+    assert.equal(grants[0].requestsGranted, 10);
+    await call(2, 5, 0);
+    assert.equal(memory.granted(1, memory.period).requests, 10);
+  });
+
   it('does not ask the ledger at its end when it has nothing to give back', async () => {
     let calls = 0;
     const askLimits = async () => {

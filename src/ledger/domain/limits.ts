@@ -65,13 +65,16 @@ function* grant(
     const [period] = months[i];
     const had = parts[i] ?? { ...NOTHING, order: 0 };
     const before = granted[i] ?? booked[i] ?? NOTHING;
-    const part = had.order < order ? { ...partOf(ask, period, { before, had, nodes }), order } : had;
+    const held = heldOf(ask, period);
+    const isNewest = had.order < order;
+    const part = isNewest ? { ...partOf(ask, period, { before, had, held, nodes }), order } : had;
     const all = {
       requests: before.requests + part.requests - had.requests,
       credits: before.credits + part.credits - had.credits,
     };
-    // what has not changed is not written: an older call that comes late says no more than this one
-    if (part.requests !== had.requests || part.credits !== had.credits) {
+    // Nothing is written where the node holds what is on record and gets no more. An older call that comes late is then taken for
+    // the newest, and does no harm: nothing was granted since it was sent, so the node holds no more than it says.
+    if (isNewest && !(areEqual(held, had) && areEqual(part, had))) {
       yield* tx.put(GRANTS, keys[i], part);
       yield* tx.put(ALLOWANCES, months[i], all);
     }
@@ -88,17 +91,28 @@ function* grant(
   return grants;
 }
 
+/** What the node says that it holds of the month: nothing of one that has just begun. */
+function heldOf({ period, requestsGranted, creditsGranted }: LimitAsk, current: number): Charge {
+  return period === current ? { requests: requestsGranted, credits: creditsGranted } : NOTHING;
+}
+
+function areEqual(a: Charge, b: Charge): boolean {
+  return a.requests === b.requests && a.credits === b.credits;
+}
+
 /** What the node has of the month from now on. A limit that was lowered below what is granted leaves nothing. */
 function partOf(
   ask: LimitAsk,
   period: number,
-  { before, had, nodes }: { readonly before: Charge; readonly had: Charge; readonly nodes: number },
+  {
+    before,
+    had,
+    held: { requests, credits },
+    nodes,
+  }: { readonly before: Charge; readonly had: Charge; readonly held: Charge; readonly nodes: number },
 ): Charge {
-  const isHeld = ask.period === period; // nothing is held of a month that has just begun
-  const requests = isHeld ? ask.requestsGranted : 0;
   // the new month begins with what was there unused of the last one
-  const unused = isHeld ? 0 : Math.max(0, ask.requestsGranted - ask.requestsUsed);
-  const credits = isHeld ? ask.creditsGranted : 0;
+  const unused = ask.period === period ? 0 : Math.max(0, ask.requestsGranted - ask.requestsUsed);
   const requestsLeft = Math.max(0, ask.requestsTotal - (before.requests - had.requests + requests));
   const creditsLeft = Math.max(0, ask.creditsTotal - (before.credits - had.credits + credits));
   // of what is left, half stays for the next calls
