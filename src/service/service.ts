@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { OwnedCells } from '../account/cells.ts';
 import { SharedLimits } from '../account/shared-limits.ts';
-import { type CommittedDraws, DrawKeeper } from '../answer/draw-keeper.ts';
+import { DrawKeeper } from '../answer/draw-keeper.ts';
 import { Idempotency, OwnedRunningKeys } from '../answer/idempotency.ts';
 import { BeaconChains, type FetchJson } from '../beacon/chains.ts';
 import { fetchBeacon } from '../beacon/fetch.ts';
@@ -142,17 +142,30 @@ export async function startService(
     ...{ durability, logLevel, logColour, logName, witnesses, witnessQuorum, fronts },
   };
   const thread = await ports.startLedger(settings, () => assertSelfTests(ports.selfTested));
-  const started: (() => Promise<unknown>)[] = [() => thread.stop()];
+  const stops: Stop[] = [() => thread.stop()];
   try {
-    return await startOn(thread, await portShared(config), log, ports, started);
+    return await startOn(thread, await portShared(config), log, ports, stops);
   } catch (error) {
-    for (const stop of started.reverse()) {
-      await stop().catch((failure: unknown) => {
-        log.warn({ reason: messageOf(failure) }, 'a part of the failed start did not stop');
-      });
-    }
+    await stopAll(stops, log).catch(() => {}); // it is told, and why the start failed is the news
     throw error;
   }
+}
+
+/** Stops a part of the service. */
+type Stop = () => unknown;
+
+/** Stops what was started last first. Rejects when parts did not stop, after all others have. */
+async function stopAll(stops: readonly Stop[], log: Log): Promise<void> {
+  const failures: unknown[] = [];
+  for (const stop of stops.toReversed()) {
+    try {
+      await stop();
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, 'a part of the service did not stop');
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures);
 }
 
 /** Several fronts listen on one port, which must have a number before the first of them does. */
@@ -168,19 +181,19 @@ async function portShared(config: Config): Promise<Config> {
   return { ...config, port };
 }
 
-/** `started` takes what must be stopped when a later step fails. */
+/** `stops` takes what ends each part, in the order in which they are started. */
 async function startOn(
   thread: LedgerThread,
   config: Config,
   log: Log,
   ports: ServicePorts,
-  started: (() => Promise<unknown>)[],
+  stops: Stop[],
 ): Promise<Service> {
   const { clock } = ports;
   const { ledger } = thread;
   const sources = ports.openSources(config, ledger, clock);
   const assessor = ports.startAssessor(log);
-  started.push(() => assessor.close());
+  stops.push(() => assessor.close());
   const isShared = await ledger.isShared();
   const limits = isShared ? new SharedLimits({ limits: ledger, log }) : undefined;
   const cells = await OwnedCells.open(ledger, clock, limits);
@@ -197,9 +210,9 @@ async function startOn(
   const metricsNow = async () => watching().metrics();
   const sharedMetrics = atMostEvery(METRICS_SHARED_MS, clock, metricsNow);
   const mainThread: MainThread = {
-    ...methodsOf(running, ['hold', 'reserve', 'release']),
-    ...methodsOf(keeper, COMMITTED_DRAWS),
-    ...methodsOf(cells, ['cellsOf', 'ask']),
+    ...methodsOf(running),
+    ...methodsOf(keeper),
+    ...methodsOf(cells),
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     askForSample: async () => (await poolStarted.promise).sampleSystem(),
@@ -223,7 +236,7 @@ async function startOn(
   for (const each of await Promise.allSettled(starting)) {
     if (each.status === 'rejected') continue;
     const { commands, end } = each.value;
-    started.push(() => commands.drain(0).then(end));
+    stops.push(() => commands.drain(0).finally(end));
   }
   const listening = await Promise.all(starting);
   const fronts = listening.map(({ commands }) => commands);
@@ -231,8 +244,13 @@ async function startOn(
   const [tested] = fronts;
   if (limits !== undefined) {
     limits.start();
-    started.push(() => limits.close());
+    stops.push(() => limits.close());
   }
+  stops.push(() =>
+    ledger.saveRates(cells.rates()).catch((error: unknown) => {
+      log.warn({ reason: messageOf(error) }, 'the states of the rate limits are not stored');
+    }),
+  );
   const { metricsPort } = config;
   const metricsFront =
     typeof metricsPort === 'number'
@@ -246,7 +264,7 @@ async function startOn(
           limits: { connectionsMax: METRICS_CONNECTIONS_MAX },
         })
       : undefined;
-  if (metricsFront !== undefined) started.push(() => metricsFront.drain(0));
+  if (metricsFront !== undefined) stops.push(() => metricsFront.drain(0));
   const entropy = startPool({
     ledger,
     sources,
@@ -257,6 +275,7 @@ async function startOn(
     fronts,
     tested,
   });
+  stops.push(() => entropy.stop());
   pool = entropy;
   poolStarted.resolve(entropy);
   const streams = () => seededStreams(entropy.schedule, tested);
@@ -279,6 +298,7 @@ async function startOn(
     log,
   );
   watched.start();
+  stops.push(() => watched.stop());
   monitor = watched;
   const upkeep = [
     ...startUpkeep(ledger, cells, config, log, clock),
@@ -286,26 +306,19 @@ async function startOn(
     ...(config.ledger === '' ? [] : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, fronts))]),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
   ];
+  stops.push(
+    () => {
+      for (const timer of upkeep) clearInterval(timer);
+    },
+    () => Promise.all(fronts.map((front) => front.drain(DRAIN_DEADLINE_MS))),
+  );
   return {
     port,
     baseUrl,
     ledger,
     failed: Promise.race([thread, ...listening].map(({ failed }) => failed)),
     ready: entropy.ready,
-    async stop() {
-      await Promise.all(fronts.map((front) => front.drain(DRAIN_DEADLINE_MS)));
-      await limits?.close();
-      for (const timer of upkeep) clearInterval(timer);
-      watched.stop();
-      await metricsFront?.drain(0);
-      await entropy.stop();
-      await ledger.saveRates(cells.rates()).catch((error: unknown) => {
-        log.warn({ reason: messageOf(error) }, 'the states of the rate limits are not stored');
-      });
-      await assessor.close();
-      await Promise.all(listening.map((front) => front.end()));
-      await thread.stop();
-    },
+    stop: () => stopAll(stops, log),
   };
 }
 
@@ -353,20 +366,11 @@ async function openStoredAnswersKey(
   );
 }
 
-const COMMITTED_DRAWS = [
-  'chainOf',
-  'knownDraw',
-  'openDraw',
-  'drawCommitted',
-  'drawRefused',
-  'cancelDraw',
-  'openNonce',
-] as const satisfies readonly (keyof CommittedDraws)[];
-
-/** These methods of the object, bound to it. */
-function methodsOf<T, K extends keyof T>(of: T, names: readonly K[]): Pick<T, K> {
-  const bound = names.map((name) => [name, (of[name] as (...args: unknown[]) => unknown).bind(of)]);
-  return Object.fromEntries(bound) as Pick<T, K>;
+/** The methods of the object, bound to it: what is called from another thread. */
+function methodsOf<T extends object>(of: T): Pick<T, keyof T> {
+  const [, ...names] = Object.getOwnPropertyNames(Object.getPrototypeOf(of)) as (keyof T)[]; // the constructor is the first
+  const bound = names.map((name) => [name, (of[name] as () => unknown).bind(of)]);
+  return Object.fromEntries(bound) as Pick<T, keyof T>;
 }
 
 /** The front's keystreams that have a seed in force. */

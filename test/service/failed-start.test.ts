@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { it } from 'node:test';
 import { loadConfig } from '../../src/config/sources.ts';
 import { silentLog } from '../../src/core/log.ts';
+import { openFront } from '../../src/service/front-thread.ts';
 import { startLedgerThread } from '../../src/service/ledger-thread.ts';
 import { type ServicePorts, startService } from '../../src/service/service.ts';
 import { AssessmentThread } from '../../src/workers/dispatch.ts';
@@ -39,6 +40,13 @@ it('a start that fails tells why and stops the rest, also where a part does not 
       const stop = () => thread.stop().then(() => void stopped.push('ledger'));
       return { ...thread, stop };
     },
+    startFront: async (_place, data, { mainThread, clock, log }) => {
+      const front = await openFront(data, mainThread, clock, log);
+      const drain = () => Promise.reject(new Error('does not drain'));
+      const end = () => front.end().then(() => void stopped.push('front'));
+      t.after(() => front.commands.drain(0));
+      return { ...front, commands: { ...front.commands, drain }, end };
+    },
     startAssessor: (log) => {
       const thread = new AssessmentThread(log);
       t.after(() => thread.close());
@@ -52,5 +60,5 @@ it('a start that fails tells why and stops the rest, also where a part does not 
   const settings = { QRN_DATA_DIR: scratchFolder(), QRN_PORT: '0', QRN_METRICS_PORT: metricsPort };
   const message = new RegExp(`:${metricsPort}: the port is taken`);
   await assert.rejects(startService(loadConfig(withSmallPool(settings)), silentLog, ports), message);
-  assert.deepEqual(stopped, ['ledger']);
+  assert.deepEqual(stopped, ['front', 'ledger']);
 });
