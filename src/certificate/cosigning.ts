@@ -10,7 +10,6 @@ import {
   parseCheckpoint,
   parseCount,
   parseNote,
-  parseVerifierKey,
   type VerifierKey,
 } from '../crypto/note.ts';
 import type { CertificateLog } from './log.ts';
@@ -25,8 +24,7 @@ import type { WitnessState } from './witnessed.ts';
  */
 export interface CosigningOptions {
   readonly log: Pick<CertificateLog, 'checkpoint' | 'consistencyProof' | 'addWitnessed'>;
-  /** Each `KEY@URL`: the witness's verifier key and the prefix of its add-checkpoint. */
-  readonly witnesses: readonly string[];
+  readonly witnesses: readonly AskedWitness[];
   /** Cosignatures of different witnesses that make a checkpoint witnessed. */
   readonly quorum: number;
   readonly clock: Clock;
@@ -44,9 +42,14 @@ const ANSWER_BYTES_MAX = 16 * 1024;
 /** Clocks differ; a cosignature from further ahead is none. */
 const AHEAD_MAX_S = 600;
 
-interface KnownWitness {
+/** A witness that is asked. */
+export interface AskedWitness {
   readonly key: VerifierKey;
+  /** The prefix of its add-checkpoint. */
   readonly url: string;
+}
+
+interface KnownWitness extends AskedWitness {
   /** Size that it cosigned last, as far as is known here. */
   size: number;
   /** The text that it cosigned last. */
@@ -67,14 +70,9 @@ export class Cosigning {
 
   constructor(options: CosigningOptions) {
     this.#options = options;
-    this.#witnesses = options.witnesses.map((each) => {
-      const at = each.indexOf('@');
-      const key = parseVerifierKey(each.slice(0, at));
-      if (key === undefined)
-        throw new RangeError(`${each} does not begin with the verifier key of a witness`);
-      const url = each.slice(at + 1).replace(/\/$/, '');
-      const state = { name: key.name, size: null, cosignedAtS: null, failure: null };
-      return { key, url, size: 0, cosigned: '', failures: 0, roundsToSkip: 0, state };
+    this.#witnesses = options.witnesses.map((asked) => {
+      const state = { name: asked.key.name, size: null, cosignedAtS: null, failure: null };
+      return { ...asked, size: 0, cosigned: '', failures: 0, roundsToSkip: 0, state };
     });
   }
 

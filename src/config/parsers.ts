@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { OptionError, oneOf } from '../backend/definition.ts';
 import type { ChainSetting } from '../beacon/chains.ts';
 import { LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
+import type { AskedWitness } from '../certificate/cosigning.ts';
 import { messageOf } from '../core/assert.ts';
+import { toHex } from '../core/bytes.ts';
 import { isObject } from '../core/json.ts';
 import { fromBase64 } from '../crypto/base64.ts';
+import { parseVerifierKey } from '../crypto/note.ts';
 
 /** Says which setting is wrong, where it stands and what it may be. Never holds a secret. */
 export class ConfigError extends Error {
@@ -49,22 +52,24 @@ export function beacons(value: string): readonly ChainSetting[] {
   return chains;
 }
 
-/** `KEY@URL` with commas between them, or nothing. The key itself is checked where it is used. */
-export function witnesses(value: string): readonly string[] {
-  if (value === '') return [];
-  const given = value.split(',').map((each) => each.trim());
-  for (const each of given) {
-    const [, url] = /^[^\s@+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}@(\S+)$/.exec(each) ?? [];
-    if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new OptionError(
-        'empty, or a comma-separated list of KEY@URL, such as w.example+01234567+B…@https://w.example',
-      );
-  }
+/** `KEY@URL` with commas between them, or nothing. */
+export function witnesses(value: string): readonly AskedWitness[] {
+  const given = value === '' ? [] : value.split(',').map((each) => witness(each.trim()));
   if (given.length > 16) throw new OptionError('at most 16 witnesses');
-  const keys = given.map((each) => each.slice(0, each.indexOf('@')).split('+').slice(2).join('+'));
   // a verifier counts a key once, under whatever names
-  if (new Set(keys).size < keys.length) throw new OptionError('each key once: one key is one witness');
+  if (new Set(given.map(({ key }) => toHex(key.publicKey))).size < given.length)
+    throw new OptionError('each key once: one key is one witness');
   return given;
+}
+
+function witness(text: string): AskedWitness {
+  const [, verifier = '', url = ''] = /^([^\s@]+)@(\S+)$/.exec(text) ?? [];
+  const key = parseVerifierKey(verifier);
+  if (key === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new OptionError(
+      'empty, or a comma-separated list of KEY@URL, such as w.example+01234567+B…@https://w.example',
+    );
+  return { key, url: url.replace(/\/$/, '') };
 }
 
 export function share(value: string): number {

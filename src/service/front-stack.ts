@@ -86,6 +86,16 @@ export interface FrontEvents {
   becomeReady(): void;
 }
 
+/** What a front is told. */
+export const FRONT_TOLD: readonly (keyof FrontEvents | keyof HeldFront)[] = [
+  'installSeed',
+  'installSystemLot',
+  'lotsCame',
+  'sourcesClosed',
+  'becomeReady',
+  'holdBack',
+];
+
 export interface FrontOptions extends LedgerOfFront {
   readonly config: Config;
   readonly log: Log;

@@ -3,7 +3,13 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { Workers } from '../workers/dispatch.ts';
 import { startThread, type ThreadData } from '../workers/thread.ts';
-import { type FrontCommands, type FrontOptions, type MainThread, startFrontStack } from './front-stack.ts';
+import {
+  FRONT_TOLD,
+  type FrontCommands,
+  type FrontOptions,
+  type MainThread,
+  startFrontStack,
+} from './front-stack.ts';
 import type { LedgerPorts } from './ledger-link.ts';
 import { type FrontSinkData, openFrontSink, openLedgerPorts } from './ledger-thread.ts';
 
@@ -86,13 +92,13 @@ const ENTRY = new URL('./front-worker.ts', import.meta.url);
 /** Makes the front in a thread of its own. */
 export async function startFrontThread(data: FrontData, mainThread: MainThread): Promise<RunningFront> {
   const thread = startThread<ThreadCommands, MainThread>(ENTRY, {
-    ...{ data, serve: mainThread, name: 'a front thread', moved: Object.values(data.ledger) },
+    ...{ data, serve: mainThread, told: FRONT_TOLD, name: 'a front thread' },
+    moved: Object.values(data.ledger),
   });
   try {
     const { port, baseUrl } = await Promise.race([thread.calls.start(), thread.failed]);
-    const commands = thread.remote(['lotsRevoked', 'fillPure', 'sample', 'drain']);
     const end = () => thread.end((calls) => calls.end());
-    return { port, baseUrl, commands, failed: thread.failed, end };
+    return { port, baseUrl, commands: thread.calls, failed: thread.failed, end };
   } catch (error) {
     await thread.end();
     throw error;

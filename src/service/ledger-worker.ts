@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
-import { Cosigning } from '../certificate/cosigning.ts';
+import { Cosigning, type CosigningOptions } from '../certificate/cosigning.ts';
 import type { CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
@@ -31,7 +31,7 @@ export interface LedgerSettings {
   /** Folder of the log's keys, and the log's name. */
   readonly keysPath: string;
   readonly logName: string;
-  readonly witnesses: readonly string[];
+  readonly witnesses: CosigningOptions['witnesses'];
   readonly witnessQuorum: number;
   /** How many fronts have their answers made durable in it. */
   readonly fronts: number;
@@ -83,8 +83,9 @@ const data = workerData as LedgerWorkerData;
 const clock = new GuardedClock();
 const log = createLog(data);
 let close: () => Promise<void>;
-const { tells: owner } = new Link<LedgerOwner, LedgerCommands>(data.home, {
+const { calls: owner } = new Link<LedgerOwner, LedgerCommands>(data.home, {
   serve: { open, close: () => close() },
+  told: ['ledgerFailed'],
 });
 
 async function open(): Promise<OpenedLedger> {
@@ -178,8 +179,7 @@ function cosigningOf(certificateLog: CertificateLog): Cosigning | undefined {
 function releasePolicy(): ReleasePolicy | undefined {
   const { witnesses, witnessQuorum: quorum } = data;
   if (witnesses.length === 0) return undefined;
-  const keys = witnesses.map((each) => each.slice(0, each.indexOf('@')).split('+'));
-  return { witnesses: keys.map(([name, keyId]) => ({ name, keyId })), quorum };
+  return { witnesses: witnesses.map(({ key }) => key), quorum };
 }
 
 /**

@@ -9,18 +9,11 @@ import { type PackedError, packError, unpackError } from '../ledger/packed-error
  */
 
 type Method = (...args: never[]) => unknown;
-type AsyncMethod = (...args: never[]) => Promise<unknown>;
-
-/** The methods of T that another thread can call: those that return a promise. */
-export type Calls<T> = { readonly [K in keyof T as T[K] extends AsyncMethod ? K : never]: T[K] };
-/** The methods of T that return nothing: the other thread is told, and nobody waits for it. */
-export type Tells<T> = {
-  readonly [K in keyof T as T[K] extends (...args: never[]) => void ? K : never]: T[K];
-};
-
 type ArgumentsOf<M> = M extends (...args: infer A) => unknown ? A : never;
 
 export interface LinkOptions<Called, Served> {
+  /** Methods of the other end that return nothing: it is told, and nobody waits for it. All others return a promise. */
+  readonly told?: readonly (keyof Called)[];
   /** What the other end may call here. */
   readonly serve?: Served;
   /** How calls to `serve` are run; at once unless given. */
@@ -62,10 +55,9 @@ const OUTSTANDING_MAX = 4_096;
 const NO_ANSWER = 0;
 
 /** One end of a port. The other end constructs one too, with the types in each other's place. */
-export class Link<Called, Served = object> {
-  /** The methods at the other end. */
-  readonly calls: Calls<Called>;
-  readonly tells: Tells<Called>;
+export class Link<Called extends object, Served = object> {
+  /** The object at the other end. */
+  readonly calls: Called;
   readonly #port: MessagePort;
   readonly #options: LinkOptions<Called, Served>;
   readonly #waiting = new Map<number, Waiting>();
@@ -78,19 +70,14 @@ export class Link<Called, Served = object> {
   constructor(port: MessagePort, options: LinkOptions<Called, Served> = {}) {
     this.#port = port;
     this.#options = options;
-    this.calls = proxyOf<Calls<Called>>((method, args) => this.#call(method, args));
-    this.tells = proxyOf<Tells<Called>>((method, args) => this.#send(NO_ANSWER, method, args));
+    const told: readonly PropertyKey[] = options.told ?? [];
+    this.calls = proxyOf((method) =>
+      told.includes(method)
+        ? (...args) => this.#send(NO_ANSWER, method, args)
+        : (...args) => this.#call(method, args),
+    );
     port.on('message', (message: Message) => this.#receive(message));
     port.on('close', () => this.#onClose());
-  }
-
-  /** The object at the other end: methods of `asked` answer, and all others are told. */
-  remote(asked: readonly (keyof Calls<Called>)[]): Called {
-    const isAsked = (name: string) => (asked as readonly PropertyKey[]).includes(name);
-    const methodsOf = (all: object) => all as Readonly<Record<string, Method>>;
-    return proxyOf((name, args) =>
-      methodsOf(isAsked(name) ? this.calls : this.tells)[name](...(args as never[])),
-    ) as Called;
   }
 
   /** Waits for the answers that are due, then closes the port. */
@@ -209,20 +196,14 @@ export class OneEachTurn {
   }
 }
 
-/**
- * An object whose every method is `call` with the method's name. It is not a promise, so `then` is not among
- * them.
- */
-function proxyOf<T extends object>(call: (method: string, args: readonly unknown[]) => unknown): T {
-  const methods = new Map<string | symbol, (...args: unknown[]) => unknown>();
+/** An object whose methods are made as they are asked for. It is not a promise, so `then` is not among them. */
+function proxyOf<T extends object>(methodOf: (name: string) => (...args: unknown[]) => unknown): T {
+  const methods = new Map<string, (...args: unknown[]) => unknown>();
   return new Proxy({} as T, {
     get(_target, name) {
       if (typeof name === 'symbol' || name === 'then') return undefined;
       let method = methods.get(name);
-      if (method === undefined) {
-        method = (...args) => call(name, args);
-        methods.set(name, method);
-      }
+      if (method === undefined) methods.set(name, (method = methodOf(name)));
       return method;
     },
   });

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
-import { Link } from './call.ts';
+import { Link, type LinkOptions } from './call.ts';
 
 /** What every thread of the service is started with: the port on which it serves its object in its first turn. */
 export interface ThreadData {
@@ -12,11 +12,20 @@ export interface ThreadData {
  */
 export function startThread<Called extends object, Served extends object>(
   file: URL,
-  { data, serve, name, moved }: { data: object; serve: Served; name: string; moved: TransferListItem[] },
+  {
+    data,
+    name,
+    moved,
+    ...linked
+  }: Pick<LinkOptions<Called, Served>, 'serve' | 'told'> & {
+    readonly data: object;
+    readonly name: string;
+    readonly moved: readonly TransferListItem[];
+  },
   options: { readonly maxYoungGenerationSizeMb?: number } = {},
 ) {
   const { port1, port2 } = new MessageChannel();
-  const link = new Link<Called, Served>(port1, { serve });
+  const link = new Link<Called, Served>(port1, linked);
   const worker = new Worker(file, {
     workerData: { ...data, home: port2 } satisfies ThreadData,
     transferList: [port2, ...moved],
@@ -34,7 +43,6 @@ export function startThread<Called extends object, Served extends object>(
   });
   return {
     calls: link.calls,
-    remote: link.remote.bind(link),
     /** Rejects when the thread dies unasked, or with what `fail` is given. Never resolves. */
     failed,
     fail,

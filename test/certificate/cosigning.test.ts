@@ -10,6 +10,7 @@ import { Cosigning } from '../../src/certificate/cosigning.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { parseLogs, Witness } from '../../src/certificate/witness.ts';
+import { witnesses as witnessesOf } from '../../src/config/parsers.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Log } from '../../src/core/log.ts';
 import { formatNote, parseCheckpoint, parseNote, parseProof } from '../../src/crypto/note.ts';
@@ -111,7 +112,7 @@ async function scene() {
   ) =>
     new Cosigning({
       log,
-      witnesses: witnesses.map(({ address }) => address),
+      witnesses: witnesses.flatMap(({ address }) => witnessesOf(address)),
       quorum,
       clock: w.clock,
       report,

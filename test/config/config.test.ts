@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { describeSettings, loadSettings, localOrigin, readSettings } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/parsers.ts';
 import { loadConfig } from '../../src/config/sources.ts';
+import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
 const folder = scratchFolder();
@@ -125,9 +126,9 @@ describe('the configuration', () => {
       refused({ QRN_BACKEND: names }, /^QRN_BACKEND: .* is not a list of names with commas, each once/);
     }
     refused({ QRN_TLS_KEY_FILE: 'k.pem' }, /give both or none/);
-    const key = (name: string, first: string) =>
-      `${name}+01234567+${first}${'A'.repeat(43)}@https://w.example`;
-    const two = `${key('a', 'B')},${key('b', 'C')}`;
+    const key = (name: string, byte: number) =>
+      `${verifierKey(name, new Uint8Array(32).fill(byte), COSIGNATURE_TYPE)}@https://w.example/${name}/`;
+    const two = `${key('a', 1)},${key('b', 2)}`;
     const hash = 'ab'.repeat(32);
     const beacons = `own ${hash} http://127.0.0.1:1/ https://b.example`;
     assert.deepEqual(loadConfig({ QRN_BEACONS: beacons }).beacons, [
@@ -143,8 +144,12 @@ describe('the configuration', () => {
       `${beacons}; ${beacons}`,
     ])
       refused({ QRN_BEACONS: wrong }, /QRN_BEACONS/);
-    assert.deepEqual(loadConfig({ QRN_WITNESSES: two }).witnesses, two.split(','));
-    refused({ QRN_WITNESSES: `${key('a', 'B')},${key('b', 'B')}` }, /one key is one witness/);
+    assert.deepEqual(
+      loadConfig({ QRN_WITNESSES: two }).witnesses.map(({ key, url }) => [key.name, url]),
+      ['a', 'b'].map((name) => [name, `https://w.example/${name}`]),
+    );
+    refused({ QRN_WITNESSES: `${key('a', 1)},${key('b', 1)}` }, /one key is one witness/);
+    refused({ QRN_WITNESSES: key('a', 1).replace('a+', 'b+') }, /a comma-separated list of KEY@URL/);
   });
 
   it('takes a PostgreSQL URL and a node name, and repeats no password when the URL is wrong', () => {

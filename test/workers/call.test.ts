@@ -12,7 +12,11 @@ interface Listener {
   heard(word: string): void;
 }
 
-function linked<A, B>(t: TestContext, near: LinkOptions<A, B>, far: LinkOptions<B, A>) {
+function linked<A extends object, B extends object>(
+  t: TestContext,
+  near: LinkOptions<A, B>,
+  far: LinkOptions<B, A>,
+) {
   const { port1, port2 } = new MessageChannel();
   t.after(() => port1.close());
   return { near: new Link<A, B>(port1, near), far: new Link<B, A>(port2, far) };
@@ -27,8 +31,8 @@ describe('a link between threads', () => {
   it('carries calls in both directions over one port', async (t) => {
     const words: string[] = [];
     const listener: Listener = { heard: (word) => void words.push(word) };
-    const { near, far } = linked<Listener, Adder>(t, { serve: adder }, { serve: listener });
-    near.tells.heard('first');
+    const { near, far } = linked<Listener, Adder>(t, { serve: adder, told: ['heard'] }, { serve: listener });
+    near.calls.heard('first');
     assert.equal(await far.calls.add(2, 3), 5);
     assert.deepEqual(words, ['first'], 'what was told before the answer arrives before it');
     await assert.rejects(far.calls.fail(), { name: 'RangeError', message: 'no' });
@@ -37,12 +41,15 @@ describe('a link between threads', () => {
   it('is the object at the other end, whose methods are told or asked', async (t) => {
     const words: string[] = [];
     const served: Listener & Adder = { ...adder, heard: (word) => void words.push(word) };
-    const { far } = linked<object, Listener & Adder>(t, { serve: served }, { outstandingMax: 1 });
-    const remote = far.remote(['add', 'fail']);
-    for (const word of ['a', 'b', 'c']) remote.heard(word); // as calls, all but the first would be refused
-    assert.equal(await remote.add(2, 3), 5);
+    const { far } = linked<object, Listener & Adder>(
+      t,
+      { serve: served },
+      { outstandingMax: 1, told: ['heard'] },
+    );
+    for (const word of ['a', 'b', 'c']) far.calls.heard(word); // as calls, all but the first would be refused
+    assert.equal(await far.calls.add(2, 3), 5);
     assert.deepEqual(words, ['a', 'b', 'c']);
-    await assert.rejects(remote.fail(), { name: 'RangeError' });
+    await assert.rejects(far.calls.fail(), { name: 'RangeError' });
   });
 
   it('refuses a call beyond the bound with overloaded, and takes calls again after an answer', async (t) => {
