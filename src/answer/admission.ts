@@ -115,24 +115,23 @@ export class Admission {
     if (startedMs >= 0) this.#learn(answer, this.#options.clock.monotonicMs() - startedMs);
   }
 
-  /**
-   * Lets an answer be made by a worker. Throws `overloaded` when enough wait. `leaveQueue` is due when it is
-   * made or failed; its memory is its own from here on.
-   */
+  /** Lets an answer be made by a worker. Throws `overloaded` when enough wait. */
   enterQueue(answer: WeighedAnswer): QueuedWork {
     const costUs = this.costUs(answer);
     const { accountNumber, memoryBytesMax } = answer;
     if (this.#largeAnswers >= LIMITS.largeAnswersMax || !this.#fitsInMemory(answer)) throw overloaded();
     const time = this.#queued.hold(accountNumber, costUs);
+    const memory = this.#options.memory.hold(accountNumber, memoryBytesMax);
     this.#largeAnswers++;
-    return { time, memory: this.#options.memory.hold(accountNumber, memoryBytesMax) };
-  }
-
-  /** `busyMs` is what it took of its worker's time; undefined when it failed. */
-  leaveQueue(answer: WeighedAnswer, { time }: QueuedWork, busyMs: number | undefined): void {
-    this.#largeAnswers--;
-    time.resize(0);
-    if (busyMs !== undefined) this.#learn(answer, busyMs);
+    let isQueued = true;
+    const leave = (busyMs?: number) => {
+      if (!isQueued) return;
+      isQueued = false;
+      this.#largeAnswers--;
+      time.resize(0);
+      if (busyMs !== undefined) this.#learn(answer, busyMs);
+    };
+    return { memory, leave };
   }
 
   /**
@@ -168,10 +167,12 @@ export class Admission {
   }
 }
 
-/** What an answer in the workers' queue takes of the two budgets. */
+/** An answer in the workers' queue. */
 export interface QueuedWork {
-  readonly time: Hold;
+  /** What it takes of the memory, from now until its reader has it. */
   readonly memory: Hold;
+  /** To be called when it is made, with what it took of its worker's time, or has failed. The first call counts. */
+  leave(busyMs?: number): void;
 }
 
 function kindOf(values: ValueRequest): WorkKind {

@@ -2,19 +2,18 @@ import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/reservation.ts';
 import { withinPeriod } from '../core/clock.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
-import type { Hold } from '../fair/budget.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
 import { UnknownOutcome } from '../ledger/linked-sink.ts';
 import type { DrawSource } from '../ledger/records.ts';
 import { packedBytesMax } from '../values/packed.ts';
 import type { ValueRequest } from '../values/value-request.ts';
-import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
+import type { QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
 import type { PrintedAnswer } from './fields.ts';
 import { type FirstAnswer, type FirstUse, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
 import type { Making } from './make.ts';
-import { type AnswerForm, type DataRequest, isLarge, type Plan } from './request.ts';
+import { type AnswerForm, type DataRequest, isLarge, type Plan, type Written } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 import type { DataTemplate } from './text.ts';
 
@@ -28,8 +27,8 @@ export interface Requester {
   readonly isGone: boolean;
   /** It was told that its answer comes too late. */
   readonly isAnswered: boolean;
-  /** Does some of the work for its answer when its account has its turn of the loop. */
-  inTurn?(work: () => void): void;
+  /** Does some of the work for its answer when its account has its turn of the loop, and gives what came of it. */
+  inTurn<T>(work: () => T): Promise<T>;
 }
 
 /** What is asked for beside the values. */
@@ -39,10 +38,7 @@ export interface Ask {
   /** Unix time at which the request came in. */
   readonly atMs: number;
   readonly startedMonotonicMs: number;
-  readonly form: AnswerForm;
-  /** Of the form `octet-stream`. */
-  readonly octets: BareType | undefined;
-  readonly mediaType: string;
+  readonly offer: Written;
   /** Names of parameters that were ignored, as X-Ignored-Parameters tells them, or ''. */
   readonly ignored: string;
   /** Of a request under an Idempotency-Key: its answer is kept. */
@@ -68,7 +64,6 @@ export interface Listener {
   answered(answer: Answer, atMonotonicMs?: number): void;
   /** The first answer to the same Idempotency-Key. */
   replayed(first: FirstAnswer): void;
-  quoted(quote: Quote): void;
   refused(error: unknown): void;
 }
 
@@ -113,12 +108,13 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   /** Made by a worker. */
   readonly isLarge: boolean;
   /** The first use of an Idempotency-Key. */
-  first: FirstUse | undefined;
-  readonly #admission: Admission;
-  #queued: QueuedWork | undefined;
-  #memory: Hold | undefined;
+  first: FirstUse | undefined = undefined;
+  /** What it costs is taken of the credits. */
+  isPaid = false;
+  /** Its place in the queue of the workers. */
+  queued: QueuedWork | undefined = undefined;
   #isUndecided = false;
-  #buffer: ReplyBuffer | undefined;
+  #buffer: ReplyBuffer | undefined = undefined;
 
   // the draw
   readonly mode: EntropyMode;
@@ -136,7 +132,8 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   // the bytes
   before: Uint8Array = NO_BYTES;
   after: Uint8Array = NO_BYTES;
-  salt: Uint8Array<ArrayBuffer>;
+  /** This and `delivered` may be the memory of all answers that are made at once in this thread: they are read before the next one is made. */
+  salt: Uint8Array<ArrayBuffer> = NO_BYTES;
   bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
   start = 0;
   end = 0;
@@ -144,7 +141,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   dataEnd = 0;
   packedStart = 0;
   packedEnd = 0;
-  delivered: Uint8Array<ArrayBuffer>;
+  delivered: Uint8Array<ArrayBuffer> = NO_BYTES;
   deliveredBytes = 0;
   consumedBytes = 0;
   /**
@@ -160,10 +157,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   timestamp = '';
   durationMs = 0;
 
-  /**
-   * `salt` and `delivered` may be the memory of all answers that are made at once in this thread: they are read before the
-   * next one is made.
-   */
   constructor(
     ask: Ask,
     listener: Listener,
@@ -171,9 +164,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     reservation: Reservation,
     plan: Plan,
     mode: EntropyMode,
-    admission: Admission,
-    salt: Uint8Array<ArrayBuffer>,
-    delivered: Uint8Array<ArrayBuffer>,
   ) {
     this.ask = ask;
     this.listener = listener;
@@ -181,17 +171,14 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.reservation = reservation;
     this.plan = plan;
     this.mode = mode;
-    this.form = ask.form;
-    const { octets } = ask;
+    const { form, octets } = ask.offer;
+    this.form = form;
     this.octets = octets;
     this.valuesBytesMax = plan.valuesBytesMax(octets);
-    const packedMax = this.form === 'msgpack' ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0;
+    const packedMax = form === 'msgpack' ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0;
     this.bodyBytesMax = packedMax === 0 ? this.valuesBytesMax : packedMax;
     this.#madeBytesMax = this.valuesBytesMax + packedMax;
     this.isLarge = plan.hasManyDraws || isLarge(this.valuesBytesMax);
-    this.#admission = admission;
-    this.salt = salt;
-    this.delivered = delivered;
   }
 
   get request(): DataRequest {
@@ -250,8 +237,9 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.after = after;
   }
 
-  /** Takes memory to be made in. */
+  /** Takes memory to be made in, or a body that does not fit in what it has; that is given back. */
   hold(buffer: ReplyBuffer): void {
+    this.#buffer?.release();
     this.#buffer = buffer;
     this.bytes = buffer.bytes;
     this.start = buffer.start;
@@ -263,29 +251,12 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.#buffer?.keepTo(end);
   }
 
-  /** Gives the memory of its making back: its body is other memory. */
-  exchangeBuffer(buffer: ReplyBuffer): void {
-    this.#buffer?.release();
-    this.#buffer = buffer;
-  }
-
-  /** Goes into the queue of the workers, or throws `overloaded`. */
-  enterQueue(): void {
-    this.#queued = this.#admission.enterQueue(this);
-    this.#memory = this.#queued.memory;
-  }
-
-  leaveQueue(busyMs: number | undefined): void {
-    if (this.#queued !== undefined) this.#admission.leaveQueue(this, this.#queued, busyMs);
-    this.#queued = undefined;
-  }
-
   /** From the committer: the answer is durable, or not known to be. */
   settled(failure: Error | undefined, atMonotonicMs?: number): void {
     if (failure instanceof UnknownOutcome) this.#keepUntil(failure.outcome);
     this.first?.finish(failure === undefined);
     this.first = undefined;
-    this.#memory?.resize(this.#madeBytesMax); // what was sealed is stored
+    this.queued?.memory.resize(this.#madeBytesMax); // what was sealed is stored
     if (failure === undefined) this.listener.answered(this, atMonotonicMs);
     else this.refuse(failure);
   }
@@ -315,11 +286,11 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
 
   /** Nobody reads its bytes any more. */
   release(): void {
-    this.leaveQueue(undefined);
     this.#buffer?.release();
     this.#buffer = undefined;
     this.body = NO_BYTES;
-    this.#memory?.resize(0);
-    this.#memory = undefined;
+    this.queued?.leave();
+    this.queued?.memory.resize(0);
+    this.queued = undefined;
   }
 }

@@ -2,7 +2,6 @@ import type { Cells } from '../account/cells.ts';
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
-import { InvariantError } from '../core/assert.ts';
 import { eraseBytes } from '../core/bytes.ts';
 import { type Clock, isoTime, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -29,7 +28,7 @@ import {
   SALT_BYTES,
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
-import { type EntropySupply, type StreamHeld, unavailable } from './supply.ts';
+import { type EntropySupply, unavailable } from './supply.ts';
 import { completeJson, completePacked, envelopeOf, hasMoreMembers, withMoreMembers } from './text.ts';
 
 export interface AnswersOptions {
@@ -53,6 +52,9 @@ export interface AnswersOptions {
   /** See Cells.ask. */
   readonly askCredits: Cells['ask'];
 }
+
+/** Waits for what an answer cannot be drawn without: a seed, pure bytes, the first sample of the system's stream, or credits. Rejects where it does not come. */
+type Missing = () => Promise<unknown>;
 
 /**
  * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that
@@ -85,7 +87,6 @@ export class Answers {
         resolve({ body: answer.body, isReplay: false, release: () => answer.release() });
       },
       replayed: ({ body }) => resolve({ body, isReplay: true, release: () => {} }),
-      quoted: () => reject(new InvariantError('only a plain request of the API can be a dry run')),
       refused: reject,
     };
     const nowMs = this.#options.clock.monotonicMs();
@@ -93,10 +94,7 @@ export class Answers {
     return promise;
   }
 
-  /**
-   * The same for a listener, which also gets quotes. Never throws. `nowMs` is a reading of the monotonic clock in this turn of the
-   * loop; `drawnAtOnce` is what is drawn at once of a quoted stream.
-   */
+  /** The same for a listener. Never throws. `nowMs` is a reading of the monotonic clock in this turn of the loop. */
   answer(
     ask: Ask,
     listener: Listener,
@@ -104,40 +102,20 @@ export class Answers {
     reservation: Reservation,
     plan: Plan,
     nowMs: number,
-    drawnAtOnce = plan,
   ): void {
-    const { request } = plan;
     const { keeping } = ask;
     let answer: Answer;
     try {
       // a replay needs no quota, and whether the request is one is not known before its key was looked up
-      if (!request.dryRun && keeping === undefined) requireRequest(reservation, ask.atMs);
-      const mode = resolveMode(request.mode, account.record.tier, account.allowance);
-      ask.by.mode = mode;
-      if (mode === 'pure') this.#requirePossible(drawnAtOnce);
-      if (request.dryRun) {
-        listener.quoted(this.#quote(ask, mode, account, reservation, request));
-        return;
-      }
-      const { admission } = this.#options;
-      answer = new Answer(
-        ask,
-        listener,
-        account,
-        reservation,
-        plan,
-        mode,
-        admission,
-        this.#salt,
-        this.#delivered,
-      );
+      if (keeping === undefined) requireRequest(reservation, ask.atMs);
+      answer = new Answer(ask, listener, account, reservation, plan, this.#modeOf(ask, account, plan));
     } catch (error) {
       reservation.release();
       listener.refused(error);
       return;
     }
     if (keeping !== undefined) {
-      this.#beginOnce(answer, keeping).catch((error: unknown) => answer.refuse(error));
+      this.#later(answer, this.#beginOnce(answer, keeping));
     } else {
       this.#nowMs = nowMs;
       try {
@@ -148,36 +126,33 @@ export class Answers {
     }
   }
 
-  /** To be called when all requests of a turn of the loop were taken: their answers become one segment now. */
-  endTurn(): void {
-    this.#options.committer.endTurn();
-  }
-
-  /** A draw that the full reservoir could not serve would be told to retry forever. */
-  #requirePossible({ drawBytesMax }: Plan): void {
-    const { reservoirBytes } = this.#options;
-    if (drawBytesMax <= reservoirBytes) return;
-    throw new ApiError('pure_too_large', {
-      message: `This request may draw up to ${drawBytesMax} pure bytes; the reservoir holds ${reservoirBytes} when it is full. Ask for fewer or shorter values, or use another entropy mode.`,
-      details: { bytes: drawBytesMax, limit: reservoirBytes },
-    });
-  }
-
-  #quote(
-    ask: Ask,
-    mode: EntropyMode,
-    account: Account,
-    reservation: Reservation,
-    request: DataRequest,
-  ): Quote {
+  /** What an answer would cost; it is refused as the answer would be. `atOnce` is what is drawn at once of a stream. */
+  quote(ask: Ask, account: Account, reservation: Reservation, { request }: Plan, atOnce: Plan): Quote {
     reservation.release();
     return {
-      mode,
+      mode: this.#modeOf(ask, account, atOnce),
       requiredBytes: entropyBytes(request.values),
       creditsRemaining: reservation.creditsRemaining,
       creditsTotal: account.allowance.creditsPerMonth,
       durationMs: this.#elapsedMs(ask),
     };
+  }
+
+  /** To be called when all requests of a turn of the loop were taken: their answers become one segment now. */
+  endTurn(): void {
+    this.#options.committer.endTurn();
+  }
+
+  /** The mode that is drawn in. A draw that the full reservoir could not serve is refused: it would be told to retry forever. */
+  #modeOf(ask: Ask, { record, allowance }: Account, plan: Plan): EntropyMode {
+    const { reservoirBytes } = this.#options;
+    const mode = resolveMode(plan.request.mode, record.tier, allowance);
+    ask.by.mode = mode;
+    if (mode !== 'pure' || plan.drawBytesMax <= reservoirBytes) return mode;
+    throw new ApiError('pure_too_large', {
+      message: `This request may draw up to ${plan.drawBytesMax} pure bytes; the reservoir holds ${reservoirBytes} when it is full. Ask for fewer or shorter values, or use another entropy mode.`,
+      details: { bytes: plan.drawBytesMax, limit: reservoirBytes },
+    });
   }
 
   /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
@@ -187,11 +162,11 @@ export class Answers {
     const bytesMax = answer.bodyBytesMax + STORED_HEAD_BYTES_MAX;
     const request = { accountNumber, keyText: key, fingerprint, bytesMax };
     const look = () => idempotency.begin(request, ask.atMs);
-    const outcome = await (answer.isLarge ? this.#inTurn(look) : look());
+    const outcome = await (answer.isLarge ? this.#afterOthers(look) : look());
     if ('first' in outcome) {
       answer.first = outcome.first;
       requireRequest(answer.reservation, ask.atMs);
-      await this.#inTurnOf(answer, () => this.#begin(answer));
+      await ask.by.inTurn(() => this.#begin(answer));
     } else {
       admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();
@@ -200,69 +175,68 @@ export class Answers {
   }
 
   /** Large kept answers are read one at a time: each has memory of its own before it is known whether there is room for it. */
-  #inTurn<T>(look: () => Promise<T>): Promise<T> {
+  #afterOthers<T>(look: () => Promise<T>): Promise<T> {
     const looked = this.#lastLook.then(look);
     this.#lastLook = looked.catch(() => {}); // told to the caller
     return looked;
   }
 
+  /** Draws the answer now, or when what it must wait for has come, unless too many wait. */
   #begin(answer: Answer): void {
     try {
-      requirePresent(answer);
-      if (answer.mode !== 'pure') {
-        this.#draw(answer);
-      } else if (answer.account.meter.isShared) {
-        this.#wait(answer, () => this.#drawAfterAsking(answer));
-      } else {
-        takeCredits(answer);
-        this.#draw(answer);
-      }
+      const missing = this.#drawNow(answer);
+      if (missing === undefined) return;
+      this.#later(
+        answer,
+        this.#options.admission.afterWaiting(() => this.#drawAfter(answer, missing)),
+      );
     } catch (error) {
       answer.refuse(error);
     }
   }
 
+  /**
+   * Thousands may have waited for the same, and would go on all at once: each goes on in a turn of its account. By then what
+   * came may be gone, to another answer or because it was replaced.
+   */
+  async #drawAfter(answer: Answer, first: Missing): Promise<void> {
+    for (let missing: Missing | undefined = first; missing !== undefined; ) {
+      await missing();
+      missing = await answer.ask.by.inTurn(() => this.#drawNow(answer));
+    }
+  }
+
+  /** Draws the answer, unless its client is gone. Gives what must be waited for before. */
+  #drawNow(answer: Answer): Missing | undefined {
+    requirePresent(answer);
+    const { account, mode } = answer;
+    if (mode === 'pure' && !answer.isPaid) {
+      if (account.meter.isShared) return () => this.#payAfterAsking(answer);
+      takeCredits(answer);
+    }
+    this.#committerOf(answer).assertRoom();
+    this.#options.memory.assertRoom();
+    if (mode === 'pure') return this.#drawPure(answer);
+    return this.#drawFromStream(answer, mode === 'csprng' ? undefined : this.#seedGroupOf(account));
+  }
+
   /** Nodes share the credits: the ledger grants this one what the answer costs. They are taken at once, before they go back. */
-  async #drawAfterAsking(answer: Answer): Promise<void> {
+  async #payAfterAsking(answer: Answer): Promise<void> {
     await this.#options.askCredits(answer.accountNumber, entropyBytes(answer.values));
     requirePresent(answer);
     takeCredits(answer);
-    await this.#inTurnOf(answer, () => this.#draw(answer));
   }
 
-  #draw(answer: Answer): void {
-    this.#committerOf(answer).assertRoom();
-    this.#options.memory.assertRoom();
-    if (answer.mode === 'pure') this.#drawPure(answer);
-    else
-      this.#drawFromStream(answer, answer.mode === 'csprng' ? undefined : this.#seedGroupOf(answer.account));
-  }
-
-  /** From the keystream of a group's seed, or without a group from that of the system. */
-  #drawFromStream(answer: Answer, group: SeedGroup | undefined): void {
+  /** From the keystream of a group's seed, or without a group from that of the system: small answers in this thread, large ones by a worker. */
+  #drawFromStream(answer: Answer, group: SeedGroup | undefined): Missing | undefined {
     const { supply } = this.#options;
-    const held = () => (group === undefined ? supply.csprng() : supply.seeded(group, this.#nowMs));
-    const now = held();
-    if (now !== undefined) {
-      this.#drawHeld(answer, now);
-      return;
-    }
-    this.#wait(answer, async () => {
-      await (group === undefined ? supply.awaitSystemLot() : supply.awaitSeed(group));
-      await this.#inTurnOf(answer, () => {
-        const then = held(); // what was awaited may have been replaced since
-        if (then === undefined) throw unavailable(answer.mode);
-        this.#drawHeld(answer, then);
-      });
-    });
-  }
-
-  /** Small answers at once in this thread, large ones by a worker. */
-  #drawHeld(answer: Answer, { from, reader, order }: StreamHeld): void {
+    const held = supply.held(group, this.#nowMs);
+    if (held === undefined) return () => supply.comes(group);
+    const { from, reader, order } = held;
     answer.from = from;
     answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
     if (answer.isLarge) {
-      answer.enterQueue();
+      answer.queued = this.#options.admission.enterQueue(answer);
       this.#later(
         answer,
         this.#workerMakes(answer, order()).then(() => this.#issue(answer)),
@@ -271,36 +245,31 @@ export class Answers {
       this.#makeHere(answer, reader);
       this.#issue(answer);
     }
+    return undefined;
   }
 
-  #drawPure(answer: Answer): void {
+  /** From the ring where that may hold enough, else of blocks that are claimed for the answer. */
+  #drawPure(answer: Answer): Missing | undefined {
+    const { supply, admission } = this.#options;
     const { plan } = answer;
     if (answer.isLarge || !PureSupply.fitsRing(plan.drawBytesMax)) {
-      answer.enterQueue();
+      answer.queued = admission.enterQueue(answer);
       this.#later(answer, this.#makeClaimed(answer));
-    } else if (!this.#makeFromRing(answer)) this.#wait(answer, () => this.#makeAfterFill(answer));
-  }
-
-  /** False when the ring does not hold enough. */
-  #makeFromRing(answer: Answer): boolean {
-    const { supply } = this.#options;
-    const backend = supply.nextPureBackend();
-    if (backend === undefined) return false;
-    answer.useTemplate(answer.plan.templateFor('pure', backend));
-    const draw = supply.pure.tryDraw(answer.plan.drawBytesMax, (reader) => this.#makeHere(answer, reader));
-    if (draw === undefined) return false;
+      return undefined;
+    }
+    const draw = supply.pure.tryDraw(plan.drawBytesMax, (reader, { quantumBackend }) => {
+      answer.useTemplate(plan.templateFor('pure', quantumBackend));
+      this.#makeHere(answer, reader);
+    });
+    if (draw === undefined) {
+      return async () => {
+        if (!(await supply.pure.fill(plan.drawBytesMax))) throw unavailable('pure');
+      };
+    }
     answer.opening = draw.opening;
     this.#drawnFrom(answer, draw.shares);
     this.#issue(answer);
-    return true;
-  }
-
-  async #makeAfterFill(answer: Answer): Promise<void> {
-    // another request may be first at what was filled for this one
-    while (await this.#options.supply.pure.fill(answer.plan.drawBytesMax)) {
-      if (await this.#inTurnOf(answer, () => this.#makeFromRing(answer))) return;
-    }
-    throw unavailable('pure');
+    return undefined;
   }
 
   async #makeClaimed(answer: Answer): Promise<void> {
@@ -313,7 +282,7 @@ export class Answers {
       supply.pure.giveBack(blocks.map((block) => ({ block, bytes: block.bytes })));
       throw error;
     }
-    answer.useTemplate(answer.plan.templateFor('pure', supply.backendOf(blocks[0].lot.id)));
+    answer.useTemplate(answer.plan.templateFor('pure', blocks[0].lot.quantumBackend));
     // the pieces move to the worker: nothing is left of them here
     const pieces = blocks.map(({ bytes }) => bytes);
     const left = await this.#workerMakes(answer, { from: 'pieces', pieces });
@@ -327,7 +296,7 @@ export class Answers {
   #drawnFrom(answer: Answer, shares: readonly LotShare[]): void {
     answer.from = this.#options.supply.pureFrom(shares);
     const { mode, lotIds } = answer.from;
-    const drawn = shares.map(({ lotId, offset, bytes }) => ({ lot: lotIds.indexOf(lotId), offset, bytes }));
+    const drawn = shares.map(({ lot, offset, bytes }) => ({ lot: lotIds.indexOf(lot.id), offset, bytes }));
     answer.drawSource = { mode, lotIds, drawn };
   }
 
@@ -342,14 +311,15 @@ export class Answers {
     const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
     buffer.returned(made.bytes, Math.max(made.dataEnd + REPLY_TAIL_BYTES_MAX, made.packedEnd));
-    answer.leaveQueue(busyMs);
+    answer.queued?.leave(busyMs);
     return left;
   }
 
   #makeHere(answer: Answer, reader: EntropyReader): void {
     const { admission, memory } = this.#options;
     const startedMs = admission.enterTurn(answer, answer.ask.by.isLate);
-    this.#newSalt(answer.salt);
+    answer.salt = this.#newSalt(this.#salt);
+    answer.delivered = this.#delivered;
     answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
     makeFrom(reader, answer);
     admission.madeHere(answer, startedMs);
@@ -361,31 +331,6 @@ export class Answers {
     random.fill(salt);
     random.erase();
     return salt;
-  }
-
-  /** Goes on with the answer after it has waited, unless too many do. It goes on in a turn of its account (`#inTurnOf`). */
-  #wait(answer: Answer, work: () => Promise<void>): void {
-    this.#later(answer, this.#options.admission.afterWaiting(work));
-  }
-
-  /**
-   * Works on the answer, unless its client is gone, when its account has a turn of the loop: thousands may have waited for the
-   * same, and would go on all at once. Within the turn, so that the time is counted.
-   */
-  #inTurnOf<T>(answer: Answer, work: () => T): Promise<T> {
-    const { by } = answer.ask;
-    return new Promise((resolve, reject) => {
-      const step = () => {
-        try {
-          requirePresent(answer);
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      };
-      if (by.inTurn === undefined) step();
-      else by.inTurn(step);
-    });
   }
 
   /** What goes on later ends by itself, or refuses the answer. */
@@ -411,8 +356,8 @@ export class Answers {
     this.#writeBody(answer);
     let stored: StoredAnswer | undefined;
     if (form !== 'json' || ask.ignored !== '' || answer.first !== undefined) {
-      const { mediaType, ignored, keeping } = ask;
-      const fields = keeping?.fields ?? keptFields(answer, this.#options.names, mediaType, ignored);
+      const { offer, ignored, keeping } = ask;
+      const fields = keeping?.fields ?? keptFields(answer, this.#options.names, offer.mediaType, ignored);
       answer.fields = fields;
       stored = answer.first?.complete(
         { fields, body: answer.body },
@@ -442,7 +387,7 @@ export class Answers {
       answer.body = completePacked(answer, names, request, bytes);
     }
     // a body with an opening or a long alphabet is longer than the room that it was made in
-    if (answer.body.buffer !== bytes.buffer) answer.exchangeBuffer(memory.adopt(answer.body));
+    if (answer.body.buffer !== bytes.buffer) answer.hold(memory.adopt(answer.body));
   }
 
   /** Throws `entropy_unavailable` for a tier without seeds. */
@@ -471,9 +416,11 @@ function requirePresent({ ask: { by } }: Answer): void {
 }
 
 /** Throws 402 `credits_exhausted`, and takes none, when the answer costs more than is left. */
-function takeCredits({ values, reservation }: Answer): void {
+function takeCredits(answer: Answer): void {
+  const { values, reservation } = answer;
   const credits = entropyBytes(values);
-  if (reservation.takeCredits(credits)) return;
+  answer.isPaid = reservation.takeCredits(credits);
+  if (answer.isPaid) return;
   const remaining = reservation.creditsRemaining;
   // on a node of several: what was granted has gone back, because this thread was held up for long
   if (remaining >= credits) throw new ApiError('overloaded', { retryAfterS: 1 });

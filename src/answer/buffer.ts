@@ -69,17 +69,13 @@ export class ReplyMemory {
     if (size > CHUNK_BYTES) return this.adopt(new Uint8Array(size));
     if (!this.#chunk.fits(size)) this.#chunk = this.#spareChunks.pop() ?? new Chunk();
     this.#waitingBytes += size;
-    return new ChunkPart(this.#chunk, size, this.#released);
+    return new Taken(this.#chunk.bytes, this.#chunk.enter(size), size, this.#leave, this.#chunk);
   }
 
   /** Counts memory that an answer came with as if it had been taken here. */
   adopt(bytes: Uint8Array<ArrayBuffer>): ReplyBuffer {
     this.#waitingBytes += bytes.length;
-    return new OwnMemory(bytes, (buffer) => {
-      this.#waitingBytes -= buffer.size;
-      buffer.bytes.fill(0);
-      giveBack(buffer.bytes);
-    });
+    return new Taken(bytes, 0, bytes.length, this.#giveBack);
   }
 
   /** Memory for an answer that a worker makes: an array buffer of its own, so that it can move. */
@@ -88,16 +84,22 @@ export class ReplyMemory {
     const at = this.#spare.findLastIndex(({ length }) => length === capacity);
     const [memory] = at === -1 ? [new Uint8Array(capacity)] : this.#spare.splice(at, 1);
     if (at !== -1) this.#spareBytes -= capacity;
-    return new OwnMemory(memory, (buffer) => this.#keep(buffer));
+    return new Taken(memory, 0, capacity, this.#keep);
   }
 
-  readonly #released = (chunk: Chunk, size: number): void => {
+  readonly #leave = ({ chunk, size }: Taken): void => {
     this.#waitingBytes -= size;
-    if (!chunk.leave() || chunk === this.#chunk) return;
-    if (this.#spareChunks.length < SPARE_CHUNKS_MAX) this.#spareChunks.push(chunk);
+    if (!chunk!.leave() || chunk === this.#chunk) return;
+    if (this.#spareChunks.length < SPARE_CHUNKS_MAX) this.#spareChunks.push(chunk!);
   };
 
-  #keep({ bytes: memory, used }: OwnMemory): void {
+  readonly #giveBack = ({ bytes, size }: Taken): void => {
+    this.#waitingBytes -= size;
+    bytes.fill(0);
+    giveBack(bytes);
+  };
+
+  readonly #keep = ({ bytes: memory, used }: Taken): void => {
     const capacity = memory.length;
     if (capacity === 0) return; // a worker failed with it
     memory.fill(0, 0, used);
@@ -112,7 +114,7 @@ export class ReplyMemory {
       this.#spareBytes -= longestUnused.length;
       giveBack(longestUnused);
     }
-  }
+  };
 }
 
 /** Erased and used from its beginning again as soon as no answer in it is left. */
@@ -152,47 +154,29 @@ function aligned(end: number): number {
   return Math.min(CHUNK_BYTES, (end + 7) & ~7);
 }
 
-class ChunkPart implements ReplyBuffer {
-  readonly bytes: Uint8Array<ArrayBuffer>;
+/** Memory that an answer has: a part of a chunk, or all of its own, of which nobody else can use the rest. */
+class Taken implements MovableBuffer {
+  bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly size: number;
-  #chunk: Chunk | undefined;
-  #takenTo: number;
-  readonly #released: (chunk: Chunk, size: number) => void;
-
-  constructor(chunk: Chunk, size: number, released: (chunk: Chunk, size: number) => void) {
-    this.bytes = chunk.bytes;
-    this.start = chunk.enter(size);
-    this.size = size;
-    this.#chunk = chunk;
-    this.#takenTo = this.start + size;
-    this.#released = released;
-  }
-
-  keepTo(end: number): void {
-    this.#chunk?.shrink(this.#takenTo, end);
-    this.#takenTo = end;
-  }
-
-  release(): void {
-    const chunk = this.#chunk;
-    assert(chunk !== undefined, 'the memory of an answer is released once');
-    this.#chunk = undefined;
-    this.#released(chunk, this.size);
-  }
-}
-
-class OwnMemory implements MovableBuffer {
-  bytes: Uint8Array<ArrayBuffer>;
-  readonly start = 0;
-  readonly size: number;
+  readonly chunk: Chunk | undefined;
+  /** Of memory of its own: the bytes that were written by a worker. */
   used = 0;
-  #isReleased = false;
-  readonly #released: (buffer: OwnMemory) => void;
+  #takenTo: number;
+  #released: ((taken: Taken) => void) | undefined;
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, released: (buffer: OwnMemory) => void) {
+  constructor(
+    bytes: Uint8Array<ArrayBuffer>,
+    start: number,
+    size: number,
+    released: (taken: Taken) => void,
+    chunk?: Chunk,
+  ) {
     this.bytes = bytes;
-    this.size = bytes.length;
+    this.start = start;
+    this.size = size;
+    this.chunk = chunk;
+    this.#takenTo = start + size;
     this.#released = released;
   }
 
@@ -201,13 +185,16 @@ class OwnMemory implements MovableBuffer {
     this.used = used;
   }
 
-  /** Stays as it is: nobody else can use the rest, and `used` says what is erased. */
-  keepTo(): void {}
+  keepTo(end: number): void {
+    this.chunk?.shrink(this.#takenTo, end);
+    this.#takenTo = end;
+  }
 
   release(): void {
-    assert(!this.#isReleased, 'the memory of an answer is released once');
-    this.#isReleased = true;
-    this.#released(this);
+    const released = this.#released;
+    assert(released !== undefined, 'the memory of an answer is released once');
+    this.#released = undefined;
+    released(this);
   }
 }
 

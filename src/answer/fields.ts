@@ -1,5 +1,3 @@
-import { toHex } from '../core/bytes.ts';
-import { base32Of, uuidText } from '../core/ids.ts';
 import { boolean, count, described, object, oneOfWords, type Schema, text, time } from '../core/schema.ts';
 import { writeBase32, writeHex, writeLatin1, writeUuid } from '../core/text-bytes.ts';
 import { ENTROPY_MODES, ORIGINS } from '../core/vocabulary.ts';
@@ -67,8 +65,6 @@ interface WideField extends FieldBase {
   readonly width: number;
   readonly write: (answer: PrintedAnswer, names: unknown, target: Uint8Array, at: number) => void;
   readonly madeOf?: (answer: PrintedAnswer) => string;
-  /** What `write` writes, as a string. */
-  readonly text: (answer: PrintedAnswer) => string;
 }
 
 export type AnswerField = FixedField | NumberField | WideField;
@@ -147,7 +143,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     before: nothing,
     width: UUID_WIDTH,
     write: ({ requestId }, _, target, at) => writeUuid(requestId, target, at),
-    text: ({ requestId }) => uuidText(requestId),
   },
   {
     group: 'quantum_credits',
@@ -165,7 +160,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     before: () => 'cert_',
     width: ID_WIDTH,
     write: writeCertificateId,
-    text: ({ certificateId }) => base32Of(certificateId),
   },
   {
     group: 'metadata',
@@ -178,7 +172,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     before: nothing,
     width: SALT_WIDTH,
     write: ({ salt }, _, target, at) => writeHex(salt, target, at),
-    text: ({ salt }) => toHex(salt),
   },
   {
     group: 'metadata',
@@ -189,7 +182,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     width: TIME_WIDTH,
     write: ({ timestamp }, _, target, at) => writeLatin1(timestamp, target, at),
     madeOf: ({ timestamp }) => timestamp, // the same for all requests of a millisecond
-    text: ({ timestamp }) => timestamp,
   },
   {
     group: 'metadata',
@@ -220,7 +212,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     before: ({ verifyUrlBase }) => `${verifyUrlBase}/cert_`,
     width: ID_WIDTH,
     write: writeCertificateId,
-    text: ({ certificateId }) => base32Of(certificateId),
   },
   {
     group: 'drawn',
@@ -241,7 +232,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     before: () => 'req_',
     width: ID_WIDTH,
     write: ({ requestId }, _, target, at) => writeBase32(requestId, target, at),
-    text: ({ requestId }) => base32Of(requestId),
   },
   {
     group: 'meta',
@@ -278,7 +268,10 @@ export function schemaOf(group: Group): Schema {
 /** Its value in one answer. */
 export function valueIn(field: AnswerField, answer: PrintedAnswer, names: ServiceNames) {
   if ('fixed' in field) return field.fixed(answer.from, names);
-  return 'number' in field ? field.number(answer) : field.before(names) + field.text(answer);
+  if ('number' in field) return field.number(answer);
+  const text = Buffer.alloc(field.width);
+  field.write(answer, undefined, text, 0);
+  return field.before(names) + text.toString('latin1');
 }
 
 export type HeadedField = AnswerField & { readonly header: string };

@@ -1,10 +1,9 @@
 import { assert } from '../core/assert.ts';
 import { eraseBytes, putBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
-import { Expander, PIECE_OUTPUT_BYTES } from '../crypto/expander.ts';
+import { Expander } from '../crypto/expander.ts';
 import { sha256 } from '../crypto/sha256.ts';
-import { expandSystemEntropy } from '../crypto/system-entropy.ts';
-import { nextPiece } from '../pool/supply/keystream.ts';
+import { nextPiece, systemReader } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { type Output, packedBytesMax } from '../values/packed.ts';
 import { drawJson, drawOctets } from '../values/sample.ts';
@@ -195,27 +194,20 @@ interface EntropyStream {
 
 /** The caller closes it, which erases what is left. Takes over the key material of the order. */
 function openStream(draw: DrawOrder): EntropyStream {
-  switch (draw.from) {
-    case 'one-time-key':
-      return expansionOf(draw.key);
-    case 'system': {
-      const reader = new EntropyReader(() => expandSystemEntropy(PIECE_OUTPUT_BYTES));
-      return { reader, takeRest: () => [], close: () => reader.discard() };
-    }
-    case 'pieces':
-      return concatenationOf(draw.pieces);
+  if (draw.from === 'pieces') return concatenationOf(draw.pieces);
+  const takeRest = () => [];
+  if (draw.from === 'system') {
+    const reader = systemReader();
+    return { reader, takeRest, close: () => reader.discard() };
   }
-}
-
-function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
-  const root = new Expander(key);
-  wipe(key);
+  const root = new Expander(draw.key);
+  wipe(draw.key);
   const reader = new EntropyReader(() => nextPiece(root));
   const close = () => {
     reader.discard();
     root.erase();
   };
-  return { reader, takeRest: () => [], close };
+  return { reader, takeRest, close };
 }
 
 function concatenationOf(pieces: readonly Uint8Array<ArrayBuffer>[]): EntropyStream {

@@ -31,6 +31,15 @@ export interface EchoedMembers {
 /** How the values of an answer are written. */
 export type AnswerForm = 'json' | 'msgpack' | 'octet-stream';
 
+/** What is sent of an answer. */
+export interface Written {
+  readonly form: AnswerForm;
+  /** Of the form `octet-stream`: how the bare values are written. */
+  readonly octets: BareType | undefined;
+  /** As Content-Type gives it. */
+  readonly mediaType: string;
+}
+
 /** What a request can ask for by its parameter `format`. */
 type AnswerFormat = 'json' | TextType;
 

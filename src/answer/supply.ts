@@ -5,8 +5,7 @@ import type { Log } from '../core/log.ts';
 import type { EntropyMode, Origin } from '../core/vocabulary.ts';
 import type { EntropyStore } from '../ledger/ledger.ts';
 import { type DrawSource, type LotRecord, nistVerified, SEED_BLOCK_BYTES } from '../ledger/records.ts';
-import type { LotCatalog } from '../pool/supply/catalog.ts';
-import { type RefillOrder, SeededKeystream, SystemStream } from '../pool/supply/keystream.ts';
+import { type RefillOrder, SeededKeystream, systemReader } from '../pool/supply/keystream.ts';
 import { type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
@@ -47,7 +46,6 @@ const RETRY_AFTER_S = 5;
 
 export interface EntropySupplyOptions {
   readonly store: EntropyStore;
-  readonly catalog: LotCatalog;
   readonly clock: Clock;
   readonly log: Log;
   /** Has a worker expand pieces of a keystream. */
@@ -61,7 +59,7 @@ export interface EntropySupplyOptions {
 /** One front's entropy: a keystream per seed group, the system stream, and the pure supply. */
 export class EntropySupply {
   readonly pure: PureSupply;
-  readonly system = new SystemStream();
+  readonly system = systemReader();
   readonly #options: EntropySupplyOptions;
   readonly #seeded = new Map<string, SeedHeld>();
   readonly #names = new WeakMap<SeedGroup, string>();
@@ -72,12 +70,11 @@ export class EntropySupply {
 
   constructor(options: EntropySupplyOptions) {
     this.#options = options;
-    this.pure = new PureSupply(options.store, options.catalog, options.log);
+    this.pure = new PureSupply(options.store, options.log);
   }
 
   /** Takes a new seed for its group. The caller wipes `quantumSeed`. */
   installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void {
-    this.#options.catalog.add(lot);
     const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#options.expand);
     stream.reseed(quantumSeed);
     const drawn = [{ lot: 0, offset: seed.index * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES }];
@@ -92,17 +89,20 @@ export class EntropySupply {
     this.#systemHeld = null;
     this.#systemSampled.resolve();
     if (lot === null) return;
-    this.#options.catalog.add(lot);
     const none = { circuit: 'none', circuitVersion: 'none', quantumBackend: 'none' };
     const from = { ...drawnFrom('csprng', [lot], 0), ...none };
-    this.#systemHeld = { from, reader: this.system.reader, order: () => ({ from: 'system' }) };
+    this.#systemHeld = { from, reader: this.system, order: () => ({ from: 'system' }) };
   }
 
   /**
-   * The group's keystream, or undefined when its seed must be waited for (`awaitSeed`), which is in vain once the supply is
-   * closed: a request may wait for the ledger for longer than the service waits for requests when it stops.
+   * The keystream of the group's seed, or without a group that of the system; undefined when the seed, or the first sample of
+   * the system's stream, must be waited for (`comes`). Throws 503 `entropy_unavailable` when the sample was rejected.
    */
-  seeded(group: SeedGroup, nowMs = this.#options.clock.monotonicMs()): StreamHeld | undefined {
+  held(group: SeedGroup | undefined, nowMs = this.#options.clock.monotonicMs()): StreamHeld | undefined {
+    if (group === undefined) {
+      if (this.#systemHeld === null) throw unavailable('csprng');
+      return this.#systemHeld;
+    }
     const held = this.#seeded.get(this.#nameOf(group));
     if (held === undefined || !held.stream.seeded) return undefined;
     if (nowMs < held.seed.dueAtMonotonicMs) return held;
@@ -110,18 +110,24 @@ export class EntropySupply {
     return undefined;
   }
 
+  /**
+   * Has what `held` lacks made ready: a seed taken, or a sample of the system's stream, which takes a second or two. 503 when it
+   * is not to be had, or the supply is closed: a request may wait for the ledger for longer than the service waits for requests
+   * when it stops.
+   */
+  async comes(group: SeedGroup | undefined): Promise<void> {
+    const { askForSeed, askForSample } = this.#options;
+    if (group === undefined) {
+      askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
+      await this.#systemSampled.promise;
+    } else if (!(await askForSeed(group))) throw unavailable('quantum-seeded');
+    if (this.held(group) === undefined) throw unavailable(group === undefined ? 'csprng' : 'quantum-seeded');
+  }
+
   #nameOf(group: SeedGroup): string {
     let name = this.#names.get(group);
     if (name === undefined) this.#names.set(group, (name = seedGroupName(group)));
     return name;
-  }
-
-  /** Has a seed taken for the group; 503 when there is none to be had. */
-  async awaitSeed(group: SeedGroup): Promise<StreamHeld> {
-    const taken = await this.#options.askForSeed(group);
-    const held = taken ? this.seeded(group) : undefined;
-    if (held === undefined) throw unavailable('quantum-seeded');
-    return held;
   }
 
   /** Ends the use of withdrawn lots: seeds from them and pure bytes of them are erased. */
@@ -134,41 +140,14 @@ export class EntropySupply {
     }
   }
 
-  /** The system's keystream, or undefined when its first sample must be waited for; 503 when it failed. */
-  csprng(): StreamHeld | undefined {
-    if (this.#systemHeld === null) throw unavailable('csprng');
-    return this.#systemHeld;
-  }
-
-  /** The same, after the first sample of this process's stream was tested: the first request has it taken, in a second or two. */
-  async awaitSystemLot(): Promise<StreamHeld> {
-    this.#options.askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
-    await this.#systemSampled.promise;
-    const held = this.csprng();
-    if (held === undefined) throw unavailable('csprng');
-    return held;
-  }
-
-  /** The backend that the next pure draw from the ring names; undefined when the ring is empty. */
-  nextPureBackend(): string | undefined {
-    const lotId = this.pure.nextLotId();
-    return lotId === undefined ? undefined : this.backendOf(lotId);
-  }
-
-  /** The backend that a pure draw names when it begins with this lot, whose record is at hand. */
-  backendOf(lotId: string): string {
-    return this.#options.catalog.get(lotId).quantumBackend;
-  }
-
   /** What a pure draw over these lots says of its source. */
   pureFrom(shares: readonly LotShare[]): DrawnFrom {
     const last = this.#lastPure;
-    const isOfLast = ({ lotId }: LotShare) => lotId === last?.lotIds[0];
+    const isOfLast = ({ lot }: LotShare) => lot.id === last?.lotIds[0];
     if (last !== undefined && last.lotIds.length === 1 && shares.every(isOfLast)) return last;
-    const lotIds = [...new Set(shares.map(({ lotId }) => lotId))];
     const releasedAtMs = Math.max(...shares.map((share) => share.releasedAtMs));
-    const lots = lotIds.map((id) => this.#options.catalog.get(id));
-    const from = drawnFrom('pure', lots, releasedAtMs);
+    const lots = new Map(shares.map(({ lot }) => [lot.id, lot]));
+    const from = drawnFrom('pure', [...lots.values()], releasedAtMs);
     this.#lastPure = from;
     return from;
   }
@@ -178,7 +157,7 @@ export class EntropySupply {
    * without a group of the system's. Undefined while the group has no seed.
    */
   sample(group: SeedGroup | undefined, size: number): Uint8Array<ArrayBuffer> | undefined {
-    const reader = group === undefined ? this.system.reader : this.seeded(group)?.reader;
+    const reader = group === undefined ? this.system : this.held(group)?.reader;
     if (reader === undefined) return undefined;
     const bytes = new Uint8Array(size);
     reader.fill(bytes);
@@ -189,7 +168,7 @@ export class EntropySupply {
   close(): void {
     this.#systemSampled.resolve(); // whoever waits is refused
     this.pure.close();
-    this.system.reader.discard();
+    this.system.discard();
     for (const { stream } of this.#seeded.values()) stream.close();
   }
 }

@@ -130,9 +130,18 @@ export class Fair {
     this.#schedule();
   }
 
-  /** Resolves in the owner's turn. */
-  turn(owner: Owner, costUs: number): Promise<void> {
-    return new Promise((resolve) => this.run(owner, { costUs, run: () => resolve() }));
+  /** Does the work in the owner's turn, where its time is counted, and gives what came of it. */
+  inTurn<T>(owner: Owner, work: () => T, costUs = 0): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const run = () => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.run(owner, { costUs, run });
+    });
   }
 
   /**

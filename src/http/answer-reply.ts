@@ -1,6 +1,6 @@
 import type { Answer, Quote } from '../answer/answer.ts';
 import { IN_EVERY_HEAD, NO_STORE, type PrintedAnswer } from '../answer/fields.ts';
-import type { AnswerForm, DataRequest } from '../answer/request.ts';
+import type { DataRequest, Written } from '../answer/request.ts';
 import type { DrawnFrom } from '../answer/supply.ts';
 import { ApiError } from '../core/errors.ts';
 import { type Slot, Template } from '../core/template.ts';
@@ -10,25 +10,15 @@ import type { Exchange } from './exchange.ts';
 import { type Field, headOf, linesOf } from './head.ts';
 import { type Reply, valueReply } from './reply.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
-import { chooseOffer, MEDIA_TYPES, type Offer } from './representation.ts';
+import { chooseOffer, MEDIA_TYPES } from './representation.ts';
 
 /** A way in which an answer can be sent. */
-export interface AnswerOffer extends Offer {
+export interface AnswerOffer extends Written {
   /** Tells offers apart in the fingerprint of a request under an Idempotency-Key. */
   readonly name: string;
-  readonly form: AnswerForm;
-  /** Of the bare values. */
-  readonly octets: BareType | undefined;
 }
 
 export const AS_JSON = offerWithMetadata('json');
-/** Of an answer in JSON that tells nothing of ignored parameters. */
-export const JSON_ASK = {
-  form: 'json',
-  octets: undefined,
-  mediaType: MEDIA_TYPES.json,
-  ignored: '',
-} as const;
 const AS_MSGPACK = offerWithMetadata('msgpack');
 const AS_PLAIN = bareOffer('plain', 'plain');
 const AS_CSV = bareOffer('csv', 'csv');
@@ -111,7 +101,7 @@ export function answerHead(
 
 /** The answer to `dry_run`. */
 export function quoteReply(quote: Quote, exchange: Exchange): Reply {
-  const { requestUuid, requestIdText, atMs, ignored, form, rate } = exchange;
+  const { requestUuid, requestIdText, atMs, ignored, offer, rate } = exchange;
   const body = {
     data: { mode: quote.mode, required_bytes: quote.requiredBytes },
     meta: { duration_ms: quote.durationMs, request_id: requestUuid },
@@ -125,7 +115,7 @@ export function quoteReply(quote: Quote, exchange: Exchange): Reply {
     ...rateFields(rate),
   ];
   if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
-  return valueReply(200, form, body, fields);
+  return valueReply(200, offer.form, body, fields);
 }
 
 /** The head that answers HEAD and begins a stream: what is known without a draw, and no length. */

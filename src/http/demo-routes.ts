@@ -5,7 +5,8 @@ import { NO_STORE } from '../answer/fields.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import { JSON_ASK } from './answer-reply.ts';
+import type { Fair } from '../fair/fair.ts';
+import { AS_JSON } from './answer-reply.ts';
 import { contentOfGet } from './endpoint.ts';
 import { valuesEndpoint } from './endpoints/values.ts';
 import { type Reply, replyOf } from './reply.ts';
@@ -16,6 +17,7 @@ export interface DemoSources {
   readonly answers: Answers;
   readonly directory: Pick<AccountDirectory, 'demo'>;
   readonly clock: Clock;
+  readonly fair: Fair;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
 }
@@ -40,19 +42,25 @@ export function demoRoute(sources: DemoSources): PlainRoute {
 }
 
 async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply> {
-  const { answers, directory, clock, random } = sources;
+  const { answers, directory, clock, fair, random } = sources;
   const account = directory.demo();
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
   requireShare(account, clock);
   const atMs = clock.wallMs();
   const ask = {
-    ...JSON_ASK,
     requestId: newRequestId(random, atMs),
     atMs,
     startedMonotonicMs: clock.monotonicMs(),
+    offer: AS_JSON,
+    ignored: '',
     keeping: undefined,
-    // whoever asked may leave: others get the same answer
-    by: { mode: undefined, isGone: false, isAnswered: false },
+    by: {
+      mode: undefined,
+      // whoever asked may leave: others get the same answer
+      isGone: false,
+      isAnswered: false,
+      inTurn: <T>(work: () => T) => fair.inTurn(account.record.number, work),
+    },
   };
   const { meter } = account;
   const reservation = meter.enter(clock.monotonicMs(), periodOf(atMs));

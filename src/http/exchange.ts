@@ -4,15 +4,14 @@ import type { RateDecision } from '../account/rate.ts';
 import type { Reservation } from '../account/reservation.ts';
 import type { Answer, Ask, Keeping, Listener, Quote, Requester } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
-import type { AnswerForm } from '../answer/request.ts';
 import { assert } from '../core/assert.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
-import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
+import type { EntropyMode, Scope } from '../core/vocabulary.ts';
 import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { Fair, Piece } from '../fair/fair.ts';
-import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, JSON_ASK, quoteReply } from './answer-reply.ts';
+import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, quoteReply } from './answer-reply.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { ReplyHead, Wire } from './engine.ts';
 import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
@@ -219,9 +218,8 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     return this.#pipeline === undefined ? work() : this.#pipeline.fair.spend(this.owner, work);
   }
 
-  /** Has some of the work of this request done when its owner has a turn of the loop. */
-  inTurn(work: () => void): void {
-    this.pipeline.fair.run(this.owner, { costUs: 0, run: work });
+  inTurn<T>(work: () => T): Promise<T> {
+    return this.pipeline.fair.inTurn(this.owner, work);
   }
 
   /** The request has entered the pipeline. */
@@ -266,18 +264,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     return trace === undefined ? names : { ...names, trace_id: trace.traceId };
   }
 
-  get form(): AnswerForm {
-    return this.offer.form;
-  }
-
-  get mediaType(): string {
-    return this.offer.mediaType;
-  }
-
-  get octets(): BareType | undefined {
-    return this.offer.octets;
-  }
-
   get by(): Requester {
     return this;
   }
@@ -292,7 +278,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   /** Asks for an answer in JSON that its reply is made of, and that is not the reply itself. */
   asForJson(keeping?: Keeping): Ask {
     const { requestId, atMs, startedMonotonicMs } = this;
-    return { ...JSON_ASK, requestId, atMs, startedMonotonicMs, keeping, by: this };
+    return { requestId, atMs, startedMonotonicMs, offer: AS_JSON, ignored: '', keeping, by: this };
   }
 
   answered(answer: Answer, atMonotonicMs?: number): void {

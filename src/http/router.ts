@@ -264,11 +264,11 @@ export class Router {
     }
     exchange.ignored = parsed.ignored;
     const { plan, stream } = parsed;
-    if (stream === undefined) answers.answer(exchange, exchange, account, reservation, plan, nowMs);
-    else if (plan.request.dryRun) {
-      const first = new Plan(stream.requestOf(stream.first));
-      answers.answer(exchange, exchange, account, reservation, plan, nowMs, first);
-    } else {
+    if (plan.request.dryRun) {
+      const atOnce = stream === undefined ? plan : new Plan(stream.requestOf(stream.first));
+      exchange.quoted(answers.quote(exchange, account, reservation, plan, atOnce));
+    } else if (stream === undefined) answers.answer(exchange, exchange, account, reservation, plan, nowMs);
+    else {
       const { idempotencyKey = '' } = exchange;
       if (idempotencyKey.length > STREAM_KEY_LENGTH_MAX) {
         reservation.release();
@@ -286,12 +286,14 @@ export class Router {
   /** A block is a request: its key may have been revoked, its account changed, its rate or quota used up. */
   async #enterBlock(exchange: Exchange, route: Route, atMs: number): Promise<Reservation> {
     const { fair, clock } = this.#options;
-    await fair.turn(exchange.owner, REQUEST_US);
-    this.#authenticate(exchange, clock.monotonicMs());
-    const reservation = exchange.enter(exchange.account!, atMs);
-    if (!exchange.scopes.includes(route.scope!)) reservation.release();
-    exchange.requireScope(route.scope);
-    return reservation;
+    const enter = () => {
+      this.#authenticate(exchange, clock.monotonicMs());
+      const reservation = exchange.enter(exchange.account!, atMs);
+      if (!exchange.scopes.includes(route.scope!)) reservation.release();
+      exchange.requireScope(route.scope);
+      return reservation;
+    };
+    return fair.inTurn(exchange.owner, enter, REQUEST_US);
   }
 
   #sendDocument(exchange: Exchange, reply: Reply): void {

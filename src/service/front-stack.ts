@@ -40,8 +40,7 @@ import type { LotRecord } from '../ledger/records.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { FrontGauges } from '../observe/front-gauges.ts';
 import { SERVICE_VERSION } from '../observe/readings.ts';
-import { LotCatalog } from '../pool/supply/catalog.ts';
-import { SystemStream } from '../pool/supply/keystream.ts';
+import { systemReader } from '../pool/supply/keystream.ts';
 import type { SeedGroup, SeedInForce } from '../pool/supply/seeds.ts';
 import type { Workers } from '../workers/dispatch.ts';
 import type { LedgerOfFront } from './ledger-thread.ts';
@@ -148,11 +147,9 @@ export interface FrontStack extends FrontCommands {
 /** Builds the stack and starts listening. */
 export async function startFrontStack(options: FrontOptions): Promise<FrontStack> {
   const { config, log, clock, ledger, keyedLookUps, certificates, mainThread, workers } = options;
-  const catalog = new LotCatalog(ledger);
   const supply = new EntropySupply({
     store: ledger,
     expand: (order) => workers.expand(order),
-    catalog,
     clock,
     log,
     askForSeed: (group) => mainThread.askForSeed(group),
@@ -194,7 +191,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const fair = new Fair(clock, () => replyMemory.waitingBytes);
   const { memory } = fair;
   const admission = new Admission({ threads: workers.threads, memory, clock });
-  const random = new SystemStream().reader;
+  const random = systemReader();
   const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
   const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
@@ -250,7 +247,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         usage: (account) => usageOf(account, keyedLookUps, clock),
         signer: new RpcSigner(options.keys.storedAnswers),
       }),
-      demoRoute({ answers, directory, clock, random }),
+      demoRoute({ answers, directory, clock, fair, random }),
       ...infoRoutes(
         {
           status: () => mainThread.status(),

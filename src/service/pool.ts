@@ -12,7 +12,6 @@ import type { Assessor } from '../pool/intake/assessor.ts';
 import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
 import { RawShotStore } from '../pool/intake/raw-shots.ts';
 import { SYSTEM_SAMPLE_INTERVAL_MS, sampleSystem } from '../pool/intake/system-sample.ts';
-import { LotCatalog } from '../pool/supply/catalog.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { FrontCommands, FrontEvents } from './front-stack.ts';
 import { lotRawBitsOf, type Source } from './sources.ts';
@@ -69,11 +68,9 @@ export interface PoolOptions {
 
 export function startPool(options: PoolOptions): Pool {
   const { ledger, assessor, log, clock, fronts } = options;
-  const catalog = new LotCatalog(ledger);
-  const schedule = new SeedSchedule(ledger, catalog, clock, log);
-  schedule.onSeed((seed, quantumSeed) => {
-    const lot = catalog.get(seed.lotId);
-    for (const front of fronts) front.installSeed(seed, quantumSeed, lot);
+  const schedule = new SeedSchedule(ledger, clock, log);
+  schedule.onSeed((...seed) => {
+    for (const front of fronts) front.installSeed(...seed);
   });
   for (const tier of SEEDED_TIERS) {
     const intervalMs = TIER_ALLOWANCES[tier].seedIntervalMs;

@@ -5,7 +5,6 @@ import { EntropySupply } from '../../src/answer/supply.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { LotCatalog } from '../../src/pool/supply/catalog.ts';
 import { seedGroupName } from '../../src/pool/supply/seeds.ts';
 import { lot } from '../support/ledger-records.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
@@ -15,7 +14,6 @@ function emptySupply(askForSample = async () => {}): EntropySupply {
   return new EntropySupply({
     store,
     expand: async () => [],
-    catalog: new LotCatalog(store),
     clock: systemClock,
     log: silentLog,
     askForSeed: async () => false,
@@ -29,32 +27,32 @@ describe('csprng before the first sample of its stream is tested', () => {
   it('has the sample taken, waits for it, and names it', async () => {
     let asked = 0;
     const supply = emptySupply(async () => void asked++);
-    assert.equal(supply.csprng(), undefined);
+    assert.equal(supply.held(undefined), undefined);
     assert.equal(asked, 0);
     let isOver = false;
-    const waiting = supply.awaitSystemLot().finally(() => (isOver = true));
+    const waiting = supply.comes(undefined).finally(() => (isOver = true));
     await nextTurn();
     assert.equal(isOver, false);
     assert.equal(asked, 1);
     const sample = lot(1);
     supply.installSystemLot(sample);
-    assert.deepEqual((await waiting).from.lotIds, [sample.id]);
-    assert.deepEqual(supply.csprng()?.from.lotIds, [sample.id]);
+    await waiting;
+    assert.deepEqual(supply.held(undefined)?.from.lotIds, [sample.id]);
     supply.close();
   });
 
   it('is refused with entropy_unavailable when the sample is rejected', async () => {
     const supply = emptySupply();
-    const waiting = supply.awaitSystemLot();
+    const waiting = supply.comes(undefined);
     supply.installSystemLot(null);
     await assert.rejects(waiting, isUnavailable);
-    assert.throws(() => supply.csprng(), isUnavailable);
+    assert.throws(() => supply.held(undefined), isUnavailable);
     supply.close();
   });
 
   it('is refused when the service stops before the sample is tested', async () => {
     const supply = emptySupply();
-    const waiting = supply.awaitSystemLot();
+    const waiting = supply.comes(undefined);
     supply.close();
     await assert.rejects(waiting, isUnavailable);
   });
@@ -73,9 +71,9 @@ describe('a seeded answer after the service has stopped', () => {
     } as const;
     const times = { releasedAtMs: 0, seededAtMs: 0, dueAtMonotonicMs: Number.POSITIVE_INFINITY };
     supply.installSeed({ ...seed, ...times }, new Uint8Array(32).fill(1), lot(1));
-    supply.seeded(group)!.reader.fill(new Uint8Array(8));
+    supply.held(group)!.reader.fill(new Uint8Array(8));
     supply.close();
-    assert.equal(supply.seeded(group), undefined);
-    await assert.rejects(supply.awaitSeed(group), isUnavailable);
+    assert.equal(supply.held(group), undefined);
+    await assert.rejects(supply.comes(group), isUnavailable);
   });
 });

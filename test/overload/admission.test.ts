@@ -36,11 +36,10 @@ function subject({ threads = 1, replyBytes = 0 } = {}) {
 
 /** A worker's answer that is made when `finish` is called, and whose reader takes it at once. */
 function held(admission: Admission, values: ValueRequest, account = 1) {
-  const weighed = answer(values, account);
-  const work = admission.enterQueue(weighed);
+  const work = admission.enterQueue(answer(values, account));
   return {
     finish(busyMs: number) {
-      admission.leaveQueue(weighed, work, busyMs);
+      work.leave(busyMs);
       work.memory.resize(0);
     },
   };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { DEMO_ACCOUNT_NAME } from '../../src/account/directory.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { fetchWhole } from '../support/http.ts';
 import { OverloadedFront, turn } from './stack.ts';
 
 const REQUESTS = 30;
@@ -39,4 +41,26 @@ it('answers that waited for one seed go on in turns of the loop, not all at once
   isSlow = false;
   assert.deepEqual(statuses, Array(REQUESTS).fill(200));
   assert.ok(most < REQUESTS / 2, `${most} of ${REQUESTS} at once`);
+});
+
+it('a throw of the demo that waited for a seed goes on in a turn of the demo account', async (t) => {
+  const seedCame = Promise.withResolvers<boolean>();
+  const asked = Promise.withResolvers<void>();
+  const askForSeed = () => {
+    asked.resolve();
+    return seedCame.promise;
+  };
+  const front = await OverloadedFront.start(systemClock, 0, { askForSeed });
+  t.after(() => front.stop());
+  const expiresAtMs = systemClock.wallMs() + 3_600_000;
+  await front.account({ seedIntervalMs: 7_000 }, { name: DEMO_ACCOUNT_NAME, expiresAtMs });
+  const added = t.mock.method(front.stack.committer, 'add');
+  const thrown = fetchWhole(new URL('/demo/die', front.stack.baseUrl).href, { method: 'POST' });
+  await asked.promise;
+  front.installSeed(7_000);
+  seedCame.resolve(true);
+  for (let i = 0; i < 100; i++) await Promise.resolve(); // what follows at once
+  assert.equal(added.mock.callCount(), 0);
+  assert.equal((await thrown).status, 200);
+  assert.equal(added.mock.callCount(), 1);
 });

@@ -266,11 +266,12 @@ class RandomOrg {
       const request = { accountNumber, keyText: serialKey(serialNumber), fingerprint: SIGNED_FINGERPRINT };
       const found = await this.#sources.idempotency.kept(request, exchange.atMs);
       if (found === undefined) return undefined;
-      await fair.turn(exchange.owner, 0);
-      if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
-      const facts = JSON.parse(found.fields[0][1]) as SignedFacts;
-      const draw = drawOf(facts.method.slice('generateSigned'.length), facts.echo);
-      return exchange.spend(() => this.#signedResult({ facts, body: found.body }, draw));
+      return fair.inTurn(exchange.owner, () => {
+        if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
+        const facts = JSON.parse(found.fields[0][1]) as SignedFacts;
+        const draw = drawOf(facts.method.slice('generateSigned'.length), facts.echo);
+        return this.#signedResult({ facts, body: found.body }, draw);
+      });
     });
   }
 

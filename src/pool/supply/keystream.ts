@@ -128,10 +128,6 @@ export class SeededKeystream {
 }
 
 /** The csprng mode's bytes: system entropy in pieces, each expanded from a fresh kernel key. One per front thread. */
-export class SystemStream {
-  readonly reader: EntropyReader;
-
-  constructor() {
-    this.reader = new EntropyReader(() => expandSystemEntropy(PIECE_OUTPUT_BYTES));
-  }
+export function systemReader(): EntropyReader {
+  return new EntropyReader(() => expandSystemEntropy(PIECE_OUTPUT_BYTES));
 }

@@ -7,7 +7,6 @@ import { HASH_BYTES, PIECE_BYTES } from '../../crypto/merkle.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
 import { type LotCommitment, type LotRecord, PURE_BLOCK_BYTES } from '../../ledger/records.ts';
 import { EntropyReader } from '../../values/entropy-reader.ts';
-import type { LotCatalog } from './catalog.ts';
 import { Opening } from './opening.ts';
 
 /** Claimed pure bytes ahead of small requests: what a crash can burn at most. */
@@ -20,7 +19,7 @@ const SMALL_DRAWS_BYTES = RING_BYTES - REFILL_BYTES;
 
 /** Bytes of a lot's pure blocks that were drawn, whole pieces of them: what the last piece has more is erased. */
 export interface LotShare {
-  readonly lotId: string;
+  readonly lot: LotRecord;
   readonly offset: number;
   readonly bytes: number;
   /** When the lot was released. */
@@ -37,7 +36,6 @@ export interface PureDraw<T> {
 
 /** A claimed block in the ring, or under a large draw. */
 export interface HeldBlock {
-  /** Rides with the bytes: the catalog may forget it before they are drawn. */
   readonly lot: LotRecord;
   /** Which of the lot's pure blocks it is. */
   readonly index: number;
@@ -58,7 +56,6 @@ export interface HeldBlock {
  */
 export class PureSupply {
   readonly #store: EntropyStore;
-  readonly #catalog: LotCatalog;
   readonly #log: Log;
   /** The ring, oldest block first; it is made and used in one thread, so it is a plain list. */
   readonly #held: HeldBlock[] = [];
@@ -70,11 +67,12 @@ export class PureSupply {
   #refilling: Promise<boolean> | undefined;
   /** What is claimed of these lots and on its way is erased when it comes. */
   readonly #withdrawn = new Set<string>();
+  /** Of the block that was claimed last: those of a lot follow each other. */
+  #lot: LotRecord | undefined;
   #open = true;
 
-  constructor(store: EntropyStore, catalog: LotCatalog, log: Log) {
+  constructor(store: EntropyStore, log: Log) {
     this.#store = store;
-    this.#catalog = catalog;
     this.#log = log;
     this.#reader = new EntropyReader(() => this.#nextBlock());
   }
@@ -84,21 +82,14 @@ export class PureSupply {
     return this.#available;
   }
 
-  /** The lot that the next draw from the ring begins with; its record is in the catalog. */
-  nextLotId(): string | undefined {
-    if (this.#held.length === 0) return undefined;
-    const { lot } = this.#held[0];
-    this.#catalog.add(lot);
-    return lot.id;
-  }
-
   /**
-   * Draws at once from the ring when it holds `bytesMax` bytes, else undefined. `use` must be synchronous and
-   * consumes what it needs of the reader, at most `bytesMax`. What it read is gone, also when it throws. The
-   * records of the shares' lots are in the catalog.
+   * Draws at once from the ring when it holds `bytesMax` bytes, else undefined. `use`, which is told the lot that the draw begins
+   * with, must be synchronous and consumes what it needs of the reader, at most `bytesMax`. What it read is gone, also when it
+   * throws.
    */
-  tryDraw<T>(bytesMax: number, use: (reader: EntropyReader) => T): PureDraw<T> | undefined {
-    if (!this.#open || this.#available < bytesMax) return undefined;
+  tryDraw<T>(bytesMax: number, use: (reader: EntropyReader, first: LotRecord) => T): PureDraw<T> | undefined {
+    if (!this.#has(bytesMax)) return undefined;
+    const [first] = this.#held;
     const before = this.#reader.consumedBytes;
     const opening = new Opening(this.#held, bytesMax);
     let value: T;
@@ -106,7 +97,7 @@ export class PureSupply {
     let consumed: number;
     let text: string | undefined;
     try {
-      value = use(this.#reader);
+      value = use(this.#reader, first.lot);
     } finally {
       consumed = this.#reader.consumedBytes - before;
       this.#skipToPiece(consumed);
@@ -152,7 +143,6 @@ export class PureSupply {
       const [block] = this.#held.splice(this.#opened, 1);
       this.#available -= block.left;
       size += block.left;
-      this.#catalog.add(block.lot);
       claimed.push(block);
     }
     return claimed;
@@ -184,10 +174,15 @@ export class PureSupply {
    * Whoever finds that another draw was faster asks again.
    */
   async fill(bytes: number): Promise<boolean> {
-    while (this.#open && this.#available < bytes) {
+    while (this.#open && !this.#has(bytes)) {
       if (!(await this.#refill(bytes))) break;
     }
-    return this.#open && this.#available >= bytes;
+    return this.#has(bytes);
+  }
+
+  /** Also a draw of no bytes names the lot that it begins with. */
+  #has(bytes: number): boolean {
+    return this.#open && this.#held.length > 0 && this.#available >= bytes;
   }
 
   /** True when a draw of this size fits the ring; larger ones use `claim`. */
@@ -253,7 +248,7 @@ export class PureSupply {
     try {
       const held: HeldBlock[] = [];
       for (const { lotId, bytes, index, releasedAtMs } of blocks) {
-        const lot = await this.#catalog.ready(lotId);
+        const lot = await this.#lotOf(lotId);
         const commitment = lot.commitment && (await this.#committed(lot.id, lot.commitment, index, bytes));
         if (lot.commitment !== undefined && commitment === undefined) continue;
         const size = bytes.length;
@@ -265,6 +260,12 @@ export class PureSupply {
       const kept = new Set(usable.map(({ bytes }) => bytes));
       for (const { bytes } of blocks) if (!kept.has(bytes)) wipe(bytes);
     }
+  }
+
+  async #lotOf(id: string): Promise<LotRecord> {
+    if (this.#lot?.id !== id) this.#lot = await this.#store.lot(id);
+    assert(this.#lot !== undefined, `lot ${id} has blocks but no record`);
+    return this.#lot;
   }
 
   /** Undefined for a block that is not the one which the leaf of its lot holds it to: nobody gets its bytes. */
@@ -297,7 +298,6 @@ export class PureSupply {
     while (left > 0) {
       const block = this.#held[0];
       const bytes = Math.min(left, block.left);
-      this.#catalog.add(block.lot);
       addShare(shares, block, bytes);
       block.left -= bytes;
       left -= bytes;
@@ -316,9 +316,9 @@ function addShare(shares: LotShare[], block: HeldBlock, bytes: number): void {
   const { lot, index, size, left, releasedAtMs } = block;
   const offset = index * PURE_BLOCK_BYTES + size - left;
   const last = shares.at(-1);
-  if (last?.lotId === lot.id && last.offset + last.bytes === offset) {
+  if (last?.lot.id === lot.id && last.offset + last.bytes === offset) {
     shares[shares.length - 1] = { ...last, bytes: last.bytes + bytes };
-  } else shares.push({ lotId: lot.id, offset, bytes, releasedAtMs });
+  } else shares.push({ lot, offset, bytes, releasedAtMs });
 }
 
 /** What a large draw that consumed so many bytes of these blocks took, in order: whole pieces. */

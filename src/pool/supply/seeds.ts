@@ -5,8 +5,12 @@ import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
 import { HASH_BYTES, seedHash } from '../../crypto/merkle.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
-import { type ClaimedBlock, type LotCommitment, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
-import type { LotCatalog } from './catalog.ts';
+import {
+  type ClaimedBlock,
+  type LotCommitment,
+  type LotRecord,
+  SEED_BLOCK_BYTES,
+} from '../../ledger/records.ts';
 
 /**
  * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval
@@ -40,11 +44,8 @@ export interface SeedInForce {
   readonly dueAtMonotonicMs: number;
 }
 
-/**
- * Told of each new seed, synchronously, when its lot's record is in the catalog; must copy what it keeps of
- * `quantumSeed`, which is wiped on return.
- */
-export type SeedListener = (seed: SeedInForce, quantumSeed: Uint8Array) => void;
+/** Told of each new seed and its lot, synchronously; must copy what it keeps of `quantumSeed`, which is wiped on return. */
+export type SeedListener = (seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord) => void;
 
 interface GroupState {
   readonly group: SeedGroup;
@@ -62,7 +63,6 @@ const EARLY_FRACTION = 0.02;
  */
 export class SeedSchedule {
   readonly #store: EntropyStore;
-  readonly #catalog: LotCatalog;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #listeners: SeedListener[] = [];
@@ -71,9 +71,8 @@ export class SeedSchedule {
   readonly #retired = new Set<string>();
   #open = true;
 
-  constructor(store: EntropyStore, catalog: LotCatalog, clock: Clock, log: Log) {
+  constructor(store: EntropyStore, clock: Clock, log: Log) {
     this.#store = store;
-    this.#catalog = catalog;
     this.#clock = clock;
     this.#log = log;
   }
@@ -171,7 +170,9 @@ export class SeedSchedule {
     // Durable before use, and one count for all intervals of a tier: a certificate names a seed by tier and
     // number.
     const generation = await this.#store.nextSeedGeneration(state.group.tier);
-    const { commitment } = await this.#catalog.ready(lotId);
+    const lot = await this.#store.lot(lotId);
+    assert(lot !== undefined, `lot ${lotId} has blocks but no record`);
+    const { commitment } = lot;
     if (!this.#open || this.#retired.has(lotId)) return false;
     if (commitment !== undefined && !isCommitted(commitment, index, bytes)) {
       this.#log.error({ lot: lotId, seed: index }, 'a seed that is not what its lot committed to was erased');
@@ -187,7 +188,7 @@ export class SeedSchedule {
       seededAtMs: this.#clock.wallMs(),
       dueAtMonotonicMs: this.#clock.monotonicMs() + state.group.intervalMs,
     };
-    for (const listener of this.#listeners) listener(seed, bytes);
+    for (const listener of this.#listeners) listener(seed, bytes, lot);
     state.current = seed; // in force only when every front has it
     this.#log.info({ group: name, generation, lot: lotId }, 'seed taken');
     return true;

@@ -27,7 +27,7 @@ export class DrawMeter {
   /** Bytes drawn since the meter was attached. */
   get drawnBytes(): number {
     let bytes = this.#fromRings + this.#byWorkers - this.#sampled;
-    for (const { system } of this.#supplies) bytes += system.reader.consumedBytes;
+    for (const { system } of this.#supplies) bytes += system.consumedBytes;
     for (const { reader } of this.#streams) bytes += reader.consumedBytes;
     return bytes;
   }
@@ -62,10 +62,10 @@ export class DrawMeter {
     const meter = this;
     this.#wrap(PureSupply.prototype, 'tryDraw', (tryDraw) => {
       return function (this: PureSupply, bytesMax, use) {
-        return tryDraw.call(this, bytesMax, (reader) => {
+        return tryDraw.call(this, bytesMax, (reader, first) => {
           const before = reader.consumedBytes;
           try {
-            return use(reader);
+            return use(reader, first);
           } finally {
             meter.#fromRings += reader.consumedBytes - before;
           }

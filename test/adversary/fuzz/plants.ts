@@ -26,7 +26,7 @@ export const PLANTS: readonly Plant[] = [
     foundBy: 'table',
     plant: (world) =>
       parsing('floats', (parse, content) => {
-        world.meter.supply.system.reader.u32();
+        world.meter.supply.system.u32();
         return parse(content);
       }),
   },

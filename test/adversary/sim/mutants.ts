@@ -230,7 +230,6 @@ export const MUTANTS: readonly Mutant[] = [
             const other: Listener = {
               answered: (answer, atMs) => listener.answered(answer, atMs),
               replayed: (first) => listener.replayed(first),
-              quoted: (quote) => listener.quoted(quote),
               refused,
             };
             own.call(this, ask, other, account, reservation, plan, nowMs);

@@ -12,6 +12,7 @@ import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
 import {
+  FRONT_TOLD,
   type FrontCommands,
   type FrontStack,
   type MainThread,
@@ -160,7 +161,7 @@ async function openFront(
 ): Promise<{ front: NodeFront; running: RunningFront }> {
   const [port, farPort] = portPair(machine, random);
   let served: FrontCommands;
-  const link = new Link<FrontCommands, MainThread>(port, { serve: mainThread });
+  const link = new Link<FrontCommands, MainThread>(port, { serve: mainThread, told: FRONT_TOLD });
   const far = new Link<MainThread, FrontCommands>(farPort, {
     get serve() {
       return served;
@@ -177,7 +178,7 @@ async function openFront(
   });
   served = watchedFront(stack, place, seen);
   const { port: listensOn, baseUrl } = stack;
-  const commands = place === 0 ? served : link.remote(['lotsRevoked', 'fillPure', 'sample', 'drain']);
+  const commands = place === 0 ? served : link.calls;
   const end = async () => {
     stack.close();
     close();

@@ -5,7 +5,6 @@ import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import type { Collector } from '../../../src/pool/intake/collector.ts';
-import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { SeedSchedule } from '../../../src/pool/supply/seeds.ts';
 import {
@@ -563,9 +562,8 @@ describe('a closed source', () => {
       onLot: () => onLot(),
       onClosed: () => onClosed(),
     });
-    const catalog = new LotCatalog(ledger);
-    const schedule = new SeedSchedule(ledger, catalog, time.clock, silentLog);
-    const pure = new PureSupply(ledger, catalog, silentLog);
+    const schedule = new SeedSchedule(ledger, time.clock, silentLog);
+    const pure = new PureSupply(ledger, silentLog);
     const group = schedule.add({ tier: 'pro', intervalMs: HOUR_MS });
     let hadPure = false;
     onLot = async () => {

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
-import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { SeedSchedule } from '../../../src/pool/supply/seeds.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -49,7 +48,7 @@ describe('what a lot committed to', () => {
       const { ledger } = await committedLedger();
       const { changedLedger, given } = changing(ledger, changed);
       const log = recordingLog();
-      const supply = new PureSupply(changedLedger, new LotCatalog(changedLedger), log);
+      const supply = new PureSupply(changedLedger, log);
       await supply.fill(1_024);
       assert.equal(supply.available(), usable * 4_096);
       assert.equal(log.errors().length, 3 - usable);
@@ -64,7 +63,7 @@ describe('what a lot committed to', () => {
       const { clock, ledger } = await committedLedger();
       const { changedLedger } = changing(ledger, changed);
       const log = changed === null ? silentLog : recordingLog();
-      const schedule = new SeedSchedule(changedLedger, new LotCatalog(changedLedger), clock, log);
+      const schedule = new SeedSchedule(changedLedger, clock, log);
       const seen: number[] = [];
       schedule.onSeed(({ index }) => seen.push(index));
       const pro = schedule.add({ tier: 'pro', intervalMs: 3_600_000 });

@@ -8,7 +8,7 @@ import {
   expandPieces,
   type RefillOrder,
   SeededKeystream,
-  SystemStream,
+  systemReader,
 } from '../../../src/pool/supply/keystream.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { mixedPiece, systemGives, systemPiece } from '../../support/system-entropy.ts';
@@ -269,7 +269,7 @@ describe('system stream', () => {
     const pieces = [keys.subarray(0, 32), keys.subarray(32)].map((key) =>
       systemPiece(key, PIECE_OUTPUT_BYTES),
     );
-    const { reader } = new SystemStream();
+    const reader = systemReader();
     const out = new Uint8Array(2 * PIECE_OUTPUT_BYTES - 5);
     reader.fill(out.subarray(0, 7));
     reader.fill(out.subarray(7));

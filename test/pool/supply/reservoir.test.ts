@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { type Log, silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
-import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import type { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -43,8 +42,7 @@ class World {
 async function worldOf(...blocksOfLots: number[]) {
   const world = new World();
   for (const blocks of blocksOfLots) await world.addLot(blocks);
-  const catalog = new LotCatalog(world.ledger);
-  return { world, catalog, supply: new PureSupply(world.ledger, catalog, silentLog) };
+  return { world, supply: supplyOf(world.ledger) };
 }
 
 function take(bytes: number): (reader: EntropyReader) => Uint8Array {
@@ -80,7 +78,7 @@ async function holdingClaims(...blocksOfLots: number[]) {
 }
 
 function supplyOf(ledger: Ledger, log: Log = silentLog): PureSupply {
-  return new PureSupply(ledger, new LotCatalog(ledger), log);
+  return new PureSupply(ledger, log);
 }
 
 type Step =
@@ -108,7 +106,7 @@ describe('pure supply', () => {
   it('hands every byte out once, books it under its lot, and knows exactly what it holds', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const { world, catalog, supply } = await worldOf(10);
+        const { world, supply } = await worldOf(10);
         const seen = new Set<number>();
         let fromRing = 0;
         let claimedBytes = 0;
@@ -129,7 +127,6 @@ describe('pure supply', () => {
             const blocks = await supply.claim(each.bytes);
             for (const { lot, bytes } of blocks ?? []) {
               assert.deepEqual(world.lotsOf(wordsOf(bytes)), [lot.id]);
-              assert.equal(catalog.get(lot.id).id, lot.id);
               claimedBytes += bytes.length;
               spend(wordsOf(bytes));
             }
@@ -137,8 +134,11 @@ describe('pure supply', () => {
           if (each.act === 'try' || each.act === 'draw') {
             const size = Math.min(4 * each.words, 32 * KIB - 4 * each.spare);
             if (each.act === 'draw') await supply.fill(size + 4 * each.spare);
-            const first = supply.nextLotId();
-            const drawn = supply.tryDraw(size + 4 * each.spare, take(size));
+            let first = '';
+            const drawn = supply.tryDraw(size + 4 * each.spare, (reader, lot) => {
+              first = lot.id;
+              return take(size)(reader);
+            });
             if (drawn === undefined) {
               assert.ok(supply.available() < size + 4 * each.spare);
             } else {
@@ -150,11 +150,10 @@ describe('pure supply', () => {
               );
               fromRing += pieces;
               assert.deepEqual(
-                [...new Set(drawn.shares.map(({ lotId }) => lotId))],
+                [...new Set(drawn.shares.map(({ lot }) => lot.id))],
                 world.lotsOf(wordsOf(drawn.value)),
               );
-              assert.equal(drawn.shares[0].lotId, first);
-              for (const { lotId } of drawn.shares) assert.equal(catalog.get(lotId).id, lotId);
+              assert.equal(drawn.shares[0].lot.id, first);
             }
           }
           await settle();
@@ -190,7 +189,6 @@ describe('pure supply', () => {
     supply.withdraw(new Set(['lot_1']));
     release();
     assert.equal(await filled, true);
-    assert.equal(supply.nextLotId(), 'lot_2');
     assert.equal(supply.available(), 3 * PURE_BLOCK_BYTES);
     assert.deepEqual(claimed.map(isZero), [true, true, true, false, false, false]);
   });
@@ -219,7 +217,8 @@ describe('pure supply', () => {
     assert.ok(!isZero(claimed[0].subarray(608, 612)));
     const drawn = supply.tryDraw(KIB, take(KIB))!;
     assert.deepEqual(wordsOf(drawn.value)[0], 1 + 608 / 4);
-    assert.deepEqual(drawn.shares, [{ lotId: 'lot_1', offset: 608, bytes: KIB, releasedAtMs: 0 }]);
+    const [{ lot, ...share }, ...others] = drawn.shares;
+    assert.deepEqual([lot.id, share, others], ['lot_1', { offset: 608, bytes: KIB, releasedAtMs: 0 }, []]);
     assert.ok(isZero(claimed[0].subarray(0, 608 + KIB)));
   });
 
@@ -249,7 +248,6 @@ describe('pure supply', () => {
     assert.equal(claimed.length, 16);
     for (const bytes of claimed) assert.ok(isZero(bytes));
     assert.equal(supply.available(), 0);
-    assert.equal(supply.nextLotId(), undefined);
     assert.equal(supply.tryDraw(1, take(1)), undefined);
     assert.equal(await supply.fill(1), false);
     assert.equal(await supply.claim(1), undefined);
@@ -366,18 +364,5 @@ describe('pure supply', () => {
     assert.equal(claimed.length, 8);
     for (const bytes of claimed) assert.ok(isZero(bytes));
     assert.equal(supply.available(), 0);
-  });
-
-  it('has the record of a lot that the catalog forgot while its bytes lay in the ring', async () => {
-    const { catalog, supply } = await worldOf(1, 1);
-    await supply.fill(PURE_BLOCK_BYTES);
-    for (let i = 0; i < 2_048; i++) catalog.add(lotRecord(`other_${i}`));
-    assert.throws(() => catalog.get('lot_1'), { name: 'InvariantError' });
-    assert.equal(catalog.get(supply.nextLotId()!).id, 'lot_1');
-    const drawn = supply.tryDraw(PURE_BLOCK_BYTES + 4, take(PURE_BLOCK_BYTES + 4))!;
-    assert.deepEqual(
-      drawn.shares.map(({ lotId }) => catalog.get(lotId).id),
-      ['lot_1', 'lot_2'],
-    );
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { type SeedInForce, SeedSchedule } from '../../../src/pool/supply/seeds.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { memoryLedger } from '../../support/memory-ledger.ts';
@@ -29,11 +28,10 @@ async function seeded(seeds: number, calls: Parameters<typeof withCalls>[1] = {}
 }
 
 function scheduleOn(ledger: Ledger, clock: ManualClock) {
-  const catalog = new LotCatalog(ledger);
-  const schedule = new SeedSchedule(ledger, catalog, clock, silentLog);
+  const schedule = new SeedSchedule(ledger, clock, silentLog);
   const given: Given[] = [];
-  schedule.onSeed((seed, bytes) => {
-    assert.equal(catalog.get(seed.lotId).id, seed.lotId);
+  schedule.onSeed((seed, bytes, lot) => {
+    assert.equal(lot.id, seed.lotId);
     given.push({ seed, words: wordsOf(bytes), bytes });
   });
   return { schedule, given };
