@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PostgresPair, serverPrograms } from '../test/adversary/cluster/postgres-pair.ts';
+import { PostgresPair, serverPrograms } from '../test/support/postgres-pair.ts';
 import { threadTimes } from '../test/support/process-usage.ts';
 import { endWithUs } from './support/children.ts';
 import { hammered } from './support/measured.ts';

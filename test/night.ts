@@ -1,8 +1,8 @@
-// `npm run test:night [-- STEP...] [--minutes N] [--seed N]`: what explores, for as long as is given, with seeds that nobody chose. Each
-// seed is printed at the start and, with the command that repeats it, at a failure; `--seed` repeats a whole night. A table
-// of all steps ends it, and it exits with 1 when one failed, died, fell silent or ended without its last line.
+// `npm run test:night [-- STEP...] [--minutes N] [--seed N] [--plant BUG]`: what explores, for as long as is given, with seeds that nobody chose. Each
+// seed is printed at the start and, with the command that repeats it, at a failure; `--seed` repeats a whole night, and `--plant`
+// puts a bug of test/adversary/sim/mutants.ts into the simulation, to see that a night can fail. A table of all steps ends it, and it exits with 1 when one failed, died, fell silent or ended without its last line.
 import { randomInt } from 'node:crypto';
-import { aligned, readOptions, say } from './adversary/program.ts';
+import { aligned, NOT_GIVEN, readOptions, say } from './adversary/program.ts';
 import { Chance } from './support/chance.ts';
 import { type Ended, runProcess } from './support/test-process.ts';
 
@@ -30,7 +30,11 @@ const simulation = (name: string, ...args: string[]): Step => ({
   name,
   share: 0.14,
   command: (seed, minutes) =>
-    program('test/adversary/sim/run.ts', '--seed', seed, '--minutes', minutes, ...args),
+    program(
+      'test/adversary/sim/run.ts',
+      ...['--seed', seed, '--minutes', minutes, ...args],
+      ...(plant === undefined ? [] : ['--mutant', plant]),
+    ),
   ends: /^\d+ seeds, \d+ broken$/m,
 });
 const cluster = (name: string, ...args: string[]): Step => ({
@@ -100,7 +104,8 @@ const STEPS: readonly Step[] = [
   { name: 'long', command: () => program('test/run.ts', '--long'), ends: /^\d+ passed, \d+ failed/m },
 ];
 
-const { minutes, seed: nightSeed, operands } = readOptions({ minutes: 480, seed: randomInt(SEEDS) });
+const asked = { minutes: 480, seed: randomInt(SEEDS), plant: NOT_GIVEN };
+const { minutes, seed: nightSeed, plant, operands } = readOptions(asked);
 if (!(minutes > 0) || !Number.isSafeInteger(nightSeed))
   throw new Error('--minutes is a number above 0, and --seed is a whole number');
 const chosen = STEPS.filter(

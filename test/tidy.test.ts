@@ -132,12 +132,14 @@ describe('the house', () => {
     assert.deepEqual(wrong, [], 'a file imports its own room or a lower floor (ARCHITECTURE.md)');
   });
 
-  it('tests know nothing of the bench, and scripts nothing of either', () => {
-    const others = ['test', 'scripts'].flatMap(sourceFiles).flatMap(({ path, imports }) => {
-      const named = imports.map((name) => relative(root, resolve(root, dirname(path), name)));
-      const forbidden = path.startsWith('scripts') ? /^(bench|test)\// : /^bench\//;
-      return named.filter((name) => forbidden.test(name)).map((name) => `${path} imports ${name}`);
-    });
+  it('the bench knows what tests share, tests nothing of the bench, and scripts nothing of either', () => {
+    const forbidden = { test: /^bench\//, scripts: /^(bench|test)\//, bench: /^test\/(?!support\/)/ };
+    const others = Object.entries(forbidden).flatMap(([folder, pattern]) =>
+      sourceFiles(folder).flatMap(({ path, imports }) => {
+        const named = imports.map((name) => relative(root, resolve(root, dirname(path), name)));
+        return named.filter((name) => pattern.test(name)).map((name) => `${path} imports ${name}`);
+      }),
+    );
     assert.deepEqual(others, [], 'the bench runs on what tests have: share it in test/support');
   });
 

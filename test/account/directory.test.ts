@@ -31,6 +31,16 @@ async function world() {
   return { clock, ledger, record, key, text, cells, open };
 }
 
+describe('a directory that is closed', () => {
+  it('takes no more changes', async () => {
+    const { open, ledger, clock } = await world();
+    const directory = await open();
+    directory.close();
+    const { id } = await createAccount(ledger, clock, { name: 'Ben', tier: 'pro' });
+    assert.equal(directory.account(id), undefined);
+  });
+});
+
 describe('authentication', () => {
   it('gives the account and the key, the same object each time', async () => {
     const { open, text, record, key } = await world();

@@ -32,6 +32,14 @@ function memoryStore(): LimitStore {
 }
 
 describe('a node of several', () => {
+  it('tells who asks for an account that it does not have to ask again in a second', async () => {
+    const shared = new SharedLimits({ limits: new MemoryLimits().node('a'), log: silentLog });
+    await assert.rejects(shared.ask(7, 1), ({ code, facts }: ApiError) => {
+      assert.deepEqual([code, facts.retryAfterS], ['overloaded', 1]);
+      return true;
+    });
+  });
+
   it('holds as many requests as its rate lets through, and makes good at each look what was used', async () => {
     const nodes = await LimitNodes.startRate(memoryStore(), 2, 600);
     for (let looks = 0; looks < 2; looks++) await nodes.look(); // the first node learns that there is another

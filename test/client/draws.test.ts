@@ -4,22 +4,22 @@ import { after, before, describe, it } from 'node:test';
 import { QrnClient } from '../../clients/typescript/src/client.ts';
 import type { DrawDocument } from '../../clients/typescript/src/draws.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
-import { CuttingProxy } from '../support/cutting-proxy.ts';
+import { Link } from '../support/link.ts';
 import { TestServer } from '../support/server.ts';
 
 /** Committed draws by the client, of the real service; `distant` loses replies on its way. */
 let server: TestServer;
 let client: QrnClient;
-let proxy: CuttingProxy;
+let link: Link;
 let distant: QrnClient;
 before(async () => {
   server = await TestServer.shared();
   const { key } = await server.account('pro');
   client = new QrnClient({ baseUrl: server.baseUrl, key });
-  proxy = await CuttingProxy.start(Number(new URL(server.origin).port));
-  distant = new QrnClient({ baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key });
+  link = await Link.open(server.port);
+  distant = new QrnClient({ baseUrl: `http://127.0.0.1:${link.port}/v1`, key });
 });
-after(() => proxy.close());
+after(() => link.close());
 
 const ITEMS = ['ada', 'grace', 'barbara', 'katherine'];
 const RAFFLE = { winners: { count: 2, list: { items: ITEMS } }, purpose: 'raffle of the client' } as const;
@@ -70,7 +70,7 @@ describe('draws', () => {
     const nonceSha256 = createHash('sha256').update(nonce).digest('hex');
     const { id } = await client.draws.create({ ...RAFFLE, nonceSha256 });
     await assert.rejects(client.draws.reveal(id, Uint8Array.of(1)), { code: 'invalid_nonce' });
-    proxy.cutNext('reply', 1); // the retry may come before or after the end
+    link.loseNext('reply', 1); // the retry may come before or after the end
     await distant.draws.reveal(id, nonce);
     const draw = await client.draws.wait(id);
     assert.deepEqual([draw.state, draw.outcome?.nonce], ['revealed', 'c0ffee']);
@@ -78,7 +78,7 @@ describe('draws', () => {
 
   it('are cancelled once, also where the reply was lost', async () => {
     const { id } = await client.draws.create({ ...RAFFLE, revealAt: later() });
-    proxy.cutNext('reply', 1);
+    link.loseNext('reply', 1);
     const cancelled = await distant.draws.cancel(id);
     assert.deepEqual([cancelled.id, cancelled.state], [id, 'cancelled']);
     assert.equal((await client.draws.get(id)).state, 'cancelled');
@@ -87,10 +87,10 @@ describe('draws', () => {
 
   it('are paid once, also where the reply was lost', async () => {
     const before = await used();
-    proxy.requests.length = 0;
-    proxy.cutNext('reply', 2);
+    link.requests.length = 0;
+    link.loseNext('reply', 2);
     const draw: DrawDocument = await distant.draws.create({ ...RAFFLE, revealAt: later() });
-    assert.equal(proxy.requests.length, 3);
+    assert.equal(link.requests.length, 3);
     assert.equal(draw.state, 'committed');
     assert.equal(await used(), before + 32);
   });

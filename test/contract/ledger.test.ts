@@ -1,26 +1,10 @@
-import { after, type TestContext } from 'node:test';
-import type { Ledger } from '../../src/ledger/ledger.ts';
-import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { openTestLedger } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
-import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
 import { MemoryNodes } from '../support/memory-nodes.ts';
-import { drawsContract } from './draws.contract.ts';
-import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
+import { contract, onFolder } from './ledgers.ts';
 import { inTurn, nodesContract } from './nodes.contract.ts';
-import { sourcesContract } from './sources.contract.ts';
-
-/** Both suites on one implementation. */
-function contract(
-  name: string,
-  open: (t: TestContext) => Promise<OpenLedger>,
-  options: ContractOptions = {},
-): void {
-  ledgerContract(name, open, options);
-  sourcesContract(name, open, options);
-  drawsContract(name, open);
-}
 
 contract(
   'memory',
@@ -32,20 +16,6 @@ contract(
   },
   { withoutBackup: 'it forgets with its process' },
 );
-
-function onFolder(openLedger: (path: string, clock: ManualClock) => Promise<Ledger>) {
-  return async (t: TestContext) => {
-    const path = temporaryFolder(t);
-    const clock = new ManualClock(NOON_MS);
-    let ledger = await openLedger(path, clock);
-    const reopen = async () => {
-      await ledger.close();
-      ledger = await openLedger(path, clock);
-      return ledger;
-    };
-    return { ledger, clock, reopen, current: () => ledger, close: () => ledger.close() };
-  };
-}
 
 contract(
   'two nodes in memory in turn',
@@ -78,31 +48,3 @@ contract(
   'LMDB',
   onFolder((path, clock) => openTestLedger(path, { clock })),
 );
-for (const durability of ['fsync', 'commit'] as const) {
-  ledgerContract(
-    `LMDB behind the journal of a front, durability ${durability}`,
-    onFolder((path, clock) => openJournaledLedger(path, { durability, clock })),
-    { withoutRepeats: 'a front commits each segment once, and what the journal has was acknowledged' },
-  );
-}
-
-const thread = new LedgerThread();
-after(() => thread.stop());
-
-contract('LMDB behind a thread', async (t) => {
-  const path = temporaryFolder(t);
-  const clock = new SharedClock(NOON_MS);
-  let opened = await thread.open(path, 'fsync', clock);
-  const reopen = async () => {
-    await opened.close();
-    opened = await thread.open(path, 'fsync', clock);
-    return opened.ledger;
-  };
-  return {
-    ledger: opened.ledger,
-    clock,
-    reopen,
-    current: () => opened.ledger,
-    close: () => opened.close(),
-  };
-});

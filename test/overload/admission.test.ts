@@ -58,6 +58,25 @@ describe('what an answer is thought to cost', () => {
     assert.ok(ofForm('octet-stream') < ofForm('msgpack') && ofForm('msgpack') < cost);
   });
 
+  it('is one figure for each way of making integers', () => {
+    const { admission, here } = subject();
+    const ways = [{}, { unique: true }, { sort: 'ascending' }] as const;
+    const values = ways.map(
+      (way): ValueRequest => ({
+        ...{ kind: 'integers', count: 10_000, min: 0, max: 99_999, unique: false, sort: 'none', ...way },
+      }),
+    );
+    const costs = () => values.map((each) => admission.costUs(answer(each)));
+    for (const [i, each] of values.entries()) {
+      const before = costs();
+      here(each, before[i] / 100);
+      assert.deepEqual(
+        costs().map((cost, at) => cost === before[at]),
+        values.map((_, at) => at !== i),
+      );
+    }
+  });
+
   it('does not believe one answer that was held up', () => {
     const { admission, here } = subject();
     const before = admission.costUs(answer(uuids(10_000)));
@@ -78,6 +97,14 @@ describe('the queue of the workers', () => {
     const all = Array.from({ length: LIMITS.largeAnswersMax }, (_, i) => held(admission, uuids(3_000), i));
     assert.throws(() => held(admission, uuids(3_000), 1_000), isOverloaded);
     for (const each of all) each.finish(0.2);
+  });
+
+  it('is empty again when all is made: what is dearer than its bound is let in then', () => {
+    const { admission } = subject();
+    held(admission, uuids(3_000)).finish(0.2);
+    const dear = { ...answer(uuids(1e9)), valuesBytesMax: 1, memoryBytesMax: 1 };
+    assert.doesNotThrow(() => admission.enterQueue(dear));
+    assert.throws(() => held(admission, uuids(3_000)), isOverloaded);
   });
 });
 

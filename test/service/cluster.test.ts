@@ -9,8 +9,8 @@ import { verify } from '../../src/cli/verify.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { parseNote, parseProof } from '../../src/crypto/note.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
-import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { fetchWhole } from '../support/http.ts';
+import { Link } from '../support/link.ts';
 import { databaseOf, freshDatabase, socketOf } from '../support/postgres.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
@@ -26,26 +26,24 @@ interface Answer {
 suite('two nodes on one PostgreSQL', () => {
   const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `qrn-node-${name}-`)));
   const nodes: LocalService[] = [];
-  const closings: (() => void)[] = [];
   let url: string;
-  /** The same, through the proxy. */
-  let proxied: string;
+  /** The same, by way of the link. */
+  let linked: string;
   /** Between the second node and the database. */
-  let proxy: CuttingProxy;
+  let link: Link;
 
   function start(i: number): Promise<LocalService> {
     const environment = [
       { QRN_LEDGER: url, QRN_NODE: 'a' },
-      { QRN_LEDGER: proxied, QRN_NODE: 'b' },
+      { QRN_LEDGER: linked, QRN_NODE: 'b' },
     ];
     return LocalService.start(environment[i], {}, { dataDir: folders[i] });
   }
 
   before(async () => {
     url = await freshDatabase();
-    const opened = await CuttingProxy.open({ after: (close) => closings.push(close) }, socketOf(url));
-    ({ proxy } = opened);
-    proxied = `postgres://qrn@127.0.0.1:${opened.port}/${databaseOf(url)}`;
+    link = await Link.open(socketOf(url));
+    linked = `postgres://qrn@127.0.0.1:${link.port}/${databaseOf(url)}`;
     for (const i of [0, 1]) {
       if (i > 0) cpSync(join(folders[0], 'keys'), join(folders[i], 'keys'), { recursive: true });
       nodes.push(await start(i));
@@ -55,7 +53,7 @@ suite('two nodes on one PostgreSQL', () => {
 
   after(async () => {
     await Promise.all(nodes.map((node) => node.stop()));
-    for (const close of closings) close();
+    link.close();
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
@@ -197,12 +195,12 @@ suite('two nodes on one PostgreSQL', () => {
     const [, b] = nodes;
     const ready = async () => (await (await fetchWhole(`${b.origin}/readyz`)).text()).trim();
     await until('it is ready', async () => (await ready()) === 'ready');
-    proxy.setSilent(true);
+    link.cut();
     const silentAtMs = performance.now();
     await until('it is not ready', async () => (await ready()) === 'database-away');
     const passedMs = performance.now() - silentAtMs;
     assert.ok(passedMs < 8_000, `it said ready for ${Math.round(passedMs)} ms`);
-    proxy.setSilent(false);
+    link.healWithLoss();
     await until('it is ready again', async () => (await ready()) === 'ready');
   });
 
@@ -212,7 +210,7 @@ suite('two nodes on one PostgreSQL', () => {
     const ready = async () => (await (await fetchWhole(`${b.origin}/readyz`)).text()).trim();
     assert.equal((await b.checks())['ledger:database'][0].status, 'pass');
     assert.ok(await isUp());
-    proxy.setAway(true);
+    link.setAway(true);
     await until('it refuses', async () => (await b.ask('/uuid', a.key)).status === 503);
     const refused = await b.ask<{ error: { code: string } }>('/uuid', a.key);
     assert.equal(refused.status, 503);
@@ -223,7 +221,7 @@ suite('two nodes on one PostgreSQL', () => {
     assert.equal((await b.checks())['ledger:database'][0].status, 'fail', 'health answers');
     assert.equal((await fetchWhole(`${b.origin}/livez`)).status, 200);
     assert.equal((await a.ask('/uuid', a.key)).status, 200, 'the other node goes on');
-    proxy.setAway(false);
+    link.setAway(false);
     await until('it is ready', async () => (await ready()) === 'ready');
     await until('it answers', async () => (await b.ask('/uuid', a.key)).status === 200);
     assert.deepEqual((await a.service.ledger.audit()).problems, []);
@@ -238,9 +236,9 @@ for (const [during, statement] of [
 ] as const) {
   test(`a node whose database goes away while ${during} ends, and says where PostgreSQL does not answer`, async (t) => {
     const url = await freshDatabase();
-    const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
-    const place = `127.0.0.1:${port}/${databaseOf(url)}`;
-    proxy.setAwayAt(statement);
+    const away = await Link.openFor(t, socketOf(url));
+    const place = `127.0.0.1:${away.port}/${databaseOf(url)}`;
+    away.setAwayAt(statement);
     const environment = {
       QRN_LEDGER: `postgres://qrn:geheim@${place}`,
       QRN_NODE: 'a',

@@ -9,14 +9,14 @@ import { fence } from '../../../src/ledger/postgres/node.ts';
 import { ENTRY_BYTES } from '../../../src/ledger/segment.ts';
 import { SEGMENT_TIMES, SEGMENTS } from '../../../src/ledger/tables.ts';
 import { Chance } from '../../support/chance.ts';
+import { Link } from '../../support/link.ts';
 import { administer } from '../../support/postgres.ts';
+import type { PostgresPair } from '../../support/postgres-pair.ts';
 import { freePort } from '../../support/programs.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
-import { Link } from './link.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode } from './node.ts';
-import type { PostgresPair } from './postgres-pair.ts';
 import { openTool } from './tool.ts';
 
 /** What an account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */

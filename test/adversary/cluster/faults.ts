@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PostgresPair } from '../../support/postgres-pair.ts';
 import { until } from '../../support/server.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
-import type { PostgresPair } from './postgres-pair.ts';
 
 /** Where faults happen. */
 export interface Arena {

@@ -7,11 +7,11 @@
 import { randomInt } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Chance } from '../../support/chance.ts';
+import { PostgresPair, serverPrograms } from '../../support/postgres-pair.ts';
 import { aligned, readOptions, say } from '../program.ts';
 import type { Totals } from './cluster.ts';
 import { FAULTS, type FaultName, faultsOf, GROUPS } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
-import { PostgresPair, serverPrograms } from './postgres-pair.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
 import { scenariosHere } from './scenarios.ts';
 

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { qrn } from '../../../src/cli/commands.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { askOnce, type HttpRequest } from '../../support/http.ts';
+import type { PostgresPair } from '../../support/postgres-pair.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { type Environment, until } from '../../support/server.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
-import type { PostgresPair } from './postgres-pair.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TOTALS = { requests: 100_000, credits: 1_000_000 };

@@ -7,7 +7,6 @@ import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { sharedDirectoryIn } from '../../../src/ledger/postgres/directory.ts';
 import { fence } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
-import { CuttingProxy } from '../../support/cutting-proxy.ts';
 import {
   account,
   answer,
@@ -17,6 +16,7 @@ import {
   segment,
   TODAY,
 } from '../../support/ledger-records.ts';
+import { Link } from '../../support/link.ts';
 import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks } from '../../support/postgres-books.ts';
 
@@ -37,13 +37,13 @@ for (const lost of ['request', 'reply'] as const) {
   ] as const) {
     test(`a commit ${what} whose ${lost} is lost is sent again and stored once`, async (t) => {
       const url = await emptiedDatabase(t);
-      const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
-      const commitUrl = `postgres://qrn@127.0.0.1:${port}/${databaseOf(url)}`;
+      const link = await Link.openFor(t, socketOf(url));
+      const commitUrl = `postgres://qrn@127.0.0.1:${link.port}/${databaseOf(url)}`;
       const { books } = await openBooks(t, url, { commitUrl });
       await books.commit([filledSegment(1, 1)], []); // the connection is there
-      proxy.cutNext(lost);
+      link.loseNext(lost);
       await books.commit([segment(2, [entry(1, more), entry(2, more)])], answers);
-      assert.equal(proxy.cuts, 1);
+      assert.equal(link.losses, 1);
       const [{ requests }] = await books.usage(1, TODAY);
       assert.equal(requests, 3);
       const { answers: numbered } = await books.seriesPage('lottery', {
@@ -63,18 +63,18 @@ for (const lost of ['request', 'reply'] as const) {
 
 test('a reply that is lost at every place of a longer commit leaves each segment stored once', async (t) => {
   const url = await emptiedDatabase(t);
-  const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
-  const commitUrl = `postgres://qrn@127.0.0.1:${port}/${databaseOf(url)}`;
+  const link = await Link.openFor(t, socketOf(url));
+  const commitUrl = `postgres://qrn@127.0.0.1:${link.port}/${databaseOf(url)}`;
   const { books } = await openBooks(t, url, { commitUrl });
   await books.commit([filledSegment(1, 1)], []);
   for (let sequence = 2; sequence <= 5; sequence++) {
     const commits = [0, 1, 2].map((i) =>
       books.commit([segment(sequence * 10 + i, [entry(sequence * 10 + i, { label: LABEL })])], []),
     );
-    proxy.cutNext(sequence % 2 === 0 ? 'reply' : 'request');
+    link.loseNext(sequence % 2 === 0 ? 'reply' : 'request');
     await Promise.all(commits);
   }
-  assert.equal(proxy.cuts, 4);
+  assert.equal(link.losses, 4);
   const [{ requests }] = await books.usage(1, TODAY);
   assert.equal(requests, 13);
   const { series } = await books.seriesPage('lottery', { series: undefined, from: 1, limit: 9 });

@@ -12,7 +12,6 @@ import { fence, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { tx } from '../../../src/ledger/store.ts';
 import { ALLOWANCES, GRANTS, KEY_CLAIMS } from '../../../src/ledger/tables.ts';
-import { CuttingProxy } from '../../support/cutting-proxy.ts';
 import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
 import {
   block,
@@ -24,6 +23,7 @@ import {
   spend,
   submitted,
 } from '../../support/ledger-records.ts';
+import { Link } from '../../support/link.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, emptiedDatabase, emptyDatabase } from '../../support/postgres.ts';
 import { openBooks } from '../../support/postgres-books.ts';
@@ -135,11 +135,11 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
 
 test('a connection whose server is cut off is closed without an answer', async (t) => {
   const url = new URL(await emptiedDatabase(t));
-  const { proxy, port } = await CuttingProxy.open(t, `${url.searchParams.get('host')}/.s.PGSQL.5432`);
-  const through = `postgres://qrn@127.0.0.1:${port}${url.pathname}`;
+  const link = await Link.openFor(t, `${url.searchParams.get('host')}/.s.PGSQL.5432`);
+  const through = `postgres://qrn@127.0.0.1:${link.port}${url.pathname}`;
   const database = new Database({ url: through, log: silentLog });
   const session = await database.hold();
-  proxy.setSilent(true);
+  link.cut();
   await session.close();
 });
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type pg from 'pg';
-import { administer } from '../../support/postgres.ts';
-import { freePort } from '../../support/programs.ts';
-import { until } from '../../support/server.ts';
 import { Link } from './link.ts';
+import { administer } from './postgres.ts';
+import { freePort } from './programs.ts';
+import { until } from './server.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
