@@ -92,11 +92,16 @@ export async function auditBooks(
   ];
   const ids = new CertificateIds(openSecretFile(join(dataDir, 'keys', 'certificate-ids')));
   const stored = await ledger.accounts();
-  const walk = new BookWalk(new Set(numbered));
+  const walk = new BookWalk();
   for (const { accountId, clients } of known)
     walk.add(stored.find(({ id }) => id === accountId)!.number, clients.acknowledged, ids);
   await walk.all(ledger);
   violations.push(...walk.violations);
+  // the series is listed from its first public answer on
+  if (numbered.length > 0 && !numbered.every((place) => walk.numbered.delete(place)))
+    violations.push('the series lists an answer that has no serial');
+  if (numbered.length > 0 && walk.numbered.size > 0)
+    violations.push(`${walk.numbered.size} answers have serials that the series does not list`);
   const balances = await ledger.balances(periodOf(systemClock.wallMs()));
   const sums = { entries: 0, unacknowledged: 0, creditsBooked: 0 };
   const spent: BookFindings['spent'][number][] = [];
@@ -186,12 +191,9 @@ class BookWalk {
   readonly lots = new Set<string>();
   readonly seeds = new Set<string>();
   readonly #accounts = new Map<number, AccountWalk>();
-  readonly #numbered: ReadonlySet<number>;
+  /** Places of the answers that have serials. */
+  readonly numbered = new Set<number>();
   readonly #requests = new Set<string>();
-
-  constructor(numbered: ReadonlySet<number>) {
-    this.#numbered = numbered;
-  }
 
   add(accountNumber: number, acknowledged: Acknowledged, ids: CertificateIds): void {
     const walk = new AccountWalk(acknowledged, ids);
@@ -207,7 +209,9 @@ class BookWalk {
     for (let from = 0; ; ) {
       const segments = await ledger.segmentsFrom(from, SEGMENTS_AT_ONCE);
       if (segments.length === 0) break;
-      for (const { sequence, sources, entries } of segments) {
+      for (const { sequence, sources, entries, notes = [] } of segments) {
+        for (const { index, label } of notes)
+          if (label.serial !== undefined) this.numbered.add(placeOf(sequence, index));
         for (const { mode, lotIds, drawn } of sources) {
           for (const id of lotIds) this.lots.add(id);
           if (mode === 'quantum-seeded') this.seeds.add(`${lotIds[0]} ${drawn[0].offset}`);
@@ -246,7 +250,7 @@ class BookWalk {
       entry.valueCount === values &&
       entry.credits === credits;
     if (!isSame) this.violations.push(`certificate ${place} is not what its client was told`);
-    if (isNumbered !== this.#numbered.has(place))
+    if (isNumbered !== this.numbered.has(place))
       this.violations.push(
         `certificate ${place} was asked for ${isNumbered ? 'with' : 'without'} a purpose, unlike its serial`,
       );

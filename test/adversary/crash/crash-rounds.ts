@@ -88,6 +88,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> 
       report?.(
         `round ${round}: ${acknowledged.count - before} answers acknowledged, ${all.length} violations`,
       );
+      for (const violation of all) report?.(`round ${round}: ${violation}`);
       options.onRound?.(rounds[round - 1]);
       if (isBroken || round === options.rounds || options.isOver?.()) return rounds;
       server = await TestServer.start(environment, dataDir);
