@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -18,18 +18,31 @@ function inContext(ignoreFile: string, path: string): boolean {
 
 describe('the container image', () => {
   const dockerfile = read('deploy/Dockerfile');
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list]) =>
+    list.split(' ').map((each) => each.replace(/^\.\//, '')),
+  );
 
   it('copies only files that exist and that the build context contains', () => {
     const ignoreFile = read('deploy/Dockerfile.dockerignore');
     assert.match(ignoreFile, /^\*$/m, 'the context excludes everything that is not listed');
-    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, list]) =>
-      list.split(' '),
-    );
     assert.ok(copied.includes('scripts/stripped.mjs'));
-    for (const path of copied.map((each) => each.replace(/^\.\//, ''))) {
+    for (const path of copied) {
       assert.ok(existsSync(join(root, path)), `${path} does not exist`);
       assert.ok(inContext(ignoreFile, path), `deploy/Dockerfile.dockerignore excludes ${path}`);
     }
+  });
+
+  it('holds whatever a command of qrn loads', () => {
+    const folder = scratchFolder();
+    for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const load =
+      "const { qrn } = await import('./src/cli/commands.ts'); for (const each of (await qrn.words()).commands) await each.words();";
+    const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module'];
+    const { status, stderr } = spawnSync(process.execPath, [...flags, '-e', load], {
+      ...{ cwd: folder, encoding: 'utf8' },
+    });
+    assert.deepEqual([status, stderr], [0, '']);
   });
 
   it('starts from the release of Node that the lock file has, in the Dockerfile and in docs/operations.md', () => {
