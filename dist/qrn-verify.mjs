@@ -8527,8 +8527,21 @@ function repeatedMember(text3) {
   }
   return void 0;
 }
+function parseStrictJson(text3, from, hint = "") {
+  let value;
+  try {
+    value = JSON.parse(text3);
+  } catch (error) {
+    throw new Error(`${from} is not JSON${hint}`, { cause: error });
+  }
+  const repeated = repeatedMember(text3);
+  if (repeated === void 0) return value;
+  throw new Error(
+    `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`
+  );
+}
 
-// src/cli/verification-text.ts
+// clients/typescript/program/verification-text.ts
 var TAMPERED = 1;
 var NOT_CHECKED = 2;
 var WITHOUT_RESULT = 3;
@@ -8555,21 +8568,8 @@ function verdictText(verification, what) {
   if (!("standing" in verification) || verification.advice === void 0) return `${what}: verified`;
   return `${what}: ${verification.standing}: ${printable(verification.advice)}`;
 }
-function parseJson(text3, from, hint = "") {
-  let value;
-  try {
-    value = JSON.parse(text3);
-  } catch (error) {
-    throw new Error(`${from} is not JSON${hint}`, { cause: error });
-  }
-  const repeated = repeatedMember(text3);
-  if (repeated === void 0) return value;
-  throw new Error(
-    `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`
-  );
-}
 
-// src/cli/standalone-verifier.ts
+// clients/typescript/program/standalone-verifier.ts
 var USAGE = `usage: qrn-verify.mjs [OPTIONS] ANSWER CERTIFICATE.json KEYS.json
        qrn-verify.mjs [OPTIONS] CERTIFICATE.json KEYS.json
        qrn-verify.mjs [OPTIONS] DRAW.json KEYS.json
@@ -8596,8 +8596,10 @@ Exit status, as of qrn verify: 0 when all checks hold, 1 when one does not,
 no result: pending, overdue, cancelled or failed.
 `;
 var OPTIONS = ["--headers", "--witness", "--quorum", "--require-fixed"];
-var program = globalThis.process;
-if (program !== void 0 && await isMain(program)) program.exitCode = await run(program);
+async function runIfMain() {
+  const { process: process3 } = globalThis;
+  if (process3 !== void 0 && await isMain(process3)) process3.exitCode = await run(process3);
+}
 async function isMain({ argv }) {
   const { main } = import.meta;
   if (main !== void 0 || argv?.[1] === void 0) return main === true;
@@ -8676,8 +8678,11 @@ function textOf(bytes) {
   return new TextDecoder().decode(bytes);
 }
 async function readJson(path) {
-  return parseJson(textOf(await readBytes(path)), path);
+  return parseStrictJson(textOf(await readBytes(path)), path);
 }
+
+// qrn-verify.mjs
+await runIfMain();
 export {
   fieldsOf,
   readWitnessPolicy,

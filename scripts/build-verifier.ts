@@ -10,11 +10,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
-const PAGE_SCRIPT = 'verify-page.mjs';
-const DRAW_SCRIPT = 'draw-page.mjs';
-const LANDING_SCRIPT = 'landing-page.mjs';
-const STATUS_SCRIPT = 'status-page.mjs';
-const DOCS_SCRIPT = 'docs-page.mjs';
+const PAGE_SCRIPTS = ['verify-page', 'draw-page', 'landing-page', 'status-page', 'docs-page'];
 const LOG_PAGE = 'log-watch.html';
 
 const HEAD = `\
@@ -46,7 +42,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     stdin: {
       contents:
         VERIFIER_MODULES.map(([module, names]) => `export { ${names} } from './src/${module}';\n`).join('') +
-        "import './src/cli/standalone-verifier.ts';\n",
+        "import { runIfMain } from './clients/typescript/program/standalone-verifier.ts';\nawait runIfMain();\n",
       resolveDir: root,
       sourcefile: VERIFIER,
     },
@@ -54,18 +50,11 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     footer: { js: [commented(LICENCES), ...VERIFIER_LIBRARIES.map(licenceComment)].join('\n') },
   };
   const ofPages = VERIFIER_MODULES.map(([module]) => importing(module, `./${VERIFIER}`));
-  const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins: ofPages };
-  const drawScript = { entryPoints: ['src/http/pages/client/draw-page.ts'], plugins: ofPages };
-  const landingScript = { entryPoints: ['src/http/pages/client/landing-page.ts'], plugins: ofPages };
-  const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins: ofPages };
-  const docsScript = { entryPoints: ['src/http/pages/client/docs-page.ts'], plugins: ofPages };
   return Promise.all([
     bundled(VERIFIER, verifier),
-    bundled(PAGE_SCRIPT, pageScript),
-    bundled(DRAW_SCRIPT, drawScript),
-    bundled(LANDING_SCRIPT, landingScript),
-    bundled(STATUS_SCRIPT, statusScript),
-    bundled(DOCS_SCRIPT, docsScript),
+    ...PAGE_SCRIPTS.map((name) =>
+      bundled(`${name}.mjs`, { entryPoints: [`src/http/pages/client/${name}.ts`], plugins: ofPages }),
+    ),
     logPage(),
   ]);
 }

@@ -180,11 +180,7 @@ describe('the house', () => {
     );
     onlyIn(
       /\bDate\.now\b|\bperformance\.now\b|new Date\(\)/,
-      [
-        'src/core/clock.ts',
-        'src/http/pages/client/',
-        'src/cli/standalone-verifier.ts' /* one file for browsers */,
-      ],
+      ['src/core/clock.ts', 'src/http/pages/client/'],
       'take a Clock (core/clock.ts)',
     );
     onlyIn(/\bprocess\.env\b/, ['src/main.ts', 'src/http/front.ts'], 'take the Config (config/config.ts)');

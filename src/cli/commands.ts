@@ -8,7 +8,6 @@ const commands: Command[] = [
   later('keys', 'Makes, lists, rotates and revokes API keys.', () => import('./keys.ts')),
   later('ledger', 'Audits, backs up, restores and compacts the ledger.', () => import('./ledger.ts')),
   later('cluster', 'Sets up and looks after the nodes that share a database.', () => import('./cluster.ts')),
-  later('beacon', 'Gets a round of a public beacon and checks its signature.', () => import('./beacon.ts')),
   later('lots', 'Lists, shows and withdraws lots of entropy.', () => import('./lots.ts')),
   later(
     'log',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type HttpReply, sendRequest } from '../core/http-request.ts';
 import { LIMITS } from '../core/limits.ts';
+import { parseStrictJson } from '../core/repeated-member.ts';
 import { type CommandContext, CommandError, UsageError } from './command.ts';
-import { parseJson } from './verification-text.ts';
 
 /** Files and services that a command reads. */
 
@@ -18,7 +18,7 @@ export function readInputFile(path: string): Buffer {
 }
 
 export function readJson(path: string): unknown {
-  return parseJson(readInputFile(path).toString('utf8'), path);
+  return parseStrictJson(readInputFile(path).toString('utf8'), path);
 }
 
 export async function fetchJson(url: string): Promise<unknown> {
@@ -44,7 +44,7 @@ export async function fetchJson(url: string): Promise<unknown> {
     const instead = location === null ? '' : `: use ${JSON.stringify(location)} instead`;
     throw new CommandError(`${url} answered ${status}${instead}`);
   }
-  return parseJson(new TextDecoder().decode(body), url);
+  return parseStrictJson(new TextDecoder().decode(body), url);
 }
 
 /** The keys of a service, or those in a file. */

@@ -1,19 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { LOG_COMMANDS } from '../../clients/typescript/program/log.ts';
 import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
 import { openCertificates } from '../certificate/open.ts';
-import { found } from '../certificate/verdict.ts';
-import { lotVerdict, verifyPublicLot } from '../certificate/verify-public-lot.ts';
 import { loadSettings } from '../config/config.ts';
 import { assert, messageOf } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
-import { action, type CommandContext, CommandError, group, UsageError } from './command.ts';
+import { action, type CommandContext, CommandError, group } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
-import { fetchJson, keysFrom, originOf } from './documents.ts';
 import { asServer, withLedger, withLedgerIfAny } from './ledger-access.ts';
-import { check, watch } from './log-watch.ts';
 
 const show = action({
   path: 'log show',
@@ -31,40 +28,6 @@ const show = action({
       signed_by: plainSignatures(signed).map(({ keyId }) => keyId),
     };
     return { data: { ...shown, checkpoint: note }, shown: [shown] };
-  },
-});
-
-const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
-
-const lot = action({
-  path: 'log lot',
-  summary:
-    'Asks a service after a lot and checks the answer: that the lot was logged as it is described, and that it had not been\n' +
-    'withdrawn when the log had so many leaves. Whoever gave you the keys is whom you trust.',
-  operands: [{ name: 'LOT_ID', meaning: 'lot_ and 26 characters, as a certificate names it' }],
-  options: {
-    url: { value: 'BASE', meaning: 'base URL of the service; the configured one when not given' },
-    keys: { value: 'K.json', meaning: 'the keys from a file: /.well-known/qrn-keys.json' },
-    json: { meaning: 'one JSON object: ok, why, leaf, not_withdrawn_before, withdrawn' },
-  },
-  run: async (input, context) => {
-    const [id] = input.operands;
-    if (!LOT_ID.test(id)) throw new UsageError(`${id} is not a lot id: give lot_ and 26 characters`);
-    const origin = originOf(input, context);
-    const [document, keys] = await Promise.all([
-      fetchJson(`${origin}/log/lots/${id}`),
-      keysFrom(origin, input.keys),
-    ]);
-    const lot = found(() => verifyPublicLot(id, document, keys));
-    const { refusal: failure } = lot;
-    const { leaf, notWithdrawnBefore = null, withdrawn = null } = lot.known ?? {};
-    const why = failure ?? lotVerdict(id, lot());
-    return {
-      data: { ok: failure === undefined, why, leaf, not_withdrawn_before: notWithdrawnBefore, withdrawn },
-      shown: failure === undefined ? [why] : [],
-      failure,
-      status: withdrawn === null ? 0 : 1,
-    };
   },
 });
 
@@ -104,10 +67,8 @@ const rotateKey = action({
 
 export const log = group('qrn log', 'The transparency log: every certificate and every withdrawal.', [
   show,
-  lot,
   rotateKey,
-  watch,
-  check,
+  ...LOG_COMMANDS,
 ]);
 
 /**

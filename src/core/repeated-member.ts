@@ -24,3 +24,18 @@ export function repeatedMember(text: string): string | undefined {
   }
   return undefined;
 }
+
+/** `from` is where the text stands. Throws for what is not JSON, and for two members of one name in an object. */
+export function parseStrictJson(text: string, from: string, hint = ''): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${from} is not JSON${hint}`, { cause: error });
+  }
+  const repeated = repeatedMember(text);
+  if (repeated === undefined) return value;
+  throw new Error(
+    `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`,
+  );
+}

@@ -174,8 +174,3 @@ export function seedSecondsLeft({ levels, seeds }: Readings): number | null {
   const seedsPerS = seeds.reduce((sum, { intervalMs }) => sum + 1000 / intervalMs, 0);
   return seedsPerS > 0 ? levels.seed.blocks / seedsPerS : null;
 }
-
-/** To three decimals, as reports print figures. */
-export function rounded(value: number | null): number | null {
-  return value === null ? null : Math.round(value * 1000) / 1000;
-}

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../http/plain-routes.ts';
 import type { ExposedFamily } from './exposition.ts';
-import { type Readings, rounded } from './readings.ts';
+import type { Readings } from './readings.ts';
 
 /** A value of a metric; null and undefined are left out. */
 type Figure = number | boolean | null | undefined;
@@ -94,6 +94,11 @@ function checkOf<T>(row: Row<T>, { name }: Subject<T>, thing: T, readings: Readi
 
 function shown(value: Figures): unknown {
   return typeof value === 'number' ? rounded(value) : (value ?? null);
+}
+
+/** To three decimals, as reports print figures. */
+export function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000;
 }
 
 /** The families of some metrics, with the samples of each thing. */

@@ -1,7 +1,7 @@
 import { isoTime } from '../core/clock.ts';
 import { COUNTED } from '../core/metrics.ts';
-import { pureSecondsLeft, type Readings, rounded, SERVICE_VERSION, seedSecondsLeft } from './readings.ts';
-import { rowsOf } from './row.ts';
+import { pureSecondsLeft, type Readings, SERVICE_VERSION, seedSecondsLeft } from './readings.ts';
+import { rounded, rowsOf } from './row.ts';
 
 /*
  * The thresholds at which a check warns. A warning asks an operator to look before users are affected;

@@ -2,8 +2,8 @@ import { isoTime } from '../core/clock.ts';
 import { type AssessedBlock, type LotRecord, nistVerified } from '../ledger/records.ts';
 import type { SourceState } from '../pool/intake/collector.ts';
 import type { AlarmState } from '../pool/intake/lot-alarm.ts';
-import { type DaySpend, type Readings, rounded, type SourceReading } from './readings.ts';
-import { rowsOf } from './row.ts';
+import type { DaySpend, Readings, SourceReading } from './readings.ts';
+import { rounded, rowsOf } from './row.ts';
 
 /** The share of a day's budget or calls from which on a check warns. */
 const SPENT_HIGH = 0.9;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import { unpack } from 'msgpackr';
-import { verify } from '../../src/cli/verify.ts';
+import { verify } from '../../clients/typescript/program/verify.ts';
 import { fetchWhole } from '../support/http.ts';
 import { bearer, loggedCertificate } from '../support/replies.ts';
 import { runCommand } from '../support/run-command.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { verify } from '../../src/cli/verify.ts';
+import { verify } from '../../clients/typescript/program/verify.ts';
 import { fetchWhole } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand } from '../support/run-command.ts';

@@ -12,6 +12,7 @@ declare const CLIENT_VERSION: string;
 
 const commands: Command[] = [
   ...CLIENT_COMMANDS,
+  later('log', 'Watches the log of a service from outside.', () => import('./log.ts')),
   later('completions', 'Prints completions for bash, zsh or fish.', async () => ({
     completions: (await import('../../../src/cli/completions.ts')).completions(() => commands),
   })),

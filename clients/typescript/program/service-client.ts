@@ -1,10 +1,10 @@
 import { type CommandContext, CommandError, type Given, type OptionTable } from '../../../src/cli/command.ts';
 import { urlGiven } from '../../../src/cli/documents.ts';
-import { verdictText, verificationText } from '../../../src/cli/verification-text.ts';
 import { messageOf } from '../../../src/core/assert.ts';
 import type { Answer } from '../src/answers.ts';
 import { QrnClient, type VerifiableAnswer } from '../src/client.ts';
 import { ConnectionFailedError, QrnError } from '../src/error.ts';
+import { verdictText, verificationText } from './verification-text.ts';
 
 /** How a command of the client finds the service; every such command has it. */
 export const SERVICE_OPTIONS = {

@@ -1,7 +1,6 @@
-import { printable } from '../certificate/members.ts';
-import type { Verification } from '../certificate/verify.ts';
-import type { DrawVerification } from '../certificate/verify-draw.ts';
-import { repeatedMember } from '../core/repeated-member.ts';
+import { printable } from '../../../src/certificate/members.ts';
+import type { Verification } from '../../../src/certificate/verify.ts';
+import type { DrawVerification } from '../../../src/certificate/verify-draw.ts';
 
 /** The exit statuses of both verifiers beside 0. */
 export const TAMPERED = 1;
@@ -40,19 +39,4 @@ export function verdictText(verification: Verification | DrawVerification, what:
   if (failed.length > 0) return `${what}: not verified: ${failed.join(', ')} failed`;
   if (!('standing' in verification) || verification.advice === undefined) return `${what}: verified`;
   return `${what}: ${verification.standing}: ${printable(verification.advice)}`;
-}
-
-/** `from` is where the text stands. Throws for what is not JSON, and for two members of one name in an object. */
-export function parseJson(text: string, from: string, hint = ''): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${from} is not JSON${hint}`, { cause: error });
-  }
-  const repeated = repeatedMember(text);
-  if (repeated === undefined) return value;
-  throw new Error(
-    `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`,
-  );
 }

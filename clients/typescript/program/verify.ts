@@ -1,13 +1,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CertificateDocument } from '../certificate/document.ts';
-import { answerFacts, sourceFacts, testFacts } from '../certificate/facts.ts';
-import { member, printable } from '../certificate/members.ts';
-import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
-import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
-import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
-import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-witnesses.ts';
+import type { CertificateDocument } from '../../../src/certificate/document.ts';
+import { answerFacts, sourceFacts, testFacts } from '../../../src/certificate/facts.ts';
+import { member, printable } from '../../../src/certificate/members.ts';
+import { fieldsOf, responseOfFields } from '../../../src/certificate/octet-answer.ts';
+import { type Verification, type VerificationInput, verifyAnswer } from '../../../src/certificate/verify.ts';
+import { type DrawVerification, verifyDraw } from '../../../src/certificate/verify-draw.ts';
+import { readWitnessPolicy, type WitnessPolicy } from '../../../src/certificate/verify-witnesses.ts';
 import {
   action,
   type CommandContext,
@@ -16,14 +16,21 @@ import {
   type OptionTable,
   oneLine,
   UsageError,
-} from './command.ts';
-import { fetchJson, keysFrom, originOf, readInputFile, readJson, urlGiven } from './documents.ts';
-import { json, textOf } from './text.ts';
+} from '../../../src/cli/command.ts';
+import {
+  fetchJson,
+  keysFrom,
+  originOf,
+  readInputFile,
+  readJson,
+  urlGiven,
+} from '../../../src/cli/documents.ts';
+import { json, textOf } from '../../../src/cli/text.ts';
+import { parseStrictJson } from '../../../src/core/repeated-member.ts';
 import {
   exitStatusOf,
   isDraw,
   NOT_CHECKED,
-  parseJson,
   TAMPERED,
   verdictText,
   verificationText,
@@ -287,7 +294,9 @@ async function answerFor(
   const { headers, salt } = input;
   const octets = path === STDIN ? Buffer.from(await context.stdin()) : readInputFile(path);
   if (headers === undefined && salt === undefined) {
-    return { response: parseJson(octets.toString('utf8'), path, '; an answer in octets needs --headers') };
+    return {
+      response: parseStrictJson(octets.toString('utf8'), path, '; an answer in octets needs --headers'),
+    };
   }
   if (salt === undefined)
     return { octets, response: responseOfFields(fieldsOf(readInputFile(headers!).toString('utf8'))) };

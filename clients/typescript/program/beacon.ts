@@ -1,7 +1,7 @@
-import { BeaconError, chainOf, dueMs, LEAGUE_OF_ENTROPY, roundAt } from '../beacon/drand.ts';
-import { roundOf } from '../beacon/round.ts';
-import { action, UsageError } from './command.ts';
-import { fetchJson } from './documents.ts';
+import { BeaconError, chainOf, dueMs, LEAGUE_OF_ENTROPY, roundAt } from '../../../src/beacon/drand.ts';
+import { roundOf } from '../../../src/beacon/round.ts';
+import { action, UsageError } from '../../../src/cli/command.ts';
+import { fetchJson } from '../../../src/cli/documents.ts';
 
 const [QUICKNET] = Object.keys(LEAGUE_OF_ENTROPY);
 

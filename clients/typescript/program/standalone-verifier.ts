@@ -1,15 +1,9 @@
-import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
-import { type Verification, verifyAnswer } from '../certificate/verify.ts';
-import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
-import { readWitnessPolicy } from '../certificate/verify-witnesses.ts';
-import {
-  exitStatusOf,
-  isDraw,
-  NOT_CHECKED,
-  parseJson,
-  verdictText,
-  verificationText,
-} from './verification-text.ts';
+import { fieldsOf, responseOfFields } from '../../../src/certificate/octet-answer.ts';
+import { type Verification, verifyAnswer } from '../../../src/certificate/verify.ts';
+import { type DrawVerification, verifyDraw } from '../../../src/certificate/verify-draw.ts';
+import { readWitnessPolicy } from '../../../src/certificate/verify-witnesses.ts';
+import { parseStrictJson } from '../../../src/core/repeated-member.ts';
+import { exitStatusOf, isDraw, NOT_CHECKED, verdictText, verificationText } from './verification-text.ts';
 
 /**
  * The command line of dist/qrn-verify.mjs, the verifier as one file that needs nothing beside it. Node, Deno and Bun run it;
@@ -52,8 +46,11 @@ interface Program {
   readonly stderr: { write(text: string): unknown };
 }
 
-const program = (globalThis as { process?: Program }).process;
-if (program !== undefined && (await isMain(program))) program.exitCode = await run(program);
+/** For the end of the file that this becomes: does what the command line says, if there is one. */
+export async function runIfMain(): Promise<void> {
+  const { process } = globalThis as { process?: Program };
+  if (process !== undefined && (await isMain(process))) process.exitCode = await run(process);
+}
 
 async function isMain({ argv }: Program): Promise<boolean> {
   const { main } = import.meta as { main?: boolean }; // Deno and Bun, and Node from 24.2 on
@@ -140,5 +137,5 @@ function textOf(bytes: Uint8Array): string {
 }
 
 async function readJson(path: string): Promise<unknown> {
-  return parseJson(textOf(await readBytes(path)), path);
+  return parseStrictJson(textOf(await readBytes(path)), path);
 }

@@ -3,20 +3,63 @@ import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkFinding, type Finding } from '../certificate/finding.ts';
-import { type FollowEvent, type FollowState, pollLog } from '../certificate/follow.ts';
-import { LogDoubt, LogUnavailable, type ReadPath } from '../certificate/log-source.ts';
-import { member, printable } from '../certificate/members.ts';
-import { messageOf } from '../core/assert.ts';
-import { sendRequest } from '../core/http-request.ts';
-import { isObject } from '../core/json.ts';
-import { replaceFile } from '../core/replace-file.ts';
-import { exposition } from '../observe/exposition.ts';
-import { familiesOf, type Metrics } from '../observe/row.ts';
-import { duration, port } from './arguments.ts';
-import { action, type CommandContext, CommandError, UsageError } from './command.ts';
-import { readInputFile, readJson } from './documents.ts';
-import { json } from './text.ts';
+import { checkFinding, type Finding } from '../../../src/certificate/finding.ts';
+import { type FollowEvent, type FollowState, pollLog } from '../../../src/certificate/follow.ts';
+import { LogDoubt, LogUnavailable, type ReadPath } from '../../../src/certificate/log-source.ts';
+import { member, printable } from '../../../src/certificate/members.ts';
+import { found } from '../../../src/certificate/verdict.ts';
+import { lotVerdict, verifyPublicLot } from '../../../src/certificate/verify-public-lot.ts';
+import { duration, port } from '../../../src/cli/arguments.ts';
+import {
+  action,
+  type Command,
+  type CommandContext,
+  CommandError,
+  group,
+  UsageError,
+} from '../../../src/cli/command.ts';
+import { fetchJson, keysFrom, originOf, readInputFile, readJson } from '../../../src/cli/documents.ts';
+import { json } from '../../../src/cli/text.ts';
+import { messageOf } from '../../../src/core/assert.ts';
+import { sendRequest } from '../../../src/core/http-request.ts';
+import { isObject } from '../../../src/core/json.ts';
+import { replaceFile } from '../../../src/core/replace-file.ts';
+import { exposition } from '../../../src/observe/exposition.ts';
+import { familiesOf, type Metrics } from '../../../src/observe/row.ts';
+
+const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
+
+const lot = action({
+  path: 'log lot',
+  summary:
+    'Asks a service after a lot and checks the answer: that the lot was logged as it is described, and that it had not been\n' +
+    'withdrawn when the log had so many leaves. Whoever gave you the keys is whom you trust.',
+  operands: [{ name: 'LOT_ID', meaning: 'lot_ and 26 characters, as a certificate names it' }],
+  options: {
+    url: { value: 'BASE', meaning: 'base URL of the service; the configured one when not given' },
+    keys: { value: 'K.json', meaning: 'the keys from a file: /.well-known/qrn-keys.json' },
+    json: { meaning: 'one JSON object: ok, why, leaf, not_withdrawn_before, withdrawn' },
+  },
+  run: async (input, context) => {
+    const [id] = input.operands;
+    if (!LOT_ID.test(id)) throw new UsageError(`${id} is not a lot id: give lot_ and 26 characters`);
+    const origin = originOf(input, context);
+    const [document, keys] = await Promise.all([
+      fetchJson(`${origin}/log/lots/${id}`),
+      keysFrom(origin, input.keys),
+    ]);
+    const lot = found(() => verifyPublicLot(id, document, keys));
+    const { refusal: failure } = lot;
+    const { leaf, notWithdrawnBefore = null, withdrawn = null } = lot.known ?? {};
+    const why = failure ?? lotVerdict(id, lot());
+    return {
+      data: { ok: failure === undefined, why, leaf, not_withdrawn_before: notWithdrawnBefore, withdrawn },
+      shown: failure === undefined ? [why] : [],
+      failure,
+      status: withdrawn === null ? 0 : 1,
+    };
+  },
+});
 
 const STATE_TYPE = 'qrn-log-state';
 const ANSWER_DEADLINE_MS = 10_000;
@@ -24,7 +67,7 @@ const ANSWER_DEADLINE_MS = 10_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const INTERVAL_MIN_MS = 1_000;
 
-export const watch = action({
+const watch = action({
   path: 'log watch',
   summary:
     'Follows a log from outside until SIGTERM or SIGINT. Each poll reads what the log has more than at the poll before and checks\n' +
@@ -83,7 +126,7 @@ export const watch = action({
   },
 });
 
-export const check = action({
+const check = action({
   path: 'log check',
   summary:
     'Checks again what qrn log watch found against a log, from the file that it wrote and nothing else. Exit status 0 when the\n' +
@@ -104,6 +147,15 @@ export const check = action({
     };
   },
 });
+
+/** The commands about a log that ask a service, or nobody, and open no folder. */
+export const LOG_COMMANDS: readonly Command[] = [lot, watch, check];
+
+export const log = group(
+  'qrn log',
+  'The transparency log of a service, as it looks from outside.',
+  LOG_COMMANDS,
+);
 
 type PollOutcome = 'ok' | 'unavailable' | 'doubt' | 'finding';
 
