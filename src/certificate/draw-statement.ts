@@ -1,4 +1,4 @@
-import { boolean, count, object, sha256, text, time } from '../core/schema.ts';
+import { boolean, count, described, object, sha256, text, time } from '../core/schema.ts';
 import { type Chance, chancesOf, type DrawStatement, listSha256 } from './draw.ts';
 import { checkChance } from './draw-kinds.ts';
 import { checkForm } from './form.ts';
@@ -10,24 +10,41 @@ import { refuse } from './verdict.ts';
  * possible outcome. The service asks the same of a draw before it commits to it. Runs in browsers.
  */
 
-const STATEMENT = object(
+export const STATEMENT = object(
   {
     type: { type: 'string', const: 'draw_statement' },
     version: { type: 'integer', const: 1 },
     id: text,
-    request: {},
+    request: described(
+      { type: 'object' },
+      'What is drawn, every default written out; kind says of which kind.',
+    ),
     purpose: text,
     public: boolean,
-    due_at: time,
+    due_at: described(time, 'When the draw is due.'),
   },
   {
-    list: object({ sha256, size: count }),
-    user_data: text,
-    user_data_sha256: sha256,
-    nonce: text,
-    nonce_sha256: sha256,
-    beacon: object({ chain: text, round: count }),
-    gives_up_at: time,
+    list: object(
+      {
+        sha256: described(sha256, 'Of its items, each in UTF-8 with a line feed behind it.'),
+        size: described(count, 'How many items it has.'),
+      },
+      {},
+      'The list that is drawn from.',
+    ),
+    user_data: described(text, 'What the draw is bound to.'),
+    user_data_sha256: described(sha256, 'Of what the draw is bound to.'),
+    nonce: described(text, 'Bytes of the caller that enter the values, in hex.'),
+    nonce_sha256: described(sha256, 'Of bytes that the caller opens later.'),
+    beacon: object(
+      {
+        chain: described(text, 'The hash of its chain.'),
+        round: described(count, 'The number of the round.'),
+      },
+      {},
+      'The round of a public beacon that enters the values.',
+    ),
+    gives_up_at: described(time, 'When the draw fails if the round or the nonce is still missing.'),
   },
 );
 

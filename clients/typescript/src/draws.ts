@@ -1,5 +1,6 @@
-import type { BatchType, CertificateDocument } from './answers.ts';
+import type { BatchType } from './answers.ts';
 import { clientError, QrnError, type RawResponse } from './error.ts';
+import type { Draw } from './openapi.ts';
 import { type BatchTypeParameters, hexOf } from './parameters.ts';
 import { type PendingCall, pendingCall } from './pending-call.ts';
 import { sleep } from './sleep.ts';
@@ -54,81 +55,15 @@ export interface DrawSettings {
 
 export type DrawCreation = DrawSubject & DrawSettings;
 
-export type DrawState = 'committed' | 'revealed' | 'cancelled' | 'failed';
-
+/** All that is public of a draw. Saved as JSON it is what `qrn verify` checks. Whoever has its id can read it. */
+export type DrawDocument = Draw;
+export type DrawState = Draw['state'];
 /** What is fixed before anybody knows the outcome. Hashes are `sha256:` and 64 hex digits, times ISO 8601. */
-export interface DrawStatement {
-  readonly type: 'draw_statement';
-  readonly version: number;
-  readonly id: string;
-  /** What is drawn, every default written out; `kind` says of which kind. */
-  readonly request: Readonly<Record<string, unknown>>;
-  readonly list?: { readonly sha256: string; readonly size: number };
-  readonly purpose: string;
-  readonly public: boolean;
-  readonly user_data?: string;
-  readonly user_data_sha256?: string;
-  /** Hex. */
-  readonly nonce?: string;
-  readonly nonce_sha256?: string;
-  /** `chain` is the hash of the chain. */
-  readonly beacon?: { readonly chain: string; readonly round: number };
-  readonly due_at: string;
-  /** When a draw fails that lacks its round or its nonce. */
-  readonly gives_up_at?: string;
-}
-
+export type DrawStatement = Draw['statement'];
 /** How a draw ended, forever. Bytes are in hex. */
-export interface DrawOutcome {
-  readonly type: 'draw_outcome';
-  readonly version: number;
-  readonly statement_sha256: string;
-  readonly state: Exclude<DrawState, 'committed'>;
-  /** Null when it was revealed. */
-  readonly reason: 'cancelled' | 'beacon_missing' | 'beacon_wrong' | 'nonce_missing' | 'secret_lost' | null;
-  /** The 32 bytes that were committed. */
-  readonly secret: string | null;
-  readonly nonce: string | null;
-  readonly beacon: {
-    readonly chain: string;
-    readonly round: number;
-    readonly signature: string;
-    readonly previous_signature?: string;
-    readonly randomness: string;
-  } | null;
-  /** The winners or values. Of a cancelled draw what they would have been; null where something that they need is missing. */
-  readonly values: readonly unknown[] | null;
-  readonly ended_at: string;
-}
-
+export type DrawOutcome = NonNullable<Draw['outcome']>;
 /** A leaf of the log. */
-export interface DrawLeaf {
-  readonly leaf: string;
-  /** c2sp.org/tlog-proof; null until the leaf is logged. */
-  readonly proof: string | null;
-}
-
-/** All that is public of a draw. Saved as JSON it is what `qrn verify` checks. */
-export interface DrawDocument {
-  readonly type: 'draw';
-  readonly version: number;
-  /** `draw_` and 26 characters: whoever has it can read the draw. */
-  readonly id: string;
-  readonly state: DrawState;
-  readonly statement: DrawStatement;
-  readonly statement_sha256: string;
-  readonly committed_at: string;
-  readonly certificate_id: string;
-  readonly certificate: CertificateDocument | null;
-  readonly commit: DrawLeaf;
-  /** From the end on: the answer whose bytes were committed, as GET /v1/bytes gives it. */
-  readonly answer: Readonly<Record<string, unknown>> | null;
-  /** What the beacon says of its chain. */
-  readonly chain: Readonly<Record<string, unknown>> | null;
-  /** Null until the draw has ended. */
-  readonly outcome: DrawOutcome | null;
-  readonly end: DrawLeaf | null;
-}
+export type DrawLeaf = Draw['commit'];
 
 export interface DrawWaitOptions extends Omit<CallOptions, 'idempotencyKey' | 'timeoutMs'> {
   /** For the whole wait, after which it rejects with `timeout`; left out, there is no limit. */

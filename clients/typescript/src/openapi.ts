@@ -410,6 +410,38 @@ export type components = {
                 readonly salts: string;
             };
         };
+        readonly BytesAnswer: {
+            /** @description What was asked for. */
+            readonly data: components["schemas"]["BytesData"];
+            /** @description Where the values came from, and the request. */
+            readonly metadata: components["schemas"]["Metadata"];
+            /** @description The request, as the entropy-mode variant of the specification names it. */
+            readonly meta: components["schemas"]["Meta"];
+            /** @description The credits of pure mode. */
+            readonly quantum_credits: components["schemas"]["Credits"];
+            /** @description What the request said of the answer. */
+            readonly label?: {
+                /** @description Whether the certificate shows purpose and user_data. */
+                readonly public: boolean;
+                /** @description What the values are for. */
+                readonly purpose?: string;
+                /** @description The answers of one account under a purpose. */
+                readonly series?: string;
+                /** @description What the answer was bound to. */
+                readonly user_data?: string;
+                /** @description SHA-256 of what the answer was bound to. */
+                readonly user_data_sha256?: string;
+            };
+            /** @description In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks, and their salts. Absent in long answers. */
+            readonly opening?: {
+                /** @description Bytes, encoded or counted. */
+                readonly bytes: string;
+                /** @description Hashes from the leaf to the root. */
+                readonly path: string;
+                /** @description The salts of the pieces. */
+                readonly salts: string;
+            };
+        };
         /** @description The answer to dry_run=true: nothing was drawn. */
         readonly Quote: {
             /** @description What was asked for. */
@@ -1248,6 +1280,163 @@ export type components = {
                 readonly details?: Record<string, unknown>;
             };
         };
+        readonly Draw: {
+            /**
+             * @description The kind.
+             * @constant
+             */
+            readonly type: "draw";
+            /**
+             * @description The version of the form.
+             * @constant
+             */
+            readonly version: 1;
+            /** @description Whoever has it can read the draw. */
+            readonly id: string;
+            /**
+             * @description Where the draw stands.
+             * @enum {string}
+             */
+            readonly state: "committed" | "revealed" | "cancelled" | "failed";
+            /** @description What was fixed before anybody could know the outcome. */
+            readonly statement: {
+                /**
+                 * @description The kind.
+                 * @constant
+                 */
+                readonly type: "draw_statement";
+                /**
+                 * @description The version of the form.
+                 * @constant
+                 */
+                readonly version: 1;
+                /** @description Names it. */
+                readonly id: string;
+                /** @description What is drawn, every default written out; kind says of which kind. */
+                readonly request: Record<string, unknown>;
+                /** @description What the values are for. */
+                readonly purpose: string;
+                /** @description Whether the certificate shows purpose and user_data. */
+                readonly public: boolean;
+                /**
+                 * Format: date-time
+                 * @description When the draw is due.
+                 */
+                readonly due_at: string;
+                /** @description The list that is drawn from. */
+                readonly list?: {
+                    /** @description Of its items, each in UTF-8 with a line feed behind it. */
+                    readonly sha256: string;
+                    /** @description How many items it has. */
+                    readonly size: number;
+                };
+                /** @description What the answer was bound to. */
+                readonly user_data?: string;
+                /** @description SHA-256 of what the answer was bound to. */
+                readonly user_data_sha256?: string;
+                /** @description Bytes of the caller that enter the values, in hex. */
+                readonly nonce?: string;
+                /** @description Of bytes that the caller opens later. */
+                readonly nonce_sha256?: string;
+                /** @description The round of a public beacon that enters the values. */
+                readonly beacon?: {
+                    /** @description The hash of its chain. */
+                    readonly chain: string;
+                    /** @description The number of the round. */
+                    readonly round: number;
+                };
+                /**
+                 * Format: date-time
+                 * @description When the draw fails if the round or the nonce is still missing.
+                 */
+                readonly gives_up_at?: string;
+            };
+            /** @description SHA-256 of the statement as canonical JSON. */
+            readonly statement_sha256: string;
+            /**
+             * Format: date-time
+             * @description When the draw was fixed.
+             */
+            readonly committed_at: string;
+            /** @description The id of the certificate. */
+            readonly certificate_id: string;
+            /** @description Of the committed bytes; null until it can be read. */
+            readonly certificate: components["schemas"]["CertificateDocument"] | null;
+            /** @description The leaf of the log that fixes the draw. */
+            readonly commit: {
+                /** @description The leaf, as canonical JSON. */
+                readonly leaf: string;
+                /** @description c2sp.org/tlog-proof; null until the leaf is logged. */
+                readonly proof: string | null;
+            };
+            /** @description The answer whose bytes were committed; null before the end. */
+            readonly answer: components["schemas"]["BytesAnswer"] | null;
+            /** @description What the beacon’s chain says of itself; its hash names it. */
+            readonly chain: Record<string, unknown> | null;
+            /** @description How the draw ended, with its values; null before the end. */
+            readonly outcome: {
+                /**
+                 * @description The kind.
+                 * @constant
+                 */
+                readonly type: "draw_outcome";
+                /**
+                 * @description The version of the form.
+                 * @constant
+                 */
+                readonly version: 1;
+                /** @description SHA-256 of the statement as canonical JSON. */
+                readonly statement_sha256: string;
+                /**
+                 * @description How the draw ended, forever.
+                 * @enum {string}
+                 */
+                readonly state: "revealed" | "cancelled" | "failed";
+                /**
+                 * @description Null where it was revealed.
+                 * @enum {string|null}
+                 */
+                readonly reason: "cancelled" | "beacon_missing" | "beacon_wrong" | "nonce_missing" | "secret_lost" | null;
+                /** @description The 32 bytes that were committed, in hex. */
+                readonly secret: string | null;
+                /** @description The bytes of the caller, in hex. */
+                readonly nonce: string | null;
+                /** @description The round that entered the values. */
+                readonly beacon: {
+                    /** @description The hash of its chain. */
+                    readonly chain: string;
+                    /** @description The number of the round. */
+                    readonly round: number;
+                    /** @description What the beacon signed the round with, in hex. */
+                    readonly signature: string;
+                    /** @description What follows from the signature, in hex. */
+                    readonly randomness: string;
+                    /** @description Of a chained scheme, what is signed too, in hex. */
+                    readonly previous_signature?: string;
+                } | null;
+                /** @description The winners or values. Of a cancelled draw what they would have been; null where something that they need is missing. */
+                readonly values: readonly unknown[] | null;
+                /**
+                 * Format: date-time
+                 * @description When it ended.
+                 */
+                readonly ended_at: string;
+            } | null;
+            /** @description The leaf of the log that ends the draw; null before the end. */
+            readonly end: {
+                /** @description The leaf, as canonical JSON. */
+                readonly leaf: string;
+                /** @description c2sp.org/tlog-proof; null until the leaf is logged. */
+                readonly proof: string | null;
+            } | null;
+            /** @description Of a weighted pick the chance of each item, in percent of one pick. */
+            readonly chances?: readonly {
+                /** @description One of the items. */
+                readonly item: string;
+                /** @description The chance in one pick. */
+                readonly percent: string;
+            }[];
+        };
         readonly IntegersAsked: {
             /**
              * Format: int64
@@ -1450,6 +1639,7 @@ export type SequencesData = components['schemas']['SequencesData'];
 export type PermutationsData = components['schemas']['PermutationsData'];
 export type GaussiansData = components['schemas']['GaussiansData'];
 export type IntegersAnswer = components['schemas']['IntegersAnswer'];
+export type BytesAnswer = components['schemas']['BytesAnswer'];
 export type Quote = components['schemas']['Quote'];
 export type Metadata = components['schemas']['Metadata'];
 export type Meta = components['schemas']['Meta'];
@@ -1460,6 +1650,7 @@ export type Tiers = components['schemas']['Tiers'];
 export type Health = components['schemas']['Health'];
 export type HealthReport = components['schemas']['HealthReport'];
 export type Error = components['schemas']['Error'];
+export type Draw = components['schemas']['Draw'];
 export type IntegersAsked = components['schemas']['IntegersAsked'];
 export type BytesAsked = components['schemas']['BytesAsked'];
 export type FloatsAsked = components['schemas']['FloatsAsked'];

@@ -1,5 +1,17 @@
+import { STATEMENT } from '../../certificate/draw-statement.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import { described, listOf, object, orNull, ref, type Schema, text, time } from '../../core/schema.ts';
+import {
+  described,
+  listOf,
+  object,
+  oneOfWords,
+  orNull,
+  ref,
+  type Schema,
+  sha256,
+  text,
+  time,
+} from '../../core/schema.ts';
 import { COUNT, DRAW_MEMBERS, LIST_SHA256, SIZE } from '../draws/request.ts';
 import { DRAWS_PARAMETERS, DRAWS_PATH } from '../draws/routes.ts';
 import { BATCH } from '../endpoints/batch.ts';
@@ -41,7 +53,6 @@ const CREATE: readonly ErrorCode[] = [
 ];
 
 const open: Schema = { type: 'object' };
-const openOrNull = orNull(open);
 const MEMBERS = memberSchemas(DRAW_MEMBERS);
 
 /** What a committed draw is asked for. Members that are not listed are refused. */
@@ -71,23 +82,70 @@ const REQUEST: Schema = {
   additionalProperties: false,
 };
 
-/** A draw as docs/draws.md describes it. */
-const DRAW = object(
+const hex = (meaning: string) => described(text, `${meaning}, in hex.`);
+const or = (name: string, meaning: string): Schema =>
+  described({ anyOf: [ref(name), { type: 'null' }] }, meaning);
+
+const ENDS = ['revealed', 'cancelled', 'failed'];
+const REASONS = ['cancelled', 'beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'];
+const ROUND = object(
   {
-    type: { const: 'draw' },
-    version: { const: 1 },
-    id: text,
-    state: { enum: ['committed', 'revealed', 'cancelled', 'failed'] },
-    statement: open,
-    statement_sha256: text,
+    chain: described(text, 'The hash of its chain.'),
+    round: { type: 'integer', minimum: 1, description: 'The number of the round.' },
+    signature: hex('What the beacon signed the round with'),
+    randomness: hex('What follows from the signature'),
+  },
+  { previous_signature: hex('Of a chained scheme, what is signed too') },
+  'The round that entered the values.',
+);
+
+const OUTCOME = object(
+  {
+    type: { type: 'string', const: 'draw_outcome' },
+    version: { type: 'integer', const: 1 },
+    statement_sha256: sha256,
+    state: oneOfWords(ENDS, 'How the draw ended, forever.'),
+    reason: described({ type: ['string', 'null'], enum: [...REASONS, null] }, 'Null where it was revealed.'),
+    secret: orNull(hex('The 32 bytes that were committed')),
+    nonce: orNull(hex('The bytes of the caller')),
+    beacon: orNull(ROUND),
+    values: described(
+      orNull(listOf({})),
+      'The winners or values. Of a cancelled draw what they would have been; null where something that they need is missing.',
+    ),
+    ended_at: described(time, 'When it ended.'),
+  },
+  {},
+  'How the draw ended, with its values; null before the end.',
+);
+
+const leafOf = (meaning: string): Schema =>
+  object(
+    {
+      leaf: described(text, 'The leaf, as canonical JSON.'),
+      proof: described(orNull(text), 'c2sp.org/tlog-proof; null until the leaf is logged.'),
+    },
+    {},
+    meaning,
+  );
+
+/** A draw as docs/draws.md describes it. */
+export const DRAW = object(
+  {
+    type: { type: 'string', const: 'draw' },
+    version: { type: 'integer', const: 1 },
+    id: described(text, 'Whoever has it can read the draw.'),
+    state: oneOfWords(['committed', ...ENDS], 'Where the draw stands.'),
+    statement: described(STATEMENT, 'What was fixed before anybody could know the outcome.'),
+    statement_sha256: sha256,
     committed_at: time,
     certificate_id: text,
-    certificate: openOrNull,
-    commit: open,
-    answer: openOrNull,
-    chain: openOrNull,
-    outcome: openOrNull,
-    end: openOrNull,
+    certificate: or('CertificateDocument', 'Of the committed bytes; null until it can be read.'),
+    commit: leafOf('The leaf of the log that fixes the draw.'),
+    answer: or('BytesAnswer', 'The answer whose bytes were committed; null before the end.'),
+    chain: orNull(open),
+    outcome: orNull(OUTCOME),
+    end: orNull(leafOf('The leaf of the log that ends the draw; null before the end.')),
   },
   {
     chances: described(
@@ -100,7 +158,7 @@ const DRAW = object(
 const ALWAYS: readonly ErrorCode[] = ['bad_request', 'internal_error'];
 const OF_ID: readonly ErrorCode[] = ['invalid_draw_id', 'draw_not_found'];
 const KEYED_CALL = { tag: 'values', scope: 'entropy:batch' } as const;
-const ONE = { description: 'The draw.', content: json(DRAW) };
+const ONE = { description: 'The draw.', content: json(ref('Draw')) };
 const ONE_PATH = `${DRAWS_PATH}/{id}`;
 
 /** Committed draws, and the list of what was drawn for a purpose. */

@@ -19,6 +19,7 @@ import {
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, SCOPES, TIERS } from '../../core/vocabulary.ts';
 import { BATCH_KINDS, KINDS, type Kind } from '../endpoints/kinds.ts';
 import { COUNT_LIMITS } from '../endpoints/tiers.ts';
+import { DRAW } from './draws.ts';
 import { parameterSchema } from './parameters.ts';
 
 /*
@@ -66,7 +67,10 @@ const LOG_SCHEMAS: Readonly<Record<string, Schema>> = {
     proof: text,
     withdrawal: orNull(logged),
     withdrawals: listOf(text),
-    statement: orNull(logged),
+    statement: described(
+      orNull(logged),
+      'The newest statement of how many withdrawals the log holds; null before the first.',
+    ),
   }),
 };
 
@@ -355,5 +359,6 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Keys: keys,
   Consistency: consistency,
   Draws: drawList,
+  Draw: DRAW,
   ...LOG_SCHEMAS,
 };
