@@ -2738,7 +2738,7 @@ function concatBytes2(...parts) {
   }
   return out;
 }
-var LARGE_BYTES = 128 * 1024;
+var LARGE_BYTES = 32 * 1024;
 
 // src/core/assert.ts
 var InvariantError = class extends Error {
@@ -5717,19 +5717,36 @@ var STATEMENT = object(
     type: { type: "string", const: "draw_statement" },
     version: { type: "integer", const: 1 },
     id: text2,
-    request: {},
+    request: described(
+      { type: "object" },
+      "What is drawn, every default written out; kind says of which kind."
+    ),
     purpose: text2,
     public: boolean,
-    due_at: time
+    due_at: described(time, "When the draw is due.")
   },
   {
-    list: object({ sha256: sha2563, size: count }),
-    user_data: text2,
-    user_data_sha256: sha2563,
-    nonce: text2,
-    nonce_sha256: sha2563,
-    beacon: object({ chain: text2, round: count }),
-    gives_up_at: time
+    list: object(
+      {
+        sha256: described(sha2563, "Of its items, each in UTF-8 with a line feed behind it."),
+        size: described(count, "How many items it has.")
+      },
+      {},
+      "The list that is drawn from."
+    ),
+    user_data: described(text2, "What the draw is bound to."),
+    user_data_sha256: described(sha2563, "Of what the draw is bound to."),
+    nonce: described(text2, "Bytes of the caller that enter the values, in hex."),
+    nonce_sha256: described(sha2563, "Of bytes that the caller opens later."),
+    beacon: object(
+      {
+        chain: described(text2, "The hash of its chain."),
+        round: described(count, "The number of the round.")
+      },
+      {},
+      "The round of a public beacon that enters the values."
+    ),
+    gives_up_at: described(time, "When the draw fails if the round or the nonce is still missing.")
   }
 );
 var OVERDUE_MS = 6e4;

@@ -5,7 +5,7 @@ import { BACKGROUND, GUIDES, type Guide } from '../src/http/pages/guides.ts';
 import type { SearchEntry } from '../src/http/pages/reference-page.ts';
 
 /**
- * Makes dist/docs/, the pages below /docs, from docs/*.md, with the headings for the search. Markup in the Markdown is refused, so
+ * Makes dist/docs/, the pages below /docs, from docs/*.md, with their sections for the search. Markup in the Markdown is refused, so
  * that nothing of it can become a script. Links between these files lead to their pages, links to other files of the
  * repository become text. `node scripts/build-docs.ts`
  */
@@ -38,6 +38,8 @@ export function anchorOf(text: string): string {
 
 function htmlOf(slug: string, title: string, source: string, entries: SearchEntry[]): string {
   let tables = 0;
+  /** Of the headings. */
+  const ids = new Map<object, string>();
   const seen = new Map<string, number>();
   const unique = (anchor: string) => {
     const times = seen.get(anchor) ?? 0;
@@ -54,16 +56,9 @@ function htmlOf(slug: string, title: string, source: string, entries: SearchEntr
       image({ href }) {
         throw new Error(`docs/${slug}.md has an image, which its page does not take: ${href}`);
       },
-      heading({ tokens, depth, text }) {
-        const id = unique(anchorOf(text));
-        const plain = text.replaceAll('`', '');
-        entries.push({
-          path: depth === 1 ? `/docs/${slug}` : `/docs/${slug}#${id}`,
-          title: plain,
-          place: title,
-          text: '',
-        });
-        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      heading(token) {
+        const { tokens, depth } = token;
+        return `<h${depth} id="${ids.get(token)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
@@ -87,7 +82,20 @@ function htmlOf(slug: string, title: string, source: string, entries: SearchEntr
       },
     },
   });
-  return marked.parse(source, { async: false });
+  const parts = marked.lexer(source);
+  const headings = parts.filter((part): part is Tokens.Heading => part.type === 'heading');
+  for (const heading of headings) {
+    const { depth, text } = heading;
+    const id = unique(anchorOf(text));
+    ids.set(heading, id);
+    const path = depth === 1 ? `/docs/${slug}` : `/docs/${slug}#${id}`;
+    const rest = parts.slice(parts.indexOf(heading) + 1);
+    const end = rest.findIndex(({ type }) => type === 'heading');
+    const below = rest.slice(0, end === -1 ? undefined : end).map(({ raw }) => raw);
+    const words = below.join('').replaceAll(/[\s`*|]+/g, ' ');
+    entries.push({ path, title: text.replaceAll('`', ''), place: title, text: words });
+  }
+  return marked.parser(parts);
 }
 
 /** Where a link of a page leads; undefined for a file that has no page. */

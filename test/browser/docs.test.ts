@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import { EXAMPLES } from '../../src/http/openapi/operation.ts';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 import { launchChromium, noBrowser, visit as visitPage, type WatchedPage } from './chromium.ts';
 
@@ -184,11 +185,27 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
       const unique = await found('uniqu');
       assert.ok(unique.includes('unique') && unique.includes('unique_impossible'), String(unique));
       assert.ok((await found('commits draw')).includes('POST /v1/draws'));
+      assert.ok((await found('nonce_sha256')).includes('POST /v1/draws'), 'a member of its body');
+      assert.ok((await found('gives_up_at')).includes('GET /v1/draws/{id}'), 'a member of its answer');
+      assert.equal((await found('get a key'))[0], 'Get a key');
+      assert.ok((await found('accounts create')).includes('Get a key'));
+      assert.equal((await found('entropy_mode'))[0], 'entropy_mode', 'what calls share');
+      assert.ok((await found('sha256sum')).includes('1. Fix the list'), 'the text of a guide');
       assert.ok((await found('numpy')).includes('numpy'));
       assert.equal((await found('rate_limited'))[0], 'rate_limited');
       await page.locator('.results a').first().click();
       await page.waitForURL(/\/docs\/errors#rate_limited$/);
       assert.equal(await page.locator('#rate_limited').count(), 1);
     });
+  });
+
+  it('keeps to whole characters where what is asked for is too long', async () => {
+    for (const path of ['/docs/search?q=', '/draws?purpose=', '/verify?id=']) {
+      for (let before = 98; before < 101; before++) {
+        const asked = `${'a'.repeat(path.includes('docs') ? before : before + 200)}😀`;
+        const html = await (await fetchWhole(`${server.origin}${path}${encodeURIComponent(asked)}`)).text();
+        assert.ok(!html.includes('\ufffd'), `${path}${before}`);
+      }
+    }
   });
 });

@@ -1330,9 +1330,9 @@ export type components = {
                     /** @description How many items it has. */
                     readonly size: number;
                 };
-                /** @description What the answer was bound to. */
+                /** @description What the draw is bound to. */
                 readonly user_data?: string;
-                /** @description SHA-256 of what the answer was bound to. */
+                /** @description Of what the draw is bound to. */
                 readonly user_data_sha256?: string;
                 /** @description Bytes of the caller that enter the values, in hex. */
                 readonly nonce?: string;

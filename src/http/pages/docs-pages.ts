@@ -5,7 +5,7 @@ import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from '../ope
 import { publicReply, type Reply } from '../reply.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
 import { BACKGROUND, GUIDES, type Guide } from './guides.ts';
-import { html, Markup, type Page } from './layout.ts';
+import { html, Markup, type Page, shortened } from './layout.ts';
 import {
   commonMain,
   operationGroups,
@@ -39,7 +39,7 @@ export function docsRoutes(
   );
   const entries = once(() => entriesOf(document()));
   const search = ({ query }: Exchange): Reply => {
-    const asked = (new URLSearchParams(query).get('q') ?? '').slice(0, ASKED_LENGTH_MAX);
+    const asked = shortened(new URLSearchParams(query).get('q') ?? '', ASKED_LENGTH_MAX);
     const main = () => framed(SEARCH_PATH, document(), searchMain(asked, entries()), asked);
     return publicPage({ title: 'Search', main, script: 'docs-page.mjs', place: 'docs' });
   };
@@ -69,7 +69,14 @@ function guideMain({ slug }: Guide): Markup {
   return html`<article class="article">${new Markup(readFileSync(new URL(`${slug}.html`, DIST), 'utf8'))}</article>`;
 }
 
-/** How to ask, and every call in a line. */
+const GET_A_KEY: SearchEntry = {
+  path: '/docs#get-a-key',
+  title: 'Get a key',
+  place: 'Start',
+  text: 'API key account: qrn accounts create, qrn keys create, data/demo-key',
+};
+
+/** How to ask, how to get a key, and every call in a line. */
 function startMain(document: OpenApiDocument): Markup {
   const groups = operationGroups(document).map(({ title, operations }) => {
     const calls = operations.map(
@@ -81,11 +88,12 @@ function startMain(document: OpenApiDocument): Markup {
   return html`<h1>Documentation</h1>
 <p class="lead">Send a key as <code>Authorization: Bearer KEY</code>. An answer has the values in <code>data</code>, where they came from in
 <code>metadata</code>, and the id of a certificate that anybody can <a href="/verify">check</a>.</p>
-<p>Whoever runs the service makes keys: <code>qrn accounts create --name you --tier developer</code>. <code>npm start</code> prints one for
-a first look, and keeps it in <code>data/demo-key</code>.</p>
 <p>Begin with the <a href="/docs/quick-start">quick start</a>. Each call below has a page of its own: its parameters, a request, its answer with
 every member explained, and its errors. <a href="/docs/common">What calls share</a> stands once. For code generators there is
 <a href="/openapi.json">OpenAPI 3.1</a>.</p>
+<section aria-labelledby="get-a-key"><h2 id="get-a-key">${GET_A_KEY.title}</h2>
+<p>Whoever runs the service makes keys: <code>qrn accounts create --name you --tier developer</code>. <code>npm start</code> prints one for
+a first look, and keeps it in <code>data/demo-key</code>.</p></section>
 ${groups}`;
 }
 
@@ -112,16 +120,19 @@ function framed(current: string, document: OpenApiDocument, content: Markup, ask
 <h2>Guides</h2><ul>${item('/docs', 'Start')}${guides(GUIDES)}</ul>${calls}<h2>Background</h2><ul>${guides(BACKGROUND)}</ul></nav></div>`;
 }
 
-/** Everything that can be looked for. Headings of the guides are collected when they are made into HTML. */
+/** Everything that can be looked for, its text in lower case. The sections of the guides are collected when they are made into HTML. */
 function entriesOf(document: OpenApiDocument): SearchEntry[] {
-  const headings = JSON.parse(readFileSync(new URL('search.json', DIST), 'utf8')) as SearchEntry[];
+  const sections = JSON.parse(readFileSync(new URL('search.json', DIST), 'utf8')) as SearchEntry[];
   const errors = Object.entries(ERRORS).map(([code, { status, message }]) => ({
     path: `/docs/errors#${code}`,
     title: code,
     place: `Errors, ${status}`,
     text: message,
   }));
-  return [...referenceEntries(document), ...headings, ...errors];
+  return [GET_A_KEY, ...referenceEntries(document), ...sections, ...errors].map((entry) => ({
+    ...entry,
+    text: `${entry.title} ${entry.place} ${entry.text}`.toLowerCase(),
+  }));
 }
 
 const SEARCH_PATH = '/docs/search';
@@ -142,9 +153,13 @@ ${found.length === 0 ? html`<p>Nothing has ${words.length === 0 ? 'been asked fo
 function ranked(entries: readonly SearchEntry[], words: readonly string[]): SearchEntry[] {
   const scored = entries.map((entry) => {
     const title = entry.title.toLowerCase();
-    const text = `${title} ${entry.place} ${entry.text}`.toLowerCase();
     const scores = words.map((word) => {
-      const isTold = [title === word, title.startsWith(word), title.includes(word), text.includes(word)];
+      const isTold = [
+        title === word,
+        title.startsWith(word),
+        title.includes(word),
+        entry.text.includes(word),
+      ];
       return isTold.filter((each) => each).length;
     });
     return { entry, score: scores.includes(0) ? 0 : scores.reduce((sum, each) => sum + each, 0) };

@@ -163,6 +163,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
+/** At most so many characters of what somebody asked for, and not half of one. */
+export function shortened(text: string, lengthMax: number): string {
+  return text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '');
+}
+
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]);
 }

@@ -100,20 +100,29 @@ ${errorSection(operation)}`;
 
 /** The parameters, members and headers that all calls for values share. */
 export function commonMain(document: OpenApiDocument): Markup {
+  const { parameters, members, headers } = sharedBy(document);
+  return html`<h1>What calls for values share</h1>
+<p class="lead">Parameters that each of them takes, members that each answer has, and the fields of its head.</p>
+<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${parameterList(parameters)}</section>
+${members.map(
+  ([id, fields]) =>
+    html`<section aria-labelledby="${id}"><h2 id="${id}">Members of <code>${id}</code></h2>${fieldList(fields)}</section>`,
+)}
+<section aria-labelledby="headers"><h2 id="headers">Header fields</h2>${fieldList(headers)}</section>`;
+}
+
+function sharedBy(document: OpenApiDocument) {
   const [{ operations }] = operationGroups(document);
-  const shared = (operations[0].parameters ?? []).filter(({ name }) => COMMON_NAMES.includes(name));
   const schemas = componentsOf(document, 'schemas');
+  const members = COMMON_SCHEMAS.map((name) => {
+    const id = name === 'Credits' ? 'quantum_credits' : name.toLowerCase();
+    return [id, fieldsOf(schemas[name], document, '')] as const;
+  });
   const headers = Object.entries(componentsOf(document, 'headers')).map(
     ([name, header]) => [name, 'header', String(header['description'])] as const,
   );
-  return html`<h1>What calls for values share</h1>
-<p class="lead">Parameters that each of them takes, members that each answer has, and the fields of its head.</p>
-<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${parameterList(shared)}</section>
-${COMMON_SCHEMAS.map((name) => {
-  const id = name === 'Credits' ? 'quantum_credits' : name.toLowerCase();
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">Members of <code>${id}</code></h2>${fieldList(fieldsOf(schemas[name], document, ''))}</section>`;
-})}
-<section aria-labelledby="headers"><h2 id="headers">Header fields</h2>${fieldList(headers)}</section>`;
+  const parameters = (operations[0].parameters ?? []).filter(({ name }) => COMMON_NAMES.includes(name));
+  return { parameters, members, headers };
 }
 
 function componentsOf(document: OpenApiDocument, kind: string): Readonly<Record<string, Schema>> {
@@ -185,7 +194,10 @@ function absentText({ default: preset }: Schema): string {
 function valuesText(schema: Schema): string {
   const { type, enum: values, minimum, maximum, minItems, maxItems, items, format, const: only } = schema;
   if (only !== undefined) return String(only);
+  if (Array.isArray(schema['anyOf']))
+    return schema['anyOf'].map((each: Schema) => refOf(each) ?? valuesText(each)).join(' or ');
   if (Array.isArray(values)) return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
+  if (type === 'null') return 'null';
   const types = [type].flat().filter((each) => each !== 'null');
   const [name] = types;
   const orNull = [type].flat().includes('null') ? ' or null' : '';
@@ -202,17 +214,21 @@ function valuesText(schema: Schema): string {
   return (types.length === 0 ? 'any' : types.join(' or ')) + orNull;
 }
 
-function bodySection(content: Content, document: OpenApiDocument): Markup {
-  const { schema } = content['application/json'];
+/** One for each type of a batch, else the schema itself. */
+function shapesOf(schema: Schema): readonly Schema[] {
   const shapes = (schema['oneOf'] as Schema[] | undefined)?.filter((each) => 'properties' in each) ?? [];
-  const [first, ...others] = shapes.length === 0 ? [schema] : shapes;
+  return shapes.length === 0 ? [schema] : shapes;
+}
+
+function bodySection(content: Content, document: OpenApiDocument): Markup {
+  const [first, ...others] = shapesOf(content['application/json'].schema);
   const rest = others.map((shape) => {
     const { params } = shape['properties'] as Record<string, Schema>;
     return html`<h3><code>params</code> of <code>${String(shape['title'])}</code></h3>${fieldList(fieldsOf(params ?? {}, document, 'params'))}`;
   });
   return html`<section aria-labelledby="body-members"><h2 id="body-members">Body</h2>
 <p>JSON, sent as <code>Content-Type: application/json</code>. A member that is not listed is refused.</p>
-${shapes.length < 2 ? null : html`<h3>Of type <code>${String(first['title'])}</code></h3>`}${fieldList(fieldsOf(first, document, ''))}${rest}</section>`;
+${others.length === 0 ? null : html`<h3>Of type <code>${String(first['title'])}</code></h3>`}${fieldList(fieldsOf(first, document, ''))}${rest}</section>`;
 }
 
 type Field = readonly [path: string, kind: string, meaning: string | Markup];
@@ -253,14 +269,18 @@ function fieldList(fields: readonly Field[]): Markup {
   )}</dl>`;
 }
 
+/** The members of an answer; of several forms the first. */
+function answerFields(schema: Schema, document: OpenApiDocument): Field[] {
+  const [first = schema] = (schema['anyOf'] as Schema[] | undefined) ?? [];
+  return fieldsOf(resolved(first, document), document, '');
+}
+
 function answerSection(operation: Operation, document: OpenApiDocument): Markup {
   const { responses } = operation;
   const content = contentOf(responses);
   if (content === undefined) return html``;
-  const alternatives = content.schema['anyOf'] as Schema[] | undefined;
-  const schema = resolved(alternatives?.[0] ?? content.schema, document);
   const others = Object.keys(responses[content.status].content ?? {}).filter((each) => each !== content.type);
-  const fields = fieldsOf(schema, document, '');
+  const fields = answerFields(content.schema, document);
   return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
 <p><strong>${content.status}</strong> as <code>${content.type}</code>. ${responses[content.status].description}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${others.map((each, i) => html`${i === 0 ? '' : ', '}<code>${each}</code>`)}.`}</p>
 ${content.example === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${typeof content.example === 'string' ? content.example : prettyJson(content.example)}</code></pre></div>`}
@@ -280,15 +300,23 @@ ${own.length === 0 ? null : html`<dl class="params">${own.map((code) => html`<di
 <p>And those that many calls can answer: ${ordinary.map((code, i) => html`${i === 0 ? '' : ', '}<a href="/docs/errors#${code}"><code>${code}</code></a>`)}.</p></section>`;
 }
 
-/** What the search knows of the reference. */
+/** What the search knows of the reference: each call with the members that it takes and answers, and what calls share. */
 export function referenceEntries(document: OpenApiDocument): SearchEntry[] {
-  return operationGroups(document).flatMap(({ operations }) =>
+  const words = (fields: readonly Field[]) => fields.map(([path, , meaning]) => `${path} ${String(meaning)}`);
+  const calls = operationGroups(document).flatMap(({ operations }) =>
     operations.flatMap((operation) => {
-      const page = `/docs/api/${operation.operationId}`;
-      const place = `${operation.method} ${operation.path}`;
-      const own = (operation.parameters ?? []).filter(({ name }) => !COMMON_NAMES.includes(name));
+      const { operationId, method, path, summary, parameters = [], requestBody, responses } = operation;
+      const page = `/docs/api/${operationId}`;
+      const place = `${method} ${path}`;
+      const taken = requestBody === undefined ? [] : shapesOf(requestBody.content['application/json'].schema);
+      const answer = contentOf(responses);
+      const members = [
+        ...taken.flatMap((shape) => fieldsOf(shape, document, '')),
+        ...(answer === undefined ? [] : answerFields(answer.schema, document)),
+      ];
+      const own = parameters.filter(({ name }) => !COMMON_NAMES.includes(name));
       return [
-        { path: page, title: place, place: 'API', text: operation.summary },
+        { path: page, title: place, place: 'API', text: [summary, ...words(members)].join(' ') },
         ...own.map(({ name, description }) => ({
           path: `${page}#${name}`,
           title: name,
@@ -298,6 +326,16 @@ export function referenceEntries(document: OpenApiDocument): SearchEntry[] {
       ];
     }),
   );
+  const { parameters, members, headers } = sharedBy(document);
+  const shared = (anchor: string, title: string, text: string): SearchEntry => ({
+    ...{ path: `/docs/common#${anchor}`, title, place: 'What calls share', text },
+  });
+  return [
+    ...calls,
+    ...parameters.map(({ name, description }) => shared(name, name, description)),
+    ...members.map(([id, fields]) => shared(id, `Members of ${id}`, words(fields).join(' '))),
+    ...headers.map(([name, , meaning]) => shared('headers', name, meaning)),
+  ];
 }
 
 export interface SearchEntry {

@@ -22,6 +22,7 @@ import {
   type Markup,
   type Page,
   pageReply,
+  shortened,
 } from './layout.ts';
 import { lotMain } from './lot-page.ts';
 
@@ -122,7 +123,7 @@ export function verifyRoutes(
       }
     }
     const status = refused === null ? 200 : 400;
-    return page('Draws', drawsMain(list, asked.slice(0, 300), refused), {
+    return page('Draws', drawsMain(list, shortened(asked, 300), refused), {
       ...{ status, script: null, place: 'draws' },
     });
   };
@@ -197,7 +198,7 @@ hash of what was delivered, kept in a signed, append-only log.</p>
 <section aria-labelledby="open-title"><h2 id="open-title">Open a certificate</h2>
 <form class="open" method="get" action="/verify">
 <label for="id">Certificate id, or the address of its page</label>
-<div class="actions"><input id="id" name="id" required maxlength="300" value="${asked.slice(0, 300)}" autocomplete="off" autocapitalize="off"
+<div class="actions"><input id="id" name="id" required maxlength="300" value="${shortened(asked, 300)}" autocomplete="off" autocapitalize="off"
  spellcheck="false" placeholder="cert_…"><button type="submit">Open</button></div>
 </form></section>
 ${checkForm('')}`;
