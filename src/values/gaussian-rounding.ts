@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { writeDecimal, writeLatin1 } from '../core/text-bytes.ts';
 import type { Bits, Fraction } from './bits.ts';
 
 /**
@@ -23,6 +24,12 @@ const WHOLE_MAX = 15;
 /** A power of ten up to this is exact in a double, so that a whole double times or by it is rounded once. */
 const EXACT_POWER_MAX = 22;
 
+/** Beyond the exponents of all decimals of values whose distance from 0 is not below `#error`. */
+const SCALES_FROM = 60;
+const MINUS = 0x2d;
+/** With so few digits before the point, which are zeros behind it, ECMAScript prints an exponent. */
+const EXPONENT_FROM = -6;
+
 /** Powers in tables: Math.pow would take half of the time. */
 const POWERS_OF_TEN = Float64Array.from({ length: 61 }, (_, i) => Number(`1e${i - 30}`));
 const HALVES = Float64Array.from({ length: HIGH_BITS + LOW_BITS + 1 }, (_, i) => 2 ** -i);
@@ -44,12 +51,16 @@ export class GaussianRounding {
   readonly #spacing: number;
   /** More than the error of mean ± stddev · z in doubles, z below 16. */
   readonly #error: number;
-  readonly #scales = new Map<number, Scale>();
+  /** By the exponent, from -SCALES_FROM on. */
+  readonly #scales: (Scale | undefined)[] = new Array(2 * SCALES_FROM).fill(undefined);
   /** The known bits of the fraction that is rounded: the first, those behind them, and those that hardly ever follow. */
   #high = 0;
   #low = 0;
   #more = 0n;
   #known = 0;
+  /** What the last value is: a decimal of as many digits as are asked for, times a power of ten. */
+  #decimal = 0;
+  #exponent = 0;
 
   constructor(distribution: Distribution) {
     const { mean, stddev, digits } = distribution;
@@ -78,7 +89,9 @@ export class GaussianRounding {
   /** mean ± stddev · (whole + fraction); draws the bits of the fraction that it needs. */
   round(whole: number, fraction: Fraction, isNegative: boolean, source: Bits): number {
     this.#forget();
-    for (let i = 0; i < fraction.known; i++) this.#append(fraction.bit(i), 1);
+    if (fraction.known > 0 && fraction.known <= HIGH_BITS)
+      this.#append(fraction.word >>> (32 - fraction.known), fraction.known);
+    else for (let i = 0; i < fraction.known; i++) this.#append(fraction.bit(i), 1);
     this.#extend(this.firstBits, source);
     for (;;) {
       let value = this.#quickly(whole, isNegative);
@@ -89,6 +102,21 @@ export class GaussianRounding {
       }
       this.#extend(this.#known + STEP_BITS, source);
     }
+  }
+
+  /** Writes the last value, which `round` gave, as ECMAScript prints it; returns where it ends. */
+  write(value: number, target: Uint8Array, at: number): number {
+    const { digits } = this.#distribution;
+    const wholeDigits = digits + this.#exponent;
+    if (wholeDigits <= EXPONENT_FROM) return writeLatin1(String(value), target, at);
+    if (value < 0) target[at] = MINUS;
+    return writeDecimal(this.#decimal, digits, wholeDigits, target, value < 0 ? at + 1 : at);
+  }
+
+  /** Of the last value. */
+  erase(): void {
+    this.#decimal = 0;
+    this.#exponent = 0;
   }
 
   #forget(): void {
@@ -152,6 +180,8 @@ export class GaussianRounding {
     // the bound nearer to 0 says how far apart the decimals are: beyond a power of ten they are ten times as far
     if (decimal >= tenTo(digits) || decimal < tenTo(digits - 1)) return UNSURE;
     if (nearWhole !== farWhole) return MORE_BITS;
+    this.#decimal = decimal;
+    this.#exponent = exponent;
     return outward * decimalValue(decimal, exponent);
   }
 
@@ -176,6 +206,8 @@ export class GaussianRounding {
     const decimal = roundedTo(inner, unit, this.#distribution.digits);
     const [value, step] = scaledTo(outer, unit, decimal.exponent);
     if (nearest(value, step) !== decimal.digits) return MORE_BITS;
+    this.#decimal = Number(decimal.digits);
+    this.#exponent = decimal.exponent;
     return Number(`${low > 0n ? '' : '-'}${decimal.digits}e${decimal.exponent}`);
   }
 
@@ -188,13 +220,13 @@ export class GaussianRounding {
   }
 
   #scaleOf(exponent: number): Scale {
-    let scale = this.#scales.get(exponent);
+    let scale = this.#scales[exponent + SCALES_FROM];
     if (scale === undefined) {
       const fixed = (value: bigint) => {
         const [n, d] = scaledTo(value, this.#unit, exponent);
         return (n << BigInt(FIXED_BITS)) / d;
       };
-      this.#scales.set(exponent, (scale = scaleOf(fixed(this.#mean), fixed(this.#stddev))));
+      this.#scales[exponent + SCALES_FROM] = scale = scaleOf(fixed(this.#mean), fixed(this.#stddev));
     }
     return scale;
   }

@@ -31,18 +31,33 @@ export interface GaussiansRequest {
   readonly digits: number;
 }
 
-export function drawGaussians(reader: EntropyReader, request: GaussiansRequest): Float64Array {
-  const rounding = roundingOf(request);
-  const bits = new Bits(reader);
-  const sampler = new DeviateSampler(bits);
-  const values = new Float64Array(request.count);
-  for (let i = 0; i < values.length; i++) {
-    const whole = sampler.draw();
-    values[i] = rounding.round(whole, sampler.fraction, bits.next() === 1, bits);
+/** Draws one value after the other. */
+export class GaussianDraws {
+  readonly #bits: Bits;
+  readonly #sampler: DeviateSampler;
+  readonly #rounding: GaussianRounding;
+
+  constructor(reader: EntropyReader, request: GaussiansRequest) {
+    this.#bits = new Bits(reader);
+    this.#sampler = new DeviateSampler(this.#bits);
+    this.#rounding = roundingOf(request);
   }
-  bits.erase();
-  sampler.erase();
-  return values;
+
+  next(): number {
+    const whole = this.#sampler.draw();
+    return this.#rounding.round(whole, this.#sampler.fraction, this.#bits.next() === 1, this.#bits);
+  }
+
+  /** Writes the value that `next` gave last as JSON; returns where it ends. */
+  write(value: number, target: Uint8Array, at: number): number {
+    return this.#rounding.write(value, target, at);
+  }
+
+  erase(): void {
+    this.#bits.erase();
+    this.#sampler.erase();
+    this.#rounding.erase();
+  }
 }
 
 /** Step 1: whole part and fraction of |Z| of a standard normal Z. */
@@ -149,7 +164,7 @@ export function gaussianChoices(request: GaussiansRequest): number {
 }
 
 /**
- * Bytes that `drawGaussians` takes, at most; exceeded with probability below 2^-64.
+ * Bytes that all draws of a request take, at most; exceeded with probability below 2^-64.
  *
  * *The deviates.* Count as one operation a first bit and a comparison, and as 1 + k a choice out of 2k + 2. The number of
  * operations N of a value has E[1.03^N] < 1.92: the sum of the probabilities of all rows, weighted so

@@ -2,7 +2,7 @@ import { assert } from '../core/assert.ts';
 import { copyBytes } from '../core/bytes.ts';
 import { writeJsonText, writeLatin1, writeUtf8 } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { drawGaussians, type GaussiansRequest } from './gaussians.ts';
+import { GaussianDraws, type GaussiansRequest } from './gaussians.ts';
 import { type SortOrder, sortOffsets, spanOf, writeIntegers } from './integers.ts';
 import { offsets32 } from './kernels.ts';
 import {
@@ -384,16 +384,17 @@ function writeGaussians(
   start: number,
   packed: Output | undefined,
 ): number {
-  const values = drawGaussians(reader, request);
-  if (packed !== undefined) putArrayHead(values.length, packed);
+  const draws = new GaussianDraws(reader, request);
+  if (packed !== undefined) putArrayHead(request.count, packed);
   let at = start;
-  for (const value of values) {
-    target[at] = at === start ? OPEN : COMMA;
-    at = writeLatin1(String(value), target, at + 1);
+  for (let i = 0; i < request.count; i++) {
+    const value = draws.next();
+    target[at] = i === 0 ? OPEN : COMMA;
+    at = draws.write(value, target, at + 1);
     if (packed !== undefined) putNumber(value, packed);
   }
   target[at] = CLOSE;
-  values.fill(0);
+  draws.erase();
   return at + 1;
 }
 

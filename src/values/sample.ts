@@ -3,7 +3,7 @@ import { drawBitstring } from './bitstring.ts';
 import { drawBytes } from './bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawFloatOctets, drawFloats } from './floats.ts';
-import { drawGaussians, type GaussiansRequest } from './gaussians.ts';
+import { GaussianDraws, type GaussiansRequest } from './gaussians.ts';
 import { drawIntegerOctets, drawIntegers } from './integers.ts';
 import { eraseWindows } from './kernels.ts';
 import { drawList } from './lists.ts';
@@ -88,12 +88,11 @@ function drawGaussianOctets(
   start: number,
 ): number {
   const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
-  const values = drawGaussians(reader, request);
-  values.forEach((value, i) => {
-    view.setFloat64(start + 8 * i, value, true);
-  });
-  values.fill(0);
-  return start + 8 * values.length;
+  const draws = new GaussianDraws(reader, request);
+  const end = start + 8 * request.count;
+  for (let at = start; at < end; at += 8) view.setFloat64(at, draws.next(), true);
+  draws.erase();
+  return end;
 }
 
 function assertValid(request: ValueRequest): void {
