@@ -3341,15 +3341,13 @@ function keysOfLog(log) {
       refuse("A key is not an Ed25519 public key.");
     if (known.some((other) => other.keyId === keyId)) refuse(`Key ${keyId} is listed twice.`);
     if (keyId !== noteKeyId(origin, publicKey)) refuse(`Key ${keyId} is not the key it is named after.`);
-    const cosignerKey = member(key, "cosigner_key") ?? null;
-    if (member(key, "verifier_key") !== verifierKey(origin, publicKey) || cosignerKey !== null && cosignerKey !== verifierKey(origin, publicKey, COSIGNATURE_TYPE))
+    if (member(key, "verifier_key") !== verifierKey(origin, publicKey) || member(key, "cosigner_key") !== verifierKey(origin, publicKey, COSIGNATURE_TYPE))
       refuse(`Key ${keyId} is given in two ways.`);
     const retiredAt = member(key, "retired_at") ?? null;
     known.push({
       name: origin,
       keyId,
       publicKey,
-      isTimed: cosignerKey !== null,
       beganMs: timeOf(member(key, "created_at")),
       retiredMs: retiredAt === null ? null : timeOf(retiredAt)
     });
@@ -3388,20 +3386,18 @@ function readSignatures(keys, { note, checkpoint }) {
     }))
   );
   const signed = signaturesBy(note, signers).map(({ key, atS }) => ({ key: key.of, atS }));
-  if (!signed.some(({ atS }) => atS === void 0)) refuse("None of the known keys signed the checkpoint.");
-  const timed = new Set(signed.filter(({ atS }) => atS !== void 0).map(({ key }) => key));
-  const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
-  if (silent !== void 0) refuse(`Key ${silent.key.keyId} signed the checkpoint without saying when.`);
-  return signed;
+  const plain = new Set(signed.filter(({ atS }) => atS === void 0).map(({ key }) => key));
+  if (plain.size === 0) refuse("None of the known keys signed the checkpoint.");
+  return [...plain].map((key) => {
+    const { atS } = signed.findLast((each) => each.key === key && each.atS !== void 0) ?? {};
+    return { key, atS: atS ?? refuse(`Key ${key.keyId} signed the checkpoint without saying when.`) };
+  });
 }
 function readSigned(keys, read) {
   const signed = readSignatures(keys, read);
-  const times2 = signed.flatMap(({ atS: atS2 }) => atS2 ?? []);
-  const atS = times2.length > 0 ? Math.min(...times2) : void 0;
-  const isRightful = signed.some(
-    ({ key, atS: timed }) => timed === void 0 && (key.retiredMs === null || atS === void 0 || atS * 1e3 <= key.retiredMs)
-  );
-  if (!isRightful) refuse("The key that signed the checkpoint had been retired before.");
+  const atS = Math.min(...signed.map((each) => each.atS));
+  if (!signed.some(({ key: { retiredMs } }) => retiredMs === null || atS * 1e3 <= retiredMs))
+    refuse("The key that signed the checkpoint had been retired before.");
   return { note: read.note, checkpoint: read.checkpoint, atS };
 }
 function loggedLeaf(leaf, proof, keys) {
@@ -3409,7 +3405,6 @@ function loggedLeaf(leaf, proof, keys) {
   const at = readProof(proof);
   if (!holdsLeaf(at, leaf)) refuse(`It is not leaf ${at.proof.index} of the tree that its proof names.`);
   const { atS } = readSigned(keys, at);
-  if (atS === void 0) refuse("The checkpoint does not say when the log signed it.");
   return { at, atS };
 }
 function readCosignatures(keys, { note }) {
@@ -5568,7 +5563,7 @@ function keysListed(keys) {
   return "The keys are well-formed.";
 }
 function signature({ checkpoint }, signed) {
-  const keyIds = signed.filter(({ atS }) => atS === void 0).map(({ key }) => key.keyId);
+  const keyIds = signed.map(({ key }) => key.keyId);
   return `The checkpoint is signed by ${keyIds.join(" and ")} of ${checkpoint.origin}.`;
 }
 function dates(document, leaves, signed) {
@@ -5581,16 +5576,12 @@ function dates(document, leaves, signed) {
       refuse(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
   }
   if (signed === void 0) return "Issued after its lots ended. No signature that holds says more.";
-  const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
-  const plain = valid.filter(({ atS }) => atS === void 0).map(({ key }) => key);
-  if (plain.length === 0)
+  const begun = signed.filter(({ key }) => key.beganMs <= issuedMs);
+  if (begun.length === 0)
     refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
-  const times2 = signed.flatMap(({ atS }) => atS === void 0 ? [] : [atS]);
-  const lastMsOf = (each) => Math.max(issuedMs, ...signed.map(({ key, atS }) => key === each && atS !== void 0 ? atS * 1e3 : 0));
-  if (!plain.some((key) => key.retiredMs === null || lastMsOf(key) <= key.retiredMs))
-    refuse("The key that signed the checkpoint had been retired before.");
-  if (times2.length === 0) return "Issued after its lots ended. The log did not say when it signed.";
-  const earliest = Math.min(...times2);
+  const isRightful = ({ key: { retiredMs }, atS }) => retiredMs === null || Math.max(issuedMs, atS * 1e3) <= retiredMs;
+  if (!begun.some(isRightful)) refuse("The key that signed the checkpoint had been retired before.");
+  const earliest = Math.min(...signed.map(({ atS }) => atS));
   if (earliest < Math.floor(issuedMs / 1e3))
     refuse(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
   return `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`;

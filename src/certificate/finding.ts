@@ -117,7 +117,7 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefi
 
   date(finding) {
     const { leaf, index, at } = leafIn(finding, 0);
-    if (leafTimeOf(leaf) === undefined || at.atS === undefined) refuse('There is no time to compare.');
+    if (leafTimeOf(leaf) === undefined) refuse('There is no time to compare.');
     return wrongDate(leaf, index, at, undefined) ?? wrongDate(leaf, index, at, signedIn(finding, 0));
   },
 };
@@ -151,7 +151,7 @@ export function contradictionOf(
       ? undefined
       : { kind: 'fork', what: `The log signed two trees of ${size} leaves.` };
   const [larger, smaller] = size > b.checkpoint.size ? [a, b] : [b, a];
-  if (larger.atS === undefined || smaller.atS === undefined || larger.atS >= smaller.atS) return undefined;
+  if (larger.atS >= smaller.atS) return undefined;
   const what = `The log signed ${larger.checkpoint.size} leaves at ${timeText(larger.atS)}, and ${smaller.checkpoint.size} at ${timeText(smaller.atS)}.`;
   return { kind: 'shrunk', what };
 }
@@ -185,13 +185,13 @@ export function wrongDate(
   before: SignedCheckpoint | undefined,
 ): string | undefined {
   const toldMs = leafTimeOf(leaf);
-  if (toldMs === undefined || atS === undefined) return undefined;
+  if (toldMs === undefined) return undefined;
   if (Number.isNaN(toldMs)) return `Leaf ${index} says no time that can be read.`;
   const told = `Leaf ${index} is of ${timeText(toldMs / 1_000)}`;
   // the log signs in whole seconds
   if (Math.floor(toldMs / 1_000) > atS) return `${told}, and was signed at ${timeText(atS)}.`;
   const isStatement = member(parsedObject(leaf), 'type') === 'statement';
-  if (!isStatement || before?.atS === undefined || before.checkpoint.size > index) return undefined;
+  if (!isStatement || before === undefined || before.checkpoint.size > index) return undefined;
   return toldMs < before.atS * 1_000
     ? `${told}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS)}.`
     : undefined;

@@ -50,7 +50,7 @@ export interface FollowState {
   /** The leaves of all withdrawals, in the order of the log. */
   readonly withdrawals: readonly string[];
   /** When by the log's word the newest leaf was there that says which lots were withdrawn: seconds since 1970. */
-  readonly toldAtS: number | undefined;
+  readonly toldAtS: number;
 }
 
 type Draws = Readonly<Record<string, readonly [index: number, dueMs: number]>>;
@@ -75,8 +75,8 @@ export type Poll =
       readonly state: FollowState;
       readonly events: readonly FollowEvent[];
       readonly size: number;
-      /** Seconds since 1970, by the log's word; undefined for a log that does not say. */
-      readonly atS: number | undefined;
+      /** Seconds since 1970, by the log's word. */
+      readonly atS: number;
       readonly tilesRead: number;
       /** The service showed an older checkpoint than the newest that is known. */
       readonly isStale: boolean;
@@ -164,7 +164,7 @@ class Follower {
   }
 
   #checkClock({ atS }: SignedCheckpoint): void {
-    if (atS !== undefined && atS * 1_000 > this.#nowMs + AHEAD_MAX_S * 1_000)
+    if (atS * 1_000 > this.#nowMs + AHEAD_MAX_S * 1_000)
       throw new LogUnavailable(`the log says that it is ${timeText(atS)}: compare the clocks`);
   }
 
@@ -240,8 +240,7 @@ class Follower {
       const both = { ...document, keys: [...document.keys, key] };
       for (const note of [text(member(key, 'vouched_by')), newest]) {
         const signed = found(() => readSignatures(both, readCheckpoint(note ?? ''))).known ?? [];
-        const ids = new Set(signed.filter(({ atS }) => atS === undefined).map((each) => each.key.keyId));
-        if (!ids.has(keyId) || ids.size < 2) continue;
+        if (signed.length < 2 || !signed.some((each) => each.key.keyId === keyId)) continue;
         document = both;
         this.#events.push({ kind: 'key', keyId });
         break;
@@ -261,8 +260,7 @@ class Follower {
     const found = contradictionOf(before, now);
     const checkpoints = [formatNote(before.note), formatNote(now.note)];
     if (found !== undefined) throw this.#found(found.kind, found.what, { checkpoints });
-    const isEarlier = before.atS !== undefined && now.atS !== undefined && now.atS < before.atS;
-    return now.checkpoint.size < before.checkpoint.size || isEarlier;
+    return now.checkpoint.size < before.checkpoint.size || now.atS < before.atS;
   }
 
   /** Reads what the log has more, and holds it against both checkpoints. */
@@ -283,11 +281,11 @@ class Follower {
     const isTold = [...listed.values()].some(
       (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
     );
-    const toldAtS = before === undefined || isTold ? now.atS : this.#state?.toldAtS;
+    const { toldAtS } = isTold || this.#state === undefined ? { toldAtS: now.atS } : this.#state;
     // one that hides a withdrawal cannot say again and again which lots were withdrawn
-    if (size > from && toldAtS !== undefined && (now.atS ?? 0) - toldAtS > SILENCE_MAX_S)
+    if (size > from && now.atS - toldAtS > SILENCE_MAX_S)
       throw new LogDoubt(
-        `The log grew until ${timeText(now.atS ?? 0)}, and listed no leaf that says which lots were withdrawn since ${timeText(toldAtS)}.`,
+        `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(toldAtS)}.`,
       );
     return {
       version: 1,

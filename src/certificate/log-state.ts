@@ -235,7 +235,7 @@ function ownCheckpoint(
   const signed = found(() => readSignatures({ origin: name, keys: published }, read()));
   if (read.known === undefined || signed.known === undefined)
     throw new CertificateLogError(`the stored checkpoint is not one of this log: ${signed.refusal}`);
-  const sealedAtS = Math.max(0, ...signed.known.flatMap(({ atS }) => atS ?? []));
+  const sealedAtS = Math.max(...signed.known.map(({ atS }) => atS));
   return { checkpoint: read.known.checkpoint, sealedAtS };
 }
 

@@ -63,8 +63,6 @@ export interface KnownKey {
   readonly name: string;
   readonly keyId: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
-  /** It signs no checkpoint without the time. */
-  readonly isTimed: boolean;
   /**
    * When the key began to sign, and when it had signed for the last time; NaN for what is no time, null for a
    * key in use.
@@ -92,10 +90,9 @@ function keysOfLog(log: unknown): KnownKey[] {
       refuse('A key is not an Ed25519 public key.');
     if (known.some((other) => other.keyId === keyId)) refuse(`Key ${keyId} is listed twice.`);
     if (keyId !== noteKeyId(origin, publicKey)) refuse(`Key ${keyId} is not the key it is named after.`);
-    const cosignerKey = member(key, 'cosigner_key') ?? null;
     if (
       member(key, 'verifier_key') !== verifierKey(origin, publicKey) ||
-      (cosignerKey !== null && cosignerKey !== verifierKey(origin, publicKey, COSIGNATURE_TYPE))
+      member(key, 'cosigner_key') !== verifierKey(origin, publicKey, COSIGNATURE_TYPE)
     )
       refuse(`Key ${keyId} is given in two ways.`);
     const retiredAt = member(key, 'retired_at') ?? null;
@@ -103,7 +100,6 @@ function keysOfLog(log: unknown): KnownKey[] {
       name: origin,
       keyId,
       publicKey,
-      isTimed: cosignerKey !== null,
       beganMs: timeOf(member(key, 'created_at')),
       retiredMs: retiredAt === null ? null : timeOf(retiredAt),
     });
@@ -111,10 +107,10 @@ function keysOfLog(log: unknown): KnownKey[] {
   return known;
 }
 
-/** A signature that holds; `atS` is the time that it says, in seconds since 1970. */
-export interface Signed<Key> {
-  readonly key: Key;
-  readonly atS: number | undefined;
+/** A key that has signed a checkpoint, and the time that it says, in seconds since 1970. */
+export interface Signed {
+  readonly key: KnownKey;
+  readonly atS: number;
 }
 
 /**
@@ -124,7 +120,7 @@ export interface Signed<Key> {
 export function signaturesBy<Key extends VerifierKey>(
   { text, signatures }: Note,
   keys: readonly Key[],
-): (Signed<Key> & { readonly line: Note['signatures'][number] })[] {
+): { readonly key: Key; readonly atS: number | undefined; readonly line: Note['signatures'][number] }[] {
   return signatures.flatMap((line) =>
     keys
       .filter(({ name, keyId }) => name === line.name && keyId === line.keyId)
@@ -141,8 +137,8 @@ export function signaturesBy<Key extends VerifierKey>(
   );
 }
 
-/** The signatures of the keys in a document of keys, at least one without a time and none missing that says one. */
-export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNote): Signed<KnownKey>[] {
+/** The keys of a document of keys that have signed the checkpoint, at least one: each signs its text, and as a cosigner the time. */
+export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNote): Signed[] {
   const known = knownKeys(keys);
   const { origin } = checkpoint;
   const own = known.filter(({ name }) => name === origin);
@@ -160,28 +156,25 @@ export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNo
     })),
   );
   const signed = signaturesBy(note, signers).map(({ key, atS }) => ({ key: key.of, atS }));
-  if (!signed.some(({ atS }) => atS === undefined)) refuse('None of the known keys signed the checkpoint.');
-  const timed = new Set(signed.filter(({ atS }) => atS !== undefined).map(({ key }) => key));
-  const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
-  if (silent !== undefined) refuse(`Key ${silent.key.keyId} signed the checkpoint without saying when.`);
-  return signed;
+  const plain = new Set(signed.filter(({ atS }) => atS === undefined).map(({ key }) => key));
+  if (plain.size === 0) refuse('None of the known keys signed the checkpoint.');
+  return [...plain].map((key) => {
+    const { atS } = signed.findLast((each) => each.key === key && each.atS !== undefined) ?? {};
+    return { key, atS: atS ?? refuse(`Key ${key.keyId} signed the checkpoint without saying when.`) };
+  });
 }
 
 /** A checkpoint that a key signed which was in use then. */
 export interface SignedCheckpoint extends CheckpointNote {
-  /** The earliest time that the keys say, in seconds since 1970; undefined where none says when it signs. */
-  readonly atS: number | undefined;
+  /** The earliest time that the keys say, in seconds since 1970. */
+  readonly atS: number;
 }
 
 export function readSigned(keys: unknown, read: CheckpointNote): SignedCheckpoint {
   const signed = readSignatures(keys, read);
-  const times = signed.flatMap(({ atS }) => atS ?? []);
-  const atS = times.length > 0 ? Math.min(...times) : undefined;
-  const isRightful = signed.some(
-    ({ key, atS: timed }) =>
-      timed === undefined && (key.retiredMs === null || atS === undefined || atS * 1_000 <= key.retiredMs),
-  );
-  if (!isRightful) refuse('The key that signed the checkpoint had been retired before.');
+  const atS = Math.min(...signed.map((each) => each.atS));
+  if (!signed.some(({ key: { retiredMs } }) => retiredMs === null || atS * 1_000 <= retiredMs))
+    refuse('The key that signed the checkpoint had been retired before.');
   return { note: read.note, checkpoint: read.checkpoint, atS };
 }
 
@@ -198,7 +191,6 @@ export function loggedLeaf(leaf: string, proof: unknown, keys: unknown): LoggedL
   const at = readProof(proof);
   if (!holdsLeaf(at, leaf)) refuse(`It is not leaf ${at.proof.index} of the tree that its proof names.`);
   const { atS } = readSigned(keys, at);
-  if (atS === undefined) refuse('The checkpoint does not say when the log signed it.');
   return { at, atS };
 }
 

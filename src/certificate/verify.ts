@@ -5,7 +5,6 @@ import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { notCovered, REPEATED } from './not-covered.ts';
 import {
   holdsLeaf,
-  type KnownKey,
   knownKeys,
   type LoggedAt,
   readProof,
@@ -232,8 +231,8 @@ function keysListed(keys: unknown): string {
   return 'The keys are well-formed.';
 }
 
-function signature({ checkpoint }: LoggedAt, signed: readonly Signed<KnownKey>[]): string {
-  const keyIds = signed.filter(({ atS }) => atS === undefined).map(({ key }) => key.keyId);
+function signature({ checkpoint }: LoggedAt, signed: readonly Signed[]): string {
+  const keyIds = signed.map(({ key }) => key.keyId);
   return `The checkpoint is signed by ${keyIds.join(' and ')} of ${checkpoint.origin}.`;
 }
 
@@ -241,11 +240,7 @@ function signature({ checkpoint }: LoggedAt, signed: readonly Signed<KnownKey>[]
  * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and
  * the checkpoint is no older than the certificate in it. `signed` is undefined where no signature holds.
  */
-function dates(
-  document: unknown,
-  leaves: readonly unknown[],
-  signed: readonly Signed<KnownKey>[] | undefined,
-): string {
+function dates(document: unknown, leaves: readonly unknown[], signed: readonly Signed[] | undefined): string {
   const issuedAt = member(document, 'issued_at');
   const issuedMs = timeOf(issuedAt);
   if (Number.isNaN(issuedMs)) refuse(`issued_at is ${show(issuedAt)}, not a time.`);
@@ -255,18 +250,14 @@ function dates(
       refuse(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
   }
   if (signed === undefined) return 'Issued after its lots ended. No signature that holds says more.';
-  const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
-  const plain = valid.filter(({ atS }) => atS === undefined).map(({ key }) => key);
-  if (plain.length === 0)
+  const begun = signed.filter(({ key }) => key.beganMs <= issuedMs);
+  if (begun.length === 0)
     refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
-  const times = signed.flatMap(({ atS }) => (atS === undefined ? [] : [atS]));
   // a key that was rotated in has signed beside the retired one, and later
-  const lastMsOf = (each: KnownKey) =>
-    Math.max(issuedMs, ...signed.map(({ key, atS }) => (key === each && atS !== undefined ? atS * 1000 : 0)));
-  if (!plain.some((key) => key.retiredMs === null || lastMsOf(key) <= key.retiredMs))
-    refuse('The key that signed the checkpoint had been retired before.');
-  if (times.length === 0) return 'Issued after its lots ended. The log did not say when it signed.';
-  const earliest = Math.min(...times);
+  const isRightful = ({ key: { retiredMs }, atS }: Signed) =>
+    retiredMs === null || Math.max(issuedMs, atS * 1000) <= retiredMs;
+  if (!begun.some(isRightful)) refuse('The key that signed the checkpoint had been retired before.');
+  const earliest = Math.min(...signed.map(({ atS }) => atS));
   // the log's time has whole seconds
   if (earliest < Math.floor(issuedMs / 1000))
     refuse(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);

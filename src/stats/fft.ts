@@ -209,27 +209,25 @@ export class RealSpectrum {
   /** |X_k|² for k = 0 .. floor(n/2) - 1; valid until the next call. */
   squaredModuli(signal: Int8Array): Float64Array {
     assert(signal.length === this.length, 'the signal has the length of the plan');
-    // of its own fields V8 reads each anew for every element
-    const [moduli, samplesRe, samplesIm] = [this.#moduli, this.#re, this.#im];
-    const step = this.length % 2 === 0 ? 2 : 1;
-    for (let j = 0; j < samplesRe.length; j++) {
-      samplesRe[j] = signal[step * j];
-      samplesIm[j] = step === 2 ? signal[2 * j + 1] : 0;
+    const isEven = this.length % 2 === 0;
+    for (let j = 0; j < this.#re.length; j++) {
+      this.#re[j] = signal[isEven ? 2 * j : j];
+      this.#im[j] = isEven ? signal[2 * j + 1] : 0;
     }
-    const { re, im } = this.#fft.transform(samplesRe, samplesIm);
-    if (step === 1) {
-      for (let k = 0; k < moduli.length; k++) moduli[k] = re[k] * re[k] + im[k] * im[k];
-      return moduli;
-    }
-    const [cos, sin] = [this.#cos, this.#sin];
+    const { re, im } = this.#fft.transform(this.#re, this.#im);
+    const moduli = this.#moduli;
     for (let k = 0; k < moduli.length; k++) {
+      if (!isEven) {
+        moduli[k] = re[k] * re[k] + im[k] * im[k];
+        continue;
+      }
       const mirror = k === 0 ? 0 : moduli.length - k;
       const evenRe = (re[k] + re[mirror]) / 2;
       const evenIm = (im[k] - im[mirror]) / 2;
       const oddRe = (im[k] + im[mirror]) / 2;
       const oddIm = (re[mirror] - re[k]) / 2;
-      const x = evenRe + oddRe * cos[k] - oddIm * sin[k];
-      const y = evenIm + oddRe * sin[k] + oddIm * cos[k];
+      const x = evenRe + oddRe * this.#cos[k] - oddIm * this.#sin[k];
+      const y = evenIm + oddRe * this.#sin[k] + oddIm * this.#cos[k];
       moduli[k] = x * x + y * y;
     }
     return moduli;

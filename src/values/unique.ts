@@ -1,4 +1,3 @@
-import { assert } from '../core/assert.ts';
 import { descendingBytesMax, fillDescending } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import {
@@ -37,7 +36,6 @@ function drawOnce(draws: Draws): Offsets {
 
 /** The same again and again. */
 export function uniqueDraws(reader: EntropyReader, span: number, count: number): Draws {
-  assert(count <= span, 'a sample without repeats is no larger than its range');
   return isDense(span, count) ? denseDraws(reader, span, count, count) : sparseDraws(reader, span, count);
 }
 

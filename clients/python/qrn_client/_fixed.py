@@ -79,13 +79,10 @@ def _held_at(
     require(is_there, f"Lot {name} is not leaf {lot.index} of the tree that its proof names.")
     is_older = proof is None or proof.origin != lot.origin or lot.index < proof.index
     require(is_older, f"Lot {name} was logged after the certificate.")
-    times = [each.at for each in signed if each.at is not None]
-    ended = milliseconds_of(leaf["finished_at"]) // 1_000
-    has_ended = not times or ended <= min(times)
-    require(has_ended, f"The log says that it held lot {name} at {time_text(min(times or [0]))}, before the lot ended.")
-    is_before = bool(times) and min(times) * 1_000 <= issued
-    require(is_before, f"The log held lot {name} not before the answer was issued.")
-    at = min(times)
+    at = min(each.at for each in signed if each.at is not None)
+    has_ended = milliseconds_of(leaf["finished_at"]) // 1_000 <= at
+    require(has_ended, f"The log says that it held lot {name} at {time_text(at)}, before the lot ended.")
+    require(at * 1_000 <= issued, f"The log held lot {name} not before the answer was issued.")
     is_rightful = any(each.key.may_sign_at(at * 1_000) for each in signed if each.at is None)
     require(is_rightful, f"Lot {name}: the key that signed the checkpoint had been retired before.")
     if witnesses is not None:

@@ -94,8 +94,6 @@ class KnownKey:
     #: 8 hex digits.
     key_id: str
     public_key: bytes
-    #: It signs no checkpoint without the time.
-    is_timed: bool
     #: When the key began to sign, in milliseconds since 1970; None for what is no time.
     began: Optional[int]
     is_retired: bool
@@ -139,11 +137,10 @@ def _known_key(name: str, key: Any, before: Sequence[KnownKey]) -> KnownKey:
     require(all(other.key_id != named for other in before), f"Key {named} is listed twice.")
     require(named == _key_id(name, public, _PLAIN).hex(), f"Key {named} is not the key it is named after.")
     texts = [_verifier_key(name, public, kind) for kind in (_PLAIN, _TIMED)]
-    is_one = key["verifier_key"] == texts[0] and (cosigner is None or cosigner == texts[1])
-    require(is_one, f"Key {named} is given in two ways.")
+    require([key["verifier_key"], cosigner] == texts, f"Key {named} is given in two ways.")
     retired = key.get("retired_at")
     began = _milliseconds_or_none(key.get("created_at"))
-    return KnownKey(name, named, public, cosigner is not None, began, retired is not None, _milliseconds_or_none(retired))
+    return KnownKey(name, named, public, began, retired is not None, _milliseconds_or_none(retired))
 
 
 def _bytes_or_none(text: Any) -> Optional[bytes]:
@@ -183,8 +180,7 @@ def signatures_of(proof: Proof, keys: Any) -> List[Signed]:
     require(any(each.at is None for each in signed), "None of the known keys signed the checkpoint.")
     with_time = {each.key.key_id for each in signed if each.at is not None}
     for each in signed:
-        is_dated = not each.key.is_timed or each.key.key_id in with_time
-        require(is_dated, f"Key {each.key.key_id} signed the checkpoint without saying when.")
+        require(each.key.key_id in with_time, f"Key {each.key.key_id} signed the checkpoint without saying when.")
     return signed
 
 

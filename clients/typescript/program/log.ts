@@ -207,7 +207,7 @@ export class LogWatcher {
     }
     this.#state = state;
     for (const event of events) this.#tell(event);
-    Object.assign(this.#seen, { size, signedAtS: atS ?? null, succeededAtS: Math.floor(nowMs / 1_000) });
+    Object.assign(this.#seen, { size, signedAtS: atS, succeededAtS: Math.floor(nowMs / 1_000) });
     this.#seen.tilesRead += tilesRead;
     return 'ok';
   }

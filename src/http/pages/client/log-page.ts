@@ -121,14 +121,14 @@ async function pollOnce(origin: string): Promise<boolean> {
   return true;
 }
 
-function showState({ sinceMs, state }: Seen, size: number, atS: number | undefined): void {
+function showState({ sinceMs, state }: Seen, size: number, atS: number): void {
   const listed = member(state.keys, 'keys');
   const ids = (Array.isArray(listed) ? listed : []).map((key) => text(member(key, 'key_id')));
   const values = {
     origin: text(member(state.keys, 'origin')) ?? '',
     keys: ids.join(', '),
     size: size.toLocaleString('en-US'),
-    signed: atS === undefined ? 'it does not say' : timeText(atS),
+    signed: timeText(atS),
     lots: Object.keys(state.lots).length.toLocaleString('en-US'),
     since: timeOf(sinceMs),
   };
