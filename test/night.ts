@@ -1,6 +1,7 @@
-// `npm run test:night [-- STEP...] [--minutes N] [--seed N] [--plant BUG]`: what explores, for as long as is given, with seeds that nobody chose. Each
-// seed is printed at the start and, with the command that repeats it, at a failure; `--seed` repeats a whole night, and `--plant`
-// puts a bug of test/adversary/sim/mutants.ts into the simulation, to see that a night can fail. A table of all steps ends it, and it exits with 1 when one failed, died, fell silent or ended without its last line.
+// `npm run test:night [-- STEP...] [--minutes N] [--seed N] [--plant BUG]`: what explores, for as long as is given, with seeds that
+// nobody chose. Each seed is printed at the start and, with the command that repeats it, at a failure; `--seed` repeats a whole
+// night, and `--plant` puts a bug of test/adversary/sim/mutants.ts into the simulation, to see that a night can fail. A table of all
+// steps ends it, and it exits with 1 when one failed, died, fell silent or ended without its last line.
 import { randomInt } from 'node:crypto';
 import { aligned, NOT_GIVEN, readOptions, say } from './adversary/program.ts';
 import { Chance } from './support/chance.ts';
@@ -147,7 +148,7 @@ async function runStep(step: Step): Promise<Row> {
     const seed = chance.below(SEEDS);
     seeds.push(seed);
     const command = step.command(seed, Number(minutesOfStep.toFixed(2)));
-    const shown = `${step.seedVariable === undefined ? '' : `${step.seedVariable}=${seed} `}${command.join(' ')}`;
+    const shown = `${step.seedVariable === undefined ? '' : `${step.seedVariable}=${seed} `}${command.map(quoted).join(' ')}`;
     say(`${name}: ${shown}`);
     const environment = step.seedVariable === undefined ? {} : { [step.seedVariable]: String(seed) };
     const run = await runProcess(command, SILENCE_MS, environment);
@@ -158,6 +159,11 @@ async function runStep(step: Step): Promise<Row> {
     if (failure !== undefined) say(`FAILED ${name}: ${failures.at(-1)}`);
   } while (repeats && performance.now() - beganMs < 60_000 * minutesOfStep);
   return { name, seeds, tookMs: performance.now() - beganMs, failures, told };
+}
+
+/** As a shell takes it. */
+function quoted(word: string): string {
+  return word.includes(' ') ? `'${word}'` : word;
 }
 
 function failureOf(run: Ended, { ends }: Step): string | undefined {

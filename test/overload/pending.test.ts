@@ -111,6 +111,18 @@ describe('answers before a slow disk', () => {
     assert.equal(slow.settled, LIMITS.pendingRepliesMax);
   });
 
+  it('are waited for to the last one when the service stops', async () => {
+    const slow = new SlowLedger();
+    await slow.fill(1);
+    let isOver = false;
+    const drained = slow.committer.drain().then(() => (isOver = true));
+    await turn();
+    assert.equal(isOver, false);
+    await slow.release();
+    await drained;
+    assert.equal(slow.settled, 1);
+  });
+
   it('are shed before anything is drawn while the ledger is too far behind', () => {
     const slow = new SlowLedger();
     slow.committer.assertRoom();

@@ -444,9 +444,9 @@ function nameOfNode({ number }: Member): string {
   return `node-${number}`;
 }
 
-/** What was made to fail says so. */
+/** What was made to fail says so; a segment that waits for books that are away is given up with a sentence of the service's own. */
 function isInjected(why: string): boolean {
-  return /injected|lost before it was made|made, and its answer lost|cannot record answers now|at capacity|was fenced/.test(
+  return /injected|The database does not answer|lost before it was made|made, and its answer lost|cannot record answers now|at capacity|was fenced/.test(
     why,
   );
 }
