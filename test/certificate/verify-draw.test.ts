@@ -106,6 +106,11 @@ describe('a committed draw', () => {
     assert.deepEqual(await failuresOf(draw, 'commit.leaf', unbound), ['logged']);
   });
 
+  it('is held to the order of lot and draw whatever mode its certificate names', async () => {
+    const failed = await failuresOf(await drawScene(), 'certificate.certificate.entropy_mode', 'csprng');
+    assert.ok(failed.includes('fixed'), failed.join());
+  });
+
   it('fails where a draw was cancelled, or given up, when its outcome could be known', async () => {
     const due = Date.parse((await drawScene({ end: 'none' })).dueAt);
     const ends: DrawSceneOptions[] = [
