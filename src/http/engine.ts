@@ -32,7 +32,7 @@ export interface Wire {
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void;
   /** Sends a reply without a body. */
   sendHead(head: ReplyHead): void;
-  /** Begins a reply whose body is offered. `hasRoom` is called when a socket that was full takes more; it never throws. */
+  /** Begins a reply whose body is offered; its head, which does not change until then, leaves with what is offered first. `hasRoom` is called when a socket that was full takes more; it never throws. */
   begin(head: ReplyHead, hasRoom: () => void): void;
   /**
    * Sends as much of the rest of the body as the socket takes, and gives how many bytes these are: of a body in chunks at least
@@ -43,8 +43,6 @@ export interface Wire {
   readonly isFull: boolean;
   /** Ends a body of unknown length. */
   end(): void;
-  /** Has all that `write` sends leave together. Throws what it throws. */
-  together(write: () => void): void;
   /** The body of the request, in pieces that are valid during the call alone. `take` never throws. */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void;
   /** Called once when the client goes before its reply is finished. */
@@ -53,8 +51,8 @@ export interface Wire {
   cut(): void;
   /** The client is gone although the listener is not called yet. */
   readonly isGone: boolean;
-  /** 4 bytes of IPv4 or 16 of IPv6; none when it is not known. */
-  readonly remoteAddress: Uint8Array;
+  /** The client connects from a loopback address. */
+  readonly isFromLoopback: boolean;
 }
 
 export interface EngineOptions {

@@ -16,7 +16,7 @@ import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { ReplyHead, Wire } from './engine.ts';
 import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
-import { isLoopback, type NativeRequest, RequestHead } from './request-head.ts';
+import { type NativeRequest, RequestHead } from './request-head.ts';
 import {
   newRequestId,
   parseTraceparent,
@@ -334,7 +334,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   /** The client connects from a loopback address and is not a proxy that says so. */
   get isFromThisMachine(): boolean {
     if (this.isAborted || this.isForwarded) return false;
-    return isLoopback(this.#wire.remoteAddress);
+    return this.#wire.isFromLoopback;
   }
 
   /** Nobody can be answered any more, as far as the engine knows now. */
@@ -376,10 +376,8 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
         const isTold = !hasNoContent(head) && !this.hasUnknownLength;
         this.#wire.sendHead(this.#headOf(head, isTold ? body.length : undefined));
       } else if (body.length >= OFFERED_FROM_BYTES) {
-        this.#wire.together(() => {
-          this.#begin(this.#headOf(head, body.length));
-          this.#offer(body);
-        });
+        this.#begin(this.#headOf(head, body.length));
+        this.#offer(body);
         return;
       } else this.#wire.send(head, body, saysClose);
     } catch (error) {
@@ -396,7 +394,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   #begin(head: ReplyHead): void {
     this.#wire.begin(head, () => {
       try {
-        if (this.#rest.length > 0) this.spend(() => this.#wire.together(() => this.#offer(this.#rest)));
+        if (this.#rest.length > 0) this.spend(() => this.#offer(this.#rest));
         else this.#tellTaken(true);
       } catch (error) {
         this.#host.fault(this, error);
@@ -411,8 +409,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     this.isAnswered = true;
     this.#isInLines = true;
     this.#orCut(() => {
-      const fullHead = withFields(head, this.#fieldsBeside(head));
-      this.#wire.together(() => this.#begin(this.#headOf(fullHead, undefined)));
+      this.#begin(this.#headOf(withFields(head, this.#fieldsBeside(head)), undefined));
     });
     this.pipeline.record.replied(this, 200);
   }
@@ -431,7 +428,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     return new Promise((resolve, reject) => {
       this.#lineTaken = resolve;
       try {
-        this.#wire.together(() => this.#offer(line));
+        this.#offer(line);
       } catch (error) {
         this.#lineTaken = undefined; // a fault is not a reader that has gone
         this.destroy();
@@ -443,7 +440,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   /** Ends a body in lines. */
   endLines(): void {
     if (this.isAborted) return;
-    this.#orCut(() => this.#wire.together(() => this.#wire.end()));
+    this.#orCut(() => this.#wire.end());
     this.#finish();
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, isIPv4, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { type Engine, type EngineOptions, type ReplyHead, readTlsFiles, type Wire } from './engine.ts';
 import type { NativeRequest } from './request-head.ts';
 
@@ -27,14 +27,64 @@ const REQUEST_MS = 60_000;
 const REFUSAL_LINGER_MS = 1_000;
 
 export function startNodeEngine(options: EngineOptions): Promise<Engine> {
-  return new NodeEngine(options).listen();
+  const { host, port, sharePort, tls } = options;
+  const http = {
+    maxHeaderSize: options.headBytesMax,
+    headersTimeout: IDLE_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: 1_000,
+    requireHostHeader: false, // the front answers that in its own form
+    noDelay: true,
+  };
+  const server =
+    tls === null
+      ? createServer(http)
+      : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2' });
+  server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
+  // A client that closes its half while its answer is made still gets it. The published types leave the
+  // property out.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  const connections = new Connections(options);
+  const sockets = new Set<Socket>();
+  server.on('request', (request, response) => connections.receive(request, response));
+  // an expectation that nobody knows is ignored (RFC 9110, section 10.1.1): node:http itself answers 417 without a length
+  server.on('checkExpectation', (request, response) => connections.receive(request, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+    connections.refuse(socket as Socket, error),
+  );
+  server.on('connect', (_request, stream) => connections.refuseTunnel(stream as Socket));
+  server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+    const connection = { close: () => socket.destroy() };
+    sockets.add(socket);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      options.connectionChanged(connection, -1);
+    });
+    options.connectionChanged(connection, 1);
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      const why = 'the port is taken or the address is not ours';
+      reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
+    });
+    server.listen({ host, port, reusePort: sharePort }, () =>
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        stopListening: () => void server.close(),
+        close: async () => {
+          const closed = [...sockets].map((socket) => once(socket, 'close'));
+          server.closeAllConnections();
+          await Promise.all(closed);
+        },
+      }),
+    );
+  });
 }
 
-class NodeEngine implements Engine {
-  port = -1;
+/** What may still be answered on each connection. */
+class Connections {
   readonly #options: EngineOptions;
-  readonly #server: Server;
-  readonly #connections = new Set<Socket>();
   /** The latest request of each connection that is still to be answered. */
   readonly #unanswered = new WeakMap<Socket, NodeWire>();
   /** Connections whose last reply announced that it is the last. */
@@ -42,76 +92,9 @@ class NodeEngine implements Engine {
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    const http = {
-      maxHeaderSize: options.headBytesMax,
-      headersTimeout: IDLE_MS,
-      requestTimeout: REQUEST_MS,
-      keepAliveTimeout: IDLE_MS,
-      connectionsCheckingInterval: 1_000,
-      requireHostHeader: false, // the front answers that in its own form
-      noDelay: true,
-    };
-    const { tls } = options;
-    this.#server =
-      tls === null
-        ? createServer(http)
-        : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2' });
-    this.#server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
-    // A client that closes its half while its answer is made still gets it. The published types leave the
-    // property out.
-    Object.assign(this.#server, { httpAllowHalfOpen: true });
-    this.#server.on('request', (request, response) => this.#receive(request, response));
-    // an expectation that nobody knows is ignored (RFC 9110, section 10.1.1): node:http itself answers 417 without a length
-    this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-      this.#refuse(socket as Socket, error),
-    );
-    this.#server.on('connect', (_request, stream) => {
-      const socket = stream as Socket;
-      if (this.#unanswered.get(socket)?.isOpen === true) {
-        this.#cut(socket);
-        return;
-      }
-      socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
-      // node:http keeps no deadline for it: a client that never closes would keep it forever
-      socket.destroySoon();
-    });
-    this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
-      const connection = { close: () => socket.destroy() };
-      this.#connections.add(socket);
-      socket.once('close', () => {
-        this.#connections.delete(socket);
-        options.connectionChanged(connection, -1);
-      });
-      options.connectionChanged(connection, 1);
-    });
   }
 
-  listen(): Promise<Engine> {
-    const { host, port, sharePort } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', (error) => {
-        const why = 'the port is taken or the address is not ours';
-        reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
-      });
-      this.#server.listen({ host, port, reusePort: sharePort }, () => {
-        this.port = (this.#server.address() as AddressInfo).port;
-        resolve(this);
-      });
-    });
-  }
-
-  stopListening(): void {
-    this.#server.close();
-  }
-
-  async close(): Promise<void> {
-    const closed = [...this.#connections].map((socket) => once(socket, 'close'));
-    this.#server.closeAllConnections();
-    await Promise.all(closed);
-  }
-
-  #receive(request: IncomingMessage, response: ServerResponse): void {
+  receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (socket.destroyed) return; // the parser goes on with what it has read
     const pending = this.#unanswered.get(socket);
@@ -126,7 +109,7 @@ class NodeEngine implements Engine {
       return;
     }
     if (request.rawHeaders.length > 2 * this.#options.headFieldsMax) {
-      this.#refuse(socket, { code: 'HPE_HEADER_OVERFLOW' });
+      this.refuse(socket, { code: 'HPE_HEADER_OVERFLOW' });
       return;
     }
     const wire = new NodeWire(request, response, () => this.#closing.add(socket));
@@ -138,7 +121,7 @@ class NodeEngine implements Engine {
    * The parser gave up on a connection: what it says is the last thing that is written to it. Behind a whole
    * request that is not answered yet it would be read as the answer to that request.
    */
-  #refuse(socket: Socket, error: { readonly code?: string | undefined }): void {
+  refuse(socket: Socket, error: { readonly code?: string | undefined }): void {
     const pending = this.#unanswered.get(socket);
     const isBehindRequest = pending?.isOpen === true && pending.isReceived;
     if (!socket.writable || this.#closing.has(socket) || isBehindRequest || pending?.hasBegun === true) {
@@ -153,6 +136,16 @@ class NodeEngine implements Engine {
     // Nothing more is read from it. A client that goes on sending, or never closes, is cut when it can have read why.
     socket.pause();
     setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
+  }
+
+  refuseTunnel(socket: Socket): void {
+    if (this.#unanswered.get(socket)?.isOpen === true) {
+      this.#cut(socket);
+      return;
+    }
+    socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
+    // node:http keeps no deadline for it: a client that never closes would keep it forever
+    socket.destroySoon();
   }
 
   #cut(socket: Socket): void {
@@ -264,16 +257,8 @@ class NodeWire implements Wire {
     this.#finish();
   }
 
-  /** node:http itself has all that is written in a turn of the loop leave together. */
-  together(write: () => void): void {
-    write();
-  }
-
-  /** IPv4 addresses and the loopback one of IPv6; nobody asks for others. */
-  get remoteAddress(): Uint8Array {
-    const text = (this.#response.socket?.remoteAddress ?? '').replace(/^::ffff:/, '');
-    if (isIPv4(text)) return Uint8Array.from(text.split('.').map(Number));
-    return text === '::1' ? Uint8Array.from([...new Array(15).fill(0), 1]) : new Uint8Array(0);
+  get isFromLoopback(): boolean {
+    return /^(::ffff:)?127\.|^::1$/.test(this.#response.socket?.remoteAddress ?? '');
   }
 
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {

@@ -1,7 +1,7 @@
 import type * as Uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
 import { type Engine, type EngineOptions, type ReplyHead, readTlsFiles, type Wire } from './engine.ts';
-import type { NativeRequest } from './request-head.ts';
+import { isLoopback, type NativeRequest } from './request-head.ts';
 import { checkUwsBinary, UWS_DIGESTS, uwsFolder } from './uws-digests.ts';
 
 checkUwsBinary(uwsFolder(), JSON.parse(readFileSync(UWS_DIGESTS, 'utf8')));
@@ -132,6 +132,7 @@ class UwsWire implements Wire {
   isFull = false;
   readonly #response: AnyResponse;
   #begun: ReplyHead | undefined;
+  #isHeadDue = false;
   /** Bytes of a body of known length that the socket took. */
   #taken = 0;
 
@@ -148,7 +149,7 @@ class UwsWire implements Wire {
   }
 
   sendHead(reply: ReplyHead): void {
-    this.together(() => {
+    this.#write(() => {
       // not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
       this.#writeHead(reply, reply.length);
       this.#response.endWithoutBody();
@@ -157,7 +158,7 @@ class UwsWire implements Wire {
 
   begin(reply: ReplyHead, hasRoom: () => void): void {
     this.#begun = reply;
-    this.#writeHead(reply);
+    this.#isHeadDue = true;
     this.#response.onWritable(() => {
       this.isFull = false;
       hasRoom();
@@ -167,6 +168,7 @@ class UwsWire implements Wire {
 
   #writeHead({ head, saysClose, isLast }: ReplyHead, length?: number): void {
     const response = this.#response;
+    this.#isHeadDue = false;
     response.writeStatus(head);
     if (length !== undefined) response.writeHeader('Content-Length', String(length));
     if (saysClose) response.writeHeader('Connection', 'close');
@@ -176,14 +178,19 @@ class UwsWire implements Wire {
   offer(rest: Uint8Array): number {
     const response = this.#response;
     const { length, isLast } = this.#begun!;
-    if (isLast) response.pause(); // a write that the socket did not take whole has ended it
-    if (length === undefined) return this.#writeChunks(rest);
-    const [wroteAll, finished] = response.tryEnd(rest, length);
-    this.isFull = !wroteAll;
-    if (finished) return rest.length;
-    const before = this.#taken;
-    this.#taken = response.getWriteOffset();
-    return this.#taken - before;
+    let taken = rest.length;
+    this.#write(() => {
+      if (this.#isHeadDue) this.#writeHead(this.#begun!);
+      if (isLast) response.pause(); // a write that the socket did not take whole has ended it
+      if (length === undefined) taken = this.#writeChunks(rest);
+      else {
+        const [wroteAll, finished] = response.tryEnd(rest, length);
+        this.isFull = !wroteAll;
+        if (!finished) taken = response.getWriteOffset() - this.#taken;
+        this.#taken += taken;
+      }
+    });
+    return taken;
   }
 
   #writeChunks(rest: Uint8Array): number {
@@ -197,10 +204,14 @@ class UwsWire implements Wire {
   }
 
   end(): void {
-    this.#response.end(NO_BYTES);
+    this.#write(() => {
+      if (this.#isHeadDue) this.#writeHead(this.#begun!);
+      this.#response.end(NO_BYTES);
+    });
   }
 
-  together(write: () => void): void {
+  /** What is written leaves together. Throws what `write` throws. */
+  #write(write: () => void): void {
     this.#cork(() => {
       try {
         write();
@@ -233,7 +244,7 @@ class UwsWire implements Wire {
     return false;
   }
 
-  get remoteAddress(): Uint8Array {
-    return new Uint8Array(this.#response.getRemoteAddress());
+  get isFromLoopback(): boolean {
+    return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
   }
 }

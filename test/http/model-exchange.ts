@@ -9,7 +9,7 @@ import type { NativeRequest } from '../../src/http/request-head.ts';
 /** The rules of an engine as assertions: what is called after the end of a reply, or twice, throws as it would there. */
 export class ModelWire implements Wire {
   readonly isGone = false;
-  readonly remoteAddress = Uint8Array.of(127, 0, 0, 1);
+  readonly isFromLoopback = true;
   head: ReplyHead | undefined;
   readonly sent: number[] = [];
   /** Of each offer, whether its bytes never change. */
@@ -62,10 +62,6 @@ export class ModelWire implements Wire {
   end(): void {
     this.#use('end');
     this.ended = true;
-  }
-  together(write: () => void): void {
-    this.#use('together');
-    write();
   }
   onBody(): void {
     this.#use('onBody');

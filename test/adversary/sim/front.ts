@@ -54,7 +54,7 @@ export class Connection implements Wire {
   readonly #replied: (reply: WireReply) => void;
   readonly isFull = false;
   readonly isGone = false;
-  readonly remoteAddress = Uint8Array.of(127, 0, 0, 1);
+  readonly isFromLoopback = true;
   #begun = new Uint8Array(0);
   #gone: (() => void) | undefined;
   #isOver = false;
@@ -97,10 +97,6 @@ export class Connection implements Wire {
 
   end(): void {
     throw new Error('the simulation asks for no stream');
-  }
-
-  together(write: () => void): void {
-    write();
   }
 
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
