@@ -56,7 +56,7 @@ export class SavedRates {
 export function* putRates(node: number, rates: readonly RateRecord[]): Body<void> {
   yield* tx.putAll(
     RATES,
-    rates.map((rate) => [[node, rate.accountNumber], rate] as const),
+    rates.map((rate) => [[node, rate.accountNumber], rate]),
   );
 }
 

@@ -232,23 +232,19 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
 }
 
 /** What the books have of segments that are stored for the first time. */
-export function* putSegments(
-  segments: readonly EncodedSegment[],
-  { number: node, epoch }: Writer,
-): Body<void> {
-  const rowsOf = <R>(row: (segment: SegmentRecord, bytes: Uint8Array) => R) =>
-    segments.map(({ segment, bytes }) => row(segment, bytes));
+export function* putSegments(stored: readonly EncodedSegment[], { number: node, epoch }: Writer): Body<void> {
+  const segments = stored.map(({ segment }) => segment);
   yield* tx.putAll(
     SEGMENTS,
-    rowsOf(({ sequence }, bytes) => [sequence, bytes] as const),
+    stored.map(({ segment, bytes }) => [segment.sequence, bytes]),
   );
   yield* tx.putAll(
     SEGMENT_TIMES,
-    rowsOf(({ sequence, committedAtMs }) => [[committedAtMs, sequence], node] as const),
+    segments.map(({ committedAtMs, sequence }) => [[committedAtMs, sequence], node]),
   );
   yield* tx.putAll(
     UNSEALED,
-    rowsOf(({ sequence, count }) => [sequence, { count, node, epoch }] as const),
+    segments.map(({ sequence, count }) => [sequence, { count, node, epoch }]),
   );
 }
 
@@ -408,7 +404,7 @@ function* addTo<K extends Key, V>(
   );
   yield* tx.putAll(
     table,
-    more.map(([key, value], i) => [key, sum(stored[i], value)] as const),
+    more.map(([key, value], i) => [key, sum(stored[i], value)]),
   );
 }
 

@@ -26,6 +26,27 @@ interface Followed {
   readonly name: string;
 }
 
+interface FollowingOptions {
+  readonly books: LmdbBooks;
+  readonly writer: GroupWriter;
+  readonly board: JournalBoard;
+  readonly space: FreeSpace;
+  readonly journals: readonly { readonly name: string; readonly place: JournalPlace }[];
+  readonly intervalMs: number;
+}
+
+/** Calls that see all that was acknowledged because it is stored first. */
+const AFTER_STORE = [
+  'seriesPage',
+  'segmentsFrom',
+  'balances',
+  'usage',
+  'loadRates',
+  'storedAnswerSizes',
+  'expire',
+  'segmentSpan',
+] as const satisfies readonly (keyof Books)[];
+
 function answerKey(accountNumber: number, keyDigest: string): string {
   return `${accountNumber} ${keyDigest}`;
 }
@@ -36,19 +57,10 @@ function answerKey(accountNumber: number, keyDigest: string): string {
  * together with the position up to which each journal is stored. Every read sees all that was acknowledged before it. While
  * nothing is new, nothing runs.
  */
-export class FollowingBooks implements Books, LogStore {
-  readonly #books: LmdbBooks;
-  readonly #writer: GroupWriter;
-  readonly #board: JournalBoard;
+export class FollowingBooks {
+  readonly calls: Books & LogStore;
+  readonly #options: FollowingOptions;
   readonly #followed: readonly Followed[];
-  readonly #space: FreeSpace;
-  readonly #intervalMs: number;
-  /** Stores at once. */
-  readonly commit: Books['commit'];
-  readonly leaseSequences: Books['leaseSequences'];
-  readonly saveRates: Books['saveRates'];
-  readonly probe: Books['probe'];
-  readonly getLog: LogStore['getLog'];
   #gathered: Gathered = { segments: [], answers: [] };
   /** Encoded segments that are read and not yet in LMDB, by sequence. */
   readonly #segmentsAhead = new Map<number, Uint8Array>();
@@ -60,24 +72,17 @@ export class FollowingBooks implements Books, LogStore {
   #nextStore: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(options: {
-    books: LmdbBooks;
-    writer: GroupWriter;
-    board: JournalBoard;
-    space: FreeSpace;
-    journals: readonly { readonly name: string; readonly place: JournalPlace }[];
-    intervalMs: number;
-  }) {
-    this.#books = options.books;
-    this.#writer = options.writer;
-    this.#board = options.board;
-    this.#space = options.space;
-    this.#intervalMs = options.intervalMs;
-    this.commit = options.books.commit;
-    this.leaseSequences = options.books.leaseSequences;
-    this.saveRates = options.books.saveRates;
-    this.probe = options.books.probe;
-    this.getLog = options.books.getLog;
+  constructor(options: FollowingOptions) {
+    const { books } = options;
+    this.#options = options;
+    this.calls = {
+      ...books, // a commit stores at once, and the rest holds no answers
+      ...Object.fromEntries(AFTER_STORE.map((name) => [name, this.#afterStore(books[name])])),
+      segment: (sequence) => this.segment(sequence),
+      unsealed: (certificates) => this.unsealed(certificates),
+      storedAnswer: (...key) => this.storedAnswer(...key),
+      putLog: (...put) => this.putLog(...put),
+    };
     this.#followed = options.journals.map(({ name, place }) => ({
       reader: new JournalReader(place),
       front: place.front,
@@ -103,10 +108,10 @@ export class FollowingBooks implements Books, LogStore {
 
   /** Has the fronts acknowledge nothing more from journals, and stores all that they had. Rejects when LMDB cannot take it. */
   async closeJournals(): Promise<void> {
-    this.#board.closeJournals();
+    this.#options.board.closeJournals();
     await sleep(CLOSED_WITHIN_MS);
     await this.store();
-    await this.#books.finishJournals(this.#followed.map(({ name }) => name));
+    await this.#options.books.finishJournals(this.#followed.map(({ name }) => name));
   }
 
   /** Stores everything; the fronts write no more. Rejects when LMDB cannot take it. */
@@ -115,7 +120,7 @@ export class FollowingBooks implements Books, LogStore {
       await this.store();
     } finally {
       this.#isClosed = true;
-      this.#board.wake(true); // ends the loop
+      this.#options.board.wake(true); // ends the loop
       for (const { reader } of this.#followed) reader.close();
     }
   }
@@ -123,11 +128,11 @@ export class FollowingBooks implements Books, LogStore {
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
     this.#gather();
     const ahead = this.#segmentsAhead.get(sequence);
-    if (ahead === undefined) return this.#books.segment(sequence);
+    if (ahead === undefined) return this.#options.books.segment(sequence);
     const segment = decodeSegment(ahead);
     if (segment.notes === undefined) return segment;
     await this.store(); // which numbers labelled answers
-    return this.#books.segment(sequence);
+    return this.#options.books.segment(sequence);
   }
 
   /**
@@ -139,7 +144,7 @@ export class FollowingBooks implements Books, LogStore {
     this.#gather();
     if (this.#gathered.segments.some(hasNotes)) await this.store();
     const ahead = this.#gathered.segments.filter((each) => !hasNotes(each)).map(({ segment }) => segment);
-    const segments = await this.#books.unsealed(certificates);
+    const segments = await this.#options.books.unsealed(certificates);
     const stored = new Set(segments.map(({ sequence }) => sequence));
     let missing = segments.reduce((left, { count }) => left - count, certificates);
     for (const segment of ahead.sort((a, b) => a.sequence - b.sequence)) {
@@ -153,41 +158,30 @@ export class FollowingBooks implements Books, LogStore {
 
   /** Stores what is acknowledged, and puts the records in the same transaction: they may seal it. */
   putLog(...args: Parameters<LogStore['putLog']>): Promise<void> {
-    const put = this.#storing.then(() => this.#store(() => this.#books.putLog(...args)));
+    const put = this.#storing.then(() => this.#store(() => this.#options.books.putLog(...args)));
     this.#storing = put.catch(() => {}); // told to the caller
     return put;
   }
 
-  readonly seriesPage = this.#afterStore('seriesPage');
-  readonly segmentsFrom = this.#afterStore('segmentsFrom');
-  readonly balances = this.#afterStore('balances');
-  readonly usage = this.#afterStore('usage');
-  readonly loadRates = this.#afterStore('loadRates');
-  readonly storedAnswerSizes = this.#afterStore('storedAnswerSizes');
-  readonly expire = this.#afterStore('expire');
-  readonly segmentSpan = this.#afterStore('segmentSpan');
-
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
     this.#gather();
     if (this.#answersAhead.has(answerKey(accountNumber, keyDigest))) await this.store();
-    return this.#books.storedAnswer(accountNumber, keyDigest);
+    return this.#options.books.storedAnswer(accountNumber, keyDigest);
   }
 
-  /** The call of the books, which sees all that was acknowledged: it is stored first. */
-  #afterStore<Name extends keyof Books>(name: Name): Books[Name] {
-    const call = async (...args: unknown[]) => {
+  #afterStore(call: (...args: never[]) => Promise<unknown>) {
+    return async (...args: never[]) => {
       await this.store();
-      return (this.#books[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+      return call(...args);
     };
-    return call as Books[Name];
   }
 
   /** Stores what is new until the ledger is closed or fails. */
   async #follow(): Promise<void> {
     for (;;) {
-      await this.#board.awaitWork(this.#intervalMs);
+      await this.#options.board.awaitWork(this.#options.intervalMs);
       if (this.#isClosed) return;
-      await this.store().catch((error) => this.#writer.stop(error));
+      await this.store().catch((error) => this.#options.writer.stop(error));
     }
   }
 
@@ -196,10 +190,10 @@ export class FollowingBooks implements Books, LogStore {
     if (this.#isClosed) return;
     try {
       for (const { reader, front } of this.#followed) {
-        for (const payload of reader.readTo(this.#board.written(front))) this.#take(payload);
+        for (const payload of reader.readTo(this.#options.board.written(front))) this.#take(payload);
       }
     } catch (error) {
-      throw this.#writer.stop(error);
+      throw this.#options.writer.stop(error);
     }
   }
 
@@ -216,25 +210,27 @@ export class FollowingBooks implements Books, LogStore {
 
   /** `putAlso` writes in the same transaction, after what is stored. */
   async #store(putAlso = async () => {}): Promise<void> {
-    const isNew = this.#followed.some(({ front }) => this.#board.written(front) > this.#board.stored(front));
+    const isNew = this.#followed.some(
+      ({ front }) => this.#options.board.written(front) > this.#options.board.stored(front),
+    );
     if (!isNew) return putAlso();
-    this.#writer.requireRunning();
+    this.#options.writer.requireRunning();
     this.#gather();
     const { segments, answers } = this.#gathered;
     this.#gathered = { segments: [], answers: [] };
     const positions = this.#followed.map(({ reader, front, name }) => {
       return { front, name, position: reader.position };
     });
-    const stored = this.#books.store(segments, answers, positions satisfies JournalPosition[]);
+    const stored = this.#options.books.store(segments, answers, positions satisfies JournalPosition[]);
     const put = putAlso();
     put.catch(() => {}); // told below
     try {
       await stored;
     } catch (error) {
-      throw this.#writer.stop(error); // what was gathered is acknowledged, and no later store would have it
+      throw this.#options.writer.stop(error); // what was gathered is acknowledged, and no later store would have it
     }
-    for (const { front, position } of positions) this.#board.setStored(front, position);
-    this.#space.look();
+    for (const { front, position } of positions) this.#options.board.setStored(front, position);
+    this.#options.space.look();
     for (const { segment } of segments) this.#segmentsAhead.delete(segment.sequence);
     for (const answer of answers) {
       const key = answerKey(answer.accountNumber, answer.keyDigest);

@@ -193,15 +193,11 @@ export async function putRows(session: Session, rows: readonly RecordRow[]): Pro
 /** The values of a statement that unnests rows as PUT does. */
 export function packedRows(rows: readonly RecordRow[]): unknown[] {
   return [
-    ...columns(rows, 'part', 'name'),
+    rows.map(({ part }) => part),
+    rows.map(({ name }) => name),
     ...packedColumn(rows.map(({ key }) => key)),
     ...packedColumn(rows.map(({ value }) => value)),
   ];
-}
-
-/** The rows as one array for each column, for `unnest`. */
-function columns<R extends object>(rows: readonly R[], ...names: readonly (keyof R)[]): unknown[][] {
-  return names.map((name) => rows.map((row) => row[name]));
 }
 
 /**
