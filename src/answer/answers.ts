@@ -5,6 +5,7 @@ import { type Allowance, seededTier } from '../account/tiers.ts';
 import { eraseBytes } from '../core/bytes.ts';
 import { type Clock, isoTime, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import { inOrder } from '../core/in-order.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
 import type { AnswerEntry, StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
@@ -67,7 +68,8 @@ export class Answers {
   /** Of the answer that this thread makes now; it is read before the next one is made. */
   readonly #salt = new Uint8Array(SALT_BYTES);
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
-  #lastLook: Promise<unknown> = Promise.resolve();
+  /** Large kept answers are read one at a time: each has memory of its own before it is known whether there is room for it. */
+  readonly #afterOthers = inOrder();
   /** A reading of the clock for the answer that is made at once; undefined for one that has waited. */
   #nowMs: number | undefined;
 
@@ -172,13 +174,6 @@ export class Answers {
       answer.reservation.release();
       answer.listener.replayed(outcome.replay);
     }
-  }
-
-  /** Large kept answers are read one at a time: each has memory of its own before it is known whether there is room for it. */
-  #afterOthers<T>(look: () => Promise<T>): Promise<T> {
-    const looked = this.#lastLook.then(look);
-    this.#lastLook = looked.catch(() => {}); // told to the caller
-    return looked;
   }
 
   /** Draws the answer now, or when what it must wait for has come, unless too many wait. */

@@ -13,6 +13,7 @@ import { assert, messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes, wipe } from '../core/bytes.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import { inOrder } from '../core/in-order.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
@@ -89,7 +90,7 @@ export class DrawKeeper {
   readonly #underWay = new Map<string | undefined, Promise<void>>();
   readonly #ended = { revealed: 0, cancelled: 0, failed: 0 };
   /** Changes of draws run one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inOrder();
 
   private constructor(options: DrawKeeperOptions) {
     this.#options = options;
@@ -362,12 +363,6 @@ export class DrawKeeper {
   #wait(draw: DrawRecord): void {
     const chain = bodyOf(draw).statement.beacon?.chain;
     this.#waiting.set(draw.id, { chain, atMs: draw.dueAtMs, tries: 0 });
-  }
-
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const changed = this.#last.then(change);
-    this.#last = changed.catch(() => {}); // told to the caller
-    return changed;
   }
 }
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
+import { inOrder } from '../core/in-order.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
 import {
   CompactRange,
@@ -120,8 +121,8 @@ export class CertificateLog {
   #state: LogState;
   /** The outcome of the last write is not known: what is stored decides, and is read before the next batch. */
   #unknown = false;
-  #sealing: Promise<unknown> = Promise.resolve();
-  #witnessing: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inOrder();
+  readonly #witnessing = inOrder();
 
   private constructor(options: CertificateLogOptions, state: LogState) {
     this.#options = options;
@@ -187,9 +188,7 @@ export class CertificateLog {
    * to do. Calls run one after the other. Rejects when the store does; calling again then goes on from what is stored.
    */
   seal(): Promise<number> {
-    const sealed = this.#sealing.then(() => this.#sealBatch());
-    this.#sealing = sealed.catch(() => {}); // told to the caller; the next call must run all the same
-    return sealed;
+    return this.#inTurn(() => this.#sealBatch());
   }
 
   /**
@@ -197,11 +196,9 @@ export class CertificateLog {
    * log is smaller than this one, or another.
    */
   follow(): Promise<void> {
-    const followed = this.#sealing.then(async () => {
+    return this.#inTurn(async () => {
       if (!isSame(await this.#store.getLog(STATE_KEY), this.#state.record)) await this.#reload();
     });
-    this.#sealing = followed.catch(() => {}); // told to the caller
-    return followed;
   }
 
   /**
@@ -217,9 +214,7 @@ export class CertificateLog {
    * stored of it.
    */
   addWitnessed(size: number, note: string): Promise<void> {
-    const added = this.#witnessing.then(() => putWitnessed(this.#store, { size, note }));
-    this.#witnessing = added.catch(() => {}); // told to the caller
-    return added;
+    return this.#witnessing(() => putWitnessed(this.#store, { size, note }));
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { inOrder } from '../core/in-order.ts';
 import type { DirectoryChanges, DirectoryReader, Ledger, LedgerCalls } from './ledger.ts';
 
 /** How long a change waits for those who serve by the directory. */
@@ -11,7 +12,7 @@ export class DirectoryFeed {
   readonly #readers = new Set<DirectoryReader>();
   /** The version that was pushed last; undefined before the first push. */
   #version: number | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #inTurn = inOrder();
 
   /** `read` is Directory.directoryChanges. */
   constructor(
@@ -72,12 +73,6 @@ export class DirectoryFeed {
       await this.push();
       return result;
     };
-  }
-
-  #inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(step);
-    this.#last = done.catch(() => {}); // told to the caller
-    return done;
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { inOrder } from '../../core/in-order.ts';
 import { BackendError, plainRead, type RawRead, type StreamBackend, wholeShots } from '../backend.ts';
 import {
   anyText,
@@ -80,8 +81,8 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     };
     return plainRead(told, width);
   };
-  // Settles when the last read has: nobody else reads between a position's being looked up and moved.
-  let last: Promise<unknown> = Promise.resolve();
+  // nobody else reads between a position's being looked up and moved
+  const inTurn = inOrder();
   return {
     kind: 'stream',
     name,
@@ -91,14 +92,11 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     deterministic: false,
     claimedMinEntropyPerBit: min_entropy,
     lotRawBits: values.lot_bits,
-    read(bits, signal) {
-      const turn = last.then(() => {
+    read: (bits, signal) =>
+      inTurn(async () => {
         signal.throwIfAborted();
         return withFile(path, (file) => readFrom(file, bits, signal));
-      });
-      last = turn.catch(() => {}); // whoever asked for it hears of it
-      return turn;
-    },
+      }),
     describe: () =>
       withFile(path, async (file) => {
         const { size } = await file.stat();
