@@ -470,8 +470,8 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   }
 
   /**
-   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
-   * request is answered already cuts the connection. `take` never throws: it stands on the engine's stack.
+   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes while the
+   * reply is on its way cuts the connection. `take` never throws: it stands on the engine's stack.
    */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
     this.#wire.onBody((piece, isLast) => {

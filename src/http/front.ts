@@ -49,7 +49,7 @@ export interface FrontOptions {
    */
   readonly handle: (exchange: Exchange) => void;
   /** Answers what the front itself refuses: past the deadline at once, else in a later turn too. The same holds for what it throws. */
-  readonly fail: (exchange: Exchange, error: ApiError) => void;
+  readonly fail: (exchange: Exchange, error: ApiError, isLate: boolean) => void;
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
@@ -63,7 +63,7 @@ export interface Front {
   readonly openConnections: number;
   /** Requests that are not answered yet. */
   readonly waitingRequests: number;
-  /** Replies that wait for their turn or for their readers, and the bytes of bodies that are held for the latter. */
+  /** Replies that wait for their readers, and the bytes of bodies that are held for the latter. */
   readonly sendingReplies: number;
   readonly heldBytes: number;
   /**
@@ -235,7 +235,9 @@ class ListeningFront implements Front, ExchangeHost {
     let body: Uint8Array<ArrayBuffer> = new Uint8Array(0);
     let size = 0;
     let pieces = 0;
+    let isRefused = false;
     exchange.onBody((piece, isLast) => {
+      if (isRefused) return; // its reply waits for a later turn, and closes the connection
       const start = size;
       pieces++;
       size += piece.length;
@@ -246,6 +248,7 @@ class ListeningFront implements Front, ExchangeHost {
         exchange.body = body.subarray(0, size);
         this.#dispatch(exchange);
       } else if (isLast || size > BODY_DISCARDED_BYTES_MAX || pieces > BODY_PIECES_MAX) {
+        isRefused = true;
         this.#refuse(exchange, new ApiError('payload_too_large'));
       }
     });
@@ -259,10 +262,10 @@ class ListeningFront implements Front, ExchangeHost {
     }
   }
 
-  #refuse(exchange: Exchange, error: ApiError): void {
+  #refuse(exchange: Exchange, error: ApiError, isLate = false): void {
     exchange.closeAfterReply();
     try {
-      this.#options.fail(exchange, error);
+      this.#options.fail(exchange, error, isLate);
     } catch (fault) {
       this.fault(exchange, fault);
     }
@@ -281,7 +284,7 @@ class ListeningFront implements Front, ExchangeHost {
     const { log } = this.#options;
     for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
       log.warn(this.#namesOf(late), 'request not answered in time');
-      this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }));
+      this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }), true);
       // a `fail` that does not answer at once, and a reply that failed half-way, must not keep it here forever
       if (this.waiting.overdue(this.nowMs) === late) late.destroy();
     }

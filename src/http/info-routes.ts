@@ -102,5 +102,8 @@ export function metricsAlone(metrics: MetricsText, clock: Clock): Pick<FrontOpti
     exchange.send(head, body);
   };
   const take = (exchange: Exchange) => answer(exchange).catch((error: unknown) => fail(exchange, error));
-  return { handle: (exchange) => setImmediate(take, exchange), fail };
+  return {
+    handle: (exchange) => setImmediate(take, exchange),
+    fail: (exchange, error, isLate) => (isLate ? fail(exchange, error) : setImmediate(fail, exchange, error)),
+  };
 }

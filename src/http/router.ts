@@ -94,8 +94,7 @@ export class Router {
   /**
    * Answers what the front itself refuses: at once past its deadline, else in its turn. Never throws.
    */
-  refuse(exchange: Exchange, error: ApiError): void {
-    const isLate = exchange.hasBegun;
+  refuse(exchange: Exchange, error: ApiError, isLate: boolean): void {
     exchange.begin(this.#pipeline);
     exchange.endpoint = this.#routes.of(exchange.path)?.endpoint ?? exchange.endpoint;
     if (isLate) this.#fail(exchange, error);

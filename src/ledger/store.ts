@@ -93,7 +93,7 @@ export const tx = {
   *putAll<K extends Key, V>(table: SharedTable<K, V>, rows: readonly (readonly [K, V])[]): Body<void> {
     yield { ask: 'put', table, rows };
   },
-  *remove<K extends Key, V>(table: SharedTable<K, V>, ...keys: readonly K[]): Body<void> {
+  *remove<K extends Key, V>(table: SharedTable<K, V>, keys: readonly K[]): Body<void> {
     yield { ask: 'remove', table, keys };
   },
 };

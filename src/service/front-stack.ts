@@ -282,7 +282,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     tls: config.tls,
     engine: config.front,
     handle: (exchange) => router.handle(exchange),
-    fail: (exchange, error) => router.refuse(exchange, error),
+    fail: (exchange, error, isLate) => router.refuse(exchange, error, isLate),
     log,
     clock,
     limits: {

@@ -107,4 +107,22 @@ describe('requests as clients write them', () => {
       assert.equal((await requestsUsed(server)) - before, answered);
     });
   });
+
+  describe('a body that is too large, and what is sent behind it in one piece', () => {
+    const OVERSIZE = `${(1 << 20).toString(16)}\r\n${' '.repeat(1 << 20)}\r\n10\r\n${' '.repeat(16)}\r\n1\r\n \r\n0\r\n\r\n`;
+    for (const engine of ['uws', 'node'])
+      it(`gets one reply and a closed connection, and the request behind it is not served (${engine})`, async (t) => {
+        const own = engine === 'uws' ? server : await TestServer.spawnFor(t, { QRN_FRONT: engine }).ready();
+        const key = own.key;
+        const before = await requestsUsed(own);
+        const fields = `Host: a\r\nAuthorization: Bearer ${key}\r\n`;
+        const post = `POST /v1/batch HTTP/1.1\r\n${fields}Transfer-Encoding: chunked\r\n\r\n${OVERSIZE}`;
+        const behind = `GET /v1/integers HTTP/1.1\r\n${fields}\r\n`;
+        const { replies, closed } = await talk(own.port, post + behind, { silenceMs: 15_000 });
+        assert.ok(closed);
+        assert.ok(replies.length <= 1, `${replies.map(({ status }) => status)}`);
+        for (const { status } of replies) assert.equal(status, 413);
+        assert.equal(await requestsUsed(own), before);
+      });
+  });
 });

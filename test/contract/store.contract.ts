@@ -35,8 +35,8 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
         yield* tx.put(DRAWS, 'b', draw('b'));
         yield* tx.put(DRAWS, 'a', draw('a'));
         yield* tx.put(DRAWS, 'c', draw('c'));
-        yield* tx.remove(DRAWS, 'c');
-        yield* tx.remove(DRAWS, 'never');
+        yield* tx.remove(DRAWS, ['c']);
+        yield* tx.remove(DRAWS, ['never']);
         const got = [yield* tx.get(DRAWS, 'a'), yield* tx.get(DRAWS, 'c')];
         got.push(...(yield* tx.getMany(DRAWS, ['b', 'c', 'a'])));
         return { got, listed: (yield* tx.range(DRAWS, {})).map(({ key }) => key) };
@@ -47,7 +47,7 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
       });
       await store.write(LOCKS, function* () {
         yield* tx.put(DRAWS, 'a', { ...draw('a'), state: 'ended' });
-        yield* tx.remove(DRAWS, 'b');
+        yield* tx.remove(DRAWS, ['b']);
       });
       const after = await store.read(function* () {
         return [yield* tx.get(DRAWS, 'a'), ...(yield* tx.getMany(DRAWS, ['b', 'a']))];
@@ -74,7 +74,7 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
             Object.entries({ from, before, limit }).filter(([, value]) => value !== undefined),
           ) as KeyRange;
           const read = await store.write(LOCKS, function* () {
-            for (const { key } of yield* tx.range(OPEN_DRAWS, {})) yield* tx.remove(OPEN_DRAWS, key);
+            for (const { key } of yield* tx.range(OPEN_DRAWS, {})) yield* tx.remove(OPEN_DRAWS, [key]);
             for (const [i, each] of all.entries()) yield* tx.put(OPEN_DRAWS, each, i);
             return yield* tx.range(OPEN_DRAWS, range);
           });
@@ -115,7 +115,7 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
       const move = () =>
         store.write(LOCKS, function* () {
           const [from, to] = (yield* tx.get(DRAWS, 'a')) === undefined ? ['b', 'a'] : ['a', 'b'];
-          yield* tx.remove(DRAWS, from);
+          yield* tx.remove(DRAWS, [from]);
           yield* tx.put(DRAWS, to, draw('moved'));
         });
       await move();

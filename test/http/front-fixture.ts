@@ -29,11 +29,11 @@ export async function frontWith(
 ): Promise<{ front: Front; log: ReturnType<typeof recordingLog> }> {
   const log = recordingLog();
   const { clock = systemClock } = options;
-  const fail = (exchange: Exchange, error: ApiError) => {
+  const fail = (exchange: Exchange, error: ApiError, isLate: boolean) => {
     exchange.nameWith(SYSTEM_RANDOM, 0);
     const { head, body } = errorReply(error, exchange);
     // whoever is refused past its deadline is answered at once, or the front cuts it
-    if (clock.monotonicMs() >= exchange.deadlineMs) exchange.send(head, body);
+    if (isLate) exchange.send(head, body);
     else sendLater(exchange, head, body);
   };
   const own = { host: '127.0.0.1', port: 0, clock, log };

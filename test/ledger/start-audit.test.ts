@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
 import { auditInChild } from '../../src/ledger/lmdb/audit-child.ts';
+import type { FolderAudit } from '../../src/ledger/lmdb/start-audit.ts';
 import { damageContent, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, entry, filledSegment } from '../support/ledger-records.ts';
 import { TestServer } from '../support/server.ts';
@@ -148,7 +149,10 @@ suite('the audit after an unclean stop', () => {
     const path = temporaryFolder(t);
     await closedLedger(path);
     leaveJournal(path);
-    await (await openTestLedger(path, { startAuditWaitMs: 0, audit: auditInChild })).close();
+    /** Reads until it is told to stop, as one of a ledger of many gigabytes would. */
+    const audit: FolderAudit = (_path, signal) =>
+      new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)));
+    await (await openTestLedger(path, { startAuditWaitMs: 0, audit, scrubBytesPerS: 1 })).close();
     assert.equal(journalsOf(path).length, 2);
     const { lines, log } = gatheringLog();
     await (await openTestLedger(path, { log })).close();

@@ -20,9 +20,9 @@ test('what a failover took back is in no counter, though this process had read i
   assert.deepEqual(await credits(), [7]);
   store.within(
     (function* () {
-      yield* tx.remove(SEGMENTS, 1);
-      yield* tx.remove(SEGMENT_TIMES, [lost.committedAtMs, 1]);
-      yield* tx.remove(UNSEALED, 1);
+      yield* tx.remove(SEGMENTS, [1]);
+      yield* tx.remove(SEGMENT_TIMES, [[lost.committedAtMs, 1]]);
+      yield* tx.remove(UNSEALED, [1]);
     })(),
   );
   await books.commit([spending(2)], []);

@@ -68,8 +68,8 @@ function* sweep(nowMs: number): Body<number> {
   const keys = due.map(({ key: [, ...answer] }) => answer);
   const answers = yield* tx.getMany(ANSWERS, keys);
   for (const [i, { key }] of due.entries()) {
-    yield* tx.remove(ANSWER_EXPIRY, key);
-    if (answers[i]?.expiresAtMs === key[0]) yield* tx.remove(ANSWERS, keys[i]);
+    yield* tx.remove(ANSWER_EXPIRY, [key]);
+    if (answers[i]?.expiresAtMs === key[0]) yield* tx.remove(ANSWERS, [keys[i]]);
   }
   return due.length;
 }

@@ -173,7 +173,10 @@ export class Blocks {
 
   /** The stored bytes go in the transaction of the claim: a block has no second owner. */
   *#take(blocks: readonly StoredBlock[]): Body<void> {
-    yield* tx.remove(BLOCKS, ...blocks.map(({ key }) => key));
+    yield* tx.remove(
+      BLOCKS,
+      blocks.map(({ key }) => key),
+    );
     for (const [kind, ours] of Map.groupBy(blocks, ({ key }) => key[0])) {
       const bytes = ours.reduce((sum, { sealed }) => sum + sealed.length - SEAL_BYTES, 0);
       yield* this.#count(kind, -ours.length, -bytes);
@@ -183,7 +186,7 @@ export class Blocks {
     for (const [lotId, { length }] of Map.groupBy(blocks, (block) => block.lotId)) {
       const lot = held.get(lotId);
       assert(lot !== undefined && lot.left >= length, `lot ${lotId} has no such blocks left`);
-      if (lot.left === length) yield* tx.remove(HELD_LOTS, lot.ordinal);
+      if (lot.left === length) yield* tx.remove(HELD_LOTS, [lot.ordinal]);
       else yield* tx.put(HELD_LOTS, lot.ordinal, { ...lot, left: lot.left - length });
     }
   }

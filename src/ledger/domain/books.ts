@@ -256,7 +256,10 @@ export function* storeFollowing(
   yield* numberAnswers(segments.map(({ segment }) => segment));
   if (answers.length === 0) return;
   yield* putAnswers(answers);
-  yield* tx.remove(KEY_CLAIMS, ...answers.map(({ keyDigest }) => keyDigest));
+  yield* tx.remove(
+    KEY_CLAIMS,
+    answers.map(({ keyDigest }) => keyDigest),
+  );
 }
 
 /** See Books.commit. */
@@ -276,7 +279,10 @@ export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCh
   const waiting = (yield* tx.range(UNSEALED, {})).filter(
     ({ value }) => value.node === number && value.epoch < epoch,
   );
-  yield* tx.remove(SPENT, ...sealed.map(({ key }) => key));
+  yield* tx.remove(
+    SPENT,
+    sealed.map(({ key }) => key),
+  );
   const spent = sealed.map(({ key: [, of, period, account], value }) => {
     return { epoch: of, period, account, ...value };
   });
@@ -343,12 +349,15 @@ function* dropSegments(due: readonly SegmentRecord[], unsealed: UnsealedEntries)
   const dropped = yield* droppedSegment();
   yield* fold(sequences, unsealed);
   yield* dropNumbers(segments);
-  yield* tx.remove(SEGMENTS, ...segments.map(({ sequence }) => sequence));
+  yield* tx.remove(
+    SEGMENTS,
+    segments.map(({ sequence }) => sequence),
+  );
   for (const { sequence, committedAtMs } of segments)
-    yield* tx.remove(SEGMENT_TIMES, [committedAtMs, sequence]);
+    yield* tx.remove(SEGMENT_TIMES, [[committedAtMs, sequence]]);
   const highest = Math.max(...sequences);
   if (highest <= dropped) return;
-  yield* tx.remove(DROPPED_SEGMENTS, dropped);
+  yield* tx.remove(DROPPED_SEGMENTS, [dropped]);
   yield* tx.put(DROPPED_SEGMENTS, highest, 0);
 }
 
@@ -380,7 +389,10 @@ function* fold(sequences: readonly number[], unsealed: UnsealedEntries, allOrNon
   const charged = all.charges().map((charge) => [monthOf(charge), chargeIn(charge)] as const);
   yield* addTo(BALANCES, charged, sumOf);
   yield* addTo(SPENT, spent, sumOf);
-  yield* tx.remove(UNSEALED, ...taken.map(({ sequence }) => sequence));
+  yield* tx.remove(
+    UNSEALED,
+    taken.map(({ sequence }) => sequence),
+  );
   return taken.length;
 }
 

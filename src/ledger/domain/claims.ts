@@ -22,7 +22,7 @@ export function claimsIn(store: Store, { number, epoch }: Writer): Claims {
 
     releaseKey: (keyDigest) =>
       store.write(lockOf(keyDigest), function* () {
-        if ((yield* holderOf(keyDigest)).isOwn) yield* tx.remove(KEY_CLAIMS, keyDigest);
+        if ((yield* holderOf(keyDigest)).isOwn) yield* tx.remove(KEY_CLAIMS, [keyDigest]);
       }),
   };
 }
@@ -30,5 +30,5 @@ export function claimsIn(store: Store, { number, epoch }: Writer): Claims {
 /** Lets go of the keys that earlier lives of the node held: none of them makes an answer any more. */
 export function* dropClaims({ number, epoch }: Writer): Body<void> {
   for (const { key, value } of yield* tx.range(KEY_CLAIMS, {}))
-    if (value.node === number && value.epoch < epoch) yield* tx.remove(KEY_CLAIMS, key);
+    if (value.node === number && value.epoch < epoch) yield* tx.remove(KEY_CLAIMS, [key]);
 }

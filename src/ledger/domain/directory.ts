@@ -66,7 +66,7 @@ export function directoryIn(store: Store): Directory {
 export function* noteChange(change: DirectoryChange): Body<number> {
   const version = yield* increase('directoryVersion', 1);
   yield* tx.put(DIRECTORY_CHANGES, version, change);
-  if (version > CHANGES_MAX) yield* tx.remove(DIRECTORY_CHANGES, version - CHANGES_MAX);
+  if (version > CHANGES_MAX) yield* tx.remove(DIRECTORY_CHANGES, [version - CHANGES_MAX]);
   return version;
 }
 

@@ -39,7 +39,7 @@ export function drawsIn(store: Store): DrawStore {
         if (isDeepStrictEqual(stored, draw)) return true;
         if (stored.state === 'ended' || STATES.indexOf(state) < STATES.indexOf(stored.state)) return false;
         yield* tx.put(DRAWS, id, draw);
-        if (state === 'ended') yield* tx.remove(OPEN_DRAWS, [accountNumber, id]);
+        if (state === 'ended') yield* tx.remove(OPEN_DRAWS, [[accountNumber, id]]);
         if (leaf !== undefined) yield* tx.put(DRAW_LEAVES, yield* increase('drawLeaves', 1), leaf);
         return true;
       }),
@@ -48,8 +48,8 @@ export function drawsIn(store: Store): DrawStore {
       store.write(LOCKS, function* () {
         const stored = yield* tx.get(DRAWS, id);
         if (stored?.state !== 'opening') return;
-        yield* tx.remove(DRAWS, id);
-        yield* tx.remove(OPEN_DRAWS, [stored.accountNumber, id]);
+        yield* tx.remove(DRAWS, [id]);
+        yield* tx.remove(OPEN_DRAWS, [[stored.accountNumber, id]]);
         yield* increase('draws', -1);
       }),
 
@@ -69,7 +69,7 @@ export function drawsIn(store: Store): DrawStore {
 
     drawLeavesLogged: (ordinals) =>
       store.write(LOCKS, function* () {
-        yield* tx.remove(DRAW_LEAVES, ...ordinals);
+        yield* tx.remove(DRAW_LEAVES, ordinals);
       }),
   };
 }

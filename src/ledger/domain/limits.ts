@@ -151,7 +151,7 @@ export function* settle(writer: Writer): Body<readonly PeriodCharge[]> {
       requests: granted.requests - Math.max(0, left.requests),
       credits: granted.credits - Math.max(0, left.credits),
     });
-    yield* tx.remove(GRANTS, key);
+    yield* tx.remove(GRANTS, [key]);
   }
   for (const month of months) yield* tx.put(ALLOWANCES, month, allowances.get(String(month)) ?? NOTHING);
   return over;

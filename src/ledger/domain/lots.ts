@@ -171,7 +171,7 @@ export function* releaseLots({ lotIds, atMs }: ReleasedLots): Body<void> {
   const released = held < 0 ? oldest : oldest.slice(0, held);
   const ids = released.map(({ value }) => value);
   for (const [i, state] of (yield* tx.getAll(LOT_STATES, ids)).entries()) {
-    yield* tx.remove(PENDING_LOTS, released[i].key);
+    yield* tx.remove(PENDING_LOTS, [released[i].key]);
     yield* tx.put(LOT_STATES, ids[i], { ...state, releasedAtMs: atMs });
   }
 }

@@ -60,8 +60,8 @@ export function* dropNumbers(segments: readonly SegmentRecord[]): Body<void> {
   for (const { segment, index, series } of labels) {
     const serial = serials.get(`${segment.sequence} ${index}`);
     if (serial === undefined) continue;
-    yield* tx.remove(SERIALS, [segment.sequence, index]);
-    yield* tx.remove(SERIES, [series, serial]);
+    yield* tx.remove(SERIALS, [[segment.sequence, index]]);
+    yield* tx.remove(SERIES, [[series, serial]]);
     const sum = counts.get(series) ?? NONE;
     counts.set(series, { ...sum, dropped: sum.dropped + 1 });
   }

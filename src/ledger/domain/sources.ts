@@ -143,7 +143,7 @@ function* take(
 function* put(stored: StoredJob): Body<void> {
   const { job, ordinal } = stored;
   yield* tx.put(JOBS, job.key, stored);
-  if (job.state === 'ended') yield* tx.remove(OPEN_JOBS, [job.source, ordinal]);
+  if (job.state === 'ended') yield* tx.remove(OPEN_JOBS, [[job.source, ordinal]]);
 }
 
 function* requireJob(key: string): Body<StoredJob> {

@@ -223,6 +223,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
   const scrub = bytesPerS > 0 ? new Scrub({ store: raw, tables, log, clock, bytesPerS }) : undefined;
   scrub?.startAfter(startAudit?.damage);
   opened.push(() => scrub?.stop());
+  opened.push(() => startAudit?.stop()); // before the scrub, which waits for it
   opened.push(() => owner?.drain());
   log.info({ path, ...identity, durability }, 'ledger: open');
   return { ...parts, following, journals, folder, scrub };
