@@ -2710,7 +2710,9 @@ __export(ed25519_pure_exports, {
   verifyPurely: () => verifyPurely
 });
 function verifyPurely(publicKey, message, signature2) {
-  return ed25519.verify(signature2, message, publicKey, { zip215: false });
+  if (!ed25519.verify(signature2, message, publicKey, { zip215: false })) return false;
+  const { Point } = ed25519;
+  return [publicKey, signature2.subarray(0, 32)].every((point) => Point.fromBytes(point).isTorsionFree());
 }
 var init_ed25519_pure = __esm({
   "src/crypto/ed25519-pure.ts"() {
