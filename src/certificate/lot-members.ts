@@ -140,7 +140,7 @@ export const LOT_MEMBERS = {
   raw_windows: row(
     count,
     'Windows of raw bits that were assessed; together they cover every bit in both orders.',
-    (lot) => lot.rawWindows ?? 0,
+    (lot) => lot.rawWindows,
   ),
   tested: row(
     { ...listOf(TESTED), maxItems: LIST_ITEMS_MAX },
@@ -207,14 +207,7 @@ function upstreamOf({ log, origin, certificates }: NonNullable<LotRecord['upstre
   return { log, origin, certificates: certificates.map(({ id, leaf }) => ({ id, leaf })) };
 }
 
-function testedOf({
-  of,
-  bits,
-  firstBit = 0,
-  order,
-  sha256: digest,
-  sp80022,
-}: LotRecord['assessments'][number]) {
+function testedOf({ of, bits, firstBit, order, sha256: digest, sp80022 }: LotRecord['assessments'][number]) {
   const { passed, total, smallestP, verified, reason } = sp80022;
   return {
     of,

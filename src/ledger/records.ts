@@ -53,11 +53,8 @@ export interface KeyRecord {
 export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'system'> {
   readonly of: Of;
   readonly bits: number;
-  /**
-   * Place of the first bit in what was tested, read in `order`. Absent in blocks of releases that tested from
-   * bit 0 on.
-   */
-  readonly firstBit?: number;
+  /** Place of the first bit in what was tested, read in `order`. */
+  readonly firstBit: number;
   /** Of raw noise: shot after shot, or all shots of channel 0, then of channel 1, and so on. */
   readonly order?: 'shots' | 'channels';
   /** SHA-256 (hex) of the tested bits, packed most significant bit first. */
@@ -127,22 +124,22 @@ export interface LotRecord {
   /** SP 800-90B §6.3, assessed on raw bits; null when not assessed. Never above the source's own claim. */
   readonly minEntropyPerBit: number | null;
   readonly minEntropyMethod: string;
-  /** How quantum the lot is shown to be; absent in lots of releases that did not ask. */
+  /** How quantum the lot is shown to be; absent in lots of the csprng stream, which make no such claim. */
   readonly evidence?: LotEvidence;
   /**
    * SP 800-22: of the raw noise the first window and the one of least min-entropy, of the conditioned output
-   * every window. Lots without `rawWindows` are of releases that tested the first 10^6 bits of each alone.
+   * every window.
    */
   readonly assessments: readonly AssessedBlock[];
   /**
    * Windows of 10^6 bits that cover every raw bit in each order; each was through SP 800-90B and SP 800-22.
    */
-  readonly rawWindows?: number;
+  readonly rawWindows: number;
   /** The ten estimates of the window that scored least, by name; absent in short lots. */
   readonly estimators?: Readonly<Record<string, number>>;
   /** Share of ones of each channel. */
   readonly onesShares?: readonly number[];
-  /** What its blocks are held to; absent in lots of releases that committed to none, and where there are none. */
+  /** What its blocks are held to; absent in lots that were not accepted. */
   readonly commitment?: LotCommitment;
   readonly accepted: boolean;
   /**

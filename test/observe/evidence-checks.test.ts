@@ -22,7 +22,7 @@ function block<Of extends string>(
     reason: `reason of ${sha256}`,
     deciles: '',
   };
-  return { of, bits: 1_000_000, sha256, sp80022 };
+  return { of, bits: 1_000_000, firstBit: 0, sha256, sp80022 };
 }
 
 function evidenceChecks(sources: readonly SourceStatus[], delivered: readonly DeliveredState[]) {

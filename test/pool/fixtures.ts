@@ -38,6 +38,7 @@ export function lotRecord(id: string, changes: Partial<LotRecord> = {}): LotReco
     minEntropyPerBit: null,
     minEntropyMethod: 'none',
     assessments: [],
+    rawWindows: 1,
     accepted: true,
     rejection: '',
     ...changes,
@@ -188,7 +189,7 @@ export class ScriptedAssessor implements Assessor {
     const minEntropyPerBit = this.estimates.shift() ?? (isLong ? this.estimate : null);
     const block = assessedBlock('raw', bitLength, isLong && (this.rawVerdicts.shift() ?? true));
     const leastRow = { test: 'Serial', pValue: 0.01 };
-    const window = { ...block, order: 'shots', firstBit: 0, minEntropyPerBit, leastRow } as const;
+    const window = { ...block, order: 'shots', minEntropyPerBit, leastRow } as const;
     return { windows: [window], minEntropyPerBit, autocorrelation: this.autocorrelation };
   }
 }
@@ -197,6 +198,7 @@ function assessedBlock<Of extends string>(of: Of, bits: number, verified: boolea
   return {
     of,
     bits,
+    firstBit: 0,
     sha256: '',
     sp80022: { passed: 188, total: 188, smallestP: 0.01, verified, reason: 'as the test says', deciles: '' },
   };

@@ -90,6 +90,7 @@ export function lot(n: number, more: Partial<LotRecord> = {}): LotRecord {
     minEntropyPerBit: 0.9,
     minEntropyMethod: 'SP 800-90B 6.3',
     assessments: [],
+    rawWindows: 1,
     accepted: true,
     rejection: '',
     ...more,

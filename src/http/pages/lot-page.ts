@@ -45,7 +45,7 @@ function withdrawn({ why, atMs }: LotRevocation): Markup {
 }
 
 function pValuePlots({ assessments }: LotRecord): Markup[] {
-  return assessments.map(({ of, firstBit = 0, order, sp80022 }) => {
+  return assessments.map(({ of, firstBit, order, sp80022 }) => {
     const counts = new Array<number>(10).fill(0);
     for (const digit of sp80022.deciles) counts[Number(digit)]++;
     const which = order === 'channels' ? `${of} bits, by channel` : `${of} bits`;

@@ -17,7 +17,8 @@ import {
 export const assessorInPlace: Assessor = {
   async testBits(of, bits, bitLength) {
     const tested = bits.subarray(0, Math.ceil(bitLength / 8));
-    return { of, bits: bitLength, sha256: sha256Hex(tested), sp80022: testSequence(tested, bitLength) };
+    const sp80022 = testSequence(tested, bitLength);
+    return { of, bits: bitLength, firstBit: 0, sha256: sha256Hex(tested), sp80022 };
   },
   assessLot: async (bits, width, shots) => assessLot(bits, width, shots),
 };

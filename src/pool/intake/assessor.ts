@@ -16,7 +16,6 @@ export interface Assessor {
 /** One window of a lot, assessed by itself. */
 export interface AssessedWindow extends AssessedBlock<'raw'> {
   readonly order: 'shots' | 'channels';
-  readonly firstBit: number;
   /** SP 800-90B 6.3, the least of the non-IID estimates; null with fewer than SCREENED_BITS bits. */
   readonly minEntropyPerBit: number | null;
   /** The ten of them by name; absent where there are none. */

@@ -68,7 +68,7 @@ export class LotAlarm {
   /** Adds tested blocks. Those too short for a verdict say nothing, nor windows that reach back into the one before. */
   addBlocks(blocks: readonly AssessedBlock<string>[]): void {
     const whole = blocks.filter(
-      ({ bits, firstBit = 0 }) => bits >= ASSESSED_BITS && firstBit % ASSESSED_BITS === 0,
+      ({ bits, firstBit }) => bits >= ASSESSED_BITS && firstBit % ASSESSED_BITS === 0,
     );
     if (whole.length > 0) {
       this.#bet(
@@ -147,8 +147,8 @@ function rankRatio(r: number, n: number): number {
  * The estimate of a lot's own windows; those of pooled short lots do not compare with it. A claim that is below the
  * estimators does not hide that they fall.
  */
-function ownEstimateOf({ rawWindows, rawBits, estimators, minEntropyPerBit }: LotRecord): number | null {
-  if (rawWindows === undefined || rawBits < ASSESSED_BITS) return null;
+function ownEstimateOf({ rawBits, estimators, minEntropyPerBit }: LotRecord): number | null {
+  if (rawBits < ASSESSED_BITS) return null;
   return estimators === undefined ? minEntropyPerBit : Math.min(...Object.values(estimators));
 }
 

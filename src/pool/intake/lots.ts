@@ -60,7 +60,11 @@ export async function makeLot(
     output: new Uint8Array(0),
   });
   if (health.grade !== 'pass')
-    return reject(`health tests: ${inWords(health.failures)}`, { assessments: [], measured: null });
+    return reject(`health tests: ${inWords(health.failures)}`, {
+      assessments: [],
+      rawWindows: 0,
+      measured: null,
+    });
   const rawBits = read.width * read.shots;
   const assessment = await assessor.assessLot(read.bits, read.width, read.shots);
   const { windows, minEntropyPerBit: estimate } = assessment;
@@ -193,9 +197,7 @@ function withoutFailed(
   output: Uint8Array<ArrayBuffer>,
   tested: readonly AssessedBlock[],
 ): Uint8Array<ArrayBuffer> {
-  const failed = tested
-    .filter(hasFailed)
-    .map(({ firstBit = 0, bits }) => [firstBit / 8, (firstBit + bits) / 8]);
+  const failed = tested.filter(hasFailed).map(({ firstBit, bits }) => [firstBit / 8, (firstBit + bits) / 8]);
   if (failed.length === 0) return output;
   const isKept = (_: number, at: number) => failed.every(([from, to]) => at < from || at >= to);
   const kept = output.filter(isKept);
@@ -219,7 +221,7 @@ function inWords(failures: readonly HealthFailure[]): string {
 /** What the tests of a read that is not discarded unseen came to. */
 interface Findings {
   readonly assessments: readonly AssessedBlock[];
-  readonly rawWindows?: number;
+  readonly rawWindows: number;
   readonly estimators?: Readonly<Record<string, number>>;
   readonly onesShares?: readonly number[];
   /** SP 800-90B §6.3; null when not assessed. */

@@ -77,6 +77,7 @@ export class SimWorkers implements Assessor {
     return {
       of,
       bits: bitLength,
+      firstBit: 0,
       sha256,
       sp80022: { passed: verified ? 188 : 187, total: 188, smallestP: 0.01, verified, reason, deciles: '' },
     };
@@ -87,7 +88,7 @@ export class SimWorkers implements Assessor {
     await this.#wait(TEST_MS);
     const block = await this.testBits('raw', bits, width * shots);
     const leastRow = { test: 'Serial', pValue: 0.01 };
-    const window = { ...block, order: 'shots', firstBit: 0, minEntropyPerBit, leastRow } as const;
+    const window = { ...block, order: 'shots', minEntropyPerBit, leastRow } as const;
     return { windows: [window], minEntropyPerBit, autocorrelation: { lag: 0, correlation: 0, bound: 1 } };
   }
 

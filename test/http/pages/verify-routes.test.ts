@@ -139,6 +139,7 @@ describe('the page of a certificate', () => {
         {
           of: 'raw',
           bits: 1,
+          firstBit: 0,
           sha256: '0'.repeat(64),
           sp80022: { passed: 0, total: 1, smallestP: 0, verified: false, reason: EVIL, deciles: '' },
         },
