@@ -2,27 +2,28 @@ import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { groupCoreSeconds } from '../support/core-seconds.ts';
 
-/** The environment variable with the Unix time in ms at which no further test is begun, and what is written then. */
-export const UNTIL = 'MUTANT_UNTIL';
+/** The environment variable with the core-seconds after which no further test is begun, and what is written then. */
+export const LIMIT = 'MUTANT_CORE_SECONDS';
 export const OUT_OF_TIME = 'out of time';
 /** The path of this file, for `node --test-reporter`. */
 export const FIRST_FAILURE = fileURLToPath(import.meta.url);
 
 /**
  * A reporter that writes a dot for each test that passes, which tells a process that works from one that hangs, and the name of the
- * first test that fails on a line of its own; then it ends the process. It has a file of its own: as a part of plant.ts, which
+ * first test that fails on a line of its own; then it ends the process. When all have passed it writes the core-seconds that they took. It has a file of its own: as a part of plant.ts, which
  * `--import` preloads, it was given no event and the process ended with 0 (seen with Node 22.23).
  */
 export default async function* firstFailure(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
     if (event.type === 'test:pass') writeSync(1, '.');
-    const isOver = Date.now() > Number(process.env[UNTIL] ?? Number.POSITIVE_INFINITY);
+    const isOver = groupCoreSeconds() > Number(process.env[LIMIT] ?? Number.POSITIVE_INFINITY);
     if (event.type === 'test:fail')
       writeSync(1, `\n${basename(event.data.file ?? '')} "${event.data.name}"\n`);
     else if (isOver) writeSync(1, `\n${OUT_OF_TIME}\n`);
     else continue;
     process.kill(process.pid, 'SIGKILL');
-    yield ''; // a reporter is a generator
   }
+  yield `\n${groupCoreSeconds()}\n`;
 }

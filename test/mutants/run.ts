@@ -1,8 +1,8 @@
-// `node test/mutants/run.ts [ROOM...] [--sample N] [--seed N] [--file TEXT] [--limit SECONDS] [--parallel N]`: breaks the code of a room
+// `node test/mutants/run.ts [ROOM...] [--sample N] [--seed N] [--file TEXT] [--limit N] [--parallel N]`: breaks the code of a room
 // in one place at a time and runs the tests that can load the broken file, the nearest first (guards.ts), until one fails. What
 // survives is printed: it needs a test, or the reason why it is no bug. test/mutants/README.md has the last results.
 //
-// `--sample N` takes N mutants of each room by a seed. After `--limit` seconds of one mutant no further test is begun for it, and it
+// `--sample N` takes N mutants of each room by a seed. After `--limit` core-seconds of one mutant no further test is begun for it, and it
 // counts as one that survived. A test that fails, a process that dies and one that hangs kill a mutant. They do not when the same
 // tests fail on the code as it is: that is an error, and the mutant is tried on other tests.
 //
@@ -17,7 +17,7 @@ import { Chance } from '../support/chance.ts';
 import { STRIPPED } from '../support/server.ts';
 import { runProcess } from '../support/test-process.ts';
 import { mutantsOf } from './changes.ts';
-import { FIRST_FAILURE, OUT_OF_TIME, UNTIL } from './first-failure.ts';
+import { FIRST_FAILURE, LIMIT, OUT_OF_TIME } from './first-failure.ts';
 import { guardsOf } from './guards.ts';
 import { type Mutant, PLANT, VARIABLE } from './plant.ts';
 
@@ -35,13 +35,15 @@ interface Outcome {
   /** The first test that failed, with its file; undefined when all passed. */
   readonly failure: string | undefined;
   readonly isLate: boolean;
+  /** Infinity when the tests were not all begun. */
+  readonly coreSeconds: number;
 }
 
-/** Runs test files in one process, on a mutant or on the code as it is, until a Unix time in ms. */
+/** Runs test files in one process, on a mutant or on the code as it is, for so many core-seconds. */
 async function tested(
   files: readonly string[],
   mutant: Mutant | undefined,
-  untilMs = Number.POSITIVE_INFINITY,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-mutant-'));
   const seeded = ['--import', './test/support/property-seed.ts'];
@@ -50,12 +52,13 @@ async function tested(
     ...['--experimental-test-isolation=none', `--test-reporter=${FIRST_FAILURE}`, '--test-force-exit'],
     ...[`--test-timeout=${TEST_TIMEOUT_MS}`, ...files],
   ];
-  const planted =
-    mutant === undefined ? {} : { [VARIABLE]: JSON.stringify(mutant), [UNTIL]: String(untilMs) };
+  const planted = mutant === undefined ? {} : { [VARIABLE]: JSON.stringify(mutant), [LIMIT]: String(limit) };
   try {
     const ended = await runProcess(command, SILENCE_MS, { TMPDIR: folder, ...planted });
     const told = ended.output.replace(/^\.*\n?/, '').trim() || 'the process died';
-    return { failure: ended.hasPassed || told === OUT_OF_TIME ? undefined : told, isLate: ended.hung };
+    const failure = ended.hasPassed || told === OUT_OF_TIME ? undefined : told;
+    const coreSeconds = told === OUT_OF_TIME ? Number.POSITIVE_INFINITY : Number(told);
+    return { failure, isLate: ended.hung, coreSeconds };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   }
@@ -74,14 +77,15 @@ async function isSound(files: readonly string[], { failure = '' }: Outcome): Pro
 
 /** What becomes of a mutant, and the first test that failed or how many files let it live. */
 async function fateOf(mutant: Mutant): Promise<{ how: 'killed' | 'hung' | 'survived'; why: string }> {
-  const untilMs = Date.now() + 1_000 * values.limit;
+  let left = values.limit;
   const groups = guardsOf(relative(process.cwd(), mutant.file), tests);
   const passed: string[] = [];
   for (const files of groups) {
-    if (Date.now() > untilMs) break;
-    const outcome = await tested(files, mutant, untilMs);
+    if (left <= 0) break;
+    const outcome = await tested(files, mutant, left);
     if (outcome.failure === undefined) {
-      if (Date.now() < untilMs) passed.push(...files);
+      left -= outcome.coreSeconds;
+      if (outcome.coreSeconds < Number.POSITIVE_INFINITY) passed.push(...files);
       continue;
     }
     if (await isSound(files, outcome))
