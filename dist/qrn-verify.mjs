@@ -3961,7 +3961,7 @@ var LOT_MEMBERS = {
   raw_windows: row2(
     count,
     "Windows of raw bits that were assessed; together they cover every bit in both orders.",
-    (lot) => lot.rawWindows ?? 0
+    (lot) => lot.rawWindows
   ),
   tested: row2(
     { ...listOf(TESTED), maxItems: LIST_ITEMS_MAX },
@@ -4012,14 +4012,7 @@ function calibrationOf(calibration) {
 function upstreamOf({ log, origin, certificates }) {
   return { log, origin, certificates: certificates.map(({ id, leaf }) => ({ id, leaf })) };
 }
-function testedOf({
-  of,
-  bits,
-  firstBit = 0,
-  order,
-  sha256: digest2,
-  sp80022
-}) {
+function testedOf({ of, bits, firstBit, order, sha256: digest2, sp80022 }) {
   const { passed, total, smallestP, verified, reason } = sp80022;
   return {
     of,
