@@ -156,8 +156,9 @@ function numeral(form: RegExp, min: number, max: number, kind: string): (text: s
 
 export const wholeNumber = (min: number, max: number) => numeral(/^\d{1,15}$/, min, max, 'whole');
 
-/** A decimal number such as 0.25 or 12. */
-export const decimal = (min: number, max: number) => numeral(/^\d{1,15}(\.\d{1,15})?$/, min, max, 'decimal');
+/** A decimal number such as 0.25, .25 or 12. */
+export const decimal = (min: number, max: number) =>
+  numeral(/^(\d{1,15}|\d{0,15}\.\d{1,15})$/, min, max, 'decimal');
 
 export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
   return (text) => {
@@ -180,9 +181,13 @@ export function orNull<T>(parse: (text: string) => T): (text: string) => T | nul
 /** Each answer names one, in the room that is kept for it (answer/make.ts). */
 const URL_CHARACTERS_MAX = 512;
 
+export function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && text.length <= URL_CHARACTERS_MAX;
+}
+
 /** An http or https URL, without a slash at its end. */
 export function httpUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text) || text.length > URL_CHARACTERS_MAX)
+  if (!isHttpUrl(text))
     throw new OptionError(`an http or https URL of at most ${URL_CHARACTERS_MAX} characters`);
   return text.replace(/\/+$/, '');
 }

@@ -1,4 +1,4 @@
-import { anyText, httpUrl, oneOf, orNull, wholeNumber } from '../backend/definition.ts';
+import { anyText, decimal, httpUrl, oneOf, orNull, wholeNumber } from '../backend/definition.ts';
 import {
   beacons,
   ConfigError,
@@ -17,7 +17,6 @@ import {
   readJsonObject,
   SOURCES_VARIABLE,
   settingText,
-  share,
   sourceNames,
   withoutPassword,
   witnesses,
@@ -161,7 +160,7 @@ function settings(cores: number) {
     accessLogSample: setting(
       '0.01',
       'share of requests that get a line in the log; refused ones always do',
-      share,
+      decimal(0, 1),
     ),
     tlsCertFile: setting('', 'PEM file of the certificate chain: HTTPS', anyText),
     tlsKeyFile: setting('', 'PEM file of its key', anyText),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { OptionError, oneOf } from '../backend/definition.ts';
+import { httpUrl, isHttpUrl, matching, OptionError, oneOf } from '../backend/definition.ts';
 import type { ChainSetting } from '../beacon/chains.ts';
 import { LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import type { AskedWitness } from '../certificate/cosigning.ts';
@@ -23,11 +23,10 @@ export function publicKey(value: string): string {
   return value;
 }
 
-export function logName(value: string): string {
-  if (!/^[\x21-\x2a\x2c-\x7e]{1,100}$/.test(value))
-    throw new OptionError('1 to 100 visible ASCII characters without plus');
-  return value;
-}
+export const logName = matching(
+  /^[\x21-\x2a\x2c-\x7e]{1,100}$/,
+  '1 to 100 visible ASCII characters without plus',
+);
 
 /** The chains of the League of Entropy, each by two of its relays. */
 export const DEFAULT_BEACONS = Object.entries(LEAGUE_OF_ENTROPY)
@@ -39,13 +38,12 @@ export function beacons(value: string): readonly ChainSetting[] {
   if (value === 'off') return [];
   const chains = value.split(';').map((each): ChainSetting => {
     const [name = '', hash = '', ...urls] = each.trim().split(/\s+/);
-    const areUrls =
-      urls.length > 0 && urls.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
-    if (!/^[\w.-]{1,64}$/.test(name) || !/^[0-9a-f]{64}$/.test(hash) || !areUrls)
+    const isNamed = /^[\w.-]{1,64}$/.test(name) && /^[0-9a-f]{64}$/.test(hash);
+    if (!isNamed || urls.length === 0 || !urls.every(isHttpUrl))
       throw new OptionError(
         'off, or chains with semicolons between them, each NAME HASH URL [URL…], such as quicknet 52db9ba7… https://api.drand.sh',
       );
-    return { name, hash, urls: urls.map((url) => url.replace(/\/+$/, '')) };
+    return { name, hash, urls: urls.map(httpUrl) };
   });
   const words = chains.flatMap(({ name, hash }) => [name, hash]);
   if (new Set(words).size < words.length) throw new OptionError('each chain once');
@@ -65,17 +63,11 @@ export function witnesses(value: string): readonly AskedWitness[] {
 function witness(text: string): AskedWitness {
   const [, verifier = '', url = ''] = /^([^\s@]+)@(\S+)$/.exec(text) ?? [];
   const key = parseVerifierKey(verifier);
-  if (key === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (key === undefined || !isHttpUrl(url))
     throw new OptionError(
       'empty, or a comma-separated list of KEY@URL, such as w.example+01234567+B…@https://w.example',
     );
-  return { key, url: url.replace(/\/$/, '') };
-}
-
-export function share(value: string): number {
-  const parsed = /^(0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(value) ? Number(value) : Number.NaN;
-  if (Number.isNaN(parsed)) throw new OptionError('a decimal number from 0 to 1');
-  return parsed;
+  return { key, url: httpUrl(url) };
 }
 
 /** A list of origins (RFC 6454 §6.2), `*`, or nothing. */
@@ -104,10 +96,10 @@ export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
  * The connection string of a PostgreSQL server, or nothing. It may name several hosts in its query, as libpq reads it. The
  * error does not repeat it: it may hold a password.
  */
-export function ledgerUrl(value: string): string {
-  if (value === '' || /^postgres(?:ql)?:\/\/\S+$/.test(value)) return value;
-  throw new OptionError('empty for the ledger in QRN_DATA_DIR, or postgres://USER@HOST:PORT/DATABASE');
-}
+export const ledgerUrl = matching(
+  /^(postgres(ql)?:\/\/\S+)?$/,
+  'empty for the ledger in QRN_DATA_DIR, or postgres://USER@HOST:PORT/DATABASE',
+);
 
 /** The connection string as it may be shown: without the password. */
 export function withoutPassword(value: string): string {
@@ -117,13 +109,10 @@ export function withoutPassword(value: string): string {
 }
 
 /** The name of a node, as operators type it and the database keeps it; or nothing. */
-export function nodeName(value: string): string {
-  if (value !== '' && !/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(value))
-    throw new OptionError(
-      'empty, or 1 to 63 letters, digits, dots, hyphens and underscores, as in a host name',
-    );
-  return value;
-}
+export const nodeName = matching(
+  /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/,
+  'empty, or 1 to 63 letters, digits, dots, hyphens and underscores, as in a host name',
+);
 
 /** What a source may be called: it becomes a label of metrics and a part of variables' names. */
 const SOURCE_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
