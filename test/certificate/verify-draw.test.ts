@@ -193,6 +193,10 @@ describe('a committed draw', () => {
       [sequences({ ...sequence, max: 9, x: 1 }), /request\.ranges\[0\]\.x has no place there/],
       [{ kind: 'dice', count: 1 }, /no kind "dice"/],
       [{ ...fives, unique: 'true' }, /request\.unique is "true", not true or false/],
+      [
+        { kind: 'bytes', count: 1, length: 1_025, encoding: 'hex', single: false },
+        /request\.length is 1025, above 1024/,
+      ],
       [{ ...fives, sort: 'asc' }, /request\.sort is "asc", not one of/],
       [{ ...strings, alphabet: ['ada\ngrace', 'joan'] }, /Character 1 of the alphabet has a line/],
       [{ ...strings, alphabet: ['joan', 'mary'] }, /Character 1 of the alphabet is "joan", not one/],
