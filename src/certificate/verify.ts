@@ -83,15 +83,7 @@ export type CheckName =
   /** Of a committed draw alone. */
   | DrawCheckName;
 
-export type DrawCheckName =
-  | 'statement'
-  | 'commitment'
-  | 'logged'
-  | 'secret'
-  | 'nonce'
-  | 'beacon'
-  | 'values'
-  | 'end';
+type DrawCheckName = 'statement' | 'commitment' | 'logged' | 'secret' | 'nonce' | 'beacon' | 'values' | 'end';
 
 /** Never throws: what cannot be read is a check that failed. */
 export function verifyAnswer(input: VerificationInput): Verification {

@@ -168,6 +168,9 @@ describe('the package', () => {
       readFileSync(join(project, 'answer.json'), 'utf8').replace('"count":2', '"count":3'),
     );
     await assert.rejects(qrn('verify', 'forged.json'), { code: 1 });
+    await qrn('log', 'watch', server.origin, '--state', 'state.json', '--once');
+    const { lots } = JSON.parse(readFileSync(join(project, 'state.json'), 'utf8')) as { lots: object };
+    assert.notDeepEqual(lots, {});
     await assert.rejects(qrn('accounts', 'list'), { code: 2, stderr: /unknown command 'accounts'/ });
     const unset = { ...environment(), QRN_URL: '', QRN_KEY: '' };
     await assert.rejects(run(program, ['uuid'], { cwd: project, env: unset }), {
