@@ -2,25 +2,55 @@
 // a committed draw. Runs in browsers, Node, Deno and Bun, and asks nobody. As a module:
 // import { verifyAnswer, verifyDraw } from './qrn-verify.mjs'; as a program: node qrn-verify.mjs --help. Made from
 // src/certificate by scripts/build-verifier.ts.
-var __defProp = Object.defineProperty;
-var __getOwnPropNames = Object.getOwnPropertyNames;
-var __esm = (fn, res, err) => function __init() {
-  if (err) throw err[0];
-  try {
-    return fn && (res = (0, fn[__getOwnPropNames(fn)[0]])(fn = 0)), res;
-  } catch (e) {
-    throw err = [e], e;
+
+// node_modules/@noble/hashes/_u64.js
+var U32_MASK64 = /* @__PURE__ */ (() => BigInt(2 ** 32 - 1))();
+var _32n = /* @__PURE__ */ BigInt(32);
+function fromBig(n, le = false) {
+  if (le)
+    return { h: Number(n & U32_MASK64), l: Number(n >> _32n & U32_MASK64) };
+  return { h: Number(n >> _32n & U32_MASK64) | 0, l: Number(n & U32_MASK64) | 0 };
+}
+function split(lst, le = false) {
+  const len = lst.length;
+  let Ah = new Uint32Array(len);
+  let Al = new Uint32Array(len);
+  for (let i = 0; i < len; i++) {
+    const { h, l } = fromBig(lst[i], le);
+    [Ah[i], Al[i]] = [h, l];
   }
-};
-var __export = (target, all) => {
-  for (var name in all)
-    __defProp(target, name, { get: all[name], enumerable: true });
-};
+  return [Ah, Al];
+}
+var fromNumH = (n) => n / 2 ** 32 | 0;
+var fromNumL = (n) => n >>> 0;
+function setU64FromNum(view, byteOffset, n, isLE2) {
+  const h = fromNumH(n);
+  const l = fromNumL(n);
+  view.setUint32(byteOffset, isLE2 ? l : h, isLE2);
+  view.setUint32(byteOffset + 4, isLE2 ? h : l, isLE2);
+}
+var shrSH = (h, _l, s) => h >>> s;
+var shrSL = (h, l, s) => h << 32 - s | l >>> s;
+var rotrSH = (h, l, s) => h >>> s | l << 32 - s;
+var rotrSL = (h, l, s) => h << 32 - s | l >>> s;
+var rotrBH = (h, l, s) => h << 64 - s | l >>> s - 32;
+var rotrBL = (h, l, s) => h >>> s - 32 | l << 64 - s;
+function add(Ah, Al, Bh, Bl) {
+  const l = (Al >>> 0) + (Bl >>> 0);
+  return { h: Ah + Bh + (l / 2 ** 32 | 0) | 0, l: l | 0 };
+}
+var add3L = (Al, Bl, Cl) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0);
+var add3H = (low, Ah, Bh, Ch) => Ah + Bh + Ch + (low / 2 ** 32 | 0) | 0;
+var add4L = (Al, Bl, Cl, Dl) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0) + (Dl >>> 0);
+var add4H = (low, Ah, Bh, Ch, Dh) => Ah + Bh + Ch + Dh + (low / 2 ** 32 | 0) | 0;
+var add5L = (Al, Bl, Cl, Dl, El) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0) + (Dl >>> 0) + (El >>> 0);
+var add5H = (low, Ah, Bh, Ch, Dh, Eh) => Ah + Bh + Ch + Dh + Eh + (low / 2 ** 32 | 0) | 0;
 
 // node_modules/@noble/hashes/utils.js
 function isBytes(a) {
   return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
 }
+var atitle = (title) => title ? `"${title}" ` : "";
 function anumber(n, title = "") {
   if (typeof n !== "number")
     throw new TypeError(atitle(title) + "expected number, got " + typeof n);
@@ -49,6 +79,18 @@ function ahash(h) {
   if (h.outputLen < 1 || h.blockLen < 1)
     throw new Error("hash blockLen / outputLen must be >= 1");
 }
+var aobject = (value, label) => {
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw new TypeError((label === "object" ? "" : `"${label}" `) + "expected object, got type=" + typeof value);
+};
+var aopts = (value, label) => {
+  aobject(value, label);
+  const proto = Object.getPrototypeOf(value);
+  if (proto !== Object.prototype && proto !== null)
+    throw new TypeError(`"${label}" expected plain object`);
+  if (Object.hasOwn(value, "__proto__"))
+    throw new TypeError(`"${label}.__proto__" is not allowed`);
+};
 function aexists(instance, checkFinished = true) {
   if (instance.destroyed)
     throw new Error("hash was destroyed");
@@ -73,6 +115,11 @@ function createView(arr) {
 function rotr(word, shift) {
   return word << 32 - shift | word >>> shift;
 }
+var hasHexBuiltin = /* @__PURE__ */ (() => (
+  // @ts-ignore
+  typeof Uint8Array.from([]).toHex === "function" && typeof Uint8Array.fromHex === "function"
+))();
+var hexes = /* @__PURE__ */ Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
 function bytesToHex(bytes) {
   abytes(bytes);
   if (hasHexBuiltin)
@@ -158,81 +205,10 @@ function randomBytes(bytesLength = 32) {
     throw new RangeError(`"bytesLength" expected <= 65536, got ${bytesLength}`);
   return cr.getRandomValues(new Uint8Array(bytesLength));
 }
-var atitle, aobject, aopts, hasHexBuiltin, hexes, oidNist;
-var init_utils = __esm({
-  "node_modules/@noble/hashes/utils.js"() {
-    atitle = (title) => title ? `"${title}" ` : "";
-    aobject = (value, label) => {
-      if (value === null || typeof value !== "object" || Array.isArray(value))
-        throw new TypeError((label === "object" ? "" : `"${label}" `) + "expected object, got type=" + typeof value);
-    };
-    aopts = (value, label) => {
-      aobject(value, label);
-      const proto = Object.getPrototypeOf(value);
-      if (proto !== Object.prototype && proto !== null)
-        throw new TypeError(`"${label}" expected plain object`);
-      if (Object.hasOwn(value, "__proto__"))
-        throw new TypeError(`"${label}.__proto__" is not allowed`);
-    };
-    hasHexBuiltin = /* @__PURE__ */ (() => (
-      // @ts-ignore
-      typeof Uint8Array.from([]).toHex === "function" && typeof Uint8Array.fromHex === "function"
-    ))();
-    hexes = /* @__PURE__ */ Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"));
-    oidNist = (suffix) => ({
-      // Current NIST hashAlgs suffixes used here fit in one DER subidentifier octet.
-      // Larger suffix values would need base-128 OID encoding and a different length byte.
-      oid: Uint8Array.from([6, 9, 96, 134, 72, 1, 101, 3, 4, 2, suffix])
-    });
-  }
-});
-
-// node_modules/@noble/hashes/_u64.js
-function fromBig(n, le = false) {
-  if (le)
-    return { h: Number(n & U32_MASK64), l: Number(n >> _32n & U32_MASK64) };
-  return { h: Number(n >> _32n & U32_MASK64) | 0, l: Number(n & U32_MASK64) | 0 };
-}
-function split(lst, le = false) {
-  const len = lst.length;
-  let Ah = new Uint32Array(len);
-  let Al = new Uint32Array(len);
-  for (let i = 0; i < len; i++) {
-    const { h, l } = fromBig(lst[i], le);
-    [Ah[i], Al[i]] = [h, l];
-  }
-  return [Ah, Al];
-}
-function setU64FromNum(view, byteOffset, n, isLE2) {
-  const h = fromNumH(n);
-  const l = fromNumL(n);
-  view.setUint32(byteOffset, isLE2 ? l : h, isLE2);
-  view.setUint32(byteOffset + 4, isLE2 ? h : l, isLE2);
-}
-function add(Ah, Al, Bh, Bl) {
-  const l = (Al >>> 0) + (Bl >>> 0);
-  return { h: Ah + Bh + (l / 2 ** 32 | 0) | 0, l: l | 0 };
-}
-var U32_MASK64, _32n, fromNumH, fromNumL, shrSH, shrSL, rotrSH, rotrSL, rotrBH, rotrBL, add3L, add3H, add4L, add4H, add5L, add5H;
-var init_u64 = __esm({
-  "node_modules/@noble/hashes/_u64.js"() {
-    U32_MASK64 = /* @__PURE__ */ (() => BigInt(2 ** 32 - 1))();
-    _32n = /* @__PURE__ */ BigInt(32);
-    fromNumH = (n) => n / 2 ** 32 | 0;
-    fromNumL = (n) => n >>> 0;
-    shrSH = (h, _l, s) => h >>> s;
-    shrSL = (h, l, s) => h << 32 - s | l >>> s;
-    rotrSH = (h, l, s) => h >>> s | l << 32 - s;
-    rotrSL = (h, l, s) => h << 32 - s | l >>> s;
-    rotrBH = (h, l, s) => h << 64 - s | l >>> s - 32;
-    rotrBL = (h, l, s) => h >>> s - 32 | l << 64 - s;
-    add3L = (Al, Bl, Cl) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0);
-    add3H = (low, Ah, Bh, Ch) => Ah + Bh + Ch + (low / 2 ** 32 | 0) | 0;
-    add4L = (Al, Bl, Cl, Dl) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0) + (Dl >>> 0);
-    add4H = (low, Ah, Bh, Ch, Dh) => Ah + Bh + Ch + Dh + (low / 2 ** 32 | 0) | 0;
-    add5L = (Al, Bl, Cl, Dl, El) => (Al >>> 0) + (Bl >>> 0) + (Cl >>> 0) + (Dl >>> 0) + (El >>> 0);
-    add5H = (low, Ah, Bh, Ch, Dh, Eh) => Ah + Bh + Ch + Dh + Eh + (low / 2 ** 32 | 0) | 0;
-  }
+var oidNist = (suffix) => ({
+  // Current NIST hashAlgs suffixes used here fit in one DER subidentifier octet.
+  // Larger suffix values would need base-128 OID encoding and a different length byte.
+  oid: Uint8Array.from([6, 9, 96, 134, 72, 1, 101, 3, 4, 2, suffix])
 });
 
 // node_modules/@noble/hashes/_md.js
@@ -242,543 +218,529 @@ function Chi(a, b, c) {
 function Maj(a, b, c) {
   return a & b ^ a & c ^ b & c;
 }
-var HashMD, SHA256_IV, SHA512_IV;
-var init_md = __esm({
-  "node_modules/@noble/hashes/_md.js"() {
-    init_u64();
-    init_utils();
-    HashMD = class {
-      blockLen;
-      outputLen;
-      canXOF = false;
-      padOffset;
-      isLE;
-      // For partial updates less than block size
-      buffer;
-      view;
-      finished = false;
-      length = 0;
-      pos = 0;
-      destroyed = false;
-      constructor(blockLen, outputLen, padOffset, isLE2) {
-        this.blockLen = blockLen;
-        this.outputLen = outputLen;
-        this.padOffset = padOffset;
-        this.isLE = isLE2;
-        this.buffer = new Uint8Array(blockLen);
-        this.view = createView(this.buffer);
-      }
-      update(data) {
-        aexists(this);
-        abytes(data);
-        const { view, buffer, blockLen } = this;
-        const len = data.length;
-        let processed = false;
-        for (let pos = 0; pos < len; ) {
-          const take = Math.min(blockLen - this.pos, len - pos);
-          if (take === blockLen) {
-            const dataView = createView(data);
-            for (; blockLen <= len - pos; pos += blockLen)
-              this.process(dataView, pos);
-            processed = true;
-            continue;
-          }
-          buffer.set(pos === 0 && take === len ? data : data.subarray(pos, pos + take), this.pos);
-          this.pos += take;
-          pos += take;
-          if (this.pos === blockLen) {
-            this.process(view, 0);
-            this.pos = 0;
-            processed = true;
-          }
-        }
-        this.length += data.length;
-        if (processed)
-          this.roundClean();
-        return this;
-      }
-      digestInto(out) {
-        aexists(this);
-        aoutput(out, this);
-        this.finished = true;
-        const { buffer, view, blockLen, isLE: isLE2 } = this;
-        let { pos } = this;
-        buffer[pos++] = 128;
-        buffer.fill(0, pos);
-        if (this.padOffset > blockLen - pos) {
-          this.process(view, 0);
-          buffer.fill(0);
-        }
-        setU64FromNum(view, blockLen - 8, this.length * 8, isLE2);
-        this.process(view, 0);
-        this.roundClean();
-        const oview = out === buffer ? view : createView(out);
-        const len = this.outputLen;
-        const outLen = len / 4;
-        const state = this.get();
-        if (len % 4 || outLen > state.length)
-          throw new Error("invalid outputLen");
-        for (let i = 0; i < outLen; i++)
-          oview.setUint32(4 * i, state[i], isLE2);
-      }
-      digest() {
-        const { buffer, outputLen } = this;
-        this.digestInto(buffer);
-        const res = buffer.slice(0, outputLen);
-        this.destroy();
-        return res;
-      }
-      _cloneIntoMeta(to) {
-        const { buffer, length, finished, destroyed, pos } = this;
-        to.destroyed = destroyed;
-        to.finished = finished;
-        to.length = length;
-        to.pos = pos;
-        if (pos)
-          to.buffer.set(buffer);
-        return to;
-      }
-      clone() {
-        return this._cloneInto();
-      }
-    };
-    SHA256_IV = /* @__PURE__ */ Uint32Array.from([
-      1779033703,
-      3144134277,
-      1013904242,
-      2773480762,
-      1359893119,
-      2600822924,
-      528734635,
-      1541459225
-    ]);
-    SHA512_IV = /* @__PURE__ */ Uint32Array.from([
-      1779033703,
-      4089235720,
-      3144134277,
-      2227873595,
-      1013904242,
-      4271175723,
-      2773480762,
-      1595750129,
-      1359893119,
-      2917565137,
-      2600822924,
-      725511199,
-      528734635,
-      4215389547,
-      1541459225,
-      327033209
-    ]);
+var HashMD = class {
+  blockLen;
+  outputLen;
+  canXOF = false;
+  padOffset;
+  isLE;
+  // For partial updates less than block size
+  buffer;
+  view;
+  finished = false;
+  length = 0;
+  pos = 0;
+  destroyed = false;
+  constructor(blockLen, outputLen, padOffset, isLE2) {
+    this.blockLen = blockLen;
+    this.outputLen = outputLen;
+    this.padOffset = padOffset;
+    this.isLE = isLE2;
+    this.buffer = new Uint8Array(blockLen);
+    this.view = createView(this.buffer);
   }
-});
+  update(data) {
+    aexists(this);
+    abytes(data);
+    const { view, buffer, blockLen } = this;
+    const len = data.length;
+    let processed = false;
+    for (let pos = 0; pos < len; ) {
+      const take = Math.min(blockLen - this.pos, len - pos);
+      if (take === blockLen) {
+        const dataView = createView(data);
+        for (; blockLen <= len - pos; pos += blockLen)
+          this.process(dataView, pos);
+        processed = true;
+        continue;
+      }
+      buffer.set(pos === 0 && take === len ? data : data.subarray(pos, pos + take), this.pos);
+      this.pos += take;
+      pos += take;
+      if (this.pos === blockLen) {
+        this.process(view, 0);
+        this.pos = 0;
+        processed = true;
+      }
+    }
+    this.length += data.length;
+    if (processed)
+      this.roundClean();
+    return this;
+  }
+  digestInto(out) {
+    aexists(this);
+    aoutput(out, this);
+    this.finished = true;
+    const { buffer, view, blockLen, isLE: isLE2 } = this;
+    let { pos } = this;
+    buffer[pos++] = 128;
+    buffer.fill(0, pos);
+    if (this.padOffset > blockLen - pos) {
+      this.process(view, 0);
+      buffer.fill(0);
+    }
+    setU64FromNum(view, blockLen - 8, this.length * 8, isLE2);
+    this.process(view, 0);
+    this.roundClean();
+    const oview = out === buffer ? view : createView(out);
+    const len = this.outputLen;
+    const outLen = len / 4;
+    const state = this.get();
+    if (len % 4 || outLen > state.length)
+      throw new Error("invalid outputLen");
+    for (let i = 0; i < outLen; i++)
+      oview.setUint32(4 * i, state[i], isLE2);
+  }
+  digest() {
+    const { buffer, outputLen } = this;
+    this.digestInto(buffer);
+    const res = buffer.slice(0, outputLen);
+    this.destroy();
+    return res;
+  }
+  _cloneIntoMeta(to) {
+    const { buffer, length, finished, destroyed, pos } = this;
+    to.destroyed = destroyed;
+    to.finished = finished;
+    to.length = length;
+    to.pos = pos;
+    if (pos)
+      to.buffer.set(buffer);
+    return to;
+  }
+  clone() {
+    return this._cloneInto();
+  }
+};
+var SHA256_IV = /* @__PURE__ */ Uint32Array.from([
+  1779033703,
+  3144134277,
+  1013904242,
+  2773480762,
+  1359893119,
+  2600822924,
+  528734635,
+  1541459225
+]);
+var SHA512_IV = /* @__PURE__ */ Uint32Array.from([
+  1779033703,
+  4089235720,
+  3144134277,
+  2227873595,
+  1013904242,
+  4271175723,
+  2773480762,
+  1595750129,
+  1359893119,
+  2917565137,
+  2600822924,
+  725511199,
+  528734635,
+  4215389547,
+  1541459225,
+  327033209
+]);
 
 // node_modules/@noble/hashes/sha2.js
-var SHA256_K, SHA256_W, SHA2_32B, _SHA256, K512, SHA512_Kh, SHA512_Kl, SHA512_W_H, SHA512_W_L, SHA2_64B, _SHA512, sha256, sha512;
-var init_sha2 = __esm({
-  "node_modules/@noble/hashes/sha2.js"() {
-    init_md();
-    init_u64();
-    init_utils();
-    SHA256_K = /* @__PURE__ */ Uint32Array.from([
-      1116352408,
-      1899447441,
-      3049323471,
-      3921009573,
-      961987163,
-      1508970993,
-      2453635748,
-      2870763221,
-      3624381080,
-      310598401,
-      607225278,
-      1426881987,
-      1925078388,
-      2162078206,
-      2614888103,
-      3248222580,
-      3835390401,
-      4022224774,
-      264347078,
-      604807628,
-      770255983,
-      1249150122,
-      1555081692,
-      1996064986,
-      2554220882,
-      2821834349,
-      2952996808,
-      3210313671,
-      3336571891,
-      3584528711,
-      113926993,
-      338241895,
-      666307205,
-      773529912,
-      1294757372,
-      1396182291,
-      1695183700,
-      1986661051,
-      2177026350,
-      2456956037,
-      2730485921,
-      2820302411,
-      3259730800,
-      3345764771,
-      3516065817,
-      3600352804,
-      4094571909,
-      275423344,
-      430227734,
-      506948616,
-      659060556,
-      883997877,
-      958139571,
-      1322822218,
-      1537002063,
-      1747873779,
-      1955562222,
-      2024104815,
-      2227730452,
-      2361852424,
-      2428436474,
-      2756734187,
-      3204031479,
-      3329325298
-    ]);
-    SHA256_W = /* @__PURE__ */ new Uint32Array(64);
-    SHA2_32B = class extends HashMD {
-      // We cannot use array here since array allows indexing by variable
-      // which means optimizer/compiler cannot use registers.
-      // Numeric initializers matter: starting the fields as `undefined` changes
-      // V8's field representation and makes sha256 3x slower (measured).
-      A = 0;
-      B = 0;
-      C = 0;
-      D = 0;
-      E = 0;
-      F = 0;
-      G = 0;
-      H = 0;
-      constructor(outputLen, IV) {
-        super(64, outputLen, 8, false);
-        this.A = IV[0] | 0;
-        this.B = IV[1] | 0;
-        this.C = IV[2] | 0;
-        this.D = IV[3] | 0;
-        this.E = IV[4] | 0;
-        this.F = IV[5] | 0;
-        this.G = IV[6] | 0;
-        this.H = IV[7] | 0;
-      }
-      get() {
-        const { A, B, C, D, E, F, G, H } = this;
-        return [A, B, C, D, E, F, G, H];
-      }
-      // prettier-ignore
-      set(A, B, C, D, E, F, G, H) {
-        this.A = A | 0;
-        this.B = B | 0;
-        this.C = C | 0;
-        this.D = D | 0;
-        this.E = E | 0;
-        this.F = F | 0;
-        this.G = G | 0;
-        this.H = H | 0;
-      }
-      _cloneInto(to) {
-        (to ||= new this.constructor()).set(...this.get());
-        return this._cloneIntoMeta(to);
-      }
-      process(view, offset) {
-        for (let i = 0; i < 16; i++, offset += 4)
-          SHA256_W[i] = view.getUint32(offset, false);
-        for (let i = 16; i < 64; i++) {
-          const W15 = SHA256_W[i - 15];
-          const W2 = SHA256_W[i - 2];
-          const s0 = rotr(W15, 7) ^ rotr(W15, 18) ^ W15 >>> 3;
-          const s1 = rotr(W2, 17) ^ rotr(W2, 19) ^ W2 >>> 10;
-          SHA256_W[i] = s1 + SHA256_W[i - 7] + s0 + SHA256_W[i - 16] | 0;
-        }
-        let { A, B, C, D, E, F, G, H } = this;
-        for (let i = 0; i < 64; i++) {
-          const sigma1 = rotr(E, 6) ^ rotr(E, 11) ^ rotr(E, 25);
-          const T1 = H + sigma1 + Chi(E, F, G) + SHA256_K[i] + SHA256_W[i] | 0;
-          const sigma0 = rotr(A, 2) ^ rotr(A, 13) ^ rotr(A, 22);
-          const T2 = sigma0 + Maj(A, B, C) | 0;
-          H = G;
-          G = F;
-          F = E;
-          E = D + T1 | 0;
-          D = C;
-          C = B;
-          B = A;
-          A = T1 + T2 | 0;
-        }
-        A = A + this.A | 0;
-        B = B + this.B | 0;
-        C = C + this.C | 0;
-        D = D + this.D | 0;
-        E = E + this.E | 0;
-        F = F + this.F | 0;
-        G = G + this.G | 0;
-        H = H + this.H | 0;
-        this.set(A, B, C, D, E, F, G, H);
-      }
-      roundClean() {
-        clean(SHA256_W);
-      }
-      destroy() {
-        this.destroyed = true;
-        this.set(0, 0, 0, 0, 0, 0, 0, 0);
-        clean(this.buffer);
-      }
-    };
-    _SHA256 = class extends SHA2_32B {
-      constructor() {
-        super(32, SHA256_IV);
-      }
-    };
-    K512 = /* @__PURE__ */ (() => split([
-      "0x428a2f98d728ae22",
-      "0x7137449123ef65cd",
-      "0xb5c0fbcfec4d3b2f",
-      "0xe9b5dba58189dbbc",
-      "0x3956c25bf348b538",
-      "0x59f111f1b605d019",
-      "0x923f82a4af194f9b",
-      "0xab1c5ed5da6d8118",
-      "0xd807aa98a3030242",
-      "0x12835b0145706fbe",
-      "0x243185be4ee4b28c",
-      "0x550c7dc3d5ffb4e2",
-      "0x72be5d74f27b896f",
-      "0x80deb1fe3b1696b1",
-      "0x9bdc06a725c71235",
-      "0xc19bf174cf692694",
-      "0xe49b69c19ef14ad2",
-      "0xefbe4786384f25e3",
-      "0x0fc19dc68b8cd5b5",
-      "0x240ca1cc77ac9c65",
-      "0x2de92c6f592b0275",
-      "0x4a7484aa6ea6e483",
-      "0x5cb0a9dcbd41fbd4",
-      "0x76f988da831153b5",
-      "0x983e5152ee66dfab",
-      "0xa831c66d2db43210",
-      "0xb00327c898fb213f",
-      "0xbf597fc7beef0ee4",
-      "0xc6e00bf33da88fc2",
-      "0xd5a79147930aa725",
-      "0x06ca6351e003826f",
-      "0x142929670a0e6e70",
-      "0x27b70a8546d22ffc",
-      "0x2e1b21385c26c926",
-      "0x4d2c6dfc5ac42aed",
-      "0x53380d139d95b3df",
-      "0x650a73548baf63de",
-      "0x766a0abb3c77b2a8",
-      "0x81c2c92e47edaee6",
-      "0x92722c851482353b",
-      "0xa2bfe8a14cf10364",
-      "0xa81a664bbc423001",
-      "0xc24b8b70d0f89791",
-      "0xc76c51a30654be30",
-      "0xd192e819d6ef5218",
-      "0xd69906245565a910",
-      "0xf40e35855771202a",
-      "0x106aa07032bbd1b8",
-      "0x19a4c116b8d2d0c8",
-      "0x1e376c085141ab53",
-      "0x2748774cdf8eeb99",
-      "0x34b0bcb5e19b48a8",
-      "0x391c0cb3c5c95a63",
-      "0x4ed8aa4ae3418acb",
-      "0x5b9cca4f7763e373",
-      "0x682e6ff3d6b2b8a3",
-      "0x748f82ee5defb2fc",
-      "0x78a5636f43172f60",
-      "0x84c87814a1f0ab72",
-      "0x8cc702081a6439ec",
-      "0x90befffa23631e28",
-      "0xa4506cebde82bde9",
-      "0xbef9a3f7b2c67915",
-      "0xc67178f2e372532b",
-      "0xca273eceea26619c",
-      "0xd186b8c721c0c207",
-      "0xeada7dd6cde0eb1e",
-      "0xf57d4f7fee6ed178",
-      "0x06f067aa72176fba",
-      "0x0a637dc5a2c898a6",
-      "0x113f9804bef90dae",
-      "0x1b710b35131c471b",
-      "0x28db77f523047d84",
-      "0x32caab7b40c72493",
-      "0x3c9ebe0a15c9bebc",
-      "0x431d67c49c100d4c",
-      "0x4cc5d4becb3e42b6",
-      "0x597f299cfc657e2a",
-      "0x5fcb6fab3ad6faec",
-      "0x6c44198c4a475817"
-    ].map((n) => BigInt(n))))();
-    SHA512_Kh = /* @__PURE__ */ (() => K512[0])();
-    SHA512_Kl = /* @__PURE__ */ (() => K512[1])();
-    SHA512_W_H = /* @__PURE__ */ new Uint32Array(80);
-    SHA512_W_L = /* @__PURE__ */ new Uint32Array(80);
-    SHA2_64B = class extends HashMD {
-      // We cannot use array here since array allows indexing by variable
-      // which means optimizer/compiler cannot use registers.
-      // h -- high 32 bits, l -- low 32 bits
-      // Numeric initializers matter: starting the fields as `undefined` changes
-      // V8's field representation and slows hashing down (measured on sha256).
-      Ah = 0;
-      Al = 0;
-      Bh = 0;
-      Bl = 0;
-      Ch = 0;
-      Cl = 0;
-      Dh = 0;
-      Dl = 0;
-      Eh = 0;
-      El = 0;
-      Fh = 0;
-      Fl = 0;
-      Gh = 0;
-      Gl = 0;
-      Hh = 0;
-      Hl = 0;
-      constructor(outputLen, IV) {
-        super(128, outputLen, 16, false);
-        this.Ah = IV[0] | 0;
-        this.Al = IV[1] | 0;
-        this.Bh = IV[2] | 0;
-        this.Bl = IV[3] | 0;
-        this.Ch = IV[4] | 0;
-        this.Cl = IV[5] | 0;
-        this.Dh = IV[6] | 0;
-        this.Dl = IV[7] | 0;
-        this.Eh = IV[8] | 0;
-        this.El = IV[9] | 0;
-        this.Fh = IV[10] | 0;
-        this.Fl = IV[11] | 0;
-        this.Gh = IV[12] | 0;
-        this.Gl = IV[13] | 0;
-        this.Hh = IV[14] | 0;
-        this.Hl = IV[15] | 0;
-      }
-      // prettier-ignore
-      get() {
-        const { Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl } = this;
-        return [Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl];
-      }
-      // prettier-ignore
-      set(Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl) {
-        this.Ah = Ah | 0;
-        this.Al = Al | 0;
-        this.Bh = Bh | 0;
-        this.Bl = Bl | 0;
-        this.Ch = Ch | 0;
-        this.Cl = Cl | 0;
-        this.Dh = Dh | 0;
-        this.Dl = Dl | 0;
-        this.Eh = Eh | 0;
-        this.El = El | 0;
-        this.Fh = Fh | 0;
-        this.Fl = Fl | 0;
-        this.Gh = Gh | 0;
-        this.Gl = Gl | 0;
-        this.Hh = Hh | 0;
-        this.Hl = Hl | 0;
-      }
-      _cloneInto(to) {
-        (to ||= new this.constructor()).set(...this.get());
-        return this._cloneIntoMeta(to);
-      }
-      process(view, offset) {
-        for (let i = 0; i < 16; i++, offset += 4) {
-          SHA512_W_H[i] = view.getUint32(offset);
-          SHA512_W_L[i] = view.getUint32(offset += 4);
-        }
-        for (let i = 16; i < 80; i++) {
-          const W15h = SHA512_W_H[i - 15] | 0;
-          const W15l = SHA512_W_L[i - 15] | 0;
-          const s0h = rotrSH(W15h, W15l, 1) ^ rotrSH(W15h, W15l, 8) ^ shrSH(W15h, W15l, 7);
-          const s0l = rotrSL(W15h, W15l, 1) ^ rotrSL(W15h, W15l, 8) ^ shrSL(W15h, W15l, 7);
-          const W2h = SHA512_W_H[i - 2] | 0;
-          const W2l = SHA512_W_L[i - 2] | 0;
-          const s1h = rotrSH(W2h, W2l, 19) ^ rotrBH(W2h, W2l, 61) ^ shrSH(W2h, W2l, 6);
-          const s1l = rotrSL(W2h, W2l, 19) ^ rotrBL(W2h, W2l, 61) ^ shrSL(W2h, W2l, 6);
-          const SUMl = add4L(s0l, s1l, SHA512_W_L[i - 7], SHA512_W_L[i - 16]);
-          const SUMh = add4H(SUMl, s0h, s1h, SHA512_W_H[i - 7], SHA512_W_H[i - 16]);
-          SHA512_W_H[i] = SUMh | 0;
-          SHA512_W_L[i] = SUMl | 0;
-        }
-        let { Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl } = this;
-        for (let i = 0; i < 80; i++) {
-          const sigma1h = rotrSH(Eh, El, 14) ^ rotrSH(Eh, El, 18) ^ rotrBH(Eh, El, 41);
-          const sigma1l = rotrSL(Eh, El, 14) ^ rotrSL(Eh, El, 18) ^ rotrBL(Eh, El, 41);
-          const CHIh = Eh & Fh ^ ~Eh & Gh;
-          const CHIl = El & Fl ^ ~El & Gl;
-          const T1ll = add5L(Hl, sigma1l, CHIl, SHA512_Kl[i], SHA512_W_L[i]);
-          const T1h = add5H(T1ll, Hh, sigma1h, CHIh, SHA512_Kh[i], SHA512_W_H[i]);
-          const T1l = T1ll | 0;
-          const sigma0h = rotrSH(Ah, Al, 28) ^ rotrBH(Ah, Al, 34) ^ rotrBH(Ah, Al, 39);
-          const sigma0l = rotrSL(Ah, Al, 28) ^ rotrBL(Ah, Al, 34) ^ rotrBL(Ah, Al, 39);
-          const MAJh = Ah & Bh ^ Ah & Ch ^ Bh & Ch;
-          const MAJl = Al & Bl ^ Al & Cl ^ Bl & Cl;
-          Hh = Gh | 0;
-          Hl = Gl | 0;
-          Gh = Fh | 0;
-          Gl = Fl | 0;
-          Fh = Eh | 0;
-          Fl = El | 0;
-          ({ h: Eh, l: El } = add(Dh | 0, Dl | 0, T1h | 0, T1l | 0));
-          Dh = Ch | 0;
-          Dl = Cl | 0;
-          Ch = Bh | 0;
-          Cl = Bl | 0;
-          Bh = Ah | 0;
-          Bl = Al | 0;
-          const All = add3L(T1l, sigma0l, MAJl);
-          Ah = add3H(All, T1h, sigma0h, MAJh);
-          Al = All | 0;
-        }
-        ({ h: Ah, l: Al } = add(this.Ah | 0, this.Al | 0, Ah | 0, Al | 0));
-        ({ h: Bh, l: Bl } = add(this.Bh | 0, this.Bl | 0, Bh | 0, Bl | 0));
-        ({ h: Ch, l: Cl } = add(this.Ch | 0, this.Cl | 0, Ch | 0, Cl | 0));
-        ({ h: Dh, l: Dl } = add(this.Dh | 0, this.Dl | 0, Dh | 0, Dl | 0));
-        ({ h: Eh, l: El } = add(this.Eh | 0, this.El | 0, Eh | 0, El | 0));
-        ({ h: Fh, l: Fl } = add(this.Fh | 0, this.Fl | 0, Fh | 0, Fl | 0));
-        ({ h: Gh, l: Gl } = add(this.Gh | 0, this.Gl | 0, Gh | 0, Gl | 0));
-        ({ h: Hh, l: Hl } = add(this.Hh | 0, this.Hl | 0, Hh | 0, Hl | 0));
-        this.set(Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl);
-      }
-      roundClean() {
-        clean(SHA512_W_H, SHA512_W_L);
-      }
-      destroy() {
-        this.destroyed = true;
-        clean(this.buffer);
-        this.set(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-      }
-    };
-    _SHA512 = class extends SHA2_64B {
-      constructor() {
-        super(64, SHA512_IV);
-      }
-    };
-    sha256 = /* @__PURE__ */ createHasher(
-      () => new _SHA256(),
-      /* @__PURE__ */ oidNist(1)
-    );
-    sha512 = /* @__PURE__ */ createHasher(
-      () => new _SHA512(),
-      /* @__PURE__ */ oidNist(3)
-    );
+var SHA256_K = /* @__PURE__ */ Uint32Array.from([
+  1116352408,
+  1899447441,
+  3049323471,
+  3921009573,
+  961987163,
+  1508970993,
+  2453635748,
+  2870763221,
+  3624381080,
+  310598401,
+  607225278,
+  1426881987,
+  1925078388,
+  2162078206,
+  2614888103,
+  3248222580,
+  3835390401,
+  4022224774,
+  264347078,
+  604807628,
+  770255983,
+  1249150122,
+  1555081692,
+  1996064986,
+  2554220882,
+  2821834349,
+  2952996808,
+  3210313671,
+  3336571891,
+  3584528711,
+  113926993,
+  338241895,
+  666307205,
+  773529912,
+  1294757372,
+  1396182291,
+  1695183700,
+  1986661051,
+  2177026350,
+  2456956037,
+  2730485921,
+  2820302411,
+  3259730800,
+  3345764771,
+  3516065817,
+  3600352804,
+  4094571909,
+  275423344,
+  430227734,
+  506948616,
+  659060556,
+  883997877,
+  958139571,
+  1322822218,
+  1537002063,
+  1747873779,
+  1955562222,
+  2024104815,
+  2227730452,
+  2361852424,
+  2428436474,
+  2756734187,
+  3204031479,
+  3329325298
+]);
+var SHA256_W = /* @__PURE__ */ new Uint32Array(64);
+var SHA2_32B = class extends HashMD {
+  // We cannot use array here since array allows indexing by variable
+  // which means optimizer/compiler cannot use registers.
+  // Numeric initializers matter: starting the fields as `undefined` changes
+  // V8's field representation and makes sha256 3x slower (measured).
+  A = 0;
+  B = 0;
+  C = 0;
+  D = 0;
+  E = 0;
+  F = 0;
+  G = 0;
+  H = 0;
+  constructor(outputLen, IV) {
+    super(64, outputLen, 8, false);
+    this.A = IV[0] | 0;
+    this.B = IV[1] | 0;
+    this.C = IV[2] | 0;
+    this.D = IV[3] | 0;
+    this.E = IV[4] | 0;
+    this.F = IV[5] | 0;
+    this.G = IV[6] | 0;
+    this.H = IV[7] | 0;
   }
-});
+  get() {
+    const { A, B, C, D, E, F, G, H } = this;
+    return [A, B, C, D, E, F, G, H];
+  }
+  // prettier-ignore
+  set(A, B, C, D, E, F, G, H) {
+    this.A = A | 0;
+    this.B = B | 0;
+    this.C = C | 0;
+    this.D = D | 0;
+    this.E = E | 0;
+    this.F = F | 0;
+    this.G = G | 0;
+    this.H = H | 0;
+  }
+  _cloneInto(to) {
+    (to ||= new this.constructor()).set(...this.get());
+    return this._cloneIntoMeta(to);
+  }
+  process(view, offset) {
+    for (let i = 0; i < 16; i++, offset += 4)
+      SHA256_W[i] = view.getUint32(offset, false);
+    for (let i = 16; i < 64; i++) {
+      const W15 = SHA256_W[i - 15];
+      const W2 = SHA256_W[i - 2];
+      const s0 = rotr(W15, 7) ^ rotr(W15, 18) ^ W15 >>> 3;
+      const s1 = rotr(W2, 17) ^ rotr(W2, 19) ^ W2 >>> 10;
+      SHA256_W[i] = s1 + SHA256_W[i - 7] + s0 + SHA256_W[i - 16] | 0;
+    }
+    let { A, B, C, D, E, F, G, H } = this;
+    for (let i = 0; i < 64; i++) {
+      const sigma1 = rotr(E, 6) ^ rotr(E, 11) ^ rotr(E, 25);
+      const T1 = H + sigma1 + Chi(E, F, G) + SHA256_K[i] + SHA256_W[i] | 0;
+      const sigma0 = rotr(A, 2) ^ rotr(A, 13) ^ rotr(A, 22);
+      const T2 = sigma0 + Maj(A, B, C) | 0;
+      H = G;
+      G = F;
+      F = E;
+      E = D + T1 | 0;
+      D = C;
+      C = B;
+      B = A;
+      A = T1 + T2 | 0;
+    }
+    A = A + this.A | 0;
+    B = B + this.B | 0;
+    C = C + this.C | 0;
+    D = D + this.D | 0;
+    E = E + this.E | 0;
+    F = F + this.F | 0;
+    G = G + this.G | 0;
+    H = H + this.H | 0;
+    this.set(A, B, C, D, E, F, G, H);
+  }
+  roundClean() {
+    clean(SHA256_W);
+  }
+  destroy() {
+    this.destroyed = true;
+    this.set(0, 0, 0, 0, 0, 0, 0, 0);
+    clean(this.buffer);
+  }
+};
+var _SHA256 = class extends SHA2_32B {
+  constructor() {
+    super(32, SHA256_IV);
+  }
+};
+var K512 = /* @__PURE__ */ (() => split([
+  "0x428a2f98d728ae22",
+  "0x7137449123ef65cd",
+  "0xb5c0fbcfec4d3b2f",
+  "0xe9b5dba58189dbbc",
+  "0x3956c25bf348b538",
+  "0x59f111f1b605d019",
+  "0x923f82a4af194f9b",
+  "0xab1c5ed5da6d8118",
+  "0xd807aa98a3030242",
+  "0x12835b0145706fbe",
+  "0x243185be4ee4b28c",
+  "0x550c7dc3d5ffb4e2",
+  "0x72be5d74f27b896f",
+  "0x80deb1fe3b1696b1",
+  "0x9bdc06a725c71235",
+  "0xc19bf174cf692694",
+  "0xe49b69c19ef14ad2",
+  "0xefbe4786384f25e3",
+  "0x0fc19dc68b8cd5b5",
+  "0x240ca1cc77ac9c65",
+  "0x2de92c6f592b0275",
+  "0x4a7484aa6ea6e483",
+  "0x5cb0a9dcbd41fbd4",
+  "0x76f988da831153b5",
+  "0x983e5152ee66dfab",
+  "0xa831c66d2db43210",
+  "0xb00327c898fb213f",
+  "0xbf597fc7beef0ee4",
+  "0xc6e00bf33da88fc2",
+  "0xd5a79147930aa725",
+  "0x06ca6351e003826f",
+  "0x142929670a0e6e70",
+  "0x27b70a8546d22ffc",
+  "0x2e1b21385c26c926",
+  "0x4d2c6dfc5ac42aed",
+  "0x53380d139d95b3df",
+  "0x650a73548baf63de",
+  "0x766a0abb3c77b2a8",
+  "0x81c2c92e47edaee6",
+  "0x92722c851482353b",
+  "0xa2bfe8a14cf10364",
+  "0xa81a664bbc423001",
+  "0xc24b8b70d0f89791",
+  "0xc76c51a30654be30",
+  "0xd192e819d6ef5218",
+  "0xd69906245565a910",
+  "0xf40e35855771202a",
+  "0x106aa07032bbd1b8",
+  "0x19a4c116b8d2d0c8",
+  "0x1e376c085141ab53",
+  "0x2748774cdf8eeb99",
+  "0x34b0bcb5e19b48a8",
+  "0x391c0cb3c5c95a63",
+  "0x4ed8aa4ae3418acb",
+  "0x5b9cca4f7763e373",
+  "0x682e6ff3d6b2b8a3",
+  "0x748f82ee5defb2fc",
+  "0x78a5636f43172f60",
+  "0x84c87814a1f0ab72",
+  "0x8cc702081a6439ec",
+  "0x90befffa23631e28",
+  "0xa4506cebde82bde9",
+  "0xbef9a3f7b2c67915",
+  "0xc67178f2e372532b",
+  "0xca273eceea26619c",
+  "0xd186b8c721c0c207",
+  "0xeada7dd6cde0eb1e",
+  "0xf57d4f7fee6ed178",
+  "0x06f067aa72176fba",
+  "0x0a637dc5a2c898a6",
+  "0x113f9804bef90dae",
+  "0x1b710b35131c471b",
+  "0x28db77f523047d84",
+  "0x32caab7b40c72493",
+  "0x3c9ebe0a15c9bebc",
+  "0x431d67c49c100d4c",
+  "0x4cc5d4becb3e42b6",
+  "0x597f299cfc657e2a",
+  "0x5fcb6fab3ad6faec",
+  "0x6c44198c4a475817"
+].map((n) => BigInt(n))))();
+var SHA512_Kh = /* @__PURE__ */ (() => K512[0])();
+var SHA512_Kl = /* @__PURE__ */ (() => K512[1])();
+var SHA512_W_H = /* @__PURE__ */ new Uint32Array(80);
+var SHA512_W_L = /* @__PURE__ */ new Uint32Array(80);
+var SHA2_64B = class extends HashMD {
+  // We cannot use array here since array allows indexing by variable
+  // which means optimizer/compiler cannot use registers.
+  // h -- high 32 bits, l -- low 32 bits
+  // Numeric initializers matter: starting the fields as `undefined` changes
+  // V8's field representation and slows hashing down (measured on sha256).
+  Ah = 0;
+  Al = 0;
+  Bh = 0;
+  Bl = 0;
+  Ch = 0;
+  Cl = 0;
+  Dh = 0;
+  Dl = 0;
+  Eh = 0;
+  El = 0;
+  Fh = 0;
+  Fl = 0;
+  Gh = 0;
+  Gl = 0;
+  Hh = 0;
+  Hl = 0;
+  constructor(outputLen, IV) {
+    super(128, outputLen, 16, false);
+    this.Ah = IV[0] | 0;
+    this.Al = IV[1] | 0;
+    this.Bh = IV[2] | 0;
+    this.Bl = IV[3] | 0;
+    this.Ch = IV[4] | 0;
+    this.Cl = IV[5] | 0;
+    this.Dh = IV[6] | 0;
+    this.Dl = IV[7] | 0;
+    this.Eh = IV[8] | 0;
+    this.El = IV[9] | 0;
+    this.Fh = IV[10] | 0;
+    this.Fl = IV[11] | 0;
+    this.Gh = IV[12] | 0;
+    this.Gl = IV[13] | 0;
+    this.Hh = IV[14] | 0;
+    this.Hl = IV[15] | 0;
+  }
+  // prettier-ignore
+  get() {
+    const { Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl } = this;
+    return [Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl];
+  }
+  // prettier-ignore
+  set(Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl) {
+    this.Ah = Ah | 0;
+    this.Al = Al | 0;
+    this.Bh = Bh | 0;
+    this.Bl = Bl | 0;
+    this.Ch = Ch | 0;
+    this.Cl = Cl | 0;
+    this.Dh = Dh | 0;
+    this.Dl = Dl | 0;
+    this.Eh = Eh | 0;
+    this.El = El | 0;
+    this.Fh = Fh | 0;
+    this.Fl = Fl | 0;
+    this.Gh = Gh | 0;
+    this.Gl = Gl | 0;
+    this.Hh = Hh | 0;
+    this.Hl = Hl | 0;
+  }
+  _cloneInto(to) {
+    (to ||= new this.constructor()).set(...this.get());
+    return this._cloneIntoMeta(to);
+  }
+  process(view, offset) {
+    for (let i = 0; i < 16; i++, offset += 4) {
+      SHA512_W_H[i] = view.getUint32(offset);
+      SHA512_W_L[i] = view.getUint32(offset += 4);
+    }
+    for (let i = 16; i < 80; i++) {
+      const W15h = SHA512_W_H[i - 15] | 0;
+      const W15l = SHA512_W_L[i - 15] | 0;
+      const s0h = rotrSH(W15h, W15l, 1) ^ rotrSH(W15h, W15l, 8) ^ shrSH(W15h, W15l, 7);
+      const s0l = rotrSL(W15h, W15l, 1) ^ rotrSL(W15h, W15l, 8) ^ shrSL(W15h, W15l, 7);
+      const W2h = SHA512_W_H[i - 2] | 0;
+      const W2l = SHA512_W_L[i - 2] | 0;
+      const s1h = rotrSH(W2h, W2l, 19) ^ rotrBH(W2h, W2l, 61) ^ shrSH(W2h, W2l, 6);
+      const s1l = rotrSL(W2h, W2l, 19) ^ rotrBL(W2h, W2l, 61) ^ shrSL(W2h, W2l, 6);
+      const SUMl = add4L(s0l, s1l, SHA512_W_L[i - 7], SHA512_W_L[i - 16]);
+      const SUMh = add4H(SUMl, s0h, s1h, SHA512_W_H[i - 7], SHA512_W_H[i - 16]);
+      SHA512_W_H[i] = SUMh | 0;
+      SHA512_W_L[i] = SUMl | 0;
+    }
+    let { Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl } = this;
+    for (let i = 0; i < 80; i++) {
+      const sigma1h = rotrSH(Eh, El, 14) ^ rotrSH(Eh, El, 18) ^ rotrBH(Eh, El, 41);
+      const sigma1l = rotrSL(Eh, El, 14) ^ rotrSL(Eh, El, 18) ^ rotrBL(Eh, El, 41);
+      const CHIh = Eh & Fh ^ ~Eh & Gh;
+      const CHIl = El & Fl ^ ~El & Gl;
+      const T1ll = add5L(Hl, sigma1l, CHIl, SHA512_Kl[i], SHA512_W_L[i]);
+      const T1h = add5H(T1ll, Hh, sigma1h, CHIh, SHA512_Kh[i], SHA512_W_H[i]);
+      const T1l = T1ll | 0;
+      const sigma0h = rotrSH(Ah, Al, 28) ^ rotrBH(Ah, Al, 34) ^ rotrBH(Ah, Al, 39);
+      const sigma0l = rotrSL(Ah, Al, 28) ^ rotrBL(Ah, Al, 34) ^ rotrBL(Ah, Al, 39);
+      const MAJh = Ah & Bh ^ Ah & Ch ^ Bh & Ch;
+      const MAJl = Al & Bl ^ Al & Cl ^ Bl & Cl;
+      Hh = Gh | 0;
+      Hl = Gl | 0;
+      Gh = Fh | 0;
+      Gl = Fl | 0;
+      Fh = Eh | 0;
+      Fl = El | 0;
+      ({ h: Eh, l: El } = add(Dh | 0, Dl | 0, T1h | 0, T1l | 0));
+      Dh = Ch | 0;
+      Dl = Cl | 0;
+      Ch = Bh | 0;
+      Cl = Bl | 0;
+      Bh = Ah | 0;
+      Bl = Al | 0;
+      const All = add3L(T1l, sigma0l, MAJl);
+      Ah = add3H(All, T1h, sigma0h, MAJh);
+      Al = All | 0;
+    }
+    ({ h: Ah, l: Al } = add(this.Ah | 0, this.Al | 0, Ah | 0, Al | 0));
+    ({ h: Bh, l: Bl } = add(this.Bh | 0, this.Bl | 0, Bh | 0, Bl | 0));
+    ({ h: Ch, l: Cl } = add(this.Ch | 0, this.Cl | 0, Ch | 0, Cl | 0));
+    ({ h: Dh, l: Dl } = add(this.Dh | 0, this.Dl | 0, Dh | 0, Dl | 0));
+    ({ h: Eh, l: El } = add(this.Eh | 0, this.El | 0, Eh | 0, El | 0));
+    ({ h: Fh, l: Fl } = add(this.Fh | 0, this.Fl | 0, Fh | 0, Fl | 0));
+    ({ h: Gh, l: Gl } = add(this.Gh | 0, this.Gl | 0, Gh | 0, Gl | 0));
+    ({ h: Hh, l: Hl } = add(this.Hh | 0, this.Hl | 0, Hh | 0, Hl | 0));
+    this.set(Ah, Al, Bh, Bl, Ch, Cl, Dh, Dl, Eh, El, Fh, Fl, Gh, Gl, Hh, Hl);
+  }
+  roundClean() {
+    clean(SHA512_W_H, SHA512_W_L);
+  }
+  destroy() {
+    this.destroyed = true;
+    clean(this.buffer);
+    this.set(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  }
+};
+var _SHA512 = class extends SHA2_64B {
+  constructor() {
+    super(64, SHA512_IV);
+  }
+};
+var sha256 = /* @__PURE__ */ createHasher(
+  () => new _SHA256(),
+  /* @__PURE__ */ oidNist(1)
+);
+var sha512 = /* @__PURE__ */ createHasher(
+  () => new _SHA512(),
+  /* @__PURE__ */ oidNist(3)
+);
 
 // node_modules/@noble/curves/utils.js
+/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 function aarray(item, title, inner = () => {
 }) {
   if (!Array.isArray(item))
@@ -787,6 +749,8 @@ function aarray(item, title, inner = () => {
     inner(item[i], `${title}[${i}]`);
   return item;
 }
+var abytes2 = (value, length, title) => abytes(value, length, title);
+var anumber2 = anumber;
 function aobject2(value, title = "object") {
   if (value === null || typeof value !== "object" || Array.isArray(value))
     throw new TypeError(title === "object" ? "expected valid options object" : `"${title}" expected object, got type=${typeof value}`);
@@ -797,6 +761,14 @@ function afunction(value, title) {
     throw new TypeError(`"${title}" is invalid: expected function, got ${typeof value}`);
   return value;
 }
+var bytesToHex2 = bytesToHex;
+var concatBytes2 = (...arrays) => concatBytes(...arrays);
+var hexToBytes2 = (hex) => hexToBytes(hex);
+var isBytes2 = isBytes;
+var randomBytes2 = (bytesLength) => randomBytes(bytesLength);
+var _0n = /* @__PURE__ */ BigInt(0);
+var _1n = /* @__PURE__ */ BigInt(1);
+var atitle2 = (title) => title ? `"${title}" ` : "";
 function abool(value, title = "") {
   if (typeof value !== "boolean")
     throw new TypeError(atitle2(title) + "expected boolean, got type=" + typeof value);
@@ -880,6 +852,10 @@ function bitGet(n, pos) {
   asafenumber(pos, "pos");
   return n >> BigInt(pos) & _1n;
 }
+var bitMask = (n) => {
+  asafenumber(n, "n");
+  return (_1n << BigInt(n)) - _1n;
+};
 function validateObject(object2, fields2 = {}, optFields = {}, title = "object") {
   aobject2(object2, title);
   aobject2(fields2, "fields");
@@ -900,32 +876,24 @@ function validateObject(object2, fields2 = {}, optFields = {}, title = "object")
   iter(fields2, false);
   iter(optFields, true);
 }
-var abytes2, anumber2, bytesToHex2, concatBytes3, hexToBytes2, isBytes2, randomBytes2, _0n, _1n, atitle2, bitMask, notImplemented;
-var init_utils2 = __esm({
-  "node_modules/@noble/curves/utils.js"() {
-    init_utils();
-    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-    abytes2 = (value, length, title) => abytes(value, length, title);
-    anumber2 = anumber;
-    bytesToHex2 = bytesToHex;
-    concatBytes3 = (...arrays) => concatBytes(...arrays);
-    hexToBytes2 = (hex) => hexToBytes(hex);
-    isBytes2 = isBytes;
-    randomBytes2 = (bytesLength) => randomBytes(bytesLength);
-    _0n = /* @__PURE__ */ BigInt(0);
-    _1n = /* @__PURE__ */ BigInt(1);
-    atitle2 = (title) => title ? `"${title}" ` : "";
-    bitMask = (n) => {
-      asafenumber(n, "n");
-      return (_1n << BigInt(n)) - _1n;
-    };
-    notImplemented = () => {
-      throw new Error("not implemented");
-    };
-  }
-});
+var notImplemented = () => {
+  throw new Error("not implemented");
+};
 
 // node_modules/@noble/curves/abstract/modular.js
+/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+var _0n2 = /* @__PURE__ */ BigInt(0);
+var _1n2 = /* @__PURE__ */ BigInt(1);
+var _2n = /* @__PURE__ */ BigInt(2);
+var _3n = /* @__PURE__ */ BigInt(3);
+var _4n = /* @__PURE__ */ BigInt(4);
+var _5n = /* @__PURE__ */ BigInt(5);
+var _7n = /* @__PURE__ */ BigInt(7);
+var _8n = /* @__PURE__ */ BigInt(8);
+var _9n = /* @__PURE__ */ BigInt(9);
+var _15n = /* @__PURE__ */ BigInt(15);
+var _16n = /* @__PURE__ */ BigInt(16);
+var POW_WINDOWED_MIN = /* @__PURE__ */ BigInt("0x10000000000000000");
 function mod(a, b) {
   if (b <= _0n2)
     throw new Error("mod: expected positive modulus, got " + b);
@@ -1120,6 +1088,26 @@ function FpSqrt(P) {
     return sqrt9mod16(P);
   return tonelliShanks(P);
 }
+var isNegativeLE = (num, modulo) => (mod(num, modulo) & _1n2) === _1n2;
+var FIELD_FIELDS = [
+  "create",
+  "isValid",
+  "is0",
+  "neg",
+  "inv",
+  "sqrt",
+  "sqr",
+  "eql",
+  "add",
+  "sub",
+  "mul",
+  "pow",
+  "div",
+  "addN",
+  "subN",
+  "mulN",
+  "sqrN"
+];
 function validateField(field) {
   aobject2(field, "field");
   if (typeof field.ORDER !== "bigint")
@@ -1227,6 +1215,141 @@ function nLength(n, nBitLength) {
   const nByteLength = Math.ceil(_nBitLength / 8);
   return { nBitLength: _nBitLength, nByteLength };
 }
+var FIELD_SQRT = /* @__PURE__ */ new WeakMap();
+var _Field = class {
+  ORDER;
+  BITS;
+  BYTES;
+  isLE;
+  ZERO = _0n2;
+  ONE = _1n2;
+  _lengths;
+  _mod;
+  constructor(ORDER, opts = {}) {
+    if (ORDER <= _1n2)
+      throw new Error("invalid field: expected ORDER > 1, got " + ORDER);
+    let _nbitLength = void 0;
+    this.isLE = false;
+    if (opts != null && typeof opts === "object") {
+      if (typeof opts.BITS === "number")
+        _nbitLength = opts.BITS;
+      if (typeof opts.sqrt === "function")
+        Object.defineProperty(this, "sqrt", { value: opts.sqrt, enumerable: true });
+      if (typeof opts.isLE === "boolean")
+        this.isLE = opts.isLE;
+      if (opts.allowedLengths)
+        this._lengths = Object.freeze(opts.allowedLengths.slice());
+      if (typeof opts.modFromBytes === "boolean")
+        this._mod = opts.modFromBytes;
+    }
+    const { nBitLength, nByteLength } = nLength(ORDER, _nbitLength);
+    if (nByteLength > 2048)
+      throw new Error("invalid field: expected ORDER of <= 2048 bytes");
+    this.ORDER = ORDER;
+    this.BITS = nBitLength;
+    this.BYTES = nByteLength;
+    Object.freeze(this);
+  }
+  create(num) {
+    return mod(num, this.ORDER);
+  }
+  isValid(num) {
+    if (typeof num !== "bigint")
+      throw new TypeError("invalid field element: expected bigint, got " + typeof num);
+    return _0n2 <= num && num < this.ORDER;
+  }
+  is0(num) {
+    return num === _0n2;
+  }
+  // is valid and invertible
+  isValidNot0(num) {
+    return !this.is0(num) && this.isValid(num);
+  }
+  isOdd(num) {
+    return (num & _1n2) === _1n2;
+  }
+  neg(num) {
+    return mod(-num, this.ORDER);
+  }
+  eql(lhs, rhs) {
+    return lhs === rhs;
+  }
+  sqr(num) {
+    return mod(num * num, this.ORDER);
+  }
+  add(lhs, rhs) {
+    return mod(lhs + rhs, this.ORDER);
+  }
+  sub(lhs, rhs) {
+    return mod(lhs - rhs, this.ORDER);
+  }
+  mul(lhs, rhs) {
+    return mod(lhs * rhs, this.ORDER);
+  }
+  pow(num, power2) {
+    return pow(num, power2, this.ORDER);
+  }
+  div(lhs, rhs) {
+    return mod(lhs * invert(rhs, this.ORDER), this.ORDER);
+  }
+  // Same as above, but doesn't normalize
+  sqrN(num) {
+    return num * num;
+  }
+  addN(lhs, rhs) {
+    return lhs + rhs;
+  }
+  subN(lhs, rhs) {
+    return lhs - rhs;
+  }
+  mulN(lhs, rhs) {
+    return lhs * rhs;
+  }
+  inv(num) {
+    return invert(num, this.ORDER);
+  }
+  sqrt(num) {
+    let sqrt = FIELD_SQRT.get(this);
+    if (!sqrt)
+      FIELD_SQRT.set(this, sqrt = FpSqrt(this.ORDER));
+    return sqrt(this, num);
+  }
+  toBytes(num) {
+    return this.isLE ? numberToBytesLE(num, this.BYTES) : numberToBytesBE(num, this.BYTES);
+  }
+  fromBytes(bytes, skipValidation = false) {
+    abytes2(bytes);
+    const { _lengths: allowedLengths, BYTES, isLE: isLE2, ORDER, _mod: modFromBytes } = this;
+    if (allowedLengths) {
+      if (bytes.length < 1 || !allowedLengths.includes(bytes.length) || bytes.length > BYTES) {
+        throw new Error("Field.fromBytes: expected " + allowedLengths + " bytes, got " + bytes.length);
+      }
+      const padded = new Uint8Array(BYTES);
+      padded.set(bytes, isLE2 ? 0 : padded.length - bytes.length);
+      bytes = padded;
+    }
+    if (bytes.length !== BYTES)
+      throw new Error("Field.fromBytes: expected " + BYTES + " bytes, got " + bytes.length);
+    let scalar = isLE2 ? bytesToNumberLE(bytes) : bytesToNumberBE(bytes);
+    if (modFromBytes)
+      scalar = mod(scalar, ORDER);
+    if (!skipValidation) {
+      if (!this.isValid(scalar))
+        throw new Error("invalid field element: outside of range 0..ORDER");
+    }
+    return scalar;
+  }
+  // TODO: we don't need it here, move out to separate fn
+  invertBatch(lst) {
+    return FpInvertBatch(this, lst, true);
+  }
+  // We can't move this out because Fp6, Fp12 implement it
+  // and it's unclear what to return in there.
+  cmov(a, b, condition) {
+    abool(condition, "condition");
+    return condition ? b : a;
+  }
+};
 function Field(ORDER, opts = {}) {
   Object.freeze(_Field.prototype);
   return new _Field(ORDER, opts);
@@ -1254,182 +1377,16 @@ function mapHashToField(key, fieldOrder, isLE2 = false) {
   const reduced = mod(num, fieldOrder - _1n2) + _1n2;
   return isLE2 ? numberToBytesLE(reduced, fieldLen) : numberToBytesBE(reduced, fieldLen);
 }
-var _0n2, _1n2, _2n, _3n, _4n, _5n, _7n, _8n, _9n, _15n, _16n, POW_WINDOWED_MIN, isNegativeLE, FIELD_FIELDS, FIELD_SQRT, _Field;
-var init_modular = __esm({
-  "node_modules/@noble/curves/abstract/modular.js"() {
-    init_utils2();
-    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-    _0n2 = /* @__PURE__ */ BigInt(0);
-    _1n2 = /* @__PURE__ */ BigInt(1);
-    _2n = /* @__PURE__ */ BigInt(2);
-    _3n = /* @__PURE__ */ BigInt(3);
-    _4n = /* @__PURE__ */ BigInt(4);
-    _5n = /* @__PURE__ */ BigInt(5);
-    _7n = /* @__PURE__ */ BigInt(7);
-    _8n = /* @__PURE__ */ BigInt(8);
-    _9n = /* @__PURE__ */ BigInt(9);
-    _15n = /* @__PURE__ */ BigInt(15);
-    _16n = /* @__PURE__ */ BigInt(16);
-    POW_WINDOWED_MIN = /* @__PURE__ */ BigInt("0x10000000000000000");
-    isNegativeLE = (num, modulo) => (mod(num, modulo) & _1n2) === _1n2;
-    FIELD_FIELDS = [
-      "create",
-      "isValid",
-      "is0",
-      "neg",
-      "inv",
-      "sqrt",
-      "sqr",
-      "eql",
-      "add",
-      "sub",
-      "mul",
-      "pow",
-      "div",
-      "addN",
-      "subN",
-      "mulN",
-      "sqrN"
-    ];
-    FIELD_SQRT = /* @__PURE__ */ new WeakMap();
-    _Field = class {
-      ORDER;
-      BITS;
-      BYTES;
-      isLE;
-      ZERO = _0n2;
-      ONE = _1n2;
-      _lengths;
-      _mod;
-      constructor(ORDER, opts = {}) {
-        if (ORDER <= _1n2)
-          throw new Error("invalid field: expected ORDER > 1, got " + ORDER);
-        let _nbitLength = void 0;
-        this.isLE = false;
-        if (opts != null && typeof opts === "object") {
-          if (typeof opts.BITS === "number")
-            _nbitLength = opts.BITS;
-          if (typeof opts.sqrt === "function")
-            Object.defineProperty(this, "sqrt", { value: opts.sqrt, enumerable: true });
-          if (typeof opts.isLE === "boolean")
-            this.isLE = opts.isLE;
-          if (opts.allowedLengths)
-            this._lengths = Object.freeze(opts.allowedLengths.slice());
-          if (typeof opts.modFromBytes === "boolean")
-            this._mod = opts.modFromBytes;
-        }
-        const { nBitLength, nByteLength } = nLength(ORDER, _nbitLength);
-        if (nByteLength > 2048)
-          throw new Error("invalid field: expected ORDER of <= 2048 bytes");
-        this.ORDER = ORDER;
-        this.BITS = nBitLength;
-        this.BYTES = nByteLength;
-        Object.freeze(this);
-      }
-      create(num) {
-        return mod(num, this.ORDER);
-      }
-      isValid(num) {
-        if (typeof num !== "bigint")
-          throw new TypeError("invalid field element: expected bigint, got " + typeof num);
-        return _0n2 <= num && num < this.ORDER;
-      }
-      is0(num) {
-        return num === _0n2;
-      }
-      // is valid and invertible
-      isValidNot0(num) {
-        return !this.is0(num) && this.isValid(num);
-      }
-      isOdd(num) {
-        return (num & _1n2) === _1n2;
-      }
-      neg(num) {
-        return mod(-num, this.ORDER);
-      }
-      eql(lhs, rhs) {
-        return lhs === rhs;
-      }
-      sqr(num) {
-        return mod(num * num, this.ORDER);
-      }
-      add(lhs, rhs) {
-        return mod(lhs + rhs, this.ORDER);
-      }
-      sub(lhs, rhs) {
-        return mod(lhs - rhs, this.ORDER);
-      }
-      mul(lhs, rhs) {
-        return mod(lhs * rhs, this.ORDER);
-      }
-      pow(num, power2) {
-        return pow(num, power2, this.ORDER);
-      }
-      div(lhs, rhs) {
-        return mod(lhs * invert(rhs, this.ORDER), this.ORDER);
-      }
-      // Same as above, but doesn't normalize
-      sqrN(num) {
-        return num * num;
-      }
-      addN(lhs, rhs) {
-        return lhs + rhs;
-      }
-      subN(lhs, rhs) {
-        return lhs - rhs;
-      }
-      mulN(lhs, rhs) {
-        return lhs * rhs;
-      }
-      inv(num) {
-        return invert(num, this.ORDER);
-      }
-      sqrt(num) {
-        let sqrt = FIELD_SQRT.get(this);
-        if (!sqrt)
-          FIELD_SQRT.set(this, sqrt = FpSqrt(this.ORDER));
-        return sqrt(this, num);
-      }
-      toBytes(num) {
-        return this.isLE ? numberToBytesLE(num, this.BYTES) : numberToBytesBE(num, this.BYTES);
-      }
-      fromBytes(bytes, skipValidation = false) {
-        abytes2(bytes);
-        const { _lengths: allowedLengths, BYTES, isLE: isLE2, ORDER, _mod: modFromBytes } = this;
-        if (allowedLengths) {
-          if (bytes.length < 1 || !allowedLengths.includes(bytes.length) || bytes.length > BYTES) {
-            throw new Error("Field.fromBytes: expected " + allowedLengths + " bytes, got " + bytes.length);
-          }
-          const padded = new Uint8Array(BYTES);
-          padded.set(bytes, isLE2 ? 0 : padded.length - bytes.length);
-          bytes = padded;
-        }
-        if (bytes.length !== BYTES)
-          throw new Error("Field.fromBytes: expected " + BYTES + " bytes, got " + bytes.length);
-        let scalar = isLE2 ? bytesToNumberLE(bytes) : bytesToNumberBE(bytes);
-        if (modFromBytes)
-          scalar = mod(scalar, ORDER);
-        if (!skipValidation) {
-          if (!this.isValid(scalar))
-            throw new Error("invalid field element: outside of range 0..ORDER");
-        }
-        return scalar;
-      }
-      // TODO: we don't need it here, move out to separate fn
-      invertBatch(lst) {
-        return FpInvertBatch(this, lst, true);
-      }
-      // We can't move this out because Fp6, Fp12 implement it
-      // and it's unclear what to return in there.
-      cmov(a, b, condition) {
-        abool(condition, "condition");
-        return condition ? b : a;
-      }
-    };
-  }
-});
 
 // node_modules/@noble/curves/abstract/curve.js
+/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+var _0n3 = /* @__PURE__ */ BigInt(0);
+var _1n3 = /* @__PURE__ */ BigInt(1);
+var _4n2 = /* @__PURE__ */ BigInt(4);
+var BLIND_BYTES = 16;
+var BLIND_BITS = 128;
+var FW_WINDOW = 5;
+var TABLE_BYTES_MAX = /* @__PURE__ */ (() => 2 ** 31)();
 function validatePointCons(Point) {
   const pc = Point;
   if (typeof pc !== "function")
@@ -1486,6 +1443,7 @@ function validateMSMScalars(scalars, field, maxScalar) {
       throw new Error("invalid scalar at index " + i);
   });
 }
+var pointWindowSizes = /* @__PURE__ */ new WeakMap();
 function getWindowSize(P) {
   return pointWindowSizes.get(P) || 1;
 }
@@ -1551,6 +1509,211 @@ function wnafWalk(zero, tables, digits) {
   }
   return acc;
 }
+var ScalarMultiplier = class {
+  Point;
+  BASE;
+  ZERO;
+  randomBytes;
+  wnafPrecomputes = /* @__PURE__ */ new WeakMap();
+  baseCanBeBlinded;
+  bits;
+  // Parametrized with a given Point class (not individual point)
+  constructor(Point, randomBytes4) {
+    validatePointCons(Point);
+    this.randomBytes = probeRandomBytes(randomBytes4, BLIND_BYTES);
+    this.Point = Point;
+    this.BASE = Point.BASE;
+    this.ZERO = Point.ZERO;
+    this.bits = Point.Fn.BITS;
+  }
+  /**
+   * Creates a signed fixed-window wNAF precomputation table: for every window w, the
+   * multiples `[1..2^(W−1)]⋅2^(w⋅W)⋅P`, flattened. All doublings are baked into the table,
+   * so cached multiplication is additions-only. `windows = ceil(bits/W) + 1`: the extra
+   * window absorbs the final carry of signed-digit recoding.
+   * For a 256-bit curve and W=6, the table is 44⋅32 = 1408 points.
+   * @param point - Point instance
+   * @param W - window size
+   * @param bits - scalar bitlength the table must cover
+   */
+  buildWnafTable(point, W, bits) {
+    const windows = Math.ceil(bits / W) + 1;
+    const half2 = 2 ** (W - 1);
+    const comp = [];
+    let base = point;
+    for (let w = 0; w < windows; w++) {
+      let acc = base;
+      for (let i = 0; i < half2; i++) {
+        comp.push(acc);
+        acc = acc.add(base);
+      }
+      base = comp[comp.length - 1].double();
+    }
+    return { W, bits, windows, comp };
+  }
+  /**
+   * Implements ec multiplication using precomputed signed fixed-window wNAF tables.
+   * Constant-time: fixed window count with one table addition per window — zero digits feed
+   * the fake accumulator — and no doublings; the lookup scans the whole window slice.
+   * Scalar bounds are validated by the public entry points ({@link ScalarMultiplier.mulCT},
+   * {@link ScalarMultiplier.mulCTBlinded}, {@link ScalarMultiplier.mulUnsafe});
+   * signedWindowDigits throws if `n` exceeds the table.
+   * @returns real and fake (for const-time) points
+   */
+  wnafCachedCT(precomputes, n) {
+    const { W, windows, comp } = precomputes;
+    const half2 = 2 ** (W - 1);
+    const digits = signedWindowDigits(n, W, windows);
+    let p = this.ZERO;
+    let f = this.BASE;
+    for (let w = 0; w < windows; w++) {
+      const digit = digits[w];
+      const start = w * half2;
+      const idx = Math.abs(digit) - 1;
+      let sel = comp[start];
+      for (let i = 1; i < half2; i++)
+        sel = i === idx ? comp[start + i] : sel;
+      const neg = sel.negate();
+      if (digit === 0)
+        f = f.add(comp[start]);
+      else
+        p = p.add(digit < 0 ? neg : sel);
+    }
+    return { p, f };
+  }
+  // Cache key is point identity plus (W, bits); at most two entries exist per point (public-width
+  // `Fn.BITS` and blinded `Fn.BITS + BLIND_BITS`). Callers must not reuse the same point with
+  // incompatible `transform(...)` layouts and expect a separate cache entry.
+  getWnafPrecomputes(W, point, bits, transform) {
+    let entries = this.wnafPrecomputes.get(point);
+    let comp = entries?.find((entry) => entry.W === W && entry.bits === bits);
+    if (!comp) {
+      comp = this.buildWnafTable(point, W, bits);
+      if (typeof transform === "function")
+        comp = { ...comp, comp: transform(comp.comp) };
+      if (!entries) {
+        entries = [];
+        this.wnafPrecomputes.set(point, entries);
+      }
+      entries.push(comp);
+    }
+    return comp;
+  }
+  assertPoint(point) {
+    if (!(point instanceof this.Point))
+      throw new TypeError('"point" expected Point instance, got type=' + typeof point);
+  }
+  // Shared prologue of the constant-time entry points. Rejects scalar 0: in key/signature-style
+  // callers a zero scalar means broken upstream plumbing, and concrete Points already reject it.
+  // Uses inRange instead of Fn.isValidNot0: validateField() only certifies the arithmetic subset.
+  validateMulInput(point, scalar) {
+    this.assertPoint(point);
+    if (!inRange(scalar, _1n3, this.Point.Fn.ORDER))
+      throw new Error("invalid scalar");
+  }
+  // Constant-time dispatch shared by mulCT / mulCTBlinded. Un-precomputed points (W===1, e.g.
+  // ECDH peer keys) skip building a throwaway cached table in favor of a small fixed-window
+  // multiply. `n` must be < 2^bits.
+  runCT(point, n, bits, transform) {
+    const W = getWindowSize(point);
+    if (W === 1)
+      return this.fixedWindowCT(point, n, bits);
+    return this.wnafCachedCT(this.getWnafPrecomputes(W, point, bits, transform), n);
+  }
+  mulCT(point, scalar, transform) {
+    this.validateMulInput(point, scalar);
+    return this.runCT(point, scalar, this.bits, transform);
+  }
+  mulCTBlinded(point, scalar, transform) {
+    this.validateMulInput(point, scalar);
+    if (this.randomBytes === void 0)
+      throw new Error("randomBytes is required for scalar blinding");
+    const bits = this.Point.Fn.BITS + BLIND_BITS;
+    const blind = this.randomBytes(BLIND_BYTES);
+    if (!isBytes2(blind) || blind.length !== BLIND_BYTES)
+      throw new Error("randomBytes returned invalid byte array");
+    blind[0] = blind[0] & 63 | 128;
+    const n = scalar + bytesToNumberBE(blind) * this.Point.Fn.ORDER;
+    return this.runCT(point, n, bits, transform);
+  }
+  /**
+   * Constant-time multiplication `n*point` for an un-precomputed point, via a small fixed window.
+   * A cached wNAF table only pays off when reused; a flat 2^FW_WINDOW table (`size-1` adds) is
+   * far cheaper to build for a single use. The point-operation sequence is independent of `n`:
+   * build the table, then per window exactly FW_WINDOW doublings, a data-oblivious scan over
+   * every table entry, and one addition (adds the identity when the window digit is 0 — never
+   * skipped).
+   *
+   * `n` must be `< 2^bits`. Assumes complete addition (adding the identity costs the same as any
+   * add), which holds for the Weierstrass/Edwards point types used here. The table is left in
+   * projective form (no normalizeZ): normalizing this small a table costs more than the
+   * mixed-add savings it would buy for a single multiply.
+   * @returns real point `p`; `f` duplicates it only to match {@link wnafCachedCT}'s return shape
+   * (this path needs no fake accumulator — its op-count is already scalar-independent).
+   */
+  fixedWindowCT(point, n, bits) {
+    const W = FW_WINDOW;
+    const size = 1 << W;
+    const mask = bitMask(W);
+    const table = new Array(size);
+    table[0] = this.ZERO;
+    for (let i = 1; i < size; i++)
+      table[i] = table[i - 1].add(point);
+    const windows = Math.ceil(bits / W);
+    let acc = this.ZERO;
+    for (let window = windows - 1; window >= 0; window--) {
+      if (window !== windows - 1)
+        for (let d = 0; d < W; d++)
+          acc = acc.double();
+      const digit = Number(n >> BigInt(window * W) & mask);
+      let sel = table[0];
+      for (let i = 1; i < size; i++)
+        sel = i === digit ? table[i] : sel;
+      acc = acc.add(sel);
+    }
+    return { p: acc, f: acc };
+  }
+  shouldBlind(point, cofactor) {
+    if (this.randomBytes === void 0)
+      return false;
+    if (cofactor === _1n3)
+      return true;
+    if (point !== this.BASE)
+      return false;
+    if (this.baseCanBeBlinded === void 0)
+      this.baseCanBeBlinded = this.mulUnsafe(this.BASE, this.Point.Fn.ORDER).is0();
+    return this.baseCanBeBlinded;
+  }
+  mulSecret(point, scalar, cofactor, transform) {
+    return this.shouldBlind(point, cofactor) ? this.mulCTBlinded(point, scalar, transform) : this.mulCT(point, scalar, transform);
+  }
+  mulUnsafe(point, scalar, transform) {
+    this.assertPoint(point);
+    if (!isPosBig(scalar))
+      throw new Error("invalid scalar");
+    const W = getWindowSize(point);
+    if (W === 1 || scalar >= this.Point.Fn.ORDER)
+      return mulAddUnsafe(this.Point, [point], [scalar], true);
+    const precomputes = this.getWnafPrecomputes(W, point, this.bits, transform);
+    return this.wnafCachedCT(precomputes, scalar).p;
+  }
+  // Remembers the window size used for precomputed wNAF multiplication of the given point
+  // and drops any previously built tables. Usually only the base point is precomputed.
+  // W=1 resets the point to the un-precomputed (table-less) paths.
+  // W is additionally capped so tables stay under ~2 GiB ({@link TABLE_BYTES_MAX}).
+  setWindowSize(point, W) {
+    this.assertPoint(point);
+    validateW(W, this.bits);
+    const windows = Math.ceil((this.bits + BLIND_BITS) / W) + 1;
+    validateTableBytes(windows * 2 ** (W - 1), this.Point.Fp.BYTES);
+    pointWindowSizes.set(point, W);
+    this.wnafPrecomputes.delete(point);
+  }
+  // True when a window size is set: tables themselves are built lazily on first multiply.
+  hasWindowSize(point) {
+    return getWindowSize(point) !== 1;
+  }
+};
 function mulAddUnsafe(c, points, scalars, allowOversized = false) {
   validatePointCons(c);
   validateMSMPoints(points, c);
@@ -1602,229 +1765,14 @@ function createKeygen(randomSecretKey, getPublicKey) {
     return { secretKey, publicKey: getPublicKey(secretKey) };
   };
 }
-var _0n3, _1n3, _4n2, BLIND_BYTES, BLIND_BITS, FW_WINDOW, TABLE_BYTES_MAX, pointWindowSizes, ScalarMultiplier;
-var init_curve = __esm({
-  "node_modules/@noble/curves/abstract/curve.js"() {
-    init_utils2();
-    init_modular();
-    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-    _0n3 = /* @__PURE__ */ BigInt(0);
-    _1n3 = /* @__PURE__ */ BigInt(1);
-    _4n2 = /* @__PURE__ */ BigInt(4);
-    BLIND_BYTES = 16;
-    BLIND_BITS = 128;
-    FW_WINDOW = 5;
-    TABLE_BYTES_MAX = /* @__PURE__ */ (() => 2 ** 31)();
-    pointWindowSizes = /* @__PURE__ */ new WeakMap();
-    ScalarMultiplier = class {
-      Point;
-      BASE;
-      ZERO;
-      randomBytes;
-      wnafPrecomputes = /* @__PURE__ */ new WeakMap();
-      baseCanBeBlinded;
-      bits;
-      // Parametrized with a given Point class (not individual point)
-      constructor(Point, randomBytes4) {
-        validatePointCons(Point);
-        this.randomBytes = probeRandomBytes(randomBytes4, BLIND_BYTES);
-        this.Point = Point;
-        this.BASE = Point.BASE;
-        this.ZERO = Point.ZERO;
-        this.bits = Point.Fn.BITS;
-      }
-      /**
-       * Creates a signed fixed-window wNAF precomputation table: for every window w, the
-       * multiples `[1..2^(W−1)]⋅2^(w⋅W)⋅P`, flattened. All doublings are baked into the table,
-       * so cached multiplication is additions-only. `windows = ceil(bits/W) + 1`: the extra
-       * window absorbs the final carry of signed-digit recoding.
-       * For a 256-bit curve and W=6, the table is 44⋅32 = 1408 points.
-       * @param point - Point instance
-       * @param W - window size
-       * @param bits - scalar bitlength the table must cover
-       */
-      buildWnafTable(point, W, bits) {
-        const windows = Math.ceil(bits / W) + 1;
-        const half2 = 2 ** (W - 1);
-        const comp = [];
-        let base = point;
-        for (let w = 0; w < windows; w++) {
-          let acc = base;
-          for (let i = 0; i < half2; i++) {
-            comp.push(acc);
-            acc = acc.add(base);
-          }
-          base = comp[comp.length - 1].double();
-        }
-        return { W, bits, windows, comp };
-      }
-      /**
-       * Implements ec multiplication using precomputed signed fixed-window wNAF tables.
-       * Constant-time: fixed window count with one table addition per window — zero digits feed
-       * the fake accumulator — and no doublings; the lookup scans the whole window slice.
-       * Scalar bounds are validated by the public entry points ({@link ScalarMultiplier.mulCT},
-       * {@link ScalarMultiplier.mulCTBlinded}, {@link ScalarMultiplier.mulUnsafe});
-       * signedWindowDigits throws if `n` exceeds the table.
-       * @returns real and fake (for const-time) points
-       */
-      wnafCachedCT(precomputes, n) {
-        const { W, windows, comp } = precomputes;
-        const half2 = 2 ** (W - 1);
-        const digits = signedWindowDigits(n, W, windows);
-        let p = this.ZERO;
-        let f = this.BASE;
-        for (let w = 0; w < windows; w++) {
-          const digit = digits[w];
-          const start = w * half2;
-          const idx = Math.abs(digit) - 1;
-          let sel = comp[start];
-          for (let i = 1; i < half2; i++)
-            sel = i === idx ? comp[start + i] : sel;
-          const neg = sel.negate();
-          if (digit === 0)
-            f = f.add(comp[start]);
-          else
-            p = p.add(digit < 0 ? neg : sel);
-        }
-        return { p, f };
-      }
-      // Cache key is point identity plus (W, bits); at most two entries exist per point (public-width
-      // `Fn.BITS` and blinded `Fn.BITS + BLIND_BITS`). Callers must not reuse the same point with
-      // incompatible `transform(...)` layouts and expect a separate cache entry.
-      getWnafPrecomputes(W, point, bits, transform) {
-        let entries = this.wnafPrecomputes.get(point);
-        let comp = entries?.find((entry) => entry.W === W && entry.bits === bits);
-        if (!comp) {
-          comp = this.buildWnafTable(point, W, bits);
-          if (typeof transform === "function")
-            comp = { ...comp, comp: transform(comp.comp) };
-          if (!entries) {
-            entries = [];
-            this.wnafPrecomputes.set(point, entries);
-          }
-          entries.push(comp);
-        }
-        return comp;
-      }
-      assertPoint(point) {
-        if (!(point instanceof this.Point))
-          throw new TypeError('"point" expected Point instance, got type=' + typeof point);
-      }
-      // Shared prologue of the constant-time entry points. Rejects scalar 0: in key/signature-style
-      // callers a zero scalar means broken upstream plumbing, and concrete Points already reject it.
-      // Uses inRange instead of Fn.isValidNot0: validateField() only certifies the arithmetic subset.
-      validateMulInput(point, scalar) {
-        this.assertPoint(point);
-        if (!inRange(scalar, _1n3, this.Point.Fn.ORDER))
-          throw new Error("invalid scalar");
-      }
-      // Constant-time dispatch shared by mulCT / mulCTBlinded. Un-precomputed points (W===1, e.g.
-      // ECDH peer keys) skip building a throwaway cached table in favor of a small fixed-window
-      // multiply. `n` must be < 2^bits.
-      runCT(point, n, bits, transform) {
-        const W = getWindowSize(point);
-        if (W === 1)
-          return this.fixedWindowCT(point, n, bits);
-        return this.wnafCachedCT(this.getWnafPrecomputes(W, point, bits, transform), n);
-      }
-      mulCT(point, scalar, transform) {
-        this.validateMulInput(point, scalar);
-        return this.runCT(point, scalar, this.bits, transform);
-      }
-      mulCTBlinded(point, scalar, transform) {
-        this.validateMulInput(point, scalar);
-        if (this.randomBytes === void 0)
-          throw new Error("randomBytes is required for scalar blinding");
-        const bits = this.Point.Fn.BITS + BLIND_BITS;
-        const blind = this.randomBytes(BLIND_BYTES);
-        if (!isBytes2(blind) || blind.length !== BLIND_BYTES)
-          throw new Error("randomBytes returned invalid byte array");
-        blind[0] = blind[0] & 63 | 128;
-        const n = scalar + bytesToNumberBE(blind) * this.Point.Fn.ORDER;
-        return this.runCT(point, n, bits, transform);
-      }
-      /**
-       * Constant-time multiplication `n*point` for an un-precomputed point, via a small fixed window.
-       * A cached wNAF table only pays off when reused; a flat 2^FW_WINDOW table (`size-1` adds) is
-       * far cheaper to build for a single use. The point-operation sequence is independent of `n`:
-       * build the table, then per window exactly FW_WINDOW doublings, a data-oblivious scan over
-       * every table entry, and one addition (adds the identity when the window digit is 0 — never
-       * skipped).
-       *
-       * `n` must be `< 2^bits`. Assumes complete addition (adding the identity costs the same as any
-       * add), which holds for the Weierstrass/Edwards point types used here. The table is left in
-       * projective form (no normalizeZ): normalizing this small a table costs more than the
-       * mixed-add savings it would buy for a single multiply.
-       * @returns real point `p`; `f` duplicates it only to match {@link wnafCachedCT}'s return shape
-       * (this path needs no fake accumulator — its op-count is already scalar-independent).
-       */
-      fixedWindowCT(point, n, bits) {
-        const W = FW_WINDOW;
-        const size = 1 << W;
-        const mask = bitMask(W);
-        const table = new Array(size);
-        table[0] = this.ZERO;
-        for (let i = 1; i < size; i++)
-          table[i] = table[i - 1].add(point);
-        const windows = Math.ceil(bits / W);
-        let acc = this.ZERO;
-        for (let window = windows - 1; window >= 0; window--) {
-          if (window !== windows - 1)
-            for (let d = 0; d < W; d++)
-              acc = acc.double();
-          const digit = Number(n >> BigInt(window * W) & mask);
-          let sel = table[0];
-          for (let i = 1; i < size; i++)
-            sel = i === digit ? table[i] : sel;
-          acc = acc.add(sel);
-        }
-        return { p: acc, f: acc };
-      }
-      shouldBlind(point, cofactor) {
-        if (this.randomBytes === void 0)
-          return false;
-        if (cofactor === _1n3)
-          return true;
-        if (point !== this.BASE)
-          return false;
-        if (this.baseCanBeBlinded === void 0)
-          this.baseCanBeBlinded = this.mulUnsafe(this.BASE, this.Point.Fn.ORDER).is0();
-        return this.baseCanBeBlinded;
-      }
-      mulSecret(point, scalar, cofactor, transform) {
-        return this.shouldBlind(point, cofactor) ? this.mulCTBlinded(point, scalar, transform) : this.mulCT(point, scalar, transform);
-      }
-      mulUnsafe(point, scalar, transform) {
-        this.assertPoint(point);
-        if (!isPosBig(scalar))
-          throw new Error("invalid scalar");
-        const W = getWindowSize(point);
-        if (W === 1 || scalar >= this.Point.Fn.ORDER)
-          return mulAddUnsafe(this.Point, [point], [scalar], true);
-        const precomputes = this.getWnafPrecomputes(W, point, this.bits, transform);
-        return this.wnafCachedCT(precomputes, scalar).p;
-      }
-      // Remembers the window size used for precomputed wNAF multiplication of the given point
-      // and drops any previously built tables. Usually only the base point is precomputed.
-      // W=1 resets the point to the un-precomputed (table-less) paths.
-      // W is additionally capped so tables stay under ~2 GiB ({@link TABLE_BYTES_MAX}).
-      setWindowSize(point, W) {
-        this.assertPoint(point);
-        validateW(W, this.bits);
-        const windows = Math.ceil((this.bits + BLIND_BITS) / W) + 1;
-        validateTableBytes(windows * 2 ** (W - 1), this.Point.Fp.BYTES);
-        pointWindowSizes.set(point, W);
-        this.wnafPrecomputes.delete(point);
-      }
-      // True when a window size is set: tables themselves are built lazily on first multiply.
-      hasWindowSize(point) {
-        return getWindowSize(point) !== 1;
-      }
-    };
-  }
-});
 
 // node_modules/@noble/curves/abstract/edwards.js
+/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+var _0n4 = /* @__PURE__ */ BigInt(0);
+var _1n4 = /* @__PURE__ */ BigInt(1);
+var _2n2 = /* @__PURE__ */ BigInt(2);
+var _4n3 = /* @__PURE__ */ BigInt(4);
+var _8n2 = /* @__PURE__ */ BigInt(8);
 function isEdValidXY(Fp3, CURVE, x, y) {
   const x2 = Fp3.sqr(x);
   const y2 = Fp3.sqr(y);
@@ -2169,7 +2117,7 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
     return getExtendedPublicKey(secretKey).pointBytes;
   }
   function hashDomainToScalar(context = Uint8Array.of(), ...msgs) {
-    const msg = concatBytes3(...msgs);
+    const msg = concatBytes2(...msgs);
     return modN_LE(hash2(domain(msg, abytes2(context, void 0, "context"), !!prehash)));
   }
   function sign(msg, secretKey, options = {}) {
@@ -2184,7 +2132,7 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
     const s = Fn.create(r + k * scalar);
     if (!Fn.isValid(s))
       throw new Error("sign failed: invalid s");
-    const rs = concatBytes3(R, Fn.toBytes(s));
+    const rs = concatBytes2(R, Fn.toBytes(s));
     return abytes2(rs, lengths.signature, "result");
   }
   const verifyOpts = {
@@ -2269,22 +2217,14 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
     lengths
   });
 }
-var _0n4, _1n4, _2n2, _4n3, _8n2;
-var init_edwards = __esm({
-  "node_modules/@noble/curves/abstract/edwards.js"() {
-    init_utils2();
-    init_curve();
-    init_modular();
-    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-    _0n4 = /* @__PURE__ */ BigInt(0);
-    _1n4 = /* @__PURE__ */ BigInt(1);
-    _2n2 = /* @__PURE__ */ BigInt(2);
-    _4n3 = /* @__PURE__ */ BigInt(4);
-    _8n2 = /* @__PURE__ */ BigInt(8);
-  }
-});
 
 // node_modules/@noble/curves/abstract/hash-to-curve.js
+var _0n5 = /* @__PURE__ */ BigInt(0);
+var _1n5 = /* @__PURE__ */ BigInt(1);
+var _2n3 = /* @__PURE__ */ BigInt(2);
+var _3n2 = /* @__PURE__ */ BigInt(3);
+var _4n4 = /* @__PURE__ */ BigInt(4);
+var os2ip = bytesToNumberBE;
 function i2osp(value, length) {
   asafenumber(value);
   asafenumber(length);
@@ -2323,22 +2263,22 @@ function expand_message_xmd(msg, DST, lenInBytes, H) {
   asafenumber(H.blockLen, "hash.blockLen");
   DST = normDST(DST);
   if (DST.length > 255)
-    DST = H(concatBytes3(asciiToBytes("H2C-OVERSIZE-DST-"), DST));
+    DST = H(concatBytes2(asciiToBytes("H2C-OVERSIZE-DST-"), DST));
   const { outputLen: b_in_bytes, blockLen: r_in_bytes } = H;
   const ell = Math.ceil(lenInBytes / b_in_bytes);
   if (lenInBytes > 65535 || ell > 255)
     throw new Error("expand_message_xmd: invalid lenInBytes");
-  const DST_prime = concatBytes3(DST, i2osp(DST.length, 1));
+  const DST_prime = concatBytes2(DST, i2osp(DST.length, 1));
   const Z_pad = new Uint8Array(r_in_bytes);
   const l_i_b_str = i2osp(lenInBytes, 2);
   const b = new Array(ell);
-  const b_0 = H(concatBytes3(Z_pad, msg, l_i_b_str, i2osp(0, 1), DST_prime));
-  b[0] = H(concatBytes3(b_0, i2osp(1, 1), DST_prime));
+  const b_0 = H(concatBytes2(Z_pad, msg, l_i_b_str, i2osp(0, 1), DST_prime));
+  b[0] = H(concatBytes2(b_0, i2osp(1, 1), DST_prime));
   for (let i = 1; i < ell; i++) {
     const args = [strxor(b_0, b[i - 1]), i2osp(i + 1, 1), DST_prime];
-    b[i] = H(concatBytes3(...args));
+    b[i] = H(concatBytes2(...args));
   }
-  const pseudo_random_bytes = concatBytes3(...b);
+  const pseudo_random_bytes = concatBytes2(...b);
   return pseudo_random_bytes.slice(0, lenInBytes);
 }
 function expand_message_xof(msg, DST, lenInBytes, k, H) {
@@ -2426,6 +2366,7 @@ function isogenyMap(field, map) {
     return isZero ? { x: field.ZERO, y: field.ZERO } : { x, y };
   };
 }
+var _DST_scalar = "HashToScalar-";
 function createHasher2(Point, mapToCurve, defaults) {
   if (typeof mapToCurve !== "function")
     throw new Error("mapToCurve() must be defined");
@@ -2604,22 +2545,23 @@ function mapToCurveSimpleSWU(Fp3, opts) {
     return { x: x2, y };
   };
 }
-var _0n5, _1n5, _2n3, _3n2, _4n4, os2ip, _DST_scalar;
-var init_hash_to_curve = __esm({
-  "node_modules/@noble/curves/abstract/hash-to-curve.js"() {
-    init_utils2();
-    init_modular();
-    _0n5 = /* @__PURE__ */ BigInt(0);
-    _1n5 = /* @__PURE__ */ BigInt(1);
-    _2n3 = /* @__PURE__ */ BigInt(2);
-    _3n2 = /* @__PURE__ */ BigInt(3);
-    _4n4 = /* @__PURE__ */ BigInt(4);
-    os2ip = bytesToNumberBE;
-    _DST_scalar = "HashToScalar-";
-  }
-});
 
 // node_modules/@noble/curves/ed25519.js
+/*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
+var _1n6 = /* @__PURE__ */ BigInt(1);
+var _2n4 = /* @__PURE__ */ BigInt(2);
+var _5n2 = /* @__PURE__ */ BigInt(5);
+var _8n3 = /* @__PURE__ */ BigInt(8);
+var ed25519_CURVE_p = /* @__PURE__ */ BigInt("0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed");
+var ed25519_CURVE = /* @__PURE__ */ (() => ({
+  p: ed25519_CURVE_p,
+  n: BigInt("0x1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed"),
+  h: _8n3,
+  a: BigInt("0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffec"),
+  d: BigInt("0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3"),
+  Gx: BigInt("0x216936d3cd6e53fec0a4e231fdd6dc5c692cc7609525a7b2c9562d608f25d51a"),
+  Gy: BigInt("0x6666666666666666666666666666666666666666666666666666666666666658")
+}))();
 function ed25519_pow_2_252_3(x) {
   const _10n = BigInt(10), _20n = BigInt(20), _40n = BigInt(40), _80n = BigInt(80);
   const P = ed25519_CURVE_p;
@@ -2643,6 +2585,7 @@ function adjustScalarBytes(bytes) {
   bytes[31] |= 64;
   return bytes;
 }
+var ED25519_SQRT_M1 = /* @__PURE__ */ BigInt("19681161376707505956807079304988542015446066515923890162744021073123829784752");
 function uvRatio(u, v) {
   const P = ed25519_CURVE_p;
   const v3 = mod(v * v * v, P);
@@ -2663,6 +2606,8 @@ function uvRatio(u, v) {
     x = mod(-x, P);
   return { isValid: useRoot1 || useRoot2, value: x };
 }
+var ed25519_Point = /* @__PURE__ */ edwards(ed25519_CURVE, { uvRatio });
+var Fp = /* @__PURE__ */ (() => ed25519_Point.Fp)();
 function toMontgomery(point) {
   const { y } = point;
   return Fp.toBytes(Fp.div(_1n6 + y, _1n6 - y));
@@ -2675,61 +2620,14 @@ function toMontgomerySecret(secretKey) {
 function ed(opts) {
   return eddsa(ed25519_Point, sha512, Object.assign({ adjustScalarBytes, toMontgomery, toMontgomerySecret, zip215: true }, opts));
 }
-var _1n6, _2n4, _5n2, _8n3, ed25519_CURVE_p, ed25519_CURVE, ED25519_SQRT_M1, ed25519_Point, Fp, ed25519;
-var init_ed25519 = __esm({
-  "node_modules/@noble/curves/ed25519.js"() {
-    init_sha2();
-    init_utils();
-    init_edwards();
-    init_modular();
-    /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
-    _1n6 = /* @__PURE__ */ BigInt(1);
-    _2n4 = /* @__PURE__ */ BigInt(2);
-    _5n2 = /* @__PURE__ */ BigInt(5);
-    _8n3 = /* @__PURE__ */ BigInt(8);
-    ed25519_CURVE_p = /* @__PURE__ */ BigInt("0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed");
-    ed25519_CURVE = /* @__PURE__ */ (() => ({
-      p: ed25519_CURVE_p,
-      n: BigInt("0x1000000000000000000000000000000014def9dea2f79cd65812631a5cf5d3ed"),
-      h: _8n3,
-      a: BigInt("0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffec"),
-      d: BigInt("0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3"),
-      Gx: BigInt("0x216936d3cd6e53fec0a4e231fdd6dc5c692cc7609525a7b2c9562d608f25d51a"),
-      Gy: BigInt("0x6666666666666666666666666666666666666666666666666666666666666658")
-    }))();
-    ED25519_SQRT_M1 = /* @__PURE__ */ BigInt("19681161376707505956807079304988542015446066515923890162744021073123829784752");
-    ed25519_Point = /* @__PURE__ */ edwards(ed25519_CURVE, { uvRatio });
-    Fp = /* @__PURE__ */ (() => ed25519_Point.Fp)();
-    ed25519 = /* @__PURE__ */ ed({});
-  }
-});
-
-// src/crypto/ed25519-pure.ts
-var ed25519_pure_exports = {};
-__export(ed25519_pure_exports, {
-  verifyPurely: () => verifyPurely
-});
-function verifyPurely(publicKey, message, signature2) {
-  if (!ed25519.verify(signature2, message, publicKey, { zip215: false })) return false;
-  const { Point } = ed25519;
-  return [publicKey, signature2.subarray(0, 32)].every((point) => Point.fromBytes(point).isTorsionFree());
-}
-var init_ed25519_pure = __esm({
-  "src/crypto/ed25519-pure.ts"() {
-    "use strict";
-    init_ed25519();
-  }
-});
-
-// src/certificate/verify.ts
-init_utils();
+var ed25519 = /* @__PURE__ */ ed({});
 
 // src/core/bytes.ts
 var utf8 = new TextEncoder();
 function utf8Bytes(text3) {
   return utf8.encode(text3);
 }
-function concatBytes2(...parts) {
+function concatBytes3(...parts) {
   let size = 0;
   for (const part of parts) size += part.length;
   const out = new Uint8Array(size);
@@ -2741,6 +2639,42 @@ function concatBytes2(...parts) {
   return out;
 }
 var LARGE_BYTES = 32 * 1024;
+
+// src/crypto/ed25519.ts
+var PUBLIC_KEY_BYTES = 32;
+var SIGNATURE_BYTES = 64;
+var SPKI_HEAD = Uint8Array.from([48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0]);
+var { process } = globalThis;
+var native = process?.getBuiltinModule?.("node:crypto");
+var verify = native === void 0 ? void 0 : nativeVerify(native);
+function verifyWithoutOpenSsl(pure) {
+  verify ??= pure;
+}
+function verifyEd25519(publicKey, message, signature2) {
+  if (publicKey.length !== PUBLIC_KEY_BYTES || signature2.length !== SIGNATURE_BYTES) return false;
+  if (verify === void 0)
+    throw new Error("Ed25519: this platform has no OpenSSL; load crypto/ed25519-pure.ts first");
+  return verify(publicKey, message, signature2);
+}
+function nativeVerify(crypto) {
+  return (publicKey, message, signature2) => {
+    const key = concatBytes3(SPKI_HEAD, publicKey);
+    return crypto.verify(
+      null,
+      message,
+      crypto.createPublicKey({ key, format: "der", type: "spki" }),
+      signature2
+    );
+  };
+}
+
+// src/crypto/ed25519-pure.ts
+verifyWithoutOpenSsl(verifyPurely);
+function verifyPurely(publicKey, message, signature2) {
+  if (!ed25519.verify(signature2, message, publicKey, { zip215: false })) return false;
+  const { Point } = ed25519;
+  return [publicKey, signature2.subarray(0, 32)].every((point) => Point.fromBytes(point).isTorsionFree());
+}
 
 // src/core/assert.ts
 var InvariantError = class extends Error {
@@ -3073,31 +3007,7 @@ function fromBase64(text3) {
   return bytes;
 }
 
-// src/crypto/ed25519.ts
-var PUBLIC_KEY_BYTES = 32;
-var SIGNATURE_BYTES = 64;
-var SPKI_HEAD = Uint8Array.from([48, 42, 48, 5, 6, 3, 43, 101, 112, 3, 33, 0]);
-var { process } = globalThis;
-var native = process?.getBuiltinModule?.("node:crypto");
-var verify = native === void 0 ? (await Promise.resolve().then(() => (init_ed25519_pure(), ed25519_pure_exports))).verifyPurely : nativeVerify(native);
-function verifyEd25519(publicKey, message, signature2) {
-  if (publicKey.length !== PUBLIC_KEY_BYTES || signature2.length !== SIGNATURE_BYTES) return false;
-  return verify(publicKey, message, signature2);
-}
-function nativeVerify(crypto) {
-  return (publicKey, message, signature2) => {
-    const key = concatBytes2(SPKI_HEAD, publicKey);
-    return crypto.verify(
-      null,
-      message,
-      crypto.createPublicKey({ key, format: "der", type: "spki" }),
-      signature2
-    );
-  };
-}
-
 // src/crypto/sha256.ts
-init_sha2();
 var SHA256_BYTES = 32;
 var { process: process2 } = globalThis;
 var { hash } = process2?.getBuiltinModule?.("node:crypto") ?? {};
@@ -3129,7 +3039,7 @@ function pieceHash(salt, piece) {
   return taggedHash(2, salt, piece);
 }
 function taggedHash(tag, ...parts) {
-  const input = concatBytes2(Uint8Array.of(tag), ...parts);
+  const input = concatBytes3(Uint8Array.of(tag), ...parts);
   const hash2 = sha2562(input);
   input.fill(0);
   return hash2;
@@ -3178,7 +3088,6 @@ function equalHashes(a, b) {
 }
 
 // src/crypto/note.ts
-init_utils();
 var ED25519_TYPE = 1;
 var COSIGNATURE_TYPE = 4;
 var PUBLIC_KEY_BYTES2 = 32;
@@ -3281,7 +3190,6 @@ function parseCount(text3) {
 }
 
 // src/certificate/verdict.ts
-init_utils();
 var Refusal = class extends Error {
   name = "Refusal";
 };
@@ -3388,11 +3296,16 @@ function readSignatures(keys, { note, checkpoint }) {
     }))
   );
   const signed = signaturesBy(note, signers).map(({ key, atS }) => ({ key: key.of, atS }));
-  const plain = new Set(signed.filter(({ atS }) => atS === void 0).map(({ key }) => key));
-  if (plain.size === 0) refuse("None of the known keys signed the checkpoint.");
-  return [...plain].map((key) => {
-    const { atS } = signed.findLast((each) => each.key === key && each.atS !== void 0) ?? {};
-    return { key, atS: atS ?? refuse(`Key ${key.keyId} signed the checkpoint without saying when.`) };
+  if (signed.every(({ atS }) => atS !== void 0)) refuse("None of the known keys signed the checkpoint.");
+  return own.flatMap((key) => {
+    const of = signed.filter((each) => each.key === key);
+    if (of.length === 0) return [];
+    const [atS, ...others] = of.flatMap((each) => each.atS ?? []);
+    if (atS === void 0) refuse(`Key ${key.keyId} signed the checkpoint without saying when.`);
+    if (others.length > 0) refuse(`Key ${key.keyId} says twice when it signed the checkpoint.`);
+    if (of.length === 1)
+      refuse(`Key ${key.keyId} says when it signed the checkpoint, and has not signed it.`);
+    return [{ key, atS }];
   });
 }
 function readSigned(keys, read) {
@@ -3532,9 +3445,6 @@ function row(schema, meaning, of) {
 function digest(hex) {
   return hex === void 0 ? void 0 : `sha256:${hex}`;
 }
-
-// src/certificate/derive.ts
-init_utils();
 
 // src/certificate/windows.ts
 function resultOf(lot, mode, drawn) {
@@ -4147,7 +4057,6 @@ function checkOrder(certificate, lots) {
 }
 
 // src/certificate/verify-label.ts
-init_utils();
 var PURPOSE_BYTE = 4;
 var USER_DATA_BYTE = 5;
 function labelVerdict(response, certificate) {
@@ -4211,11 +4120,8 @@ function holdsText({ serial, series, purpose }) {
   return `What the caller said of the answer is as certified.${numbered}`;
 }
 function commitment(byte, salt, value) {
-  return digestText(concatBytes2(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? "")));
+  return digestText(concatBytes3(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? "")));
 }
-
-// src/certificate/draw-kinds.ts
-init_utils();
 
 // src/certificate/draw-gaussians.ts
 function gaussians(count2, request, bytes) {
@@ -4915,7 +4821,6 @@ var chacha20 = /* @__PURE__ */ createCipher(chachaCore, {
 });
 
 // node_modules/@noble/hashes/hmac.js
-init_utils();
 var _HMAC = class {
   oHash;
   iHash;
@@ -4993,7 +4898,6 @@ var hmac = /* @__PURE__ */ (() => {
 })();
 
 // node_modules/@noble/hashes/hkdf.js
-init_utils();
 var HKDF_COUNTER = /* @__PURE__ */ Uint8Array.of(0);
 var EMPTY_BUFFER = /* @__PURE__ */ Uint8Array.of();
 function expand(hash2, prk, info, length = 32, _recycled) {
@@ -5055,7 +4959,6 @@ var hkdf = (hash2, ikm, salt, info, length) => {
 };
 
 // src/certificate/draw-stream.ts
-init_sha2();
 var INFO = new TextEncoder().encode("qrn draw v1");
 var KEY_BYTES = 32;
 var CHUNK_BYTES = 4096;
@@ -5523,7 +5426,7 @@ function delivered({ response, octets, salt: given }, document) {
   if (bytes === void 0 && octets !== void 0)
     refuse("The certificate is of JSON; the answer is in octets.");
   if (bytes === void 0) refuse("The response has no data.");
-  const digest2 = digestText(concatBytes2(hexToBytes(salt), bytes));
+  const digest2 = digestText(concatBytes3(hexToBytes(salt), bytes));
   if (digest2 !== certified)
     refuse(`The data and the salt hash to ${digest2}, certified is ${show(certified)}.`);
   return type === void 0 ? "The data is what was delivered, bit for bit." : `The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`;
@@ -5586,7 +5489,6 @@ function uuidOf(bits) {
 }
 
 // src/beacon/drand.ts
-init_utils();
 var G1_DOMAIN = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_";
 var G2_DOMAIN = "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 var SCHEMES = {
@@ -5653,7 +5555,7 @@ function numberOf(name, value, max) {
   return value;
 }
 function digestOf(...parts) {
-  return sha2562(concatBytes2(...parts));
+  return sha2562(concatBytes3(...parts));
 }
 
 // src/certificate/draw.ts
@@ -5800,20 +5702,7 @@ function chancesText(request) {
   return ` A pick is one of these with this chance: ${told2.join(", ")}${more}.`;
 }
 
-// src/certificate/verify-outcome.ts
-init_utils();
-
-// node_modules/@noble/curves/bls12-381.js
-init_sha2();
-
-// node_modules/@noble/curves/abstract/bls.js
-init_utils2();
-init_hash_to_curve();
-init_modular();
-
 // node_modules/@noble/curves/abstract/weierstrass.js
-init_utils2();
-init_curve();
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var divNearest = (num, den) => (num + (num >= 0 ? den : -den) / _2n5) / den;
 function _splitEndoScalar(k, basis, n) {
@@ -5883,9 +5772,9 @@ function weierstrass(params, extraOpts = {}) {
     if (isCompressed) {
       assertCompressionIsSupported();
       const hasEvenY = !Fp3.isOdd(y);
-      return concatBytes3(pprefix(hasEvenY), bx);
+      return concatBytes2(pprefix(hasEvenY), bx);
     } else {
-      return concatBytes3(Uint8Array.of(4), bx, Fp3.toBytes(y));
+      return concatBytes2(Uint8Array.of(4), bx, Fp3.toBytes(y));
     }
   }
   function pointFromBytes(bytes) {
@@ -6722,15 +6611,7 @@ function bls(fields2, G1_Point2, G2_Point2, params, hasherParams, signatureCoder
   return Object.freeze({ ...base, longSignatures, shortSignatures });
 }
 
-// node_modules/@noble/curves/bls12-381.js
-init_modular();
-init_utils2();
-init_hash_to_curve();
-
 // node_modules/@noble/curves/abstract/tower.js
-init_utils2();
-init_curve();
-init_modular();
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var _0n8 = /* @__PURE__ */ BigInt(0);
 var _1n9 = /* @__PURE__ */ BigInt(1);
@@ -6998,7 +6879,7 @@ var _Field2 = class {
     });
   }
   toBytes({ c0, c1 }) {
-    return concatBytes3(this.Fp.toBytes(c0), this.Fp.toBytes(c1));
+    return concatBytes2(this.Fp.toBytes(c0), this.Fp.toBytes(c1));
   }
   cmov({ c0, c1 }, { c0: r0, c1: r1 }, c) {
     const { Fp: Fp3 } = this;
@@ -7214,7 +7095,7 @@ var _Field6 = class {
   }
   toBytes({ c0, c1, c2 }) {
     const { Fp2: Fp23 } = this;
-    return concatBytes3(Fp23.toBytes(c0), Fp23.toBytes(c1), Fp23.toBytes(c2));
+    return concatBytes2(Fp23.toBytes(c0), Fp23.toBytes(c1), Fp23.toBytes(c2));
   }
   cmov({ c0, c1, c2 }, { c0: r0, c1: r1, c2: r2 }, c) {
     const { Fp2: Fp23 } = this;
@@ -7443,7 +7324,7 @@ var _Field12 = class {
   }
   toBytes({ c0, c1 }) {
     const { Fp6: Fp62 } = this;
-    return concatBytes3(Fp62.toBytes(c0), Fp62.toBytes(c1));
+    return concatBytes2(Fp62.toBytes(c0), Fp62.toBytes(c1));
   }
   cmov({ c0, c1 }, { c0: r0, c1: r1 }, c) {
     const { Fp6: Fp62 } = this;
@@ -7736,7 +7617,7 @@ var fp2 = {
   // `c1 || c0`, so keep this local wrapper instead of changing generic field serialization.
   encode({ c0, c1 }) {
     const { BYTES: L } = Fp2;
-    return concatBytes3(numberToBytesBE(c1, L), numberToBytesBE(c0, L));
+    return concatBytes2(numberToBytesBE(c1, L), numberToBytesBE(c0, L));
   },
   decode(bytes) {
     const { BYTES: L } = Fp2;
@@ -7761,7 +7642,7 @@ var coder = (name, Fp3, b, encode, decode, yparts) => {
         throw new Error("invalid signature: expected compressed encoding");
       const infinity = point.is0();
       const { x, y } = point.toAffine();
-      const bytes = compressed ? enc(x) : concatBytes3(enc(x), enc(y));
+      const bytes = compressed ? enc(x) : concatBytes2(enc(x), enc(y));
       let sort2;
       if (compressed && !infinity)
         sort2 = sortBit(yparts(y), BaseFp.ORDER);
@@ -8145,7 +8026,6 @@ function mapToG2(scalars) {
 }
 
 // src/beacon/round.ts
-init_utils();
 function roundOf(chain, round, answer) {
   const members = membersOf(answer);
   if (members["round"] !== round)

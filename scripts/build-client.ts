@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
+import { PURE_ED25519 } from './build-verifier.ts';
 
 /**
  * Makes clients/typescript/dist/, the client as Node, browsers, Deno and Bun take it: for each source file an ES module, a
@@ -82,6 +83,7 @@ async function writeVerifier(folder: string, form: Form): Promise<void> {
   const { outputFiles } = await build({
     ...optionsOf(form),
     entryPoints: ['src/certificate/verify.ts'],
+    inject: [PURE_ED25519],
     bundle: true,
     mainFields: ['module', 'main'],
     plugins: [CURVE_INSIDE],
@@ -118,6 +120,7 @@ async function writeProgram(): Promise<void> {
   await build({
     absWorkingDir: root,
     entryPoints: ['clients/typescript/program/main.ts'],
+    inject: [PURE_ED25519],
     bundle: true,
     format: 'esm',
     platform: 'node',

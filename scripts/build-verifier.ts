@@ -29,6 +29,8 @@ const VERIFIER_MODULES = [
   ['certificate/octet-answer.ts', 'fieldsOf, responseOfFields'],
   ['certificate/verify-witnesses.ts', 'readWitnessPolicy'],
 ] as const;
+/** Signatures on platforms without OpenSSL. */
+export const PURE_ED25519 = 'src/crypto/ed25519-pure.ts';
 const VERIFIER_LIBRARIES = ['@noble/curves', '@noble/ciphers', '@noble/hashes'];
 
 export interface BuiltFile {
@@ -46,6 +48,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
       resolveDir: root,
       sourcefile: VERIFIER,
     },
+    inject: [PURE_ED25519],
     banner: { js: HEAD },
     footer: { js: [commented(LICENCES), ...VERIFIER_LIBRARIES.map(licenceComment)].join('\n') },
   };
@@ -63,10 +66,12 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
 async function logPage(): Promise<BuiltFile> {
   const { text } = await bundled('log-page.mjs', {
     entryPoints: ['src/http/pages/client/log-page.ts'],
+    inject: [PURE_ED25519],
     footer: {
-      js: [commented(`${CANONICALIZE} So are parts of @noble/hashes:`), licenceComment('@noble/hashes')].join(
-        '\n',
-      ),
+      js: [
+        commented(`${CANONICALIZE} So are parts of @noble/curves and @noble/hashes:`),
+        ...['@noble/curves', '@noble/hashes'].map(licenceComment),
+      ].join('\n'),
     },
   });
   const script = text.replaceAll('</script', '<\\/script');

@@ -156,11 +156,17 @@ export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNo
     })),
   );
   const signed = signaturesBy(note, signers).map(({ key, atS }) => ({ key: key.of, atS }));
-  const plain = new Set(signed.filter(({ atS }) => atS === undefined).map(({ key }) => key));
-  if (plain.size === 0) refuse('None of the known keys signed the checkpoint.');
-  return [...plain].map((key) => {
-    const { atS } = signed.findLast((each) => each.key === key && each.atS !== undefined) ?? {};
-    return { key, atS: atS ?? refuse(`Key ${key.keyId} signed the checkpoint without saying when.`) };
+  if (signed.every(({ atS }) => atS !== undefined)) refuse('None of the known keys signed the checkpoint.');
+  return own.flatMap((key) => {
+    const of = signed.filter((each) => each.key === key);
+    if (of.length === 0) return [];
+    const [atS, ...others] = of.flatMap((each) => each.atS ?? []);
+    if (atS === undefined) refuse(`Key ${key.keyId} signed the checkpoint without saying when.`);
+    // several times would leave it to their order which one counts
+    if (others.length > 0) refuse(`Key ${key.keyId} says twice when it signed the checkpoint.`);
+    if (of.length === 1)
+      refuse(`Key ${key.keyId} says when it signed the checkpoint, and has not signed it.`);
+    return [{ key, atS }];
   });
 }
 

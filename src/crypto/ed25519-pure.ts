@@ -1,6 +1,12 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
+import { verifyWithoutOpenSsl } from './ed25519.ts';
 
-/** As `verifyEd25519`, for platforms without OpenSSL; apart from it, for no service has to load the curve. Runs in browsers. */
+verifyWithoutOpenSsl(verifyPurely);
+
+/**
+ * As `verifyEd25519`, for platforms without OpenSSL. The builds for browsers and packages put it first (`inject`); no service loads
+ * the curve, which takes 13 MB of memory. Runs in browsers.
+ */
 export function verifyPurely(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (!ed25519.verify(signature, message, publicKey, { zip215: false })) return false;
   // The library multiplies the equation by the cofactor and OpenSSL does not. They agree where the key and R lie in the group of

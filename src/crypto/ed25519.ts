@@ -14,13 +14,19 @@ const SPKI_HEAD = Uint8Array.from([0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 
 const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
 const native = process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined;
 
-/** Ed25519 (RFC 8032): by OpenSSL where the platform has it, else by @noble/curves, which no service has to load. */
-const verify: Verify =
-  native === undefined ? (await import('./ed25519-pure.ts')).verifyPurely : nativeVerify(native);
+/** Ed25519 (RFC 8032) by OpenSSL, where the platform has it. */
+let verify = native === undefined ? undefined : nativeVerify(native);
+
+/** Has signatures checked by `pure` where there is no OpenSSL. What is built for other platforms begins with ed25519-pure.ts, which does so. */
+export function verifyWithoutOpenSsl(pure: Verify): void {
+  verify ??= pure;
+}
 
 /** Whether `signature` is what the holder of the key made for `message`. Runs in browsers. */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
+  if (verify === undefined)
+    throw new Error('Ed25519: this platform has no OpenSSL; load crypto/ed25519-pure.ts first');
   return verify(publicKey, message, signature);
 }
 

@@ -237,10 +237,14 @@ class ListeningFront implements Front, ExchangeHost {
     let pieces = 0;
     let isRefused = false;
     exchange.onBody((piece, isLast) => {
-      if (isRefused) return; // its reply waits for a later turn, and closes the connection
       const start = size;
       pieces++;
       size += piece.length;
+      if (isRefused) {
+        // its reply waits for a later turn, and closes the connection
+        if (size > 2 * BODY_DISCARDED_BYTES_MAX || pieces > 2 * BODY_PIECES_MAX) exchange.destroy();
+        return;
+      }
       if (size <= max && pieces <= BODY_PIECES_MAX) {
         if (size > body.length) body = grown(body, isLast ? size : Math.min(max, 2 * size));
         body.set(piece, start);

@@ -178,9 +178,13 @@ def signatures_of(proof: Proof, keys: Any) -> List[Signed]:
             require(holds, f"The signature of key {key_id.hex()} on the checkpoint is wrong.")
             signed.append(Signed(key, at))
     require(any(each.at is None for each in signed), "None of the known keys signed the checkpoint.")
-    with_time = {each.key.key_id for each in signed if each.at is not None}
-    for each in signed:
-        require(each.key.key_id in with_time, f"Key {each.key.key_id} signed the checkpoint without saying when.")
+    for key in {each.key.key_id: each.key for each in signed}.values():
+        times = [each.at for each in signed if each.key is key]
+        timed = [at for at in times if at is not None]
+        require(timed, f"Key {key.key_id} signed the checkpoint without saying when.")
+        # several times would leave it to their order which one counts
+        require(len(timed) == 1, f"Key {key.key_id} says twice when it signed the checkpoint.")
+        require(len(times) > 1, f"Key {key.key_id} says when it signed the checkpoint, and has not signed it.")
     return signed
 
 

@@ -140,7 +140,7 @@ const ASKED_LENGTH_MAX = 100;
 const RESULTS_MAX = 24;
 
 function searchMain(asked: string, entries: readonly SearchEntry[]): Markup {
-  const words = asked.toLowerCase().match(/\S+/g) ?? [];
+  const words = [...new Set(asked.toLowerCase().match(/\S+/g))];
   const found = words.length === 0 ? [] : ranked(entries, words).slice(0, RESULTS_MAX);
   const results = found.map(
     ({ path, title, place }) => html`<li><a href="${path}">${title}</a> <span>${place}</span></li>`,
@@ -151,7 +151,10 @@ ${found.length === 0 ? html`<p>Nothing has ${words.length === 0 ? 'been asked fo
 
 /** Those in which every word stands; a title that is or begins with one comes first, then a title that has it. */
 function ranked(entries: readonly SearchEntry[], words: readonly string[]): SearchEntry[] {
-  const scored = entries.map((entry) => {
+  const whole = entries.filter((entry) =>
+    words.every((word) => entry.text.includes(word) || entry.title.toLowerCase().includes(word)),
+  );
+  const scored = whole.map((entry) => {
     const title = entry.title.toLowerCase();
     const scores = words.map((word) => {
       const isTold = [
@@ -162,10 +165,9 @@ function ranked(entries: readonly SearchEntry[], words: readonly string[]): Sear
       ];
       return isTold.filter((each) => each).length;
     });
-    return { entry, score: scores.includes(0) ? 0 : scores.reduce((sum, each) => sum + each, 0) };
+    return { entry, score: scores.reduce((sum, each) => sum + each, 0) };
   });
-  const found = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
-  return found.map(({ entry }) => entry);
+  return scored.sort((one, other) => other.score - one.score).map(({ entry }) => entry);
 }
 
 /** Made when it is first asked for, and kept. */
