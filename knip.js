@@ -13,6 +13,7 @@ export default {
         ...(isProduction ? ['src/main.ts!'] : []),
         'src/workers/{expand,assess}.ts!',
         'src/certificate/pdf.ts!',
+        'src/crypto/ed25519-pure.ts!', // what scripts build for other platforms begins with it
         'src/service/{ledger-worker,front-worker}.ts!',
         'src/backend/local-device/reader-process.ts!',
         'src/ledger/lmdb/audit-process.ts!',
@@ -23,7 +24,7 @@ export default {
         'bench/peers/*.ts',
         'bench/support/no-durability.ts',
         'test/**/*.test.ts',
-        'test/**/{run,night,coverage,property-seed,first-failure,write-vectors}.ts',
+        'test/**/{run,night,coverage,property-seed,first-failure,core-times,write-vectors}.ts',
         'test/**/long/*.ts',
         'test/adversary/crash/*.ts',
         'test/statistical/*.ts',

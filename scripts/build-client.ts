@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
@@ -86,23 +85,10 @@ async function writeVerifier(folder: string, form: Form): Promise<void> {
     inject: [PURE_ED25519],
     bundle: true,
     mainFields: ['module', 'main'],
-    plugins: [CURVE_INSIDE],
     banner: { js: '// Made from src/certificate/verify.ts of the Quantum Random Number Service.' },
   });
   writeFileSync(join(folder, `${VERIFIER}${form.script}`), outputFiles![0].text);
 }
-
-/** The service loads the curve where it has to, for which a CommonJS file cannot wait: here it is imported. */
-const CURVE_INSIDE: Plugin = {
-  name: 'curve inside',
-  setup: (context) =>
-    context.onLoad({ filter: /\/src\/crypto\/ed25519\.ts$/ }, ({ path }) => {
-      const parts = readFileSync(path, 'utf8').split("(await import('./ed25519-pure.ts')).verifyPurely");
-      assert.equal(parts.length, 2, 'ed25519.ts loads ed25519-pure.ts at one place');
-      const contents = `import { verifyPurely } from './ed25519-pure.ts';\n${parts.join('verifyPurely')}`;
-      return { contents, loader: 'ts', resolveDir: dirname(path) };
-    }),
-};
 
 /** verifier.ts finds the service's verifier when it runs, which a single file has to hold. */
 const VERIFIER_INSIDE: Plugin = {
