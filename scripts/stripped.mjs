@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const folder = new URL('../node_modules/.cache/qrn/', import.meta.url);
-const sources = new URL('../src/', import.meta.url).href;
+/** The service, and the program of the client, whose commands are the service's own too. */
+export const SOURCE_FOLDERS = ['../src/', '../clients/typescript/program/'].map(
+  (path) => new URL(path, import.meta.url),
+);
 
 /** The source at a file URL without its types, from what is kept of it or made now. */
 export function stripped(url) {
@@ -72,16 +75,19 @@ function sha256(text) {
 /** A file of ours that names another one: Node's own way, which also asks the disk, takes a sixth of a start. */
 const OWN_FILE = /^\.\.?\/.*\.ts$/;
 
+function isOurs(url) {
+  return SOURCE_FOLDERS.some(({ href }) => url?.startsWith(href));
+}
+
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    if (!OWN_FILE.test(specifier) || !context.parentURL?.startsWith(sources))
-      return nextResolve(specifier, context);
+    if (!OWN_FILE.test(specifier) || !isOurs(context.parentURL)) return nextResolve(specifier, context);
     const { href } = new URL(specifier, context.parentURL);
-    if (!href.startsWith(sources)) return nextResolve(specifier, context); // `load` would leave its types to Node
+    if (!isOurs(href)) return nextResolve(specifier, context); // `load` would leave its types to Node
     return { url: href, format: 'module', shortCircuit: true };
   },
   load(url, context, nextLoad) {
-    if (!url.startsWith(sources) || !url.endsWith('.ts')) return nextLoad(url, context);
+    if (!isOurs(url) || !url.endsWith('.ts')) return nextLoad(url, context);
     return { format: 'module', source: stripped(url), shortCircuit: true };
   },
 });

@@ -15,19 +15,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 
-const SOURCE = "import { say } from './say.ts';\nsay('one' as string);\n";
+const SOURCE = "import { say } from '../clients/typescript/program/say.ts';\nsay('one' as string);\n";
 const SAY = 'export function say(text: string): void {\n  console.log(text);\n}\n';
 
-/** A project of two files beside a copy of the script. */
+/** A project of a file of the service and one of the client's program, beside a copy of the script. */
 function projectIn(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'qrn stripped-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  for (const name of ['scripts', 'src']) mkdirSync(join(folder, name));
+  for (const name of ['scripts', 'src', 'clients/typescript/program'])
+    mkdirSync(join(folder, name), { recursive: true });
   for (const name of ['stripped.mjs', 'strip-all.mjs']) {
     copyFileSync(new URL(`../scripts/${name}`, import.meta.url), join(folder, 'scripts', name));
   }
   writeFileSync(join(folder, 'src/main.ts'), SOURCE);
-  writeFileSync(join(folder, 'src/say.ts'), SAY);
+  writeFileSync(join(folder, 'clients/typescript/program/say.ts'), SAY);
   const run = (...args: string[]) => {
     const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
     return stdout + stderr;

@@ -220,9 +220,13 @@ export function createJournal(path: string, header: JournalHeader): boolean {
     hasRoom = !isDiskFull(error);
     for (const file of files) rmSync(`${file}.draft`, { force: true });
     if (hasRoom) throw error;
-    for (const file of files) closeSync(openSync(`${file}.draft`, 'w', 0o600));
   }
-  for (const file of files) renameSync(`${file}.draft`, file);
+  try {
+    if (!hasRoom) for (const file of files) closeSync(openSync(`${file}.draft`, 'w', 0o600));
+    for (const file of files) renameSync(`${file}.draft`, file);
+  } catch (error) {
+    if (hasRoom || !isDiskFull(error)) throw error; // not even a file without content has room
+  }
   return hasRoom;
 }
 

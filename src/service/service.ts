@@ -165,7 +165,9 @@ async function stopAll(stops: readonly Stop[], log: Log): Promise<void> {
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures);
+  if (failures.length === 1) throw failures[0];
+  if (failures.length > 0)
+    throw new AggregateError(failures, `several parts did not stop: ${failures.map(messageOf).join('; ')}`);
 }
 
 /** Several fronts listen on one port, which must have a number before the first of them does. */

@@ -248,13 +248,14 @@ function ledgerOver(
 
   /** A copy has no journals: what only those hold would be missing from it. A server that lives stores that before it looks. */
   async function requireStored(): Promise<void> {
-    const served = await callOwner(path, 'segmentSpan', []);
+    let served = await callOwner(path, 'segmentSpan', []);
+    while (served === 'lost') served = await callOwner(path, 'segmentSpan', []); // it ends, and removes its journals meanwhile
     if (served === 'late')
       throw new LedgerError(
         'refused',
         `the service on ${path} does not answer, and a copy would lack what it has not stored: see its log, and back up again`,
       );
-    if (served !== undefined && served !== 'lost') return;
+    if (served !== undefined) return;
     for (const [name, from] of books.journalPositions()) {
       if (from === JOURNAL_FINISHED) continue;
       const journal = join(path, name);

@@ -65,7 +65,11 @@ export async function openRaw(
     lengthen(join(path, DATA_FILE), (env.info().lastPageNumber + 1) * pageSize, !mayLengthen);
   const transact = (body: () => void) => {
     root.transactionSync(body);
-    makeWhole();
+    try {
+      makeWhole();
+    } catch {
+      // what was committed is committed; at worst a reader that opens the file now finds it too short
+    }
   };
   let lengthened: boolean;
   try {

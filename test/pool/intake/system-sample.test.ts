@@ -49,10 +49,7 @@ describe('the sample of the csprng stream', () => {
       lot.assessments.map(({ of, bits, firstBit }) => [of, bits, firstBit]),
       [['system', ASSESSED_BITS, 0]],
     );
-    assert.ok(
-      chunks[0].every((byte) => byte === 0),
-      'nothing of it stays in the stream',
-    );
+    assert.equal(chunks[0].length, 0, 'nothing of it stays in the stream: its memory was given back');
     const next = new Uint8Array(16);
     stream.fill(next);
     assert.deepEqual(next, bytes.subarray(SAMPLE_BYTES, SAMPLE_BYTES + 16), 'answers go on behind it');
