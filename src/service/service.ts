@@ -13,6 +13,7 @@ import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
 import { atMostEvery, type Clock, every, GuardedClock } from '../core/clock.ts';
+import { closeAll } from '../core/close-all.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createMetricMemory } from '../core/metrics.ts';
@@ -156,18 +157,15 @@ type Stop = () => unknown;
 
 /** Stops what was started last first. Rejects when parts did not stop, after all others have. */
 async function stopAll(stops: readonly Stop[], log: Log): Promise<void> {
-  const failures: unknown[] = [];
-  for (const stop of stops.toReversed()) {
+  const told = (stop: Stop) => async () => {
     try {
       await stop();
     } catch (error) {
       log.warn({ reason: messageOf(error) }, 'a part of the service did not stop');
-      failures.push(error);
+      throw error;
     }
-  }
-  if (failures.length === 1) throw failures[0];
-  if (failures.length > 0)
-    throw new AggregateError(failures, `several parts did not stop: ${failures.map(messageOf).join('; ')}`);
+  };
+  await closeAll(stops.map(told));
 }
 
 /** Several fronts listen on one port, which must have a number before the first of them does. */
