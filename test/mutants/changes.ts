@@ -77,7 +77,7 @@ export function mutantsOf(path: string): Mutant[] {
   }).visit(parseSync(path, source).program);
   const isType = ({ start }: Mutant) => types.some((type) => type.start <= start && start < type.end);
   return mutants.filter(
-    (mutant) => !isType(mutant) && !isAssertion(source, mutant.start) && isProgram(path, source, mutant),
+    (mutant) => !isType(mutant) && !isUnseen(source, mutant.start) && isProgram(path, source, mutant),
   );
 }
 
@@ -87,8 +87,11 @@ function isProgram(path: string, source: string, { start, end, text }: Mutant): 
   return parseSync(path, source.slice(0, start) + text + source.slice(end)).errors.length === 0;
 }
 
-/** An assertion guards against bugs of other code, so that no test can make it fail. */
-function isAssertion(source: string, at: number): boolean {
+/**
+ * An assertion guards against bugs of other code, so that no test can make it fail; and how often a thread looks before it sleeps
+ * changes no result.
+ */
+function isUnseen(source: string, at: number): boolean {
   const line = source.slice(source.lastIndexOf('\n', at) + 1, at);
-  return /^\s*assert[.(]/.test(line) || /^\s*import /.test(line);
+  return /^\s*(assert[.(]|import |const SPINS = )/.test(line);
 }

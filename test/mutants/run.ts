@@ -1,5 +1,5 @@
 // `node test/mutants/run.ts [ROOM...] [--sample N] [--seed N] [--file TEXT] [--limit N] [--parallel N]`: breaks the code of a room
-// in one place at a time and runs the tests that can load the broken file, the nearest first (guards.ts), until one fails. What
+// in one place at a time and runs the tests that can load the broken file, the likeliest to fail first (guards.ts), until one fails. What
 // survives is printed: it needs a test, or the reason why it is no bug. test/mutants/README.md has the last results.
 //
 // `--sample N` takes N mutants of each room by a seed. After `--limit` core-seconds of one mutant no further test is begun for it, and it
@@ -78,7 +78,8 @@ async function isSound(files: readonly string[], { failure = '' }: Outcome): Pro
 /** What becomes of a mutant, and the first test that failed or how many files let it live. */
 async function fateOf(mutant: Mutant): Promise<{ how: 'killed' | 'hung' | 'survived'; why: string }> {
   let left = values.limit;
-  const groups = guardsOf(relative(process.cwd(), mutant.file), tests);
+  const source = relative(process.cwd(), mutant.file);
+  const groups = guardsOf(source, tests, kills);
   const passed: string[] = [];
   for (const files of groups) {
     if (left <= 0) break;
@@ -88,8 +89,11 @@ async function fateOf(mutant: Mutant): Promise<{ how: 'killed' | 'hung' | 'survi
       if (outcome.coreSeconds < Number.POSITIVE_INFINITY) passed.push(...files);
       continue;
     }
-    if (await isSound(files, outcome))
+    if (await isSound(files, outcome)) {
+      const [killer = ''] = FAILED_FILE.exec(outcome.failure) ?? [];
+      kills.set(killer, [...(kills.get(killer) ?? []), source]);
       return { how: outcome.isLate ? 'hung' : 'killed', why: outcome.failure };
+    }
     broken.add(outcome.failure);
   }
   return { how: 'survived', why: `${passed.length} of the ${groups.flat().length} files that can load it` };
@@ -135,6 +139,7 @@ const { operands, ...values } = readOptions({
 });
 const tests = globSync('test/**/*.test.ts', { exclude: (name) => name === 'node_modules' }).sort();
 const broken = new Set<string>();
+const kills = new Map<string, readonly string[]>();
 const total = { killed: 0, tried: 0 };
 say(`seed ${values.seed}`);
 for (const room of operands.length === 0 ? ROOMS : operands) await runRoom(room);
