@@ -16,7 +16,7 @@ import { freePort } from '../../support/programs.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
-import { ClusterNode } from './node.ts';
+import { ClusterNode, PATIENCE_MS } from './node.ts';
 import { openTool } from './tool.ts';
 
 /** What an account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
@@ -44,9 +44,6 @@ export interface ClusterOptions {
 }
 
 const STEADY: Totals = { requests: 1_000_000, credits: 1_000_000 };
-
-/** An operator tries again too. */
-const FENCED_WITHIN_MS = 60_000;
 
 /** Nodes that share one PostgreSQL, each over a link of its own that can be cut, and clients that ask all of them. */
 export class Cluster {
@@ -115,7 +112,7 @@ export class Cluster {
 
   /** Fences a node, as `qrn cluster fence` does. */
   async fence(name: string): Promise<void> {
-    const database = new Database({ url: this.url, log: silentLog, patienceMs: FENCED_WITHIN_MS });
+    const database = new Database({ url: this.url, log: silentLog, patienceMs: PATIENCE_MS });
     try {
       await fence(database, name, silentLog);
     } finally {

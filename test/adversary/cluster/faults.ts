@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPair } from '../../support/postgres-pair.ts';
 import { until } from '../../support/server.ts';
 import type { Cluster } from './cluster.ts';
-import type { ClusterNode } from './node.ts';
+import { type ClusterNode, PATIENCE_MS } from './node.ts';
 
 /** Where faults happen. */
 export interface Arena {
@@ -14,10 +14,6 @@ export interface Arena {
 
 /** What a fault does next. All steps of a fault are about one node. */
 type Step = (arena: Arena, node: ClusterNode) => unknown;
-
-const ENDS_WITHIN_MS = 60_000;
-const ANSWERS_WITHIN_MS = 60_000;
-const FOLLOWS_WITHIN_MS = 30_000;
 
 const after =
   (leastMs: number, mostMs: number): Step =>
@@ -40,7 +36,7 @@ const restartPrimary: Step = ({ pair }) => pair.restartPrimary();
 const cutStandby: Step = ({ pair }) => pair.link.cut();
 const healStandby: Step = ({ pair }) => pair.link.heal();
 const standbyFollows: Step = ({ pair }) =>
-  until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  until('the standby follows', () => pair.standbyFollows(), PATIENCE_MS);
 
 /** An administrator cancels the commits that wait for the standby, so that they can be read. */
 const cancelCommits: Step = async ({ pair }) => {
@@ -53,7 +49,7 @@ const cancelCommits: Step = async ({ pair }) => {
 const answersAgain: Step = async ({ cluster }) => {
   const sinceMs = performance.now();
   if (cluster.nodes.every(({ port }) => port === undefined)) return;
-  await until('answers come again', () => cluster.load.lastAnswerAtMs > sinceMs, ANSWERS_WITHIN_MS);
+  await until('answers come again', () => cluster.load.lastAnswerAtMs > sinceMs, PATIENCE_MS);
 };
 
 /** The primary dies for good, and its standby takes over with what it has; what was on its way to it is lost. */
@@ -81,8 +77,8 @@ const fencedUntil =
     const before = await cluster.segmentsOf(node.name);
     await after(0, 300)(arena, node);
     await back(arena, node);
-    await until(`${node.name} ends`, () => !node.isRunning || node.starts > starts, ENDS_WITHIN_MS).catch(
-      () => cluster.load.violate(`${node.name} runs on after it was fenced`),
+    await until(`${node.name} ends`, () => !node.isRunning || node.starts > starts, PATIENCE_MS).catch(() =>
+      cluster.load.violate(`${node.name} runs on after it was fenced`),
     );
     const segments = await cluster.segmentsOf(node.name);
     if (segments > before) cluster.load.violate(`${node.name} committed after it was fenced`);

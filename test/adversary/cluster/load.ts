@@ -24,6 +24,7 @@ export interface SeenCheckpoint {
 
 /** A node that is paused or cut off answers nothing: the client goes away, and does not know what became of it. */
 const ANSWER_WITHIN_MS = 8_000;
+const SETTLED_WITHIN_MS = 60_000;
 const CHECKPOINT_EVERY_MS = 150;
 const VIOLATIONS_MAX = 50;
 
@@ -106,9 +107,9 @@ export class Load {
     await Promise.all(this.#running);
   }
 
-  /** Asks again for what is not known yet, until it is. */
-  async settle(withinMs: number): Promise<void> {
-    await Promise.all(this.clients.map(({ clients }) => clients.settleRetries(withinMs)));
+  /** Asks again for what is not known yet, until it is: of an account that has run dry it may never be. */
+  async settle(): Promise<void> {
+    await Promise.all(this.clients.map(({ clients }) => clients.settleRetries(SETTLED_WITHIN_MS)));
   }
 
   violate(...what: readonly string[]): void {

@@ -1,8 +1,12 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { cpuTimeEver } from '../../support/process-usage.ts';
 import { type Environment, TestServer, until } from '../../support/server.ts';
 
-const READY_WITHIN_MS = 120_000;
+/** A start takes 3 s of a processor: one that had this much of it and is not ready never will be. With less, the machine is slow. */
+const READY_WITHIN_CORE_MS = 60_000;
+/** What takes longer never comes, however busy the machine is. */
+export const PATIENCE_MS = 600_000;
 const OUTPUT_KEPT = 20_000;
 const NO_DATABASE = /PostgreSQL does not answer at/;
 const LAST_WORDS = 400;
@@ -61,6 +65,12 @@ export class ClusterNode {
     return this.#options.port;
   }
 
+  /** Processor time of the process that runs; 0 when none does. */
+  get coreMs(): number {
+    const pid = this.#server?.process.pid;
+    return pid === undefined ? 0 : (cpuTimeEver(pid) ?? 0);
+  }
+
   get isRunning(): boolean {
     return this.#server !== undefined;
   }
@@ -108,15 +118,7 @@ export class ClusterNode {
    * PostgreSQL is made again, as a service manager does.
    */
   async ready(): Promise<void> {
-    await until(
-      `${this.name} is ready`,
-      () => {
-        this.relaunch();
-        if (!this.isRunning) throw new Error(`${this.name} ended:\n${this.output}`);
-        return this.#isReady;
-      },
-      READY_WITHIN_MS,
-    ).catch((error: Error) => {
+    await untilReady(`${this.name} is ready`, [this], () => this.#isReady).catch((error: Error) => {
       throw new Error(`${error.message}\n${this.output}`);
     });
   }
@@ -149,6 +151,23 @@ export class ClusterNode {
     if (this.isPaused && signal !== 'SIGKILL') this.resume();
     await ended;
   }
+}
+
+/** Waits for what nodes come to that start. Those that found no PostgreSQL are started again meanwhile. */
+export async function untilReady(
+  what: string,
+  nodes: readonly ClusterNode[],
+  isReady: () => boolean,
+): Promise<void> {
+  const look = () => {
+    for (const node of nodes) node.relaunch();
+    if (isReady()) return true;
+    if (nodes.every(({ isRunning }) => !isRunning)) throw new Error(`ended before: ${what}`);
+    if (nodes.every(({ coreMs }) => coreMs >= READY_WITHIN_CORE_MS))
+      throw new Error(`not so after ${READY_WITHIN_CORE_MS} ms of a processor: ${what}`);
+    return false;
+  };
+  await until(what, look, PATIENCE_MS);
 }
 
 /** Without the lines of single requests, which would drive out what tells more. */

@@ -3,7 +3,7 @@ import { until } from '../../support/server.ts';
 import type { AuditOutcome } from './auditor.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { type Arena, type FaultName, happen } from './faults.ts';
-import type { ClusterNode } from './node.ts';
+import { type ClusterNode, PATIENCE_MS, untilReady } from './node.ts';
 
 export interface SeriesOptions extends ClusterOptions {
   readonly faults: readonly FaultName[];
@@ -30,11 +30,6 @@ export interface SeriesOutcome extends AuditOutcome {
   /** Of the nodes, when something was broken. */
   readonly output: string;
 }
-
-/** For how long clients may go without a new answer although a node is ready. */
-const ANSWERED_WITHIN_MS = 60_000;
-const SETTLED_WITHIN_MS = 60_000;
-const READY_WITHIN_MS = 120_000;
 
 /**
  * One cluster under load, one fault after the other, and an audit in the end. A node that ended is started again after each
@@ -69,7 +64,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
     await nodes[0].kill();
     await cluster.fence(nodes[0].name);
     await load.stop();
-    await load.settle(SETTLED_WITHIN_MS);
+    await load.settle();
     const audited = await cluster.audit();
     const output = nodes.map((node) => `${node.name}:\n${node.output}`).join('\n');
     return {
@@ -99,19 +94,16 @@ function heldBack({ name, output }: ClusterNode): string[] {
 /** Before each fault the service answers: one that meets no request shows nothing. */
 async function answered({ load }: Cluster): Promise<void> {
   const before = load.acknowledged;
-  await until('a new answer', () => load.acknowledged > before, ANSWERED_WITHIN_MS).catch(() =>
-    load.violate(`no new answer within ${ANSWERED_WITHIN_MS} ms, although a node was ready`),
+  await until('a new answer', () => load.acknowledged > before, PATIENCE_MS).catch(() =>
+    load.violate(`no new answer within ${PATIENCE_MS} ms, although a node was ready`),
   );
 }
 
 /** After each fault one node serves at least: else the next one would show nothing. Nothing goes on in the background afterwards. */
 async function oneReady({ nodes, load }: Cluster, after: FaultName): Promise<void> {
-  const isReady = () => {
-    for (const node of nodes) node.relaunch();
-    return nodes.some(({ port }) => port !== undefined);
-  };
-  await until('a node is ready', isReady, READY_WITHIN_MS).catch(() =>
-    load.violate(`no node was ready within ${READY_WITHIN_MS} ms after: ${after}`),
+  const isReady = () => nodes.some(({ port }) => port !== undefined);
+  await untilReady('a node is ready', nodes, isReady).catch(({ message }: Error) =>
+    load.violate(`no node was ready after ${after}: ${message}`),
   );
 }
 

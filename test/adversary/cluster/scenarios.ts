@@ -11,15 +11,13 @@ import type { PostgresPair } from '../../support/postgres-pair.ts';
 import { runCommand } from '../../support/run-command.ts';
 import { type Environment, until } from '../../support/server.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
-import type { ClusterNode } from './node.ts';
+import { type ClusterNode, PATIENCE_MS } from './node.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TOTALS = { requests: 100_000, credits: 1_000_000 };
 const CLIENTS = 2;
 const LOAD_MS = 3_000;
 const HELD_MS = 6_000;
-const SAYS_SO_WITHIN_MS = 60_000;
-const FOLLOWS_WITHIN_MS = 60_000;
 /** Until a node takes a standby for away. */
 const SAYS_STANDBY_WITHIN_MS = 6_000;
 /** Longer than a connection waits for a reply, so that commits are sent again. */
@@ -137,11 +135,11 @@ const standbyAway: Scenario = (pair) =>
     if (connectionsMost > CONNECTIONS_MAX * nodes.length)
       violations.push(`${connectionsMost} connections to PostgreSQL`);
     pair.link.heal();
-    await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+    await until('the standby follows', () => pair.standbyFollows(), PATIENCE_MS);
     const healedAtMs = performance.now();
-    await until('answers come again', () => load.lastAnswerAtMs > healedAtMs, FOLLOWS_WITHIN_MS);
+    await until('answers come again', () => load.lastAnswerAtMs > healedAtMs, PATIENCE_MS);
     await load.stop();
-    await load.settle(FOLLOWS_WITHIN_MS);
+    await load.settle();
     return [...violations, ...(await cluster.audit()).violations];
   });
 
@@ -199,7 +197,7 @@ function clockOff(pair: PostgresPair, library: string, offset: string): Promise<
     const violations: string[] = [];
     const [, wrong] = cluster.nodes;
     const saysSo = () => /clock of this node differs/.test(wrong.output);
-    await until('the node says so', saysSo, SAYS_SO_WITHIN_MS).catch(() =>
+    await until('the node says so', saysSo, PATIENCE_MS).catch(() =>
       violations.push(`a node whose clock is off does not say so: ${wrong.output.slice(-500)}`),
     );
     const status = await readiness(wrong);
