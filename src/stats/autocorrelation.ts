@@ -94,7 +94,7 @@ function centred(bits: Uint8Array, width: number, shots: number): Values {
 function sumsByLag(next: Values, total: number, lags: number): Float64Array {
   const size = 2 * lags;
   const fft = complexFft(size);
-  const [re, im] = [new Float64Array(size), new Float64Array(size)];
+  const { re, im } = fft;
   const products = { re: new Float64Array(size), im: new Float64Array(size) };
   const window = new Float64Array(size);
   next(window.subarray(lags));
@@ -104,9 +104,11 @@ function sumsByLag(next: Values, total: number, lags: number): Float64Array {
     for (let i = 0; i < size; i++) im[i] = window[i];
     for (let i = 0; i < lags; i++) re[i] = window[i];
     re.fill(0, lags);
-    addProducts(products, fft.transform(re, im), size);
+    addProducts(products, fft.transform(), size);
   }
-  const back = fft.transform(products.re, products.im).re;
+  re.set(products.re);
+  im.set(products.im);
+  const back = fft.transform().re;
   // A forward transform gives place -k what the inverse one gives k.
   return Float64Array.from({ length: lags }, (_, lag) => back[(size - lag) % size] / size);
 }

@@ -6,40 +6,48 @@
  * until its next call.
  */
 import { assert } from '../core/assert.ts';
-import { type PassFunction, pass2, pass4, pass5 } from './fft-passes.ts';
+import { compileWasm, ensureBytes, instantiate, type WasmMemory } from '../core/wasm.ts';
 
 export interface Spectrum {
   readonly re: Float64Array;
   readonly im: Float64Array;
 }
 
-export interface ComplexFft {
+/** What is to be transformed is written into `re` and `im`; the result lies there or in the plan's scratch. */
+export interface ComplexFft extends Spectrum {
   readonly length: number;
-  /** Transforms (and overwrites) its arguments; the result lies in them or in the plan's scratch. */
-  transform(re: Float64Array, im: Float64Array): Spectrum;
+  transform(): Spectrum;
 }
 
-/** One pass of radix r; see fft-passes.ts for the order in the tables. */
+/** A pass in the memory of the plan: see assembly/fourier.ts. */
+type PassFunction = (x: number, y: number, blocks: number, stride: number, roots: number) => void;
+
+interface Kernels {
+  readonly memory: WasmMemory;
+  readonly firstByte: { readonly value: number };
+  setParts(bytes: number): void;
+  readonly pass2: PassFunction;
+  readonly pass4: PassFunction;
+  readonly pass5: PassFunction;
+}
+
+const wasm = compileWasm(new URL('./fourier.wasm', import.meta.url));
+
+/** One pass of radix r over the interleaved transforms of the passes before it. */
 interface Pass {
-  readonly run: PassFunction;
+  readonly radix: number;
   readonly blocks: number;
   readonly stride: number;
-  readonly cos: Float64Array;
-  readonly sin: Float64Array;
 }
 
-/** The cheapest a point first. */
-const PASS_OF_RADIX = new Map<number, PassFunction>([
-  [5, pass5],
-  [4, pass4],
-  [2, pass2],
-]);
+/** The even ones first, since the kernels take two of the interleaved transforms at a time. */
+const RADICES = [4, 2, 5];
 
 /** The radices of a length whose prime factors are 2 and 5; undefined for any other. */
 function radicesOf(length: number): number[] | undefined {
   const radices: number[] = [];
   let rest = length;
-  for (const radix of PASS_OF_RADIX.keys()) {
+  for (const radix of RADICES) {
     while (rest % radix === 0) {
       radices.push(radix);
       rest /= radix;
@@ -55,48 +63,66 @@ function setRoot(cos: Float64Array, sin: Float64Array, index: number, turns: num
 }
 
 function passesOf(length: number, radices: readonly number[]): Pass[] {
-  const passes: Pass[] = [];
-  let rest = length;
   let stride = 1;
-  for (const radix of radices) {
-    const blocks = rest / radix;
-    const cos = new Float64Array(blocks * (radix - 1));
-    const sin = new Float64Array(blocks * (radix - 1));
-    for (let p = 0; p < blocks; p++) {
-      for (let k = 1; k < radix; k++) setRoot(cos, sin, p * (radix - 1) + k - 1, ((p * k) % rest) / rest);
-    }
-    passes.push({ run: PASS_OF_RADIX.get(radix)!, blocks, stride, cos, sin });
-    rest = blocks;
+  return radices.map((radix) => {
+    const pass = { radix, blocks: length / (radix * stride), stride };
     stride *= radix;
-  }
-  return passes;
+    return pass;
+  });
 }
 
-/** Of a length whose prime factors are 2 and 5. */
+/** Numbers that the kernels may read and write behind those of an array. */
+const SLACK = 8;
+
+/** Of a length whose prime factors are 2 and 5. Each plan has a memory of its own, some 48 bytes a point. */
 class StockhamFft implements ComplexFft {
   readonly length: number;
-  readonly #passes: readonly Pass[];
-  readonly #scratchRe: Float64Array;
-  readonly #scratchIm: Float64Array;
+  readonly re: Float64Array;
+  readonly im: Float64Array;
+  readonly #kernels = instantiate<Kernels>(wasm);
+  readonly #passes: readonly (Pass & { readonly run: PassFunction; readonly roots: number })[];
+  readonly #at: number;
+  readonly #scratchAt: number;
+  readonly #scratch: Spectrum;
 
   constructor(length: number, radices: readonly number[]) {
+    const { memory, firstByte, pass2, pass4, pass5 } = this.#kernels;
+    const passes = passesOf(length, radices);
+    const partBytes = 8 * (length + SLACK);
     this.length = length;
-    this.#passes = passesOf(length, radices);
-    this.#scratchRe = new Float64Array(length);
-    this.#scratchIm = new Float64Array(length);
+    this.#at = 16 * Math.ceil(firstByte.value / 16);
+    this.#scratchAt = this.#at + 2 * partBytes;
+    let end = this.#scratchAt + 2 * partBytes;
+    this.#passes = passes.map((pass) => {
+      const roots = end;
+      end += 16 * (pass.radix - 1) * pass.blocks;
+      return { ...pass, roots, run: pass.radix === 2 ? pass2 : pass.radix === 4 ? pass4 : pass5 };
+    });
+    ensureBytes(memory, end + 8 * SLACK);
+    this.#kernels.setParts(partBytes);
+    for (const { radix, blocks, roots } of this.#passes) {
+      const table = new Float64Array(memory.buffer, roots, 2 * (radix - 1) * blocks);
+      for (let k = 1; k < radix; k++) {
+        const cos = table.subarray((2 * k - 2) * blocks);
+        const sin = table.subarray((2 * k - 1) * blocks);
+        for (let p = 0; p < blocks; p++) setRoot(cos, sin, p, (p * k) / (radix * blocks));
+      }
+    }
+    const arrayAt = (at: number): Spectrum => ({
+      re: new Float64Array(memory.buffer, at, length),
+      im: new Float64Array(memory.buffer, at + partBytes, length),
+    });
+    ({ re: this.re, im: this.im } = arrayAt(this.#at));
+    this.#scratch = arrayAt(this.#scratchAt);
   }
 
-  transform(re: Float64Array, im: Float64Array): Spectrum {
-    let fromRe = re;
-    let fromIm = im;
-    let toRe = this.#scratchRe;
-    let toIm = this.#scratchIm;
-    for (const { run, blocks, stride, cos, sin } of this.#passes) {
-      run(fromRe, fromIm, toRe, toIm, blocks, stride, cos, sin);
-      [fromRe, toRe] = [toRe, fromRe];
-      [fromIm, toIm] = [toIm, fromIm];
+  transform(): Spectrum {
+    let [from, to] = [this.#at, this.#scratchAt];
+    for (const { run, blocks, stride, roots } of this.#passes) {
+      run(from, to, blocks, stride, roots);
+      [from, to] = [to, from];
     }
-    return { re: fromRe, im: fromIm };
+    return from === this.#at ? this : this.#scratch;
   }
 }
 
@@ -106,14 +132,14 @@ class StockhamFft implements ComplexFft {
  */
 class BluesteinFft implements ComplexFft {
   readonly length: number;
+  readonly re: Float64Array;
+  readonly im: Float64Array;
   readonly #convolution: ComplexFft;
   readonly #chirpCos: Float64Array;
   readonly #chirpSin: Float64Array;
   /** Transform of the conjugate chirp, scaled by 1 / convolution length. */
   readonly #kernelRe: Float64Array;
   readonly #kernelIm: Float64Array;
-  readonly #re: Float64Array;
-  readonly #im: Float64Array;
 
   constructor(length: number) {
     const padded = 2 ** Math.ceil(Math.log2(2 * length - 1));
@@ -121,33 +147,33 @@ class BluesteinFft implements ComplexFft {
     this.#convolution = complexFft(padded);
     this.#chirpCos = new Float64Array(length);
     this.#chirpSin = new Float64Array(length);
-    this.#re = new Float64Array(padded);
-    this.#im = new Float64Array(padded);
-    const kernelRe = new Float64Array(padded);
-    const kernelIm = new Float64Array(padded);
+    this.re = new Float64Array(length);
+    this.im = new Float64Array(length);
+    const { re, im } = this.#convolution;
     for (let j = 0; j < length; j++) {
       // The phase has period 2n in j²; reduced as an exact whole number (j² < 2^53).
       setRoot(this.#chirpCos, this.#chirpSin, j, ((j * j) % (2 * length)) / (2 * length));
       for (const at of [j, (padded - j) % padded]) {
-        kernelRe[at] = this.#chirpCos[j] / padded;
-        kernelIm[at] = -this.#chirpSin[j] / padded;
+        re[at] = this.#chirpCos[j] / padded;
+        im[at] = -this.#chirpSin[j] / padded;
       }
     }
-    const kernel = this.#convolution.transform(kernelRe, kernelIm);
+    const kernel = this.#convolution.transform();
     this.#kernelRe = kernel.re.slice();
     this.#kernelIm = kernel.im.slice();
   }
 
-  transform(re: Float64Array, im: Float64Array): Spectrum {
-    this.#re.fill(0);
-    this.#im.fill(0);
-    multiply(re, im, this.#chirpCos, this.#chirpSin, this.#re, this.#im, this.length);
-    const spectrum = this.#convolution.transform(this.#re, this.#im);
-    multiply(spectrum.re, spectrum.im, this.#kernelRe, this.#kernelIm, this.#re, this.#im, this.#re.length);
+  transform(): Spectrum {
+    const { re, im } = this.#convolution;
+    re.fill(0);
+    im.fill(0);
+    multiply(this.re, this.im, this.#chirpCos, this.#chirpSin, re, im, this.length);
+    const spectrum = this.#convolution.transform();
     // The inverse transform is the forward one with real and imaginary parts exchanged.
-    const product = this.#convolution.transform(this.#im, this.#re);
-    multiply(product.im, product.re, this.#chirpCos, this.#chirpSin, re, im, this.length);
-    return { re, im };
+    multiply(spectrum.re, spectrum.im, this.#kernelRe, this.#kernelIm, im, re, re.length);
+    const product = this.#convolution.transform();
+    multiply(product.im, product.re, this.#chirpCos, this.#chirpSin, this.re, this.im, this.length);
+    return this;
   }
 }
 
@@ -169,9 +195,7 @@ function multiply(
   }
 }
 
-/**
- * A plan for one length >= 1. Its arrays may be longer than that; only the first `length` elements are read.
- */
+/** A plan for one length >= 1. */
 export function complexFft(length: number): ComplexFft {
   assert(Number.isSafeInteger(length) && length >= 1, 'a transform has at least one element');
   const radices = radicesOf(length);
@@ -185,8 +209,6 @@ export function complexFft(length: number): ComplexFft {
 export class RealSpectrum {
   readonly length: number;
   readonly #fft: ComplexFft;
-  readonly #re: Float64Array;
-  readonly #im: Float64Array;
   /** e^(-2πi k/n) for each bin k of an even length. */
   readonly #cos: Float64Array;
   readonly #sin: Float64Array;
@@ -198,8 +220,6 @@ export class RealSpectrum {
     const size = length % 2 === 0 ? half : length;
     this.length = length;
     this.#fft = complexFft(size);
-    this.#re = new Float64Array(size);
-    this.#im = new Float64Array(size);
     this.#moduli = new Float64Array(half);
     this.#cos = new Float64Array(half);
     this.#sin = new Float64Array(half);
@@ -210,11 +230,11 @@ export class RealSpectrum {
   squaredModuli(signal: Int8Array): Float64Array {
     assert(signal.length === this.length, 'the signal has the length of the plan');
     const isEven = this.length % 2 === 0;
-    for (let j = 0; j < this.#re.length; j++) {
-      this.#re[j] = signal[isEven ? 2 * j : j];
-      this.#im[j] = isEven ? signal[2 * j + 1] : 0;
+    for (let j = 0; j < this.#fft.length; j++) {
+      this.#fft.re[j] = signal[isEven ? 2 * j : j];
+      this.#fft.im[j] = isEven ? signal[2 * j + 1] : 0;
     }
-    const { re, im } = this.#fft.transform(this.#re, this.#im);
+    const { re, im } = this.#fft.transform();
     const moduli = this.#moduli;
     for (let k = 0; k < moduli.length; k++) {
       if (!isEven) {
