@@ -10,6 +10,35 @@ function member(value, ...path) {
   return found;
 }
 
+// src/core/vocabulary.ts
+var DATA_ENDPOINTS = [
+  "integers",
+  "bytes",
+  "floats",
+  "uuid",
+  "bitstring",
+  "shuffle",
+  "batch",
+  "sample",
+  "weighted",
+  "strings",
+  "sequences",
+  "permutations",
+  "gaussians"
+];
+var OCTET_TYPES = ["int32", "float64", "uuid", "bytes"];
+var TEXT_TYPES = ["plain", "csv"];
+var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
+
+// src/http/pages/code-samples.ts
+var CLIENT_METHODS = [...DATA_ENDPOINTS, "certificate", "health", "usage"];
+function prettyJson(value) {
+  return JSON.stringify(value, void 0, 2).replaceAll(
+    /\[\n\s+((?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}")(?:,\n\s+(?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}"))*)\n\s+\]/g,
+    (_, members) => `[${members.replaceAll(/,\n\s+/g, ", ")}]`
+  );
+}
+
 // src/http/pages/client/browser.ts
 var { document, navigator } = globalThis;
 var page = document;
@@ -105,13 +134,16 @@ function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
   const isDraw = verification.ok && "standing" in verification;
   const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
-  const shown = [verdict, list(checks)];
+  const details = made("details");
+  details.className = "exact";
+  if (checks.some((check) => !check.ok)) details.setAttribute("open", "");
+  details.append(made("summary", "What was checked"), list(checks));
   if (notCovered.length > 0) {
     const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
     hint.className = "hint";
-    shown.push(hint);
+    details.append(hint);
   }
-  return shown;
+  return [verdict, details];
 }
 function troubleBanner(error) {
   const isTold = error instanceof Trouble;
@@ -184,12 +216,9 @@ if (page.getElementById("die-button") !== null) {
       const die = element("die");
       die.setAttribute("data-value", String(value));
       die.setAttribute("aria-label", `The die shows ${value}`);
-      element("die-answer").textContent = JSON.stringify(answer, void 0, 2);
+      element("die-answer").textContent = prettyJson(answer);
       checks.replaceChildren(made("p", "Checking …"));
-      const [banner2, ...details] = await checkedAnswer(answer);
-      const box = made("details");
-      box.append(made("summary", "What was checked"), ...details);
-      return [banner2, box];
+      return checkedAnswer(answer);
     });
   });
 }

@@ -8250,7 +8250,7 @@ function adviceOn(standing, draw, round) {
     case "revealed":
       return void 0;
     case "pending":
-      return `It is due at ${show(member(draw, "statement", "due_at"))}, and has no values before that.`;
+      return `It is due at ${text(member(draw, "statement", "due_at"))}, and has no values before that.`;
     case "overdue":
       return "It should have ended. Fetch it again; where it still has no end, the service held its result back.";
     case "cancelled":

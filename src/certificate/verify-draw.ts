@@ -83,7 +83,7 @@ function adviceOn(standing: DrawStanding, draw: unknown, round: RoundDue | undef
     case 'revealed':
       return undefined;
     case 'pending':
-      return `It is due at ${show(member(draw, 'statement', 'due_at'))}, and has no values before that.`;
+      return `It is due at ${text(member(draw, 'statement', 'due_at'))}, and has no values before that.`;
     case 'overdue':
       return 'It should have ended. Fetch it again; where it still has no end, the service held its result back.';
     case 'cancelled':

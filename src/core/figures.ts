@@ -14,3 +14,8 @@ export function roundedDown(value: number): string {
 export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
+
+/** A moment in ISO 8601, or in milliseconds since 1970, to the second. */
+export function utcTime(at: string | number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

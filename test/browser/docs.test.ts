@@ -4,7 +4,6 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import { EXAMPLES } from '../../src/http/openapi/operation.ts';
-import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 import { launchChromium, noBrowser, visit as visitPage, type WatchedPage } from './chromium.ts';
 
@@ -197,15 +196,5 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
       await page.waitForURL(/\/docs\/errors#rate_limited$/);
       assert.equal(await page.locator('#rate_limited').count(), 1);
     });
-  });
-
-  it('keeps to whole characters where what is asked for is too long', async () => {
-    for (const path of ['/docs/search?q=', '/draws?purpose=', '/verify?id=']) {
-      for (let before = 98; before < 101; before++) {
-        const asked = `${'a'.repeat(path.includes('docs') ? before : before + 200)}😀`;
-        const html = await (await fetchWhole(`${server.origin}${path}${encodeURIComponent(asked)}`)).text();
-        assert.ok(!html.includes('\ufffd'), `${path}${before}`);
-      }
-    }
   });
 });

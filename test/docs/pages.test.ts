@@ -9,6 +9,7 @@ import { buildDocs } from '../../scripts/build-docs.ts';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
 import { BACKGROUND, GUIDES } from '../../src/http/pages/guides.ts';
 import { operationGroups } from '../../src/http/pages/reference-page.ts';
+import { fetchWhole } from '../support/http.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -108,6 +109,19 @@ describe('every text below docs/ that has a page', () => {
         assert.doesNotThrow(() => readFileSync(join(root, 'docs', path)), `docs/${slug}.md leads to ${path}`);
     }
   });
+});
+
+it('a page keeps to whole characters where what is asked of it is too long', async () => {
+  const { origin } = await TestServer.shared();
+  for (const [path, most] of [
+    ['/docs/search?q=', 100],
+    ['/draws?purpose=', 300],
+    ['/verify?id=', 300],
+  ] as const) {
+    const asked = `${'a'.repeat(most - 1)}😀`;
+    const html = await (await fetchWhole(`${origin}${path}${encodeURIComponent(asked)}`)).text();
+    assert.ok(html.includes('a'.repeat(most - 1)) && !/[\ufffd😀]/u.test(html), path);
+  }
 });
 
 describe('the reference', () => {

@@ -116,7 +116,7 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
     "properties": {
       "items": {
         "type": "array",
-        "description": "In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings."
+        "description": "The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank."
       }
     }
   },
@@ -133,7 +133,7 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
       },
       "items": {
         "type": "array",
-        "description": "In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings."
+        "description": "The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank."
       }
     }
   },
@@ -151,7 +151,7 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
       },
       "items": {
         "type": "array",
-        "description": "In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings."
+        "description": "The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank."
       },
       "weights": {
         "type": "array",

@@ -1512,7 +1512,7 @@ export type components = {
             readonly length?: number;
         };
         readonly ShuffleAsked: {
-            /** @description In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings. */
+            /** @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. */
             readonly items: readonly string[];
         };
         readonly SampleAsked: {
@@ -1522,7 +1522,7 @@ export type components = {
              * @default 1
              */
             readonly count?: number;
-            /** @description In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings. */
+            /** @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. */
             readonly items: readonly string[];
         };
         readonly WeightedAsked: {
@@ -1532,7 +1532,7 @@ export type components = {
              * @default 1
              */
             readonly count?: number;
-            /** @description In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings. */
+            /** @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. */
             readonly items: readonly string[];
             /** @description A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53. */
             readonly weights: readonly number[];

@@ -116,8 +116,7 @@ export const ITEMS = {
   max: LIMITS.shuffleItemsMax,
   required: true,
   error: 'invalid_items',
-  description:
-    'In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings.',
+  description: 'The items; one may be empty.',
 } as const satisfies ParameterDefinition;
 
 export const WEIGHTS = {

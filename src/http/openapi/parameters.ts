@@ -6,16 +6,20 @@ import { MEDIA_TYPES } from '../representation.ts';
 export function queryParameter(definition: ParameterDefinition): Schema {
   const { name, required = false, description } = definition;
   const isList = definition.kind === 'items' || definition.kind === 'integer-list';
+  const form = definition.kind === 'items' ? ` ${ITEMS_IN_QUERY}` : '';
   const list = isList ? { style: 'form', explode: false } : {};
   return {
     name,
     in: 'query',
     ...(required ? { required } : {}),
-    description,
+    description: description + form,
     ...list,
     schema: valueSchema(definition),
   };
 }
+
+const ITEMS_IN_QUERY =
+  'Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank.';
 
 /** The values that a parameter takes. */
 function valueSchema(definition: ParameterDefinition): Schema {

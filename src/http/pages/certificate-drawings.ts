@@ -3,7 +3,7 @@ import { readProof } from '../../certificate/signed-checkpoint.ts';
 import { grouped, rounded } from '../../core/figures.ts';
 import type { InclusionProofText } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
-import { html, type Markup } from './layout.ts';
+import { html, type Markup, time } from './layout.ts';
 import { plot } from './plots.ts';
 
 /* What a certificate says, drawn: its p-values, its path to the root of the log, and the order of its events. */
@@ -89,8 +89,7 @@ export function timeLine({ certificate, lots, revocation }: CertificateDocument)
   const items = events.map(([at, what], i) => {
     const passedMs = i === 0 ? undefined : Date.parse(at) - Date.parse(events[i - 1][0]);
     const passed = passedMs === undefined ? null : html` <span>${durationText(passedMs)} later</span>`;
-    const shownAt = `${at.slice(0, 19).replace('T', ' ')} UTC`;
-    return html`<li><strong>${what}</strong>${passed}<time datetime="${at}">${shownAt}</time></li>`;
+    return html`<li><strong>${what}</strong>${passed}${time(at)}</li>`;
   });
   return html`<ol class="steps">${items}</ol>`;
 }

@@ -14,7 +14,7 @@ import { grouped, rounded } from '../../core/figures.ts';
 import { plainSignatures } from '../../crypto/note.ts';
 import { VERIFIER_PATH } from './assets.ts';
 import { evidenceLadder, merklePath, smallestPPlot, timeLine } from './certificate-drawings.ts';
-import { type Content, html, type Markup } from './layout.ts';
+import { type Content, html, type Markup, time } from './layout.ts';
 
 type Certificate = CertificateDocument['certificate'];
 type Lot = CertificateDocument['lots'][number]['leaf'];
@@ -210,10 +210,6 @@ function text(value: string): Markup {
 
 function code(value: string): Markup {
   return html`<code>${value}</code>`;
-}
-
-export function time(iso: string): Markup {
-  return html`<time datetime="${iso}">${iso}</time>`;
 }
 
 /**

@@ -114,10 +114,9 @@ function framed(current: string, document: OpenApiDocument, content: Markup, ask
   return html`<div class="docs"><div class="sidebar">
 <form class="search" role="search" method="get" action="${SEARCH_PATH}"><label for="search">Search</label>
 <input id="search" name="q" type="search" value="${asked}" maxlength="${ASKED_LENGTH_MAX}" autocomplete="off" spellcheck="false" placeholder="unique, 429, credits …"></form>
-<p class="to-contents"><a href="#contents">All pages</a></p></div>
-<div class="content">${content}</div>
-<nav class="contents" id="contents" aria-label="Documentation">
-<h2>Guides</h2><ul>${item('/docs', 'Start')}${guides(GUIDES)}</ul>${calls}<h2>Background</h2><ul>${guides(BACKGROUND)}</ul></nav></div>`;
+<details class="exact"><summary>All pages</summary><nav class="contents" aria-label="Documentation">
+<h2>Guides</h2><ul>${item('/docs', 'Start')}${guides(GUIDES)}</ul>${calls}<h2>Background</h2><ul>${guides(BACKGROUND)}</ul></nav></details></div>
+<div class="content">${content}</div></div>`;
 }
 
 /** Everything that can be looked for, its text in lower case. The sections of the guides are collected when they are made into HTML. */

@@ -1,8 +1,9 @@
+import { LEAGUE_OF_ENTROPY } from '../../beacon/drand.ts';
 import type { DrawDocument } from '../../certificate/draw.ts';
 import { OVERDUE_MS } from '../../certificate/draw-statement.ts';
 import { grouped } from '../../core/figures.ts';
-import { banner, originBanners, rows, time, witnessFields } from './certificate-page.ts';
-import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
+import { banner, originBanners, rows, witnessFields } from './certificate-page.ts';
+import { FAIR_DRAWS_PATH, html, type Markup, time } from './layout.ts';
 
 /** A committed draw for people: what holds now, what happened when, who won, and what to check. */
 export function drawMain(draw: DrawDocument, nowMs: number): Markup {
@@ -150,7 +151,7 @@ function requestRows({ statement, certificate_id: certificateId }: DrawDocument)
   return [
     ['Kind', `${request.kind}, ${grouped(count)} ${count === 1 ? 'value' : 'values'}`],
     list === undefined ? null : ['List', html`${grouped(list.size)} items, <code>${list.sha256}</code>`],
-    beacon === undefined ? ['Beacon', 'none'] : ['Beacon', html`<code>${beacon.chain}</code>`],
+    ['Beacon', beacon === undefined ? 'none' : beaconOf(beacon)],
     [
       'Nonce',
       statement.nonce !== undefined
@@ -163,6 +164,11 @@ function requestRows({ statement, certificate_id: certificateId }: DrawDocument)
     digest === undefined ? null : ['SHA-256 of the user data', html`<code>${digest}</code>`],
     ['Certificate', html`<a href="/verify/${certificateId}"><code>${certificateId}</code></a>`],
   ];
+}
+
+function beaconOf({ chain, round }: { readonly chain: string; readonly round: number }): Markup {
+  const name = LEAGUE_OF_ENTROPY[chain];
+  return html`round ${grouped(round)} of ${name === undefined ? null : html`${name}, `}<code>${chain}</code>`;
 }
 
 function serialOf({ certificate }: DrawDocument): string {

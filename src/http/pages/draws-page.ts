@@ -1,7 +1,6 @@
 import type { DrawList } from '../../certificate/archive.ts';
 import { grouped } from '../../core/figures.ts';
-import { time } from './certificate-page.ts';
-import { html, type Markup } from './layout.ts';
+import { html, type Markup, time } from './layout.ts';
 
 /** The public list of draws: what was drawn for a purpose, every number of it. `list` is null until a purpose is asked for. */
 export function drawsMain(list: DrawList | null, asked: string, problem: Markup | null): Markup {
@@ -24,7 +23,7 @@ function listed({ purpose, series, draws, next }: DrawList): Markup {
   const [first] = draws;
   const others = series.filter(({ id }) => id !== first?.series);
   return html`<section aria-labelledby="list"><h2 id="list">“<bdi>${purpose}</bdi>”</h2>
-<div class="tables nowrap" tabindex="0" role="region" aria-label="Answers under this purpose"><table><thead><tr><th scope="col">Number</th><th scope="col">When</th><th scope="col">Certificate</th></tr></thead>
+<div class="tables" tabindex="0" role="region" aria-label="Answers under this purpose"><table><thead><tr><th scope="col">Number</th><th scope="col">When</th><th scope="col">Certificate</th></tr></thead>
 <tbody>${draws.map(
     ({ serial, issued_at: at, certificate_id: id }) =>
       html`<tr><th scope="row">${grouped(serial)}</th><td>${time(at)}</td><td>${id === null ? 'not made public' : html`<a href="/verify/${id}"><code>${id}</code></a>`}</td></tr>`,

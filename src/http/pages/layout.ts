@@ -1,4 +1,5 @@
 import { utf8Bytes } from '../../core/bytes.ts';
+import { utcTime } from '../../core/figures.ts';
 import { type Field, headOf } from '../head.ts';
 import type { Reply } from '../reply.ts';
 import type { PageAssets } from './assets.ts';
@@ -162,6 +163,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
+
+/** A moment in ISO 8601, or in milliseconds since 1970, for people. */
+export function time(at: string | number): Markup {
+  return html`<time datetime="${new Date(at).toISOString()}">${utcTime(at)}</time>`;
+}
 
 /** At most so many characters of what somebody asked for, and not half of one. */
 export function shortened(text: string, lengthMax: number): string {

@@ -4,7 +4,7 @@ import { grouped, roundedDown } from '../../core/figures.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
 import { banner, lotDetails } from './certificate-page.ts';
-import { html, type Markup } from './layout.ts';
+import { html, type Markup, time } from './layout.ts';
 import { barPlot, histogram, onesSharePlot } from './lot-plots.ts';
 
 /** The public page of a lot: how its bits were judged, drawn and in words. */
@@ -36,11 +36,10 @@ ${withdrawal === null ? '' : 'Its withdrawal is in the log.'} The <a href="/log/
 }
 
 function withdrawn({ why, atMs }: LotRevocation): Markup {
-  const when = new Date(atMs).toISOString();
   return banner(
     'bad',
     'Withdrawn: do not rely on this lot.',
-    html`The operator withdrew it on ${when}. Reason: <bdi>${why}</bdi>`,
+    html`The operator withdrew it on ${time(atMs)}. Reason: <bdi>${why}</bdi>`,
   );
 }
 

@@ -5,7 +5,7 @@ import { COMMON_PARAMETERS } from '../endpoints/common.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { ORDINARY_ERRORS } from '../openapi/endpoints.ts';
 import { prettyJson, samplesOf } from './code-samples.ts';
-import { html, type Markup } from './layout.ts';
+import { type Content, html, type Markup } from './layout.ts';
 
 /*
  * The reference: a page for each operation of the OpenAPI document, which is made from the definitions that route and check
@@ -21,7 +21,7 @@ interface Parameter {
   readonly example?: unknown;
 }
 
-type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+type MediaTypes = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 /** An operation of the document, with where it stands. */
 export interface Operation {
@@ -31,8 +31,10 @@ export interface Operation {
   readonly summary: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+  readonly requestBody?: { readonly content: MediaTypes };
+  readonly responses: Readonly<
+    Record<string, { readonly description: string; readonly content?: MediaTypes }>
+  >;
 }
 
 export interface OperationGroup {
@@ -84,11 +86,17 @@ export function operationMain(operation: Operation, document: OpenApiDocument, b
   const own = parameters.filter(({ name }) => !COMMON_NAMES.includes(name));
   const common = parameters.filter(({ name }) => COMMON_NAMES.includes(name));
   return html`<h1 class="call"><code><span class="method">${method}</span> ${path}</code></h1>
-<p class="lead">${summary}</p>
+<p class="lead">${prose(summary)}</p>
 <p>${scope === undefined ? 'Needs no key.' : html`Needs a key with the scope <code>${scope}</code>.`}</p>
 ${request(operation, baseUrl)}
-${own.length === 0 ? null : html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${parameterList(own)}</section>`}
-${requestBody === undefined ? null : bodySection(requestBody.content, document)}
+${own.length === 0 ? null : html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${fieldList(own.map(parameterField))}</section>`}
+${
+  requestBody === undefined
+    ? null
+    : html`<section aria-labelledby="body-members"><h2 id="body-members">Body</h2>
+<p>JSON, sent as <code>Content-Type: application/json</code>. A member that is not listed is refused.</p>
+${fieldList(bodyFields(requestBody.content, document))}</section>`
+}
 ${
   common.length === 0
     ? null
@@ -103,7 +111,7 @@ export function commonMain(document: OpenApiDocument): Markup {
   const { parameters, members, headers } = sharedBy(document);
   return html`<h1>What calls for values share</h1>
 <p class="lead">Parameters that each of them takes, members that each answer has, and the fields of its head.</p>
-<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${parameterList(parameters)}</section>
+<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${fieldList(parameters.map(parameterField))}</section>
 ${members.map(
   ([id, fields]) =>
     html`<section aria-labelledby="${id}"><h2 id="${id}">Members of <code>${id}</code></h2>${fieldList(fields)}</section>`,
@@ -116,10 +124,10 @@ function sharedBy(document: OpenApiDocument) {
   const schemas = componentsOf(document, 'schemas');
   const members = COMMON_SCHEMAS.map((name) => {
     const id = name === 'Credits' ? 'quantum_credits' : name.toLowerCase();
-    return [id, fieldsOf(schemas[name], document, '')] as const;
+    return [id, fieldsOf(schemas[name], document)] as const;
   });
   const headers = Object.entries(componentsOf(document, 'headers')).map(
-    ([name, header]) => [name, 'header', String(header['description'])] as const,
+    ([name, header]): Field => ({ name, kind: 'header', meaning: String(header['description']) }),
   );
   const parameters = (operations[0].parameters ?? []).filter(({ name }) => COMMON_NAMES.includes(name));
   return { parameters, members, headers };
@@ -178,11 +186,9 @@ function field({ name, schema, example = '' }: Parameter): Markup {
   return html`<div>${label}<select id="${id}" data-parameter="${name}"><option value="">–</option>${options}</select></div>`;
 }
 
-function parameterList(parameters: readonly Parameter[]): Markup {
-  return html`<dl class="params">${parameters.map(
-    ({ name, schema, required, description }) =>
-      html`<div id="${name}"><dt><code>${name}</code></dt><dd><span class="kind">${valuesText(schema)}; ${required ? 'required' : absentText(schema)}.</span> ${description}</dd></div>`,
-  )}</dl>`;
+function parameterField({ name, schema, required, description }: Parameter): Field {
+  const kind = `${valuesText(schema)}; ${required ? 'required' : absentText(schema)}`;
+  return { id: name, name, kind, meaning: description };
 }
 
 /** What holds when it is left out. */
@@ -194,11 +200,12 @@ function absentText({ default: preset }: Schema): string {
 function valuesText(schema: Schema): string {
   const { type, enum: values, minimum, maximum, minItems, maxItems, items, format, const: only } = schema;
   if (only !== undefined) return String(only);
-  if (Array.isArray(schema['anyOf']))
-    return schema['anyOf'].map((each: Schema) => refOf(each) ?? valuesText(each)).join(' or ');
+  const forms = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined;
+  if (type === undefined && forms !== undefined)
+    return [...new Set(forms.map((each) => refOf(each) ?? valuesText(each)))].join(' or ');
   if (Array.isArray(values)) return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
   if (type === 'null') return 'null';
-  const types = [type].flat().filter((each) => each !== 'null');
+  const types = [type ?? 'any'].flat().filter((each) => each !== 'null');
   const [name] = types;
   const orNull = [type].flat().includes('null') ? ' or null' : '';
   if (name === 'integer' || name === 'number') {
@@ -211,45 +218,53 @@ function valuesText(schema: Schema): string {
     return `list of ${of === 'object' ? 'objects' : of}${typeof maxItems === 'number' ? `, ${grouped(Number(minItems ?? 0))} to ${grouped(maxItems)} of them` : ''}${orNull}`;
   }
   if (format === 'date-time') return `ISO 8601 in UTC${orNull}`;
-  return (types.length === 0 ? 'any' : types.join(' or ')) + orNull;
+  return types.join(' or ') + orNull;
 }
 
-/** One for each type of a batch, else the schema itself. */
-function shapesOf(schema: Schema): readonly Schema[] {
-  const shapes = (schema['oneOf'] as Schema[] | undefined)?.filter((each) => 'properties' in each) ?? [];
-  return shapes.length === 0 ? [schema] : shapes;
-}
-
-function bodySection(content: Content, document: OpenApiDocument): Markup {
-  const [first, ...others] = shapesOf(content['application/json'].schema);
-  const rest = others.map((shape) => {
-    const { params } = shape['properties'] as Record<string, Schema>;
-    return html`<h3><code>params</code> of <code>${String(shape['title'])}</code></h3>${fieldList(fieldsOf(params ?? {}, document, 'params'))}`;
+/** The members of a body; where its types have parameters of their own, those of each type. */
+function bodyFields(content: MediaTypes, document: OpenApiDocument): Field[] {
+  const { schema } = content['application/json'];
+  const shapes = ((schema['oneOf'] as Schema[] | undefined) ?? []).filter((each) => 'properties' in each);
+  if (shapes.length === 0) return fieldsOf(schema, document);
+  const types = shapes.map((shape): Field => {
+    const { params = {} } = shape['properties'] as Record<string, Schema>;
+    return { name: String(shape['title']), kind: 'object', meaning: '', members: fieldsOf(params, document) };
   });
-  return html`<section aria-labelledby="body-members"><h2 id="body-members">Body</h2>
-<p>JSON, sent as <code>Content-Type: application/json</code>. A member that is not listed is refused.</p>
-${others.length === 0 ? null : html`<h3>Of type <code>${String(first['title'])}</code></h3>`}${fieldList(fieldsOf(first, document, ''))}${rest}</section>`;
+  return fieldsOf(shapes[0], document).map((field) => {
+    if (field.name === 'type')
+      return { ...field, kind: `one of ${types.map(({ name }) => name).join(', ')}` };
+    return field.name === 'params'
+      ? { ...field, meaning: 'The parameters of the type:', members: types }
+      : field;
+  });
 }
 
-type Field = readonly [path: string, kind: string, meaning: string | Markup];
+interface Field {
+  /** Where links lead to it. */
+  readonly id?: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly meaning: string | Markup;
+  /** Those of the object, or of each object of the list. */
+  readonly members?: readonly Field[];
+}
 
-const DEPTH_MAX = 3;
-
-/** The members of an object, and those of the objects in it, by their paths. */
-function fieldsOf(schema: Schema, document: OpenApiDocument, prefix: string, depth = 0): Field[] {
+function fieldsOf(schema: Schema, document: OpenApiDocument): Field[] {
   const required = (schema['required'] as string[] | undefined) ?? [];
   const members = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
-  return members.flatMap(([name, member]): Field[] => {
-    const path = prefix === '' ? name : `${prefix}.${name}`;
+  return members.map(([name, member]): Field => {
     const named = refOf(member);
-    if (named !== undefined && COMMON_SCHEMAS.includes(named))
-      return [[path, 'object', html`The same in all answers: <a href="/docs/common#${name}">${name}</a>.`]];
     const found = resolved(member, document);
-    const kind = valuesText(found) + (required.includes(name) || prefix === '' ? '' : ', optional');
-    const own: Field = [path, kind, String(member['description'] ?? found['description'] ?? '')];
+    const kind = valuesText(found) + (required.includes(name) ? '' : ', optional');
+    if (named !== undefined && COMMON_SCHEMAS.includes(named))
+      return {
+        name,
+        kind,
+        meaning: html`The same in all answers: <a href="/docs/common#${name}">${name}</a>.`,
+      };
     const inner = found['type'] === 'array' ? resolved((found['items'] ?? {}) as Schema, document) : found;
-    const below = found['type'] === 'array' ? `${path}[]` : path;
-    return depth === DEPTH_MAX ? [own] : [own, ...fieldsOf(inner, document, below, depth + 1)];
+    const meaning = String(member['description'] ?? found['description'] ?? '');
+    return { name, kind, meaning, members: fieldsOf(inner, document) };
   });
 }
 
@@ -262,17 +277,37 @@ function resolved(schema: Schema, document: OpenApiDocument): Schema {
   return name === undefined ? schema : componentsOf(document, 'schemas')[name];
 }
 
+/** More than this many members of a member are folded. */
+const MEMBERS_SHOWN_MAX = 10;
+
 function fieldList(fields: readonly Field[]): Markup {
-  return html`<dl class="params">${fields.map(
-    ([path, kind, meaning]) =>
-      html`<div><dt><code>${path}</code></dt><dd><span class="kind">${kind}.</span> ${meaning}</dd></div>`,
-  )}</dl>`;
+  return html`<dl class="params">${fields.map(({ id, name, kind, meaning, members = [] }) => {
+    const place = id === undefined ? null : html` id="${id}"`;
+    const shown = typeof meaning === 'string' ? prose(meaning) : meaning;
+    return html`<div${place}><dt><code>${name}</code></dt><dd><span class="kind">${kind}.</span> ${shown}</dd>${folded(members)}</div>`;
+  })}</dl>`;
+}
+
+function folded(members: readonly Field[]): Markup | null {
+  if (members.length === 0) return null;
+  const count = countOf(members);
+  const open = count > MEMBERS_SHOWN_MAX ? null : html` open`;
+  return html`<dd><details${open}><summary>${count} ${count === 1 ? 'member' : 'members'}</summary>${fieldList(members)}</details></dd>`;
+}
+
+function countOf(fields: readonly Field[]): number {
+  return fields.reduce((sum, { members = [] }) => sum + 1 + countOf(members), 0);
+}
+
+/** Text with code between backticks. */
+function prose(text: string): Content[] {
+  return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 
 /** The members of an answer; of several forms the first. */
 function answerFields(schema: Schema, document: OpenApiDocument): Field[] {
   const [first = schema] = (schema['anyOf'] as Schema[] | undefined) ?? [];
-  return fieldsOf(resolved(first, document), document, '');
+  return fieldsOf(resolved(first, document), document);
 }
 
 function answerSection(operation: Operation, document: OpenApiDocument): Markup {
@@ -282,7 +317,7 @@ function answerSection(operation: Operation, document: OpenApiDocument): Markup 
   const others = Object.keys(responses[content.status].content ?? {}).filter((each) => each !== content.type);
   const fields = answerFields(content.schema, document);
   return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
-<p><strong>${content.status}</strong> as <code>${content.type}</code>. ${responses[content.status].description}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${others.map((each, i) => html`${i === 0 ? '' : ', '}<code>${each}</code>`)}.`}</p>
+<p><strong>${content.status}</strong> as <code>${content.type}</code>. ${prose(responses[content.status].description)}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${others.map((each, i) => html`${i === 0 ? '' : ', '}<code>${each}</code>`)}.`}</p>
 ${content.example === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${typeof content.example === 'string' ? content.example : prettyJson(content.example)}</code></pre></div>`}
 ${fields.length === 0 ? (content.schema['description'] === undefined ? null : html`<p>${String(content.schema['description'])}</p>`) : fieldList(fields)}</section>`;
 }
@@ -295,23 +330,26 @@ function errorSection({ responses }: Operation): Markup | null {
   if (codes.length === 0) return null;
   const own = codes.filter((code) => !ORDINARY_ERRORS.includes(code));
   const ordinary = codes.filter((code) => ORDINARY_ERRORS.includes(code));
+  const list = fieldList(
+    own.map((code) => ({ name: code, kind: String(ERRORS[code].status), meaning: ERRORS[code].message })),
+  );
   return html`<section aria-labelledby="errors"><h2 id="errors">Errors</h2>
-${own.length === 0 ? null : html`<dl class="params">${own.map((code) => html`<div id="error-${code}"><dt><code>${code}</code> <span class="kind">${ERRORS[code].status}</span></dt><dd>${ERRORS[code].message}</dd></div>`)}</dl>`}
+${own.length > MEMBERS_SHOWN_MAX ? html`<details><summary>${own.length} errors of this call</summary>${list}</details>` : list}
 <p>And those that many calls can answer: ${ordinary.map((code, i) => html`${i === 0 ? '' : ', '}<a href="/docs/errors#${code}"><code>${code}</code></a>`)}.</p></section>`;
 }
 
 /** What the search knows of the reference: each call with the members that it takes and answers, and what calls share. */
 export function referenceEntries(document: OpenApiDocument): SearchEntry[] {
-  const words = (fields: readonly Field[]) => fields.map(([path, , meaning]) => `${path} ${String(meaning)}`);
+  const words = (fields: readonly Field[]): string[] =>
+    fields.flatMap(({ name, meaning, members = [] }) => [`${name} ${String(meaning)}`, ...words(members)]);
   const calls = operationGroups(document).flatMap(({ operations }) =>
     operations.flatMap((operation) => {
       const { operationId, method, path, summary, parameters = [], requestBody, responses } = operation;
       const page = `/docs/api/${operationId}`;
       const place = `${method} ${path}`;
-      const taken = requestBody === undefined ? [] : shapesOf(requestBody.content['application/json'].schema);
       const answer = contentOf(responses);
       const members = [
-        ...taken.flatMap((shape) => fieldsOf(shape, document, '')),
+        ...(requestBody === undefined ? [] : bodyFields(requestBody.content, document)),
         ...(answer === undefined ? [] : answerFields(answer.schema, document)),
       ];
       const own = parameters.filter(({ name }) => !COMMON_NAMES.includes(name));
@@ -334,7 +372,7 @@ export function referenceEntries(document: OpenApiDocument): SearchEntry[] {
     ...calls,
     ...parameters.map(({ name, description }) => shared(name, name, description)),
     ...members.map(([id, fields]) => shared(id, `Members of ${id}`, words(fields).join(' '))),
-    ...headers.map(([name, , meaning]) => shared('headers', name, meaning)),
+    ...headers.map(({ name, meaning }) => shared('headers', name, String(meaning))),
   ];
 }
 

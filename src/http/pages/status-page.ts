@@ -2,7 +2,7 @@ import { grouped } from '../../core/figures.ts';
 import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
-import { type Content, html, type Markup } from './layout.ts';
+import { type Content, html, type Markup, time } from './layout.ts';
 import { figuresPlot, plot } from './plots.ts';
 import { originWords, sourceBanner } from './source-banner.ts';
 
@@ -74,8 +74,8 @@ export interface StatusPoint {
 export function statusMain(facts: StatusFacts): Markup {
   const span = spanOf(facts.atMs, facts.startedAtMs);
   return html`<h1>Status</h1>
-<p class="lead">Version ${facts.version}, running since <time datetime="${isoOf(facts.startedAtMs)}">${utcText(facts.startedAtMs)}</time>.
-Figures as of <span id="as-of">${isoOf(facts.atMs).slice(0, 19).replace('T', ' ')} UTC</span><span id="freshness">; reload for newer ones.</span></p>
+<p class="lead">Version ${facts.version}, running since ${time(facts.startedAtMs)}.
+Figures as of <span id="as-of">${time(facts.atMs)}</span><span id="freshness">; reload for newer ones.</span></p>
 ${sourceBanner(facts)}
 ${statusBanner(facts)}
 <section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts)}</section>
@@ -123,7 +123,7 @@ function sourceList({ sources }: StatusFacts): Markup {
     const last =
       lastLot === null
         ? html`, no lot yet`
-        : html`, <a href="/lots/${lastLot.id}">newest lot</a> <time datetime="${isoOf(lastLot.atMs)}">${utcText(lastLot.atMs)}</time>`;
+        : html`, <a href="/lots/${lastLot.id}">newest lot</a> ${time(lastLot.atMs)}`;
     return html`<div><dt><code>${name}</code></dt>
 <dd><strong class="tone ${works ? 'good' : 'bad'}">${state}</strong>, ${originWords(source)}${given}${last}</dd></div>`;
   })}</dl>`;
@@ -297,12 +297,4 @@ function worst(statuses: readonly HealthStatus[]): HealthStatus | 'none' {
   if (statuses.length === 0) return 'none';
   if (statuses.includes('fail')) return 'fail';
   return statuses.includes('warn') ? 'warn' : 'pass';
-}
-
-function isoOf(atMs: number): string {
-  return new Date(atMs).toISOString();
-}
-
-function utcText(atMs: number): string {
-  return `${isoOf(atMs).slice(0, 16).replace('T', ' ')} UTC`;
 }

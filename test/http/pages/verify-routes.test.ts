@@ -28,7 +28,7 @@ describe('the page of a certificate', () => {
     assert.equal(status, 200);
     const facts = [
       certificate.id,
-      certificate.issued_at,
+      `${certificate.issued_at.slice(0, 19).replace('T', ' ')} UTC`,
       certificate.request_id,
       ...Object.values(certificate.hashes),
       certificate.provenance.lots[0].id,

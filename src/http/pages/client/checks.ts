@@ -137,13 +137,16 @@ function report({ verification, subject, status }: Checked): BrowserElement[] {
   const { checks, notCovered } = verification;
   const isDraw = verification.ok && 'standing' in verification;
   const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
-  const shown = [verdict, list(checks)];
+  const details = made('details');
+  details.className = 'exact';
+  if (checks.some((check) => !check.ok)) details.setAttribute('open', '');
+  details.append(made('summary', 'What was checked'), list(checks));
   if (notCovered.length > 0) {
     const hint = made('p', `No certificate speaks of: ${notCovered.join(', ')}.`);
     hint.className = 'hint';
-    shown.push(hint);
+    details.append(hint);
   }
-  return shown;
+  return [verdict, details];
 }
 
 /** What is shown when nothing could be checked. */

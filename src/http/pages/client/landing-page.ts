@@ -1,4 +1,5 @@
 import { member } from '../../../certificate/members.ts';
+import { prettyJson } from '../code-samples.ts';
 import { element, made, page } from './browser.ts';
 import { attempt, checkedAnswer, sampleAnswer } from './checks.ts';
 import { offerCopies } from './copy.ts';
@@ -18,12 +19,9 @@ if (page.getElementById('die-button') !== null) {
       const die = element('die');
       die.setAttribute('data-value', String(value));
       die.setAttribute('aria-label', `The die shows ${value}`);
-      element('die-answer').textContent = JSON.stringify(answer, undefined, 2);
+      element('die-answer').textContent = prettyJson(answer);
       checks.replaceChildren(made('p', 'Checking …'));
-      const [banner, ...details] = await checkedAnswer(answer);
-      const box = made('details');
-      box.append(made('summary', 'What was checked'), ...details);
-      return [banner, box];
+      return checkedAnswer(answer);
     });
   });
 }

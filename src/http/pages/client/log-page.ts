@@ -1,7 +1,8 @@
 import { checkFinding } from '../../../certificate/finding.ts';
 import { type FollowState, pollLog } from '../../../certificate/follow.ts';
 import { LogDoubt, LogUnavailable, type ReadPath } from '../../../certificate/log-source.ts';
-import { member, text, timeText } from '../../../certificate/members.ts';
+import { member, text } from '../../../certificate/members.ts';
+import { utcTime } from '../../../core/figures.ts';
 import { banner, element, made } from './browser.ts';
 
 /*
@@ -101,7 +102,7 @@ async function pollOnce(origin: string): Promise<boolean> {
   const isKept = keepSeen(origin, { sinceMs, state });
   element('finding').hidden = true;
   showState({ sinceMs, state }, size, atS);
-  const at = new Date(nowMs).toISOString();
+  const at = utcTime(nowMs);
   if (isStale)
     tell('wait', 'An older state was shown.', `It is part of what was seen before. Read at ${at}.`);
   else if (!isKept)
@@ -116,7 +117,7 @@ async function pollOnce(origin: string): Promise<boolean> {
     tell(
       'good',
       'The log only grew.',
-      `Read at ${at}; compared with what was seen since ${timeOf(sinceMs)}.`,
+      `Read at ${at}; compared with what was seen since ${utcTime(sinceMs)}.`,
     );
   return true;
 }
@@ -128,9 +129,9 @@ function showState({ sinceMs, state }: Seen, size: number, atS: number): void {
     origin: text(member(state.keys, 'origin')) ?? '',
     keys: ids.join(', '),
     size: size.toLocaleString('en-US'),
-    signed: timeText(atS),
+    signed: utcTime(atS * 1_000),
     lots: Object.keys(state.lots).length.toLocaleString('en-US'),
-    since: timeOf(sinceMs),
+    since: utcTime(sinceMs),
   };
   for (const [id, value] of Object.entries(values)) element(id).textContent = value;
   const items = state.withdrawals.map((leaf) => {
@@ -180,10 +181,6 @@ function kept<T>(use: (storage: typeof browser.localStorage) => T): T | false {
 
 function keyOf(origin: string): string {
   return `qrn-log ${origin}`;
-}
-
-function timeOf(atMs: number): string {
-  return new Date(atMs).toISOString();
 }
 
 function tell(kind: 'good' | 'wait' | 'bad', title: string, told: string): void {
