@@ -8,7 +8,14 @@ import { promisify } from 'node:util';
 import { QrnClient } from '../../clients/typescript/src/client.ts';
 import { QrnError } from '../../clients/typescript/src/error.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { type FakeReply, type FakeRequest, FakeService, someAnswer, someError } from './fake-service.ts';
+import {
+  type FakeReply,
+  type FakeRequest,
+  FakeService,
+  someAnswer,
+  someError,
+  someOctets,
+} from './fake-service.ts';
 
 /** clients/conformance.json: one script of a server, which every client replays. */
 interface Case {
@@ -33,6 +40,7 @@ type KitReply =
   | 'cut in the body'
   | 'hang'
   | { readonly answer: object; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly int32: readonly number[] }
   | {
       readonly error: string;
       readonly status: number;
@@ -142,6 +150,7 @@ function checkRequests({ replies, sent = [], keys }: Case, requests: readonly Fa
 function replyOf(reply: KitReply): FakeReply {
   if (typeof reply === 'string') return reply;
   if ('error' in reply) return someError(reply.status, reply.error, reply.headers, reply.details);
+  if ('int32' in reply) return someOctets(Int32Array.from(reply.int32));
   if (!('answer' in reply)) return reply;
   const answer = someAnswer(reply.answer) as Exclude<FakeReply, string>;
   return { ...answer, headers: { ...answer.headers, ...reply.headers } };
@@ -160,13 +169,9 @@ async function replayHere(fake: FakeService): Promise<Replayed> {
       });
       const { idempotency_key: idempotencyKey, ...last } = (given.at(-1) ?? {}) as Record<string, unknown>;
       const named = typeof given.at(-1) === 'object' ? [...given.slice(0, -1), camel(last)] : given;
-      const method = client[camelWord(name) as 'integers'].bind(client) as (
-        ...args: unknown[]
-      ) => Promise<unknown>;
+      const options = idempotencyKey === undefined ? [] : [{ idempotencyKey }];
       try {
-        return {
-          gives: shown(await method(...named, ...(idempotencyKey === undefined ? [] : [{ idempotencyKey }]))),
-        };
+        return { gives: await shown(methodOf(client, name)(...named, ...options)) };
       } catch (error) {
         if (error instanceof QrnError) return { fails: told(error) };
         throw error;
@@ -176,16 +181,38 @@ async function replayHere(fake: FakeService): Promise<Replayed> {
   return { outcomes: await Promise.all(outcomes), warnings };
 }
 
+/** The method that the kit names, e.g. `draws.create`. */
+function methodOf(client: QrnClient, name: string): (...args: readonly unknown[]) => unknown {
+  const [method, place] = name.split('.').reverse();
+  const owner = (place === undefined ? client : client[place as 'draws']) as object;
+  return (owner[camelWord(method) as keyof typeof owner] as () => unknown).bind(owner);
+}
+
 function camelWord(name: string): string {
   return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** The members as this client names them, or bytes. */
 function camel(members: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(members).map(([name, value]) => [camelWord(name), value]));
+  if (typeof members['hex'] === 'string') return Uint8Array.from(Buffer.from(members['hex'], 'hex'));
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [camelWord(name), isHex(value) ? camel(value) : value]),
+  );
+}
+
+function isHex(value: unknown): value is { readonly hex: string } {
+  return typeof value === 'object' && value !== null && 'hex' in value;
 }
 
 /** What the Python client gives in the place of an answer. */
-function shown(answer: unknown): unknown {
+async function shown(coming: unknown): Promise<unknown> {
+  if (typeof coming === 'object' && coming !== null && Symbol.asyncIterator in coming) {
+    const values: unknown[] = [];
+    for await (const { data } of coming as ReturnType<QrnClient['stream']['integers']>)
+      values.push(...data.values);
+    return values;
+  }
+  const answer = await coming;
   if (answer instanceof Uint8Array) return Buffer.from(answer).toString();
   const { data } = answer as { data?: { values?: unknown; items?: unknown } };
   return data === undefined ? answer : (data.values ?? data.items ?? data);

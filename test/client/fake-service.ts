@@ -123,6 +123,30 @@ export function someAnswer(data: object = { values: [1], count: 1 }): FakeReply 
   };
 }
 
+/** An answer in octets, its metadata in its header fields. */
+export function someOctets(values: Uint8Array | Int32Array | Float64Array): FakeReply {
+  return { status: 200, headers: OCTET_FIELDS, body: new Uint8Array(values.buffer) };
+}
+
+export const OCTET_FIELDS = {
+  'Content-Type': 'application/octet-stream',
+  'X-Entropy-Mode': 'quantum-seeded',
+  'X-Entropy-Origin': 'simulated',
+  'X-Quantum-Backend': 'simulator',
+  'X-Lang-Circuit': 'h',
+  'X-Lang-Version': '1',
+  'X-NIST-Verified': 'true',
+  'X-Request-ID': '019a0000-0000-7000-8000-000000000000',
+  'X-Quantum-Credits-Remaining': '5',
+  'X-Quantum-Credits-Used': '0',
+  'X-Certificate-ID': 'cert_x',
+  'X-Certificate-Salt': '00',
+  'X-Verify-URL': 'http://qrn.example/verify/cert_0',
+  'X-Timestamp': '2026-11-22T00:00:00.000Z',
+  'X-Processing-Time-Ms': '1',
+  'X-Entropy-Consumed-Bytes': '8',
+} as const;
+
 export function someError(
   status: number,
   code: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { Random, type RandomOptions } from '../../clients/typescript/src/random.ts';
-import { planWords, wordAt } from '../../clients/typescript/src/uniform.ts';
+import { planWords } from '../../clients/typescript/src/uniform.ts';
 import { keystream } from '../values/keystream.ts';
 import { KnownBytes } from './byte-client.ts';
 
@@ -18,9 +18,11 @@ function plainReader(stream: Uint8Array): (span: number) => number {
   return (span) => {
     const { bytes, limit } = planWords(span);
     for (;;) {
-      const word = wordAt(stream, at, bytes);
+      let word = 0n; // most significant byte first; seven bytes give 53 bits
+      for (const byte of stream.subarray(at, at + bytes)) word = (word << 8n) | BigInt(byte);
+      if (bytes === 7) word &= 2n ** 53n - 1n;
       at += bytes;
-      if (word < limit) return word % span;
+      if (word < limit) return Number(word) % span;
     }
   };
 }

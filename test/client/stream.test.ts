@@ -3,25 +3,7 @@ import { before, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { QrnClient, type QrnClientOptions } from '../../clients/typescript/src/client.ts';
 import { ON_NODE, TestServer } from '../support/server.ts';
-
-const FIELDS = {
-  'Content-Type': 'application/octet-stream',
-  'X-Entropy-Mode': 'quantum-seeded',
-  'X-Entropy-Origin': 'simulated',
-  'X-Quantum-Backend': 'simulator',
-  'X-Lang-Circuit': 'h',
-  'X-Lang-Version': '1',
-  'X-NIST-Verified': 'true',
-  'X-Request-ID': '019a0000-0000-7000-8000-000000000000',
-  'X-Quantum-Credits-Remaining': '5',
-  'X-Quantum-Credits-Used': '0',
-  'X-Certificate-ID': 'cert_x',
-  'X-Certificate-Salt': '00',
-  'X-Verify-URL': 'http://qrn.example/verify/cert_0',
-  'X-Timestamp': '2026-11-22T00:00:00.000Z',
-  'X-Processing-Time-Ms': '1',
-  'X-Entropy-Consumed-Bytes': '8',
-};
+import { OCTET_FIELDS } from './fake-service.ts';
 
 interface Asked {
   readonly count: number;
@@ -48,7 +30,7 @@ function scripted(options: QrnClientOptions = {}) {
         asked.push({
           ...{ count, key: headers['Idempotency-Key'], signal },
           answer: (value) =>
-            resolve(new Response(new Int32Array(count).fill(value), { status: 200, headers: FIELDS })),
+            resolve(new Response(new Int32Array(count).fill(value), { status: 200, headers: OCTET_FIELDS })),
           refuse: (status, code) =>
             resolve(
               Response.json({ error: { code, message: 'no', status, request_id: 'req_x' } }, { status }),
@@ -122,31 +104,6 @@ describe('a stream', () => {
     await settle();
     assert.equal(asked.length, 3, 'what came behind it is given up');
     assert.equal((await stream.next()).done, true);
-  });
-
-  it('goes on without keys when no more answers are kept, unless a lost block would cost something', async () => {
-    const { client, asked } = scripted();
-    const stream = client.stream.integers({ total: 4, ...SIZE });
-    const next = stream.next();
-    await settle();
-    asked[0].refuse(429, 'idempotency_full');
-    await settle();
-    asked[1].answer(1);
-    await next;
-    const last = stream.next();
-    await settle();
-    asked[2].answer(1);
-    await last;
-    assert.deepEqual(
-      asked.map(({ key }) => key === undefined),
-      [false, true, true],
-    );
-    const pure = scripted();
-    const refused = pure.client.stream.integers({ total: 4, ...SIZE, entropyMode: 'pure' }).next();
-    await settle();
-    pure.asked[0].refuse(429, 'idempotency_full');
-    await assert.rejects(refused, { code: 'idempotency_full' });
-    assert.equal(pure.asked.length, 1);
   });
 
   it('ends what is under way when the loop is left, and when its caller aborts', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { planWords, SPAN_MAX, wordAt } from '../../clients/typescript/src/uniform.ts';
+import { planWords, SPAN_MAX } from '../../clients/typescript/src/uniform.ts';
 
 const wordsOf = (bytes: number): bigint => (bytes === 7 ? 2n ** 53n : 256n ** BigInt(bytes));
 
@@ -12,28 +12,6 @@ function cost(span: bigint, bytes: number): { over: bigint; under: bigint } {
 }
 
 describe('planWords', () => {
-  it('keeps as many words of one and two bytes for each result: all of them, counted', () => {
-    for (const span of [
-      2, 3, 6, 7, 10, 52, 100, 128, 200, 255, 256, 257, 1000, 4096, 10_000, 65_535, 65_536,
-    ]) {
-      const { bytes, limit } = planWords(span);
-      if (bytes > 2) continue;
-      const counts = new Uint32Array(span);
-      const word = new Uint8Array(2);
-      for (let w = 0; w < 256 ** bytes; w++) {
-        word[0] = bytes === 2 ? w >> 8 : w;
-        word[1] = w;
-        const read = wordAt(word, 0, bytes);
-        assert.equal(read, w);
-        if (read < limit) counts[read % span]++;
-      }
-      assert.ok(
-        counts.every((count) => count === counts[0] && count > 0),
-        `${span}`,
-      );
-    }
-  });
-
   it('keeps whole multiples of the span, from the words that cost the fewest bytes', () => {
     const spans = fc.oneof(
       fc.integer({ min: 2, max: 70_000 }),
@@ -65,23 +43,5 @@ describe('planWords', () => {
     assert.deepEqual(planWords(SPAN_MAX), { span: SPAN_MAX, bytes: 7, limit: SPAN_MAX });
     for (const span of [0, -1, Number.NaN, 2 ** 54, Infinity])
       assert.throws(() => planWords(span), RangeError);
-  });
-});
-
-describe('wordAt', () => {
-  it('reads the most significant byte first, and 53 bits of seven bytes', () => {
-    const bytesAndAt = fc.tuple(
-      fc.uint8Array({ minLength: 12, maxLength: 12 }),
-      fc.nat(5),
-      fc.integer({ min: 1, max: 7 }),
-    );
-    fc.assert(
-      fc.property(bytesAndAt, ([bytes, at, length]) => {
-        let twin = 0n;
-        for (const byte of bytes.subarray(at, at + length)) twin = (twin << 8n) | BigInt(byte);
-        if (length === 7) twin &= 2n ** 53n - 1n;
-        assert.equal(BigInt(wordAt(bytes, at, length)), twin);
-      }),
-    );
   });
 });

@@ -15,11 +15,22 @@ from qrn_client import AsyncQrnClient, QrnClient, QrnError
 
 
 def call_of(client: Any, case: Dict[str, Any]) -> Any:
-    """Begins the call of a case: a value of QrnClient, an awaitable of AsyncQrnClient."""
+    """Begins the call of a case: a value of QrnClient, an awaitable of AsyncQrnClient, or the blocks of a stream."""
     name, *given = case["call"]
+    given = [value_of(each) for each in given]
     named: Dict[str, Any] = given.pop() if given and isinstance(given[-1], dict) else {}
+    place, _, method = name.rpartition(".")
+    if place == "stream":
+        return client.stream(method, **named)
     params = named.pop("params", {})
-    return getattr(client, name)(*given, **named, **params)
+    return getattr(client.draws if place else client, method)(*given, **named, **params)
+
+
+def value_of(given: Any) -> Any:
+    """Bytes, and members that are bytes, for what the kit writes in hex."""
+    if not isinstance(given, dict):
+        return given
+    return bytes.fromhex(given["hex"]) if "hex" in given else {name: value_of(each) for name, each in given.items()}
 
 
 def client_of(kind: Any, url: str, place: int, case: Dict[str, Any]) -> Any:
@@ -39,7 +50,8 @@ def told(value: Any) -> Dict[str, Any]:
 def sync_outcome(url: str, numbered: Tuple[int, Dict[str, Any]]) -> Dict[str, Any]:
     with client_of(QrnClient, url, *numbered) as client:
         try:
-            return told(call_of(client, numbered[1]))
+            came = call_of(client, numbered[1])
+            return told([value for block in came for value in block.values] if hasattr(came, "__next__") else came)
         except QrnError as error:
             return told(error)
 
@@ -47,7 +59,9 @@ def sync_outcome(url: str, numbered: Tuple[int, Dict[str, Any]]) -> Dict[str, An
 async def async_outcome(url: str, place: int, case: Dict[str, Any]) -> Dict[str, Any]:
     async with client_of(AsyncQrnClient, url, place, case) as client:
         try:
-            return told(await call_of(client, case))
+            came = call_of(client, case)
+            is_stream = hasattr(came, "__aiter__")
+            return told([value async for block in came for value in block.values] if is_stream else await came)
         except QrnError as error:
             return told(error)
 

@@ -74,7 +74,7 @@ export class TimeoutExceededError extends ConnectionFailedError {}
 /** `invalid_answer`: what came is not an answer of the service, such as a proxy's page. */
 export class InvalidAnswerError extends QrnError {}
 
-/** The request is wrong and will be wrong again: 400, 405, 406, 413, 415, 431. */
+/** The request is wrong and will be wrong again: 400, 405, 406, 413, 415, 431, and 409 of a draw. */
 export class InvalidRequestError extends QrnError {}
 
 /** 401: there is no API key, or it is mistyped, expired or revoked. */
@@ -89,10 +89,7 @@ export class PermissionDeniedError extends QrnError {}
 /** 404 */
 export class NotFoundError extends QrnError {}
 
-/**
- * 409 and 422: the Idempotency-Key is of a request that still runs, or was used for another request; or a committed draw
- * has ended (`draw_ended`) or is due (`draw_due`).
- */
+/** 409 and 422: the Idempotency-Key is of a request that still runs, or was used for another request. */
 export class IdempotencyError extends QrnError {}
 
 /** 429: `rate_limited` by the minute, `quota_exceeded` by the month. */
@@ -128,5 +125,6 @@ export function clientError(code: ClientErrorCode, facts: QrnErrorFacts): QrnErr
 export function serviceError(code: string, facts: QrnErrorFacts & { readonly status: number }): QrnError {
   const { status } = facts;
   if (status >= 500) return new ServiceError(code, facts);
+  if (code === 'draw_ended' || code === 'draw_due') return new InvalidRequestError(code, facts); // no matter of a key
   return new (STATUS_ERRORS[status] ?? InvalidRequestError)(code, facts);
 }
