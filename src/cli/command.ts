@@ -238,6 +238,8 @@ export function group(path: string, summary: string, commands: readonly Command[
           throw isUnknown ? new UsageError(`${oneLine(error)}; ${known}`) : error;
         });
         if (word === '--') throw new UsageError(`-- stands in the place of a command; ${known}`);
+        const helped = word === 'help' && commands.find(({ name }) => name === rest[0]);
+        if (helped) return helped.run(['--help'], context);
         parser.parse(word === 'help' ? ['--help'] : args, { from: 'user' });
         return 0;
       });

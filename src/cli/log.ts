@@ -93,7 +93,10 @@ async function sealRest(context: CommandContext): Promise<void> {
 function keysFolder(context: CommandContext): string {
   const { dataDir } = loadSettings(context.environment);
   const path = join(dataDir, 'keys');
-  if (!existsSync(path)) throw new CommandError(`there are no keys in ${path}`);
+  if (!existsSync(path))
+    throw new CommandError(
+      `there are no keys in ${path}: set QRN_DATA_DIR to the data folder of the service, which makes them when it starts`,
+    );
   requireOwnFolder(context);
   return path;
 }

@@ -80,6 +80,7 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
   ['--help', 0, BOX_HELP],
   ['-h', 0, BOX_HELP],
   ['help', 0, BOX_HELP],
+  ['help copy', 0, COPY_HELP],
   ['', 2, '', 'qrn box: a command is missing; the commands are copy; see qrn box --help\n'],
   [
     '-- copy',

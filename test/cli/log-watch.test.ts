@@ -140,7 +140,14 @@ describe('qrn log watch', () => {
     const kept = readFileSync(state, 'utf8');
     const { context, said } = recorded({}, service.world.clock);
     const findingPath = `${state}.finding.json`;
-    const watcher = new LogWatcher({ url, statePath: state, findingPath, asJson: true, context });
+    const watcher = new LogWatcher({
+      url,
+      statePath: state,
+      findingPath,
+      asJson: true,
+      isOnce: false,
+      context,
+    });
     await service.grow(5);
     service.lies.set('/log/tile/0/000.p/27', () => new Uint8Array(27 * 32));
     assert.deepEqual([await watcher.poll(), await watcher.poll()], ['doubt', 'doubt']);
@@ -159,14 +166,24 @@ describe('qrn log watch', () => {
   });
 
   it('says once that a log cannot be read, and counts its polls', async (t) => {
-    const { service, url, state } = await scene(t);
+    const { service, url, state, watch } = await scene(t);
     const { context, said } = recorded({}, service.world.clock);
-    const watcher = new LogWatcher({ url, statePath: state, findingPath: 'x', asJson: false, context });
+    const watcher = new LogWatcher({
+      url,
+      statePath: state,
+      findingPath: 'x',
+      asJson: false,
+      isOnce: false,
+      context,
+    });
     service.lies.set('/log/checkpoint', () => {
       throw new LogUnavailable('away');
     });
     assert.deepEqual([await watcher.poll(), await watcher.poll()], ['unavailable', 'unavailable']);
     assert.equal(said.talk, `${url}: /log/checkpoint answered 404; trying again\n`);
+    const once = await watch(url);
+    assert.deepEqual([once.status, once.out], [1, '']);
+    assert.match(once.talk, /answered 404; is this the address of a service that runs\?\n$/);
     assert.ok(!existsSync(state));
     service.lies.clear();
     assert.equal(await watcher.poll(), 'ok');

@@ -61,7 +61,7 @@ describe('qrn log', () => {
     assert.deepEqual(await qrn('rotate-key'), {
       status: 1,
       out: '',
-      talk: `qrn log rotate-key: there are no keys in ${keysPath}\n`,
+      talk: `qrn log rotate-key: there are no keys in ${keysPath}: set QRN_DATA_DIR to the data folder of the service, which makes them when it starts\n`,
     });
     await (await openTestLedger(there)).close();
     assert.match((await qrn('show')).talk, /^qrn log show: there is no log yet[^\n]*\n$/);

@@ -89,12 +89,6 @@ describe('qrn verify with files', () => {
     assert.match(talk, /--certificate does not go with a draw/);
   });
 
-  it('names a withdrawn lot', async () => {
-    const { status, out } = await runCommand(verify, offline(await scene({ revoked: 'detector fault' })));
-    assert.equal(status, 1);
-    assert.match(out, /^FAILED {2}status +A lot was withdrawn: detector fault\.$/m);
-  });
-
   it('keeps what a certificate says to one line, whatever it would tell the terminal', async () => {
     const s = await scene({ revoked: 'a fault\n\u001b[2Aok \u202edetfiw\u009b2K' });
     const { status, out } = await runCommand(verify, offline(s));

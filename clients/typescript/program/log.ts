@@ -108,6 +108,7 @@ const watch = action({
       statePath: state,
       findingPath: finding ?? `${state}.finding.json`,
       asJson: asJson === true,
+      isOnce: isOnce === true,
       context,
     });
     if (isOnce) return (await watcher.poll()) === 'ok' ? 0 : 1;
@@ -165,6 +166,8 @@ interface WatcherOptions {
   readonly statePath: string;
   readonly findingPath: string;
   readonly asJson: boolean;
+  /** There is no further poll. */
+  readonly isOnce: boolean;
   readonly context: CommandContext;
 }
 
@@ -213,10 +216,12 @@ export class LogWatcher {
   }
 
   #tellTrouble(error: unknown, signal: AbortSignal | undefined): PollOutcome {
-    const { url, asJson, context } = this.#options;
+    const { url, asJson, isOnce, context } = this.#options;
     if (error instanceof LogUnavailable) {
       if (signal?.aborted !== true && this.#trouble === '')
-        context.talk(`${url}: ${error.message}; trying again\n`);
+        context.talk(
+          `${url}: ${error.message}; ${isOnce ? 'is this the address of a service that runs?' : 'trying again'}\n`,
+        );
       this.#trouble ||= error.message;
       return 'unavailable';
     }
