@@ -46,21 +46,6 @@ function outputEntropyDeficit(nIn: number, nOut: number, nw: number, hIn: number
   return Math.log1p(Math.max(psiExcess, omegaExcess)) / Math.LN2;
 }
 
-/** Output_Entropy of SP 800-90B §3.1.5.1.2, in bits. */
-function outputEntropy(nIn: number, nOut: number, nw: number, hIn: number): number {
-  return Math.min(nOut, nw) - outputEntropyDeficit(nIn, nOut, nw, hIn);
-}
-
-test('Output_Entropy has its known figures for 512 bits into SHA-256', () => {
-  assert.equal(outputEntropy(512, 256, 256, 128), 128);
-  assert.equal(outputEntropy(512, 256, 256, 256), 255);
-  assert.equal(outputEntropy(512, 256, 256, 320), 256);
-  const near = (actual: number, expected: number) =>
-    assert.ok(Math.abs(actual / expected - 1) < 0.005, `${actual}`);
-  near(outputEntropyDeficit(512, 256, 256, 320), 7.82e-20);
-  near(outputEntropyDeficit(512, 256, 256, 512), 8.0e-38);
-});
-
 test('a block is full entropy: at least 1 - 2^-32 bits in every bit (SP 800-90C)', async () => {
   await fc.assert(
     fc.asyncProperty(fc.double({ min: 0.05, max: 1, noNaN: true }), async (h) => {
@@ -122,16 +107,6 @@ test('rawBitsFor is just enough', async () => {
     ),
     { numRuns: 200 },
   );
-});
-
-test('other work has its turn meanwhile', async () => {
-  let turns = 0;
-  let isDone = false;
-  const work = () => ++turns && !isDone && setImmediate(work);
-  setImmediate(work);
-  await condition(raw(40 * 1025), 320 * 1025, 1);
-  isDone = true;
-  assert.ok(turns >= 2, `${turns} turns in 1,025 blocks`);
 });
 
 test('condition throws for a min-entropy outside (0, 1] and for more bits than there are', async () => {

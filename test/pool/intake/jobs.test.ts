@@ -395,61 +395,29 @@ describe('raw results that the provider does not delete', () => {
 });
 
 describe('a store that fails', () => {
-  it('leaves one job, charged once, when the store fails in the middle of an intention', async () => {
-    for (const isMade of [false, true]) {
-      const provider = new JobDouble();
-      const { watched, service, spent } = world(provider);
-      let failures = 1;
-      const store = withCalls(watched, {
-        openJob: (openJob) => async (job, limits) => {
-          if (failures-- <= 0) return openJob(job, limits);
-          if (isMade) await openJob(job, limits);
-          throw new Error('the disk is away');
-        },
-      });
-      const { readLot } = service(store);
-      await assert.rejects(readLot(), /the disk is away/);
-      assert.equal(provider.started, 0);
-      await readLot();
-      assert.equal(provider.started, 1);
-      assert.equal(await spent(), 0.5);
-    }
-  });
-
-  it('submits again under the same key when the store fails after a submission', async () => {
-    for (const isMade of [false, true]) {
-      const provider = new JobDouble();
-      const { watched, service, open } = world(provider);
-      let failures = 1;
-      const store = withCalls(watched, {
-        putJob: (putJob) => async (job) => {
-          if (failures-- <= 0) return putJob(job);
-          if (isMade) await putJob(job);
-          throw new Error('the disk is away');
-        },
-      });
-      const { readLot } = service(store);
-      await assert.rejects(readLot(), /the disk is away/);
-      await readLot();
-      assert.equal(provider.started, 1);
-      assert.equal(provider.keys.length, isMade ? 1 : 2);
-      assert.deepEqual(await open(), []);
-    }
-  });
-
-  it('asks the store again when it fails at the start', async () => {
-    const provider = new JobDouble();
-    const { watched, service } = world(provider);
-    let failures = 1;
-    const store = withCalls(watched, {
-      openJobs: (openJobs) => async (source) => {
-        if (failures-- > 0) throw new Error('the disk is away');
-        return openJobs(source);
-      },
+  for (const call of ['openJob', 'putJob', 'openJobs'] as const) {
+    it(`leaves one job under one key, charged once, when ${call} fails once, made or not`, async () => {
+      for (const isMade of [false, true]) {
+        const provider = new JobDouble();
+        const { watched, service, open, spent } = world(provider);
+        let failures = 1;
+        const failOnce =
+          (made: (...args: never[]) => Promise<unknown>) =>
+          async (...args: never[]) => {
+            if (failures-- <= 0) return made(...args);
+            if (isMade) await made(...args);
+            throw new Error('the disk is away');
+          };
+        const { readLot } = service(
+          withCalls(watched, { [call]: failOnce } as Parameters<typeof withCalls>[1]),
+        );
+        await assert.rejects(readLot(), /the disk is away/);
+        assert.equal(provider.started, call === 'putJob' ? 1 : 0);
+        await readLot();
+        assert.deepEqual([provider.started, new Set(provider.keys).size, await spent()], [1, 1, 0.5]);
+        assert.equal(provider.keys.length, call === 'putJob' && !isMade ? 2 : 1);
+        assert.deepEqual(await open(), []);
+      }
     });
-    const { reader, readLot, signal } = service(store);
-    await assert.rejects(reader.isOwed(signal), /the disk is away/);
-    assert.equal(await reader.isOwed(signal), false);
-    await readLot();
-  });
+  }
 });

@@ -17,7 +17,7 @@ import { onesPerChannel } from '../../../src/pool/intake/evidence/counts.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
-import { makeLot, makeSystemLot } from '../../../src/pool/intake/lots.ts';
+import { makeLot } from '../../../src/pool/intake/lots.ts';
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
 import { biasedBackend, fixedBytes, rawRead, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -53,11 +53,6 @@ async function lotOf(backend: StreamBackend, bits: number, assessor = new Script
   const clock = new ManualClock();
   const lot = await makeLot(backend, read, health, assessor, clock);
   return { lot, read, health, assessor, clock };
-}
-
-function only<T>(items: readonly T[]): T {
-  assert.equal(items.length, 1);
-  return items[0];
 }
 
 /** Bit by bit. */
@@ -400,29 +395,5 @@ describe('lots below a million bits', () => {
     const bit = (of: Uint8Array, at: number) => (of[at >>> 3] >>> (7 - (at & 7))) & 1;
     for (let at = 0; at < 1_000_050; at += 7) assert.equal(bit(seen[1], at), bit(third.bits, at % 333_350));
     assert.ok(isZero(seen[0]));
-  });
-});
-
-describe("the system source's lot", () => {
-  it('records its tests and is never drawn from', async () => {
-    const backend: StreamBackend = { ...soundBackend('system', 1), name: 'system', origin: 'system' };
-    const { read, health } = await readOf(backend, ASSESSED_BITS);
-    const assessor = new ScriptedAssessor();
-    const record = await makeSystemLot(backend, read, health, assessor, new ManualClock());
-    assert.equal(record.accepted, true);
-    assert.equal(record.conditionedBytes, 0);
-    assert.equal(record.processedSha256, sha256Hex(read.bits));
-    assert.equal(only(record.assessments).of, 'system');
-    assert.deepEqual([only(record.assessments).firstBit, record.rawWindows], [0, 1]);
-    assert.ok(!('evidence' in record), 'it makes no claim to be quantum');
-    assert.equal(record.minEntropyPerBit, 0.85);
-  });
-
-  it('does not accept a system lot that fails its health tests', async () => {
-    const backend = stuckBackend(0, 1, 1);
-    const { read, health } = await readOf(backend, ASSESSED_BITS);
-    const record = await makeSystemLot(backend, read, health, new ScriptedAssessor(), new ManualClock());
-    assert.equal(record.accepted, false);
-    assert.equal(record.rejection, 'health tests: rct on channel 0, apt on channel 0');
   });
 });

@@ -44,6 +44,12 @@ describe('the sample of the csprng stream', () => {
     const bytes = new Uint8Array(3 * 65_504);
     fixedBytes('stream')(bytes);
     assert.equal(lot.rawSha256, sha256Hex(bytes.subarray(0, SAMPLE_BYTES)));
+    assert.deepEqual(
+      [lot.processedSha256, lot.conditionedBytes],
+      [lot.rawSha256, 0],
+      'no block is drawn from it',
+    );
+    assert.deepEqual([lot.rawWindows, lot.minEntropyPerBit, 'evidence' in lot], [1, 0.85, false]);
     assert.equal(lot.device, '/dev/urandom, expanded by ChaCha20');
     assert.deepEqual(
       lot.assessments.map(({ of, bits, firstBit }) => [of, bits, firstBit]),
