@@ -15,7 +15,7 @@ import type { Subject } from './support/suite.ts';
 
 const root = new URL('../', import.meta.url);
 /** Those that measure a revision's own code; the others are programs of the working tree. */
-const COMPARED = ['micro', 'dispatch', 'start', 'small', 'batch', 'latency'];
+const COMPARED = ['micro', 'dispatch', 'start', 'small', 'batch', 'ledger', 'latency'];
 const USUAL = ['micro', 'small', 'batch', 'latency'];
 
 function git(...args: string[]): string {

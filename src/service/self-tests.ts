@@ -11,6 +11,7 @@ import { sha256 } from '../crypto/sha256.ts';
 import { SigningKey } from '../crypto/signing.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { HealthMonitor } from '../pool/intake/health.ts';
+import { RealSpectrum } from '../stats/fft.ts';
 import { predictBits, repeatCounts } from '../stats/sp800-90b/kernels.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson } from '../values/sample.ts';
@@ -43,6 +44,7 @@ export const PARTS = {
   drawJson,
   predictBits,
   repeatCounts,
+  squaredModuli: (signal: Int8Array): Float64Array => new RealSpectrum(signal.length).squaredModuli(signal),
   /** The verdict on the first read of a source of one channel. */
   checkHealth: (read: RawRead) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
 };
@@ -137,6 +139,10 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
     const counts = found.flatMap(({ correct, longestRun }) => [correct, longestRun]);
     return [...counts, repeats?.longest, repeats?.mostFrequent[8]].join() === ESTIMATED;
   },
+  'fourier.wasm (the spectral test)'({ squaredModuli }) {
+    const signal = Int8Array.from(keystream(80)); // 80 = 2 · 40, and 40 has all radices
+    return squaredModuli(signal).every((modulus, k) => Math.abs(modulus - squaredModulus(signal, k)) < 1e-6);
+  },
   'the health tests'({ checkHealth }) {
     const stuck = checkHealth(readOf(new Uint8Array(512)));
     return (
@@ -205,6 +211,17 @@ const ESTIMATED = '2467,13,2459,16,2502,9,2464,12,21,32';
 /** ChaCha20 keystream of KEY. When ChaCha20 fails, these tests fail as well, and the message names all. */
 function keystream(size: number): Uint8Array<ArrayBuffer> {
   return chacha20(KEY, ZERO_NONCE, 0, new Uint8Array(size));
+}
+
+/** |X_k|² by the definition of the discrete Fourier transform. */
+function squaredModulus(signal: Int8Array, k: number): number {
+  let [re, im] = [0, 0];
+  signal.forEach((sample, j) => {
+    const angle = (2 * Math.PI * ((j * k) % signal.length)) / signal.length;
+    re += sample * Math.cos(angle);
+    im -= sample * Math.sin(angle);
+  });
+  return re * re + im * im;
 }
 
 function readOf(bits: Uint8Array<ArrayBuffer>): RawRead {

@@ -61,8 +61,16 @@ export async function openRaw(
     env: { stat(): { pageSize: number }; info(): { lastPageNumber: number } };
   };
   const { pageSize } = env.stat();
-  const makeWhole = () =>
-    lengthen(join(path, DATA_FILE), (env.info().lastPageNumber + 1) * pageSize, !mayLengthen);
+  const file = join(path, DATA_FILE);
+  let wholeBytes = 0;
+  /** The file only grows, so it is looked at when its content has grown. */
+  const makeWhole = () => {
+    const usedBytes = (env.info().lastPageNumber + 1) * pageSize;
+    if (usedBytes <= wholeBytes) return false;
+    const isLengthened = lengthen(file, usedBytes, !mayLengthen);
+    wholeBytes = usedBytes;
+    return isLengthened;
+  };
   const transact = (body: () => void) => {
     root.transactionSync(body);
     try {
