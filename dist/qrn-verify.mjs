@@ -3264,19 +3264,22 @@ function keysOfLog(log) {
   }
   return known;
 }
+var SIGNATURES_MAX = 16;
 function signaturesBy({ text: text3, signatures }, keys) {
-  return signatures.flatMap(
-    (line) => keys.filter(({ name, keyId }) => name === line.name && keyId === line.keyId).map((key) => {
-      const { keyId, signature: signature2 } = line;
-      const isTimed = key.type === COSIGNATURE_TYPE;
-      const timed = isTimed ? readTimestamped(signature2) : { atS: void 0, signature: signature2 };
-      if (timed === void 0) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
-      const message = timed.atS === void 0 ? text3 : cosignatureText(timed.atS, text3);
-      if (!verifyEd25519(key.publicKey, utf8Bytes(message), timed.signature))
-        refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
-      return { key, atS: timed.atS, line };
-    })
+  const own = signatures.flatMap(
+    (line) => keys.flatMap((key) => key.name === line.name && key.keyId === line.keyId ? [{ key, line }] : [])
   );
+  if (own.length > SIGNATURES_MAX)
+    refuse(`The checkpoint has ${own.length} signatures of known keys, more than ${SIGNATURES_MAX}.`);
+  return own.map(({ key, line }) => {
+    const { keyId, signature: signature2 } = line;
+    const timed = key.type === COSIGNATURE_TYPE ? readTimestamped(signature2) : { atS: void 0, signature: signature2 };
+    if (timed === void 0) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
+    const message = timed.atS === void 0 ? text3 : cosignatureText(timed.atS, text3);
+    if (!verifyEd25519(key.publicKey, utf8Bytes(message), timed.signature))
+      refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
+    return { key, atS: timed.atS, line };
+  });
 }
 function readSignatures(keys, { note, checkpoint }) {
   const known = knownKeys(keys);

@@ -132,6 +132,19 @@ describe('the house', () => {
     assert.deepEqual(wrong, [], 'a file imports its own room or a lower floor (ARCHITECTURE.md)');
   });
 
+  it('the program of the client asks the service from outside: of its rooms it has those that a client needs', () => {
+    const rooms = ['core', 'beacon', 'certificate', 'observe', 'cli'];
+    const named = sourceFiles('clients/typescript').flatMap(({ path, imports }) =>
+      imports.map((name) => relative(root, resolve(root, dirname(path), name))),
+    );
+    const ofService = named.filter((name) => name.startsWith('src/'));
+    assert.ok(ofService.length > 20);
+    assert.deepEqual(
+      ofService.filter((name) => !rooms.includes(roomOf(name))),
+      [],
+    );
+  });
+
   it('the bench knows what tests share, tests nothing of the bench, and scripts nothing of either', () => {
     const forbidden = { test: /^bench\//, scripts: /^(bench|test)\//, bench: /^test\/(?!support\/)/ };
     const others = Object.entries(forbidden).flatMap(([folder, pattern]) =>

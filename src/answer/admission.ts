@@ -30,26 +30,26 @@ export interface AdmissionOptions {
 }
 
 /**
- * Nanoseconds for each unit of work (`unitsOf`), by what is made beside the text: where the running averages
- * start, about what each took on a quiet core in November 2026. They are replaced by what answers really take.
+ * Nanoseconds for each unit of work (`unitsOf`) as JSON: where the running averages of all forms start, about what each took on
+ * a quiet core in November 2026. They are replaced by what answers really take.
  */
 const START_NS = {
-  integers: { json: 15, 'octet-stream': 6, msgpack: 25 },
-  'integers, sorted': { json: 90, 'octet-stream': 80, msgpack: 100 },
-  'integers, unique': { json: 60, 'octet-stream': 50, msgpack: 70 },
-  decimals: { json: 20, 'octet-stream': 12, msgpack: 32 },
-  floats: { json: 30, 'octet-stream': 10, msgpack: 42 },
-  bytes: { json: 4, 'octet-stream': 1, msgpack: 5 },
-  uuid: { json: 50, 'octet-stream': 14, msgpack: 65 },
-  bitstring: { json: 1, 'octet-stream': 1, msgpack: 2 },
-  shuffle: { json: 60, 'octet-stream': 60, msgpack: 90 },
-  sample: { json: 60, 'octet-stream': 60, msgpack: 90 },
-  weighted: { json: 10, 'octet-stream': 10, msgpack: 14 },
-  strings: { json: 15, 'octet-stream': 15, msgpack: 20 },
-  sequences: { json: 60, 'octet-stream': 60, msgpack: 80 },
-  permutations: { json: 60, 'octet-stream': 60, msgpack: 80 },
-  gaussians: { json: 900, 'octet-stream': 750, msgpack: 950 },
-} satisfies Record<string, Record<AnswerForm, number>>;
+  integers: 15,
+  'integers, sorted': 100,
+  'integers, unique': 60,
+  decimals: 20,
+  floats: 30,
+  bytes: 4,
+  uuid: 50,
+  bitstring: 1,
+  shuffle: 60,
+  sample: 60,
+  weighted: 10,
+  strings: 15,
+  sequences: 60,
+  permutations: 60,
+  gaussians: 900,
+};
 type WorkKind = keyof typeof START_NS;
 
 type CostedAnswer = Pick<WeighedAnswer, 'values' | 'form' | 'octets'>;
@@ -81,7 +81,8 @@ const WEIGHED_FROM_BYTES = 16 * 1024;
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #ns: Record<WorkKind, Record<AnswerForm, number>> = structuredClone(START_NS);
+  /** Nanoseconds for each unit, by kind and form. */
+  readonly #ns = new Map<string, number>();
   /** µs that the workers have to do. */
   readonly #queued: Budget;
   #largeAnswers = 0;
@@ -95,8 +96,7 @@ export class Admission {
 
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
   costUs(answer: CostedAnswer): number {
-    const { values } = answer;
-    return Math.ceil((this.#ns[kindOf(values)][madeLike(answer)] * unitsOf(values)) / 1000);
+    return Math.ceil((this.#knownOf(answer).ns * unitsOf(answer.values)) / 1000);
   }
 
   /**
@@ -157,13 +157,17 @@ export class Admission {
 
   #learn(answer: WeighedAnswer, busyMs: number): void {
     assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
-    const { values } = answer;
-    const averages = this.#ns[kindOf(values)];
-    const form = madeLike(answer);
-    const known = averages[form];
-    const seen = (busyMs * 1e6) / unitsOf(values);
-    const newest = Math.min(STEP_MAX * known, Math.max(known / STEP_MAX, seen));
-    averages[form] = known + NEWEST_SHARE * (newest - known);
+    const { key, ns } = this.#knownOf(answer);
+    const seen = (busyMs * 1e6) / unitsOf(answer.values);
+    const newest = Math.min(STEP_MAX * ns, Math.max(ns / STEP_MAX, seen));
+    this.#ns.set(key, ns + NEWEST_SHARE * (newest - ns));
+  }
+
+  /** The running average of its kind and form. */
+  #knownOf(answer: CostedAnswer): { readonly key: string; readonly ns: number } {
+    const kind = kindOf(answer.values);
+    const key = `${kind} ${madeLike(answer)}`;
+    return { key, ns: this.#ns.get(key) ?? START_NS[kind] };
   }
 }
 

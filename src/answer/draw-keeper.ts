@@ -105,8 +105,7 @@ export class DrawKeeper {
   }
 
   counts(): DrawCounts {
-    const nowMs = this.#options.clock.wallMs();
-    const overdue = [...this.#waiting.values()].filter(({ atMs, tries }) => tries > 0 && atMs > nowMs).length;
+    const overdue = [...this.#waiting.values()].filter(({ tries }) => tries > 0).length;
     return { open: this.#waiting.size, overdue, ...this.#ended };
   }
 
@@ -172,10 +171,8 @@ export class DrawKeeper {
       const body = bodyOf(draw);
       if (`sha256:${sha256Hex(fromHex(nonce))}` !== body.statement.nonce_sha256)
         throw new ApiError('invalid_nonce', { message: 'The nonce has another SHA-256 than nonce_sha256.' });
-      if (body.nonce === nonce) return;
       await this.#options.draws.putDraw({ ...draw, body: textOf({ ...body, nonce }) });
-      const waiting = this.#waiting.get(id);
-      if (waiting !== undefined) Object.assign(waiting, { atMs: draw.dueAtMs, tries: 0 });
+      this.#wait(draw);
     });
     this.lookAtDue();
   }
@@ -214,10 +211,7 @@ export class DrawKeeper {
   async #look(id: string): Promise<void> {
     const { draws, clock } = this.#options;
     const draw = await draws.draw(id);
-    if (draw?.state !== 'committed') {
-      this.#waiting.delete(id);
-      return;
-    }
+    if (draw?.state !== 'committed') return; // it has ended since it was listed
     const body = bodyOf(draw);
     const round = await this.#roundOf(body);
     await this.#inTurn(async () => {
@@ -275,10 +269,7 @@ export class DrawKeeper {
       version: 1,
       statement_sha256: hashOf(statement),
       nonce: nonce.length === 0 ? null : Buffer.from(nonce).toString('hex'),
-      beacon:
-        round === undefined || statement.beacon === undefined
-          ? null
-          : { chain: statement.beacon.chain, ...round },
+      beacon: statement.beacon && round ? { chain: statement.beacon.chain, ...round } : null,
       ended_at: isoTime(clock.wallMs()),
     } as const;
     let outcome: DrawOutcome;

@@ -137,9 +137,10 @@ export class OwnedRunningKeys implements RunningKeys {
   /** Forgets what has expired. */
   #keptOf(accountNumber: number, nowMs: number): number {
     const lastHour = Math.floor((nowMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
+    const byHour = this.#kept.get(accountNumber) ?? new Map<number, number>();
     let bytes = 0;
-    for (const [hour, size] of this.#kept.get(accountNumber) ?? []) {
-      if (hour < lastHour) this.#add(accountNumber, hour, -size);
+    for (const [hour, size] of byHour) {
+      if (hour < lastHour) byHour.delete(hour);
       else bytes += size;
     }
     return bytes;
@@ -148,9 +149,7 @@ export class OwnedRunningKeys implements RunningKeys {
   #add(accountNumber: number, hour: number, bytes: number): void {
     const byHour = this.#kept.get(accountNumber) ?? new Map<number, number>();
     byHour.set(hour, (byHour.get(hour) ?? 0) + bytes);
-    if (byHour.get(hour) === 0) byHour.delete(hour);
     this.#kept.set(accountNumber, byHour);
-    if (byHour.size === 0) this.#kept.delete(accountNumber);
   }
 
   async release(keyDigest: string, keptBytes: number): Promise<void> {

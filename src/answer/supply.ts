@@ -50,8 +50,8 @@ export interface EntropySupplyOptions {
   readonly log: Log;
   /** Has a worker expand pieces of a keystream. */
   readonly expand: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>;
-  /** Has a group's first seed taken; resolves to false when none is to be had. */
-  readonly askForSeed: (group: SeedGroup) => Promise<boolean>;
+  /** Has a group's first seed taken, where one is to be had. */
+  readonly askForSeed: (group: SeedGroup) => Promise<unknown>;
   /** Has the csprng stream sampled, if it was not yet; does not wait for the sample. */
   readonly askForSample: () => Promise<void>;
 }
@@ -120,7 +120,7 @@ export class EntropySupply {
     if (group === undefined) {
       askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
       await this.#systemSampled.promise;
-    } else if (!(await askForSeed(group))) throw unavailable('quantum-seeded');
+    } else await askForSeed(group);
     if (this.held(group) === undefined) throw unavailable(group === undefined ? 'csprng' : 'quantum-seeded');
   }
 

@@ -283,7 +283,7 @@ class Follower {
     );
     const { toldAtS } = isTold || this.#state === undefined ? { toldAtS: now.atS } : this.#state;
     // one that hides a withdrawal cannot say again and again which lots were withdrawn
-    if (size > from && now.atS - toldAtS > SILENCE_MAX_S)
+    if (size > from && !(now.atS - toldAtS <= SILENCE_MAX_S))
       throw new LogDoubt(
         `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(toldAtS)}.`,
       );

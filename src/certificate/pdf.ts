@@ -331,23 +331,16 @@ class Sheet {
     this.#page.drawRectangle({ x, y: PAGE.height - y - height, width, height, color });
   }
 
-  /** A QR code of `side` points, as vector squares: runs of dark modules in a row are one rectangle. */
+  /** A QR code of `side` points, as vector squares. */
   qrCode(text: string, x: number, y: number, side: number): void {
     // the page around it is the quiet zone, so the border of one module that the encoder insists on goes
     const bordered = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
     const modules = bordered.slice(1, -1).map((row) => row.slice(1, -1));
-    const unit = side / modules.length;
-    let path = '';
-    modules.forEach((row, at) => {
-      let from = 0;
-      while (from < row.length) {
-        let to = from;
-        while (to < row.length && row[to]) to++;
-        if (to > from) path += `M${from} ${at}h${to - from}v1h${from - to}z`;
-        from = to + 1;
-      }
-    });
-    this.#page.drawSvgPath(path, { x, y: PAGE.height - y, scale: unit, color: rgb(0, 0, 0) });
+    const squares = modules.flatMap((row, down) =>
+      row.map((isDark, across) => (isDark ? `M${across} ${down}h1v1h-1z` : '')),
+    );
+    const scale = side / modules.length;
+    this.#page.drawSvgPath(squares.join(''), { x, y: PAGE.height - y, scale, color: rgb(0, 0, 0) });
   }
 
   /** Makes an area open the URL. */

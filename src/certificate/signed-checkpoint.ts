@@ -113,28 +113,31 @@ export interface Signed {
   readonly atS: number;
 }
 
+/** So many are checked of a note at most: whoever gives one could repeat a line as often as it has room. */
+const SIGNATURES_MAX = 16;
+
 /**
  * The signatures of these keys (c2sp.org/signed-note): those of other keys are passed over, and one of these that does not
- * hold rejects the note.
+ * hold, or the seventeenth, rejects the note.
  */
 export function signaturesBy<Key extends VerifierKey>(
   { text, signatures }: Note,
   keys: readonly Key[],
 ): { readonly key: Key; readonly atS: number | undefined; readonly line: Note['signatures'][number] }[] {
-  return signatures.flatMap((line) =>
-    keys
-      .filter(({ name, keyId }) => name === line.name && keyId === line.keyId)
-      .map((key) => {
-        const { keyId, signature } = line;
-        const isTimed = key.type === COSIGNATURE_TYPE;
-        const timed = isTimed ? readTimestamped(signature) : { atS: undefined, signature };
-        if (timed === undefined) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
-        const message = timed.atS === undefined ? text : cosignatureText(timed.atS, text);
-        if (!verifyEd25519(key.publicKey, utf8Bytes(message), timed.signature))
-          refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
-        return { key, atS: timed.atS, line };
-      }),
+  const own = signatures.flatMap((line) =>
+    keys.flatMap((key) => (key.name === line.name && key.keyId === line.keyId ? [{ key, line }] : [])),
   );
+  if (own.length > SIGNATURES_MAX)
+    refuse(`The checkpoint has ${own.length} signatures of known keys, more than ${SIGNATURES_MAX}.`);
+  return own.map(({ key, line }) => {
+    const { keyId, signature } = line;
+    const timed = key.type === COSIGNATURE_TYPE ? readTimestamped(signature) : { atS: undefined, signature };
+    if (timed === undefined) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
+    const message = timed.atS === undefined ? text : cosignatureText(timed.atS, text);
+    if (!verifyEd25519(key.publicKey, utf8Bytes(message), timed.signature))
+      refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
+    return { key, atS: timed.atS, line };
+  });
 }
 
 /** The keys of a document of keys that have signed the checkpoint, at least one: each signs its text, and as a cosigner the time. */

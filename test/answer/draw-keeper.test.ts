@@ -11,9 +11,10 @@ import { fetchBeacon } from '../../src/beacon/fetch.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../src/certificate/draw.ts';
 import { fromHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
-import { silentLog } from '../../src/core/log.ts';
+import { LIMITS } from '../../src/core/limits.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
+import { recordingLog } from '../pool/fixtures.ts';
 import { LocalDrand } from '../support/local-drand.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
@@ -44,6 +45,8 @@ const REQUEST = {
   sort: 'none',
 } as const;
 
+/** Of the nonce ff. */
+const NONCE_SHA256 = 'sha256:a8100ae6aa1940d0b663bb31cd466142ebbdbd5187131b92d93818987832eb89';
 const SALT = '77'.repeat(32);
 const DELIVERED = `sha256:${sha256Hex(Buffer.concat([fromHex(SALT), utf8Bytes(`{"bytes":"${SECRET}"}`)]))}`;
 
@@ -52,6 +55,7 @@ class World {
   readonly clock = new ManualClock(dueMs(drand.chain, ROUND) - HOUR_MS);
   readonly ledger = memoryLedger(this.clock);
   readonly kept = new Map<string, FirstAnswer>();
+  readonly log = recordingLog();
   keeper!: DrawKeeper;
   fetchJson: FetchJson = fetchBeacon;
 
@@ -65,7 +69,7 @@ class World {
         this.fetchJson,
       ),
       clock: this.clock,
-      log: silentLog,
+      log: this.log,
     });
     return this;
   }
@@ -87,11 +91,12 @@ class World {
     };
   }
 
-  async open(statement: DrawStatement): Promise<void> {
+  /** Gives what became of it. */
+  async open(statement: DrawStatement, fingerprint = 'f') {
     const known = statement.beacon && (await this.keeper.chainOf('own'));
     const body: DrawBody = {
       statement,
-      fingerprint: 'f',
+      fingerprint,
       committed: null,
       nonce: null,
       chain: known?.info ?? null,
@@ -105,7 +110,7 @@ class World {
       dueAtMs: Date.parse(statement.due_at),
       body: JSON.stringify(body),
     };
-    assert.equal(await this.keeper.openDraw(draw), 'opened');
+    return this.keeper.openDraw(draw);
   }
 
   /** What the books hold once the answer is durable. */
@@ -121,10 +126,22 @@ class World {
   }
 
   async commit(statement: DrawStatement): Promise<void> {
-    await this.open(statement);
+    assert.equal(await this.open(statement), 'opened');
     this.answer(statement);
     await this.keeper.drawCommitted(statement.id);
     await this.keeper.tick();
+  }
+
+  /** Within some turns of the loop, without a look of the service at what is due. */
+  async until(isSo: () => Promise<boolean>): Promise<void> {
+    for (let turn = 0; turn < 1_000 && !(await isSo()); turn++)
+      await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(await isSo());
+  }
+
+  /** What was told to the log. */
+  told(): string {
+    return this.log.lines.map(({ message }) => message).join('\n');
   }
 
   async body(id = 'draw_1'): Promise<DrawBody> {
@@ -170,6 +187,7 @@ describe('the keeper of draws', () => {
     assert.notDeepEqual(outcome?.values, expected(statement, drand.round(ROUND + 2).randomness));
     assert.equal(outcome?.beacon?.signature, drand.round(ROUND).signature);
     assert.ok(answer);
+    assert.deepEqual([outcome?.nonce, w.log.errors()], [null, []]);
     assert.deepEqual(await w.leaves(), ['draw_commit', 'draw_end']);
     assert.deepEqual(w.keeper.counts(), { open: 0, overdue: 0, revealed: 1, cancelled: 0, failed: 0 });
   });
@@ -179,8 +197,10 @@ describe('the keeper of draws', () => {
     await w.commit(w.statement());
     drand.asked = 0;
     await w.passTo(dueAt());
+    assert.deepEqual([w.keeper.counts().open, w.keeper.counts().overdue], [1, 1]);
     for (let second = 1; second <= 600; second++) await w.passTo(dueAt() + second * 1_000);
-    assert.ok(drand.asked >= 10 && drand.asked <= 20, `asked ${drand.asked} times in ten minutes`);
+    // after 1, 2, 4 … 32 seconds, and then each minute
+    assert.equal(drand.asked, 15);
     assert.equal(w.keeper.counts().overdue, 1);
     drand.publish(ROUND);
     await w.passTo(dueAt() + 700_000);
@@ -197,11 +217,14 @@ describe('the keeper of draws', () => {
       await w.commit(w.statement());
       publish();
       await w.passTo(dueAt());
-      await w.passTo(dueAt() + 24 * HOUR_MS - 1);
-      assert.equal((await w.body()).outcome, null, 'it waits as long as it said');
-      await w.passTo(dueAt() + 24 * HOUR_MS + 60_000);
+      if (reason === 'beacon_missing') {
+        await w.passTo(dueAt() + 24 * HOUR_MS - 1);
+        assert.equal((await w.body()).outcome, null, 'it waits as long as it said');
+        await w.passTo(dueAt() + 24 * HOUR_MS + 60_000);
+      } else await w.passTo(dueAt() + 24 * HOUR_MS);
       const { outcome } = await w.body();
       assert.deepEqual([outcome?.state, outcome?.reason, outcome?.values], ['failed', reason, null]);
+      assert.equal(outcome?.beacon, null);
       assert.equal(outcome?.secret, SECRET, 'the committed bytes are opened');
       drand.reset();
       drand.publish(ROUND);
@@ -230,6 +253,7 @@ describe('the keeper of draws', () => {
     await w.start();
     assert.deepEqual((await w.body()).committed?.certificate_id, 'cert_1');
     assert.equal(await w.ledger.draw('draw_2'), undefined);
+    assert.equal(w.keeper.counts().open, 1);
     const [commit] = await w.ledger.drawLeaves(1);
     assert.deepEqual(JSON.parse(commit.text), {
       type: 'draw_commit',
@@ -256,6 +280,10 @@ describe('the keeper of draws', () => {
     Object.assign(w.ledger, { putDraw: refuse });
     await w.start();
     assert.equal((await w.body()).committed, null);
+    assert.equal(w.keeper.counts().open, 0);
+    assert.match(w.told(), /a draw could not be committed to/);
+    Object.assign(w.ledger, { putDraw: () => Promise.reject(new Error('a fault')) });
+    await assert.rejects(w.start(), /a fault/, 'what is no refusal stops the start');
     Object.assign(w.ledger, { putDraw });
     await w.start();
     assert.equal((await w.body()).committed?.certificate_id, 'cert_1');
@@ -273,8 +301,15 @@ describe('the keeper of draws', () => {
       const w = await new World().start();
       const { beacon: _, gives_up_at: __, ...statement } = w.statement();
       await w.commit({ ...statement, due_at: new Date(w.clock.wall + 1_000).toISOString() });
-      lose(w);
+      const get = w.kept.get.bind(w.kept);
+      w.kept.get = () => {
+        throw new Error('the ledger is away');
+      };
       await w.passTo(w.clock.wall + 1_000);
+      assert.equal((await w.body()).outcome, null, 'it is looked for again');
+      w.kept.get = get;
+      lose(w);
+      await w.passTo(w.clock.wall + 2_000);
       const { outcome } = await w.body();
       assert.deepEqual([outcome?.state, outcome?.reason, outcome?.secret], ['failed', 'secret_lost', null]);
     }
@@ -283,8 +318,7 @@ describe('the keeper of draws', () => {
   it('fails a draw whose caller withholds the nonce, as it said it would', async () => {
     const w = await new World().start();
     const nonce = 'ff';
-    const nonceSha256 = 'sha256:a8100ae6aa1940d0b663bb31cd466142ebbdbd5187131b92d93818987832eb89';
-    await w.commit(w.statement({ nonce_sha256: nonceSha256 }));
+    await w.commit(w.statement({ nonce_sha256: NONCE_SHA256 }));
     drand.publish(ROUND);
     await w.passTo(dueAt() + HOUR_MS);
     assert.equal((await w.body()).outcome, null);
@@ -332,13 +366,123 @@ describe('the keeper of draws', () => {
     await w.commit(plain);
     w.clock.advance(dueAt() - w.clock.wall);
     const ticked = w.keeper.tick();
-    for (let turn = 0; turn < 1_000 && w.keeper.counts().revealed === 0; turn++)
-      await new Promise((resolve) => setImmediate(resolve));
+    await w.until(async () => w.keeper.counts().revealed > 0);
     assert.equal((await w.body('plain')).outcome?.state, 'revealed');
     assert.equal((await w.body()).outcome, null);
     answer.resolve(drand.round(ROUND));
     await ticked;
     assert.equal(w.keeper.counts().revealed, 4);
     assert.deepEqual(asked, [String(ROUND)]);
+  });
+
+  it('tells what a draw of the same id is to a request: made by it, by another one, or being made', async () => {
+    const w = await new World().start();
+    const statement = w.statement();
+    const known = async () => [
+      await w.keeper.knownDraw('draw_1', 'f'),
+      await w.keeper.knownDraw('draw_1', 'g'),
+      await w.open(statement),
+      await w.open(statement, 'g'),
+    ];
+    assert.equal(await w.keeper.knownDraw('draw_1', 'f'), undefined);
+    assert.equal(await w.open(statement), 'opened');
+    assert.deepEqual(await known(), ['running', 'other', 'running', 'other']);
+    await w.keeper.drawRefused('draw_1');
+    await w.commit(statement);
+    assert.deepEqual(await known(), ['same', 'other', 'same', 'other']);
+    await w.keeper.drawCommitted('draw_1');
+    assert.deepEqual(await w.leaves(), ['draw_commit'], 'committed once');
+    const { beacon: _, gives_up_at: __, ...due } = w.statement({ id: 'due' });
+    await w.open({ ...due, due_at: new Date(w.clock.wall).toISOString() });
+    w.answer({ ...due, due_at: new Date(w.clock.wall).toISOString() });
+    await w.keeper.drawCommitted('due');
+    await w.until(async () => (await w.body('due')).outcome !== null);
+    for (let i = 1; i < LIMITS.openDrawsMax; i++) await w.open(w.statement({ id: `more_${i}` }));
+    assert.equal(await w.open(w.statement({ id: 'one_more' })), 'full');
+  });
+
+  it('reveals with the nonce that the caller fixed, or opens in time', async () => {
+    const nonce = 'ff';
+    for (const fixed of [{ nonce }, { nonce_sha256: NONCE_SHA256 }]) {
+      const w = await new World().start();
+      const statement = w.statement(fixed);
+      await w.commit(statement);
+      drand.publish(ROUND);
+      await w.passTo(dueAt() + 20_000);
+      if (!('nonce' in fixed)) {
+        assert.equal((await w.body()).outcome, null, 'it waits for the nonce');
+        await assert.rejects(w.keeper.openNonce('draw_1', 1, 'fe'), { code: 'invalid_nonce' });
+        await assert.rejects(w.keeper.openNonce('draw_1', 2, nonce), { code: 'draw_not_found' });
+        await w.keeper.openNonce('draw_1', 1, nonce);
+        await w.until(async () => (await w.body()).outcome !== null);
+      }
+      const { outcome } = await w.body();
+      assert.deepEqual([outcome?.state, outcome?.reason, outcome?.nonce], ['revealed', null, nonce]);
+      assert.deepEqual(outcome?.values, expected(statement, drand.round(ROUND).randomness, nonce));
+    }
+  });
+
+  it('takes a nonce before the draw is due, as often as it is sent, and reveals at the time', async () => {
+    const w = await new World().start();
+    await w.commit(w.statement({ nonce_sha256: NONCE_SHA256 }));
+    for (let i = 0; i < 2; i++) await w.keeper.openNonce('draw_1', 1, 'ff');
+    assert.deepEqual([(await w.body()).nonce, (await w.body()).outcome], ['ff', null]);
+    drand.publish(ROUND);
+    await w.passTo(dueAt());
+    assert.equal((await w.body()).outcome?.state, 'revealed');
+  });
+
+  it('tells of a cancelled draw what it would have been where nothing was missing for that', async () => {
+    for (const [more, isKnown] of [
+      [{}, true],
+      [{ nonce_sha256: NONCE_SHA256 }, false],
+    ] as const) {
+      const w = await new World().start();
+      const { beacon: _, gives_up_at: __, ...plain } = w.statement(more);
+      await w.commit(plain);
+      await w.passTo(dueAt() - 1);
+      await w.keeper.cancelDraw('draw_1', 1);
+      const { outcome } = await w.body();
+      assert.deepEqual([outcome?.state, outcome?.reason], ['cancelled', 'cancelled']);
+      assert.deepEqual(outcome?.values, isKnown ? expected(plain, '') : null);
+      assert.deepEqual(w.keeper.counts(), { open: 0, overdue: 0, revealed: 0, cancelled: 1, failed: 0 });
+      await w.commit({ ...plain, id: 'draw_2' });
+      w.clock.advance(1);
+      await assert.rejects(w.keeper.cancelDraw('draw_2', 1), { code: 'draw_due' });
+    }
+  });
+
+  it('refuses a chain that cannot be read, and knows none that the settings lack', async () => {
+    const w = await new World().start();
+    assert.equal(await w.keeper.chainOf('another'), undefined);
+    const { hash, periodS, genesisS } = drand.chain;
+    const info = drand.reply(`/${hash}/info`);
+    assert.deepEqual(await w.keeper.chainOf('own'), { hash, periodS, genesisS, info });
+    w.fetchJson = async () => {
+      throw new Error('no route');
+    };
+    await w.start();
+    await assert.rejects(w.keeper.chainOf('own'), { code: 'beacon_unavailable', facts: { retryAfterS: 5 } });
+    assert.match(w.told(), /information of a beacon’s chain is not to be had/);
+  });
+
+  it('tells its log what a draw waits for, what could not be done and what has failed', async () => {
+    const w = await new World().start();
+    await w.commit(w.statement());
+    await w.passTo(dueAt());
+    const { putDraw } = w.ledger;
+    const refuse = async () => {
+      throw new Error('no room');
+    };
+    Object.assign(w.ledger, { putDraw: refuse });
+    await w.passTo(dueAt() + 25 * HOUR_MS);
+    Object.assign(w.ledger, { putDraw });
+    await w.passTo(dueAt() + 26 * HOUR_MS);
+    for (const words of [
+      /a draw waits for its beacon/,
+      /could not be ended; trying again/,
+      /a draw has failed/,
+    ])
+      assert.match(w.told(), words);
   });
 });

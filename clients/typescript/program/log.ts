@@ -304,7 +304,8 @@ function readState(path: string): FollowState | undefined {
   } catch {
     state = undefined;
   }
-  if (member(state, 'type') === STATE_TYPE && member(state, 'version') === 1) return state as FollowState;
+  const isState = member(state, 'type') === STATE_TYPE && member(state, 'version') === 1;
+  if (isState && typeof member(state, 'toldAtS') === 'number') return state as FollowState;
   throw new CommandError(
     `${path} is not the state of qrn log watch: put a copy of it back. Without it a history that was rewritten before now is not found`,
   );
