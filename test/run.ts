@@ -32,7 +32,7 @@ const GROUPS: readonly (readonly string[])[] = [
   ['cli/'],
   ['backend/', 'pool/', 'deploy/'],
   ['service/', 'workers/', 'answer/', 'overload/'],
-  ['contract/'],
+  ['ledger/contract/'],
   ['ledger/'],
   ['sources/'],
 ];

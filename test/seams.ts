@@ -37,9 +37,9 @@ export const ROOMS: Readonly<Record<string, Promises>> = {
   ledger: [
     [
       'one set of rules over every store: books, lots, sources, draws, nodes',
-      'test/contract/ledger.test.ts',
-      'test/contract/journaled.test.ts',
-      'test/contract/postgres.test.ts',
+      'test/ledger/contract/ledger.test.ts',
+      'test/ledger/contract/journaled.test.ts',
+      'test/ledger/contract/postgres.test.ts',
     ],
     ['nothing acknowledged is lost when a process is killed', 'test/ledger/crash.test.ts'],
     [

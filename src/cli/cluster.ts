@@ -2,8 +2,8 @@ import { beginIncarnation } from '../certificate/open.ts';
 import { isoTime } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import { type ClusterState, clusterState, type NodeState } from '../ledger/postgres/cluster.ts';
-import { migrate, requireSchema } from '../ledger/postgres/migrate.ts';
 import { fence } from '../ledger/postgres/node.ts';
+import { makeSchema, requireSchema } from '../ledger/postgres/schema.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
 import { action, CommandError, group } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
@@ -14,14 +14,14 @@ import { asServer, requireCluster, withDatabase } from './ledger-access.ts';
 const init = action({
   path: 'cluster init',
   summary:
-    'Makes the schema in the empty database that QRN_LEDGER names, or brings it to this release, and notes the fingerprints of\n' +
+    'Makes the schema in the empty database that QRN_LEDGER names, and notes the fingerprints of\n' +
     'the secrets in QRN_DATA_DIR/keys, which all nodes share. The first node makes them; copy the folder keys to every other\n' +
     'node before its first start. qrn serve does the same by itself.',
   run: async (_input, context) => {
     const { keysPath, logName } = requireCluster(context);
     requireOwnFolder(context);
     await withDatabase(context, async (database) => {
-      await migrate(database);
+      await makeSchema(database);
       await agreeOnSecrets({ database, keysPath, logName, clock: context.clock });
       const { schema } = await clusterState(database);
       context.talk(`The database is ready, schema ${schema}. Every node needs a copy of ${keysPath}.\n`);

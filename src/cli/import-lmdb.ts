@@ -26,7 +26,7 @@ import {
   isImported,
   requireImportable,
 } from '../ledger/postgres/import.ts';
-import { requireSchema } from '../ledger/postgres/migrate.ts';
+import { requireSchema } from '../ledger/postgres/schema.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
 import { serverLives } from '../ledger/server-socket.ts';
 import { action, type CommandContext, CommandError } from './command.ts';

@@ -307,109 +307,84 @@ export interface LogStep {
 }
 
 /** Who may make a call, and what must hold before it is made. */
-export interface CallRule<Part extends string = string> {
-  /** The part of the ledger that answers. */
-  readonly part: Part;
+export interface CallRule {
   /** True when only the server of the folder may call, not a command or reader beside it. */
   readonly server?: true;
   /** True when the call adds data: it is refused with `storage_unavailable` while the disk is nearly full. */
   readonly room?: true;
 }
 
-type Rules<Seam, Part extends string> = { readonly [K in keyof Seam]: CallRule<Part> };
-
 /**
  * Every call of the seam once: whoever forwards, guards or lists the calls derives it from this table. The
  * compiler refuses a call of the seam that is missing here.
  */
 export const LEDGER_CALLS = {
-  directoryChanges: { part: 'directory' },
-  accounts: { part: 'directory' },
-  keys: { part: 'directory' },
-  createAccount: { part: 'directory' },
-  putAccount: { part: 'directory' },
-  putKey: { part: 'directory' },
-  addLot: { part: 'entropy', server: true, room: true },
-  lot: { part: 'entropy' },
-  lots: { part: 'entropy' },
-  unclaimedBlocks: { part: 'entropy' },
-  revokeLot: { part: 'entropy' },
-  revocations: { part: 'entropy' },
-  claimBlocks: { part: 'entropy', server: true },
-  pendingLots: { part: 'entropy' },
-  nextSeedGeneration: { part: 'entropy', server: true },
-  blockLevels: { part: 'entropy' },
-  sourceNote: { part: 'sources' },
-  putSourceNote: { part: 'sources' },
-  charge: { part: 'sources', room: true }, // nothing is bought that could not be stored
-  spent: { part: 'sources' },
-  openJob: { part: 'sources', server: true, room: true },
-  putJob: { part: 'sources', server: true },
-  openJobs: { part: 'sources' },
-  leaseSequences: { part: 'books', server: true },
-  commit: { part: 'books', server: true }, // the fronts asked for room before they drew for it
-  segment: { part: 'books' },
-  unsealed: { part: 'books' },
-  segmentsFrom: { part: 'books' },
-  seriesPage: { part: 'books' },
-  balances: { part: 'books' },
-  usage: { part: 'books' },
-  saveRates: { part: 'books', server: true },
-  loadRates: { part: 'books' },
-  storedAnswer: { part: 'books' },
-  storedAnswerSizes: { part: 'books' },
-  expire: { part: 'books', server: true },
-  segmentSpan: { part: 'books' },
-  probe: { part: 'books', server: true, room: true },
-  openDraw: { part: 'draws', server: true, room: true },
-  putDraw: { part: 'draws', server: true },
-  dropDraw: { part: 'draws', server: true },
-  draw: { part: 'draws' },
-  openDraws: { part: 'draws' },
-  drawLeaves: { part: 'draws' },
-  drawLeavesLogged: { part: 'draws', server: true },
-  putLog: { part: 'log', server: true },
-  getLog: { part: 'log' },
-  isShared: { part: 'limits' },
-  askLimits: { part: 'limits', server: true },
-  claimKey: { part: 'claims', server: true },
-  releaseKey: { part: 'claims', server: true },
-  audit: { part: 'upkeep' },
-  backup: { part: 'upkeep' },
-  integrity: { part: 'upkeep' },
-} as const satisfies Rules<Directory, 'directory'> &
-  Rules<EntropyStore, 'entropy'> &
-  Rules<SourceStore, 'sources'> &
-  Rules<Books, 'books'> &
-  Rules<DrawStore, 'draws'> &
-  Rules<LogStore, 'log'> &
-  Rules<Limits, 'limits'> &
-  Rules<Claims, 'claims'> &
-  Rules<Upkeep, 'upkeep'>;
+  directoryChanges: {},
+  accounts: {},
+  keys: {},
+  createAccount: {},
+  putAccount: {},
+  putKey: {},
+  addLot: { server: true, room: true },
+  lot: {},
+  lots: {},
+  unclaimedBlocks: {},
+  revokeLot: {},
+  revocations: {},
+  claimBlocks: { server: true },
+  pendingLots: {},
+  nextSeedGeneration: { server: true },
+  blockLevels: {},
+  sourceNote: {},
+  putSourceNote: {},
+  charge: { room: true }, // nothing is bought that could not be stored
+  spent: {},
+  openJob: { server: true, room: true },
+  putJob: { server: true },
+  openJobs: {},
+  leaseSequences: { server: true },
+  commit: { server: true }, // the fronts asked for room before they drew for it
+  segment: {},
+  unsealed: {},
+  segmentsFrom: {},
+  seriesPage: {},
+  balances: {},
+  usage: {},
+  saveRates: { server: true },
+  loadRates: {},
+  storedAnswer: {},
+  storedAnswerSizes: {},
+  expire: { server: true },
+  segmentSpan: {},
+  probe: { server: true, room: true },
+  openDraw: { server: true, room: true },
+  putDraw: { server: true },
+  dropDraw: { server: true },
+  draw: {},
+  openDraws: {},
+  drawLeaves: {},
+  drawLeavesLogged: { server: true },
+  putLog: { server: true },
+  getLog: {},
+  isShared: {},
+  askLimits: { server: true },
+  claimKey: { server: true },
+  releaseKey: { server: true },
+  audit: {},
+  backup: {},
+  integrity: {},
+} as const satisfies Readonly<Record<keyof LedgerCalls, CallRule>>;
 
-/** The parts that answer the calls of a ledger. */
-export interface LedgerParts {
-  readonly directory: Directory;
-  readonly entropy: EntropyStore;
-  readonly sources: SourceStore;
-  readonly books: Books;
-  readonly draws: DrawStore;
-  readonly log: LogStore;
-  readonly limits: Limits;
-  readonly claims: Claims;
-  readonly upkeep: Upkeep;
-}
-
-/** The calls of a ledger, each answered by its part. `guard` throws when the rule forbids the call now. */
+/** The calls of a ledger, and no other function of what has them. `guard` throws when the rule forbids the call now. */
 export function callsOver(
-  parts: LedgerParts,
+  all: LedgerCalls,
   guard: (call: string, rule: CallRule) => void,
 ): Readonly<LedgerCalls> {
-  const calls = Object.entries<CallRule<keyof LedgerParts>>(LEDGER_CALLS).map(([name, rule]) => {
-    const part = parts[rule.part] as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  const calls = Object.entries<CallRule>(LEDGER_CALLS).map(([name, rule]) => {
+    const made = all[name as keyof LedgerCalls] as (...args: unknown[]) => Promise<unknown>;
     const call = async (...args: unknown[]) => {
       guard(name, rule);
-      return part[name](...args);
+      return made(...args);
     };
     return [name, call];
   });

@@ -38,17 +38,7 @@ interface Reply {
   readonly error?: PackedError;
 }
 
-/**
- * The one process that writes a folder. What keeps a second writer out for good is the epoch; the socket in the folder says
- * who has it, and takes the calls of commands: one line of JSON there and one back.
- */
-export interface FolderOwner {
-  /** Answers calls from now on; those that came before have waited. */
-  serve(handle: (call: string, args: readonly unknown[]) => Promise<Served>): void;
-  /** Takes no more calls: they are repeated to the next owner. Resolves when those under way are answered. */
-  drain(): Promise<void>;
-  release(): Promise<void>;
-}
+type Handler = (call: string, args: readonly unknown[]) => Promise<Served>;
 
 /** Another process has the folder. */
 export class FolderTaken extends LedgerError {
@@ -64,7 +54,7 @@ export class FolderTaken extends LedgerError {
 export async function takeFolder(directory: string, isCommand = false): Promise<FolderOwner> {
   const path = socketPathOf(directory);
   for (let waitedMs = 0; waitedMs < COMMAND_LASTS_MS; waitedMs += RETRY_MS) {
-    const owner = await Owner.listen(path, isCommand);
+    const owner = await FolderOwner.listen(path, isCommand);
     if (owner !== undefined) return owner;
     const other = await ask(path, {}, ANSWER_TIMEOUT_MS);
     if (other === undefined) {
@@ -106,11 +96,15 @@ export async function callOwner(
   return reply.served ?? 'lost';
 }
 
-class Owner implements FolderOwner {
+/**
+ * The one process that writes a folder. What keeps a second writer out for good is the epoch; the socket in the folder says
+ * who has it, and takes the calls of commands: one line of JSON there and one back.
+ */
+class FolderOwner {
   readonly #server: Server;
   readonly #isCommand: boolean;
   readonly #sockets = new Set<Socket>();
-  readonly #handler = Promise.withResolvers<Parameters<FolderOwner['serve']>[0]>();
+  readonly #handler = Promise.withResolvers<Handler>();
   readonly #running = new Set<Promise<void>>();
   #isDrained = false;
 
@@ -120,10 +114,10 @@ class Owner implements FolderOwner {
   }
 
   /** Undefined when the path is taken. */
-  static listen(path: string, isCommand: boolean): Promise<Owner | undefined> {
-    const owner = new Owner(isCommand);
+  static listen(path: string, isCommand: boolean): Promise<FolderOwner | undefined> {
+    const owner = new FolderOwner(isCommand);
     const server = owner.#server;
-    const { promise, resolve: settle, reject } = Promise.withResolvers<Owner | undefined>();
+    const { promise, resolve: settle, reject } = Promise.withResolvers<FolderOwner | undefined>();
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') settle(undefined);
       else
@@ -137,10 +131,12 @@ class Owner implements FolderOwner {
     return promise;
   }
 
-  serve(handle: Parameters<FolderOwner['serve']>[0]): void {
+  /** Answers calls from now on; those that came before have waited. */
+  serve(handle: Handler): void {
     this.#handler.resolve(handle);
   }
 
+  /** Takes no more calls: they are repeated to the next owner. Resolves when those under way are answered. */
   async drain(): Promise<void> {
     this.#isDrained = true;
     this.#handler.promise.catch(() => {}); // told to those who wait

@@ -16,6 +16,12 @@ import type {
 import { type Body, bytesCodec, type Codec, type Key, plainCodec, type SharedTable, tx } from './store.ts';
 import { type Charge, countersCodec, type UsageCounters } from './usage-counters.ts';
 
+/**
+ * The format of what the tables hold, in a folder and in a database. A change that an older program would misread takes the next
+ * number, and a program refuses what has another one.
+ */
+export const FORMAT = 2;
+
 /** The tables of the rules in `domain`, without COUNTS. */
 export const BOOK_TABLES: SharedTable<Key, unknown>[] = [];
 /** Those of the folder of a node's blocks. */

@@ -21,8 +21,8 @@ import { lots } from '../../src/cli/lots.ts';
 import { serve } from '../../src/cli/serve.ts';
 import type { DirectoryReader } from '../../src/ledger/ledger.ts';
 import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
-import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
 import { plainCodec } from '../../src/ledger/store.ts';
+import { FORMAT } from '../../src/ledger/tables.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { runCommand } from '../support/run-command.ts';
 

@@ -17,10 +17,10 @@ import { utf8Bytes } from '../../src/core/bytes.ts';
 import { BlockKeys, SEAL_BYTES } from '../../src/ledger/block-keys.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { BlockKind } from '../../src/ledger/records.ts';
-import { assertRejects } from '../contract/ledger.contract.ts';
 import { closeSound, gatheringLog, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
 import { addReleased, release } from '../support/released-lots.ts';
+import { assertRejects } from './contract/ledger.contract.ts';
 
 /** Bytes that look random and follow from the number. */
 function noise(kind: BlockKind, n: number, size: number): Uint8Array<ArrayBuffer> {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { open } from 'lmdb';
-import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
-import { assertRejects } from '../contract/ledger.contract.ts';
+import { FORMAT } from '../../src/ledger/tables.ts';
 import {
   closeSound,
   openJournaledLedger,
@@ -23,9 +22,10 @@ import {
   NOON_MS,
 } from '../support/ledger-records.ts';
 import { addReleased } from '../support/released-lots.ts';
+import { assertRejects } from './contract/ledger.contract.ts';
 
 suite('opening', () => {
-  for (const format of [FORMAT + 1, FORMAT + 6]) {
+  for (const format of [FORMAT - 1, FORMAT + 1]) {
     test(`a folder of format ${format} is left alone, and the message names both formats`, async (t) => {
       const path = temporaryFolder(t);
       await (await openTestLedger(path)).close();
@@ -41,7 +41,7 @@ suite('opening', () => {
     });
   }
 
-  test('a folder of format 1 that lacks a table is refused, and the table is not made', async (t) => {
+  test('a folder that lacks a table is refused, and the table is not made', async (t) => {
     const path = temporaryFolder(t);
     await (await openTestLedger(path)).close();
     const raw = open({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 64 });
@@ -96,6 +96,17 @@ suite('opening', () => {
     t.after(() => clearInterval(alive));
     rmSync(path, { recursive: true });
     assert.match((await ledger.failed).message, /data\.mdb was removed or replaced while the service ran/);
+    await ledger.close();
+  });
+
+  test('a server leaves alone what took the name of its data file', async (t) => {
+    const path = temporaryFolder(t);
+    const file = join(path, 'data.mdb');
+    const ledger = await openTestLedger(path);
+    renameSync(file, `${file}.was`);
+    writeFileSync(file, 'another file');
+    await ledger.commit([filledSegment(1, 1)], []);
+    assert.equal(readFileSync(file, 'utf8'), 'another file');
     await ledger.close();
   });
 

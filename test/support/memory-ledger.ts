@@ -15,8 +15,8 @@ import {
   type AuditReport,
   callsOver,
   type Ledger,
+  type LedgerCalls,
   LedgerError,
-  type LedgerParts,
 } from '../../src/ledger/ledger.ts';
 import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
 import { SOLE_NODE } from '../../src/ledger/sharing.ts';
@@ -42,8 +42,7 @@ interface MemoryOwner {
 }
 
 /** The rules of the ledger over the driver in memory, which forgets everything with the process: as src/ledger/lmdb has them. */
-export function memoryParts({ books, folder, clock, writer, jobs }: MemoryOwner): LedgerParts {
-  const ofBooks = booksIn(books, clock, writer);
+export function memoryCalls({ books, folder, clock, writer, jobs }: MemoryOwner): LedgerCalls {
   const blocks = {
     store: folder,
     seals: OPEN_SEALS,
@@ -51,20 +50,16 @@ export function memoryParts({ books, folder, clock, writer, jobs }: MemoryOwner)
     log: silentLog,
   };
   return {
-    directory: directoryIn(books),
-    entropy: lotsIn({ books, folder: blocks, node: writer.number }),
-    sources: sourcesIn(books, jobs),
-    books: ofBooks,
-    draws: drawsIn(books),
-    log: ofBooks,
-    limits: SOLE_NODE,
-    claims: SOLE_NODE,
-    upkeep: {
-      audit: () => auditOf(books, folder),
-      integrity: async () => ({ startAudit: 'none', scrub: null, database: null }),
-      async backup() {
-        throw new LedgerError('refused', 'a ledger in memory has nothing to back up');
-      },
+    ...directoryIn(books),
+    ...lotsIn({ books, folder: blocks, node: writer.number }),
+    ...sourcesIn(books, jobs),
+    ...booksIn(books, clock, writer),
+    ...drawsIn(books),
+    ...SOLE_NODE,
+    audit: () => auditOf(books, folder),
+    integrity: async () => ({ startAudit: 'none', scrub: null, database: null }),
+    async backup() {
+      throw new LedgerError('refused', 'a ledger in memory has nothing to back up');
     },
   };
 }
@@ -86,8 +81,10 @@ async function auditOf(books: MemoryStore, folder: MemoryStore): Promise<AuditRe
 export function memoryLedger(clock: Clock, { keepsPending = false } = {}): Ledger {
   const store = new MemoryStore();
   const writer = { number: ONLY_OWNER.node, epoch: 0 };
-  const parts = memoryParts({ books: store, folder: store, clock, writer, jobs: ONLY_OWNER });
-  const calls = callsOver(parts, () => {});
+  const calls = callsOver(
+    memoryCalls({ books: store, folder: store, clock, writer, jobs: ONLY_OWNER }),
+    () => {},
+  );
   const feed = new DirectoryFeed(calls.directoryChanges, clock);
   return {
     ...feed.over(calls),

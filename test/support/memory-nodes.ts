@@ -4,8 +4,8 @@ import type { Writer } from '../../src/ledger/domain/books.ts';
 import { claimsIn, dropClaims } from '../../src/ledger/domain/claims.ts';
 import { directoryIn } from '../../src/ledger/domain/directory.ts';
 import { ONLY_OWNER } from '../../src/ledger/domain/sources.ts';
-import { callsOver, type Ledger, LedgerError, type LedgerParts } from '../../src/ledger/ledger.ts';
-import { memoryParts } from './memory-ledger.ts';
+import { callsOver, type Ledger, type LedgerCalls, LedgerError } from '../../src/ledger/ledger.ts';
+import { memoryCalls } from './memory-ledger.ts';
 import { type LimitFaults, MemoryLimits } from './memory-limits.ts';
 import { MemoryStore } from './memory-store.ts';
 
@@ -57,11 +57,11 @@ export class MemoryNodes {
     this.#faults = faults;
     this.#feed = new DirectoryFeed(directoryIn(this.#store).directoryChanges, clock);
     this.limits = new MemoryLimits(faults, this.#store);
-    const parts = memoryParts({
+    const calls = memoryCalls({
       ...{ books: this.#store, folder: new MemoryStore(), clock, jobs: ONLY_OWNER },
       writer: { number: -1, epoch: 0 },
     });
-    this.books = this.#ledgerOver(parts, () => {});
+    this.books = this.#ledgerOver(calls, () => {});
   }
 
   /** A new run of the node. It fences the former one, and what that one did not use goes back. */
@@ -73,11 +73,11 @@ export class MemoryNodes {
     this.#epochs.set(node, epoch);
     const writer = { number: [...this.#folders.keys()].indexOf(node), epoch };
     this.#live.set(node, writer);
-    const parts = memoryParts({
+    const calls = memoryCalls({
       ...{ books: this.#store, folder, clock: this.#clock, writer },
       jobs: { node: writer.number, fenced: async () => this.#fencedNumbers() },
     });
-    return this.#ledgerOver(this.#shared(parts, node, writer), (name) => {
+    return this.#ledgerOver(this.#shared(calls, node, writer), (name) => {
       if (FENCED_CALLS.has(name)) this.#requireLive(node, writer);
     });
   }
@@ -92,31 +92,26 @@ export class MemoryNodes {
   }
 
   /** What nodes share beside the books, and the faults that are planted there. */
-  #shared(parts: LedgerParts, node: string, writer: Writer): LedgerParts {
+  #shared(calls: LedgerCalls, node: string, writer: Writer): LedgerCalls {
     const limits = this.limits.node(node, writer);
     return {
-      ...parts,
-      limits: {
-        ...limits,
-        askLimits: (order, asks) => {
-          this.limits.period = periodOf(this.#clock.wallMs());
-          return limits.askLimits(order, asks);
-        },
+      ...calls,
+      ...limits,
+      ...claimsIn(this.#store, writer),
+      askLimits: (order, asks) => {
+        this.limits.period = periodOf(this.#clock.wallMs());
+        return limits.askLimits(order, asks);
       },
-      log: {
-        ...parts.log,
-        putLog: async (records, step, released) => {
-          const isAnyStep = step !== undefined && this.#faults.stepsFromAnywhere === true;
-          const taken = isAnyStep ? { ...step, expected: await parts.log.getLog(step.key) } : step;
-          await parts.log.putLog(records, taken, released);
-        },
+      putLog: async (records, step, released) => {
+        const isAnyStep = step !== undefined && this.#faults.stepsFromAnywhere === true;
+        const taken = isAnyStep ? { ...step, expected: await calls.getLog(step.key) } : step;
+        await calls.putLog(records, taken, released);
       },
-      claims: claimsIn(this.#store, writer),
     };
   }
 
-  #ledgerOver(parts: LedgerParts, guard: (call: string) => void): Ledger {
-    return { ...this.#feed.over(callsOver(parts, guard)), close: async () => {} };
+  #ledgerOver(calls: LedgerCalls, guard: (call: string) => void): Ledger {
+    return { ...this.#feed.over(callsOver(calls, guard)), close: async () => {} };
   }
 
   #fencedNumbers(): Set<number> {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { silentLog } from '../../src/core/log.ts';
 import { Database } from '../../src/ledger/postgres/connection.ts';
-import { migrate } from '../../src/ledger/postgres/migrate.ts';
+import { makeSchema } from '../../src/ledger/postgres/schema.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -100,7 +100,7 @@ export async function emptyDatabase(): Promise<string> {
 async function makeTemplate(url: TestServer['url']): Promise<void> {
   await administer(url('postgres'), `CREATE DATABASE ${TEMPLATE}`);
   const database = new Database({ url: url(TEMPLATE), log: silentLog });
-  await migrate(database);
+  await makeSchema(database);
   await database.close();
   await administer(url(TEMPLATE), REMEMBER_FRESH);
 }

@@ -123,8 +123,6 @@ interface SpawnOptions {
   readonly serveArgs?: readonly string[];
   /** It ends in a call of `exec` with its arguments, so that signals reach the service. */
   readonly shell?: string;
-  /** The folder of the release that runs; this one unless given. */
-  readonly release?: string | undefined;
 }
 
 /** The real service in a process of its own, on a port and a data folder of its own. */
@@ -158,12 +156,12 @@ export class TestServer {
   static spawn(
     environment: Environment = {},
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
-    { serveArgs = [], shell = 'exec "$0" "$@"', release = root }: SpawnOptions = {},
+    { serveArgs = [], shell = 'exec "$0" "$@"' }: SpawnOptions = {},
   ): TestServer {
     const options = [...STRIPPED, ...plantingOf(environment['MUTANT_PLANTED'])];
     const serve = [process.execPath, ...options, 'src/main.ts', 'serve', ...serveArgs];
     const child = spawn('sh', ['-c', shell, ...serve], {
-      cwd: release,
+      cwd: root,
       env: {
         PATH: process.env['PATH'],
         MUTANT_PLANTED: MUTANT,

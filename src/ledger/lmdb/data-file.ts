@@ -1,13 +1,14 @@
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fstatSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
   statfsSync,
-  statSync,
-  truncateSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf } from '../../core/assert.ts';
@@ -74,22 +75,35 @@ function readHeader(descriptor: number, at: number): { magic: number; pageSize: 
   return { magic: header.getUint32(MAGIC_AT, true), pageSize: header.getUint32(PAGE_SIZE_AT, true) };
 }
 
+export function isWritable(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Makes the file as long as its content and tells whether that was needed. Reading a page beyond the end
  * would kill the process (SIGBUS). LMDB may leave final free pages unwritten, so a short file can be sound; a
  * copy that was cut short is not. Zeros in place of what is missing turn the second case into damage that the
- * checksums show. With `readOnly` a short file is LedgerError `damaged`. A file that is gone stays so (FolderWatch).
+ * checksums show. Which file it is says the descriptor: by then another one may have the name (FolderWatch).
  */
-export function lengthen(file: string, usedBytes: number, readOnly: boolean): boolean {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? usedBytes;
-  if (size >= usedBytes) return false;
-  if (readOnly)
-    throw new LedgerError(
-      'damaged',
-      `${file} is cut short: it has ${size} bytes of ${usedBytes}. A start of the service tells whether anything is missing from it`,
-    );
-  truncateSync(file, usedBytes);
+export function lengthen(fd: number, usedBytes: number): boolean {
+  if (fstatSync(fd).size >= usedBytes) return false;
+  ftruncateSync(fd, usedBytes);
   return true;
+}
+
+/** Throws LedgerError `damaged` for a file that is shorter than its content. */
+export function requireLength(file: string, fd: number, usedBytes: number): void {
+  const { size } = fstatSync(fd);
+  if (size >= usedBytes) return;
+  throw new LedgerError(
+    'damaged',
+    `${file} is cut short: it has ${size} bytes of ${usedBytes}. A start of the service tells whether anything is missing from it`,
+  );
 }
 
 /** The log's anchor and a backup need some; below it the file system counts as full. */

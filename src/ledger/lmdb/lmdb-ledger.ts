@@ -315,15 +315,13 @@ function ledgerOver(
   const sources = sourcesIn(domain, ONLY_OWNER);
   const calls = callsOver(
     {
-      directory: directoryIn(domain),
-      entropy: lotsIn({ books: domain, folder, node: ONLY_OWNER.node }),
-      sources,
-      books: following?.calls ?? books,
-      draws: drawsIn(domain),
-      log: following?.calls ?? books,
-      limits: SOLE_NODE,
-      claims: SOLE_NODE,
-      upkeep,
+      ...directoryIn(domain),
+      ...lotsIn({ books: domain, folder, node: ONLY_OWNER.node }),
+      ...sources,
+      ...(following?.calls ?? books),
+      ...drawsIn(domain),
+      ...SOLE_NODE,
+      ...upkeep,
     },
     (call, rule) => {
       if (rule.server) requireServer(call);

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
@@ -6,11 +7,12 @@ import { silentLog } from '../../core/log.ts';
 import { newLedgerId } from '../journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import type { Key } from '../store.ts';
+import { FORMAT } from '../tables.ts';
 import { auditTables } from './audit.ts';
-import { DATA_FILE, lengthen, makePrivate, requireLmdbFile } from './data-file.ts';
+import { DATA_FILE, isWritable, lengthen, makePrivate, requireLength, requireLmdbFile } from './data-file.ts';
 import { GroupWriter } from './group-writer.ts';
 import type { RawDatabase, RawStore } from './table.ts';
-import { count, FORMAT, openMeta, openTables, type Tables } from './tables.ts';
+import { count, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 /** Address space, not memory; LMDB maps more when a ledger outgrows it. */
@@ -62,12 +64,18 @@ export async function openRaw(
   };
   const { pageSize } = env.stat();
   const file = join(path, DATA_FILE);
+  const fd = openSync(file, mayLengthen && isWritable(file) ? 'r+' : 'r'); // an audit may be of a folder that is read-only
+  const close = async () => {
+    closeSync(fd);
+    await root.close();
+  };
   let wholeBytes = 0;
   /** The file only grows, so it is looked at when its content has grown. */
   const makeWhole = () => {
     const usedBytes = (env.info().lastPageNumber + 1) * pageSize;
     if (usedBytes <= wholeBytes) return false;
-    const isLengthened = lengthen(file, usedBytes, !mayLengthen);
+    if (!mayLengthen) requireLength(file, fd, usedBytes);
+    const isLengthened = lengthen(fd, usedBytes);
     wholeBytes = usedBytes;
     return isLengthened;
   };
@@ -83,7 +91,7 @@ export async function openRaw(
   try {
     lengthened = makeWhole();
   } catch (error) {
-    await root.close();
+    await close();
     throw error;
   }
   return {
@@ -96,7 +104,7 @@ export async function openRaw(
     transact: (body) => (gate === undefined ? transact(body) : gate.pass(() => transact(body))),
     snapshot: () => root.useReadTransaction(),
     copyTo: (directory, compact) => root.backup(directory, compact),
-    close: () => root.close(),
+    close,
     lengthened,
   };
 }

@@ -3,12 +3,6 @@ import { type Key, plainCodec, type SharedTable } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
 import { type RawStore, type Snapshot, Table, type WriteGate } from './table.ts';
 
-/**
- * The format of the folder. A change that an older program would misread takes the next number, and a program
- * refuses a folder of another number.
- */
-export const FORMAT = 1;
-
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
   | 'format'

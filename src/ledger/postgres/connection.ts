@@ -279,7 +279,14 @@ const SET = {
   name: '',
   text: `SELECT set_config(name, value, false) FROM pg_settings JOIN unnest($1::text[], $2::text[]) AS s(name, value) USING (name)`,
 };
-const IS_STANDBY = { name: '', text: 'SELECT pg_is_in_recovery() AS is_standby' };
+/** Of connections of this name that were given up, some may still wait for a standby there, until one follows. */
+const SERVER = {
+  name: '',
+  text: `SELECT pg_is_in_recovery() AS is_standby, (SELECT count(*) FROM pg_stat_activity
+    WHERE wait_event = 'SyncRep' AND datname = current_database() AND application_name = current_setting('application_name')) AS waiting`,
+};
+/** With more of them a connection is not opened: each call that is given up would leave one more. */
+const WAITING_FOR_STANDBY_MAX = 8;
 
 class Connection implements HeldSession {
   readonly #client: pg.Client;
@@ -317,8 +324,12 @@ class Connection implements HeldSession {
       await client.connect();
       const settings = { ...SETTINGS, synchronous_commit: synchronousCommit ?? 'on' };
       await connection.run(SET, [Object.keys(settings), Object.values(settings)]);
-      const [{ is_standby }] = await connection.run<{ is_standby: boolean }>(IS_STANDBY);
+      const [{ is_standby, waiting }] = await connection.run<{ is_standby: boolean; waiting: number }>(
+        SERVER,
+      );
       if (is_standby) throw new Error('the server is a standby');
+      if (waiting >= WAITING_FOR_STANDBY_MAX)
+        throw new Error(`${waiting} connections wait for a standby of the server: start the standby`);
       await connection.#followStandby();
       return connection;
     } catch (error) {

@@ -11,7 +11,7 @@ import { limitsIn } from '../domain/limits.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../journal.ts';
-import { type Books, type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
+import { type Books, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type LmdbLedger, type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb-ledger.ts';
 import { AdvisoryLock } from './advisory-lock.ts';
 import { SegmentCommits } from './commit.ts';
@@ -20,9 +20,9 @@ import { DatabaseWatch } from './database-watch.ts';
 import { NodeFeed, nodesBehind, sharedDirectoryIn } from './directory.ts';
 import { openFailure } from './failure.ts';
 import { COMMIT_SLOTS } from './fence.ts';
-import { migrate, requireSchema } from './migrate.ts';
 import { clusterNow, jobOwner, NodeIdentity } from './node.ts';
 import { PostgresStore } from './postgres-store.ts';
+import { makeSchema, requireSchema } from './schema.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
 import { postgresUpkeep } from './upkeep.ts';
 
@@ -70,7 +70,7 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
       await requireSchema(database);
       return await toolLedger(options, database, opened);
     }
-    await migrate(database);
+    await makeSchema(database);
     return await nodeLedger(options, database, opened);
   } catch (error) {
     await closeAll(opened).catch(() => {}); // the first error tells more
@@ -110,13 +110,13 @@ async function nodeLedger(
   opened.push(() => watch.stop());
   await watch.look();
   watch.start();
-  const parts = partsOver(database, clock, node, folder.folder);
-  const feed = await NodeFeed.start({ directory: parts.directory, database, node, clock, log });
+  const rules = rulesOver(database, clock, node, folder.folder);
+  const feed = await NodeFeed.start({ directory: rules, database, node, clock, log });
   opened.push(() => feed.close());
-  if (!isCurrent) await parts.entropy.giveUpAll();
+  if (!isCurrent) await rules.giveUpAll();
   noteEpoch(path, node.epoch);
-  const books: Books = { ...parts.books, commit: (segments, answers) => commits.commit(segments, answers) };
-  const calls = callsOver({ ...parts, books, upkeep: postgresUpkeep(database, folder, watch) }, () => {});
+  const commit: Books['commit'] = (segments, answers) => commits.commit(segments, answers);
+  const calls = callsOver({ ...rules, commit, ...postgresUpkeep(database, folder, watch) }, () => {});
   log.info({ node: name, number: node.number, epoch: node.epoch, durability }, 'ledger: open in PostgreSQL');
   let closed: Promise<void> | undefined;
   return {
@@ -145,7 +145,7 @@ function noteEpoch(path: string, epoch: number): void {
 const NO_NODE = { name: 'a command', number: -1, epoch: 0 };
 
 /** The rules of the ledger as a node has them, with its blocks; or a command, which has none. */
-function partsOver(
+function rulesOver(
   database: Database,
   clock: Clock,
   node: NodeIdentity | undefined,
@@ -153,16 +153,14 @@ function partsOver(
 ) {
   const store = new PostgresStore(database, node);
   const writer = node ?? NO_NODE;
-  const books = booksIn(store, clock, writer);
   return {
-    directory: sharedDirectoryIn(store),
-    entropy: lotsIn({ books: store, folder: blocks, node: writer.number }),
-    sources: sourcesIn(store, jobOwner(database, node)),
-    books,
-    draws: drawsIn(store),
-    log: books,
-    limits: limitsIn(store, writer, () => clusterNow(database, writer)),
-    claims: claimsIn(store, writer),
+    ...sharedDirectoryIn(store),
+    ...lotsIn({ books: store, folder: blocks, node: writer.number }),
+    ...sourcesIn(store, jobOwner(database, node)),
+    ...booksIn(store, clock, writer),
+    ...drawsIn(store),
+    ...limitsIn(store, writer, () => clusterNow(database, writer)),
+    ...claimsIn(store, writer),
   };
 }
 
@@ -177,9 +175,8 @@ async function toolLedger(
     folder = await openLmdbLedger({ path, clock, log, role: 'reader', durability: 'fsync' });
     opened.push(async () => folder?.close());
   }
-  const parts = partsOver(database, clock, undefined, undefined);
-  const upkeep = postgresUpkeep(database, folder, undefined);
-  const calls = callsOver({ ...parts, upkeep }, (call: string, rule: CallRule) => {
+  const rules = rulesOver(database, clock, undefined, undefined);
+  const calls = callsOver({ ...rules, ...postgresUpkeep(database, folder, undefined) }, (call, rule) => {
     if (rule.server) throw new LedgerError('refused', `${call} is for a node, not for a tool`);
   });
   return {

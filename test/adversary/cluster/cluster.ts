@@ -37,8 +37,6 @@ export interface ClusterOptions {
   readonly environment?: Environment;
   /** Of one node alone, by its number from 1 on. */
   readonly ownEnvironment?: (number: number) => Environment;
-  /** The folder of the release that a node runs; this one unless given. */
-  readonly releaseOf?: (number: number) => string | undefined;
   /** Nodes that the start waits for; all unless given. */
   readonly isAwaited?: (number: number) => boolean;
 }
@@ -85,8 +83,7 @@ export class Cluster {
         const own = options.ownEnvironment?.(number);
         const environment = { QRN_LOG_LEVEL: 'info', ...options.environment, ...own };
         const url = options.pair.url(link.port);
-        const release = options.releaseOf?.(number);
-        nodes.push(new ClusterNode({ name, dataDir, url, port: await freePort(), environment, release }));
+        nodes.push(new ClusterNode({ name, dataDir, url, port: await freePort(), environment }));
       }
       const [first, ...others] = nodes;
       await first.start();

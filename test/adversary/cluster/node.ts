@@ -24,8 +24,6 @@ export interface NodeOptions {
   /** Where it is to listen. */
   readonly port: number;
   readonly environment: Environment;
-  /** The folder of its release; this one unless given. */
-  readonly release?: string | undefined;
 }
 
 /** One node: the real service in a process of its own, with a data folder of its own, which may be started many times. */
@@ -93,7 +91,6 @@ export class ClusterNode {
     this.#earlier = this.output;
     const server = TestServer.spawn({ ...SHORT_LOTS, ...this.environment }, this.dataDir, {
       serveArgs: ['--no-demo'],
-      release: this.#options.release,
     });
     this.#server = server;
     this.isPaused = false;

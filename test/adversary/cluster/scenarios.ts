@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { qrn } from '../../../src/cli/commands.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { askOnce, type HttpRequest } from '../../support/http.ts';
@@ -13,7 +11,6 @@ import { type Environment, until } from '../../support/server.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { type ClusterNode, PATIENCE_MS } from './node.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TOTALS = { requests: 100_000, credits: 1_000_000 };
 const CLIENTS = 2;
 const LOAD_MS = 3_000;
@@ -143,46 +140,6 @@ const standbyAway: Scenario = (pair) =>
     return [...violations, ...(await cluster.audit()).violations];
   });
 
-/**
- * A node of a release with a newer schema starts beside one of this release, which goes on, and can start again on that schema.
- * The newer release is this one with a migration more.
- */
-const twoReleases: Scenario = async (pair) => {
-  const { release, schema: newer } = newerRelease();
-  const releaseOf = (number: number) => (number === 2 ? release : undefined);
-  try {
-    return await onCluster(pair, { releaseOf }, async (cluster) => {
-      const [{ schema }] = await pair.query<{ schema: number }>('SELECT schema FROM qrn.meta');
-      await answersFor(cluster, LOAD_MS);
-      for (const node of cluster.nodes) {
-        await node.kill();
-        await node.start();
-      }
-      await answersFor(cluster, LOAD_MS);
-      const { violations } = await cluster.audit();
-      return schema === newer ? [...violations] : [...violations, `the database has schema ${schema}`];
-    });
-  } finally {
-    rmSync(release, { recursive: true, force: true });
-  }
-};
-
-/** The folder of a release like this one, whose schema has a column and a table more that this one can live with. */
-function newerRelease(): { release: string; schema: number } {
-  const release = mkdtempSync(join(tmpdir(), 'qrn-cluster-release-'));
-  for (const name of readdirSync(ROOT))
-    if (name !== 'src' && name !== '.git') symlinkSync(join(ROOT, name), join(release, name));
-  cpSync(join(ROOT, 'src'), join(release, 'src'), { recursive: true });
-  const migrations = join(release, 'src/ledger/postgres/migrations');
-  const schema = readdirSync(migrations).length + 1;
-  const migration = `-- compatible with programs of schema ${schema - 1}
-ALTER TABLE qrn.record ADD COLUMN newer text;
-CREATE TABLE qrn.newer (id int PRIMARY KEY);
-`;
-  writeFileSync(join(migrations, `${String(schema).padStart(4, '0')}.sql`), migration);
-  return { release, schema };
-}
-
 /** The library that gives one process another clock (Debian's package libfaketime); undefined where it is missing. */
 function clockLibrary(): string | undefined {
   return readdirSync('/usr/lib')
@@ -276,7 +233,6 @@ export function scenariosHere(say: (line: string) => void): (readonly [name: str
   return [
     ['an older database restored', olderDatabase],
     ['a standby that is away', standbyAway],
-    ['two releases side by side', twoReleases],
     ...(library === undefined
       ? []
       : [

@@ -110,6 +110,21 @@ test('a commit that was cancelled while it waited for a standby is not acknowled
   assert.notEqual(await books.segment(2), undefined);
 });
 
+test('calls that are given up while a standby is away leave a bounded number of them waiting in PostgreSQL', async (t) => {
+  const url = await emptiedDatabase(t);
+  const noLongerAwaited = await awaitNobody(t, url);
+  const database = new Database({ url, log: silentLog, name: 'given up', silenceMs: 50, patienceMs: 0 });
+  t.after(() => database.close());
+  const change = { name: '', text: 'UPDATE qrn.meta SET created_at_ms = created_at_ms' };
+  for (let call = 0; call < 12; call++)
+    await assert.rejects(database.run(change), { code: 'storage_unavailable' });
+  const waiting = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'given up'";
+  assert.equal((await administer<{ count: string }>(url, waiting)).rows[0].count, '8');
+  await noLongerAwaited();
+  await waitFor(url, "SELECT count(*) = 0 AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+  await database.run(change);
+});
+
 /** The server takes up its new settings in its own time: a write tells. */
 async function standbyIsAwaited(url: string): Promise<void> {
   for (let pid = 0; pid === 0; ) {

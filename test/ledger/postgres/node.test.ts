@@ -7,11 +7,11 @@ import { lotsIn } from '../../../src/ledger/domain/lots.ts';
 import { sourcesIn } from '../../../src/ledger/domain/sources.ts';
 import { AdvisoryLock } from '../../../src/ledger/postgres/advisory-lock.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fence, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
+import { makeSchema } from '../../../src/ledger/postgres/schema.ts';
 import { tx } from '../../../src/ledger/store.ts';
-import { ALLOWANCES, GRANTS, KEY_CLAIMS } from '../../../src/ledger/tables.ts';
+import { ALLOWANCES, FORMAT, GRANTS, KEY_CLAIMS } from '../../../src/ledger/tables.ts';
 import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
 import {
   block,
@@ -34,42 +34,9 @@ test('two nodes that start at once on an empty database make one schema', async 
   const url = await emptyDatabase();
   const nodes = [1, 2].map(() => new Database({ url, log: silentLog }));
   t.after(() => Promise.all(nodes.map((node) => node.close())));
-  await Promise.all(nodes.map(migrate));
-  const { rows } = await administer(url, 'SELECT schema, oldest_schema FROM qrn.meta');
-  assert.deepEqual(rows, [{ schema: 1, oldest_schema: 1 }]);
-});
-
-test('a schema that a newer program changed beyond this one is refused and left as it is', async (t) => {
-  const url = await emptiedDatabase(t);
-  const database = new Database({ url, log: silentLog });
-  t.after(() => database.close());
-  await administer(url, 'UPDATE qrn.meta SET schema = 90, oldest_schema = 1');
-  await migrate(database); // the newer one can live with this program
-  await administer(url, 'UPDATE qrn.meta SET oldest_schema = 89');
-  await assert.rejects(migrate(database), { reason: 'unusable', message: /schema 90.*89 and later/ });
+  await Promise.all(nodes.map(makeSchema));
   const { rows } = await administer(url, 'SELECT schema FROM qrn.meta');
-  assert.deepEqual(rows, [{ schema: 90 }]);
-});
-
-test('a database from before schema 1 is refused and left as it is', async () => {
-  const url = await emptyDatabase();
-  await administer(url, 'CREATE SCHEMA qrn');
-  await administer(url, 'CREATE TABLE qrn.meta AS SELECT 2 AS format, 1 AS oldest_format');
-  const database = new Database({ url, log: silentLog });
-  try {
-    await assert.rejects(migrate(database), {
-      reason: 'unusable',
-      message:
-        'the database was made before schema 1, and this program needs schema 1: name an empty database in QRN_LEDGER',
-    });
-  } finally {
-    await database.close();
-  }
-  const { rows } = await administer(
-    url,
-    "SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'qrn'",
-  );
-  assert.deepEqual(rows, [{ tables: 1 }]);
+  assert.deepEqual(rows, [{ schema: FORMAT }]);
 });
 
 test('a second process with the name of a running node is refused with what to change', async (t) => {

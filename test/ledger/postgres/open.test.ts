@@ -12,6 +12,7 @@ import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { openFailure } from '../../../src/ledger/postgres/failure.ts';
 import { fence } from '../../../src/ledger/postgres/node.ts';
 import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
+import { FORMAT } from '../../../src/ledger/tables.ts';
 import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { block, lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -170,16 +171,25 @@ test('of calls that wait for a connection 1,024 are kept, and the next one is re
   assert.deepEqual(new Set(reasons), new Set(['stopped']));
 });
 
-test('a command makes no schema, and a node refuses one that a newer release made', async (t) => {
+test('a command makes no schema, and one of an earlier or a later build is refused and left as it is', async (t) => {
   const url = await emptyDatabase();
   await assert.rejects(
     openNode(t, url, { role: 'tool' }),
     refusal(/^there is no ledger in the database: start a node, or run qrn cluster init$/),
   );
   await (await openNode(t, url)).close();
-  await administer(url, 'UPDATE qrn.meta SET schema = 999, oldest_schema = 999');
-  for (const role of ['server', 'tool'] as const)
-    await assert.rejects(openNode(t, url, { role }), refusal(/has schema 999.*use the newer release$/));
+  for (const [change, told] of [
+    ['UPDATE qrn.meta SET schema = schema - 1', FORMAT - 1],
+    ['UPDATE qrn.meta SET schema = schema + 2', FORMAT + 1],
+    ['ALTER TABLE qrn.meta RENAME schema TO format', 'unknown'],
+  ] as const) {
+    await administer(url, change);
+    const before = (await administer(url, 'SELECT * FROM qrn.meta, qrn.node')).rows;
+    const refused = new RegExp(`has schema ${told}, and this program reads schema ${FORMAT} alone: use the`);
+    for (const role of ['server', 'tool'] as const)
+      await assert.rejects(openNode(t, url, { role }), refusal(refused));
+    assert.deepEqual((await administer(url, 'SELECT * FROM qrn.meta, qrn.node')).rows, before);
+  }
 });
 
 test('a node without the secrets of the others, or with others, is refused', async (t) => {

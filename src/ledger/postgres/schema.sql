@@ -3,16 +3,14 @@ CREATE SCHEMA qrn;
 
 CREATE TABLE qrn.meta (
   one bool PRIMARY KEY DEFAULT true CHECK (one),
-  -- The number of the newest migration, and the oldest one whose programs may go on working on this schema.
+  -- FORMAT (tables.ts) of the program that made it.
   schema int NOT NULL,
-  oldest_schema int NOT NULL,
   created_at_ms double precision NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
   -- SHA-256 (hex) of the secrets that all nodes share, by name.
   fingerprints jsonb NOT NULL DEFAULT '{}',
   -- Of the folder whose records were imported (import.ts).
   import_id text
 );
-INSERT INTO qrn.meta (schema, oldest_schema) VALUES (0, 0);
 
 -- Nodes: who they are, and the epoch of each of their commit slots. A statement that names an old epoch finds no row.
 CREATE TABLE qrn.node (
