@@ -1,24 +1,35 @@
 import assert from 'node:assert/strict';
-import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/core/clock.ts';
-import { ApiError } from '../../src/core/errors.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { RawStore } from '../../src/ledger/lmdb/table.ts';
 import { Sequences } from '../../src/ledger/sequences.ts';
-import { assertRejects } from '../contract/ledger.contract.ts';
 import {
   closeSound,
   openJournaledLedger,
   openTestLedger,
   temporaryFolder,
 } from '../support/ledger-folder.ts';
-import { account, answer, block, filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
+import {
+  account,
+  answer,
+  block,
+  filledSegment,
+  job,
+  lot,
+  lotId,
+  NO_LIMITS,
+  NOON_MS,
+  spend,
+  submitted,
+} from '../support/ledger-records.ts';
 import { addReleased } from '../support/released-lots.ts';
+import { assertRejects } from './contract/ledger.contract.ts';
 
 /** An environment whose disk a test can break: the transaction runs, and its commit fails. */
 class BreakableDisk {
@@ -119,15 +130,6 @@ suite('group commit', () => {
     await ledger.close();
   });
 
-  test('a front whose ledger does not come after is behind, and is not when it does', async (t) => {
-    const { ledger } = await openJournaled(t, 'commit');
-    const { journal } = ledger;
-    for (let n = 1; !journal.isBehind; n++) await journal.commit(filledSegment(n, 30), []); // in microtasks: the ledger has no turn
-    await ledger.segmentSpan();
-    assert.ok(!journal.isBehind);
-    await ledger.close();
-  });
-
   test('a front of a ledger that is held back takes no answer and says why', async (t) => {
     const ledger = await openTestLedger(temporaryFolder(t));
     const [place] = ledger.journals;
@@ -193,25 +195,6 @@ suite('a commit that fails', () => {
       }
     });
   }
-
-  test('a journal that cannot be written stops its front, and the next start has what was acknowledged', {
-    skip: process.platform !== 'linux',
-  }, async (t) => {
-    const { path, ledger } = await openJournaled(t);
-    await ledger.commit([filledSegment(1, 3)], []);
-    const descriptor = readdirSync('/proc/self/fd').find((fd) => isWritable(fd, join(path, 'journal-1-0-a')));
-    assert.ok(descriptor !== undefined);
-    closeSync(Number(descriptor));
-    assert.equal(openSync('/dev/full', 'r+'), Number(descriptor), 'a full disk in its place');
-    await assertRejects(ledger.commit([filledSegment(2, 3)], []), 'stopped');
-    assert.match((await ledger.journal.failed).message, /its journal cannot be written \(ENOSPC/);
-    await assertRejects(ledger.commit([filledSegment(3, 3)], []), 'stopped');
-    await assertHolds(ledger, [1], [2, 3]);
-    await ledger.close();
-    const again = await openTestLedger(path);
-    await assertHolds(again, [1], [2]);
-    await again.close();
-  });
 });
 
 suite('a disk that fills', () => {
@@ -224,11 +207,16 @@ suite('a disk that fills', () => {
     await ledger.commit([filledSegment(1, 1)], []);
     await addReleased(ledger, lot(1), [block('pure', 1)]);
     assert.equal(refusal(), undefined);
+    await ledger.openJob(job(1), NO_LIMITS);
     freeBytes = 999;
-    await assert.rejects(
+    for (const adding of [
       ledger.addLot(lot(2), []),
-      (error) => error instanceof ApiError && error.code === 'storage_unavailable',
-    );
+      ledger.openJob(job(2), NO_LIMITS), // nothing is bought that could not be stored
+      ledger.charge('1', spend(1), NO_LIMITS),
+      ledger.probe(),
+    ])
+      await assert.rejects(adding, { code: 'storage_unavailable' });
+    await ledger.putJob(submitted(1)); // was bought before
     assert.equal(refusal(), 'disk-full', 'whoever looks first tells the fronts');
     await journal.commit(filledSegment(2, 1), []); // was drawn before
     await assertHolds(ledger, [1, 2], [3]);
@@ -264,16 +252,4 @@ async function assertHolds(
     assert.deepEqual(segment, filledSegment(sequence, segment?.count ?? -1));
   }
   for (const sequence of absent) assert.equal(await ledger.segment(sequence), undefined);
-}
-
-function isWritable(fd: string, path: string): boolean {
-  try {
-    const flags = Number.parseInt(
-      /flags:\s*(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '',
-      8,
-    );
-    return readlinkSync(`/proc/self/fd/${fd}`) === path && (flags & constants.O_RDWR) !== 0;
-  } catch {
-    return false; // the descriptor that listed the folder
-  }
 }

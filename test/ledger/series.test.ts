@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { AnswerLabel, SeriesAnswer } from '../../src/ledger/label-records.ts';
-import { SERIES } from '../../src/ledger/tables.ts';
+import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import {
   closeSound,
   openJournaledLedger,
   openTestLedger,
-  plant,
   temporaryFolder,
 } from '../support/ledger-folder.ts';
 import { account, entry, NOON_MS, segment } from '../support/ledger-records.ts';
@@ -117,24 +115,5 @@ describe('series of labelled answers', () => {
       [3, 4],
     );
     await closeSound(ledger);
-  });
-
-  it('has the audit report an answer whose serial was lost or given to another', async (t) => {
-    const path = temporaryFolder(t);
-    const ledger = await openTestLedger(path);
-    await ledger.createAccount(account(1));
-    await ledger.commit([labelled(1, RAFFLE, SECRET, RAFFLE)], []);
-    await ledger.close();
-    await plant(path, (table) => {
-      const series = table<readonly [string, number], Omit<SeriesAnswer, 'serial'>>(SERIES.name);
-      series.put(['series_a', 2], series.get(['series_a', 3])!);
-      series.remove(['series_a', 1]);
-    });
-    const again = await openTestLedger(path);
-    const { problems } = await again.audit();
-    await again.close();
-    const [other, missing, ...rest] = problems;
-    assert.match(other, /^series series_a,2: .*"index":2,.* is stored, others imply .*"index":1,/);
-    assert.deepEqual([missing, rest], ['series series_a,1: is missing, and other records imply it', []]);
   });
 });

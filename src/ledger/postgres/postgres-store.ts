@@ -173,7 +173,7 @@ async function recordsOf<K extends Key, V>(
 
 /** In one order, in which all who write wait for each other. */
 async function flush(session: Session, writes: Map<string, Write>): Promise<void> {
-  const sorted = [...writes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, write]) => write);
+  const sorted = [...writes.keys()].sort().map((id) => writes.get(id)!);
   const rows = sorted.flatMap(({ table, row }) => (row === undefined ? [] : [rowOf(table, ...row)]));
   const removes = sorted.filter(({ row }) => row === undefined);
   writes.clear();
