@@ -50,7 +50,7 @@ export interface Predecessor {
 const RECORD_KEY = 'incarnations';
 
 /**
- * All incarnations of a ledger, oldest first; undefined for one that no release with incarnations has served.
+ * All incarnations of a ledger, oldest first; undefined before the first start with a log.
  */
 export function readIncarnations(store: LogReader): Promise<Incarnation[] | undefined> {
   return readJson(store, RECORD_KEY);

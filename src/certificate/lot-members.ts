@@ -95,11 +95,7 @@ export const LOT_MEMBERS = {
   quantum_backend: row(text, 'The identifier of the quantum processor.', (lot) => lot.quantumBackend),
   job_id: row(orNull(text), 'The provider’s name of the job.', (lot) => lot.jobId),
   origin: row(oneOfWords(ORIGINS), 'What kind of thing produced the raw bits.', (lot) => lot.origin),
-  declared: row(
-    boolean,
-    'The operator alone says that the origin is quantum.',
-    (lot) => lot.isDeclared === true,
-  ),
+  declared: row(boolean, 'The operator alone says that the origin is quantum.', (lot) => lot.isDeclared),
   deterministic: row(boolean, 'Made by a deterministic test source.', (lot) => lot.deterministic),
   lang_circuit: row(text, 'The circuit.', (lot) => lot.circuit),
   lang_version: row(text, 'The version of the circuit compiler.', (lot) => lot.circuitVersion),

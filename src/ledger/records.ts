@@ -92,7 +92,7 @@ export interface LotRecord {
   readonly source: string;
   readonly origin: Origin;
   /** The operator alone says that the origin is quantum. */
-  readonly isDeclared?: boolean;
+  readonly isDeclared: boolean;
   readonly deterministic: boolean;
   readonly quantumBackend: string;
   readonly provider: string;

@@ -26,7 +26,7 @@ import { flawOfNotes, noteOf, type PackedNote, packedNote } from './segment-note
  *       48    8  issuedAtMs, float64
  *       56    4  accountNumber
  *       60    1  lower four bits: endpoint, see ENDPOINT_CODES; upper four: what `delivered` is the hash of,
- *                see OCTET_CODES. Releases before octets wrote 0 there, which is what they meant: JSON
+ *                see OCTET_CODES
  *       61    1  mode, see MODE_CODES
  *       62    2  source: index into the segment's sources
  *       64    4  valueCount

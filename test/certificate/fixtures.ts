@@ -34,6 +34,7 @@ export function lotRecord(name: string, changes: Partial<LotRecord> = {}): LotRe
     id,
     source: 'simulator',
     origin: 'simulated',
+    isDeclared: false,
     deterministic: false,
     quantumBackend: 'simulator-statevector',
     provider: 'local',

@@ -16,6 +16,7 @@ export function lotRecord(id: string, changes: Partial<LotRecord> = {}): LotReco
     id,
     source: 'test',
     origin: 'simulated',
+    isDeclared: false,
     deterministic: true,
     quantumBackend: `backend of ${id}`,
     provider: 'test',

@@ -68,6 +68,7 @@ export function lot(n: number, more: Partial<LotRecord> = {}): LotRecord {
     id: lotId(n),
     source: 'simulator',
     origin: 'simulated',
+    isDeclared: false,
     deterministic: true,
     quantumBackend: 'simulator-statevector',
     provider: 'test',

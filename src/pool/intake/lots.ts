@@ -241,7 +241,7 @@ function recordOf(
     id: newLotId(clock),
     source: backend.name,
     origin: backend.origin,
-    ...(isDeclaredQuantum(backend) ? { isDeclared: true } : {}),
+    isDeclared: isDeclaredQuantum(backend),
     deterministic: backend.deterministic,
     quantumBackend: backend.quantumBackend,
     rawBits: read.width * read.shots,

@@ -18,7 +18,7 @@ export async function recomputeLot(record: LotRecord, shots: RawShots, clock: Cl
     kind: 'stream',
     name: record.source,
     origin: record.origin,
-    ...(record.isDeclared === true ? { isDeclared: true } : {}),
+    isDeclared: record.isDeclared,
     quantumBackend: record.quantumBackend,
     deterministic: record.deterministic,
     claimedMinEntropyPerBit,
