@@ -311,6 +311,13 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
       await page.unroute(`**/v1/draws/${draw}`);
     });
   });
+});
+
+describe('every page', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await TestServer.shared();
+  });
 
   it('answers an unknown path with a page for browsers and with the error of the API for programs', async () => {
     const get = (path: string, accept: string) =>

@@ -15,41 +15,26 @@ import {
 import { COUNT, DRAW_MEMBERS, LIST_SHA256, SIZE } from '../draws/request.ts';
 import { DRAWS_PARAMETERS, DRAWS_PATH } from '../draws/routes.ts';
 import { BATCH } from '../endpoints/batch.ts';
+import { BODY_ERRORS } from '../endpoints/common.ts';
 import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';
-import type { OperationRow } from './operation.ts';
+import { OF_DRAWING, OF_KEYED, OF_PARAMETERS, type OperationRow } from './operation.ts';
 import { IDEMPOTENCY_KEY, inPath, json, memberSchemas, queryParameter } from './parameters.ts';
 
 const ID = inPath('id', 'The id of a draw.', { type: 'string', pattern: '^draw_[0-9a-hjkmnp-tv-z]{26}$' });
 
-const KEYED: readonly ErrorCode[] = ['auth_missing', 'auth_invalid', 'auth_scope', 'rate_limited'];
-const WITH_BODY: readonly ErrorCode[] = [
-  ...KEYED,
-  'duplicate_parameter',
-  'unsupported_media_type',
-  'payload_too_large',
-  'invalid_json',
-  'unknown_parameter',
-  'overloaded',
-  'storage_unavailable',
-];
+const KEYED: readonly ErrorCode[] = [...OF_KEYED, 'rate_limited'];
+const WITH_BODY: readonly ErrorCode[] = [...KEYED, ...OF_PARAMETERS, ...BODY_ERRORS, 'storage_unavailable'];
 const OF_BATCH = [...BATCH.body!.members, ...Object.values(BATCH.body!.params).flat()];
 const CREATE: readonly ErrorCode[] = [
   ...WITH_BODY,
+  ...OF_DRAWING,
   ...BATCH.errors,
   ...[...DRAW_MEMBERS, LIST_SHA256, ...OF_BATCH].map(({ error }) => error),
   'invalid_draw',
   'invalid_beacon',
   'beacon_round_past',
-  'quota_exceeded',
-  'mode_not_allowed',
-  'credits_exhausted',
-  'invalid_idempotency_key',
-  'idempotency_in_flight',
-  'idempotency_mismatch',
-  'idempotency_full',
   'draws_full',
   'beacon_unavailable',
-  'entropy_unavailable',
 ];
 
 const open: Schema = { type: 'object' };
@@ -176,7 +161,7 @@ export const DRAW_ROWS: readonly OperationRow[] = [
     parameters: [IDEMPOTENCY_KEY],
     body: json(REQUEST),
     responses: { 200: ONE, 201: { ...ONE, description: 'The draw, committed.' } },
-    codes: [...ALWAYS, ...CREATE],
+    codes: CREATE,
   },
   {
     ...{ path: ONE_PATH, method: 'get', operationId: 'draw', tag: 'public', parameters: [ID] },
@@ -188,7 +173,7 @@ export const DRAW_ROWS: readonly OperationRow[] = [
     ...{ path: ONE_PATH, method: 'delete', operationId: 'cancelDraw', parameters: [ID], ...KEYED_CALL },
     summary: 'Cancels a draw that is not due; its bytes are opened, and the log says so.',
     responses: { 200: ONE },
-    codes: [...ALWAYS, ...KEYED, ...OF_ID, 'draw_ended', 'draw_due'],
+    codes: [...KEYED, ...OF_ID, 'draw_ended', 'draw_due'],
   },
   {
     ...{
@@ -201,6 +186,6 @@ export const DRAW_ROWS: readonly OperationRow[] = [
     summary: 'Opens the nonce of a draw that was committed to by nonce_sha256.',
     body: json(object({ nonce: MEMBERS['nonce'] })),
     responses: { 200: ONE },
-    codes: [...ALWAYS, ...WITH_BODY, 'invalid_nonce', ...OF_ID, 'draw_ended'],
+    codes: [...WITH_BODY, 'invalid_nonce', ...OF_ID, 'draw_ended'],
   },
 ];

@@ -7,7 +7,7 @@ import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, isDrawing, USAGE } from '../
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { DATA_HEADERS, DOCUMENT_HEADERS, HEALTH_HEADERS, STREAM_HEADERS } from './headers.ts';
-import { errorResponses, type OperationRow } from './operation.ts';
+import { errorResponses, OF_DRAWING, OF_KEYED, OF_PARAMETERS, type OperationRow } from './operation.ts';
 import { IDEMPOTENCY_KEY, json, memberSchemas, queryParameter } from './parameters.ts';
 import { nameOf } from './schemas.ts';
 
@@ -108,38 +108,13 @@ const OCTETS =
   'The bare values, one behind the other; the metadata is in headers. Integers are little-endian int32 when min and max fit, ' +
   'else float64, which holds each of them exactly; floats are little-endian float64; a UUID is 16 bytes (RFC 9562 §4).';
 
-/** Codes that any endpoint under /v1 can answer. */
-const ALWAYS: readonly ErrorCode[] = [
-  'bad_request',
-  'auth_missing',
-  'auth_invalid',
-  'auth_scope',
-  'not_acceptable',
-  'head_too_large',
-  'internal_error',
-  'overloaded',
-  'shutting_down',
-];
-const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter', 'unknown_parameter'];
-const OF_DATA: readonly ErrorCode[] = [
-  'quota_exceeded',
-  'mode_not_allowed',
-  'pure_too_large',
-  'credits_exhausted',
-  'invalid_idempotency_key',
-  'idempotency_in_flight',
-  'idempotency_mismatch',
-  'idempotency_full',
-  'entropy_unavailable',
-  'storage_unavailable',
-];
-
 /** What nearly every call can answer: pages explain it once. */
 export const ORDINARY_ERRORS: readonly ErrorCode[] = [
-  ...ALWAYS,
+  ...OF_KEYED,
   ...OF_PARAMETERS,
-  ...OF_DATA,
+  ...OF_DRAWING,
   ...COMMON_PARAMETERS.map(({ error }) => error),
+  'pure_too_large',
   'rate_limited',
 ];
 
@@ -148,12 +123,12 @@ function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
   const { parameters, body, errors } = endpoint;
   const read = [...parameters, ...(body?.members ?? []), ...Object.values(body?.params ?? {}).flat()];
   const codes = new Set<ErrorCode>([
-    ...ALWAYS,
+    ...OF_KEYED,
     ...errors,
     ...read.map(({ error }) => error),
     ...(read.length > 0 ? OF_PARAMETERS : []),
     ...(endpoint === HEALTH ? [] : (['rate_limited'] as const)),
-    ...(isDrawing(endpoint) ? OF_DATA : []),
+    ...(isDrawing(endpoint) ? ([...OF_DRAWING, 'pure_too_large'] as const) : []),
   ]);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }

@@ -5,6 +5,33 @@ import type { Scope } from '../../core/vocabulary.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { PLAIN_HEADERS, refsOf } from './headers.ts';
 
+/** Codes that any call under /v1 with a key can answer. */
+export const OF_KEYED: readonly ErrorCode[] = [
+  'bad_request',
+  'auth_missing',
+  'auth_invalid',
+  'auth_scope',
+  'not_acceptable',
+  'head_too_large',
+  'internal_error',
+  'overloaded',
+  'shutting_down',
+];
+/** Of calls that take parameters, in a query or a body. */
+export const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter', 'unknown_parameter'];
+/** Of calls that draw entropy. */
+export const OF_DRAWING: readonly ErrorCode[] = [
+  'quota_exceeded',
+  'mode_not_allowed',
+  'credits_exhausted',
+  'invalid_idempotency_key',
+  'idempotency_in_flight',
+  'idempotency_mismatch',
+  'idempotency_full',
+  'entropy_unavailable',
+  'storage_unavailable',
+];
+
 /** A call as the document describes it. */
 export interface OperationRow {
   readonly path: string;

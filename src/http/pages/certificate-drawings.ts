@@ -1,12 +1,10 @@
 import type { CertificateDocument } from '../../certificate/document.ts';
-import { readProof } from '../../certificate/signed-checkpoint.ts';
 import { grouped, rounded } from '../../core/figures.ts';
-import type { InclusionProofText } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { html, type Markup, time } from './layout.ts';
 import { plot } from './plots.ts';
 
-/* What a certificate says, drawn: its p-values, its path to the root of the log, and the order of its events. */
+/* What a certificate says, drawn: its p-values, the order of its events, and the level of its evidence. */
 
 type Lot = CertificateDocument['lots'][number]['leaf'];
 
@@ -37,40 +35,6 @@ export function smallestPPlot(lots: readonly Lot[]): Markup | null {
     y: [0, DECADES],
     rule: FAILING_DECADES,
   });
-}
-
-interface Step {
-  /** The side on which the sibling stands. */
-  readonly side: 'left' | 'right';
-  readonly sibling: string;
-}
-
-/** The siblings from the leaf up, with the side on which each is hashed (RFC 9162, 2.1.3.2). */
-export function stepsOf({ index, path }: Pick<InclusionProofText, 'index' | 'path'>, size: number): Step[] {
-  let place = index;
-  let last = size - 1;
-  const up = () => {
-    place = Math.floor(place / 2);
-    last = Math.floor(last / 2);
-  };
-  return path.map((hash) => {
-    const isLeft = place % 2 === 1 || place === last;
-    if (isLeft) while (place % 2 === 0 && place !== 0) up();
-    up();
-    return { side: isLeft ? 'left' : 'right', sibling: Buffer.from(hash).toString('hex') };
-  });
-}
-
-/** The way from the leaf up to the signed root; null while the certificate is being logged. */
-export function merklePath(proofText: string | null): Markup | null {
-  if (proofText === null) return null;
-  const { proof, checkpoint } = readProof(proofText);
-  const steps = stepsOf(proof, checkpoint.size).map(
-    ({ side, sibling }) =>
-      html`<li>hashed with the sibling on the ${side} <code>${sibling.slice(0, 8)}…</code></li>`,
-  );
-  return html`<p>From leaf ${grouped(proof.index)} up to the signed root of ${grouped(checkpoint.size)} entries:</p>
-<ol><li>this certificate</li>${steps}<li>root</li></ol>`;
 }
 
 /** What happened when, the earliest first: lots read, the answer issued, a withdrawal. Times between two events are rounded. */

@@ -13,7 +13,7 @@ import { readProof } from '../../certificate/signed-checkpoint.ts';
 import { grouped, rounded } from '../../core/figures.ts';
 import { plainSignatures } from '../../crypto/note.ts';
 import { VERIFIER_PATH } from './assets.ts';
-import { evidenceLadder, merklePath, smallestPPlot, timeLine } from './certificate-drawings.ts';
+import { evidenceLadder, smallestPPlot, timeLine } from './certificate-drawings.ts';
 import { type Content, html, type Markup, time } from './layout.ts';
 
 type Certificate = CertificateDocument['certificate'];
@@ -39,7 +39,6 @@ ${checkForm(certificate.id)}
 <section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(document)}</section>
 ${provenance.evidence === undefined ? null : html`<section aria-labelledby="ladder"><h2 id="ladder">What it is evidence of</h2>${evidenceLadder(provenance.evidence)}</section>`}
 ${drawing('p-values', 'P-values', smallestPPlot(lots))}
-${drawing('path', 'Its place in the log', merklePath(certificate.proof))}
 </div>
 <div class="groups">
 ${group('The answer', [...answerFacts(certificate).map(rowOf), ...drawsRow(certificate.label)])}

@@ -150,20 +150,11 @@ ${found.length === 0 ? html`<p>Nothing has ${words.length === 0 ? 'been asked fo
 
 /** Those in which every word stands; a title that is or begins with one comes first, then a title that has it. */
 function ranked(entries: readonly SearchEntry[], words: readonly string[]): SearchEntry[] {
-  const whole = entries.filter((entry) =>
-    words.every((word) => entry.text.includes(word) || entry.title.toLowerCase().includes(word)),
-  );
+  const scoreOf = (title: string) => (word: string) =>
+    [title === word, title.startsWith(word), title.includes(word)].filter((each) => each).length;
+  const whole = entries.filter(({ text }) => words.every((word) => text.includes(word)));
   const scored = whole.map((entry) => {
-    const title = entry.title.toLowerCase();
-    const scores = words.map((word) => {
-      const isTold = [
-        title === word,
-        title.startsWith(word),
-        title.includes(word),
-        entry.text.includes(word),
-      ];
-      return isTold.filter((each) => each).length;
-    });
+    const scores = words.map(scoreOf(entry.title.toLowerCase()));
     return { entry, score: scores.reduce((sum, each) => sum + each, 0) };
   });
   return scored.sort((one, other) => other.score - one.score).map(({ entry }) => entry);

@@ -103,7 +103,7 @@ export function verifyRoutes(
   const lot = async ({ path }: Exchange): Promise<Reply> => {
     const id = path.slice(LOTS.length);
     const found = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
-    if (found === undefined) return problem(404, 'No such lot', 'There is no such lot.', NO_LOT);
+    if (found === undefined) return pageReply(missingPage('lot', NO_LOT), assets);
     const publicLot = await certificates.publicLot(id);
     return page(`Lot ${id}`, () => lotMain(found, publicLot), { script: null });
   };
@@ -132,7 +132,7 @@ export function verifyRoutes(
   const draw = async ({ path, atMs }: Exchange): Promise<Reply> => {
     const id = path.slice(DRAWS.length);
     const found = DRAW_ID.test(id) ? await certificates.draw(id) : undefined;
-    if (found === undefined) return problem(404, 'No such draw', 'There is no such draw.', NO_DRAW);
+    if (found === undefined) return pageReply(missingPage('draw', NO_DRAW), assets);
     const more = { script: 'draw-page.mjs', place: 'draws', cacheControl: NOT_CACHED } as const;
     return page(`Draw ${id}`, () => drawMain(found, atMs), more);
   };
@@ -179,16 +179,21 @@ export function unknownPage({ path, method, accept }: Exchange, assets: PageAsse
   const isReader = parseAccept(accept).some(({ name, quality }) => name === 'text/html' && quality > 0);
   if (!isReader || prefersJson(accept) || path.startsWith('/v1/') || !['GET', 'HEAD'].includes(method))
     return undefined;
-  const main = html`<h1>There is no such page</h1>
-<p class="lead">This service has nothing at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.</p>
-<ul class="links"><li><a href="/">What this service is</a></li><li><a href="/docs">Documentation</a></li>
-<li><a href="/verify">Check a certificate</a></li></ul>`;
-  const page = { status: 404, title: 'No such page', main, cacheControl: NOT_CACHED };
-  return pageReply({ ...page, script: null, place: null }, assets);
+  const why = html`This service has nothing at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.`;
+  return pageReply(missingPage('page', why), assets);
 }
 
 /** Of a path that is not there, on the page that says so. */
 const PATH_SHOWN_MAX = 200;
+
+function missingPage(what: string, why: Content): Page {
+  const main = html`<h1>There is no such ${what}</h1>
+<p class="lead">${why}</p>
+<ul class="links"><li><a href="/">What this service is</a></li><li><a href="/docs">Documentation</a></li>
+<li><a href="/verify">Check a certificate</a></li><li><a href="/draws">Draws for a public purpose</a></li></ul>`;
+  const title = `No such ${what}`;
+  return { status: 404, title, main, cacheControl: NOT_CACHED, script: null, place: null };
+}
 
 function startMain(problem: Markup | null, asked: string): Markup {
   return html`<h1>Check a certificate</h1>

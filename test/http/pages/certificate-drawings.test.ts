@@ -1,41 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { roundedDown } from '../../../src/core/figures.ts';
-import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
-import {
-  merklePath,
-  smallestPPlot,
-  stepsOf,
-  timeLine,
-} from '../../../src/http/pages/certificate-drawings.ts';
+import { smallestPPlot, timeLine } from '../../../src/http/pages/certificate-drawings.ts';
 import { scene } from '../../certificate/scene.ts';
-import { referencePath, referenceRoot } from '../../reference/merkle.ts';
-
-describe('the drawn path of a certificate', () => {
-  it('puts each sibling on the side on which it is hashed, for every leaf of every small tree', () => {
-    for (let size = 1; size <= 17; size++) {
-      const leaves = Array.from({ length: size }, (_, i) => leafHash(Uint8Array.of(i)));
-      for (let index = 0; index < size; index++) {
-        const path = referencePath(leaves, index);
-        const root = stepsOf({ index, path }, size).reduce((below, { side, sibling }) => {
-          const other = new Uint8Array(Buffer.from(sibling, 'hex'));
-          return side === 'left' ? nodeHash(other, below) : nodeHash(below, other);
-        }, leaves[index]);
-        assert.deepEqual(root, referenceRoot(leaves), `leaf ${index} of ${size}`);
-      }
-    }
-  });
-
-  it('is left out while the certificate is being logged', async () => {
-    assert.equal(merklePath(null), null);
-    const { document } = await scene();
-    const text = merklePath(document.certificate.proof)!.text.replaceAll(/<[^>]*>/g, ' ');
-    assert.match(
-      text,
-      /From leaf 15 up to the signed root of 23 entries:\s+this certificate\s+hashed with the sibling on the left/,
-    );
-  });
-});
 
 describe('the drawings of a certificate', () => {
   it('show every tested window, the failing ones above the limit', async () => {

@@ -167,29 +167,10 @@ describe('a plot', () => {
   const line = (points: { x: number; y: number }[], gap = 10) =>
     /class="line" d="([^"]*)"/.exec(plot(points, { ...LIMITS, x: [0, 100], y: [0, 10], gap }).text)?.[1];
 
-  it('draws each point where its axes put it, and says in words what it shows', () => {
-    assert.equal(
-      line([
-        { x: 80, y: 3 },
-        { x: 90, y: 10 },
-        { x: 100, y: 0 },
-      ]),
-      'M288.0 51.0L324.0 2.0L360.0 72.0',
-    );
-    assert.match(plot([], { ...LIMITS, x: [0, 1], y: [0, 1] }).text, /aria-label="Level: 5 MiB\."/);
-  });
-
   it('does not draw over the time in which nothing was recorded', () => {
     const points = [0, 5, 90, 95].map((x) => ({ x, y: 1 }));
     assert.equal(line(points)?.match(/M/g)?.length, 2);
     assert.equal(line(points, 1_000)?.match(/M/g)?.length, 1);
-  });
-
-  it('is empty, and has no number that is none, where there is nothing to draw', () => {
-    const none = plot([], { ...LIMITS, x: [3, 3], y: [0, 0] }).text;
-    assert.match(none, /class="line" d=""/);
-    for (const text of [none, plot([{ x: 3, y: 0 }], { ...LIMITS, as: 'bars', x: [3, 3], y: [0, 0] }).text])
-      assert.doesNotMatch(text, /NaN|Infinity/);
   });
 
   it('stands bars on the line that they begin at, upwards and downwards', () => {
