@@ -430,7 +430,7 @@ class Course {
     const { weather, machine, keepers } = world;
     weather.clear();
     const pausedMs = Math.max(...world.members.map(({ life }) => life.pausedUntilMs - machine.nowMs), 0);
-    for (const { life } of world.members) life.cutOffUntilMs = 0;
+    for (const { life } of world.members) life.cutOffUntilMs = Math.min(life.cutOffUntilMs, machine.nowMs);
     await machine.pass(pausedMs + QUIET_MS);
     const isDown = () => world.members.some(({ node }) => node === undefined);
     for (let tries = 0; isDown() && tries < 20; tries++) await machine.pass(QUIET_MS);

@@ -109,6 +109,8 @@ export class SimMachine {
   clocksDifferMs = 0;
   /** What work that needs the real loop waits for to be run there. */
   readonly immediates = new Set<NodeJS.Immediate>();
+  /** When the last stall was over. */
+  stalledUntilMs = Number.NEGATIVE_INFINITY;
   /** Tasks that were run. */
   tasks = 0;
   /** Whose code runs now. */
@@ -205,6 +207,7 @@ export class SimMachine {
   /** Nothing runs for `ms`: a machine that was paused. Everything that came due is overdue afterwards. */
   stall(ms: number): void {
     this.nowMs += ms;
+    this.stalledUntilMs = this.nowMs;
   }
 
   /** Work that needs the real timers, such as those of a real database; nothing of the simulation goes on meanwhile. */

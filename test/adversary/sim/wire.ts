@@ -61,6 +61,8 @@ export interface Life {
   pausedUntilMs: number;
   /** True time before which the node cannot reach the books. */
   cutOffUntilMs: number;
+  /** True time until which a commit is slow on its way there or back. */
+  slowUntilMs: number;
   /** The node was fenced or has started again: what it held is free. */
   isSettled: boolean;
   /** Nothing that it asked for is done any more, and nothing is told to it. */
@@ -168,7 +170,7 @@ function call(inner: Methods, method: string, args: unknown[], options: WireOpti
   // what a commit came to is asked for until it is known; other calls fail
   const back = (settle: () => void) =>
     machine.after(
-      delayMs(options),
+      delayMs(method, options),
       () => {
         if (!isCutOff()) settle();
         else if (method === 'commit') machine.after(RECONNECT_MS, () => void back(settle), life);
@@ -190,7 +192,7 @@ function call(inner: Methods, method: string, args: unknown[], options: WireOpti
       back(() => reject(error as Error));
     }
   };
-  machine.after(delayMs(options), there, life);
+  machine.after(delayMs(method, options), there, life);
   return promise;
 }
 
@@ -248,9 +250,11 @@ function fateOf(method: string, { random, faults, life }: WireOptions): Fate {
   return drawn < lostBefore + lostAfter + duplicate ? 'duplicate' : 'well';
 }
 
-function delayMs({ random, faults }: WireOptions): number {
-  const isSlow = random.chance(faults().slow);
-  return isSlow ? random.uniform() * SLOW_MAX_MS : random.gap(LATENCY_MS);
+function delayMs(method: string, { machine, random, faults, life }: WireOptions): number {
+  if (!random.chance(faults().slow)) return random.gap(LATENCY_MS);
+  const ms = random.uniform() * SLOW_MAX_MS;
+  if (method === 'commit') life.slowUntilMs = Math.max(life.slowUntilMs, machine.nowMs + ms);
+  return ms;
 }
 
 function stoppedError(): LedgerError {
