@@ -4,7 +4,8 @@
 //
 // `--sample N` takes N mutants of each room by a seed. After `--limit` core-seconds of one mutant no further test is begun for it, and it
 // counts as one that survived. A test that fails, a process that dies and one that hangs kill a mutant. They do not when the same
-// tests fail on the code as it is: that is an error, and the mutant is tried on other tests.
+// tests fail on the code as it is: that is an error, and the mutant is tried on other tests. What no test loads as a module has no
+// mutants: the scripts of the pages run in browsers, from bundles that are built before.
 //
 // Stryker works on this code, but its TAP runner starts a process for each test file and mutant, which for one room of 2,000
 // lines takes a night. Here the tests of a group share a process that ends with the first failure.
@@ -102,7 +103,10 @@ async function fateOf(mutant: Mutant): Promise<{ how: 'killed' | 'hung' | 'survi
 async function runRoom(room: string): Promise<void> {
   const sources = globSync(`src/${room}/**/*.ts`).filter((path) => path.includes(values.file));
   if (sources.length === 0) throw new Error(`no file of a room ${room} has "${values.file}" in its path`);
-  const all = sources.sort().flatMap(mutantsOf);
+  const all = sources
+    .sort()
+    .filter((path) => guardsOf(path, tests).length > 0)
+    .flatMap(mutantsOf);
   const chance = new Chance(`${values.seed} ${room}`);
   const count = Math.min(all.length, values.sample);
   const chosen = Array.from({ length: count }, () => all.splice(chance.below(all.length), 1)[0]);
