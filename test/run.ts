@@ -15,7 +15,7 @@
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { childCoreSeconds } from './support/core-seconds.ts';
+import { childCoreSeconds } from './support/process-usage.ts';
 import { type Ended, runProcess } from './support/test-process.ts';
 import { isInFastTier } from './tiers.ts';
 import { touchedSince } from './touched.ts';

@@ -42,7 +42,6 @@ const FULL_ONLY: readonly string[] = [
   'test/ledger/postgres/',
   'test/ledger/scrub.test.ts',
   'test/ledger/start-audit.test.ts',
-  'test/overload/full-disk.test.ts',
   'test/overload/stalled.test.ts',
   'test/pool/intake/assess-lot.test.ts',
   'test/pool/intake/job-crash.test.ts',

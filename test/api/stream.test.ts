@@ -98,7 +98,7 @@ function streamContract(engine: 'uws' | 'node'): void {
     const key = await local.account('enterprise');
     const reply = await openStream('type=bytes&length=1000&total=1000000&block=1000', key);
     t.after(() => reply.destroy());
-    await until('the reader has stalled', async () => (await local.heldBytes()) > 0);
+    await until('the reader has stalled', async () => (await local.counted('qrn_http_held_bytes')) > 0);
     const stalled = await settled(() => requestsOf(key));
     assert.ok(stalled < 100, `${stalled} of 1,000 blocks were made for a reader that takes none`);
     let received = 0;
@@ -108,7 +108,10 @@ function streamContract(engine: 'uws' | 'node'): void {
     });
     await until('the stream goes on', async () => (await requestsOf(key)) > 2 * stalled);
     reply.destroy();
-    await until('what was held is given back', async () => (await local.heldBytes()) === 0);
+    await until(
+      'what was held is given back',
+      async () => (await local.counted('qrn_http_held_bytes')) === 0,
+    );
     const left = await settled(() => requestsOf(key));
     assert.ok(left < 1_000, 'the stream ended with its client');
     for (let i = 0; i < 5; i++) await (await stream('type=uuid&total=1')).arrayBuffer();
@@ -131,7 +134,10 @@ function streamContract(engine: 'uws' | 'node'): void {
       assert.equal(response.status, 200, await response.text());
     }
     for (const reply of streams) reply.destroy();
-    await until('what was held is given back', async () => (await local.heldBytes()) === 0);
+    await until(
+      'what was held is given back',
+      async () => (await local.counted('qrn_http_held_bytes')) === 0,
+    );
   });
 
   if (engine === 'uws') aboveTheLibrary();

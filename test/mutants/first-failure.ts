@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
-import { groupCoreSeconds } from '../support/core-seconds.ts';
+import { groupCoreSeconds } from '../support/process-usage.ts';
 
 /** The environment variable with the core-seconds after which no further test is begun, and what is written then. */
 export const LIMIT = 'MUTANT_CORE_SECONDS';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** A change of one file: `text` stands in the place of its characters from `start` to `end`. */
@@ -23,9 +24,9 @@ export const VARIABLE = 'MUTANT_PLANTED';
  * and by the services that it starts (TestServer).
  * The other modules of the service are untouched, and so is the file on disk.
  */
-const planted = process.env[VARIABLE];
-if (planted !== undefined) {
-  const mutants = [JSON.parse(planted) as Mutant | Mutant[]].flat();
+const given = process.env[VARIABLE];
+if (given !== undefined) {
+  const mutants = [JSON.parse(given) as Mutant | Mutant[]].flat();
   registerHooks({
     load(url, context, nextLoad) {
       const path = url.startsWith('file:') ? fileURLToPath(url.split('?')[0]) : undefined;
@@ -37,4 +38,16 @@ if (planted !== undefined) {
       return { format: 'module-typescript', source: changed, shortCircuit: true };
     },
   });
+}
+
+/** The environment of a service in which one text of each file, by its path, stands in the place of another, which the file holds once. */
+export function planted(changes: Readonly<Record<string, readonly [from: string, to: string]>>) {
+  const mutants = Object.entries(changes).map(([path, [from, to]]): Mutant => {
+    const file = resolve(path);
+    const [before, ...behind] = readFileSync(file, 'utf8').split(from);
+    if (behind.length !== 1) throw new Error(`${path} does not hold once: ${from}`);
+    const start = before.length;
+    return { file, line: 0, start, end: start + from.length, text: to, what: `${from} becomes ${to}` };
+  });
+  return { [VARIABLE]: JSON.stringify(mutants) };
 }

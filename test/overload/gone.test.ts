@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { EngineName } from '../../src/http/engine.ts';
 import { fetchWhole, HttpConnection, type HttpReply } from '../support/http.ts';
-import { OverloadedFront, turn } from './stack.ts';
+import { AheadClock, OverloadedFront, turn } from './stack.ts';
 
 /*
  * What is drawn is charged. A client that is known to be gone by then pays nothing, also one that leaves while its request waits
@@ -30,13 +29,7 @@ function contract(engine: EngineName): void {
   /** Answers that were drawn. */
   let drawn = 0;
   let seedCame: ((isThere: boolean) => void) | undefined;
-  let aheadMs = 0;
-  let daysAheadMs = 0;
-  const clock: Clock = {
-    ...systemClock,
-    wallMs: () => systemClock.wallMs() + daysAheadMs,
-    monotonicMs: () => systemClock.monotonicMs() + aheadMs,
-  };
+  const clock = new AheadClock();
 
   before(async () => {
     const askForSeed = () => new Promise<boolean>((resolve) => (seedCame = resolve));
@@ -112,9 +105,9 @@ function contract(engine: EngineName): void {
     release();
     assert.equal((await looked).result, null);
     assert.equal((await used).random.n, 2);
-    daysAheadMs = DAY_MS;
+    clock.wallAheadMs = DAY_MS;
     const refused = await called<{ code: number }>('generateSignedIntegers', { ...draw, ...late });
-    daysAheadMs = 0;
+    clock.wallAheadMs = 0;
     assert.equal(refused.code, 420);
   });
 
@@ -235,7 +228,7 @@ function contract(engine: EngineName): void {
   ): Promise<void> {
     const asked = paths.map((path) => front.get(key, path, { 'idempotency-key': path }));
     while (!isWaiting(calls)) await turn();
-    aheadMs += 2 * LIMITS.answerDeadlineMs;
+    clock.aheadMs += 2 * LIMITS.answerDeadlineMs;
     assert.deepEqual(
       (await Promise.all(asked)).map(({ status }) => status),
       paths.map(() => 503),

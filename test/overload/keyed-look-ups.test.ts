@@ -1,32 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { fetchWhole } from '../support/http.ts';
-import { OverloadedFront, turn } from './stack.ts';
+import { AheadClock, OverloadedFront, turn } from './stack.ts';
 
 /** As fair/fair.ts bounds them. */
 const OF_ONE_ACCOUNT = 32;
-
-/** The time of this machine, and as much as was added. */
-class AheadClock implements Clock {
-  #aheadMs = 0;
-
-  advance(ms: number): void {
-    this.#aheadMs += ms;
-  }
-
-  wallMs(): number {
-    return systemClock.wallMs() + this.#aheadMs;
-  }
-
-  monotonicMs(): number {
-    return systemClock.monotonicMs() + this.#aheadMs;
-  }
-
-  jumpMs(): number {
-    return 0;
-  }
-}
 
 describe('look-ups with a key', () => {
   const clock = new AheadClock();
@@ -70,7 +48,7 @@ describe('look-ups with a key', () => {
     stack.directory.authenticate = (keyText) => {
       const found = authenticate(keyText);
       // The view is too old for the next block, and not for one that asked in the same turn: blocks are made at once.
-      if (++blocks < 4) setImmediate(() => clock.advance(6_000));
+      if (++blocks < 4) setImmediate(() => (clock.aheadMs += 6_000));
       return found;
     };
     try {
@@ -86,7 +64,7 @@ describe('look-ups with a key', () => {
 
   it('and all other requests are served after a turn of the loop that took six seconds', async () => {
     for (const path of ['/usage', '/uuid', '/usage']) {
-      clock.advance(6_000); // longer than a view of keys serves, and its timer has not had its turn since
+      clock.aheadMs += 6_000; // longer than a view of keys serves, and its timer has not had its turn since
       const reply = await front.get(other, path);
       assert.equal(reply.status, 200, JSON.stringify(reply.body));
     }

@@ -65,6 +65,22 @@ export class HeldWorkers {
   }
 }
 
+/** The time of this machine, and as much as a test adds. */
+export class AheadClock implements Clock {
+  readonly jumpMs = systemClock.jumpMs;
+  /** Of the wall clock alone. */
+  wallAheadMs = 0;
+  aheadMs = 0;
+
+  wallMs(): number {
+    return systemClock.wallMs() + this.aheadMs + this.wallAheadMs;
+  }
+
+  monotonicMs(): number {
+    return systemClock.monotonicMs() + this.aheadMs;
+  }
+}
+
 /** A clock of which every look is `stepMs` after the one before. */
 export function steppingClock(stepMs: number): Clock {
   let monotonicMs = 1_000;

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import v8 from 'node:v8';
 import workerThreads, { isMainThread, threadId } from 'node:worker_threads';
 import { isEntropyDevice } from '../support/system-entropy.ts';
-import { encodeSecretRecord, type SecretKind, SNAPSHOTS_DONE } from './secret-records.ts';
+import type { SecretKind } from './secret-records.ts';
 
 /** Of AES-256-GCM, that blocks and answers are sealed with: a seed is the one thing of this size. */
 const SEED_BYTES = 32;
@@ -23,7 +23,10 @@ if (directory !== undefined) watch(directory);
 
 function watch(folder: string): void {
   const file = openSync(`${folder}/secrets-${process.pid}-${threadId}`, 'a', 0o600);
-  const tell: Tell = (kind, secret) => void writeSync(file, encodeSecretRecord(kind, secret));
+  const tell: Tell = (kind, secret) => {
+    const turned = Uint8Array.from(secret, (byte) => ~byte);
+    writeSync(file, `${kind}\t${Buffer.from(turned).toString('hex')}\n`);
+  };
   watchCiphers(tell);
   watchSystemEntropy(tell);
   const dataCanary = plantCanaries(tell);
@@ -115,6 +118,6 @@ function snapshotOnSignal(folder: string, dataCanary: Uint8Array): void {
       const path = `${folder}/thread-${worker.threadId}.heapsnapshot`;
       await pipeline(await worker.getHeapSnapshot(), createWriteStream(path));
     }
-    writeFileSync(`${folder}/${SNAPSHOTS_DONE}`, '');
+    writeFileSync(`${folder}/snapshots-done`, '');
   });
 }

@@ -80,6 +80,40 @@ export type JobFault<S extends JobSubject> = readonly [
 
 const NEVER = new AbortController().signal;
 
+/** What every source does: `readOnce` reads from it, by a job where it has those. */
+function commonContract<S extends Subject & { readonly backend: Backend }>(
+  make: (t: TestContext) => Promise<S>,
+  readOnce: (subject: S) => Promise<{ readonly read: RawRead; readonly job?: JobReference }>,
+): void {
+  test('says what it is without a call', async (t) => {
+    const subject = await make(t);
+    assertIdentity(subject.backend);
+    assertEstimate(subject.backend, subject.bits);
+    assert.equal(subject.calls(), 0);
+  });
+
+  test('gives exactly the bits that were sent, and the hash of what was sent, each time others', async (t) => {
+    const subject = await make(t);
+    const reads: RawRead[] = [];
+    for (const _ of [1, 2]) {
+      const { read, job } = await readOnce(subject);
+      assertRead(read, subject.bits, subject.sent());
+      if (job !== undefined) assert.equal(read.provenance.jobId, job.jobId);
+      reads.push(read);
+    }
+    assert.notEqual(reads[0].rawSha256, reads[1].rawSha256);
+    assert.notDeepEqual(reads[0].bits, reads[1].bits);
+  });
+
+  test('prints no secret', async (t) => {
+    const subject = await make(t);
+    await assertPrintsNoSecret(subject.backend, subject.secrets);
+    const { job } = await readOnce(subject);
+    await assertPrintsNoSecret(subject.backend, subject.secrets);
+    assertNoSecret(job, subject.secrets);
+  });
+}
+
 /** What every stream source does. `make` gives a sound source and its provider, new for each test. */
 export function streamBackendContract<S extends StreamSubject>(
   name: string,
@@ -87,27 +121,7 @@ export function streamBackendContract<S extends StreamSubject>(
   faults: readonly StreamFault<S>[],
 ): void {
   suite(`stream backend contract: ${name}`, () => {
-    test('says what it is without a call', async (t) => {
-      const subject = await make(t);
-      assertIdentity(subject.backend);
-      assertEstimate(subject.backend, subject.bits);
-      assert.equal(subject.calls(), 0);
-    });
-
-    test('gives exactly the bits that were sent, and the hash of what was sent', async (t) => {
-      const subject = await make(t);
-      const read = await subject.backend.read(subject.bits, NEVER);
-      assertRead(read, subject.bits, subject.sent());
-    });
-
-    test('two reads have nothing in common', async (t) => {
-      const subject = await make(t);
-      const first = await subject.backend.read(subject.bits, NEVER);
-      const second = await subject.backend.read(subject.bits, NEVER);
-      assertRead(second, subject.bits, subject.sent());
-      assert.notEqual(first.rawSha256, second.rawSha256);
-      assert.notDeepEqual(first.bits, second.bits);
-    });
+    commonContract(make, async ({ backend, bits }) => ({ read: await backend.read(bits, NEVER) }));
 
     test('a signal that was aborted before makes no call', async (t) => {
       const subject = await make(t);
@@ -128,13 +142,6 @@ export function streamBackendContract<S extends StreamSubject>(
       await rejected;
       const read = await subject.backend.read(subject.bits, NEVER);
       assertRead(read, subject.bits, subject.sent());
-    });
-
-    test('prints no secret', async (t) => {
-      const subject = await make(t);
-      await assertPrintsNoSecret(subject.backend, subject.secrets);
-      await subject.backend.read(subject.bits, NEVER);
-      await assertPrintsNoSecret(subject.backend, subject.secrets);
     });
 
     for (const [what, kind, arrange, expected = {}] of faults) {
@@ -158,19 +165,7 @@ export function jobBackendContract<S extends JobSubject>(
   faults: readonly JobFault<S>[],
 ): void {
   suite(`job backend contract: ${name}`, () => {
-    test('says what it is without a call', async (t) => {
-      const subject = await make(t);
-      assertIdentity(subject.backend);
-      assertEstimate(subject.backend, subject.bits);
-      assert.equal(subject.calls(), 0);
-    });
-
-    test('gives exactly the bits that were sent, and the hash of what was sent', async (t) => {
-      const subject = await make(t);
-      const { read, job } = await runJob(subject);
-      assertRead(read, subject.bits, subject.sent());
-      assert.equal(read.provenance.jobId, job.jobId);
-    });
+    commonContract(make, runJob);
 
     test('a job that has not ended is queued or running', async (t) => {
       const subject = await make(t);
@@ -204,14 +199,6 @@ export function jobBackendContract<S extends JobSubject>(
       subject.finishJobs();
       assert.deepEqual(await backend.poll(kept, NEVER), { state: 'done' });
       assertRead(await backend.fetch(kept, NEVER), subject.bits, subject.sent());
-    });
-
-    test('two jobs have nothing in common', async (t) => {
-      const subject = await make(t);
-      const { read: first } = await runJob(subject);
-      const { read: second } = await runJob(subject);
-      assert.notEqual(first.rawSha256, second.rawSha256);
-      assert.notDeepEqual(first.bits, second.bits);
     });
 
     test('reads no job of another device or of a lower claim than the options make now', async (t) => {
@@ -260,14 +247,6 @@ export function jobBackendContract<S extends JobSubject>(
         assert.equal(subject.calls(), before);
       });
     }
-
-    test('prints no secret', async (t) => {
-      const subject = await make(t);
-      await assertPrintsNoSecret(subject.backend, subject.secrets);
-      const { job } = await runJob(subject);
-      await assertPrintsNoSecret(subject.backend, subject.secrets);
-      assertNoSecret(job, subject.secrets);
-    });
 
     for (const [on, what, kind, arrange, expected = {}] of faults) {
       test(`${on}: ${what}: ${kind}`, async (t) => {

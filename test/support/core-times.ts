@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
-import { groupCoreSeconds } from './core-seconds.ts';
+import { groupCoreSeconds } from './process-usage.ts';
 
 /**
  * A reporter for `node test/run.ts --times`: the core-seconds of the tests of each file, with the servers and other children that they

@@ -1,7 +1,40 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Linux tells user space that it has 100 ticks a second, whatever it has. */
-const TICK_MS = 10;
+const TICKS_PER_S = 100;
+/** Fields of proc(5) behind the name of the program, which is in parentheses: pgrp, utime, stime, cutime and cstime. */
+const [GROUP, USER, SYSTEM, CHILD_USER, CHILD_SYSTEM] = [2, 11, 12, 13, 14];
+
+/** Undefined where the system does not tell, or when the process has ended. */
+function statOf(process: number | 'self'): readonly number[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${process}/stat`, 'utf8');
+    return stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Processor time of the children of this process that have ended, with theirs; `undefined` where the system does not tell. */
+export function childCoreSeconds(): number | undefined {
+  const fields = statOf('self');
+  return fields && (fields[CHILD_USER] + fields[CHILD_SYSTEM]) / TICKS_PER_S;
+}
+
+/** Processor time of the group of this process: its own, that of what it started, and that of what has ended of both. */
+export function groupCoreSeconds(): number {
+  const own = statOf('self');
+  if (own === undefined) return Number.NaN;
+  const ticks = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => statOf(Number(pid)))
+    .filter((fields) => fields?.[GROUP] === own[GROUP])
+    .flatMap((fields) => [USER, SYSTEM, CHILD_USER, CHILD_SYSTEM].map((at) => fields![at]));
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_S;
+}
 
 /** CPU time that a process used so far, in nanoseconds. */
 export interface CpuTime {
@@ -37,13 +70,8 @@ export function threadTimes(pid: number): Map<number, number> {
 
 /** The same of all threads that the process ever had, to 10 ms, in ms. */
 export function cpuTimeEver(pid: number): number | undefined {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS; // utime, stime
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const fields = statOf(pid);
+  return fields && ((fields[USER] + fields[SYSTEM]) * 1_000) / TICKS_PER_S;
 }
 
 /** In MiB. */

@@ -75,6 +75,13 @@ function parseLabels(text: string, line: string): Map<string, string> {
   return labels;
 }
 
+/** Gives the sum over the samples of a family as they are now. `origin` is that of the service. */
+export async function freshSums(origin: string): Promise<(family: string) => number> {
+  const families = parseExposition(await freshMetrics(origin));
+  return (family) =>
+    (families.get(family)?.samples.get(family) ?? []).reduce((sum, { value }) => sum + value, 0);
+}
+
 /**
  * The metrics as they are now: without `no-cache` a text of the last second is sent again. `origin` is that of the service.
  */

@@ -1,5 +1,5 @@
 import { cpuTimeEver, residentMemory } from './process-usage.ts';
-import { freshMetrics, parseExposition } from './prometheus.ts';
+import { freshSums } from './prometheus.ts';
 import type { TestServer } from './server.ts';
 
 /** What one account has used, and what the service has drawn for all. */
@@ -102,13 +102,8 @@ export class Target {
     return this.server.process.pid!;
   }
 
-  /** A sum over the samples of a family. */
-  async #metrics(): Promise<(family: string) => number> {
-    const families = parseExposition(await freshMetrics(this.server.origin));
-    return (family) => {
-      const samples = families.get(family)?.samples.get(family) ?? [];
-      return samples.reduce((sum, { value }) => sum + value, 0);
-    };
+  #metrics(): Promise<(family: string) => number> {
+    return freshSums(this.server.origin);
   }
 }
 

@@ -13,7 +13,7 @@ import type { AccountOverrides } from '../../src/ledger/records.ts';
 import { UNLIMITED } from '../../src/pool/intake/read.ts';
 import { type Service, startService } from '../../src/service/service.ts';
 import { fetchWhole } from './http.ts';
-import { freshMetrics, type ParsedFamily, parseExposition } from './prometheus.ts';
+import { freshSums } from './prometheus.ts';
 import { type Environment, until, withSmallPool } from './server.ts';
 
 export interface Asked<Body = unknown> {
@@ -119,13 +119,9 @@ export class LocalService {
     return text;
   }
 
-  /** Bytes of replies that wait for their readers. */
-  async heldBytes(): Promise<number> {
-    return (await this.metrics()).get('qrn_http_held_bytes')!.samples.get('qrn_http_held_bytes')![0].value;
-  }
-
-  async metrics(): Promise<Map<string, ParsedFamily>> {
-    return parseExposition(await freshMetrics(this.origin));
+  /** The sum of a metric over its labels. */
+  async counted(family: string): Promise<number> {
+    return (await freshSums(this.origin))(family);
   }
 
   /** Resolves when it follows its books so far that it knows the key. */

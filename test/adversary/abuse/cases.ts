@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineName } from '../../../src/http/engine.ts';
+import { planted } from '../../mutants/plant.ts';
 import { uniforms } from '../../support/chance.ts';
 import { hostileCases } from '../../support/hostile-requests.ts';
 import { HttpConnection } from '../../support/http.ts';
@@ -29,7 +30,6 @@ import {
 import { CaseRunner } from './http-malformed.ts';
 import { Besieged, type Flood, type Shares } from './look-ups.ts';
 import { MEMORY } from './memory.ts';
-import { OPERATORS } from './operators.ts';
 import { PROBES } from './probes.ts';
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;
@@ -115,7 +115,7 @@ export const CASES: readonly AbuseCase[] = [
   ...beside('unpaid', PAGES, UNPAID_SHARES),
   ...beside('another tenant', TENANT, TENANT_SHARES),
   ...PROBES,
-  ...OPERATORS,
+  { name: 'an exchanged binary', bound: 'is not loaded', run: loadsNoOtherBinary },
   ...MEMORY,
   { name: 'more connections than descriptors', bound: 'less than half of a processor', run: outlivesCrowd },
 ];
@@ -187,6 +187,18 @@ async function startsUnderFire(arena: Arena): Promise<Finding> {
     isReady = true;
     await fired.stop();
   }
+}
+
+/** Of which binaries are refused test/http/uws-digests.test.ts tells; that a start looks at its own shows when it finds another digest. */
+async function loadsNoOtherBinary({ engine, environment }: Arena): Promise<Finding> {
+  const otherDigest = planted({
+    'src/http/uws-digests.ts': ["createHash('sha256')", "createHash('sha512')"],
+  });
+  const server = TestServer.spawn({ ...environment, ...otherDigest });
+  const serves = await server.ready().then(Boolean, () => false);
+  const refuses = server.output().includes('is not the reviewed binary');
+  await server.stop();
+  return { figure: serves ? 'serves' : 'ends', isMet: engine === 'uws' ? refuses && !serves : serves };
 }
 
 function outlivesCrowd({ environment }: Arena): Promise<Finding> {

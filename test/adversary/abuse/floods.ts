@@ -1,7 +1,7 @@
 import { Chance } from '../../support/chance.ts';
 import { type Flood, type FloodContext, getOf, postOf } from './look-ups.ts';
 
-/** What others ask for while the rate of a paying account is measured, by who pays for it. */
+/** What others ask for while the rate of a paying account is measured, by who pays for it: one of each kind of work. */
 
 const chance = new Chance('floods');
 const name = () => chance.below(2 ** 31).toString(36);
@@ -13,8 +13,6 @@ export const LOOK_UPS: readonly Flood[] = [
     request: ({ size }) => getOf(`/log/consistency?from=${1 + chance.below(size - 1)}&to=${size}`),
   },
   { what: 'a certificate', request: ({ certificateId }) => getOf(`/verify/${certificateId}`) },
-  { what: 'a path that is not there', request: () => getOf('/nothing'), status: 404 },
-  { what: 'liveness', request: () => getOf('/livez') },
   { what: 'an unknown key', request: () => getOf('/v1/uuid'), status: 401 },
   {
     what: 'an unknown JSON-RPC method',
@@ -23,36 +21,20 @@ export const LOOK_UPS: readonly Flood[] = [
 ];
 
 const PAGE = ['Accept-Encoding: br'];
-const FROM_PAGE = ['Origin: https://a.example', 'Access-Control-Request-Method: GET'];
 
 /** More of what nobody pays for: pages, preflights, and an account that has used up its rate. */
 export const PAGES: readonly Flood[] = [
-  { what: 'the front page', request: () => getOf('/', ...PAGE) },
-  { what: 'the status page', request: () => getOf('/status', ...PAGE) },
-  { what: 'the documentation', request: () => getOf('/docs', ...PAGE) },
   {
     what: 'the page of a certificate, compressed',
     request: ({ certificateId }) => getOf(`/verify/${certificateId}`, ...PAGE),
   },
   { what: 'a PDF', request: ({ certificateId }) => getOf(`/verify/${certificateId}.pdf`) },
   { what: 'the OpenAPI document', request: () => getOf('/openapi.json') },
-  { what: 'a page that is not there', request: () => getOf('/nothing', ...PAGE), status: 404 },
-  {
-    what: 'a preflight',
-    request: () => getOf('/v1/uuid', ...FROM_PAGE).replace('GET', 'OPTIONS'),
-    status: 204,
-  },
   {
     what: 'values beyond the rate',
     request: ({ spentKey }) => getOf('/v1/uuid', `X-API-Key: ${spentKey}`),
     status: 429,
     servedMax: 60, // ten a minute come back
-  },
-  {
-    what: 'HEAD of values beyond the rate',
-    request: ({ spentKey }) => getOf('/v1/uuid', `X-API-Key: ${spentKey}`).replace('GET', 'HEAD'),
-    status: 429,
-    servedMax: 60,
   },
 ];
 
@@ -63,24 +45,13 @@ const integers = ({ otherKey }: FloodContext, query = '', ...fields: readonly st
 export const TENANT: readonly Flood[] = [
   { what: 'the same', request: (context) => integers(context) },
   {
-    what: 'answers with one purpose',
-    request: (context) => integers(context, '&purpose=raffle&public=true'),
-  },
-  {
     what: 'answers with many purposes',
     request: (context) => integers(context, `&purpose=${name()}&public=true`),
   },
-  { what: 'answers with user data', request: (context) => integers(context, `&user_data=${name()}`) },
   {
     what: 'an Idempotency-Key each',
     request: (context) => integers(context, '', `Idempotency-Key: ${name()}`),
   },
-  {
-    what: 'values of no valid count',
-    request: ({ otherKey }) => getOf('/v1/integers?count=0', `X-API-Key: ${otherKey}`),
-    status: 400,
-  },
-  { what: 'HEAD of values', request: (context) => integers(context).replace('GET', 'HEAD') },
   {
     what: 'batches of 1,000',
     request: ({ otherKey }) =>
@@ -96,5 +67,4 @@ export const TENANT: readonly Flood[] = [
         id: 1,
       }),
   },
-  { what: 'usage', request: ({ otherKey }) => getOf('/v1/usage', `X-API-Key: ${otherKey}`) },
 ];

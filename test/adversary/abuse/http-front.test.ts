@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { describe, it } from 'node:test';
 import { LIMITS } from '../../../src/core/limits.ts';
-import { sparingLog } from '../../../src/core/log.ts';
 import {
   connectionsMax,
   connectionsWithin,
@@ -10,7 +9,6 @@ import {
   memoryLimit,
 } from '../../../src/service/front-stack.ts';
 import { frontWith, PLAIN_HEAD, sendLater, until } from '../../http/front-fixture.ts';
-import { recordingLog } from '../../pool/fixtures.ts';
 import { HttpConnection } from '../../support/http.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -95,24 +93,6 @@ describe('connections beyond the limit', () => {
 });
 
 describe('lines about slow clients', () => {
-  it('are five at most, and the rest is counted', async (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] });
-    const counted = recordingLog();
-    const log = sparingLog(counted);
-    for (let late = 0; late < 60; late++) log.warn({ late }, 'request not answered in time');
-    log.warn({}, 'reply not taken in time');
-    assert.deepEqual(
-      counted.lines.map(({ facts }) => facts),
-      [{ late: 0 }, { late: 1 }, { late: 2 }, { late: 3 }, { late: 4 }, {}],
-    );
-    t.mock.timers.tick(10_000);
-    assert.deepEqual(counted.lines.at(-1)?.facts, { lines: 55, of: 'request not answered in time' });
-    assert.equal(counted.lines.length, 7);
-    t.mock.timers.tick(10_000);
-    log.warn({ late: 60 }, 'request not answered in time');
-    assert.deepEqual(counted.lines.at(-1)?.facts, { late: 60 });
-  });
-
   it('hold the beginning of what a client sent', async () => {
     const clock = new ManualClock();
     const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });

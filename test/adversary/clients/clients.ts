@@ -16,6 +16,11 @@ export interface ClientKey {
   revokedAtMs: number | undefined;
 }
 
+/** Of an account or key as commands print it. */
+export function clientKey({ key, key_id }: { readonly key: string; readonly key_id: string }): ClientKey {
+  return { text: key, id: key_id, isRevoking: false, revokedAtMs: undefined };
+}
+
 /** An answer kept whole, to be held against its certificate. */
 export interface Kept {
   readonly certificateId: string;

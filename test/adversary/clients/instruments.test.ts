@@ -11,11 +11,10 @@ import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { SegmentWriter } from '../../../src/ledger/segment.ts';
-import { Chance, uniforms } from '../../support/chance.ts';
+import { uniforms } from '../../support/chance.ts';
 import * as records from '../../support/ledger-records.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { checkLedger } from './ledger-check.ts';
-import { Mix, ORDINARY_MIX, wireOf } from './mix.ts';
 
 /** A soak that finds nothing proves something only when its instruments would have found it. */
 describe('the check of the books', () => {
@@ -141,22 +140,5 @@ describe('the eye for pure bytes', () => {
     const all = new PureSeen({ isSampled: false });
     assert.equal(all.add(block.slice(0, 34), 'first'), undefined);
     assert.match(all.add(block.slice(2, 34), 'second') ?? '', /delivered again/);
-  });
-});
-
-describe('the mix', () => {
-  it('is the same for the same seed and holds every kind', () => {
-    const take = (simSeed: number) => {
-      const mix = new Mix(new Chance(simSeed));
-      return Array.from({ length: 5_000 }, () => mix.next());
-    };
-    const asked = take(1);
-    assert.deepEqual(take(1), asked);
-    assert.notDeepEqual(take(2), asked);
-    assert.equal(new Set(asked.map(({ kind }) => kind)).size, Object.keys(ORDINARY_MIX).length);
-    const once = asked.find(({ kind }) => kind === 'pure once')!;
-    assert.match(wireOf(once, 'k').toString(), /^GET \/v1\/bytes\?[^ ]+ HTTP\/1\.1\r\n(.+\r\n)+\r\n$/);
-    const batch = asked.find(({ kind }) => kind === 'batch')!;
-    assert.ok(wireOf(batch, 'k').toString().endsWith(`\r\n\r\n${batch.body}`));
   });
 });

@@ -22,7 +22,7 @@ type Expected = { readonly member: string } | { readonly code: string; readonly 
 export const PURPOSE = 'a series';
 
 /** Requests in a thousand. */
-export const ORDINARY_MIX = {
+const ORDINARY_MIX = {
   small: 755,
   csprng: 60,
   other: 80,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from '../../support/chance.ts';
 import { askOnce, ConnectionLost } from '../../support/http.ts';
-import { Clients } from '../clients/clients.ts';
+import { Clients, clientKey } from '../clients/clients.ts';
 import type { Shares } from '../clients/mix.ts';
 import type { ClusterNode } from './node.ts';
 
@@ -55,12 +55,19 @@ export class Load {
     this.#nodes = nodes;
     this.clients = Object.entries(ASKED).map(([kind, shares]) => {
       const account = accounts[kind as keyof Accounts];
-      const keys = [{ text: account.key, id: account.keyId, isRevoking: false, revokedAtMs: undefined }];
       // a client asks one node, so that one that hangs does not hang them all; keys are asked again of any node
       const place = (client: number) =>
         kind === 'keyed' ? chance.pick(nodes).port : nodes[client % nodes.length].port;
       const options = { shares, mayRunDry: true, lostAfterMs: ANSWER_WITHIN_MS };
-      return { account, clients: new Clients(keys, chance.fork(kind), place, options) };
+      return {
+        account,
+        clients: new Clients(
+          [clientKey({ key: account.key, key_id: account.keyId })],
+          chance.fork(kind),
+          place,
+          options,
+        ),
+      };
     });
   }
 

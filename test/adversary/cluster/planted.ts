@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type Mutant, VARIABLE } from '../../mutants/plant.ts';
+import { planted } from '../../mutants/plant.ts';
 import type { Environment } from '../../support/server.ts';
 import type { FaultName } from './faults.ts';
 
@@ -62,15 +60,3 @@ export const PLANTED = {
     finds: /signed for last/,
   },
 } as const satisfies Record<string, Planted>;
-
-/** For the environment of a node: in each file one text stands in the place of another, which it holds once. */
-function planted(changes: Readonly<Record<string, readonly [from: string, to: string]>>): Environment {
-  const mutants = Object.entries(changes).map(([path, [from, to]]): Mutant => {
-    const file = fileURLToPath(new URL(`../../../${path}`, import.meta.url));
-    const source = readFileSync(file, 'utf8');
-    const start = source.indexOf(from);
-    if (start < 0 || source.includes(from, start + 1)) throw new Error(`${path} does not hold once: ${from}`);
-    return { file, line: 0, start, end: start + from.length, text: to, what: `${from} becomes ${to}` };
-  });
-  return { [VARIABLE]: JSON.stringify(mutants) };
-}

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from '../../support/chance.ts';
 import { TestServer } from '../../support/server.ts';
-import { Clients } from '../clients/clients.ts';
+import { Clients, clientKey } from '../clients/clients.ts';
 import { checkLedger } from '../clients/ledger-check.ts';
 
 /** What one round gave. */
@@ -52,11 +52,10 @@ export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> 
   let server = await TestServer.start(environment);
   const { dataDir } = server;
   const limits = ['--credits-per-month', String(CREDITS)];
-  const { key, key_id: id, account_id: accountId } = await server.account('enterprise', ...limits);
-  const keys = [{ text: key, id, isRevoking: false, revokedAtMs: undefined }];
+  const account = await server.account('enterprise', ...limits);
   let isUp = true;
   const place = () => (isUp ? server.port : undefined);
-  const clients = new Clients(keys, chance.fork('clients'), place, { shares: SHARES });
+  const clients = new Clients([clientKey(account)], chance.fork('clients'), place, { shares: SHARES });
   const { acknowledged } = clients;
   const numbered: number[] = [];
   let isBroken = false;
@@ -75,7 +74,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> 
       isUp = false;
       await asking;
       const starts = options.killsStarts ? await killStarts(dataDir, chance, environment) : [];
-      const known = { accountId, clients, creditsMax: CREDITS };
+      const known = { accountId: account.account_id, clients, creditsMax: CREDITS };
       const { violations, recovered } = await checkLedger(dataDir, [known], numbered);
       const all = [...violations, ...starts.filter((told) => told !== '')];
       rounds.push({

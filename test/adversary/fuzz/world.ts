@@ -105,10 +105,8 @@ export class World {
     return (await this.#local.ask(path, this.actor(role).key)).body;
   }
 
-  /** The sum of a counter over its labels. */
-  async counted(name: string): Promise<number> {
-    const samples = (await this.#local.metrics()).get(name)?.samples.get(name) ?? [];
-    return samples.reduce((sum, { value }) => sum + value, 0);
+  counted(name: string): Promise<number> {
+    return this.#local.counted(name);
   }
 
   async stop(): Promise<void> {

@@ -84,19 +84,6 @@ describe('bits that came before', () => {
     }
   });
 
-  it('are remembered for 64 reads, and forgotten then', () => {
-    for (const [others, expected] of [
-      [63, 64],
-      [64, undefined],
-    ] as const) {
-      const test = new CopyTest(1);
-      const first = soundRead('first', 65_536);
-      agoOf(test, first);
-      for (let i = 0; i < others; i++) agoOf(test, soundRead(`other ${i}`, 65_536));
-      assert.equal(agoOf(test, patched(soundRead('new', 65_536), first, 3, 0, 60_000)), expected);
-    }
-  });
-
   it('are not seen where there are none, in biased bits neither, and not in reads too short for it', () => {
     for (const [model, claim] of [
       [sound(), 1],

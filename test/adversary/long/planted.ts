@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { planted } from '../../mutants/plant.ts';
 import { Chance } from '../../support/chance.ts';
 import { crashRounds } from '../crash/crash-rounds.ts';
 import { CoverageProbe } from '../fuzz/coverage-probe.ts';
@@ -14,11 +15,15 @@ const SEED = 20_261_122;
 
 describe('the crash test finds', () => {
   it('answers that are sent before the commit', async () => {
-    const plant = new URL('../crash/plant-early-answer.ts', import.meta.url).href;
     const rounds = await crashRounds({
       rounds: 5,
       chance: new Chance('planted'),
-      environment: { NODE_OPTIONS: `--import=${plant}` },
+      environment: planted({
+        'src/answer/commit.ts': [
+          'sink.commit(segment, answers).then(',
+          'new Promise((early) => early(setTimeout(() => sink.commit(segment, answers), 500))).then(',
+        ],
+      }),
     });
     const violations = rounds.flatMap((round) => round.violations);
     assert.match(violations.join('\n'), /acknowledged certificates are lost/);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Chance } from '../../support/chance.ts';
 import { residentMemory } from '../../support/process-usage.ts';
 import { TestServer } from '../../support/server.ts';
-import { type ClientKey, Clients, WINDOW_S } from '../clients/clients.ts';
+import { Clients, clientKey, WINDOW_S } from '../clients/clients.ts';
 import { type BookFindings, checkLedger } from '../clients/ledger-check.ts';
 import { type SourceState, SwitchedSource } from './source.ts';
 import { type Point, type Trend, trendOf } from './trend.ts';
@@ -111,17 +111,15 @@ class SoakRun {
     source: SwitchedSource,
     settings: Readonly<Record<string, string>>,
     server: TestServer,
-    account: { account_id: string; key: string },
-    keys: ClientKey[],
+    account: Awaited<ReturnType<TestServer['account']>>,
   ) {
     this.#plan = plan;
     this.#source = source;
     this.#settings = settings;
     this.#server = server;
     this.#accountId = account.account_id;
-    this.#client = new Clients(keys, new Chance(plan.simSeed), () =>
-      this.#isUp ? this.#server.port : undefined,
-    );
+    const place = () => (this.#isUp ? this.#server.port : undefined);
+    this.#client = new Clients([clientKey(account)], new Chance(plan.simSeed), place);
     this.#verifier = new Verifier(this.#client, account.key);
   }
 
@@ -133,13 +131,7 @@ class SoakRun {
     const server = await TestServer.start(settings);
     const limits = ['--credits-per-month', String(CREDITS), '--seed-interval-ms', String(SEED_INTERVAL_MS)];
     const account = await server.account('enterprise', ...limits);
-    const first: ClientKey = {
-      text: account.key,
-      id: account.key_id,
-      isRevoking: false,
-      revokedAtMs: undefined,
-    };
-    const run = new SoakRun(plan, source, settings, server, account, [first]);
+    const run = new SoakRun(plan, source, settings, server, account);
     await run.#addKey();
     return run;
   }
@@ -217,14 +209,8 @@ class SoakRun {
 
   async #addKey(): Promise<void> {
     const made = JSON.parse(await this.#server.qrn('keys', 'create', '--account', this.#accountId, '--json'));
-    for (let tries = 0; ; tries++) {
-      const response = await this.#server.get('/health', { authorization: `Bearer ${made.key}` });
-      await response.arrayBuffer();
-      if (response.status !== 401) break;
-      if (tries === 100) throw new Error('the service does not see a new key');
-      await sleep(50);
-    }
-    this.#client.keys.push({ text: made.key, id: made.key_id, isRevoking: false, revokedAtMs: undefined });
+    await this.#server.knows(made.key);
+    this.#client.keys.push(clientKey(made));
   }
 
   /** The newest key; another takes its place. */

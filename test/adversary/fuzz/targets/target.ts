@@ -30,11 +30,6 @@ export function textOf(input: Uint8Array): string {
   return Buffer.from(input.buffer, input.byteOffset, input.length).toString('utf8');
 }
 
-/** Each byte a character, as a request target comes over the wire. */
-export function latin1Of(input: Uint8Array): string {
-  return Buffer.from(input.buffer, input.byteOffset, input.length).toString('latin1');
-}
-
 /** Powers of two, for kinds of outcomes: 0, 1, 2, 4, … */
 export function magnitude(count: number): number {
   return count === 0 ? 0 : 2 ** Math.floor(Math.log2(count));
