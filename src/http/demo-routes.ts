@@ -66,9 +66,7 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
   const reservation = meter.enter(clock.monotonicMs(), periodOf(atMs));
   if (!reservation.isAllowed)
     throw new ApiError('rate_limited', { retryAfterS: retryAfterS(meter.decision) });
-  const drawing = answers.draw(ask, account, reservation, request);
-  answers.endTurn();
-  const { body, release } = await drawing;
+  const { body, release } = await answers.draw(ask, account, reservation, request);
   const reply = replyOf(200, 'application/json', body.slice(), [NO_STORE]);
   release();
   return { ...reply, hasValues: true };

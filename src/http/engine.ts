@@ -13,7 +13,7 @@ export type EngineName = 'uws' | 'node';
 export interface ReplyHead {
   /** The status line without the version, then fields, each after CR LF. */
   readonly head: Uint8Array;
-  /** Of the body, in bytes. Where it is not known a body is sent in chunks, and a reply without a body does not tell it. */
+  /** Of the body, in bytes. A body of unknown length is of lines and sent in chunks, and a reply without a body does not tell it. */
   readonly length: number | undefined;
   /** The reply says that the connection closes. */
   readonly saysClose: boolean;
@@ -24,7 +24,8 @@ export interface ReplyHead {
 /**
  * The engine's end of one request: its body comes from here, and its reply goes here, by one of `send`, `sendHead` and `begin`.
  * It is valid until the reply is finished or the listener of `onGone` was called; any call after that throws in uWebSockets.js,
- * and a handler that returns without that listener ends the process there. Bytes are copied or sent before a call returns: the
+ * and a handler that returns without that listener ends the process there. No reply leaves while the engine reads: what follows it
+ * in the same bytes would be read as the next request, even behind a reply that says that the connection closes. Bytes are copied or sent before a call returns: the
  * caller may overwrite them.
  */
 export interface Wire {
@@ -35,8 +36,8 @@ export interface Wire {
   /** Begins a reply whose body is offered; its head, which does not change until then, leaves with what is offered first. `hasRoom` is called when a socket that was full takes more; it never throws. */
   begin(head: ReplyHead, hasRoom: () => void): void;
   /**
-   * Sends as much of the rest of the body as the socket takes, and gives how many bytes these are: of a body in chunks at least
-   * one, whether it has room or not. A body of known length ends with its last byte. Constant bytes never change, so an engine that writes them later need not copy them.
+   * Sends as much of the rest of the body, or of a line, as the socket takes, and gives how many bytes these are: of a line at
+   * least one, whether it has room or not. A line feed leaves with the last byte of a line, and a body of known length ends with its last byte. Constant bytes never change, so an engine that writes them later need not copy them.
    */
   offer(rest: Uint8Array, isConstant: boolean): number;
   /** The socket took all that was offered, and has no room for more. */
@@ -54,6 +55,8 @@ export interface Wire {
   /** The client connects from a loopback address. */
   readonly isFromLoopback: boolean;
 }
+
+export const LINE_FEED = Uint8Array.of(0x0a);
 
 export interface EngineOptions {
   readonly host: string;

@@ -91,13 +91,10 @@ const OFFERED_FROM_BYTES = 16 * 1024;
 export const HELD_BODY_FROM_BYTES = 256 * 1024;
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-const NEWLINE = Uint8Array.of(0x0a);
 
 /**
  * One request and its reply, and what the pipeline has learnt of them so far. `reply` and `send` may be called at any time once
- * the engine has returned from the bytes in which the request came: what follows a reply in them would be read as the next
- * request, even behind one that says that the connection closes. While a reply is outstanding the engine cuts the connection
- * instead. Exactly the first call counts.
+ * the engine has returned from the bytes in which the request came (see Wire). Exactly the first call counts.
  */
 export class Exchange extends RequestHead implements Ask, Listener, Requester, Timed, Piece {
   /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
@@ -497,7 +494,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     else if (!this.#isInLines) this.#finish();
     else {
       this.#letGo();
-      this.#wire.offer(NEWLINE, true); // one byte is always taken
       if (!this.#wire.isFull) this.#tellTaken(true);
     }
   }

@@ -2,7 +2,14 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Engine, type EngineOptions, type ReplyHead, readTlsFiles, type Wire } from './engine.ts';
+import {
+  type Engine,
+  type EngineOptions,
+  LINE_FEED,
+  type ReplyHead,
+  readTlsFiles,
+  type Wire,
+} from './engine.ts';
 import type { NativeRequest } from './request-head.ts';
 
 /*
@@ -45,20 +52,23 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
   // A client that closes its half while its answer is made still gets it. The published types leave the
   // property out.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const connections = new Connections(options);
-  const sockets = new Set<Socket>();
-  server.on('request', (request, response) => connections.receive(request, response));
+  const connections = new Map<Socket, Connection>();
+  /** One whose TLS handshake failed was never told of. */
+  const connectionOf = (socket: Socket) => connections.get(socket) ?? new Connection(socket, options);
+  const receive = (request: IncomingMessage, response: ServerResponse) =>
+    connectionOf(request.socket).receive(request, response);
+  server.on('request', receive);
   // an expectation that nobody knows is ignored (RFC 9110, section 10.1.1): node:http itself answers 417 without a length
-  server.on('checkExpectation', (request, response) => connections.receive(request, response));
+  server.on('checkExpectation', receive);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
-    connections.refuse(socket as Socket, error),
+    connectionOf(socket as Socket).refuse(error.code === HEAD_TOO_LARGE ? 'head_too_large' : 'bad_request'),
   );
-  server.on('connect', (_request, stream) => connections.refuseTunnel(stream as Socket));
+  server.on('connect', (_request, stream) => connectionOf(stream as Socket).refuseTunnel());
   server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
     const connection = { close: () => socket.destroy() };
-    sockets.add(socket);
+    connections.set(socket, new Connection(socket, options));
     socket.once('close', () => {
-      sockets.delete(socket);
+      connections.delete(socket);
       options.connectionChanged(connection, -1);
     });
     options.connectionChanged(connection, 1);
@@ -73,7 +83,7 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
         port: (server.address() as AddressInfo).port,
         stopListening: () => void server.close(),
         close: async () => {
-          const closed = [...sockets].map((socket) => once(socket, 'close'));
+          const closed = [...connections.keys()].map((socket) => once(socket, 'close'));
           server.closeAllConnections();
           await Promise.all(closed);
         },
@@ -82,55 +92,49 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
   });
 }
 
-/** What may still be answered on each connection. */
-class Connections {
-  readonly #options: EngineOptions;
-  /** The latest request of each connection that is still to be answered. */
-  readonly #unanswered = new WeakMap<Socket, NodeWire>();
-  /** Connections whose last reply announced that it is the last. */
-  readonly #closing = new WeakSet<Socket>();
+/** What node:http says of a head with too many bytes. */
+const HEAD_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
 
-  constructor(options: EngineOptions) {
+/** What may still be answered on a connection. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #options: EngineOptions;
+  /** Of the latest request. */
+  #wire: NodeWire | undefined;
+  /** Its last reply announced that it is the last. */
+  isClosing = false;
+
+  constructor(socket: Socket, options: EngineOptions) {
+    this.#socket = socket;
     this.#options = options;
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    if (socket.destroyed) return; // the parser goes on with what it has read
-    const pending = this.#unanswered.get(socket);
+    if (this.#socket.destroyed) return; // the parser goes on with what it has read
     // A request behind one that is not answered yet is not served, nor one behind the last of its connection.
-    if (this.#closing.has(socket) || pending?.isOpen === true) {
-      this.#cut(socket);
-      return;
-    }
-    if (request.httpVersion !== '1.1' || !request.url!.startsWith('/')) {
-      this.#closing.add(socket);
+    if (this.isClosing || this.#wire?.isOpen === true) this.#cut();
+    else if (request.httpVersion !== '1.1' || !request.url!.startsWith('/')) {
+      this.isClosing = true;
       response.writeHead(505, { Connection: 'close' }).end();
-      return;
+    } else if (request.rawHeaders.length > 2 * this.#options.headFieldsMax) this.refuse('head_too_large');
+    else {
+      this.#wire = new NodeWire(request, response, this);
+      this.#options.receive(this.#wire, requestOf(request), request.method!);
     }
-    if (request.rawHeaders.length > 2 * this.#options.headFieldsMax) {
-      this.refuse(socket, { code: 'HPE_HEADER_OVERFLOW' });
-      return;
-    }
-    const wire = new NodeWire(request, response, () => this.#closing.add(socket));
-    this.#unanswered.set(socket, wire);
-    this.#options.receive(wire, requestOf(request), request.method!);
   }
 
   /**
-   * The parser gave up on a connection: what it says is the last thing that is written to it. Behind a whole
+   * The parser gave up on the connection: what it says is the last thing that is written to it. Behind a whole
    * request that is not answered yet it would be read as the answer to that request.
    */
-  refuse(socket: Socket, error: { readonly code?: string | undefined }): void {
-    const pending = this.#unanswered.get(socket);
-    const isBehindRequest = pending?.isOpen === true && pending.isReceived;
-    if (!socket.writable || this.#closing.has(socket) || isBehindRequest || pending?.hasBegun === true) {
-      this.#cut(socket);
+  refuse(code: 'bad_request' | 'head_too_large'): void {
+    const socket = this.#socket;
+    if (!socket.writable || this.isClosing || this.#wire?.isUnderWay === true) {
+      this.#cut();
       return;
     }
-    this.#closing.add(socket);
-    const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-    const { head, body } = this.#options.refusal(isTooLarge ? 'head_too_large' : 'bad_request');
+    this.isClosing = true;
+    const { head, body } = this.#options.refusal(code);
     const rest = `\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.end(Buffer.concat([Buffer.from('HTTP/1.1 '), head, Buffer.from(rest), body]));
     // Nothing more is read from it. A client that goes on sending, or never closes, is cut when it can have read why.
@@ -138,19 +142,19 @@ class Connections {
     setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
   }
 
-  refuseTunnel(socket: Socket): void {
-    if (this.#unanswered.get(socket)?.isOpen === true) {
-      this.#cut(socket);
+  refuseTunnel(): void {
+    if (this.#wire?.isOpen === true) {
+      this.#cut();
       return;
     }
-    socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
+    this.#socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
     // node:http keeps no deadline for it: a client that never closes would keep it forever
-    socket.destroySoon();
+    this.#socket.destroySoon();
   }
 
-  #cut(socket: Socket): void {
-    socket.destroy();
-    this.#unanswered.get(socket)?.cut();
+  #cut(): void {
+    this.#socket.destroy();
+    this.#wire?.cut();
   }
 }
 
@@ -167,26 +171,24 @@ function requestOf({ url, rawHeaders }: IncomingMessage): NativeRequest {
 }
 
 class NodeWire implements Wire {
-  /** A part of the reply was handed to the socket. */
-  hasBegun = false;
   /** The reply is not complete yet. */
   isOpen = true;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #lastOfConnection: () => void;
+  readonly #connection: Connection;
   #gone: (() => void) | undefined;
-  /** Bytes of the body that are not offered yet; NaN where its length is not known. */
+  /** Bytes of the body that are not offered yet; NaN of a body in lines. */
   #left = Number.NaN;
 
-  constructor(request: IncomingMessage, response: ServerResponse, lastOfConnection: () => void) {
+  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection) {
     this.#request = request;
     this.#response = response;
-    this.#lastOfConnection = lastOfConnection;
+    this.#connection = connection;
   }
 
-  /** The request came whole, body included. */
-  get isReceived(): boolean {
-    return this.#request.complete;
+  /** Its reply has begun, or its request came whole, body included, and is not answered yet. */
+  get isUnderWay(): boolean {
+    return this.#response.headersSent || (this.isOpen && this.#request.complete);
   }
 
   /**
@@ -231,9 +233,8 @@ class NodeWire implements Wire {
     });
     if (saysClose) fields.push('Connection', 'close');
     if (length !== undefined) fields.push('Content-Length', String(length));
-    if (saysClose) this.#lastOfConnection();
+    if (saysClose) this.#connection.isClosing = true;
     if (isLast) this.#request.socket.pause();
-    this.hasBegun = true;
     this.#response.writeHead(Number(status.slice(0, 3)), status.slice(4), fields);
   }
 
@@ -248,6 +249,7 @@ class NodeWire implements Wire {
       this.#response.write(isConstant ? piece : piece.slice());
       taken += piece.length;
     } while (taken < rest.length && !this.isFull);
+    if (Number.isNaN(this.#left) && taken === rest.length) this.#response.write(LINE_FEED);
     this.#left -= taken;
     if (this.#left === 0) this.#finish();
     return taken;

@@ -1,6 +1,14 @@
 import type * as Uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
-import { type Engine, type EngineOptions, type ReplyHead, readTlsFiles, type Wire } from './engine.ts';
+import { assert } from '../core/assert.ts';
+import {
+  type Engine,
+  type EngineOptions,
+  LINE_FEED,
+  type ReplyHead,
+  readTlsFiles,
+  type Wire,
+} from './engine.ts';
 import { isLoopback, type NativeRequest } from './request-head.ts';
 import { checkUwsBinary, UWS_DIGESTS, uwsFolder } from './uws-digests.ts';
 
@@ -66,17 +74,26 @@ interface AnyResponse {
   getRemoteAddress(): ArrayBuffer;
 }
 
-type AnyHandler = (
-  response: AnyResponse,
-  request: NativeRequest & { getCaseSensitiveMethod(): string },
-) => void;
+type AnyRequest = NativeRequest & { getCaseSensitiveMethod(): string };
+type AnyHandler = (response: AnyResponse, request: AnyRequest) => void;
 
 export function startUwsEngine(options: EngineOptions): Promise<Engine> {
   const { host, port, sharePort, receive, connectionChanged } = options;
   const app = appOf(options.tls) as unknown as AnyApp;
-  app.get('/*', (response, request) => receive(new UwsWire(response), request, 'GET'));
-  app.any('/*', (response, request) =>
-    receive(new UwsWire(response), request, request.getCaseSensitiveMethod()),
+  const handler = (methodOf: (request: AnyRequest) => string): AnyHandler => {
+    return (response, request) => {
+      isReading = true;
+      receive(new UwsWire(response), request, methodOf(request));
+      isReading = false;
+    };
+  };
+  app.get(
+    '/*',
+    handler(() => 'GET'),
+  );
+  app.any(
+    '/*',
+    handler((request) => request.getCaseSensitiveMethod()),
   );
   app.filter(connectionChanged);
   return new Promise((resolve, reject) => {
@@ -118,6 +135,8 @@ let corkedHead: Uint8Array;
 let corkedBody: Uint8Array;
 let corkedClose: boolean;
 let fault: { readonly error: unknown } | undefined;
+/** The library has called us with what it read: see Wire. */
+let isReading = false;
 
 function sendCorked(): void {
   try {
@@ -182,7 +201,7 @@ class UwsWire implements Wire {
     this.#write(() => {
       if (this.#isHeadDue) this.#writeHead(this.#begun!);
       if (isLast) response.pause(); // a write that the socket did not take whole has ended it
-      if (length === undefined) taken = this.#writeChunks(rest);
+      if (length === undefined) taken = this.#writeLine(rest);
       else {
         const [wroteAll, finished] = response.tryEnd(rest, length);
         this.isFull = !wroteAll;
@@ -193,13 +212,14 @@ class UwsWire implements Wire {
     return taken;
   }
 
-  #writeChunks(rest: Uint8Array): number {
+  #writeLine(rest: Uint8Array): number {
     let taken = 0;
     do {
       const piece = rest.subarray(taken, taken + (taken === 0 ? PROBE_BYTES : PIECE_BYTES));
       this.isFull = !this.#response.write(piece);
       taken += piece.length;
     } while (taken < rest.length && !this.isFull);
+    if (taken === rest.length) this.isFull = !this.#response.write(LINE_FEED);
     return taken;
   }
 
@@ -222,13 +242,18 @@ class UwsWire implements Wire {
   }
 
   #cork(write: () => void): void {
+    assert(!isReading, 'no reply leaves while the engine reads');
     fault = undefined;
     this.#response.cork(write);
     if (fault !== undefined) throw (fault as { readonly error: unknown }).error;
   }
 
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
-    this.#response.onData((chunk, isLast) => take(new Uint8Array(chunk), isLast));
+    this.#response.onData((chunk, isLast) => {
+      isReading = true;
+      take(new Uint8Array(chunk), isLast);
+      isReading = false;
+    });
   }
 
   onGone(gone: () => void): void {

@@ -56,6 +56,7 @@ export class ModelWire implements Wire {
     const taken = Math.min(rest.length, this.takes.shift() ?? rest.length);
     this.isFull = taken < rest.length || this.fills;
     for (const byte of rest.subarray(0, taken)) this.sent.push(byte);
+    if (length === undefined && taken === rest.length) this.sent.push(0x0a);
     if (this.sent.length === length) this.ended = true;
     return taken;
   }

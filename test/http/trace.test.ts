@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseTraceparent, traceparentOf } from '../../src/http/request-id.ts';
+import { parseTraceparent } from '../../src/http/request-id.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
@@ -23,15 +23,5 @@ describe('traceparent', () => {
       `00-${TRACE}-${PARENT}-0g`,
     ];
     for (const field of wrong) assert.equal(parseTraceparent(field), undefined, field);
-  });
-
-  it('goes on with the last eight bytes of the request id as parent', () => {
-    const id = Uint8Array.from({ length: 16 }, (_, i) => i);
-    const field = traceparentOf({ traceId: TRACE, flags: '01' }, id);
-    assert.equal(field, `00-${TRACE}-08090a0b0c0d0e0f-01`);
-    assert.deepEqual(parseTraceparent(field), { traceId: TRACE, flags: '01' });
-    const within = new Uint8Array(32);
-    within.set(id, 8);
-    assert.equal(traceparentOf({ traceId: TRACE, flags: '01' }, within.subarray(8, 24)), field);
   });
 });

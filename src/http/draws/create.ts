@@ -92,11 +92,8 @@ export async function createDraw(
     requireOpened(opening);
     const ask = exchange.asForJson(keepingOf(statement));
     isAsked = true; // from here on the answer releases what was reserved
-    const drawing = answers.draw(ask, account, reservation, {
-      ...COMMITTED_BYTES,
-      label: labelOf(statement),
-    });
-    answers.endTurn();
+    const committed = { ...COMMITTED_BYTES, label: labelOf(statement) };
+    const drawing = answers.draw(ask, account, reservation, committed);
     const { isReplay, release } = await drawing.catch(async (error: unknown) => {
       // after any other failure the answer may be durable: the next start finds out
       if (error instanceof ApiError) await committedDraws.drawRefused(id);

@@ -54,7 +54,6 @@ describe('the samples of the status page', () => {
         drawn++;
         return { body: new Uint8Array([drawn]), isReplay: false, release: () => {} };
       },
-      endTurn(): void {},
     } as unknown as Answers;
     let looks = 0;
     const directory = {
