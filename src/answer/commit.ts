@@ -36,13 +36,16 @@ export interface CommitterOptions {
   readonly isHeldBack?: () => boolean;
 }
 
+/** The sink is given so many segments at a time: a write that takes long then delays only its own answers and those of the next. */
+const COMMITS_MAX = 2;
 /** Certificate ids are made this many at a time, with one cipher call. */
 const ID_BATCH = 64;
 const ID_BYTES = 16;
 
 /**
- * Group commit of one front: the answers made while a commit is under way form the next segment. An answer
- * waits here until its certificate, its spend and its counters are durable, and only then leaves.
+ * Group commit of one front. Answers made while a commit is under way form the next segment, which follows at once when it has
+ * grown as large as the one before it, else when that is done: segments do not get smaller because two are written at a time.
+ * An answer waits here until its certificate, its spend and its counters are durable, and only then leaves.
  */
 export class Committer {
   readonly #options: CommitterOptions;
@@ -62,8 +65,8 @@ export class Committer {
   #lastSource = -1;
   #answers: StoredAnswer[] = [];
   #waiting: PendingAnswer[] = [];
-  #isCommitting = false;
-  /** Answers in the segment that is under way. */
+  #commits = 0;
+  /** Answers in the segments that are under way. */
   #answersInFlight = 0;
   #scheduled = false;
   #failed: Error | undefined;
@@ -147,7 +150,7 @@ export class Committer {
 
   /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
   #schedule(): void {
-    if (this.#scheduled || this.#isCommitting) return;
+    if (this.#scheduled || this.#commits === COMMITS_MAX) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -156,14 +159,15 @@ export class Committer {
   }
 
   #commit(): void {
-    if (this.#isCommitting || this.#waiting.length === 0) return;
+    if (this.#commits === COMMITS_MAX || this.#waiting.length === 0) return;
+    if (this.#waiting.length < this.#answersInFlight) return; // the commit that is under way goes on with them
     const committed = this.#waiting;
     const answers = this.#answers;
     const segment = this.#closeSegment();
     this.#waiting = [];
     this.#answers = [];
-    this.#isCommitting = true;
-    this.#answersInFlight = committed.length;
+    this.#commits++;
+    this.#answersInFlight += committed.length;
     const { sink, clock, log } = this.#options;
     const startedMs = clock.monotonicMs();
     sink.commit(segment, answers).then(
@@ -201,9 +205,9 @@ export class Committer {
   #finish(committed: readonly PendingAnswer[], failure: Error | undefined, startedMs: number): void {
     const { clock, onCommit } = this.#options;
     const nowMs = clock.monotonicMs();
-    this.#isCommitting = false;
-    this.#answersInFlight = 0;
-    if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
+    this.#commits--;
+    this.#answersInFlight -= committed.length;
+    this.#commit(); // the next is under way while these replies are written
     for (const answer of committed) answer.settled(failure, nowMs);
     onCommit?.(nowMs - startedMs, failure);
   }

@@ -31,7 +31,15 @@ const BEHIND_SHARE = 3 / 4;
 const RECORD_SHARE_MAX = 1 / 16;
 /** With `commit`, what is acknowledged is flushed after this time: a power cut loses so much of certificates and counters. */
 const FLUSH_DELAY_MS = 10;
+const BUFFER_BYTES_MIN = 64 * 1_024;
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
+
+/** A record that has its place in the journal, and the memory that it lies in. */
+interface PlacedRecord {
+  readonly buffer: Uint8Array<ArrayBuffer>;
+  readonly position: number;
+  readonly end: number;
+}
 
 export interface FrontJournalOptions {
   readonly place: JournalPlace;
@@ -45,8 +53,8 @@ export interface FrontJournalOptions {
 
 /**
  * The journal of one front. A segment is acknowledged when it stands here: written, for durability `commit`, and flushed soon
- * after; written through to the disk with one O_DSYNC write off the loop, for `fsync`. The ledger's thread brings it into LMDB
- * in its own time, and sees all that is acknowledged. A segment that the journal has no room for waits for LMDB's own commit.
+ * after; written through to the disk with one O_DSYNC write off the loop, for `fsync`, and all before it too. The ledger's thread
+ * brings it into LMDB in its own time, and sees all that is acknowledged. A segment that the journal has no room for waits for LMDB's own commit.
  */
 export class FrontJournal implements SegmentSink {
   /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */
@@ -56,16 +64,20 @@ export class FrontJournal implements SegmentSink {
   readonly #held: SinkRefusal | null;
   readonly #fds: readonly number[];
   readonly #announceFailure: (error: Error) => void;
+  /** The end of the last record that was acknowledged. */
   #end = 0;
+  /** The end of the last record that has its place: it is acknowledged, or being written. */
+  #placedTo = 0;
   /** What LMDB had when it was last asked how far it has come, which it was not further behind than. */
   #storedTo = 0;
-  #record = new Uint8Array(64 * 1_024);
+  /** Memory of records that nothing is written from now. */
+  readonly #buffers: Uint8Array<ArrayBuffer>[] = [];
   /** Of durability `commit`: the flush that is due or under way. */
   #flushDue: NodeJS.Timeout | undefined;
   #isFlushing = false;
   #flushedTo = 0;
   #isClosed = false;
-  /** Commits run one after the other: a record is acknowledged after all before it. */
+  /** Done when the last record is: records are acknowledged in the order of their places, whichever is written first. */
   #last: Promise<void> = Promise.resolve();
   #stopped: LedgerError | undefined;
 
@@ -102,9 +114,9 @@ export class FrontJournal implements SegmentSink {
    * more than what is under way.
    */
   commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
-    // Not even packed when it is large: the memory for the largest record so far stays with the journal, and others would wait.
-    if (this.#isLarge(answers)) return this.#commitToLedger(segment, answers);
-    const commit = this.#last.then(() => this.#commit(segment, answers));
+    const record = this.#isLarge(answers) ? undefined : this.#place(segment, answers);
+    if (record === undefined) return this.#commitToLedger(segment, answers);
+    const commit = this.#commitRecord(record, this.#last, segment, answers);
     this.#last = commit.catch(() => {}); // told to the caller
     return commit;
   }
@@ -155,58 +167,59 @@ export class FrontJournal implements SegmentSink {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  async #commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
-    this.#requireWritable();
-    const { ledger } = this.#options;
-    const written = this.#place(this.#pack(segment, answers));
-    if (written === undefined) {
-      await ledger.commit([segment], answers);
-      return;
-    }
+  async #commitRecord(
+    record: PlacedRecord,
+    before: Promise<void>,
+    segment: SegmentRecord,
+    answers: readonly StoredAnswer[],
+  ): Promise<void> {
     try {
-      if (await this.#write(written.position, written.end))
-        throw new LedgerError('stopped', 'another server took the folder from this one');
+      const isFenced = await this.#write(record);
+      await before;
+      if (this.#stopped !== undefined) throw this.#stopped;
+      if (isFenced) throw new LedgerError('stopped', 'another server took the folder from this one');
     } catch (error) {
       throw this.#stop(error);
+    } finally {
+      this.#buffers.push(record.buffer);
     }
-    if (this.#board.isClosed) await ledger.commit([segment], answers);
-    else this.#acknowledge(written.end);
+    if (this.#board.isClosed) await this.#options.ledger.commit([segment], answers);
+    else this.#acknowledge(record.end);
   }
 
+  /** Not even packed when it is large: the memory for the largest record so far stays with the journal. */
   #isLarge(answers: readonly StoredAnswer[]): boolean {
     const keptBytes = answers.reduce((sum, { sealed }) => sum + sealed.length, 0);
     return keptBytes > RECORD_SHARE_MAX * this.#options.place.fileBytes;
   }
 
-  /** The payload, in its place in the record that is written next. */
-  #pack(segment: SegmentRecord, answers: readonly StoredAnswer[]): number {
+  /** Gives the segment its place in the journal. Undefined when it must not or cannot go there. */
+  #place(segment: SegmentRecord, answers: readonly StoredAnswer[]): PlacedRecord | undefined {
+    if (this.#held !== null || this.#stopped !== undefined || this.#board.isClosed) return undefined;
+    const { fileBytes, front } = this.#options.place;
     const bytes = encodeSegment(segment);
     const kept = answers.length === 0 ? undefined : pack(answers);
     const payloadBytes = 4 + bytes.length + (kept?.length ?? 0);
     const size = recordBytes(payloadBytes);
-    if (size > this.#record.length) this.#record = new Uint8Array(2 * size);
-    new DataView(this.#record.buffer).setUint32(RECORD_HEADER_BYTES, bytes.length, true);
-    this.#record.set(bytes, RECORD_HEADER_BYTES + 4);
-    if (kept !== undefined) this.#record.set(kept, RECORD_HEADER_BYTES + 4 + bytes.length);
-    return payloadBytes;
-  }
-
-  /** Undefined when the record must not or cannot go into the journal. */
-  #place(payloadBytes: number): { position: number; end: number } | undefined {
-    if (this.#board.isClosed) return undefined;
-    const { fileBytes, front } = this.#options.place;
-    const size = recordBytes(payloadBytes);
     if (size > RECORD_SHARE_MAX * fileBytes) return undefined;
-    const position = placeAfter(this.#end, size, fileBytes);
+    const after = this.#placedTo;
+    const position = placeAfter(after, size, fileBytes);
     if (!isFree(position, this.#board.stored(front), fileBytes)) return undefined;
-    sealRecord(this.#record, payloadBytes, { position, after: this.#end });
-    return { position, end: position + size };
+    const free = this.#buffers.pop();
+    const isEnough = free !== undefined && free.length >= size;
+    const buffer = isEnough ? free : new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * size));
+    new DataView(buffer.buffer).setUint32(RECORD_HEADER_BYTES, bytes.length, true);
+    buffer.set(bytes, RECORD_HEADER_BYTES + 4);
+    if (kept !== undefined) buffer.set(kept, RECORD_HEADER_BYTES + 4 + bytes.length);
+    sealRecord(buffer, payloadBytes, { position, after, acknowledged: this.#end });
+    this.#placedTo = position + size;
+    return { buffer, position, end: position + size };
   }
 
   /** Tells whether another server has fenced the journal. */
-  async #write(position: number, end: number): Promise<boolean> {
+  async #write({ buffer, position, end }: PlacedRecord): Promise<boolean> {
     const { place, durability } = this.#options;
-    const record = this.#record.subarray(0, end - position);
+    const record = buffer.subarray(0, end - position);
     const { slot, offset } = placeInFiles(position, place.fileBytes);
     const fd = this.#fds[slot];
     for (let done = 0; done < record.length; ) {

@@ -33,7 +33,7 @@ import { LedgerError } from './ledger.ts';
  *                    8    8  position, float64
  *                   16    8  end of the record before it, float64
  *                   24    4  payload bytes
- *                   28    4  zero
+ *                   28    4  bytes before its position that were not acknowledged when it was written
  *                   32    …  payload
  */
 const FILE_HEADER_BYTES = 4_096;
@@ -58,7 +58,7 @@ export interface JournalOwner {
   readonly front: number;
 }
 
-/** What a file of a journal states of itself. With `fsync` each of its records was flushed before the next one was written. */
+/** What a file of a journal states of itself. With `fsync` a record was flushed before it was acknowledged. */
 export interface JournalHeader extends JournalOwner {
   readonly durability: Durability;
   readonly fileBytes: number;
@@ -284,24 +284,31 @@ function startOfFile(position: number, fileBytes: number): number {
   return position - (position % fileBytes);
 }
 
+/** Where a record stands among those of its journal. */
+interface RecordPlace {
+  readonly position: number;
+  /** The end of the record before it. */
+  readonly after: number;
+  /** The end of the last record that was acknowledged when this one was written. */
+  readonly acknowledged: number;
+}
+
 /** Writes the header of a record whose payload is in its place already, and the checksum over both. */
 export function sealRecord(
   record: Uint8Array<ArrayBuffer>,
   payloadBytes: number,
-  { position, after }: { position: number; after: number },
+  { position, after, acknowledged }: RecordPlace,
 ): void {
   const view = new DataView(record.buffer, record.byteOffset, RECORD_HEADER_BYTES);
   view.setUint32(0, MAGIC, true);
   view.setFloat64(8, position, true);
   view.setFloat64(16, after, true);
   view.setUint32(24, payloadBytes, true);
-  view.setUint32(28, 0, true);
+  view.setUint32(28, position - acknowledged, true);
   view.setUint32(4, crc32(record.subarray(8, RECORD_HEADER_BYTES + payloadBytes)), true);
 }
 
-interface JournalRecord {
-  readonly position: number;
-  readonly after: number;
+interface JournalRecord extends RecordPlace {
   /** Where the next one begins, unless it does not fit into the file. */
   readonly end: number;
   readonly payload: Uint8Array<ArrayBuffer>;
@@ -320,6 +327,7 @@ function recordAt(bytes: Uint8Array<ArrayBuffer>, at: number): JournalRecord | u
   return {
     position,
     after: view.getFloat64(16, true),
+    acknowledged: position - view.getUint32(28, true),
     end: position + recordBytes(payloadBytes),
     payload: bytes.subarray(at + RECORD_HEADER_BYTES, payloadEnd),
   };
@@ -399,9 +407,9 @@ export class JournalReader {
 
 /**
  * The payloads that a dead process left behind the position `from` in the journal at this path, oldest first. They end at the first
- * record that is not whole: it was being written, and not acknowledged. Throws LedgerError `unusable` when a file is missing, is not
- * the owner's, or holds a record that cannot be there. With `fsync` that is any later record, before which this one had been flushed:
- * it was acknowledged and is damaged. Damage of the last records, with no whole one behind them, passes for the end. With `commit` it is one for which no file was free yet (see isFree): LMDB's position is of an
+ * record that is not whole: it was being written, and neither it nor a later one was acknowledged. Throws LedgerError `unusable` when a file is missing, is not
+ * the owner's, or holds a record that cannot be there. With `fsync` that is a later one which states that this one was acknowledged:
+ * it is damaged. Damage that no later record tells, because it is of the last ones, passes for the end. With `commit` it is one for which no file was free yet (see isFree): LMDB's position is of an
  * earlier state.
  */
 export function readJournal(path: string, from: number, owner: JournalOwner): Uint8Array<ArrayBuffer>[] {
@@ -419,10 +427,11 @@ export function readJournal(path: string, from: number, owner: JournalOwner): Ui
     payloads.push(record.payload);
     end = record.end;
   }
-  const isFlushedInOrder = durability === 'fsync';
-  if (wholeRecordsIn(path, isFlushedInOrder ? end : beyond).length === 0) return payloads;
+  const isFlushed = durability === 'fsync';
+  const later = wholeRecordsIn(path, isFlushed ? end : beyond);
+  if (!later.some(({ acknowledged }) => !isFlushed || acknowledged > end)) return payloads;
   const { slot, offset } = placeInFiles(end, fileBytes);
-  const what = isFlushedInOrder
+  const what = isFlushed
     ? `is damaged at byte ${offset}`
     : 'is of another state of the ledger than the data file';
   throw lossOf(filesOf(path)[slot], what);

@@ -95,6 +95,31 @@ function heldFlushes(t: TestContext) {
   return { flushes, nextFlush: () => new Promise<void>((resolve) => (flushed = resolve)) };
 }
 
+/** Each write through to the disk waits until the test has it done, in any order, or failed. */
+function heldWrites(t: TestContext) {
+  const { write } = fs;
+  const writes: ((error?: Error) => Promise<void>)[] = [];
+  t.mock.method(fs, 'write', (...args: unknown[]) => {
+    const done = args.pop() as (...result: unknown[]) => void;
+    writes.push((error) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const told = (...result: unknown[]) => {
+        done(...result);
+        setImmediate(resolve); // behind all that follows from it
+      };
+      if (error === undefined) Reflect.apply(write, fs, [...args, told]);
+      else told(error);
+      return promise;
+    });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  return writes;
+}
+
 function sequencesIn(payloads: readonly Uint8Array<ArrayBuffer>[]): number[] {
   return payloads.map((payload) => decodeSegment(unpackRecord(payload).segment).sequence);
 }
@@ -155,6 +180,55 @@ suite('the journal of a front', () => {
       const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8);
       assert.equal((flags & constants.O_DSYNC) !== 0, durability === 'fsync');
     }
+  });
+
+  test('fsync: two records are written at a time, and are acknowledged in their order whichever is on the disk first', async (t) => {
+    const writes = heldWrites(t);
+    const { place, board, commit } = opened(t);
+    const acknowledged: number[] = [];
+    const commits = [1, 2, 3].map((n) => commit(n).then(() => acknowledged.push(n)));
+    const [first, second, third] = writes;
+    await second();
+    assert.deepEqual([acknowledged, board.written(0)], [[], 0]);
+    assert.deepEqual(leftIn(place.path), [], 'after a kill now: the second was never acknowledged');
+    await first();
+    assert.deepEqual(acknowledged, [1, 2]);
+    assert.deepEqual(leftIn(place.path), [1, 2]);
+    await third();
+    await Promise.all(commits);
+    assert.deepEqual(leftIn(place.path), [1, 2, 3]);
+  });
+
+  test('fsync: a hole before records that were written beside it is the end, and damage once one behind it was written after it', async (t) => {
+    const writes = heldWrites(t);
+    const { place, commit } = opened(t);
+    const [file] = filesOf(place.path);
+    const both = [commit(1), commit(2)];
+    for (const write of writes.splice(0).reverse()) await write();
+    await Promise.all(both);
+    const [first] = startsOf(file);
+    flip(file, first + 60);
+    assert.deepEqual(leftIn(place.path), [], 'neither is known to be acknowledged');
+    flip(file, first + 60);
+    const last = commit(3);
+    await writes[0]();
+    await last;
+    assert.deepEqual(leftIn(place.path), [1, 2, 3]);
+    flip(file, first + 60);
+    assert.throws(() => readJournal(place.path, 0, OWNER), {
+      reason: 'unusable',
+      message: /is damaged at byte/,
+    });
+  });
+
+  test('fsync: a write that fails has none of those behind it acknowledged', async (t) => {
+    const writes = heldWrites(t);
+    const { place, board, commit } = opened(t);
+    const both = [commit(1), commit(2)];
+    await writes[1]();
+    await writes[0](new Error('EIO: i/o error'));
+    for (const each of await Promise.allSettled(both)) assert.equal(each.status, 'rejected');
+    assert.deepEqual([board.written(0), leftIn(place.path)], [0, []]);
   });
 
   test('commit: what is acknowledged is flushed soon after, and a flush that fails stops the front', async (t) => {

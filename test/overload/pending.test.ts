@@ -93,16 +93,19 @@ function entryOf(n: number): AnswerEntry {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('answers before a slow disk', () => {
-  it('are bounded by count, in one segment under way and an open one, and gone when the disk comes back', async () => {
+  it('are bounded by count, in two segments under way and an open one, and gone when the disk comes back', async () => {
     const slow = new SlowLedger();
     const { committer } = slow;
     await slow.fill(1_000);
-    await slow.fill(1_000);
+    await slow.fill(999);
+    assert.deepEqual(slow.underWay, [1_000], 'a smaller one does not follow at once');
+    await slow.fill(1);
+    assert.deepEqual(slow.underWay, [1_000, 1_000]);
     await slow.fill(LIMITS.pendingRepliesMax - 2_001);
     committer.assertRoom();
     await slow.fill(1);
     assert.equal(committer.pending, LIMITS.pendingRepliesMax);
-    assert.deepEqual(slow.underWay, [1_000]);
+    assert.deepEqual(slow.underWay, [1_000, 1_000]);
     assert.throws(() => committer.assertRoom(), isOverloaded);
     await slow.release();
     committer.assertRoom();

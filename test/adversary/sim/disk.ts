@@ -30,7 +30,13 @@ const SLOW_MAX_MS = 4_000;
 /** Of each journal: far more than what the ledger's thread has not stored yet. */
 const RECORDS_KEPT = 400;
 /** Where the layout of ledger/journal.ts has what. */
-const RECORD = { magic: 0x6a_6e_72_71, position: 8, payloadBytes: 24, payload: 32 } as const;
+const RECORD = {
+  magic: 0x6a_6e_72_71,
+  position: 8,
+  payloadBytes: 24,
+  waitingBytes: 28,
+  payload: 32,
+} as const;
 
 /** A record of a journal that was written as a whole. */
 interface Written {
@@ -38,6 +44,8 @@ interface Written {
   readonly segment: SegmentRecord;
   /** In the positions of the journal. */
   readonly position: number;
+  /** It states that all records before this position were acknowledged. */
+  readonly acknowledged: number;
   /** No sector of it was lost since. */
   isWhole: boolean;
   /** Nobody was promised that it survives a power cut, or the disk lied about it. */
@@ -76,7 +84,7 @@ interface Waiting {
 /** A record that a power cut took. */
 export interface AtRisk {
   readonly mayBeLost: boolean;
-  /** A later record is there, before which this one must have been flushed: the loss can be seen, and must be told. */
+  /** A later record is there which states that this one was acknowledged: the loss can be seen, and must be told. */
   readonly mustBeTold: boolean;
 }
 
@@ -209,8 +217,8 @@ export class SimDisk {
     const lost = records
       .filter(({ isWhole, mayBeLost }) => !isWhole || mayBeLost)
       .map(({ segment, front, position, isWhole, mayBeLost }): [number, AtRisk] => {
-        const isLater = (other: Written) => other.front === front && other.position > position;
-        const isSeen = records.some((other) => other.isWhole && isLater(other));
+        const tells = (other: Written) => other.front === front && other.acknowledged > position;
+        const isSeen = records.some((other) => other.isWhole && tells(other));
         const mustBeTold = !isWhole && isSeen && this.#options.durability === 'fsync';
         return [segment.sequence, { mustBeTold, mayBeLost }];
       });
@@ -283,11 +291,13 @@ function recordIn(bytes: Uint8Array, front = 0): Written | undefined {
   const payloadBytes = view.getUint32(RECORD.payloadBytes, true);
   if (view.getUint32(0, true) !== RECORD.magic || RECORD.payload + payloadBytes > bytes.length)
     return undefined;
+  const position = view.getFloat64(RECORD.position, true);
   const payload = new Uint8Array(bytes.subarray(RECORD.payload, RECORD.payload + payloadBytes));
   return {
     front,
     segment: decodeSegment(unpackRecord(payload).segment),
-    position: view.getFloat64(RECORD.position, true),
+    position,
+    acknowledged: position - view.getUint32(RECORD.waitingBytes, true),
     isWhole: true,
     mayBeLost: false,
   };

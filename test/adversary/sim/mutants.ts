@@ -342,6 +342,32 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
+    name: 'of two writes under way, both are acknowledged when one is on the disk',
+    breaks: ['durable before the reply'],
+    shows: { seed: 1, steps: 120, likely: { ...POWER_FAILS, crash: 25, request: 20 } },
+    plant: () => {
+      const underWay = new Set<() => void>();
+      return replacedBuiltin(fs, 'write', (own) => {
+        const write = own as (...args: unknown[]) => void;
+        return ((
+          fd: number,
+          bytes: Uint8Array,
+          from: number,
+          length: number,
+          at: number,
+          done: WriteDone,
+        ) => {
+          underWay.add(() => done(null, length));
+          write(fd, bytes, from, length, at, (error: Error | null, count: number) => {
+            done(error, count);
+            for (const other of underWay) other();
+            underWay.clear();
+          });
+        }) as typeof fs.write;
+      });
+    },
+  },
+  {
     name: 'a start does not read what the last one left in its journals',
     breaks: ['durable before the reply'],
     shows: { seed: 1, steps: 120, likely: POWER_FAILS },
@@ -423,6 +449,8 @@ export const MUTANTS: readonly Mutant[] = [
     faults: { settlesNothing: true },
   },
 ];
+
+type WriteDone = (error: Error | null, count: number) => void;
 
 /** The one lease of each life. */
 const leased = new WeakMap<Life, Promise<SequenceLease>>();
