@@ -17,9 +17,11 @@ export function listOf<T>({ what, read }: Reader<T>): Reader<T[]> {
 
 /** Digits alone, in the bounds, which are inclusive. */
 export function wholeNumber(from = 0, to: number = Number.MAX_SAFE_INTEGER): Reader<number> {
-  const bounds = to < Number.MAX_SAFE_INTEGER ? ` from ${from} to ${to}` : from === 1 ? ' from 1 on' : '';
+  const bounds = [from, to].map((bound) =>
+    Number.isSafeInteger(Math.abs(bound) + 1) ? bound : bound < 0 ? '-(2^53 - 1)' : '2^53 - 1',
+  );
   return {
-    what: `a whole number${bounds}`,
+    what: `a whole number from ${bounds.join(' to ')}`,
     read: (text) => {
       const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
       return Number.isSafeInteger(value) && value >= from && value <= to ? value : undefined;

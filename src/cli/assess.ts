@@ -12,14 +12,7 @@ import { SequenceTally, verdict, verdictOnRejections } from '../stats/sp800-22/v
 import { assessBits, ESTIMATORS, type NonIidAssessment } from '../stats/sp800-90b/assess.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
 import { type BitForm, sequencesOf } from './bit-file.ts';
-import {
-  action,
-  type CommandContext,
-  CommandError,
-  type Given,
-  type OptionTable,
-  UsageError,
-} from './command.ts';
+import { action, CommandError, type Given, type OptionTable, UsageError } from './command.ts';
 import { assessDossier, type DossierOptions } from './entropy-dossier.ts';
 import type { Part } from './text.ts';
 
@@ -68,7 +61,6 @@ export const assess = action({
       form: ascii ? 'ascii' : 'packed',
       constants,
       sequencesMax: sequences,
-      progress: progressOf(context),
       interrupted: context.interruption(),
     });
     const status = assessment.isPartial ? INTERRUPTED : 0;
@@ -98,8 +90,8 @@ function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefine
 const CLEAR_LINE = '\r\u001b[K';
 
 /** One line that is written over, on a terminal alone: in a pipe or a log file it would be noise. */
-function progressOf({ talk }: CommandContext): (text: string) => void {
-  return process.stderr.isTTY ? (text) => talk(`${CLEAR_LINE}${text}`) : () => {};
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${text}`);
 }
 
 function word(passed: boolean): 'pass' | 'fail' {
@@ -169,7 +161,6 @@ interface AssessOptions {
   readonly constants: Constants;
   /** At least 1; may be infinite. */
   readonly sequencesMax: number;
-  readonly progress: (text: string) => void;
   /** Ends the assessment behind the sequence that is being tested. */
   readonly interrupted: AbortSignal;
 }
@@ -179,7 +170,7 @@ interface AssessOptions {
  * file without a whole one.
  */
 async function assessFile(path: string, options: AssessOptions) {
-  const { form, constants, sequencesMax, progress, interrupted } = options;
+  const { form, constants, sequencesMax, interrupted } = options;
   const hash = createHash('sha256');
   const tally = new SequenceTally();
   let first: ReturnType<typeof assessSequence> | undefined;

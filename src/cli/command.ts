@@ -1,6 +1,6 @@
 import { CommanderError, Option, Command as Parser } from 'commander';
 import type { Clock } from '../core/clock.ts';
-import { json, type Part, textOf } from './text.ts';
+import { json, type Part, printableLines, textOf } from './text.ts';
 
 /** The service that a command asks where its caller names none. */
 export interface LocalService {
@@ -149,8 +149,8 @@ export function action<const O extends OptionTable>(definition: ActionDefinition
     name: path.split(' ').at(-1)!,
     summary,
     words: async () => ({ commands: [], options: [...Object.keys(options).map(flagOf), '--help'] }),
-    run: (args, context) =>
-      reported(`qrn ${path}`, context, async () => {
+    run: (args, given) =>
+      reported(`qrn ${path}`, given, async (context) => {
         const parser = parserOf(`qrn ${path}`, summary, context);
         for (const { name, meaning, optional, repeated } of operands) {
           const word = `${name}${repeated ? '...' : ''}`;
@@ -160,8 +160,7 @@ export function action<const O extends OptionTable>(definition: ActionDefinition
         const required = parser.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
         parser.usage([...required, parser.usage()].join(' ')).addHelpText('after', () => footer?.() ?? '');
         parser.parse(args, { from: 'user' });
-        const { args: given } = parser;
-        const input = { ...parser.opts<Given<O>>(), operands: given };
+        const input = { ...parser.opts<Given<O>>(), operands: parser.args };
         const refused = irreversible && (await unlessMeant(irreversible, input, context));
         return refused ?? told(await run(input, context), 'json' in input, context);
       }),
@@ -278,9 +277,14 @@ function parserOf(path: string, summary: string, { out }: CommandContext): Parse
 }
 
 /** One line per failure, whatever failed. */
-async function reported(path: string, context: CommandContext, run: () => Promise<number>): Promise<number> {
+async function reported(
+  path: string,
+  given: CommandContext,
+  run: (context: CommandContext) => Promise<number>,
+): Promise<number> {
+  const context = { ...given, talk: (text: string) => given.talk(printableLines(text)) };
   try {
-    return await run();
+    return await run(context);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0; // it has printed help
     const isUsage = error instanceof UsageError || error instanceof CommanderError;

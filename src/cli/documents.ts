@@ -21,7 +21,8 @@ export function readJson(path: string): unknown {
   return parseStrictJson(readInputFile(path).toString('utf8'), path);
 }
 
-export async function fetchJson(url: string): Promise<unknown> {
+/** `hint` follows where there is nothing. */
+export async function fetchJson(url: string, hint = ''): Promise<unknown> {
   let reply: HttpReply;
   try {
     reply = await sendRequest({
@@ -37,7 +38,7 @@ export async function fetchJson(url: string): Promise<unknown> {
   const { status, headers, body } = reply;
   if (status === 404)
     throw new CommandError(
-      `there is nothing at ${url}: that service has no such certificate, or is no such service. A certificate that was saved is checked without it: --certificate C.json --keys K.json`,
+      `there is nothing at ${url}: that service has no such document, or is no such service${hint}`,
     );
   const location = headers.get('location');
   if (status !== 200) {

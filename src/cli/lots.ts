@@ -24,7 +24,7 @@ const list = action({
   path: 'lots list',
   summary: 'Lists the lots of quantum bits, newest first, with how they were judged.',
   options: {
-    limit: { value: 'N', meaning: `how many; ${LISTED} when not given`, read: wholeNumber() },
+    limit: { value: 'N', meaning: `how many; ${LISTED} when not given`, read: wholeNumber(1) },
     json: { meaning: 'an array of JSON objects' },
   },
   run: async ({ limit = LISTED }, context) => {

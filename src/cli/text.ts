@@ -1,3 +1,5 @@
+import { printable } from '../certificate/members.ts';
+
 /** What a person reads of a result: text as it is, a record with a line for each member, or records as the rows of a table. */
 export type Part = string | object | readonly object[];
 
@@ -7,6 +9,11 @@ export function textOf(parts: readonly Part[]): string {
     .map(partText)
     .filter((text) => text !== '')
     .join('\n');
+}
+
+/** In lines of a terminal, which obeys control characters: what a service says may hold some. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
 }
 
 /** The rows with the named members alone, in this order. */
@@ -19,7 +26,8 @@ export function json(value: unknown): string {
 }
 
 function partText(part: Part): string {
-  if (typeof part === 'string') return part === '' || part.endsWith('\n') ? part : `${part}\n`;
+  if (typeof part === 'string')
+    return printableLines(part === '' || part.endsWith('\n') ? part : `${part}\n`);
   if (!Array.isArray(part)) return aligned(factsOf(part));
   if (part.length === 0) return '';
   const head = Object.keys(part[0]).map((name) => name.toUpperCase());
@@ -45,7 +53,8 @@ function cellOf(value: unknown): string {
 }
 
 /** Lines of cells, each column as wide as its widest cell. */
-function aligned(lines: readonly (readonly string[])[]): string {
+function aligned(told: readonly (readonly string[])[]): string {
+  const lines = told.map((line) => line.map(printable));
   const widths: number[] = [];
   for (const line of lines) {
     for (const [i, cell] of line.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);

@@ -272,7 +272,11 @@ describe('a file that cannot be tested', () => {
       ['spoilt --ascii', 1, 'spoilt: byte 999998 is neither 0, 1 nor white space'],
       ['good --ascii', 1, `good: byte ${spoilt} is neither 0, 1 nor white space`],
       ['', 2, "missing required argument 'FILE'; see qrn assess --help"],
-      ['pi --sequences 0', 2, '--sequences is a whole number from 1 on, not "0"; see qrn assess --help'],
+      [
+        'pi --sequences 0',
+        2,
+        '--sequences is a whole number from 1 to 2^53 - 1, not "0"; see qrn assess --help',
+      ],
       [
         'pi --constants best',
         2,

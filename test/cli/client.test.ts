@@ -216,7 +216,7 @@ describe('qrn as a client', () => {
   it('reports an error in one line', async () => {
     const wrong: readonly [line: string, status: number, talk: RegExp][] = [
       ['integers --min 5 --max 5', 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
-      ['integers six', 2, /^qrn integers: COUNT is a whole number from 1 on, not "six"; see /],
+      ['integers six', 2, /^qrn integers: COUNT is a whole number from 1 to 2\^53 - 1, not "six"; see /],
       ['integers 20000', 2, /more than 10,000 values are sent with --raw alone; see qrn integers --help\n$/],
       [
         'bytes 64K --raw --dry-run',
@@ -231,11 +231,11 @@ describe('qrn as a client', () => {
       [
         'weighted a b --weights 1,x',
         2,
-        /^qrn weighted: --weights is values with commas between them, each a whole number, [^\n]*\n$/,
+        /^qrn weighted: --weights is values with commas between them, each a whole number from [^\n]*\n$/,
       ],
       ['gaussians --stddev 1e400', 2, /^qrn gaussians: --stddev is a decimal number [^\n]*\n$/],
       ['gaussians --stddev 0', 1, /^qrn gaussians: invalid_stddev: [^\n]*\n$/],
-      ['bitstring 0', 2, /^qrn bitstring: LENGTH is a whole number from 1 on[^\n]*\n$/],
+      ['bitstring 0', 2, /^qrn bitstring: LENGTH is a whole number from 1 to [^\n]*\n$/],
       ['bitstring 9999999', 1, /^qrn bitstring: invalid_length: [^\n]*\n$/],
       ['permutations', 2, /^qrn permutations: missing required argument 'LENGTH'; see [^\n]*\n$/],
       [

@@ -97,7 +97,7 @@ describe('qrn lots', () => {
       [
         ['list', '--limit', 'all'],
         2,
-        'qrn lots list: --limit is a whole number, not "all"; see qrn lots list --help\n',
+        'qrn lots list: --limit is a whole number from 1 to 2^53 - 1, not "all"; see qrn lots list --help\n',
       ],
     ];
     for (const [args, status, talk] of cases) {

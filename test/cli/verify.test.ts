@@ -351,7 +351,7 @@ describe('qrn verify against a service', () => {
     assert.deepEqual([done.status, done.out], [2, '']);
     assert.match(
       done.talk,
-      /^qrn verify: there is nothing at http[^\n]*: that service has no such certificate[^\n]* --certificate C\.json --keys K\.json\n$/,
+      /^qrn verify: there is nothing at http[^\n]*: that service has no such document[^\n]* --certificate C\.json --keys K\.json\n$/,
     );
     const silent = await runCommand(verify, [save('a.json', response), '--url', 'http://127.0.0.1:1']);
     assert.deepEqual([silent.status, silent.out], [2, '']);

@@ -1,4 +1,5 @@
 import { Help } from 'commander';
+import { printable } from '../../../src/certificate/members.ts';
 import { byteCount, integer, listOf, oneOf, wholeNumber } from '../../../src/cli/arguments.ts';
 import {
   action,
@@ -202,8 +203,8 @@ function print(
   input: Common,
   context: CommandContext,
 ): void {
-  const texts = values.map(textOf);
   const isRaw = input.raw;
+  const texts = values.map(textOf).map((text) => (context.isTerminal && !isRaw ? printable(text) : text));
   if (isRaw && texts.some((text) => text.includes('\n')))
     throw new CommandError(
       'a value holds a line break, so --raw cannot print one value to a line; use --json',

@@ -239,7 +239,7 @@ function factsOf({ id, state, statement, committed_at, certificate, commit, end,
   return {
     draw: id,
     state: reason === state ? state : `${state}: ${reason}`,
-    purpose: printable(purpose),
+    purpose,
     ...(list === undefined ? {} : { list: `${list.size} items, ${list.sha256}` }),
     ...(beacon === undefined ? {} : { beacon: `round ${beacon.round} of ${beacon.chain}` }),
     ...(nonceSha256 === undefined ? {} : { nonce: outcome?.nonce ?? `to be opened, ${nonceSha256}` }),

@@ -330,7 +330,10 @@ async function certificateFor(
         : `${headers} has no X-Certificate-ID: these are not the header fields of an answer in octets`,
     );
   for (let attempt = 1; ; attempt++) {
-    const document = await fetchJson(`${verifyUrlBase}/${id}`);
+    const document = await fetchJson(
+      `${verifyUrlBase}/${id}`,
+      '. A certificate that was saved is checked without it: --certificate C.json --keys K.json',
+    );
     const isUnlogged = member(document, 'certificate', 'proof') === null;
     if (!isUnlogged || attempt === PROOF_ATTEMPTS) return document;
     await sleep(PROOF_WAIT_MS);

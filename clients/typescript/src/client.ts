@@ -348,7 +348,11 @@ export class QrnClient {
     call?: CallOptions,
   ): PendingCall<Answer<Data>> {
     const coming = this.#draw(endpoint, parameters, 'application/json', call);
-    return pendingCall(coming, (reply) => answerOf(reply) as unknown as Answer<Data>);
+    return pendingCall(coming, (reply) => {
+      const answer = answerOf(reply);
+      if (!isObject(answer.data.metadata)) throw invalidAnswer(reply, 'not of its form');
+      return answer as unknown as Answer<Data>;
+    });
   }
 
   #binary<E extends 'bytes' | 'batch'>(
@@ -447,6 +451,7 @@ function answerOf(reply: RawResponse): Answer<unknown> {
     reply,
     'data',
   ) as unknown as AnswerBody;
+  if (![data, metadata, quantum_credits].every(isObject)) throw invalidAnswer(reply, 'not of its form');
   const rateLimit = rateLimitOf(reply.headers);
   const optional = optionalMembers({ opening, label });
   return { data, metadata, meta, credits: quantum_credits, rateLimit, ...optional } as Answer<unknown>;
