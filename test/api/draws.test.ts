@@ -5,6 +5,7 @@ import { drawnValues } from '../../src/answer/draw-values.ts';
 import { type DrawDocument, hashOf, listSha256 } from '../../src/certificate/draw.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
 import { fromHex } from '../../src/core/bytes.ts';
+import { LIMITS } from '../../src/core/limits.ts';
 import { fetchWhole } from '../support/http.ts';
 import { bearer, failedChecks, statusOf, usageOf } from '../support/replies.ts';
 import { REFUSED_DRAWS } from '../support/request-table.ts';
@@ -63,7 +64,10 @@ function valuesOf({ statement, outcome }: DrawDocument): unknown {
   });
 }
 
-const creditsUsed = async () => (await usageOf(server)).credits.used;
+const used = async () => {
+  const { requests, credits } = await usageOf(server);
+  return [requests.used, credits.used];
+};
 
 describe('committed draws', () => {
   it('commits to a draw, reveals it, and shows all that its check needs to anybody', async () => {
@@ -115,12 +119,12 @@ describe('committed draws', () => {
   it('gives the same draw to a retry, and to no other request', async () => {
     const key = { 'idempotency-key': 'my raffle'.replace(' ', '-') };
     const body = JSON.stringify({ ...WINNERS, reveal_at: later() });
-    const [first, before] = [await create(body, key), await creditsUsed()];
+    const [first, before] = [await create(body, key), await used()];
     const again = await create(body, key);
     assert.deepEqual([first.status, again.status], [201, 200]);
     assert.equal(again.body.id, first.body.id);
     assert.deepEqual(again.body.statement, first.body.statement);
-    assert.equal(await creditsUsed(), before);
+    assert.deepEqual(await used(), before);
     const other = await create(JSON.stringify({ ...WINNERS, reveal_at: later(2 * HOUR_MS) }), key);
     assert.deepEqual([other.status, other.body.error?.code], [422, 'idempotency_mismatch']);
   });
@@ -188,6 +192,8 @@ describe('committed draws', () => {
     const nonceSha256 = createHash('sha256').update(fromHex(nonce)).digest('hex');
     const { body } = await create({ ...WINNERS, nonce_sha256: nonceSha256 });
     const early = await drawOf(body.id, ({ commit }) => commit.proof !== null);
+    const { due_at: dueAt, gives_up_at: givesUpAt = '' } = early.statement;
+    assert.equal(Date.parse(givesUpAt) - Date.parse(dueAt), LIMITS.drawPatienceMs);
     assert.equal(early.state, 'committed', 'it waits for the nonce');
     const wrong = await call('POST', `/draws/${body.id}/reveal`, { nonce: 'c0ffef' });
     assert.deepEqual([wrong.status, wrong.body.error?.code], [400, 'invalid_nonce']);
@@ -217,14 +223,14 @@ describe('committed draws', () => {
   });
 
   it('refuses each malformed request with its own code, and draws and charges nothing', async () => {
-    const before = await creditsUsed();
+    const before = await used();
     for (const row of REFUSED_DRAWS) {
       const reply = await create(row.request);
       assert.deepEqual([reply.status, reply.body.error?.code], [400, row.code], row.request);
     }
     const plain = await create(JSON.stringify(WINNERS), { 'content-type': 'text/plain' });
     assert.equal(plain.body.error?.code, 'unsupported_media_type');
-    assert.equal(await creditsUsed(), before);
+    assert.deepEqual(await used(), before);
   });
 
   it('refuses malformed and unknown ids, other accounts, and requests without a key', async () => {
@@ -232,6 +238,7 @@ describe('committed draws', () => {
     for (const method of ['GET', 'DELETE'] as const) {
       assert.equal((await call(method, `/draws/${unknown}`)).body.error?.code, 'draw_not_found', method);
       assert.equal((await call(method, '/draws/nonsense')).body.error?.code, 'invalid_draw_id', method);
+      assert.equal((await call(method, `/draws/${unknown}/more`)).body.error?.code, 'not_found', method);
     }
     const { body } = await create({ ...WINNERS, reveal_at: later() });
     const { key: other } = await server.account('pro');

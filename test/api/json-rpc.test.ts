@@ -188,12 +188,12 @@ describe('a JSON-RPC call', () => {
     const before = await left();
     const good = { apiKey: key, n: 2, min: 1, max: 6 };
     const text = { apiKey: key, n: 2, length: 3, characters: 'ab' };
-    const cases: [method: string, params: unknown, code: number][] = [
-      ['generateIntegers', { ...good, n: 0 }, 202],
+    const cases: [method: string, params: unknown, code: number, data?: unknown][] = [
+      ['generateIntegers', { ...good, n: 0 }, 202, ['n']],
       ['generateIntegers', { ...good, n: '2' }, 202],
       ['generateIntegers', { ...good, n: 1.5 }, 202],
-      ['generateIntegers', { ...good, min: 6 }, 300],
-      ['generateIntegers', { ...good, n: 7, replacement: false }, 301],
+      ['generateIntegers', { ...good, min: 6 }, 300, null],
+      ['generateIntegers', { ...good, n: 7, replacement: false }, 301, [7, 6]],
       ['generateIntegers', { ...good, base: 7 }, 202],
       ['generateIntegers', { ...good, pregeneratedRandomization: { date: '2026-01-01' } }, 202],
       ['generateIntegerSequences', { ...good, length: [1] }, 300],
@@ -210,9 +210,10 @@ describe('a JSON-RPC call', () => {
       ['getResult', { apiKey: key, serialNumber: 1 }, 424],
       ['generateNothing', good, -32601],
     ];
-    for (const [method, params, code] of cases) {
+    for (const [method, params, code, data] of cases) {
       const answer = await call(method, params);
       assert.equal(answer.error?.code, code, `${method} ${JSON.stringify(params).slice(0, 90)}`);
+      if (data !== undefined) assert.deepEqual(answer.error.data, data, method);
       assert.equal(answer.id, 1);
     }
     const after = await left();
@@ -305,6 +306,21 @@ describe('a JSON-RPC call', () => {
     const refused = await call('generateIntegers', params);
     assert.equal(refused.error.code, -32000);
     assert.ok(refused.error.data[0] >= 1);
+    const once = await server.account('enterprise', '--requests-per-month', '1');
+    const months = [1, 2].map(() => call('generateIntegers', { ...params, apiKey: once.key }));
+    const used = (await Promise.all(months)).find(({ error }) => error !== undefined);
+    assert.deepEqual([used.error.code, used.error.data], [402, [1, 0]]);
+  });
+
+  it('is refused with a key that has no scope for it', async () => {
+    const { account_id } = await server.account('pro');
+    const { key } = JSON.parse(
+      await server.qrn('keys', 'create', '--account', account_id, '--scopes', 'usage:read', '--json'),
+    );
+    await server.knows(key);
+    const { error } = await call('generateIntegers', { apiKey: key, n: 1, min: 1, max: 6 });
+    assert.equal(error.code, 401);
+    assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 0);
   });
 
   it('counts a call that needs no key against the rate of the key that comes with it', async () => {

@@ -3,10 +3,10 @@ import { ROOMS } from '../seams.ts';
 import { reachedFrom } from '../support/import-graph.ts';
 import { isInFastTier } from '../tiers.ts';
 
-/** Patches what the tests beside it use, and sees faults that no other test does: it runs last, by itself. */
+/** Keep a process to themselves, and most of them prove other things: those that hold a room to its promises run last. */
+const ADVERSARY = /^test\/(adversary|secrets)\//;
+/** Sees faults of every room that no other test does. */
 const SIMULATION = 'test/adversary/sim/sim.test.ts';
-/** Keep a process to themselves, and prove other things. */
-const NEVER = /^test\/(?!adversary\/sim\/)(adversary|secrets)\//;
 /** Suites that hold every room to what it does in a whole service, beside those that seams.ts names. */
 const OF_SERVICE = /^test\/(api|overload)\//;
 /** Most mutants fall to the first few tests, so that the others need not be loaded. Each next process takes more files. */
@@ -33,7 +33,7 @@ export function guardsOf(source: string, tests: readonly string[], kills: Kills 
   for (const test of tests) {
     const reached = reachedFrom(test);
     const imports = reached.get(source);
-    if (imports === undefined || NEVER.test(test) || test === SIMULATION) continue;
+    if (imports === undefined || ADVERSARY.test(test)) continue;
     const file = basename(test);
     const killed = kills.get(file) ?? [];
     const places = [
@@ -52,7 +52,8 @@ export function guardsOf(source: string, tests: readonly string[], kills: Kills 
   const groups: string[][] = [];
   for (let size = FILES_OF_FIRST; sorted.length > 0; size = Math.min(GROWTH * size, FILES_MAX))
     groups.push(sorted.splice(0, size));
-  if (tests.includes(SIMULATION) && reachedFrom(SIMULATION).has(source)) groups.push([SIMULATION]);
+  const alone = [SIMULATION, ...suites].filter((each) => ADVERSARY.test(each) && tests.includes(each));
+  for (const test of new Set(alone)) if (reachedFrom(test).has(source)) groups.push([test]);
   return groups;
 }
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { describe, it } from 'node:test';
-import { LIMITS } from '../../../src/core/limits.ts';
+import { LIMITS } from '../../src/core/limits.ts';
 import {
   connectionsMax,
   connectionsWithin,
   descriptorLimit,
   memoryLimit,
-} from '../../../src/service/front-stack.ts';
-import { frontWith, PLAIN_HEAD, sendLater, until } from '../../http/front-fixture.ts';
-import { HttpConnection } from '../../support/http.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+} from '../../src/service/front-stack.ts';
+import { HttpConnection } from '../support/http.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { frontWith, PLAIN_HEAD, sendLater, until } from './front-fixture.ts';
 
 /** Bounds of the front that the whole service reaches only after minutes or with thousands of clients. */
 
@@ -92,8 +92,8 @@ describe('connections beyond the limit', () => {
   });
 });
 
-describe('lines about slow clients', () => {
-  it('hold the beginning of what a client sent', async () => {
+describe('a line about a slow client', () => {
+  it('holds the beginning of what a client sent', async () => {
     const clock = new ManualClock();
     const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
     const connection = await HttpConnection.open(front.port);
