@@ -75,6 +75,21 @@ describe('memory of small answers', () => {
     assert.equal(memory.small(8).start, first.start + 104, 'aligned behind it');
   });
 
+  it('fills a chunk, or has memory of its own where it is larger, and begins the chunk again when it has left', () => {
+    const memory = new ReplyMemory();
+    const whole = memory.small(256 * KIB);
+    const own = memory.small(256 * KIB + 1);
+    assert.deepEqual([whole.start, whole.bytes.length, whole.size], [0, 256 * KIB, 256 * KIB]);
+    assert.deepEqual([own.start, own.bytes.length, own.size], [0, 256 * KIB + 1, 256 * KIB + 1]);
+    assert.equal(memory.waitingBytes, 512 * KIB + 1);
+    const { bytes } = whole;
+    whole.release();
+    own.release();
+    assert.equal(memory.waitingBytes, 0);
+    const next = memory.small(10);
+    assert.ok(next.start === 0 && next.bytes === bytes);
+  });
+
   it('is kept of a burst for the next one up to a bound', () => {
     const memory = new ReplyMemory();
     const burst = () => Array.from({ length: 20 }, () => memory.small(200 * KIB));
@@ -92,7 +107,7 @@ describe('memory of small answers', () => {
       memory.assertRoom();
       taken.push(memory.small(90 * KIB));
     }
-    assert.throws(() => memory.assertRoom(), { code: 'overloaded' });
+    assert.throws(() => memory.assertRoom(), { code: 'overloaded', facts: { retryAfterS: 1 } });
     for (const buffer of taken) buffer.release();
     memory.assertRoom();
   });
@@ -111,10 +126,21 @@ describe('memory of small answers', () => {
 describe('memory of large answers', () => {
   it('is large enough, whole so that it can move, and all zero, also when it was used before', () => {
     const memory = new ReplyMemory();
-    for (const size of [1, 131_072, 131_073, 400_000, MIB, 8 * MIB - 1, 8 * MIB, 8 * MIB + 1, 20 * MIB]) {
-      useLarge(memory, size);
-      const { bytes, start } = memory.large(size);
-      assert.ok(bytes.length >= size && start === 0 && bytes.byteOffset === 0);
+    const sizes: [asked: number, given: number][] = [
+      [1, 131_072],
+      [131_072, 131_072],
+      [131_073, 262_144],
+      [400_000, MIB / 2],
+      [MIB, MIB],
+      [8 * MIB - 1, 8 * MIB],
+      [8 * MIB, 8 * MIB],
+      [8 * MIB + 1, 8 * MIB + 1],
+      [20 * MIB, 20 * MIB],
+    ];
+    for (const [asked, given] of sizes) {
+      useLarge(memory, asked);
+      const { bytes, start } = memory.large(asked);
+      assert.deepEqual([bytes.length, start, bytes.byteOffset], [given, 0, 0]);
       assert.equal(bytes.length, bytes.buffer.byteLength);
       assert.ok(isZero(bytes));
     }

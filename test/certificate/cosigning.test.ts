@@ -242,10 +242,11 @@ describe('cosigned checkpoints', () => {
     const one = await witnessOf(t, w, 11);
     const other = await scene();
     await other.grow(2);
-    const line = (seed: number, checkpoint: string) => {
+    const line = (seed: number, checkpoint: string, aheadS = 0, more = '') => {
       const { text } = parseNote(checkpoint)!;
-      const signatures = [cosignature(liar(seed), text, Math.floor(w.clock.wallMs() / 1_000))];
-      return formatNote({ text, signatures }).split('\n\n')[1];
+      const longer = text + more;
+      const signatures = [cosignature(liar(seed), longer, Math.floor(w.clock.wallMs() / 1_000) + aheadS)];
+      return formatNote({ text: longer, signatures }).slice(text.length + 1);
     };
     const lying = (seed: number, lines: (checkpoint: string) => string) =>
       liarOf(
@@ -256,15 +257,38 @@ describe('cosigned checkpoints', () => {
     const foreign = await lying(22, () => line(22, other.log.checkpoint));
     const malformed = await lying(23, (checkpoint) => `${line(23, checkpoint)}— x\n`);
     const doubled = await lying(24, (checkpoint) => line(99, checkpoint) + line(24, checkpoint).repeat(2));
+    const longer = await lying(25, (checkpoint) => line(25, checkpoint, 0, '\nof more than it says\n'));
+    const ahead = await lying(26, (checkpoint) => line(26, checkpoint, 600));
+    const tooFar = await lying(27, (checkpoint) => line(27, checkpoint, 601));
     const segment = await grow(3);
-    await cosigning(2, one, foreign, malformed, doubled).round();
-    assert.deepEqual(warned.map((each) => /w2\d/.exec(each)?.[0]).sort(), ['w22', 'w23']);
-    const keys = [one, foreign, malformed, doubled].map(({ key }) => key);
-    const { ok, why } = await verified(segment, keys, 2);
+    const witnesses = [one, foreign, malformed, doubled, longer, ahead, tooFar];
+    await cosigning(3, ...witnesses).round();
+    assert.deepEqual(warned.map((each) => /w2\d/.exec(each)?.[0]).sort(), ['w22', 'w23', 'w25', 'w27']);
+    const keys = witnesses.map(({ key }) => key);
+    const { ok, why } = await verified(segment, keys, 3);
     assert.ok(ok, why);
-    assert.match((await verified(segment, keys, 3)).why, /^2 of the 3 witnesses/);
+    assert.match((await verified(segment, keys, 4)).why, /^3 of the 4 witnesses/);
     assert.equal((await log.proofOf(segment, 0))?.match(/liar\.example\/w24 /g)?.length, 1);
     assert.ok(!(await log.proofOf(segment, 0))?.includes('w99'));
+  });
+
+  it('are asked for less and less often where a witness fails, and it is warned of once', async (t) => {
+    const { grow, cosigning, warned } = await scene();
+    let asked = 0;
+    const failing = await liarOf(t, 21, (_, response) => {
+      asked++;
+      response.writeHead(500).end('no');
+    });
+    await grow(1);
+    const cosigned = cosigning(1, failing);
+    const rounds: number[] = [];
+    for (let round = 1; round <= 12; round++) {
+      const before = asked;
+      await cosigned.round();
+      if (asked > before) rounds.push(round);
+    }
+    assert.deepEqual(rounds, [1, 3, 6, 11]);
+    assert.equal(warned.length, 1);
   });
 
   it('count for nothing when a witness lies', async (t) => {

@@ -141,6 +141,7 @@ describe('two writers of one log', () => {
       (await log.leafOf('draw/draw/commit'))?.proof,
     ];
     assert.deepEqual(await shown(reader), [undefined, undefined, undefined]);
+    assert.equal(await reader.leafOf('draw/draw/commit'), undefined);
     isKept = true;
     assert.deepEqual(await shown(reader), await shown(writer));
     assert.equal(reader.checkpoint, writer.checkpoint);

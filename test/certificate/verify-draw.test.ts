@@ -65,29 +65,6 @@ describe('a committed draw', () => {
     assert.ok(outcome.values.every((winner) => ITEMS.includes(winner)));
   });
 
-  it('fails where the caller or the service changed anything afterwards', async () => {
-    const nonce = { statement: { nonce: '00ff' }, nonce: '00ff' };
-    const [draw, withBeacon] = [await drawScene({ ...nonce, hasBeacon: false }), await drawScene(nonce)];
-    // of every member of a draw without a beacon, see below
-    const cases: [path: string, to: unknown, failed: CheckName[]][] = [
-      ['outcome.beacon.signature', 'aa'.repeat(96), ['beacon', 'values', 'end']],
-      ['outcome.beacon.round', 9, ['beacon', 'values', 'end']],
-      ['chain.period', 11, ['logged', 'beacon', 'values']],
-    ];
-    for (const [path, to, expected] of cases)
-      assert.deepEqual(await failuresOf(withBeacon, path, to), expected, path);
-    assert.deepEqual(await failuresOf(draw, 'commit.proof', null), ['logged']);
-    const others = {
-      request: { kind: 'sample', count: 2, items: [...ITEMS].reverse() },
-      purpose: 'summer raffle',
-    };
-    for (const [name, value] of Object.entries(others)) {
-      const failed = await failuresOf(draw, `statement.${name}`, value);
-      for (const each of ['statement', 'commitment', 'logged', 'end'])
-        assert.ok(failed.includes(each as CheckName));
-    }
-  });
-
   it('fails where the service picked its certificate after the round, or from several', async () => {
     const late = await drawScene({ loggedAtMs: TIME_MS + 60_000, end: 'none' });
     assert.match(
@@ -131,27 +108,6 @@ describe('a committed draw', () => {
       (await failures(hidden)).map(([name]) => name),
       ['commitment'],
     );
-  });
-
-  it('fails, or names the member as not covered, whatever a single member is changed to', async () => {
-    const { document, keys } = await drawScene({ hasBeacon: false });
-    const unseen: string[] = [];
-    let changes = 0;
-    for (const [path, to] of changesOf(document)) {
-      changes++;
-      const { ok, notCovered } = await verifyDraw({
-        draw: changed(document, path.join('.'), to),
-        keys,
-        nowMs: NOW_MS,
-      });
-      const inner = isRecord(to) ? [...path, 'stranger'] : path;
-      const name = inner.filter((each) => !/^\d+$/.test(each)).join('.');
-      if (ok && !notCovered.includes(name.replace(/^answer\./, ''))) unseen.push(name);
-    }
-    assert.deepEqual(unseen, []);
-    assert.ok(changes > 150, `${changes} changes`);
-    const stranger = await verifyDraw({ draw: { ...document, winners: ['eve'] }, keys, nowMs: NOW_MS });
-    assert.ok(stranger.notCovered.includes('winners'));
   });
 
   it('refuses a statement with members that its kind does not read, and lists that are not what is drawn from', async () => {
@@ -339,20 +295,3 @@ describe('a committed draw', () => {
     for (const draw of shapes) assert.equal((await verifyDraw({ draw, keys, nowMs: NOW_MS })).ok, false);
   });
 });
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Of every member in the document: another value; of an object one with one member more. */
-function* changesOf(value: unknown, path: readonly string[] = []): Generator<[readonly string[], unknown]> {
-  const isList = Array.isArray(value);
-  if (path.length > 0) {
-    if (typeof value === 'string') yield [path, `${value}x`];
-    else if (typeof value === 'number') yield [path, value + 1];
-    else if (isList) yield [path, [...value, 'x']];
-    else yield [path, isRecord(value) ? { ...value, stranger: 1 } : value !== true];
-  }
-  if (isList || isRecord(value))
-    for (const [name, inner] of Object.entries(value)) yield* changesOf(inner, [...path, name]);
-}

@@ -17,6 +17,9 @@ const isOverloaded = (error: unknown) =>
 class SlowLedger {
   readonly committer: Committer;
   readonly log = recordingLog();
+  readonly clock = new ManualClock();
+  /** What was told of commits that were over. */
+  readonly told: (readonly [durationMs: number, failure: string | undefined])[] = [];
   settled = 0;
   failed = 0;
   isBehind = false;
@@ -42,8 +45,9 @@ class SlowLedger {
       sink,
       ids: new CertificateIds(new Uint8Array(32).fill(1)),
       context: () => ({ verifyUrlBase: 'http://a/verify', systemGenerator: 'kernel' }),
-      clock: new ManualClock(),
+      clock: this.clock,
       log: this.log,
+      onCommit: (durationMs, failure) => this.told.push([durationMs, failure?.message]),
       isHeldBack: () => this.isHeldBack,
     });
   }
@@ -58,9 +62,14 @@ class SlowLedger {
     await turn();
   }
 
+  /** What is committed now. */
+  get segments(): SegmentRecord[] {
+    return this.#commits.map(({ segment }) => segment);
+  }
+
   /** Commits that are under way; their answers. */
   get underWay(): number[] {
-    return this.#commits.map(({ segment }) => segment.count);
+    return this.segments.map(({ count }) => count);
   }
 
   async release(error?: Error): Promise<void> {
@@ -152,8 +161,43 @@ describe('answers before a slow disk', () => {
     await slow.release();
     assert.equal(slow.settled, 2);
     await slow.fill(1);
+    slow.clock.advance(7);
     await slow.release(new Error('the disk is gone'));
+    const [refused] = slow.told;
+    assert.deepEqual(slow.told, [refused, [0, undefined], [7, 'the disk is gone']]);
+    assert.match(refused[1] ?? '', /./);
+    assert.deepEqual(slow.log.reasons(), [
+      [refused[1], 'segment not committed'],
+      ['the disk is gone', 'segment not committed'],
+    ]);
     const stopped = (error: unknown) => error instanceof ApiError && error.code === 'storage_unavailable';
     assert.throws(() => committer.assertRoom(), stopped);
+  });
+
+  it('are named by their places in their segment, which has each of their sources once', async () => {
+    const slow = new SlowLedger();
+    const { committer } = slow;
+    const ids = new CertificateIds(new Uint8Array(32).fill(1));
+    const [one, other] = ['a', 'b'].map((id) => ({ mode: 'csprng', lotIds: [id], drawn: [], more: 1 }) as const);
+    for (const sequence of [1, 2]) {
+      assert.deepEqual(
+        [one, one, other, one].map((from) => committer.sourceOf(from)),
+        [0, 0, 1, 0],
+      );
+      for (let i = 0; i < 130; i++) {
+        assert.deepEqual(Buffer.from(committer.nextCertificateId()), Buffer.from(ids.blocks(sequence, i, 1)));
+        committer.add({ ...entryOf(i), settled: () => {} });
+      }
+      committer.endTurn();
+      const [segment] = slow.segments;
+      assert.deepEqual([segment.sequence, segment.count, slow.underWay.length], [sequence, 130, 1]);
+      assert.deepEqual(
+        segment.sources,
+        [one, other].map(({ mode, lotIds, drawn }) => ({ mode, lotIds, drawn })),
+      );
+      await slow.release();
+    }
+    committer.endTurn();
+    assert.deepEqual(slow.underWay, [], 'nothing waits');
   });
 });

@@ -1,0 +1,127 @@
+import { type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
+import { verifyDraw } from '../../src/certificate/verify-draw.ts';
+import { fromHex } from '../../src/core/bytes.ts';
+import { drawScene } from './draw-scene.ts';
+import { TIME_MS } from './fixtures.ts';
+import { changed } from './scene.ts';
+import { readVector } from './vectors.ts';
+
+/**
+ * What the verifiers say of true documents in which one member was changed or left out, to the word: each refusal names what is
+ * wrong, and none stands in for another. `node test/certificate/write-vectors.ts` writes the files that it is held against.
+ */
+
+type Said = (document: unknown) => Verification;
+
+/** Each change of one member in the parts that begin so, and what is said of the whole then. */
+function saidOfChanges(document: object, parts: readonly string[], say: Said): string {
+  const changes = new Map<string, string[]>();
+  for (const [path, to] of changesOf(document)) {
+    const place = path.join('.');
+    if (!parts.some((part) => place.startsWith(part))) continue;
+    const { ok, checks, notCovered } = say(changed(document, place, to));
+    const failed = checks.filter((check) => !check.ok).map(({ name, why }) => `${name}: ${why}\n`);
+    const words = ok ? `all holds; not covered: ${notCovered.join(', ')}\n` : failed.join('');
+    const said = words.replaceAll(/[0-9a-f]{64}/g, '…');
+    changes.set(said, [...(changes.get(said) ?? []), `  ${place} = ${briefly(to)}\n`]);
+  }
+  return [...changes].map(([said, places]) => said + places.join('')).join('\n');
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Of every member other values, and none: undefined. */
+export function* changesOf(value: unknown, path: readonly string[] = []): Generator<[readonly string[], unknown]> {
+  if (path.length > 0) {
+    yield [path, undefined];
+    for (const to of othersThan(value)) yield [path, to];
+  }
+  if (typeof value === 'object' && value !== null)
+    for (const [name, inner] of Object.entries(value)) yield* changesOf(inner, [...path, name]);
+}
+
+function othersThan(value: unknown): readonly unknown[] {
+  if (typeof value === 'number') return [value + 1, value - 1];
+  if (Array.isArray(value)) return [[...value, 'x'], value.slice(1)];
+  if (isRecord(value)) return [{ ...value, stranger: 1 }];
+  if (typeof value !== 'string') return [value === null ? 'x' : null];
+  if (!/^\d{4}-\d\d-\d\dT/.test(value)) return [`${value}x`];
+  return [-1_000, 1_000].map((ms) => new Date(Date.parse(value) + ms).toISOString());
+}
+
+function briefly(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 40);
+}
+
+const ANSWERS: readonly [vector: string, ...parts: string[]][] = [
+  ['fixed-two-lots', ''],
+  [
+    'label-private',
+    'response.label',
+    'certificate.certificate.label',
+    'certificate.certificate.provenance',
+    'certificate.lots.0.runs',
+  ],
+  ['label-public', 'response.label', 'certificate.certificate.label'],
+  ['octets', 'response', 'certificate.certificate.media_type'],
+  ['csprng', 'certificate.certificate.provenance', 'certificate.lots.0.leaf'],
+  ['key-rotated-in', 'keys'],
+  ['predecessor', 'keys'],
+];
+
+/** All of a draw but what its certificate and its answer have in common with others. */
+const DRAW_PARTS = [
+  ...[
+    'type',
+    'version',
+    'id',
+    'state',
+    'statement',
+    'committed_at',
+    'certificate_id',
+    'commit',
+    'chain',
+    'outcome',
+    'end',
+  ],
+  ...[
+    'certificate.certificate.label',
+    'certificate.certificate.provenance.drawn',
+    'answer.data',
+    'answer.label',
+  ],
+];
+
+/** What is said, by the name of its file. */
+export const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
+  ...Object.fromEntries(
+    ANSWERS.map(([name, ...parts]) => [
+      `answer-${name}`,
+      () => {
+        const { response, certificate, keys, octets } = readVector(name);
+        const body = octets === undefined ? {} : { octets: fromHex(octets) };
+        const say = (input: unknown) =>
+          verifyAnswer({ ...(input as { certificate: unknown; keys: unknown }), ...body });
+        return saidOfChanges({ response, certificate, keys }, parts, say);
+      },
+    ]),
+  ),
+  'draw-without-beacon': () => ofDraw({ hasBeacon: false }, DRAW_PARTS),
+  'draw-with-beacon': () =>
+    ofDraw({ statement: { nonce: '00ff' }, nonce: '00ff' }, ['statement.beacon', 'outcome.beacon', 'chain']),
+  'draw-failed': () => ofDraw({ end: 'failed', reason: 'beacon_missing' }, ['outcome', 'state', 'end']),
+  'draw-not-ended': () =>
+    ofDraw({ end: 'none', hasBeacon: false }, ['outcome', 'state', 'end', 'answer', 'commit']),
+};
+
+async function ofDraw(options: Parameters<typeof drawScene>[0], parts: readonly string[]): Promise<string> {
+  const { document, keys } = await drawScene(options);
+  return saidOfChanges(document, parts, (draw) => verifyDraw({ draw, keys, nowMs: TIME_MS + 5_000 }));
+}
+
+/** The file of that name. */
+export function saidFile(name: string): URL {
+  return new URL(`../vectors/certificate/said/${name}.txt`, import.meta.url);
+}
