@@ -3827,11 +3827,7 @@ var LOT_MEMBERS = {
   quantum_backend: row2(text2, "The identifier of the quantum processor.", (lot) => lot.quantumBackend),
   job_id: row2(orNull(text2), "The provider’s name of the job.", (lot) => lot.jobId),
   origin: row2(oneOfWords(ORIGINS), "What kind of thing produced the raw bits.", (lot) => lot.origin),
-  declared: row2(
-    boolean,
-    "The operator alone says that the origin is quantum.",
-    (lot) => lot.isDeclared === true
-  ),
+  declared: row2(boolean, "The operator alone says that the origin is quantum.", (lot) => lot.isDeclared),
   deterministic: row2(boolean, "Made by a deterministic test source.", (lot) => lot.deterministic),
   lang_circuit: row2(text2, "The circuit.", (lot) => lot.circuit),
   lang_version: row2(text2, "The version of the circuit compiler.", (lot) => lot.circuitVersion),

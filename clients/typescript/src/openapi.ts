@@ -1168,19 +1168,19 @@ export type components = {
                 }[];
                 /** @description The most that one request may ask for. */
                 readonly limits: {
-                    /** @description Most integers of a request. */
+                    /** @description The most in one request. */
                     readonly integers_count: number;
-                    /** @description Most bytes of a request. */
+                    /** @description The most in one request. */
                     readonly bytes_count: number;
-                    /** @description Most floats of a request. */
+                    /** @description The most in one request. */
                     readonly floats_count: number;
-                    /** @description Most UUIDs of a request. */
+                    /** @description The most in one request. */
                     readonly uuid_count: number;
-                    /** @description Most bits of a bitstring. */
+                    /** @description The most in one request. */
                     readonly bitstring_length: number;
-                    /** @description Most items of a shuffle. */
+                    /** @description The most in one request. */
                     readonly shuffle_items: number;
-                    /** @description Most values of a batch. */
+                    /** @description The most in one request. */
                     readonly batch_count: number;
                 };
             };

@@ -247,7 +247,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
       },
     ],
     valueKey: 'bitstring',
-    value: { type: 'string', pattern: '^[01]+$' },
+    value: { type: 'string', pattern: '^[01]+$', description: 'The bits, as a text of 0 and 1.' },
     prices: [['bitstring', 'length', 'length=128']],
     ask: ({ length }) => ({ kind: 'bitstring', length }),
   }),

@@ -41,7 +41,7 @@ const documentMetadata = object({
 });
 
 const run = object(
-  { first: count, hashes: listOf(text), path: listOf(text) },
+  { first: described(count, 'The index of the first.'), hashes: listOf(text), path: listOf(text) },
   {},
   'Neighbouring leaves of a tree and what leads from them to its root; hashes in base64.',
 );
@@ -54,7 +54,7 @@ const lotProof = object({
     orNull(text),
     'c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not logged yet.',
   ),
-  runs: listOf(run),
+  runs: described(listOf(run), 'Proofs of the pieces that were drawn.'),
 });
 const logged = object({ leaf: text, proof: text });
 
@@ -65,8 +65,8 @@ const LOG_SCHEMAS: Readonly<Record<string, Schema>> = {
     lot_id: text,
     leaf: text,
     proof: text,
-    withdrawal: orNull(logged),
-    withdrawals: listOf(text),
+    withdrawal: described(orNull(logged), 'The leaf that withdrew the lot; null when it was not withdrawn.'),
+    withdrawals: described(listOf(text), 'The leaves of all withdrawals so far.'),
     statement: described(
       orNull(logged),
       'The newest statement of how many withdrawals the log holds; null before the first.',
@@ -91,7 +91,7 @@ const drawList = object({
   draws: listOf(
     object({
       series: text,
-      serial: count,
+      serial: described(count, 'The number under the purpose, from 1 without gaps.'),
       issued_at: time,
       certificate_id: described(orNull(certificateIdSchema), 'Null where the answer was not made public.'),
     }),
@@ -184,15 +184,15 @@ const used = object({ requests: count, values: count, bytes: count }, {}, 'How m
 const usage = object({
   data: object({
     period: { type: 'string', pattern: '^\\d{4}-\\d{2}$' },
-    starts_at: time,
-    ends_at: time,
+    starts_at: described(time, 'When it begins.'),
+    ends_at: described(time, 'When it ends.'),
     tier: oneOfWords(TIERS),
     requests: object({ used: count, limit: count, remaining: count }),
     rate: object({
-      limit_per_minute: count,
-      burst: count,
+      limit_per_minute: described(count, 'Requests a minute.'),
+      burst: described(count, 'Requests that may come at once.'),
       remaining: count,
-      reset_at: time,
+      reset_at: described(time, 'When the full burst is there again.'),
     }),
     credits: object({ total: count, used: count, remaining: count }),
     by_endpoint: object(Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [endpoint, used]))),
@@ -215,17 +215,20 @@ const tierList = object({
   tiers: listOf(
     object({
       tier: oneOfWords(TIERS),
-      requests_per_minute: orNull(count),
+      requests_per_minute: described(orNull(count), 'The sustained rate.'),
       burst: described(orNull(count), 'Requests that may come at once; also the most in any 60 seconds.'),
       requests_per_month: described(orNull(count), 'Answered requests for values.'),
       credits_per_month: described(orNull(count), 'Bytes of pure mode.'),
-      entropy_modes: listOf(oneOfWords(ENTROPY_MODES)),
+      entropy_modes: described(
+        listOf(oneOfWords(ENTROPY_MODES)),
+        'The modes that the tier has, the default first.',
+      ),
       default_entropy_mode: oneOfWords(ENTROPY_MODES, 'The mode of a request that names none.'),
       seed_interval_s: described(
         orNull(count),
         'How often quantum-seeded takes a new seed; null without it.',
       ),
-      scopes: listOf(oneOfWords(SCOPES)),
+      scopes: described(listOf(oneOfWords(SCOPES)), 'What keys may be allowed.'),
       custom: described(boolean, 'Each account agrees on figures of its own; they are null here.'),
     }),
   ),
@@ -233,19 +236,23 @@ const tierList = object({
     object({
       kind: text,
       bits: described(text, 'The entropy of the answer; the price is an eighth of it, rounded up once.'),
-      example: text,
+      example: described(text, 'A request with this price.'),
       credits: described(count, 'The price of the example.'),
     }),
   ),
-  limits: object(Object.fromEntries(Object.keys(COUNT_LIMITS).map((name) => [name, count]))),
+  limits: object(
+    Object.fromEntries(
+      Object.keys(COUNT_LIMITS).map((name) => [name, described(count, 'The most in one request.')]),
+    ),
+  ),
 });
 
 const healthStatus = oneOfWords(['pass', 'warn', 'fail']);
 const healthReport = object({
   status: described(healthStatus, 'fail when nothing can be answered, warn when any check is not pass.'),
   version: text,
-  releaseId: text,
-  time,
+  releaseId: described(text, 'The version of the software.'),
+  time: described(time, 'When it was observed.'),
   checks: {
     type: 'object',
     description: 'By component and what was measured of it (draft-inadarei-api-health-check-06 §4).',
@@ -279,9 +286,9 @@ const error = object({
 const problem = object(
   {
     type: { type: 'string', format: 'uri-reference' },
-    title: text,
+    title: described(text, 'The status in words.'),
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: text,
+    detail: described(text, 'What to do.'),
     instance: { type: 'string', format: 'uri' },
     code: errorCode,
     request_id: requestIdSchema,
@@ -328,8 +335,8 @@ const keys = object(
 );
 
 const consistency = object({
-  from: count,
-  to: count,
+  from: described(count, 'Where it begins.'),
+  to: described(count, 'Where it ends.'),
   hashes: listOf({ type: 'string', contentEncoding: 'base64' }),
 });
 

@@ -92,7 +92,7 @@ function startMain(document: OpenApiDocument): Markup {
 every member explained, and its errors. <a href="/docs/common">What calls share</a> stands once. For code generators there is
 <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 <section aria-labelledby="get-a-key"><h2 id="get-a-key">${GET_A_KEY.title}</h2>
-<p>Whoever runs the service makes keys: <code>qrn accounts create --name you --tier developer</code>. <code>npm start</code> prints one for
+<p>Whoever runs the service makes keys: <code>npm run -s qrn -- accounts create --name you --tier developer</code>. <code>npm start</code> prints one for
 a first look, and keeps it in <code>data/demo-key</code>.</p></section>
 ${groups}`;
 }

@@ -22,8 +22,8 @@ ${hasDemo ? die() : null}
 </div>
 <section aria-labelledby="key"><h2 id="key">Get a key</h2>
 <p>Whoever runs the service makes keys. If that is you, <code>npm start</code> has printed one and stored it in
-<code>data/demo-key</code>; more come from the command line:</p>
-${command('make-key', 'qrn accounts create --name you --tier developer')}
+<code>data/demo-key</code>; more come from the command line, in the same folder:</p>
+${command('make-key', 'npm run -s qrn -- accounts create --name you --tier developer')}
 ${hasDemo ? html`<p>With the key in <code>QRN_KEY</code>, six numbers out of forty-nine:</p>${command('keyed', keyed)}` : null}
 <p><a class="button" href="/docs/quick-start">Quick start</a> <a class="button second" href="/docs">All calls and guides</a></p></section>
 <section aria-labelledby="proofs"><h2 id="proofs">Three things that you need not take on trust</h2>
