@@ -172,8 +172,7 @@ export class Committer {
     const startedMs = clock.monotonicMs();
     sink.commit(segment, answers).then(
       () => this.#finish(committed, undefined, startedMs),
-      (error: unknown) => {
-        const failure = error instanceof Error ? error : new Error(String(error));
+      (failure: Error) => {
         // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
         if (!(failure instanceof ApiError)) this.#failed = failure;
         log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');

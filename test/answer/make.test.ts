@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { unpack } from 'msgpackr';
 import {
   answerBytesMax,
   DATA_START,
@@ -10,11 +11,13 @@ import {
   makeFrom,
   makeValues,
   NOTHING_MADE,
+  PACKED_HEAD_BYTES_MAX,
   REPLY_TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
+import { drawText } from '../../src/values/text-lines.ts';
 import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { mixedPiece, systemGives, systemPiece } from '../support/system-entropy.ts';
@@ -66,6 +69,32 @@ describe('an answer', () => {
       assertMade(makeValues(orderOf(draw, values)), expansion, values);
     });
   }
+
+  it('in MessagePack has its values beside the text, and of bare values nothing else', () => {
+    const stream = bytesOf('forms', 65_536);
+    const from = () => ({ from: 'pieces', pieces: [stream.slice()] }) as const;
+    for (const [name, values] of Object.entries(REQUESTS)) {
+      const { plain, octets, deliveredOctets } = expectedFrom(stream, values);
+      const packed = makeValues(orderOf(from(), values, 'msgpack'));
+      const { packedStart, packedEnd, dataEnd } = packed;
+      assertMade(packed, stream, values);
+      assert.deepEqual(unpack(packed.bytes.subarray(packedStart, packedEnd)), plain, name);
+      assert.ok(
+        packedStart - PACKED_HEAD_BYTES_MAX >= dataEnd + REPLY_TAIL_BYTES_MAX,
+        'room for what is before',
+      );
+      if (octets === undefined) continue;
+      const bare = makeValues(orderOf(from(), values, 'octet-stream'));
+      assert.deepEqual(bare.bytes.subarray(bare.dataStart, bare.dataEnd), octets, name);
+      assert.deepEqual([bare.delivered, bare.dataStart, bare.packedEnd], [deliveredOctets, DATA_START, 0]);
+    }
+    const { integers } = REQUESTS;
+    const lines = { ...orderOf(from(), integers), form: 'octet-stream', octets: 'csv' } as const;
+    const made = makeValues(lines);
+    const text = new Uint8Array(lines.memory.length);
+    const end = drawText(integers, 'csv', new EntropyReader(() => stream.slice()), text, 0);
+    assert.deepEqual(made.bytes.subarray(made.dataStart, made.dataEnd), text.subarray(0, end));
+  });
 
   it('does not depend on where its pieces are cut', () => {
     const stream = bytesOf('cuts', 4_096);

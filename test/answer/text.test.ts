@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { pack, unpack } from 'msgpackr';
 import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
-import { completeJson, completePacked, envelopeObject, envelopeTemplate } from '../../src/answer/text.ts';
+import {
+  completeJson,
+  completePacked,
+  dataTemplate,
+  envelopeObject,
+  envelopeOf,
+  envelopeTemplate,
+  hasMoreMembers,
+  withMoreMembers,
+} from '../../src/answer/text.ts';
 import { answerHead } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/reply-fields.ts';
 
@@ -36,7 +46,30 @@ const facts = fc.record({
   credits: count,
   creditsRemaining: count,
   creditsTotal: count,
-  opening: fc.constant(undefined),
+  opening: fc.constantFrom(undefined, '{"bytes":"AA==","path":""}'),
+  labelText: fc.constantFrom(undefined, '{"public":true,"purpose":"raffle"}'),
+});
+
+describe('the data of an answer', () => {
+  it('is canonical JSON around its values, whatever it echoes', () => {
+    const echoed = fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(fc.integer()),
+    );
+    const name = fc.stringMatching(/^[a-z_]{1,9}$/);
+    const members = fc.dictionary(name, fc.oneof(echoed, fc.dictionary(name, echoed)));
+    fc.assert(
+      fc.property(members, fc.constantFrom('values', 'bytes', 'a'), fc.string(), (told, valueKey, source) => {
+        const { before, after } = dataTemplate(valueKey, told, 'pure', source);
+        const metadata = { entropy_mode: 'pure', quantum_source: source };
+        const data = { ...told, metadata, [valueKey]: [1, 2] };
+        assert.equal(`${Buffer.from(before)}[1,2]${Buffer.from(after)}`, canonicalize(data));
+      }),
+    );
+  });
 });
 
 describe('the envelope of an answer', () => {
@@ -49,10 +82,21 @@ describe('the envelope of an answer', () => {
         bytes.set(Buffer.from('1'), dataAt);
         const reply = completeJson(each, template, bytes, 100, dataAt + 1);
         assert.ok(reply.byteOffset >= 100);
-        const parsed = JSON.parse(Buffer.from(reply).toString('utf8'));
+        const hasMore = each.opening !== undefined || each.labelText !== undefined;
+        assert.equal(hasMoreMembers(each), hasMore);
+        const whole = hasMore ? withMoreMembers(reply, each) : reply;
+        assert.ok(!hasMore || reply.every((byte) => byte === 0), 'what it was made of is erased');
+        const parsed = JSON.parse(Buffer.from(whole).toString('utf8'));
+        const more = [each.opening, each.labelText].map((text) => text && JSON.parse(text));
+        assert.deepEqual([parsed.opening, parsed.label], more);
         assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, names) });
       }),
     );
+  });
+
+  it('is laid out once for each source', () => {
+    assert.equal(envelopeOf(FROM, NAMES), envelopeOf(FROM, NAMES));
+    assert.notEqual(envelopeOf({ ...FROM }, NAMES), envelopeOf(FROM, NAMES));
   });
 
   it('is refused when its longest text does not fit behind the values', () => {
@@ -71,6 +115,8 @@ describe('the envelope of an answer', () => {
       bytes.set(packed, PACKED_HEAD_BYTES_MAX);
       const answer = { ...each, packedStart: PACKED_HEAD_BYTES_MAX, packedEnd: bytes.length };
       const reply = completePacked(answer, NAMES, { valueKey: 'values', members }, bytes);
+      const isInPlace = characters === 2 && each.opening === undefined && each.labelText === undefined;
+      assert.equal(reply.buffer === bytes.buffer, isInPlace);
       const { data, ...rest } = unpack(reply);
       assert.deepEqual([data.alphabet, data.values], [members.alphabet, ['a', 'b']]);
       assert.deepEqual(rest, envelopeObject(each, NAMES));

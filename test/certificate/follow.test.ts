@@ -175,12 +175,15 @@ describe('a monitor of a log', () => {
     await service.addLot('b');
     let { state } = await poll(service);
     service.lies.set('/log/leaves', () => '{"leaves":[]}');
-    service.world.clock.advance(3_000_000);
+    service.world.clock.advance(3_900_000);
     await service.grow(1);
     ({ state } = await poll(service, state));
-    service.world.clock.advance(1_000_000);
+    service.world.clock.advance(1_000);
     await service.grow(1);
     await doubt(service, state, /^The log grew until .* lots were withdrawn since /);
+    const { toldAtS: _, ...torn } = state;
+    await doubt(service, torn as FollowState, /^The log grew until /);
+    assert.equal(state.version, 1);
   });
 
   it('does not take leaves that count no withdrawals for those that do', async () => {
@@ -188,16 +191,7 @@ describe('a monitor of a log', () => {
     const lot = await service.addLot('b');
     const { state } = await poll(service);
     service.world.clock.advance(3_600_000 + 301_000);
-    const text = JSON.stringify({ type: 'lot', version: 2, lot_id: 'lot_y' });
-    const range = new CompactRange(service.log.size, await rootsOf(service));
-    range.append(leafHash(Buffer.from(text)), () => {});
-    const atS = Math.floor(service.world.clock.wall / 1_000);
-    const tile = await service.read('/log/tile/0/000.p/2');
-    service.read = reading(service, {
-      '/log/checkpoint': signCheckpoint(service.world.keys, range, atS),
-      '/log/leaves?from=2': JSON.stringify({ leaves: [{ index: 2, leaf: text }] }),
-      '/log/tile/0/000.p/3': Buffer.concat([tile, leafHash(Buffer.from(text))]),
-    });
+    await addLeaf(service, JSON.stringify({ type: 'lot', version: 2, lot_id: 'lot_y' }));
     await doubt(service, state, /^The log grew until .* lots were withdrawn since /);
     assert.ok(lot in state.lots);
   });
@@ -263,6 +257,36 @@ describe('a monitor of a log', () => {
     const early = signCheckpoint(service.world.keys, range, Math.floor(service.world.clock.wall / 1_000));
     service.lies.set('/log/checkpoint', () => early);
     await finding(service, state, 'date');
+    const nowMs = service.world.clock.wallMs();
+    const fresh = await pollLog(undefined, { read: service.read, url: URL_OF_LOG, nowMs });
+    assert.ok('finding' in fresh && fresh.finding.kind === 'date');
+  });
+
+  it('finds a statement that is dated before a checkpoint that does not have it', async () => {
+    const service = await WatchedLog.open();
+    await service.addLot('b');
+    const { state } = await poll(service);
+    const at = new Date(service.world.clock.wall - 5_000).toISOString();
+    const withdrawals = { count: 0, root: toBase64(new CompactRange().root()) };
+    service.world.clock.advance(60_000);
+    await addLeaf(service, canonicalize({ type: 'statement', version: 1, at, withdrawals }) ?? '');
+    const found = await finding(service, state, 'date');
+    assert.match(found.what, /^Leaf 2 is of \S+; the log had 2 leaves at /);
+    assert.equal(checkFinding({ ...found, checkpoints: [] }).holds, false);
+  });
+
+  it('takes a withdrawal for word of the withdrawals, as a statement is', async () => {
+    const service = await WatchedLog.open();
+    const lot = await service.addLot('b');
+    const first = await poll(service);
+    service.world.clock.advance(1_000_000);
+    await service.withdraw(lot);
+    service.lies.set('/log/leaves', (truth) => {
+      const { leaves } = JSON.parse(truth) as { leaves: { leaf: string }[] };
+      return JSON.stringify({ leaves: leaves.filter(({ leaf }) => leaf.includes('revocation')) });
+    });
+    const { state } = await poll(service, first.state);
+    assert.equal(state.toldAtS, first.state.toldAtS + 1_000);
   });
 
   it('doubts tiles that do not give the signed root', async () => {
@@ -385,6 +409,20 @@ describe('a finding that somebody made up', () => {
     assert.equal(readSigned(keys, read).checkpoint.size, 2);
   });
 });
+
+/** Has the service show one leaf more, in a checkpoint that is signed now. */
+async function addLeaf(service: WatchedLog, text: string): Promise<void> {
+  const { world, log } = service;
+  const leaf = leafHash(Buffer.from(text));
+  const range = new CompactRange(log.size, await rootsOf(service));
+  range.append(leaf);
+  const tile = await service.read(`/log/tile/0/000.p/${log.size}`);
+  service.read = reading(service, {
+    '/log/checkpoint': signCheckpoint(world.keys, range, Math.floor(world.clock.wall / 1_000)),
+    [`/log/leaves?from=${log.size}`]: JSON.stringify({ leaves: [{ index: log.size, leaf: text }] }),
+    [`/log/tile/0/000.p/${log.size + 1}`]: Buffer.concat([tile, leaf]),
+  });
+}
 
 /** What the service answers, with other answers to some paths. */
 function reading({ read }: WatchedLog, answers: Readonly<Record<string, string | Uint8Array>>): ReadPath {

@@ -88,6 +88,80 @@ describe('what an answer is thought to cost', () => {
     assert.ok(cost > before && cost < 1.5 * before, `${before} and then ${cost} µs`);
   });
 
+  it('grows in each kind with what its making takes', () => {
+    const { admission } = subject();
+    const items = Array.from({ length: 1_000 }, () => 'ab');
+    const many = { count: 1_000, min: 0, max: 9_999 };
+    const range = { ...many, unique: false, sort: 'none' } as const;
+    const [short, long] = [1, 1_000].map((length) => [{ length, min: 0, max: 9, unique: false }]);
+    const cases: [ValueRequest, costUs: number][] = [
+      [{ kind: 'integers', ...range }, 15],
+      [{ kind: 'integers', ...range, sort: 'descending' }, 100],
+      [{ kind: 'integers', ...range, unique: true, sort: 'ascending' }, 60],
+      [{ kind: 'floats', count: 1_000, precision: 3 }, 20],
+      [{ kind: 'floats', count: 1_000, precision: null }, 30],
+      [{ kind: 'bytes', count: 1_000, length: 1, encoding: 'hex', single: false }, 12],
+      [{ kind: 'bytes', count: 1, length: 1_000, encoding: 'hex', single: true }, 5],
+      [uuids(1_000), 50],
+      [{ kind: 'bitstring', length: 9_000 }, 9],
+      [{ kind: 'shuffle', items }, 60],
+      [{ kind: 'sample', items, count: 1 }, 60],
+      [{ kind: 'weighted', items: ['a', 'b'], weights: [1, 1], count: 1_000 }, 121],
+      [{ kind: 'strings', count: 1_000, length: 1, alphabet: ['a', 'b'] }, 75],
+      [{ kind: 'sequences', count: 100, ranges: short, sort: 'none' }, 156],
+      [{ kind: 'sequences', count: 1, ranges: long, sort: 'none' }, 62],
+      [{ kind: 'permutations', count: 100, length: 1 }, 156],
+      [{ kind: 'gaussians', count: 1_000, mean: 0, stddev: 1, digits: 3 }, 900],
+    ];
+    assert.deepEqual(
+      cases.map(([values]) => admission.costUs(answer(values))),
+      cases.map(([, costUs]) => costUs),
+    );
+  });
+
+  it('is one figure for lines of text and JSON, and another for octets', () => {
+    const { admission } = subject();
+    const { form: _, ...bare } = { ...answer(uuids(1_000)), form: 'octet-stream' } as const;
+    const octets = { ...bare, form: 'octet-stream', octets: 'uuid' } as const;
+    const cost = (of: WeighedAnswer) => admission.costUs(of);
+    const before = cost(octets);
+    admission.madeHere({ ...octets, octets: 'csv' }, 0);
+    assert.ok(cost(answer(uuids(1_000))) > before);
+    assert.equal(cost(octets), before);
+  });
+
+  it('is weighed from 25 µs or 16 KiB on, and then refused to one that is late or finds no room', () => {
+    const { admission } = subject();
+    const full = subject({ replyBytes: LIMITS.largeReplyBytesMax }).admission;
+    const cases: [uuidCount: number, valuesBytesMax: number, isWeighed: boolean][] = [
+      [480, 16_383, false],
+      [480, 16_384, true],
+      [500, 1, true],
+    ];
+    for (const [count, valuesBytesMax, isWeighed] of cases) {
+      const asked = { ...answer(uuids(count)), valuesBytesMax };
+      assert.equal(Number.isNaN(admission.enterTurn(asked)), !isWeighed);
+      for (const late of [() => admission.enterTurn(asked, true), () => full.enterTurn(asked)])
+        if (isWeighed) assert.throws(late, isOverloaded);
+        else assert.ok(Number.isNaN(late()));
+    }
+    full.requireRoom(1, 16_383);
+    assert.throws(() => full.requireRoom(1, 16_384), isOverloaded);
+    admission.requireRoom(1, LIMITS.largeReplyBytesMax);
+  });
+
+  it('is learned once of an answer, and of none that failed', () => {
+    const { admission } = subject();
+    const cost = () => admission.costUs(answer(uuids(100_000)));
+    const before = cost();
+    const failed = admission.enterQueue(answer(uuids(100_000)));
+    failed.leave();
+    failed.leave(10_000);
+    assert.equal(cost(), before);
+    admission.enterQueue(answer(uuids(100_000))).leave(before / 1_000);
+    assert.equal(cost(), before);
+  });
+
   it('needs a time from whoever made it', () => {
     const { admission } = subject();
     assert.throws(() => held(admission, uuids(5_000)).finish(Number.NaN), /how long it took/);

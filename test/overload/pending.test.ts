@@ -4,7 +4,7 @@ import { Committer } from '../../src/answer/commit.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
+import type { AnswerEntry, SegmentRecord, StoredAnswer } from '../../src/ledger/records.ts';
 import type { SegmentSink } from '../../src/ledger/segment-sink.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -20,22 +20,29 @@ class SlowLedger {
   readonly clock = new ManualClock();
   /** What was told of commits that were over. */
   readonly told: (readonly [durationMs: number, failure: string | undefined])[] = [];
+  /** Kept answers that came with segments. */
+  readonly stored: StoredAnswer[] = [];
   settled = 0;
   failed = 0;
   isBehind = false;
   isHeldBack = false;
+  refusal: SegmentSink['refusal'] = null;
   #commits: { segment: SegmentRecord; done: PromiseWithResolvers<void> }[] = [];
   #next = 0;
 
   constructor() {
     const isBehind = () => this.isBehind;
+    const refusal = () => this.refusal;
     const sink: SegmentSink = {
       nextSequence: sequencesFrom(1),
-      refusal: null,
+      get refusal() {
+        return refusal();
+      },
       get isBehind() {
         return isBehind();
       },
-      commit: (segment) => {
+      commit: (segment, answers) => {
+        this.stored.push(...answers);
         const done = Promise.withResolvers<void>();
         this.#commits.push({ segment, done });
         return done.promise;
@@ -145,9 +152,14 @@ describe('answers before a slow disk', () => {
   it('are refused with storage_unavailable before anything is drawn while the front is held back', () => {
     const slow = new SlowLedger();
     slow.isHeldBack = true;
-    assert.throws(() => slow.committer.assertRoom(), { code: 'storage_unavailable' });
+    assert.throws(() => slow.committer.assertRoom(), {
+      code: 'storage_unavailable',
+      facts: { retryAfterS: 1 },
+    });
     slow.isHeldBack = false;
     slow.committer.assertRoom();
+    slow.refusal = { why: 'disk-full', retryAfterS: 30 };
+    assert.throws(() => slow.committer.assertRoom(), { code: 'storage_unavailable', facts: slow.refusal });
   });
 
   it('are refused when the disk refuses, and the next go through', async () => {
@@ -170,7 +182,7 @@ describe('answers before a slow disk', () => {
       [refused[1], 'segment not committed'],
       ['the disk is gone', 'segment not committed'],
     ]);
-    const stopped = (error: unknown) => error instanceof ApiError && error.code === 'storage_unavailable';
+    const stopped = { code: 'storage_unavailable', facts: { retryAfterS: 5 } };
     assert.throws(() => committer.assertRoom(), stopped);
   });
 
@@ -178,7 +190,16 @@ describe('answers before a slow disk', () => {
     const slow = new SlowLedger();
     const { committer } = slow;
     const ids = new CertificateIds(new Uint8Array(32).fill(1));
-    const [one, other] = ['a', 'b'].map((id) => ({ mode: 'csprng', lotIds: [id], drawn: [], more: 1 }) as const);
+    const kept = {
+      accountNumber: 1,
+      keyDigest: 'k',
+      fingerprint: 'f',
+      expiresAtMs: 1,
+      sealed: new Uint8Array(9),
+    };
+    const [one, other] = ['a', 'b'].map(
+      (id) => ({ mode: 'csprng', lotIds: [id], drawn: [], more: 1 }) as const,
+    );
     for (const sequence of [1, 2]) {
       assert.deepEqual(
         [one, one, other, one].map((from) => committer.sourceOf(from)),
@@ -186,9 +207,10 @@ describe('answers before a slow disk', () => {
       );
       for (let i = 0; i < 130; i++) {
         assert.deepEqual(Buffer.from(committer.nextCertificateId()), Buffer.from(ids.blocks(sequence, i, 1)));
-        committer.add({ ...entryOf(i), settled: () => {} });
+        committer.add({ ...entryOf(i), settled: () => {} }, i === 7 ? kept : undefined);
       }
       committer.endTurn();
+      assert.deepEqual(slow.stored.splice(0), [kept], 'with the answer that is kept');
       const [segment] = slow.segments;
       assert.deepEqual([segment.sequence, segment.count, slow.underWay.length], [sequence, 130, 1]);
       assert.deepEqual(
