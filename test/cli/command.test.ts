@@ -127,7 +127,7 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
 
 describe('a command line', () => {
   for (const [line, status, out, talk = ''] of TRANSCRIPTS) {
-    it(`box ${line}: exit status ${status}`, async () => {
+    it(`box ${JSON.stringify(line)}: exit status ${status}`, async () => {
       const args = line.split(' ').filter((word) => word !== '');
       assert.deepEqual(await runCommand(box, args), { status, out, talk });
     });

@@ -84,7 +84,7 @@ describe('a retry', () => {
         fetch: async () => {
           requests += 1;
           if (requests === 1) return Response.json(refusal, { status: 429, headers: { 'retry-after': '6' } });
-          return Response.json({ data: { uuids: [] }, metadata: {} });
+          return Response.json((someAnswer() as Exclude<FakeReply, string>).body);
         },
       });
       const call = patient.uuid();

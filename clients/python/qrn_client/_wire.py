@@ -450,4 +450,6 @@ def verifiable(answer: Union[Answer[Any], OctetAnswer]) -> Dict[str, Any]:
     """The answer as `verify_answer` takes it: a JSON body, or octets and what came beside them."""
     if isinstance(answer, Answer):
         return {"response": answer.body}
+    if not isinstance(answer, OctetAnswer):
+        raise TypeError("verify takes an answer of this client; verify_answer takes the parsed JSON of one that was saved")
     return {"response": answer.response_beside(), "octets": bytes(answer.octets)}

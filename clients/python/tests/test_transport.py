@@ -115,6 +115,8 @@ class Settings(unittest.TestCase):
                     QrnClient("http://x", key)
         with self.assertRaises(ValueError):
             QrnClient("http://x", "k", timeout=0)
+        with self.assertRaisesRegex(TypeError, "verify_answer"):
+            QrnClient("http://x", "k").verify({"data": {}})  # type: ignore[arg-type]
         with self.assertRaisesRegex(ValueError, "idempotency_key"):
             QrnClient("http://x", "k").uuid(idempotency_key="a\nb")
 

@@ -58,7 +58,7 @@ export async function serving<T>(url: string, use: () => Promise<T>): Promise<T>
   } catch (error) {
     if (error instanceof ConnectionFailedError) {
       throw new CommandError(
-        `no service answers at ${url}: start one with npm start, or set QRN_URL. ${error.message}`,
+        `no service answers at ${url}: start one, or set QRN_URL to the address of one that runs. ${error.message}`,
       );
     }
     if (!(error instanceof QrnError)) throw error;
