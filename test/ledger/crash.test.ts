@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { suite, type TestContext, test } from 'node:test';
@@ -19,10 +9,8 @@ import { fileURLToPath } from 'node:url';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import {
   closeSound,
-  gatheringLog,
   openJournaledLedger,
   openTestLedger,
-  plant,
   temporaryFolder,
 } from '../support/ledger-folder.ts';
 import {
@@ -425,17 +413,6 @@ suite('damaged pages', () => {
     return { path, journal: join(path, JOURNAL[0]), acknowledged: wordsOf(said, 'ack').map(Number) };
   }
 
-  /** A folder that was killed with three segments in its journal alone. */
-  async function journaled(t: TestContext) {
-    const [path, image] = [temporaryFolder(t), temporaryFolder(t)];
-    const ledger = await openJournaledLedger(path);
-    copyFiles(path, image, ['data.mdb', 'block-keys']);
-    for (let n = 1; n <= 3; n++) await ledger.journal.commit(childSegment(n, ENTRIES), []);
-    copyFiles(path, image, JOURNAL);
-    await ledger.close();
-    return image;
-  }
-
   test('with durability commit a journal with flipped bytes leaves the ledger sound', async (t) => {
     const { path, journal } = await killed(t, 'commit');
     const content = readFileSync(journal);
@@ -443,136 +420,6 @@ suite('damaged pages', () => {
     writeFileSync(journal, content);
     const ledger = await openTestLedger(path, { durability: 'commit' });
     await closeSound(ledger);
-  });
-
-  const damage = (file: string) => {
-    const content = readFileSync(file);
-    content[FILE_HEADER_BYTES + 60] ^= 1;
-    writeFileSync(file, content);
-  };
-  for (const [what, spoil, left] of [
-    ['is missing', rmSync, []],
-    ['is not as start 1 of ledger \\d+ wrote it: it has 0 bytes and begins with ""', truncateSync, []],
-    [`is damaged at byte ${FILE_HEADER_BYTES}`, damage, [2, 3]],
-  ] as const) {
-    test(`a file of a journal that ${what} refuses every start until the folder is taken as it lies`, async (t) => {
-      const path = await journaled(t);
-      const file = join(path, JOURNAL[0]);
-      spoil(file);
-      for (let start = 1; start <= 2; start++) {
-        await assert.rejects(openTestLedger(path), {
-          reason: 'unusable',
-          message: new RegExp(
-            `^${file} ${what}, and acknowledged answers that only it held are lost without it: put it back, or take the folder as it lies with .qrn ledger restore ${path}.$`,
-          ),
-        });
-      }
-      const taken = await openTestLedger(path, { mayLackJournals: true });
-      const stored = (await taken.segmentsFrom(0, 9)).map(({ sequence }) => sequence);
-      assert.deepEqual(stored, left, 'what can be read of it is kept');
-      assert.ok((await taken.leaseSequences()).from > 3, 'no certificate id comes twice');
-      await closeSound(taken);
-      await closeSound(await openTestLedger(path));
-    });
-  }
-
-  test('a backup and a compacted ledger miss no journal, and a clean end leaves none to miss', async (t) => {
-    const path = temporaryFolder(t);
-    const ledger = await openJournaledLedger(path);
-    await ledger.commit([filledSegment(1, ENTRIES)], []);
-    const copies = temporaryFolder(t);
-    await ledger.backup(join(copies, 'backup'));
-    await ledger.compactTo(join(copies, 'compacted'));
-    await ledger.close();
-    const { log, told: errors } = gatheringLog('error');
-    for (const folder of [path, join(copies, 'backup'), join(copies, 'compacted')]) {
-      const again = await openTestLedger(folder, { log });
-      assert.deepEqual([folder, errors], [folder, []]);
-      await again.close();
-    }
-  });
-
-  test('a backup of what a killed server left is refused while a journal holds answers that it would lack', async (t) => {
-    const path = await journaled(t);
-    const backup = join(temporaryFolder(t), 'backup');
-    const tool = await openTestLedger(path, { role: 'reader' });
-    await assert.rejects(tool.backup(backup), { reason: 'refused', message: /journal-1-0 holds 3 commit/ });
-    assert.ok(!existsSync(backup));
-    await tool.close();
-    await (await openTestLedger(path)).close();
-    const again = await openTestLedger(path, { role: 'reader' });
-    await again.backup(backup);
-    await again.close();
-    const restored = await openTestLedger(backup);
-    assert.equal((await restored.segment(1))?.sequence, 1);
-    await restored.close();
-  });
-
-  test('a journal beside a ledger that was set back to a backup refuses the start, and nothing of it is ever stored', async (t) => {
-    const path = temporaryFolder(t);
-    const ledger = await openJournaledLedger(path);
-    await ledger.commit([filledSegment(1, ENTRIES)], []);
-    const backup = join(temporaryFolder(t), 'backup');
-    await ledger.backup(backup);
-    await ledger.commit([filledSegment(2, ENTRIES)], []);
-    copyFiles(path, backup, JOURNAL);
-    await ledger.close();
-    await assert.rejects(openTestLedger(backup), {
-      reason: 'unusable',
-      message: /journal-1-0-a is of another state of the ledger than the data file/,
-    });
-    const restored = await openTestLedger(backup, { mayLackJournals: true });
-    assert.equal(await restored.segment(2), undefined);
-    const { from } = await restored.leaseSequences();
-    assert.ok(from > 2, 'the number that the journal has is not given again');
-    await restored.close();
-    assert.ok(readdirSync(backup).includes('journal-1-0-a.foreign'));
-    await closeSound(await openTestLedger(backup));
-  });
-
-  test('a journal that contradicts the data file stores nothing, and the message says what to put back', async (t) => {
-    const path = temporaryFolder(t);
-    const image = await journaled(t);
-    copyFiles(image, path, ['data.mdb', 'block-keys']);
-    const ledger = await openTestLedger(path, { mayLackJournals: true });
-    await ledger.commit([filledSegment(1, ENTRIES + 1)], []);
-    await ledger.close();
-    // as if the data file still waited for the journal of the first start
-    await plant(path, (table) => table<string, number>('meta').put('journal/journal-1-0', 0));
-    copyFiles(image, path, JOURNAL);
-    for (const attempt of ['first', 'second']) {
-      await assert.rejects(openTestLedger(path), {
-        reason: 'unusable',
-        message:
-          /journal-1-0 does not fit the data file \(segment 1 is stored with other content\).*ledger restore/,
-      });
-      assert.ok(readdirSync(path).includes('journal-1-0-a'), `kept by the ${attempt} start`);
-    }
-    const { log, told } = gatheringLog('error');
-    const restored = await openTestLedger(path, { mayLackJournals: true, log });
-    assert.match(
-      told.map(([, text]) => text).join('\n'),
-      /a journal does not fit the data file \(segment 1 is stored with other content\): nothing of it is stored/,
-    );
-    assert.equal((await restored.segment(1))?.count, ENTRIES + 1);
-    await restored.close();
-    assert.ok(JOURNAL.every((file) => readdirSync(path).includes(`${file}.foreign`)));
-    await closeSound(await openTestLedger(path));
-  });
-
-  test('a journal that a killed start had not made in full loses nothing and is removed', async (t) => {
-    const path = temporaryFolder(t);
-    await (await openTestLedger(path)).close();
-    writeFileSync(join(path, 'journal-2-0-a'), Buffer.alloc(2 * FILE_HEADER_BYTES));
-    writeFileSync(join(path, 'journal-2-0-b.draft'), Buffer.alloc(FILE_HEADER_BYTES));
-    const { log, told: errors } = gatheringLog('error');
-    const ledger = await openTestLedger(path, { log, fronts: 0 });
-    assert.deepEqual(errors, []);
-    assert.deepEqual(
-      readdirSync(path).filter((name) => name.startsWith('journal-')),
-      [],
-    );
-    await ledger.close();
   });
 
   test('no certificate id of an answer that the journal lost names another answer, whoever opens the ledger first', async (t) => {

@@ -1,53 +1,104 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { createJournal, filesOf } from '../../src/ledger/journal.ts';
 import {
   closeSound,
   gatheringLog,
   openJournaledLedger,
   openTestLedger,
+  plant,
   temporaryFolder,
 } from '../support/ledger-folder.ts';
-import { account, block, filledSegment, lot } from '../support/ledger-records.ts';
+import { block, filledSegment, lot } from '../support/ledger-records.ts';
 import { addReleased } from '../support/released-lots.ts';
 
 const FILE_HEADER_BYTES = 4_096;
+/** The files of the first front of the first start. */
 const JOURNAL = ['journal-1-0-a', 'journal-1-0-b'];
 
-/** A folder as a kill leaves it: `kept` is in LMDB, and what is committed while the folder is copied in the journal alone. */
-async function killedFolder(
-  t: TestContext,
-  fill: (ledger: Awaited<ReturnType<typeof openJournaledLedger>>) => Promise<void>,
-  blocks = 0,
-): Promise<string> {
-  const path = join(temporaryFolder(t), 'ledger');
-  const image = join(temporaryFolder(t), 'image');
-  mkdirSync(image);
+function copyFiles(from: string, to: string, names: readonly string[]): void {
+  for (const name of names) copyFileSync(join(from, name), join(to, name));
+}
+
+/** A folder that was killed with segments of five certificates in its journal alone, 1 to 3 unless given, and so many blocks in LMDB. */
+async function killedFolder(t: TestContext, sequences = [1, 2, 3], blocks = 0): Promise<string> {
+  const [path, image] = [temporaryFolder(t), temporaryFolder(t)];
   const ledger = await openJournaledLedger(path);
-  await ledger.createAccount(account(1));
-  if (blocks > 0)
-    await addReleased(
-      ledger,
-      lot(1),
-      Array.from({ length: blocks }, (_, i) => block('pure', i + 1)),
-    );
-  for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
-  await fill(ledger);
-  copyJournal(path, image);
+  const held = Array.from({ length: blocks }, (_, i) => block('pure', i + 1));
+  if (blocks > 0) await addReleased(ledger, lot(1), held);
+  copyFiles(path, image, ['data.mdb', 'block-keys']);
+  for (const n of sequences) await ledger.journal.commit(filledSegment(n, 5), []);
+  copyFiles(path, image, JOURNAL);
   await ledger.close();
   return image;
 }
 
-function copyJournal(from: string, to: string): void {
-  for (const name of JOURNAL) copyFileSync(join(from, name), join(to, name));
+function flip(file: string, at: number): void {
+  const content = readFileSync(file);
+  content[at] ^= 0x40;
+  writeFileSync(file, content);
 }
+
+/** What becomes of the first file, how a start refuses it, and the segments that are kept when the folder is taken as it lies. */
+const SPOILS: Readonly<
+  Record<string, readonly [(file: string, other: string) => void, string, readonly number[]]>
+> = {
+  'that is missing': [(file) => rmSync(file), 'is missing', []],
+  'that is empty': [
+    (file) => truncateSync(file),
+    'is not as start 1 of ledger \\d+ wrote it: it has 0 bytes and begins with ""',
+    [],
+  ],
+  'that is cut short': [
+    (file) => truncateSync(file, 20_000),
+    'is not as .*: it has 20000 bytes and begins with "qrn journal 1,.*',
+    [1, 2, 3],
+  ],
+  'without a header': [
+    (file) => flip(file, 3),
+    'is not as .* and begins with "qrn`journal 1, ledger .*',
+    [1, 2, 3],
+  ],
+  'with a damaged record': [
+    (file) => flip(file, FILE_HEADER_BYTES + 60),
+    `is damaged at byte ${FILE_HEADER_BYTES}`,
+    [2, 3],
+  ],
+  'in the place of the other one': [
+    (file, other) => {
+      renameSync(file, `${file}.x`);
+      renameSync(other, file);
+      renameSync(`${file}.x`, other);
+    },
+    'is not as .* and begins with ".* front 0, file 1, .*',
+    [],
+  ],
+  'of another ledger, start or front': [
+    (file) => {
+      const place = `${file}.x`;
+      createJournal(place, { ledgerId: 8, start: 2, front: 3, durability: 'fsync', fileBytes: 131_072 });
+      renameSync(filesOf(place)[0], file);
+      rmSync(filesOf(place)[1]);
+    },
+    'is not as start 1 of ledger \\d+ wrote it: .* "qrn journal 1, ledger 8, start 2, front 3, file 0, .*',
+    [],
+  ],
+};
 
 suite('a start that stores what a killed server left in its journal', () => {
   test('stores the records once when it is killed itself, before and after it has stored them', async (t) => {
-    const path = await killedFolder(t, async (ledger) => {
-      for (let n = 1; n <= 20; n++) await ledger.commit([filledSegment(n, 5)], []);
-    });
+    const path = await killedFolder(t);
     const startKilledAt = (failAt: number) => {
       let transactions = 0;
       return openTestLedger(path, {
@@ -65,44 +116,42 @@ suite('a start that stores what a killed server left in its journal', () => {
     for (let failAt = 1; failAt <= transactions; failAt++)
       await assert.rejects(startKilledAt(failAt), /killed here/, `transaction ${failAt}`);
     const ledger = await openTestLedger(path);
-    assert.deepEqual((await ledger.audit()).problems, []);
-    assert.equal((await ledger.balances(202611))[0].requests, 100);
-    await ledger.close();
-  });
-
-  test("refuses another ledger's journal under the name of its own, and stores nothing of it", async (t) => {
-    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []));
-    // segments whose numbers this ledger has not given out: only the header tells that they are not its own
-    const other = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1_000, 5)], []));
-    const own = temporaryFolder(t);
-    copyJournal(path, own);
-    copyJournal(other, path);
-    for (const attempt of ['first', 'second']) {
-      const reason = {
-        reason: 'unusable',
-        message: /journal-1-0-a is not as start 1 of ledger \d+ wrote it/,
-      };
-      await assert.rejects(openTestLedger(path), reason, attempt);
-    }
-    copyJournal(own, path);
-    const ledger = await openTestLedger(path);
-    assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
-    assert.equal(await ledger.segment(1_000), undefined);
+    assert.equal((await ledger.balances(202611))[0].requests, 15);
     await closeSound(ledger);
   });
 
+  for (const [what, [spoil, why, left]] of Object.entries(SPOILS))
+    test(`refuses a file ${what} each time, until the folder is taken as it lies`, async (t) => {
+      const path = await killedFolder(t);
+      const [file, other] = JOURNAL.map((name) => join(path, name));
+      spoil(file, other);
+      for (let start = 1; start <= 2; start++)
+        await assert.rejects(openTestLedger(path), {
+          reason: 'unusable',
+          message: new RegExp(
+            `^${file} ${why}, and acknowledged answers that only it held are lost without it: put it back, or take the folder as it lies with .qrn ledger restore ${path}.$`,
+          ),
+        });
+      const taken = await openTestLedger(path, { mayLackJournals: true });
+      const stored = (await taken.segmentsFrom(0, 9)).map(({ sequence }) => sequence);
+      assert.deepEqual(stored, left, 'what can be read of it is kept');
+      assert.ok((await taken.leaseSequences()).from > 3, 'no certificate id comes twice');
+      await closeSound(taken);
+      await closeSound(await openTestLedger(path));
+    });
+
   test('a start that is refused over another data file gives up no block, and no answer of the journal', async (t) => {
-    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []), 1);
+    const path = await killedFolder(t, [1], 1);
     const other = temporaryFolder(t);
     const another = await openTestLedger(other);
     await addReleased(another, lot(1), [block('pure', 1), block('pure', 2)]);
     await another.claimBlocks('pure', 2);
     await another.close();
     const own = temporaryFolder(t);
-    copyFileSync(join(path, 'data.mdb'), join(own, 'data.mdb'));
-    copyFileSync(join(other, 'data.mdb'), join(path, 'data.mdb'));
+    copyFiles(path, own, ['data.mdb']);
+    copyFiles(other, path, ['data.mdb']);
     await assert.rejects(openTestLedger(path), { reason: 'unusable' });
-    copyFileSync(join(own, 'data.mdb'), join(path, 'data.mdb'));
+    copyFiles(own, path, ['data.mdb']);
     const ledger = await openTestLedger(path);
     assert.equal((await ledger.claimBlocks('pure', 9)).length, 1);
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
@@ -110,9 +159,9 @@ suite('a start that stores what a killed server left in its journal', () => {
   });
 
   test("a restore sets another ledger's journal aside, and stores nothing of it", async (t) => {
-    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []));
-    const other = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1_000, 5)], []));
-    copyJournal(other, path);
+    const path = await killedFolder(t);
+    // segments whose numbers this ledger has not given out: only the header tells that they are not its own
+    copyFiles(await killedFolder(t, [1_000]), path, JOURNAL);
     const foreign = readFileSync(join(path, JOURNAL[0])).subarray(FILE_HEADER_BYTES);
     const { log, told } = gatheringLog('error');
     const ledger = await openTestLedger(path, { mayLackJournals: true, log });
@@ -127,15 +176,102 @@ suite('a start that stores what a killed server left in its journal', () => {
     await closeSound(await openTestLedger(path));
   });
 
-  test('a restore stores what it can read of a journal whose header it cannot read', async (t) => {
-    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []));
-    const file = join(path, JOURNAL[0]);
-    const content = readFileSync(file);
-    content[3] ^= 0x40;
-    writeFileSync(file, content);
-    await assert.rejects(openTestLedger(path), { reason: 'unusable' });
+  test('a backup and a compacted ledger miss no journal, and a clean end leaves none to miss', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openJournaledLedger(path);
+    await ledger.commit([filledSegment(1, 5)], []);
+    const copies = temporaryFolder(t);
+    await ledger.backup(join(copies, 'backup'));
+    await ledger.compactTo(join(copies, 'compacted'));
+    await ledger.close();
+    const { log, told: errors } = gatheringLog('error');
+    for (const folder of [path, join(copies, 'backup'), join(copies, 'compacted')]) {
+      const again = await openTestLedger(folder, { log });
+      assert.deepEqual([folder, errors], [folder, []]);
+      await again.close();
+    }
+  });
+
+  test('a backup of what a killed server left is refused while a journal holds answers that it would lack', async (t) => {
+    const path = await killedFolder(t);
+    const backup = join(temporaryFolder(t), 'backup');
+    const tool = await openTestLedger(path, { role: 'reader' });
+    await assert.rejects(tool.backup(backup), { reason: 'refused', message: /journal-1-0 holds 3 commit/ });
+    assert.ok(!existsSync(backup));
+    await tool.close();
+    await (await openTestLedger(path)).close();
+    const again = await openTestLedger(path, { role: 'reader' });
+    await again.backup(backup);
+    await again.close();
+    const restored = await openTestLedger(backup);
+    assert.equal((await restored.segment(1))?.sequence, 1);
+    await restored.close();
+  });
+
+  test('a journal beside a ledger that was set back to a backup refuses the start, and nothing of it is ever stored', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openJournaledLedger(path);
+    await ledger.commit([filledSegment(1, 5)], []);
+    const backup = join(temporaryFolder(t), 'backup');
+    await ledger.backup(backup);
+    await ledger.commit([filledSegment(2, 5)], []);
+    copyFiles(path, backup, JOURNAL);
+    await ledger.close();
+    await assert.rejects(openTestLedger(backup), {
+      reason: 'unusable',
+      message: /journal-1-0-a is of another state of the ledger than the data file/,
+    });
+    const restored = await openTestLedger(backup, { mayLackJournals: true });
+    assert.equal(await restored.segment(2), undefined);
+    const { from } = await restored.leaseSequences();
+    assert.ok(from > 2, 'the number that the journal has is not given again');
+    await restored.close();
+    assert.ok(readdirSync(backup).includes('journal-1-0-a.foreign'));
+    await closeSound(await openTestLedger(backup));
+  });
+
+  test('a journal that contradicts the data file stores nothing, and the message says what to put back', async (t) => {
+    const path = temporaryFolder(t);
+    const image = await killedFolder(t);
+    copyFiles(image, path, ['data.mdb', 'block-keys']);
     const ledger = await openTestLedger(path, { mayLackJournals: true });
-    assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
-    await closeSound(ledger);
+    await ledger.commit([filledSegment(1, 6)], []);
+    await ledger.close();
+    // as if the data file still waited for the journal of the first start
+    await plant(path, (table) => table<string, number>('meta').put('journal/journal-1-0', 0));
+    copyFiles(image, path, JOURNAL);
+    for (const attempt of ['first', 'second']) {
+      await assert.rejects(openTestLedger(path), {
+        reason: 'unusable',
+        message:
+          /journal-1-0 does not fit the data file \(segment 1 is stored with other content\).*ledger restore/,
+      });
+      assert.ok(readdirSync(path).includes('journal-1-0-a'), `kept by the ${attempt} start`);
+    }
+    const { log, told } = gatheringLog('error');
+    const restored = await openTestLedger(path, { mayLackJournals: true, log });
+    assert.match(
+      told.map(([, text]) => text).join('\n'),
+      /a journal does not fit the data file \(segment 1 is stored with other content\): nothing of it is stored/,
+    );
+    assert.equal((await restored.segment(1))?.count, 6);
+    await restored.close();
+    assert.ok(JOURNAL.every((file) => readdirSync(path).includes(`${file}.foreign`)));
+    await closeSound(await openTestLedger(path));
+  });
+
+  test('a journal that a killed start had not made in full loses nothing and is removed', async (t) => {
+    const path = temporaryFolder(t);
+    await (await openTestLedger(path)).close();
+    writeFileSync(join(path, 'journal-2-0-a'), Buffer.alloc(2 * FILE_HEADER_BYTES));
+    writeFileSync(join(path, 'journal-2-0-b.draft'), Buffer.alloc(FILE_HEADER_BYTES));
+    const { log, told: errors } = gatheringLog('error');
+    const ledger = await openTestLedger(path, { log, fronts: 0 });
+    assert.deepEqual(errors, []);
+    assert.deepEqual(
+      readdirSync(path).filter((name) => name.startsWith('journal-')),
+      [],
+    );
+    await ledger.close();
   });
 });
