@@ -89,12 +89,12 @@ export class Database {
 
   /** One statement in a transaction of its own. */
   run<R extends object = Row>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
-    return this.#repeat((connection) => connection.run<R>(statement, values));
+    return this.#repeat(() => this.#on((connection) => connection.run<R>(statement, values)));
   }
 
   /** All that `body` does in one transaction (read committed). `body` may run more than once. */
   transact<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    return this.#repeat((connection) => connection.transact(body));
+    return this.#repeat(() => this.#on((connection) => connection.transact(body)));
   }
 
   /**
@@ -102,17 +102,12 @@ export class Database {
    * unknown, and fails only when nothing was stored. `isUnknown` tells that an attempt was made before.
    */
   settle<T>(body: (session: Session) => Promise<T>, isUnknown = false): Promise<T> {
-    return this.#repeat((connection) => connection.transact(body), { isUnknown });
+    return this.#repeat(() => this.#on((connection) => connection.transact(body)), { isUnknown });
   }
 
   /** Gives `body` a connection, once. Whether what it did was stored when it throws, `isUnknownAfter` tells. */
-  async attempt<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    const connection = await this.#take();
-    try {
-      return await body(connection);
-    } finally {
-      this.#give(connection);
-    }
+  attempt<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    return this.#on(body);
   }
 
   /** Whether something may have been stored by what threw this. */
@@ -120,19 +115,9 @@ export class Database {
     return fateOf(error) === 'unknown';
   }
 
-  /** A connection outside the pool. It is tried for as long as a call, and not opened again when it is lost. */
-  async hold(): Promise<HeldSession> {
-    const patienceMs = this.#options.patienceMs ?? PATIENCE_MS;
-    const begunMs = systemClock.monotonicMs();
-    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
-      try {
-        return await this.#connect();
-      } catch (error) {
-        const isPatient = systemClock.monotonicMs() - begunMs < patienceMs;
-        if (!isPatient || this.#closing.signal.aborted) throw error;
-      }
-      await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {});
-    }
+  /** A connection outside the pool. It is not opened again when it is lost. */
+  hold(): Promise<HeldSession> {
+    return this.#repeat(() => this.#connect());
   }
 
   async close(): Promise<void> {
@@ -141,21 +126,22 @@ export class Database {
     await Promise.all(this.#idle.splice(0).map((connection) => connection.close()));
   }
 
-  async #repeat<T>(
-    call: (connection: Connection) => Promise<T>,
-    settling?: { readonly isUnknown: boolean },
-  ): Promise<T> {
+  async #on<T>(body: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = await this.#take();
+    try {
+      return await body(connection);
+    } finally {
+      this.#give(connection);
+    }
+  }
+
+  async #repeat<T>(attempt: () => Promise<T>, settling?: { readonly isUnknown: boolean }): Promise<T> {
     const patienceMs = this.#options.patienceMs ?? PATIENCE_MS;
     let mustSettle = settling?.isUnknown ?? false;
     const begunMs = systemClock.monotonicMs();
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
       try {
-        const connection = await this.#take();
-        try {
-          return await call(connection);
-        } finally {
-          this.#give(connection);
-        }
+        return await attempt();
       } catch (error) {
         const fate = fateOf(error);
         if (fate === 'final' || this.#closing.signal.aborted) throw error;
