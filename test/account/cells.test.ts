@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MessageChannel } from 'node:worker_threads';
 import { type Cells, OwnedCells } from '../../src/account/cells.ts';
 import { Meter } from '../../src/account/meter.ts';
 import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { periodOf } from '../../src/core/clock.ts';
 import type { Balance, RateRecord } from '../../src/ledger/records.ts';
-import { Link } from '../../src/workers/call.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
@@ -58,24 +56,5 @@ describe('cells', () => {
     const cells = await OwnedCells.open(books([ofMonth(202_611, 3), ofMonth(202_612, 10)]), clock);
     const meter = new Meter(await cellOf(cells, 1));
     assert.deepEqual(meter.used(periodOf(clock.wallMs())), { period: 202_611, requests: 3, credits: 0 });
-  });
-
-  it('are the same at the other end of a port', async () => {
-    const clock = new ManualClock(NOVEMBER_20_MS, 500);
-    const owned = await OwnedCells.open(books(), clock);
-    const { port1, port2 } = new MessageChannel();
-    new Link<object, Cells>(port1, { serve: owned });
-    const { calls: connected } = new Link<Cells>(port2);
-    const [first, again, second] = await Promise.all([
-      cellOf(connected, 1),
-      cellOf(connected, 1),
-      cellOf(connected, 2),
-    ]);
-    const near = new Meter(await cellOf(owned, 1));
-    near.enter(clock.monotonicMs(), 202_611);
-    assert.equal(new Meter(first).used(202_611).requests, 1);
-    assert.equal(new Meter(again).used(202_611).requests, 1);
-    assert.equal(new Meter(second).used(202_611).requests, 0);
-    port1.close();
   });
 });

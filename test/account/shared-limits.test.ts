@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { createCell, Meter } from '../../src/account/meter.ts';
 import { SharedLimits } from '../../src/account/shared-limits.ts';
@@ -38,6 +39,51 @@ describe('a node of several', () => {
       assert.deepEqual([code, facts.retryAfterS], ['overloaded', 1]);
       return true;
     });
+  });
+
+  it('tells of a fault in asking, and not of a ledger that is away or that it has closed', async () => {
+    const told: unknown[] = [];
+    const log = { ...silentLog, error: (facts: object) => void told.push(facts) };
+    let fault: Error = new ApiError('storage_unavailable', { retryAfterS: 1 });
+    const shared = new SharedLimits({ limits: { askLimits: () => Promise.reject(fault) }, log });
+    await shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true)));
+    await shared.look();
+    assert.deepEqual(told, []);
+    fault = new Error('broken');
+    await shared.look();
+    assert.deepEqual(told, [{ err: fault }]);
+    await shared.close();
+    await shared.look();
+    assert.equal(told.length, 1);
+    await assert.rejects(shared.ask(1, 1), { code: 'overloaded' });
+  });
+
+  it('looks four times a second, and gives back at its end what is not used', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const memory = new MemoryLimits();
+    const limits = memory.node('a');
+    let calls = 0;
+    const askLimits: Limits['askLimits'] = (...call) => {
+      calls++;
+      return limits.askLimits(...call);
+    };
+    const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
+    const meter = new Meter(createCell(TIER_ALLOWANCES.pro, true));
+    await shared.add(1, meter);
+    assert.ok(meter.enter(0, 0).hasRequest);
+    shared.start();
+    t.mock.timers.tick(249);
+    await turn();
+    assert.equal(calls, 1);
+    t.mock.timers.tick(1);
+    for (; calls < 3; await turn()) t.mock.timers.tick(250);
+    await shared.close();
+    assert.equal(memory.granted(1, memory.period).requests, 1);
+    const before = calls;
+    shared.start();
+    t.mock.timers.tick(1_000);
+    await turn();
+    assert.equal(calls, before);
   });
 
   it('holds as many requests as its rate lets through, and makes good at each look what was used', async () => {

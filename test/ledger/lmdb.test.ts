@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { open } from 'lmdb';
+import { freeBytesOf } from '../../src/ledger/lmdb/data-file.ts';
 import { FORMAT } from '../../src/ledger/tables.ts';
 import {
   closeSound,
@@ -152,6 +162,22 @@ suite('opening', () => {
     await assertRejects(whole.commit([filledSegment(9, 1)], []), 'refused');
     await whole.close();
   });
+});
+
+test('a file system with no room for more files counts as full, unless it counts none', (t) => {
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  for (const [files, ffree, freeBytes] of [
+    [100, 16, 7 * 4_096],
+    [100, 15, 0],
+    [0, 0, 7 * 4_096],
+  ]) {
+    t.mock.method(fs, 'statfsSync', () => ({ bavail: 7, bsize: 4_096, files, ffree }));
+    syncBuiltinESMExports();
+    assert.equal(freeBytesOf('/'), freeBytes);
+  }
 });
 
 test('a reader beside the server sees what it writes, and writes nothing', async (t) => {

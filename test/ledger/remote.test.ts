@@ -76,19 +76,6 @@ suite('the ledger across a port', () => {
     await assert.rejects(ledger.audit(), { name: 'RangeError', message: 'off by one' });
   });
 
-  test('more calls than may wait are turned away, and the rest are answered', async (t) => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { ledger } = connect(t, { isShared: () => promise });
-    const waiting = Array.from({ length: 4_096 }, () => ledger.isShared());
-    await assert.rejects(
-      ledger.isShared(),
-      (error) => error instanceof ApiError && error.code === 'overloaded',
-    );
-    resolve(true);
-    assert.deepEqual(new Set(await Promise.all(waiting)), new Set([true]));
-    assert.equal(await ledger.isShared(), true);
-  });
-
   test('close waits for the answers that are due, then refuses calls', async (t) => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const { ledger } = connect(t, { isShared: () => promise });

@@ -6,12 +6,13 @@ import { drawsIn } from '../../../src/ledger/domain/draws.ts';
 import { lotsIn } from '../../../src/ledger/domain/lots.ts';
 import { sourcesIn } from '../../../src/ledger/domain/sources.ts';
 import { AdvisoryLock } from '../../../src/ledger/postgres/advisory-lock.ts';
+import { clusterState } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { fence, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { makeSchema } from '../../../src/ledger/postgres/schema.ts';
 import { tx } from '../../../src/ledger/store.ts';
-import { ALLOWANCES, FORMAT, GRANTS, KEY_CLAIMS } from '../../../src/ledger/tables.ts';
+import { ALLOWANCES, FORMAT, GRANTS, KEY_CLAIMS, UNSEALED } from '../../../src/ledger/tables.ts';
 import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
 import {
   block,
@@ -140,7 +141,9 @@ for (const how of ['its next start', 'a fence'] as const) {
       yield* tx.put(ALLOWANCES, [PERIOD, 2], { requests: 9, credits: 9 });
       yield* tx.put(GRANTS, [number, epoch, PERIOD, 1], { requests: 50, credits: 30, order: 1 });
       yield* tx.put(GRANTS, [number, epoch, PERIOD, 2], { requests: 9, credits: 9, order: 1 });
+      yield* tx.put(GRANTS, [number + 1, epoch, PERIOD, 1], { requests: 20, credits: 30, order: 1 });
       yield* tx.put(KEY_CLAIMS, 'digest', { fingerprint: 'f', node: number, epoch });
+      yield* tx.put(UNSEALED, 99, { count: 1, node: number + 1, epoch });
     });
     await dead.books.commit([filledSegment(1, 7, { credits: 2 })], []);
     await dead.books.putLog([{ key: 'state', value: new Uint8Array([1]) }], {
@@ -149,6 +152,11 @@ for (const how of ['its next start', 'a fence'] as const) {
       sealed: [1],
     });
     await dead.books.commit([filledSegment(2, 3, { credits: 1 })], []); // not sealed
+    const { nodes, unsealedSegments, schema } = await clusterState(dead.database);
+    assert.deepEqual([unsealedSegments, schema], [2, FORMAT]);
+    const asKnown = { name: 'a', epoch, state: 'live', isConnected: true, startedAtMs: NOON_MS };
+    const granted = { accounts: 2, requests: 59, credits: 39 };
+    assert.deepEqual(nodes, [{ ...asKnown, committedAtMs: NOON_MS + 2, unsealedSegments: 1, granted }]);
     await dead.close();
     if (how === 'a fence') {
       const database = new Database({ url, log: silentLog });
@@ -169,8 +177,9 @@ for (const how of ['its next start', 'a fence'] as const) {
         { requests: 0, credits: 0 },
       ],
     );
-    const kept = "SELECT 1 FROM qrn.record WHERE part IN ('grants', 'spent', 'keyClaims')";
-    assert.equal((await administer(url, kept)).rowCount, 0);
+    const kept = "SELECT name FROM qrn.record WHERE part IN ('grants', 'spent', 'keyClaims')";
+    const ofOthers = JSON.stringify([number + 1, epoch, PERIOD, 1]);
+    assert.deepEqual((await administer(url, kept)).rows, [{ name: ofOthers }]);
   });
 }
 

@@ -153,6 +153,36 @@ test('a server that is silent for too long is taken for lost, one that works on 
   assert.equal(sending.status === 'fulfilled' && sending.value.length, 5);
 });
 
+test('a call is sent again, refused or failed by what PostgreSQL says of it', async (t) => {
+  const url = await freshDatabase();
+  await administer(
+    url,
+    `CREATE SEQUENCE tries; CREATE FUNCTION fail_twice(code text) RETURNS void LANGUAGE plpgsql AS
+      $$ BEGIN IF nextval('tries') <= 2 THEN RAISE EXCEPTION 'planted' USING ERRCODE = code; END IF; END $$`,
+  );
+  const database = new Database({ url, log: silentLog, connections: 1, patienceMs: 60_000 });
+  t.after(() => database.close());
+  for (const [code, outcome, tries] of [
+    ['40001', 'answered', 3], // rolled back
+    ['25006', 'answered', 3], // it has become a standby
+    ['57014', 'answered', 3], // cancelled
+    ['08006', 'answered', 3],
+    ['25P03', 'answered', 3],
+    ['53100', 'storage_unavailable', 1], // its disk is full
+    ['22012', '22012', 1],
+    ['25P02', '25P02', 1],
+  ] as const) {
+    await administer(url, 'ALTER SEQUENCE tries RESTART');
+    const call = database.run({ name: '', text: 'SELECT fail_twice($1)' }, [code]);
+    const told = await call.then(
+      () => 'answered',
+      (error: { code: string }) => error.code,
+    );
+    const { rows } = await administer<{ n: string }>(url, "SELECT nextval('tries') - 1 AS n");
+    assert.deepEqual([code, told, Number(rows[0].n)], [code, outcome, tries]);
+  }
+});
+
 test('of calls that wait for a connection 1,024 are kept, and the next one is refused at once', async (t) => {
   const database = new Database({ url: await emptiedDatabase(t), log: silentLog, connections: 1 });
   const held = Promise.withResolvers<void>();
