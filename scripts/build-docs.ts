@@ -75,8 +75,12 @@ function htmlOf(slug: string, title: string, source: string, entries: SearchEntr
             return `<${tag(column)}>${this.parser.parseInline(cell.tokens)}</${name}>`;
           });
         const head = cells(header, () => 'th scope="col"').join('');
+        // on a phone a cell stands below the one before it: where there are several, each says what it is
+        const label = (column: number) =>
+          header.length > 2 ? ` data-head="${escaped(header[column].text)}"` : '';
         const body = rows.map(
-          (row) => `<tr>${cells(row, (column) => (column === 0 ? 'th scope="row"' : 'td')).join('')}</tr>\n`,
+          (row) =>
+            `<tr>${cells(row, (column) => (column === 0 ? 'th scope="row"' : `td${label(column)}`)).join('')}</tr>\n`,
         );
         return `<div class="tables" tabindex="0" role="region" aria-label="Table ${++tables}"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join('')}</tbody>\n</table></div>\n`;
       },

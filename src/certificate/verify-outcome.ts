@@ -176,9 +176,9 @@ function valuesVerdict(
   const values = drawnValues(member(draw, 'statement', 'request'), drawStream(key));
   if (canonical(values) !== canonical(told))
     refuse('Other values follow from the committed bytes, the nonce and the round.');
-  const what = `${values.length} value${values.length === 1 ? '' : 's'}`;
-  if (isRevealed(draw)) return `The ${what} follow from the committed bytes, the nonce and the round.`;
-  return `The ${what} would have been these, and do not count: ${show(reason)}.`;
+  const what = values.length === 1 ? 'The one value' : `Each of the ${values.length} values`;
+  if (isRevealed(draw)) return `${what} follows from the committed bytes, the nonce and the round.`;
+  return `${what} would have been this, and does not count: ${show(reason)}.`;
 }
 
 /** The log holds how the draw ended. */

@@ -114,7 +114,7 @@ function framed(current: string, document: OpenApiDocument, content: Markup, ask
   return html`<div class="docs"><div class="sidebar">
 <form class="search" role="search" method="get" action="${SEARCH_PATH}"><label for="search">Search</label>
 <input id="search" name="q" type="search" value="${asked}" maxlength="${ASKED_LENGTH_MAX}" autocomplete="off" spellcheck="false" placeholder="unique, 429, credits …"></form>
-<details class="exact"><summary>All pages</summary><nav class="contents" aria-label="Documentation">
+<details><summary>All pages</summary><nav class="contents" aria-label="Documentation">
 <h2>Guides</h2><ul>${item('/docs', 'Start')}${guides(GUIDES)}</ul>${calls}<h2>Background</h2><ul>${guides(BACKGROUND)}</ul></nav></details></div>
 <div class="content">${content}</div></div>`;
 }
