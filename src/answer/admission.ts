@@ -81,8 +81,8 @@ const WEIGHED_FROM_BYTES = 16 * 1024;
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  /** Nanoseconds for each unit, by kind and form. */
-  readonly #ns = new Map<string, number>();
+  /** Nanoseconds for each unit, the running averages by form and kind. */
+  readonly #ns = { json: { ...START_NS }, msgpack: { ...START_NS }, 'octet-stream': { ...START_NS } };
   /** µs that the workers have to do. */
   readonly #queued: Budget;
   #largeAnswers = 0;
@@ -96,7 +96,8 @@ export class Admission {
 
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
   costUs(answer: CostedAnswer): number {
-    return Math.ceil((this.#knownOf(answer).ns * unitsOf(answer.values)) / 1000);
+    const { values } = answer;
+    return Math.ceil((this.#ns[madeLike(answer)][kindOf(values)] * unitsOf(values)) / 1000);
   }
 
   /**
@@ -157,17 +158,12 @@ export class Admission {
 
   #learn(answer: WeighedAnswer, busyMs: number): void {
     assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
-    const { key, ns } = this.#knownOf(answer);
+    const averages = this.#ns[madeLike(answer)];
+    const kind = kindOf(answer.values);
+    const ns = averages[kind];
     const seen = (busyMs * 1e6) / unitsOf(answer.values);
     const newest = Math.min(STEP_MAX * ns, Math.max(ns / STEP_MAX, seen));
-    this.#ns.set(key, ns + NEWEST_SHARE * (newest - ns));
-  }
-
-  /** The running average of its kind and form. */
-  #knownOf(answer: CostedAnswer): { readonly key: string; readonly ns: number } {
-    const kind = kindOf(answer.values);
-    const key = `${kind} ${madeLike(answer)}`;
-    return { key, ns: this.#ns.get(key) ?? START_NS[kind] };
+    averages[kind] += NEWEST_SHARE * (newest - ns);
   }
 }
 

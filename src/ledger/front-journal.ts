@@ -32,6 +32,7 @@ const RECORD_SHARE_MAX = 1 / 16;
 /** With `commit`, what is acknowledged is flushed after this time: a power cut loses so much of certificates and counters. */
 const FLUSH_DELAY_MS = 10;
 const BUFFER_BYTES_MIN = 64 * 1_024;
+const NOTHING_KEPT = new Uint8Array(0);
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
 
 /** A record that has its place in the journal, and the memory that it lies in. */
@@ -197,23 +198,29 @@ export class FrontJournal implements SegmentSink {
   #place(segment: SegmentRecord, answers: readonly StoredAnswer[]): PlacedRecord | undefined {
     if (this.#held !== null || this.#stopped !== undefined || this.#board.isClosed) return undefined;
     const { fileBytes, front } = this.#options.place;
-    const bytes = encodeSegment(segment);
-    const kept = answers.length === 0 ? undefined : pack(answers);
-    const payloadBytes = 4 + bytes.length + (kept?.length ?? 0);
+    const kept = answers.length === 0 ? NOTHING_KEPT : pack(answers);
+    let buffer = NOTHING_KEPT;
+    const { length } = encodeSegment(segment, (bytes) => {
+      buffer = this.#bufferOf(recordBytes(4 + bytes + kept.length));
+      return buffer.subarray(RECORD_HEADER_BYTES + 4, RECORD_HEADER_BYTES + 4 + bytes);
+    });
+    const payloadBytes = 4 + length + kept.length;
     const size = recordBytes(payloadBytes);
-    if (size > RECORD_SHARE_MAX * fileBytes) return undefined;
     const after = this.#placedTo;
     const position = placeAfter(after, size, fileBytes);
+    if (size > RECORD_SHARE_MAX * fileBytes) return undefined;
     if (!isFree(position, this.#board.stored(front), fileBytes)) return undefined;
-    const free = this.#buffers.pop();
-    const isEnough = free !== undefined && free.length >= size;
-    const buffer = isEnough ? free : new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * size));
-    new DataView(buffer.buffer).setUint32(RECORD_HEADER_BYTES, bytes.length, true);
-    buffer.set(bytes, RECORD_HEADER_BYTES + 4);
-    if (kept !== undefined) buffer.set(kept, RECORD_HEADER_BYTES + 4 + bytes.length);
+    new DataView(buffer.buffer).setUint32(RECORD_HEADER_BYTES, length, true);
+    buffer.set(kept, RECORD_HEADER_BYTES + 4 + length);
     sealRecord(buffer, payloadBytes, { position, after, acknowledged: this.#end });
     this.#placedTo = position + size;
     return { buffer, position, end: position + size };
+  }
+
+  #bufferOf(bytes: number): Uint8Array<ArrayBuffer> {
+    const free = this.#buffers.pop();
+    if (free !== undefined && free.length >= bytes) return free;
+    return new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * bytes));
   }
 
   /** Tells whether another server has fenced the journal. */

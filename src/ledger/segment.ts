@@ -327,9 +327,12 @@ type PackedHead = readonly [
 /**
  * A segment as it is stored: version byte, CRC-32 of all that follows (uint32, little-endian), length of the head (uint32,
  * little-endian), head in MessagePack, packed entries. Equal segments give equal bytes. A segment is checked here, and by its
- * sum when it is read.
+ * sum when it is read. `room` gives the memory that it is written to, of so many bytes.
  */
-export function encodeSegment(segment: SegmentRecord): Uint8Array {
+export function encodeSegment(
+  segment: SegmentRecord,
+  room = (bytes: number) => new Uint8Array(bytes),
+): Uint8Array {
   const flaw = flawOf(segment);
   assert(flaw === undefined, `segment ${segment.sequence}: ${flaw}`);
   const { sequence, committedAtMs, count, sources, context, notes } = segment;
@@ -340,8 +343,8 @@ export function encodeSegment(segment: SegmentRecord): Uint8Array {
   const facts = [sequence, committedAtMs, count, drawSources, generated] as const;
   const packed: PackedHead = notes === undefined ? facts : [...facts, notes.map(packedNote)];
   const head = pack(packed);
-  const stored = new Uint8Array(HEAD_AT + head.length + segment.entries.length);
-  const view = new DataView(stored.buffer);
+  const stored = room(HEAD_AT + head.length + segment.entries.length);
+  const view = new DataView(stored.buffer, stored.byteOffset);
   view.setUint8(0, SEGMENT_VERSION);
   view.setUint32(AT_HEAD_BYTES, head.length, true);
   stored.set(head, HEAD_AT);
