@@ -1,6 +1,7 @@
 import type { ValueRequest } from '../values/value-request.ts';
 import type { CertificateDocument } from './document.ts';
 import { canonicalText } from './members.ts';
+import type { ProvenLeaf } from './public-leaves.ts';
 import { digestText } from './verdict.ts';
 
 /**
@@ -66,13 +67,8 @@ export interface DrawOutcome {
   readonly ended_at: string;
 }
 
-/** A leaf of the log with its proof (c2sp.org/tlog-proof). */
-interface ProvenLeaf {
-  /** Canonical JSON. */
-  readonly leaf: string;
-  /** Null until the leaf is logged. */
-  readonly proof: string | null;
-}
+/** A leaf of the log; its proof is null until it is logged. */
+type DrawnLeaf = Pick<ProvenLeaf, 'leaf'> & { readonly proof: string | null };
 
 /** What `GET /v1/draws/<id>` answers: all that is public of a draw, and what its check needs. */
 export interface DrawDocument {
@@ -87,13 +83,13 @@ export interface DrawDocument {
   readonly committed_at: string;
   readonly certificate_id: string;
   readonly certificate: CertificateDocument | null;
-  readonly commit: ProvenLeaf;
+  readonly commit: DrawnLeaf;
   /** From the end on: the answer whose bytes were committed, as GET /v1/bytes gives it. */
   readonly answer: object | null;
   /** Of a draw with a beacon: what `/HASH/info` says of the chain. */
   readonly chain: object | null;
   readonly outcome: DrawOutcome | null;
-  readonly end: ProvenLeaf | null;
+  readonly end: DrawnLeaf | null;
 }
 
 /** `sha256:` and the hash of an object's canonical JSON. */

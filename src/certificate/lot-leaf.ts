@@ -11,7 +11,7 @@ import {
   SEED_BLOCK_BYTES,
 } from '../ledger/records.ts';
 import type { LotProof } from './document.ts';
-import { type LotLeaf, lotLeafOf } from './lot-members.ts';
+import { type LotLeaf, type LotTrees, lotLeafOf } from './lot-members.ts';
 import { canonicalText } from './members.ts';
 
 /**
@@ -27,12 +27,6 @@ export interface CertifiedLot {
   /** The hash of the leaf in the log, in base64. */
   readonly hash: string;
   readonly trees: LotTrees;
-}
-
-/** The trees over the roots of a lot's pure blocks and over the hashes of its seeds. */
-export interface LotTrees {
-  readonly blocks: HashTree;
-  readonly seeds: HashTree;
 }
 
 /** Of a lot that was accepted. It hashes the trees again, so whoever asks often keeps what it gives. */

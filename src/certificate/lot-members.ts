@@ -30,8 +30,8 @@ import { digestText } from './verdict.ts';
 
 /** The trees over the roots of a lot's pure blocks and over the hashes of its seeds. */
 export interface LotTrees {
-  readonly blocks: Pick<HashTree, 'root'>;
-  readonly seeds: Pick<HashTree, 'root' | 'size'>;
+  readonly blocks: HashTree;
+  readonly seeds: HashTree;
 }
 
 interface LotRow<T> {

@@ -151,7 +151,9 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
       ? heldBack(ledger, held ?? '')
       : releasing(ledger, opened.log, opened.unseen, isSequencer);
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
-  const cosigning = opened.log && cosigningOf(opened.log);
+  const { witnesses: asked, witnessQuorum: quorum } = data;
+  const cosigning =
+    opened.log && witnesses && new Cosigning({ log: opened.log, witnesses: asked, quorum, clock, report: log });
   const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
   for (const ports of data.callers) serveFront(ports, served, witnessed, lookUps);
   const stopping = new AbortController();
@@ -167,12 +169,6 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
     for (const ports of data.callers) for (const each of Object.values(ports)) each.close();
   };
   return held;
-}
-
-function cosigningOf(certificateLog: CertificateLog): Cosigning | undefined {
-  const { witnesses, witnessQuorum: quorum } = data;
-  if (witnesses.length === 0) return undefined;
-  return new Cosigning({ log: certificateLog, witnesses, quorum, clock, report: log });
 }
 
 /** Which witnesses must have seen a lot before anything is drawn from it; undefined when none must. */

@@ -91,7 +91,12 @@ describe('the certificate as a PDF', () => {
   it('keeps what is drawn to the point: a plain page, and one with every banner', async () => {
     const { document: plain } = await scene();
     const lots = Array.from('abcd', (name) =>
-      lotWithEvidence(name, 'calibrated', { isDeclared: name === 'c', deterministic: name === 'd' }),
+      lotWithEvidence(name, 'calibrated', {
+        isDeclared: name === 'c',
+        deterministic: name === 'd',
+        health: { samples: 1_048_576, rctFailures: 2, aptFailures: 1, grade: 'intermittent' },
+        ...(name === 'b' ? { minEntropyPerBit: null } : {}),
+      }),
     );
     const said = { purpose: 'spring raffle 2026', userData: 'list\nof May', userDataSha256: undefined };
     const { document: bannered } = await scene({

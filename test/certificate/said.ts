@@ -1,8 +1,12 @@
+import { keysDocument } from '../../src/certificate/keys-document.ts';
+import { found } from '../../src/certificate/verdict.ts';
 import { type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
+import { lotVerdict, verifyPublicLot } from '../../src/certificate/verify-public-lot.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { drawScene } from './draw-scene.ts';
-import { TIME_MS } from './fixtures.ts';
+import { lotRecord, TIME_MS } from './fixtures.ts';
+import { LogWorld } from './log-world.ts';
 import { changed } from './scene.ts';
 import { readVector } from './vectors.ts';
 
@@ -11,18 +15,20 @@ import { readVector } from './vectors.ts';
  * wrong, and none stands in for another. `node test/certificate/write-vectors.ts` writes the files that it is held against.
  */
 
-type Said = (document: unknown) => Verification;
+type Said = (document: unknown) => string;
+
+function wordsOf({ ok, checks, notCovered }: Verification): string {
+  const failed = checks.filter((check) => !check.ok).map(({ name, why }) => `${name}: ${why}\n`);
+  return ok ? `all holds; not covered: ${notCovered.join(', ')}\n` : failed.join('');
+}
 
 /** Each change of one member in the parts that begin so, and what is said of the whole then. */
-function saidOfChanges(document: object, parts: readonly string[], say: Said): string {
+function saidOfChanges(document: object, parts: string, say: Said): string {
   const changes = new Map<string, string[]>();
   for (const [path, to] of changesOf(document)) {
     const place = path.join('.');
-    if (!parts.some((part) => place.startsWith(part))) continue;
-    const { ok, checks, notCovered } = say(changed(document, place, to));
-    const failed = checks.filter((check) => !check.ok).map(({ name, why }) => `${name}: ${why}\n`);
-    const words = ok ? `all holds; not covered: ${notCovered.join(', ')}\n` : failed.join('');
-    const said = words.replaceAll(/[0-9a-f]{64}/g, '…');
+    if (!parts.split(' ').some((part) => place.startsWith(part))) continue;
+    const said = say(changed(document, place, to)).replaceAll(/[0-9a-f]{64}/g, '…');
     changes.set(said, [...(changes.get(said) ?? []), `  ${place} = ${briefly(to)}\n`]);
   }
   return [...changes].map(([said, places]) => said + places.join('')).join('\n');
@@ -33,7 +39,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Of every member other values, and none: undefined. */
-export function* changesOf(value: unknown, path: readonly string[] = []): Generator<[readonly string[], unknown]> {
+export function* changesOf(
+  value: unknown,
+  path: readonly string[] = [],
+): Generator<[readonly string[], unknown]> {
   if (path.length > 0) {
     yield [path, undefined];
     for (const to of othersThan(value)) yield [path, to];
@@ -55,73 +64,85 @@ function briefly(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 40);
 }
 
-const ANSWERS: readonly [vector: string, ...parts: string[]][] = [
-  ['fixed-two-lots', ''],
-  [
-    'label-private',
-    'response.label',
-    'certificate.certificate.label',
-    'certificate.certificate.provenance',
-    'certificate.lots.0.runs',
-  ],
-  ['label-public', 'response.label', 'certificate.certificate.label'],
-  ['octets', 'response', 'certificate.certificate.media_type'],
-  ['csprng', 'certificate.certificate.provenance', 'certificate.lots.0.leaf'],
-  ['key-rotated-in', 'keys'],
-  ['predecessor', 'keys'],
-];
+/** Which parts are changed of a vector's `response`, `certificate` and `keys`; all of it where none is named. */
+const ANSWERS = {
+  'fixed-two-lots': '',
+  'label-private':
+    'response.label certificate.certificate.label certificate.certificate.provenance certificate.lots.0.runs',
+  'label-public': 'response.label certificate.certificate.label',
+  octets: 'response certificate.certificate.media_type',
+  csprng: 'certificate.certificate.provenance certificate.lots.0.leaf',
+  'key-rotated-in': 'keys',
+  predecessor: 'keys',
+};
 
 /** All of a draw but what its certificate and its answer have in common with others. */
-const DRAW_PARTS = [
-  ...[
-    'type',
-    'version',
-    'id',
-    'state',
-    'statement',
-    'committed_at',
-    'certificate_id',
-    'commit',
-    'chain',
-    'outcome',
-    'end',
-  ],
-  ...[
-    'certificate.certificate.label',
-    'certificate.certificate.provenance.drawn',
-    'answer.data',
-    'answer.label',
-  ],
-];
+const DRAW_PARTS =
+  'type version id state statement committed_at certificate_id commit chain outcome end answer.data answer.label ' +
+  'certificate.certificate.label certificate.certificate.provenance.drawn';
 
 /** What is said, by the name of its file. */
 export const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   ...Object.fromEntries(
-    ANSWERS.map(([name, ...parts]) => [
+    Object.entries(ANSWERS).map(([name, parts]) => [
       `answer-${name}`,
       () => {
         const { response, certificate, keys, octets } = readVector(name);
         const body = octets === undefined ? {} : { octets: fromHex(octets) };
         const say = (input: unknown) =>
-          verifyAnswer({ ...(input as { certificate: unknown; keys: unknown }), ...body });
+          wordsOf(verifyAnswer({ ...(input as { certificate: unknown; keys: unknown }), ...body }));
         return saidOfChanges({ response, certificate, keys }, parts, say);
       },
     ]),
   ),
   'draw-without-beacon': () => ofDraw({ hasBeacon: false }, DRAW_PARTS),
   'draw-with-beacon': () =>
-    ofDraw({ statement: { nonce: '00ff' }, nonce: '00ff' }, ['statement.beacon', 'outcome.beacon', 'chain']),
-  'draw-failed': () => ofDraw({ end: 'failed', reason: 'beacon_missing' }, ['outcome', 'state', 'end']),
-  'draw-not-ended': () =>
-    ofDraw({ end: 'none', hasBeacon: false }, ['outcome', 'state', 'end', 'answer', 'commit']),
+    ofDraw({ statement: { nonce: '00ff' }, nonce: '00ff' }, 'statement.beacon outcome.beacon chain'),
+  'draw-failed': () => ofDraw({ end: 'failed', reason: 'beacon_missing' }, 'outcome state end'),
+  'draw-not-ended': () => ofDraw({ end: 'none', hasBeacon: false }, 'outcome state end answer commit'),
+  'lot-kept': async () => ofLot((await publicLots()).kept),
+  'lot-withdrawn': async () => ofLot((await publicLots()).withdrawn),
 };
 
-async function ofDraw(options: Parameters<typeof drawScene>[0], parts: readonly string[]): Promise<string> {
+async function ofDraw(options: Parameters<typeof drawScene>[0], parts: string): Promise<string> {
   const { document, keys } = await drawScene(options);
-  return saidOfChanges(document, parts, (draw) => verifyDraw({ draw, keys, nowMs: TIME_MS + 5_000 }));
+  return saidOfChanges(document, parts, (draw) =>
+    wordsOf(verifyDraw({ draw, keys, nowMs: TIME_MS + 5_000 })),
+  );
 }
 
 /** The file of that name. */
 export function saidFile(name: string): URL {
   return new URL(`../vectors/certificate/said/${name}.txt`, import.meta.url);
+}
+
+/** Three lots; the second was withdrawn, and the third counts that. What is told of the first two, before it and after it. */
+export async function publicLots() {
+  const w = new LogWorld();
+  const log = await w.open();
+  const lots = ['a', 'b', 'c'].map((name) => lotRecord(name));
+  const [a, b, c] = lots.map(({ id }) => id);
+  const service = w.service(log);
+  const told = async () =>
+    JSON.parse(JSON.stringify([await service.publicLot(a), await service.publicLot(b)]));
+  for (const lot of lots.slice(0, 2)) w.lots.set(lot.id, lot);
+  await log.seal();
+  w.withdrawn.push({ lotId: b, why: 'a fault', atMs: TIME_MS });
+  await log.seal();
+  const before = await told();
+  w.lots.set(c, lots[2]);
+  await log.seal();
+  const after = await told();
+  const keys = keysDocument(w.keys);
+  const [kept, withdrawn] = [a, b].map((lotId, i) => ({ lotId, document: after[i], keys }));
+  return { a, b, before, after, keys, kept, withdrawn };
+}
+
+type ToldLot = Awaited<ReturnType<typeof publicLots>>['kept'];
+
+function ofLot({ lotId, document, keys }: ToldLot): string {
+  return saidOfChanges(document, '', (changes) => {
+    const { known, refusal } = found(() => lotVerdict(lotId, verifyPublicLot(lotId, changes, keys)));
+    return `${known ?? refusal}\n`;
+  });
 }

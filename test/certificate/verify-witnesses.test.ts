@@ -22,11 +22,11 @@ describe('the witnesses of a certificate', () => {
       [1, SECOND - 20],
       [2, SECOND - 30],
     ];
-    const { ok, why, fixed } = await check(lotSeen, [...two, [3, SECOND + 9]], 2);
+    const { ok, why, fixed } = await check(lotSeen, [[3, SECOND + 9], ...two], 2);
     assert.equal(ok, true, why);
     assert.match(
       why ?? '',
-      /: logged between 2026-11-21T08:29:30.000Z, when witnesses had seen the log with 2 leaves and so without it, and 2026-11-21T08:30:05.000Z\.$/,
+      /^Seen by witness\.example\/w1 at 2026-11-21T08:30:02.000Z, .*: logged between 2026-11-21T08:29:30.000Z, when witnesses had seen the log with 2 leaves and so without it, and 2026-11-21T08:30:05.000Z\.$/,
     );
     assert.equal(fixed?.ok, true, fixed?.why);
   });

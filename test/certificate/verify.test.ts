@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { fieldsOf, responseOfFields } from '../../src/certificate/octet-answer.ts';
 import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
 import { mayTakeMore } from '../../src/certificate/verify-values.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { SAID, saidFile } from './said.ts';
 import { changed, scene } from './scene.ts';
+import { readVector } from './vectors.ts';
 
 /** An answer in pure mode with its certificate and keys, each through JSON as a client has it. */
 async function pureAnswer(lots = [lotRecord('a'), lotRecord('b')]) {
@@ -105,6 +107,53 @@ describe('a document of which one member was changed or left out', () => {
     it(`is refused in the words that say what is wrong: ${name}`, async () => {
       assert.equal(await say(), readFileSync(saidFile(name), 'utf8'));
     });
+});
+
+describe('the header fields of an answer in octets', () => {
+  it('say what its JSON would have said, as far as they are there', () => {
+    const { response } = readVector('octets') as { response: Record<string, Record<string, unknown>> };
+    const { data, meta, metadata, media_type: type } = response;
+    const head = [
+      ...['HTTP/1.1 100 Continue', 'X-Certificate-ID: cert_of_another', '', 'HTTP/1.1 200 OK'],
+      ...[
+        `Content-Type: ${type}`,
+        `X-Entropy-Mode: ${(data['metadata'] as { entropy_mode: string }).entropy_mode}`,
+      ],
+      ...[`X-Request-ID:  ${meta['request_id']} `, 'no field', ': nothing'],
+      ...Object.entries({
+        'X-NIST-Verified': 'nist_verified',
+        'X-Timestamp': 'timestamp',
+        'X-Entropy-Origin': 'entropy_origin',
+      }),
+      ...Object.entries({ 'X-Lang-Circuit': 'lang_circuit', 'X-Lang-Version': 'lang_version' }),
+      ...Object.entries({ 'X-Quantum-Backend': 'quantum_backend', 'X-Certificate-ID': 'certificate_id' }),
+      ...Object.entries({ 'X-Certificate-Salt': 'certificate_salt' }),
+    ].map((line) => (typeof line === 'string' ? line : `${line[0]}: ${metadata[line[1]]}`));
+    const fields = fieldsOf(head.join('\r\n'));
+    const names = ['certificate_id', 'certificate_salt', 'entropy_origin', 'lang_circuit', 'lang_version'];
+    const known = [...names, 'nist_verified', 'quantum_backend', 'request_id', 'timestamp'];
+    assert.deepEqual(responseOfFields(fields), {
+      media_type: type,
+      data: { metadata: { entropy_mode: 'quantum-seeded' } },
+      meta: { request_id: meta['request_id'] },
+      metadata: Object.fromEntries(known.map((name) => [name, metadata[name]])),
+    });
+    assert.deepEqual(responseOfFields(new Map()), { data: { metadata: {} }, meta: {}, metadata: {} });
+    const odd = new Map([
+      ['x-request-id', 'x'],
+      ['x-nist-verified', 'false'],
+      ['x-verify-url', 'u'],
+    ]);
+    const said = { meta: { request_id: 'x' }, metadata: { nist_verified: false, verify_url: 'u' } };
+    assert.deepEqual(responseOfFields(odd), { data: { metadata: {} }, ...said });
+    assert.deepEqual(
+      fieldsOf('a: b\nc: d: e'),
+      new Map([
+        ['a', 'b'],
+        ['c', 'd: e'],
+      ]),
+    );
+  });
 });
 
 describe('what cannot be read', () => {
