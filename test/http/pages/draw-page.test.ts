@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DrawDocument } from '../../../src/certificate/draw.ts';
+import { OVERDUE_MS } from '../../../src/certificate/draw-statement.ts';
 import { drawMain } from '../../../src/http/pages/draw-page.ts';
+import { seen } from './seen.ts';
 
 const DUE = Date.parse('2027-03-20T18:00:00.000Z');
 
@@ -73,6 +75,67 @@ describe('the page of a draw', () => {
     assert.equal(text.split('<bdi>&lt;i&gt;&quot;1&quot; &amp; co</bdi>').length - 1, 3);
     assert.doesNotMatch(text, /<i>/);
   });
+
+  /** Short lines that one page has and the other has not, without the draw as JSON. */
+  const added = (one: string, other: string) => {
+    const [lines, known] = [one, other].map((page) => seen(page.split('<details class="raw">')[0]));
+    return lines.filter((line) => !known.includes(line) && line.length < 90 && !/^i\d+: /.test(line));
+  };
+  const request = { kind: 'integers', count: 2 } as DrawDocument['statement']['request'];
+  const chances = Array.from({ length: 101 }, (_, i) => ({ item: `i${i}`, percent: '1' }));
+  const outcome = { ...ended(['ada']).outcome, state: 'cancelled', reason: 'cancelled' };
+  const differing: [what: string, changes: object, nowMs: number, has: string[], lacks: string[]][] = [
+    [
+      ...(['a beacon', withBeacon, DUE - 60_000] as const),
+      ['Due, with round 9 of the beacon2027-03-20 18:00:00 UTC', `Beacon: round 9 of |${'a'.repeat(64)}|`],
+      ['Due2027-03-20 18:00:00 UTC', 'Beacon: none'],
+    ],
+    [
+      'numbers of lines, what its caller said, and the chance of each item',
+      {
+        ...{ ...ended(['1', '2']), commit: { leaf: '{}', proof: 'p' }, chances },
+        statement: { ...STATEMENT, nonce: '00', user_data: 'said', user_data_sha256: 'sha256:2', request },
+      },
+      DUE,
+      [
+        'Revealed. The draw is over, and its values can be computed again by anybody.',
+        ...['Winners', 'Lines of the list, counted from 1.', '1', '2'],
+        'Committed2027-03-01 00:00:00 UTC It is in the signed log.',
+        'Revealed2027-03-20 18:00:00 UTC',
+        ...['Kind: integers, 2 values', 'Nonce: given by the caller before the commitment'],
+        ...['User data: said', 'SHA-256 of the user data: |sha256:2|'],
+        ...['Chance of each item in one pick', 'And 1 more, in the JSON below.'],
+      ],
+      [
+        ...['Due', '2027-03-20 18:00:00 UTC', 'Committed2027-03-01 00:00:00 UTC It is being logged.'],
+        ...['Kind: sample, 1 value', 'Nonce: none'],
+      ],
+    ],
+    [
+      'a cancellation, and a nonce that its caller has yet to open',
+      { state: 'cancelled', outcome, statement: { ...STATEMENT, nonce_sha256: 'sha256:3' } },
+      DUE,
+      [
+        'Cancelled: it has no winners. Its holder cancelled it before it was due.',
+        ...['What it would have been', 'ada', 'Cancelled2027-03-20 18:00:00 UTC'],
+        'Nonce: fixed by its hash, opened later',
+      ],
+      ['Due', '2027-03-20 18:00:00 UTC', 'Nonce: none'],
+    ],
+    [
+      'that it is overdue',
+      {},
+      DUE + OVERDUE_MS + 1,
+      ['Overdue. It should have ended by 2027-03-20 18:00:00 UTC. The log shows that it did not.'],
+      ['Due', '2027-03-20 18:00:00 UTC'],
+    ],
+    ['nothing of the kind before', {}, DUE + OVERDUE_MS, [], ['Due', '2027-03-20 18:00:00 UTC']],
+  ];
+  for (const [what, changes, nowMs, has, lacks] of differing)
+    it(`tells of ${what}`, () => {
+      const page = shown(changes, nowMs);
+      assert.deepEqual([added(page, shown()), added(shown(), page)], [has, lacks]);
+    });
 
   it('says in two sentences what is left to trust, which do not contradict what stands above them', () => {
     const plain = shown();

@@ -8,6 +8,7 @@ import {
   operationGroups,
   operationMain,
 } from '../../../src/http/pages/reference-page.ts';
+import { seen } from './seen.ts';
 
 /** A document of its own with each shape that a schema, a parameter or an answer may have. */
 const PART = schema.object({ of: schema.orNull(schema.integer) }, {}, 'A part.');
@@ -84,28 +85,6 @@ const CHANGES = {
   },
 } as unknown as Operation;
 
-/** What a reader sees, a block a line, with what a control holds. */
-function seen(markup: { readonly text: string }): string[] {
-  return markup.text
-    .replaceAll(/<button.*?<\/button>/g, '')
-    .replaceAll(/<(?:input|textarea)[^>]* value="([^"]+)"[^>]*>/g, '[$1]')
-    .replaceAll(/<details([^>]*)>/g, (_, more: string) => (more.includes(' open') ? '\n- ' : '\n+ '))
-    .replaceAll(/<option( selected)?>/g, (_, isChosen?: string) => (isChosen === undefined ? ' ' : ' *'))
-    .replaceAll(/<(?:p|h1|h2|dt|div|section|summary|pre)\b[^>]*>/g, '\n')
-    .replaceAll(/<dd>(?=<span)/g, ': ')
-    .replaceAll(/<\/?code>/g, '|')
-    .replaceAll(/<div id="([^"]+)">/g, '\n#$1')
-    .replaceAll(/<[^>]+>/g, '')
-    .replaceAll(
-      /&(quot|#39|amp);/g,
-      (_, name: 'quot' | '#39' | 'amp') => ({ quot: '"', '#39': "'", amp: '&' })[name],
-    )
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-}
-
-/** What they are, as `seen` tells it: `-` is open, `+` is folded, `*` is chosen, `#` leads to it, and code stands between bars. */
 const EXPECTED = {
   asks: `
 |GET /v1/integers|
@@ -224,7 +203,7 @@ describe('the reference', () => {
   ];
   for (const [what, main, expected] of pages)
     it(`says what may be sent and what is answered: ${what}`, () => {
-      assert.deepEqual(seen(main), expected.trim().split('\n'));
+      assert.deepEqual(seen(main.text), expected.trim().split('\n'));
     });
 
   it('stands in groups by what calls are for, without pages', () => {
