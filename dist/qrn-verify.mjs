@@ -3011,13 +3011,13 @@ function fromBase64(text3) {
 var SHA256_BYTES = 32;
 var { process: process2 } = globalThis;
 var { hash } = process2?.getBuiltinModule?.("node:crypto") ?? {};
-function sha2562(data, digest2 = new Uint8Array(SHA256_BYTES)) {
+function sha2562(data, digest2 = new Uint8Array(SHA256_BYTES), at = 0) {
   if (hash === void 0) {
-    digest2.set(sha256(data));
+    digest2.set(sha256(data), at);
     return digest2;
   }
   const text3 = hash("sha256", data, "binary");
-  for (let i = 0; i < SHA256_BYTES; i++) digest2[i] = text3.charCodeAt(i);
+  for (let i = 0; i < SHA256_BYTES; i++) digest2[at + i] = text3.charCodeAt(i);
   return digest2;
 }
 
@@ -4591,7 +4591,7 @@ function getOutput(expectedLength, out, onlyAligned = true) {
 function isAligned32(bytes) {
   return bytes.byteOffset % 4 === 0;
 }
-function copyBytes2(bytes) {
+function copyBytes3(bytes) {
   return Uint8Array.from(abytes3(bytes));
 }
 
@@ -4676,7 +4676,7 @@ function createCipher(core, opts) {
     let k;
     let sigma;
     if (l === 32) {
-      toClean.push(k = copyBytes2(key));
+      toClean.push(k = copyBytes3(key));
       sigma = sigma32_32;
     } else if (l === 16 && allowShortKeys) {
       k = new Uint8Array(32);
@@ -4689,7 +4689,7 @@ function createCipher(core, opts) {
       throw new Error("invalid key size");
     }
     if (!isLE || !isAligned32(nonce))
-      toClean.push(nonce = copyBytes2(nonce));
+      toClean.push(nonce = copyBytes3(nonce));
     let k32 = u32(k);
     if (extendNonceFn) {
       if (nonce.length !== 24)

@@ -2,7 +2,7 @@ import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { isoTime } from '../core/clock.ts';
 import { writeBase32, writeHex, writeLatin1 } from '../core/text-bytes.ts';
-import type { Hash } from '../crypto/merkle.ts';
+import { HASH_BYTES } from '../crypto/merkle.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import type { DrawSource, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
@@ -29,7 +29,6 @@ export function revocationText({ lotId, why, atMs }: LotRevocation): string {
 
 const LEAF_BYTE = Uint8Array.of(0);
 const TIME_CHARACTERS = 24;
-const DIGEST_BYTES = 32;
 const ID_BYTES = 16;
 /** Templates kept: as many as sources are in use at a time, times seven endpoints, with room. */
 const TEMPLATES_MAX = 512;
@@ -62,18 +61,18 @@ export class LeafHasher {
   }
 
   /**
-   * The leaf hashes of a segment's certificates, in order, and the latest time at which one was issued.
+   * The leaf hashes of a segment's certificates, one behind the other, and the latest time at which one was issued.
    * `lotOf` gives every lot that its sources name.
    */
   leavesOf(
     segment: SegmentRecord,
     lotOf: (id: string) => CertifiedLot,
-  ): { readonly hashes: Hash[]; readonly latestMs: number } {
+  ): { readonly hashes: Uint8Array<ArrayBuffer>; readonly latestMs: number } {
     const { count, sequence } = segment;
     const ids = this.#ids.blocks(sequence, 0, count);
     const templates = segment.sources.map(() => [] as (LeafTemplate | undefined)[]);
     const cursor = new EntryCursor(segment.entries);
-    const hashes = new Array<Hash>(count);
+    const hashes = new Uint8Array(count * HASH_BYTES);
     let latestMs = 0;
     for (let i = 0; i < count; i++) {
       assert(cursor.next(), 'a segment has as many entries as it says');
@@ -82,7 +81,7 @@ export class LeafHasher {
       if (label !== undefined) {
         const id = this.#ids.textOf(sequence, i);
         const facts = factsOf(segment, cursor, lotOf);
-        hashes[i] = sha256(leafBytes(certificateOf(id, { ...cursor.entry(), label }, facts)));
+        sha256(leafBytes(certificateOf(id, { ...cursor.entry(), label }, facts)), hashes, i * HASH_BYTES);
         continue;
       }
       const known = templates[cursor.source];
@@ -91,7 +90,7 @@ export class LeafHasher {
       this.#write(template, cursor, ids, i * ID_BYTES);
       const source = segment.sources[cursor.source];
       if (source.mode === 'pure') writeLatin1(drawnText(source), template.bytes, template.at.drawn);
-      hashes[i] = sha256(template.bytes);
+      sha256(template.bytes, hashes, i * HASH_BYTES);
     }
     return { hashes, latestMs };
   }
@@ -100,7 +99,7 @@ export class LeafHasher {
     const { packed } = cursor;
     writeBase32(ids, bytes, at.id, idFrom);
     writeBase32(packed, bytes, at.requestId, cursor.requestIdAt);
-    writeHex(packed, bytes, at.delivered, cursor.deliveredAt, DIGEST_BYTES);
+    writeHex(packed, bytes, at.delivered, cursor.deliveredAt, HASH_BYTES);
     const time = isoTime(cursor.issuedAtMs);
     assert(time.length === TIME_CHARACTERS, 'a time is before the year 10000');
     writeLatin1(time, bytes, at.issuedAt);

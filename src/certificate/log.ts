@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
-import { utf8Bytes } from '../core/bytes.ts';
+import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { inOrder } from '../core/in-order.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
@@ -384,11 +384,8 @@ export class CertificateLog {
     const range = new CompactRange(this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: LogRecord[] = [];
-    const append = (leaf: Hash) =>
-      range.append(leaf, (level, index, hash) => {
-        const tile = edge.add(level, index, hash);
-        if (tile !== undefined) tiles.push(tile);
-      });
+    const append = (leaves: Uint8Array<ArrayBuffer>) =>
+      range.append(leaves, (level, index, hashes) => tiles.push(...edge.add(level, index, hashes)));
     const added = new PublicBatch(this.#state.published);
     const appendText = (leaf: string) => {
       const index = range.size;
@@ -405,18 +402,20 @@ export class CertificateLog {
     for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
     for (const { finishedAtMs } of lots) latestMs = Math.max(latestMs, finishedAtMs);
     const seals: { key: string; firstLeaf: number; count: number }[] = [];
-    let turnFrom = range.size;
+    let firstLeaf = range.size;
+    let hashed: Uint8Array[] = [];
     for (const segment of segments) {
-      const firstLeaf = range.size;
-      if (firstLeaf - turnFrom >= LEAVES_PER_TURN) {
-        await nextTurn();
-        turnFrom = firstLeaf;
-      }
       const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => certified.get(id)!);
-      for (const leaf of hashes) append(leaf);
+      hashed.push(hashes);
       latestMs = Math.max(latestMs, issuedAtMs);
       seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
+      firstLeaf += segment.count;
+      if (firstLeaf - range.size < LEAVES_PER_TURN) continue;
+      append(concatBytes(...hashed));
+      hashed = [];
+      await nextTurn();
     }
+    append(concatBytes(...hashed));
     const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
     const sinceS = secondsOf(clock.wallMs()) - this.#state.published.lastAtS;
     if (lots.length + revocations.length > 0 || sinceS >= STATEMENT_INTERVAL_S)

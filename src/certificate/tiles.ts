@@ -1,6 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { putBytes } from '../core/bytes.ts';
-import { HASH_BYTES, type Hash, nodeHash, type ReadNode, splitHashes } from '../crypto/merkle.ts';
+import { HASH_BYTES, nodeHashes, type ReadNode } from '../crypto/merkle.ts';
 import type { LogRecord } from '../ledger/ledger.ts';
 import { type LogReader, paddedNumber } from './log-records.ts';
 
@@ -14,7 +13,7 @@ const LEVELS_PER_TILE = 8;
 
 /** Reads nodes from the tiles that `readTile` gives; keeps those that it has read. */
 export function tileNodeReader(readTile: (level: number, index: number) => Promise<Uint8Array>): ReadNode {
-  const tiles = new Map<string, Promise<Hash[][]>>();
+  const tiles = new Map<string, Promise<Uint8Array[]>>();
   return async (treeLevel, index) => {
     const level = Math.floor(treeLevel / LEVELS_PER_TILE);
     const above = treeLevel % LEVELS_PER_TILE;
@@ -23,22 +22,20 @@ export function tileNodeReader(readTile: (level: number, index: number) => Promi
     const key = `${level}/${tileIndex}`;
     let tile = tiles.get(key);
     if (tile === undefined) tiles.set(key, (tile = readTile(level, tileIndex).then(levelsOf)));
-    const hash = (await tile)[above][index % width];
-    assert(hash !== undefined, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
-    return hash;
+    const at = (index % width) * HASH_BYTES;
+    const hash = (await tile)[above].slice(at, at + HASH_BYTES);
+    assert(hash.length === HASH_BYTES, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
+    return new Uint8Array(hash);
   };
 }
 
-/** The hashes of a tile, and the complete nodes above them level by level. */
-function levelsOf(tile: Uint8Array): Hash[][] {
-  const levels = [splitHashes(tile)];
+/** The hashes of a tile, and the complete nodes above them, level by level. */
+function levelsOf(tile: Uint8Array): Uint8Array[] {
+  assert(tile.length % HASH_BYTES === 0, 'a tile is a whole number of hashes');
+  const levels = [tile];
   while (levels.length < LEVELS_PER_TILE) {
     const below = levels[levels.length - 1];
-    levels.push(
-      Array.from({ length: Math.floor(below.length / 2) }, (_, i) =>
-        nodeHash(below[2 * i], below[2 * i + 1]),
-      ),
-    );
+    levels.push(nodeHashes(below.subarray(0, below.length - (below.length % (2 * HASH_BYTES)))));
   }
   return levels;
 }
@@ -89,17 +86,26 @@ export class TileEdge {
     return new TileEdge(this.#tiles.map((tile) => ({ ...tile, bytes: tile.bytes.slice() })));
   }
 
-  /** Takes a completed node; gives the tile that it completes. Nodes between tile levels are not stored. */
-  add(treeLevel: number, index: number, hash: Hash): LogRecord | undefined {
-    if (treeLevel % LEVELS_PER_TILE !== 0) return undefined;
+  /** Takes completed nodes from an index on; gives the tiles that they complete. Nodes between tile levels are not stored. */
+  add(treeLevel: number, index: number, hashes: Uint8Array): LogRecord[] {
+    if (treeLevel % LEVELS_PER_TILE !== 0) return [];
     const level = treeLevel / LEVELS_PER_TILE;
     if (level === this.#tiles.length) this.#tiles.push(emptyTile(0));
-    const tile = this.#tiles[level];
-    assert(index === tile.index * TILE_HASHES + tile.hashes, 'nodes are completed in order');
-    putBytes(hash, tile.bytes, tile.hashes++ * HASH_BYTES);
-    if (tile.hashes < TILE_HASHES) return undefined;
-    this.#tiles[level] = emptyTile(tile.index + 1);
-    return { key: tileKey(level, tile.index), value: tile.bytes };
+    const first = this.#tiles[level];
+    assert(index === first.index * TILE_HASHES + first.hashes, 'nodes are completed in order');
+    const whole: LogRecord[] = [];
+    for (let at = 0; at < hashes.length; ) {
+      const tile = this.#tiles[level];
+      const end = at + (TILE_HASHES - tile.hashes) * HASH_BYTES;
+      const part = hashes.subarray(at, end);
+      tile.bytes.set(part, tile.hashes * HASH_BYTES);
+      tile.hashes += part.length / HASH_BYTES;
+      at = end;
+      if (tile.hashes < TILE_HASHES) continue;
+      whole.push({ key: tileKey(level, tile.index), value: tile.bytes });
+      this.#tiles[level] = emptyTile(tile.index + 1);
+    }
+    return whole;
   }
 
   /** The partial tiles as they are now. */

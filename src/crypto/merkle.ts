@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { concatBytes } from '../core/bytes.ts';
+import { concatBytes, copyBytes } from '../core/bytes.ts';
 import { sha256 } from './sha256.ts';
 
 /**
@@ -70,6 +70,16 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Hash {
   return sha256(nodeInput);
 }
 
+/** The nodes above an even number of nodes, which all stand one behind the other. */
+export function nodeHashes(level: Uint8Array): Uint8Array<ArrayBuffer> {
+  const above = new Uint8Array(level.length / 2);
+  for (let at = 0; at < above.length; at += HASH_BYTES) {
+    copyBytes(level, 2 * at, nodeInput, 1, 2 * HASH_BYTES);
+    sha256(nodeInput, above, at);
+  }
+  return above;
+}
+
 /** The fewest nodes that cover the leaves [from, to), in order. */
 export function nodesCovering(
   from: number,
@@ -109,22 +119,27 @@ export class CompactRange {
     return this.#roots;
   }
 
-  /** Adds the next leaf; tells of every node this completes, the leaf first. */
-  append(leaf: Hash, completed: (level: number, index: number, hash: Hash) => void = () => {}): void {
-    let index = this.#size;
-    let hash = leaf;
-    let level = 0;
-    completed(level, index, hash);
-    while (index % 2 === 1) {
-      const left = this.#roots.pop();
-      assert(left !== undefined, 'an odd index has a left sibling');
-      hash = nodeHash(left, hash);
-      index = (index - 1) / 2;
-      level++;
-      completed(level, index, hash);
+  /**
+   * Adds the next leaves, which stand one behind the other; tells of every node that this completes, level by level, as runs
+   * of nodes from an index on.
+   */
+  append(
+    leaves: Uint8Array<ArrayBuffer>,
+    completed: (level: number, index: number, hashes: Uint8Array<ArrayBuffer>) => void = () => {},
+  ): void {
+    const added: Hash[] = []; // roots, smallest first
+    let first = this.#size;
+    this.#size += leaves.length / HASH_BYTES;
+    for (let level = 0, run = leaves; run.length > 0; level++) {
+      completed(level, first, run);
+      const left = first % 2 === 1 ? this.#roots.pop() : undefined;
+      const nodes = left === undefined ? run : concatBytes(left, run);
+      const paired = nodes.length - (nodes.length % (2 * HASH_BYTES));
+      if (paired < nodes.length) added.push(new Uint8Array(nodes.subarray(paired)));
+      run = nodeHashes(nodes.subarray(0, paired));
+      first = half(first);
     }
-    this.#roots.push(hash);
-    this.#size++;
+    this.#roots.push(...added.reverse());
   }
 
   root(): Hash {
@@ -145,13 +160,9 @@ export class HashTree {
     let level = concatBytes(...leaves);
     const levels = [level];
     for (let width = leaves.length; width > 1; width = Math.ceil(width / 2)) {
-      const above = new Uint8Array(Math.ceil(width / 2) * HASH_BYTES);
-      for (let i = 0; i < width; i += 2) {
-        const left = hashAt(level, i);
-        above.set(i + 1 < width ? nodeHash(left, hashAt(level, i + 1)) : left, (i / 2) * HASH_BYTES);
-      }
-      levels.push(above);
-      level = above;
+      const paired = HASH_BYTES * (width - (width % 2));
+      level = concatBytes(nodeHashes(level.subarray(0, paired)), level.subarray(paired));
+      levels.push(level);
     }
     this.#levels = levels;
   }

@@ -10,19 +10,20 @@ const { process } = globalThis as { process?: { getBuiltinModule?: (name: string
 const { hash } = (process?.getBuiltinModule?.('node:crypto') ?? {}) as Partial<NodeCrypto>;
 
 /**
- * SHA-256 (FIPS 180-4), 32 bytes, written into `digest` when the caller has memory for it: by OpenSSL where the platform
- * has it, else by @noble/hashes. Node hands a digest over as text much faster than as a buffer (0.5 µs against 1.4 µs at 466
+ * SHA-256 (FIPS 180-4), 32 bytes, written into `digest` at `at` when the caller has memory for it: by OpenSSL where the
+ * platform has it, else by @noble/hashes. Node hands a digest over as text much faster than as a buffer (0.5 µs against 1.4 µs at 466
  * bytes), so it comes as one character a byte. Runs in browsers.
  */
 export function sha256(
   data: Uint8Array,
   digest: Uint8Array<ArrayBuffer> = new Uint8Array(SHA256_BYTES),
+  at = 0,
 ): Uint8Array<ArrayBuffer> {
   if (hash === undefined) {
-    digest.set(pure(data));
+    digest.set(pure(data), at);
     return digest;
   }
   const text = hash('sha256', data, 'binary');
-  for (let i = 0; i < SHA256_BYTES; i++) digest[i] = text.charCodeAt(i);
+  for (let i = 0; i < SHA256_BYTES; i++) digest[at + i] = text.charCodeAt(i);
   return digest;
 }

@@ -286,7 +286,7 @@ describe('LeafHasher', () => {
             const certificate = certificateOf(ids.textOf(segment.sequence, i), each, facts);
             return leafHash(Buffer.from(canonicalText(certificate)));
           });
-          assert.deepEqual(hasher.leavesOf(segment, lotOf).hashes.map(hex), plain.map(hex));
+          assert.equal(hex(hasher.leavesOf(segment, lotOf).hashes), plain.map(hex).join(''));
         },
       ),
       { numRuns: 200 },
@@ -299,7 +299,7 @@ describe('LeafHasher', () => {
     const entry = answerEntry(1);
     const plain = certificateOf(ids.textOf(1, 0), entry, { source, lots: [lot], context: CONTEXT });
     const { hashes } = new LeafHasher(ids).leavesOf(segmentRecord(1, [source], [entry]), () => lot);
-    assert.equal(hex(hashes[0]), hex(leafHash(Buffer.from(canonicalText(plain)))));
+    assert.equal(hex(hashes), hex(leafHash(Buffer.from(canonicalText(plain)))));
   });
 });
 

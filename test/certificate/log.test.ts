@@ -7,6 +7,7 @@ import { CertificateLog } from '../../src/certificate/log.ts';
 import { CertificateLogError, readVouchers } from '../../src/certificate/log-state.ts';
 import { nodeReader, TileEdge } from '../../src/certificate/tiles.ts';
 import { InvariantError } from '../../src/core/assert.ts';
+import { concatBytes } from '../../src/core/bytes.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseNote, readTimestamped } from '../../src/crypto/note.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
@@ -238,12 +239,15 @@ it('stores a tile of any level when its last node is complete, and reads the nod
   const edge = await TileEdge.load({ getLog: async () => undefined }, 0);
   const hashes = Array.from({ length: 256 }, (_, i) => leafHash(Uint8Array.of(i)));
   const tiles = new Map<string, Uint8Array>();
-  for (const treeLevel of [0, 8, 16])
-    for (const [i, hash] of hashes.entries()) {
-      const tile = edge.add(treeLevel, i, hash);
-      assert.equal(tile !== undefined, i === 255);
-      if (tile !== undefined) tiles.set(tile.key, tile.value);
-    }
+  for (const treeLevel of [0, 8, 16]) {
+    assert.deepEqual(edge.add(treeLevel, 0, concatBytes(...hashes.slice(0, 255))), []);
+    const next = concatBytes(hashes[255], hashes[0], hashes[1]);
+    for (const { key, value } of edge.add(treeLevel, 255, next)) tiles.set(key, value);
+  }
+  assert.deepEqual(
+    edge.partialTiles().map(({ value }) => value),
+    [0, 1, 2].map(() => concatBytes(hashes[0], hashes[1])),
+  );
   assert.deepEqual(
     [...tiles.keys()],
     [0, 1, 2].map((level) => `tile/${level}/0000000000000000`),
