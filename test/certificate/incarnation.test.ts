@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
@@ -23,6 +32,7 @@ import {
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { ledger as ledgerCommand } from '../../src/cli/ledger.ts';
 import { log as logCommand } from '../../src/cli/log.ts';
+import { sha256Hex } from '../../src/crypto/digest.ts';
 import { openSecretFile } from '../../src/crypto/key-files.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
@@ -229,6 +239,39 @@ describe('a node of several that write one ledger', () => {
     assert.equal(await kindIn(own, true), 'original');
     assert.equal(await kindIn(other, true), 'behind');
     assert.equal(await kindIn(own, false), 'behind', 'nobody else writes the ledger');
+  });
+
+  it('holds back what is no continuation of what it has signed, as any node does', async () => {
+    const [world, folder] = [new LogWorld(), scratchFolder()];
+    const { checkpoint } = await world.open();
+    await writeIncarnations(world.store, [firstIncarnation(NAME, TIME_MS)]);
+    const later = new LogWorld();
+    later.lots.set(LOT.id, LOT);
+    const log = await later.open();
+    await log.seal();
+    const kindOf = async (signed: string) => {
+      const anchor = {
+        version: 1,
+        incarnation: 0,
+        folder: folderIdentity(folder),
+        checkpoint: signed,
+      } as const;
+      return (await checkIdentity(world.store, folder, anchor, true)).kind;
+    };
+    assert.deepEqual([await kindOf(checkpoint), await kindOf(log.checkpoint)], ['original', 'behind']);
+    assert.equal(
+      (await checkIdentity(world.store, folder, undefined, true)).kind,
+      'original',
+      'one that joins',
+    );
+    assert.equal((await checkIdentity(world.store, folder, undefined)).kind, 'behind');
+    const id = existsSync('/etc/machine-id') ? readFileSync('/etc/machine-id', 'utf8').trim() : '';
+    const { ino, birthtimeNs } = statSync(folder, { bigint: true });
+    assert.deepEqual(folderIdentity(folder), {
+      inode: String(ino),
+      birthNs: String(birthtimeNs),
+      machine: id === '' ? null : sha256Hex(Buffer.from(`qrn ledger folder\n${id}`)),
+    });
   });
 });
 
