@@ -90,6 +90,23 @@ describe('the status page', () => {
     assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB on hand, enough/);
   });
 
+  it('tells times in units that a reader can use', () => {
+    const seeds = { ...FACTS.seeds, secondsLeft: null };
+    const left = (secondsLeft: number) =>
+      /enough for (\d+ \w+)/.exec(pageOf({ seeds, pure: { ...FACTS.pure, secondsLeft } }))?.[1];
+    const told = [7_199, 7_200, 172_799, 172_800].map(left);
+    assert.deepEqual(told, ['119 minutes', '2 hours', '47 hours', '2 days']);
+    const [mode] = FACTS.modes;
+    const latency = (latencyMs: typeof mode.latencyMs) =>
+      [...pageOf({ modes: [{ ...mode, latencyMs }] }).matchAll(/<td>([^<]*)<\/td>/g)]
+        .slice(2)
+        .map(([, text]) => text);
+    assert.deepEqual(latency([0.4, 0.5, 9.94]), ['≤ 0.5', '0.5', '9.9']);
+    assert.deepEqual(latency([10, 1_233.6, 0]), ['10', '1,234', '≤ 0.5']);
+    assert.deepEqual(latency(null), ['–', '–', '–']);
+    assert.match(pageOf({ csprngReady: false }), />Ready<\/strong>, system entropy; the first request/);
+  });
+
   it('draws the worst status of each minute', () => {
     const history = [
       { ...POINT, atMs: NOW - 30 * 60_000 },
