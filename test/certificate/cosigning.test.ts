@@ -170,13 +170,14 @@ describe('cosigned checkpoints', () => {
   });
 
   it('say when the tree was first seen, also after the service has asked again', async (t) => {
-    const { w, grow, verified, cosigning } = await scene();
+    const { w, grow, verified, cosigning, warned } = await scene();
     const [one, two] = [await witnessOf(t, w, 11), await witnessOf(t, w, 12)];
     const segment = await grow(3);
     await cosigning(1, one).round();
     w.clock.advance(3_600_000);
     // a restart: nothing is known of what was cosigned
     await cosigning(1, one, two).round();
+    assert.deepEqual(warned, [], 'a witness that has seen more than it is asked about says how much');
     const { why } = await verified(segment, [one.key, two.key], 2);
     assert.match(why, /w11 at 2026-11-21T08:30:02.000Z, \S+w12 at 2026-11-21T09:30:02.000Z: logged between/);
   });
@@ -235,6 +236,19 @@ describe('cosigned checkpoints', () => {
     await cosigningWithin(20, 1, silent).round();
     assert.match(warned.join(), /liar\.example\/w21.*timeout/);
     assert.equal((await verified(segment, [silent.key], 1)).ok, false);
+  });
+
+  it('are given up without a word when the service stops', async (t) => {
+    const { grow, cosigning, warned } = await scene();
+    const asked = Promise.withResolvers<void>();
+    const silent = await liarOf(t, 21, () => asked.resolve());
+    await grow(3);
+    const stopping = new AbortController();
+    const running = cosigning(1, silent).run(stopping.signal);
+    await asked.promise;
+    stopping.abort();
+    await running;
+    assert.deepEqual(warned, []);
   });
 
   it('are of this checkpoint, once, and lines of other keys are left out', async (t) => {
@@ -307,6 +321,7 @@ describe('cosigned checkpoints', () => {
     ]);
     await cosigning(1, ...liars).round();
     assert.equal(warned.length, liars.length, warned.join('\n'));
+    assert.match(warned.join('\n'), /it answered 500: no"/);
     const { ok } = await verified(segment, [...liars.map(({ key }) => key), other.key], 1);
     assert.equal(ok, false);
   });

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../src/core/clock.ts';
+import { OverloadedFront, turn } from '../overload/stack.ts';
+
+/** The life of an answer, behind a real socket and over a ledger in memory. */
+describe('an answer', () => {
+  let front: OverloadedFront;
+  let key: string;
+  before(async () => {
+    front = await OverloadedFront.start(systemClock, 100);
+    key = await front.account();
+  });
+  after(() => front.stop());
+
+  it('says in each form what was asked and what was ignored', async () => {
+    const path = '/integers?count=2&min=1&max=6&nonsense=1';
+    for (const type of ['application/json', 'application/msgpack']) {
+      const { status, headers, body } = await front.get(key, path, { accept: type });
+      assert.equal(status, 200);
+      assert.equal(headers.get('content-type'), type);
+      assert.equal(headers.get('x-ignored-parameters'), 'nonsense');
+      assert.equal(headers.get('x-entropy-mode'), 'quantum-seeded');
+      assert.deepEqual([body.data?.values?.length, body.data?.['max']], [2, 6]);
+    }
+    const { headers } = await front.get(key, '/integers?count=2');
+    assert.equal(headers.get('x-ignored-parameters'), null);
+  });
+
+  it('tells the label that it was given, and what it costs', async () => {
+    const path = '/bytes?count=4&purpose=raffle&user_data=list&entropy_mode=pure';
+    const { status, body } = await front.get(key, path);
+    const { label, quantum_credits: credits } = body as typeof body & { label: Record<string, unknown> };
+    assert.equal(status, 200);
+    const { series, ...said } = label;
+    assert.deepEqual(said, { public: false, purpose: 'raffle', user_data: 'list' });
+    assert.match(String(series), /^series_/);
+    assert.equal(credits?.used, 4);
+  });
+
+  it('is given again to the same key, with the same fields and no more credits', async () => {
+    const fields = { 'idempotency-key': 'once', accept: 'application/msgpack' };
+    const path = '/bytes?count=4&entropy_mode=pure&nonsense=1';
+    const [first, again] = [await front.get(key, path, fields), await front.get(key, path, fields)];
+    assert.deepEqual(again.body, first.body);
+    for (const name of [
+      'content-type',
+      'x-ignored-parameters',
+      'x-request-id',
+      'x-quantum-credits-remaining',
+    ])
+      assert.equal(again.headers.get(name), first.headers.get(name), name);
+    const { used, remaining } = first.body.quantum_credits!;
+    const next = await front.get(key, '/bytes?count=4&entropy_mode=pure');
+    assert.deepEqual([used, next.body.quantum_credits?.remaining], [4, remaining - 4]);
+  });
+
+  it('that is large and kept is stored beside all others: no small one waits for it', async (t) => {
+    const { sink, workers } = front;
+    const commit = sink.commit.bind(sink);
+    const stored = Promise.withResolvers<void>();
+    let isStoring = false;
+    t.mock.method(sink, 'commit', async (...given: Parameters<typeof commit>) => {
+      isStoring ||= given[1].length > 0;
+      if (given[1].length > 0) await stored.promise;
+      return commit(...given);
+    });
+    const large = front.batch(key, { type: 'uuid', count: 5_000 }, { 'idempotency-key': 'large' });
+    while (workers.held === 0) await turn();
+    workers.release();
+    while (!isStoring) await turn();
+    assert.equal((await front.get(key, '/integers?count=2')).status, 200);
+    stored.resolve();
+    assert.equal((await large).status, 200);
+  });
+});
