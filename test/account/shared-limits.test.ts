@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { createCell, Meter } from '../../src/account/meter.ts';
 import { SharedLimits } from '../../src/account/shared-limits.ts';
-import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
+import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Limits } from '../../src/ledger/sharing.ts';
@@ -32,6 +32,34 @@ function memoryStore(): LimitStore {
   };
 }
 
+/** A node with so many accounts, numbered from 1 on. */
+async function started(
+  limits: Pick<Limits, 'askLimits'>,
+  allowance: Partial<Allowance> = {},
+  accounts = 1,
+  log = silentLog,
+) {
+  const shared = new SharedLimits({ limits, log });
+  const all = { ...TIER_ALLOWANCES.pro, ...allowance };
+  const meters = Array.from({ length: accounts }, () => new Meter(createCell(all, true)));
+  await Promise.all(meters.map((meter, i) => shared.add(i + 1, meter)));
+  const granted = () => new Set(meters.map((meter) => meter.share().requestsGranted));
+  const look = async (times: number) => {
+    for (let n = 0; n < times; n++) await shared.look();
+  };
+  return { shared, meters, meter: meters[0], granted, look };
+}
+
+/** The limits, each call of which is noted before it is answered. */
+function counting(limits: Limits) {
+  const noted = { calls: 0 };
+  const askLimits: Limits['askLimits'] = (...call) => {
+    noted.calls++;
+    return limits.askLimits(...call);
+  };
+  return { askLimits, noted };
+}
+
 describe('a node of several', () => {
   it('tells who asks for an account that it does not have to ask again in a second', async () => {
     const shared = new SharedLimits({ limits: new MemoryLimits().node('a'), log: silentLog });
@@ -45,8 +73,7 @@ describe('a node of several', () => {
     const told: unknown[] = [];
     const log = { ...silentLog, error: (facts: object) => void told.push(facts) };
     let fault: Error = new ApiError('storage_unavailable', { retryAfterS: 1 });
-    const shared = new SharedLimits({ limits: { askLimits: () => Promise.reject(fault) }, log });
-    await shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true)));
+    const { shared } = await started({ askLimits: () => Promise.reject(fault) }, {}, 1, log);
     await shared.look();
     assert.deepEqual(told, []);
     fault = new Error('broken');
@@ -61,29 +88,22 @@ describe('a node of several', () => {
   it('looks four times a second, and gives back at its end what is not used', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const memory = new MemoryLimits();
-    const limits = memory.node('a');
-    let calls = 0;
-    const askLimits: Limits['askLimits'] = (...call) => {
-      calls++;
-      return limits.askLimits(...call);
-    };
-    const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
-    const meter = new Meter(createCell(TIER_ALLOWANCES.pro, true));
-    await shared.add(1, meter);
+    const { noted, ...limits } = counting(memory.node('a'));
+    const { shared, meter } = await started(limits);
     assert.ok(meter.enter(0, 0).hasRequest);
     shared.start();
     t.mock.timers.tick(249);
     await turn();
-    assert.equal(calls, 1);
+    assert.equal(noted.calls, 1);
     t.mock.timers.tick(1);
-    for (; calls < 3; await turn()) t.mock.timers.tick(250);
+    for (; noted.calls < 3; await turn()) t.mock.timers.tick(250);
     await shared.close();
     assert.equal(memory.granted(1, memory.period).requests, 1);
-    const before = calls;
+    const before = noted.calls;
     shared.start();
     t.mock.timers.tick(1_000);
     await turn();
-    assert.equal(calls, before);
+    assert.equal(noted.calls, before);
   });
 
   it('holds as many requests as its rate lets through, and makes good at each look what was used', async () => {
@@ -101,9 +121,7 @@ describe('a node of several', () => {
 
   it('holds some of a new month and of a new account before a request comes', async () => {
     const memory = new MemoryLimits();
-    const shared = new SharedLimits({ limits: memory.node('a'), log: silentLog });
-    const meter = new Meter(createCell(TIER_ALLOWANCES.pro, true));
-    await shared.add(1, meter);
+    const { shared, meter } = await started(memory.node('a'));
     assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_611, 750]);
     memory.period = 202_612;
     await shared.look();
@@ -112,28 +130,20 @@ describe('a node of several', () => {
 
   it('holds the whole burst of an account that rests once the other node has stopped', async () => {
     const memory = new MemoryLimits();
-    const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: 600, requestsPerMonth: 1_000_000 };
-    const start = async (name: string) => {
-      const shared = new SharedLimits({ limits: memory.node(name), log: silentLog });
-      const meter = new Meter(createCell(allowance, true));
-      await shared.add(1, meter);
-      return { shared, meter };
-    };
-    await start('stops');
-    const { shared, meter } = await start('stays');
-    for (let look = 0; look < 3; look++) await shared.look();
-    assert.equal(meter.share().requestsGranted, 450);
+    const allowance = { requestsPerMinute: 600, requestsPerMonth: 1_000_000 };
+    await started(memory.node('stops'), allowance);
+    const { granted, look } = await started(memory.node('stays'), allowance);
+    await look(3);
+    assert.deepEqual(granted(), new Set([450]));
     memory.settle('stops', () => ({ requests: 0, credits: 0 }));
-    for (let look = 0; look < 3; look++) await shared.look();
-    assert.equal(meter.share().requestsGranted, 900);
+    await look(3);
+    assert.deepEqual(granted(), new Set([900]));
   });
 
   it('leaves what nobody was granted to others when less is left than the bursts of all nodes', async () => {
     const memory = new MemoryLimits();
-    const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: 600, requestsPerMonth: 1_000 }; // half is granted at first
-    const shared = new SharedLimits({ limits: memory.node('rests'), log: silentLog });
-    await shared.add(1, new Meter(createCell(allowance, true)));
-    for (let look = 0; look < 20; look++) await shared.look();
+    const allowance = { requestsPerMinute: 600, requestsPerMonth: 1_000 }; // half is granted at first
+    await (await started(memory.node('rests'), allowance)).look(20);
     assert.equal(memory.granted(1, memory.period).requests, 500);
   });
 
@@ -141,14 +151,9 @@ describe('a node of several', () => {
     // whether the account has its turn in the look that learns of the month, or not
     for (const accounts of [1, 40]) {
       const memory = new MemoryLimits();
-      const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMonth: 10_000 };
-      const start = async (name: string) => {
-        const shared = new SharedLimits({ limits: memory.node(name), log: silentLog });
-        const meters = Array.from({ length: accounts }, () => new Meter(createCell(allowance, true)));
-        await Promise.all(meters.map((meter, i) => shared.add(i, meter)));
-        return { shared, meters };
-      };
-      const [rests, uses] = [await start('rests'), await start('uses')];
+      const [rests, uses] = await Promise.all(
+        ['rests', 'uses'].map((name) => started(memory.node(name), { requestsPerMonth: 10_000 }, accounts)),
+      );
       let nowMs = 0;
       for (let looks = 0; looks < 80; looks++) {
         for (const meter of uses.meters) while (meter.enter(nowMs, 0).hasRequest);
@@ -156,10 +161,10 @@ describe('a node of several', () => {
         await uses.shared.look();
         await rests.shared.look();
       }
-      assert.deepEqual(new Set(rests.meters.map((meter) => meter.share().requestsGranted)), new Set([0]));
+      assert.deepEqual(rests.granted(), new Set([0]));
       memory.period = 202_612;
-      for (let look = 0; look < 3; look++) await rests.shared.look();
-      assert.deepEqual(new Set(rests.meters.map((meter) => meter.share().requestsGranted)), new Set([375]));
+      await rests.look(3);
+      assert.deepEqual(rests.granted(), new Set([375]));
     }
   });
 
@@ -167,51 +172,38 @@ describe('a node of several', () => {
     const ACCOUNTS = 192; // sixteen in each look, and all in twelve
     const allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth: 4 };
     const memory = new MemoryLimits();
-    const start = async (name: string) => {
-      const shared = new SharedLimits({ limits: memory.node(name), log: silentLog });
-      const meters = Array.from({ length: ACCOUNTS }, () => new Meter(createCell(allowance, true)));
-      await Promise.all(meters.map((meter, i) => shared.add(i, meter)));
-      return { shared, meter: meters[100] };
-    };
-    const [rests, other] = [await start('rests'), await start('other')];
-    assert.equal(rests.meter.share().requestsGranted, 2);
-    assert.ok(other.meter.enter(0, 0).hasRequest);
+    const rests = await started(memory.node('rests'), allowance, ACCOUNTS);
+    const other = await started(memory.node('other'), allowance, ACCOUNTS);
+    assert.equal(rests.meters[100].share().requestsGranted, 2);
+    assert.ok(other.meters[100].enter(0, 0).hasRequest);
     await other.shared.look();
-    assert.equal(memory.granted(100, memory.period).requests, 4);
-    for (let look = 0; look < 12; look++) await rests.shared.look();
-    assert.equal(rests.meter.share().requestsGranted, 0);
+    assert.equal(memory.granted(101, memory.period).requests, 4);
+    await rests.look(12);
+    assert.equal(rests.meters[100].share().requestsGranted, 0);
   });
 
   /** A node with one account of which all requests are granted; `during.call` runs while a call is under way. */
-  async function startAllGranted(): Promise<{
-    shared: SharedLimits;
-    meter: Meter;
-    during: { call: (() => void) | undefined };
-  }> {
-    const memory = new MemoryLimits();
-    const limits = memory.node('a');
+  async function startAllGranted() {
+    const limits = new MemoryLimits().node('a');
     const during: { call: (() => void) | undefined } = { call: undefined };
     const askLimits: Limits['askLimits'] = async (...call) => {
       const answer = await limits.askLimits(...call);
       during.call?.();
       return answer;
     };
-    const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
     const allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth: 1, creditsPerMonth: 100 };
-    const meter = new Meter(createCell(allowance, true));
-    await shared.add(1, meter);
-    return { shared, meter, during };
+    return { ...(await started({ askLimits }, allowance)), during };
   }
 
   it('keeps credits for whoever asked for them, though it looks while they are granted and before they are taken', async () => {
-    const { shared, meter, during } = await startAllGranted();
+    const { shared, meter, look, during } = await startAllGranted();
     const reservation = meter.enter(0, 0);
-    for (let look = 0; look < 3; look++) await shared.look();
+    await look(3);
     assert.ok(meter.isAllGranted);
     const looked: Promise<void>[] = [];
     during.call = () => {
       during.call = undefined;
-      for (let look = 0; look < 3; look++) looked.push(shared.look());
+      for (let times = 0; times < 3; times++) looked.push(shared.look());
     };
     await shared.ask(1, 40);
     assert.equal(meter.share().creditsGranted, 40);
@@ -239,9 +231,8 @@ describe('a node of several', () => {
       told.push(...asks.map(({ requestsGranted }) => requestsGranted));
       return { grants: [], nodes: 1, period: 0 };
     };
-    const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
-    void shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true)));
-    for (let look = 0; look < 20; look++) await shared.look();
+    const { shared, look } = await started({ askLimits });
+    await look(20);
     isAway = false;
     await shared.look();
     assert.deepEqual(told, [0]);
@@ -266,14 +257,9 @@ describe('a node of several', () => {
   });
 
   it('does not ask the ledger at its end when it has nothing to give back', async () => {
-    let calls = 0;
-    const askLimits = async () => {
-      calls++;
-      return { grants: [], nodes: 1, period: 0 };
-    };
-    const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
-    await shared.close();
-    assert.equal(calls, 0);
+    const { noted, ...limits } = counting(new MemoryLimits().node('a'));
+    await (await started(limits, {}, 0)).shared.close();
+    assert.equal(noted.calls, 0);
   });
 });
 

@@ -154,52 +154,35 @@ suite('claimed blocks in the data folder', () => {
     assert.equal(findable(path, blocks(1)), 1, 'the search finds what is there');
   });
 
-  test('whoever has the whole folder after a claim cannot open what was claimed', async (t) => {
-    const path = temporaryFolder(t);
-    const stolen = temporaryFolder(t);
-    const ledger = await openTestLedger(path);
-    await addReleased(ledger, lot(1), blocks(1));
-    await ledger.claimBlocks('pure', 1);
-    const sealedBefore = readFileSync(join(path, 'data.mdb'));
-    await ledger.claimBlocks('pure', 2);
-    cpSync(path, stolen, { recursive: true, filter: (name) => !name.endsWith('.sock') });
-    await ledger.close();
-    const thief = openKeys(t, join(stolen, 'block-keys'), 1);
-    // Ordinals 1 to 4 are the pure blocks, of which the fourth is unclaimed, 5 to 8 the seeds.
-    assert.equal(thief.oldest('pure'), 4);
-    assert.equal(thief.oldest('seed'), 5);
-    // Put back as it was, sealed bytes and all, the older data file gives only what was never given.
-    writeFileSync(join(stolen, 'data.mdb'), sealedBefore);
-    const rolledBack = await openTestLedger(stolen);
-    assert.deepEqual(
-      (await rolledBack.claimBlocks('pure', 9)).map(({ bytes }) => bytes),
-      [blocks(1)[7].bytes],
-    );
-    await closeSound(rolledBack);
-  });
-
-  test('whoever has the blocks of a pending lot and the folder after a claim opens none of what was claimed', async (t) => {
-    const path = temporaryFolder(t);
-    const stolen = temporaryFolder(t);
-    const ledger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
-    assert.equal(findable(path, blocks(1)), 0, 'it is sealed');
-    const pending = readFileSync(join(path, 'data.mdb'));
-    await release(ledger, lot(1).id);
-    await ledger.claimBlocks('pure', 1);
-    cpSync(path, stolen, { recursive: true, filter: (name) => !name.endsWith('.sock') });
-    await ledger.close();
-    writeFileSync(join(stolen, 'data.mdb'), pending);
-    const rolledBack = await openTestLedger(stolen);
-    await release(rolledBack, lot(1).id);
-    assert.deepEqual(
-      (await rolledBack.claimBlocks('pure', 9)).map(({ bytes }) => bytes),
-      blocks(1)
-        .slice(5)
-        .map(({ bytes }) => bytes),
-    );
-    await closeSound(rolledBack);
-  });
+  for (const isPending of [false, true])
+    test(`whoever has the blocks ${isPending ? 'of a pending lot' : 'after a claim'} and the folder after the next opens none that was claimed`, async (t) => {
+      const [path, stolen] = [temporaryFolder(t), temporaryFolder(t)];
+      const ledger = await openTestLedger(path);
+      await ledger.addLot(lot(1), blocks(1));
+      if (!isPending) {
+        await release(ledger, lot(1).id);
+        await ledger.claimBlocks('pure', 1);
+      }
+      const sealedBefore = readFileSync(join(path, 'data.mdb'));
+      if (isPending) await release(ledger, lot(1).id);
+      await ledger.claimBlocks('pure', 2);
+      cpSync(path, stolen, { recursive: true, filter: (name) => !name.endsWith('.sock') });
+      await ledger.close();
+      const claimed = isPending ? 2 : 3;
+      const thief = openKeys(t, join(stolen, 'block-keys'), 1);
+      assert.deepEqual([thief.oldest('pure'), thief.oldest('seed')], [claimed + 1, 5]);
+      // put back as it was, sealed bytes and all, the older data file gives only what was never given
+      writeFileSync(join(stolen, 'data.mdb'), sealedBefore);
+      const rolledBack = await openTestLedger(stolen);
+      await release(rolledBack, lot(1).id);
+      assert.deepEqual(
+        (await rolledBack.claimBlocks('pure', 9)).map(({ bytes }) => bytes),
+        blocks(1)
+          .slice(4 + claimed)
+          .map(({ bytes }) => bytes),
+      );
+      await closeSound(rolledBack);
+    });
 
   test('a pending lot goes on after a restart, and its keys go when it is withdrawn', async (t) => {
     const path = temporaryFolder(t);

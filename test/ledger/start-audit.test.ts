@@ -8,7 +8,6 @@ import { auditInChild } from '../../src/ledger/lmdb/audit-child.ts';
 import type { FolderAudit } from '../../src/ledger/lmdb/start-audit.ts';
 import { damageContent, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, entry, filledSegment } from '../support/ledger-records.ts';
-import { TestServer } from '../support/server.ts';
 
 /** More than one slice of the audit reads, so that a start which does not wait goes on before the audit is complete. */
 const SEGMENTS = 3_000;
@@ -51,33 +50,6 @@ async function failureOf(opening: ReturnType<typeof openTestLedger>): Promise<st
 }
 
 suite('the audit after an unclean stop', () => {
-  test('a service killed with SIGKILL audits a sound ledger, and refuses one whose pages were overwritten', async (t) => {
-    const first = TestServer.spawnFor(t, {});
-    await first.ready();
-    const { key } = await first.account('pro');
-    const answer = await first.get('/bytes?count=64&entropy_mode=pure', { authorization: `Bearer ${key}` });
-    assert.equal(answer.status, 200, await answer.text());
-    const requestId = Buffer.from(answer.headers.get('x-request-id')!.replaceAll('-', ''), 'hex');
-    assert.equal(requestId.length, 16);
-    await first.kill('SIGKILL');
-    const sound = await TestServer.spawnFor(t, {}, first.dataDir).ready();
-    assert.match(sound.output(), /the last stop was unclean; auditing the ledger/);
-    assert.match(sound.output(), /the audit found the ledger sound/);
-    await sound.kill('SIGKILL');
-    const ledgerPath = join(first.dataDir, 'ledger');
-    assert.equal(journalsOf(ledgerPath).length, 2);
-    // the second service stored what the first left in its journal before it was ready
-    damageContent(join(ledgerPath, 'data.mdb'), requestId);
-    for (let start = 1; start <= 2; start++) {
-      const next = TestServer.spawnFor(t, {}, first.dataDir);
-      assert.equal(await next.ended, 1);
-      assert.match(
-        next.output(),
-        /the ledger in \S+ is damaged: .*restore a backup with `qrn ledger restore`/,
-      );
-    }
-  });
-
   test('a page that LMDB cannot follow refuses every start in a sentence, and ends no start by a signal', async (t) => {
     const path = temporaryFolder(t);
     await closedLedger(path);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { TestServer } from '../support/server.ts';
@@ -36,18 +36,6 @@ suite('a real service', () => {
     await askedUntilEnd(server, key);
     assert.equal(await server.ended, 1);
     assert.match(server.output(), /for 10 s no certificate could be logged .*keys, then start again/);
-  });
-
-  test('does not start on a journal that was cut to nothing, and does once the folder is taken as it lies', async (t) => {
-    const { server, ledgerPath } = await servedOnce(t);
-    await server.kill('SIGKILL');
-    const journal = join(ledgerPath, journalOf(ledgerPath));
-    truncateSync(journal);
-    const next = TestServer.spawnFor(t, {}, server.dataDir);
-    assert.equal(await next.ended, 1);
-    assert.ok(next.output().includes(`${journal} is not as start `));
-    await server.qrn('ledger', 'restore', ledgerPath, '--yes');
-    await (await TestServer.spawnFor(t, {}, server.dataDir).ready()).kill('SIGKILL');
   });
 
   test('does not make another keys/stored-answers while the ledger keeps answers under the one that is gone', async (t) => {

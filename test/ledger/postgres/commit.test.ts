@@ -61,26 +61,6 @@ for (const lost of ['request', 'reply'] as const) {
   }
 }
 
-test('a reply that is lost at every place of a longer commit leaves each segment stored once', async (t) => {
-  const url = await emptiedDatabase(t);
-  const link = await Link.openFor(t, socketOf(url));
-  const commitUrl = `postgres://qrn@127.0.0.1:${link.port}/${databaseOf(url)}`;
-  const { books } = await openBooks(t, url, { commitUrl });
-  await books.commit([filledSegment(1, 1)], []);
-  for (let sequence = 2; sequence <= 5; sequence++) {
-    const commits = [0, 1, 2].map((i) =>
-      books.commit([segment(sequence * 10 + i, [entry(sequence * 10 + i, { label: LABEL })])], []),
-    );
-    link.loseNext(sequence % 2 === 0 ? 'reply' : 'request');
-    await Promise.all(commits);
-  }
-  assert.equal(link.losses, 4);
-  const [{ requests }] = await books.usage(1, TODAY);
-  assert.equal(requests, 13);
-  const { series } = await books.seriesPage('lottery', { series: undefined, from: 1, limit: 9 });
-  assert.deepEqual(series, [{ id: LABEL.series, count: 12 }]);
-});
-
 test('a fenced node commits nothing more and stops with the reason', async (t) => {
   const url = await emptiedDatabase(t);
   const { books, commits, database } = await openBooks(t, url);
