@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
-import { OverloadedFront, turn } from '../overload/stack.ts';
+import { OverloadedFront, type Reply, turn } from '../overload/stack.ts';
 
 /** The life of an answer, behind a real socket and over a ledger in memory. */
 describe('an answer', () => {
@@ -59,18 +59,24 @@ describe('an answer', () => {
     const { sink, workers } = front;
     const commit = sink.commit.bind(sink);
     const stored = Promise.withResolvers<void>();
-    let isStoring = false;
+    let storing = 0;
     t.mock.method(sink, 'commit', async (...given: Parameters<typeof commit>) => {
-      isStoring ||= given[1].length > 0;
-      if (given[1].length > 0) await stored.promise;
+      if (given[1].length > 0) {
+        storing++;
+        await stored.promise;
+      }
       return commit(...given);
     });
-    const large = front.batch(key, { type: 'uuid', count: 5_000 }, { 'idempotency-key': 'large' });
-    while (workers.held === 0) await turn();
-    workers.release();
-    while (!isStoring) await turn();
+    const large: Promise<Reply>[] = [];
+    // as many as a committer has under way at a time
+    for (const name of ['one', 'two']) {
+      large.push(front.batch(key, { type: 'uuid', count: 5_000 }, { 'idempotency-key': name }));
+      while (workers.held === 0) await turn();
+      workers.release();
+      while (storing < large.length) await turn();
+    }
     assert.equal((await front.get(key, '/integers?count=2')).status, 200);
     stored.resolve();
-    assert.equal((await large).status, 200);
+    for (const { status } of await Promise.all(large)) assert.equal(status, 200);
   });
 });
