@@ -380,6 +380,20 @@ function wireContract(engine: EngineName): void {
       assert.deepEqual([found.contentType, found.accessControlRequestMethod], ['x/y', 'GET']);
     });
 
+    it('that a proxy adds say that a request is not from this machine, and no others of their length do', async () => {
+      const { front: other } = await frontWith((exchange) =>
+        sendLater(exchange, PLAIN_HEAD, Buffer.from(String(exchange.isFromThisMachine))),
+      );
+      const isLocal = async (name: string) =>
+        (await replyTo(other, `GET /x HTTP/1.1\r\n${HOST}${name}: a\r\n\r\n`)).body;
+      const forwarded = ['For', 'Host', 'Port', 'Proto'].map((each) => `X-Forwarded-${each}`);
+      for (const name of ['Via', 'Forwarded', 'X-Real-IP', ...forwarded]) {
+        assert.equal(await isLocal(name), 'false', name);
+        assert.equal(await isLocal(`${name.slice(0, -1)}_`), 'true', name);
+      }
+      await other.drain(0);
+    });
+
     it('that W3C Trace Context has sent twice count as absent', async () => {
       const { front: other } = await frontWith((exchange) =>
         sendLater(exchange, PLAIN_HEAD, Buffer.from(exchange.traceparent)),
