@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { STORED_HEAD_BYTES_MAX } from '../../src/answer/idempotency.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { UnknownOutcome } from '../../src/ledger/linked-sink.ts';
 import { OverloadedFront, type Reply, turn } from '../overload/stack.ts';
 
 /** The life of an answer, behind a real socket and over a ledger in memory. */
@@ -78,5 +80,49 @@ describe('an answer', () => {
     assert.equal((await front.get(key, '/integers?count=2')).status, 200);
     stored.resolve();
     for (const { status } of await Promise.all(large)) assert.equal(status, 200);
+  });
+
+  it('that is large counts in memory with what it is made in, and once more where it is kept', async () => {
+    const { workers, stack } = front;
+    const heldBy = async (headers: Record<string, string>) => {
+      const reply = front.batch(key, { type: 'uuid', count: 5_000 }, headers);
+      while (workers.held === 0) await turn();
+      const bytes = stack.memory.total;
+      workers.release();
+      assert.equal((await reply).status, 200);
+      while (stack.memory.total > 0) await turn();
+      return bytes;
+    };
+    const json = await heldBy({});
+    assert.equal(json, 5_000 * 39 + 2);
+    assert.equal(await heldBy({ 'idempotency-key': 'held' }), 2 * json + STORED_HEAD_BYTES_MAX);
+    assert.ok((await heldBy({ accept: 'application/msgpack' })) > 1.9 * json);
+  });
+
+  it('whose fate is not known keeps its key and its price until it is', async (t) => {
+    const { sink } = front;
+    const commit = sink.commit.bind(sink);
+    const path = '/bytes?count=4&entropy_mode=pure';
+    const remaining = async () => (await front.get(key, path)).body.quantum_credits?.remaining ?? 0;
+    for (const isStored of [true, false]) {
+      const before = await remaining();
+      const fate = Promise.withResolvers<void>();
+      const mocked = t.mock.method(sink, 'commit', async (...given: Parameters<typeof commit>) => {
+        if (isStored) await commit(...given);
+        throw new UnknownOutcome(fate.promise);
+      });
+      const ask = () => front.get(key, path, { 'idempotency-key': `unknown ${isStored}`.replace(' ', '-') });
+      assert.equal((await ask()).body.error?.code, 'storage_unavailable');
+      mocked.mock.restore();
+      const again = await ask();
+      if (isStored) assert.equal(again.status, 200, 'it is there, and is given again');
+      else assert.equal(again.body.error?.code, 'idempotency_in_flight');
+      assert.equal(await remaining(), before - 8);
+      if (isStored) fate.resolve();
+      else fate.reject(new Error('it was never stored'));
+      await turn();
+      assert.equal((await ask()).status, 200);
+      assert.equal(await remaining(), before - 12, 'it is paid for once');
+    }
   });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import { checkFinding, type Finding, type FindingKind } from '../../src/certificate/finding.ts';
 import { type FollowState, pollLog } from '../../src/certificate/follow.ts';
-import { LogDoubt, LogUnavailable, type ReadPath } from '../../src/certificate/log-source.ts';
+import { LogDoubt, LogSource, LogUnavailable, type ReadPath } from '../../src/certificate/log-source.ts';
 import { signCheckpoint } from '../../src/certificate/log-state.ts';
 import { readCheckpoint, readSigned } from '../../src/certificate/signed-checkpoint.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
@@ -371,6 +371,28 @@ describe('a monitor of a log', () => {
     service.world.clock.advance(-700_000);
     await assert.rejects(poll(service, state), /compare the clocks/);
   });
+});
+
+it('asks for tiles by the names of c2sp.org/tlog-tiles, and takes nothing else for JSON than an object', async () => {
+  const paths: string[] = [];
+  let answer: Uint8Array = new Uint8Array(256 * 32);
+  const source = new LogSource(async (path) => {
+    paths.push(path);
+    return answer;
+  });
+  for (const index of [7, 1_234, 1_234_567]) await source.nodeReader(256 * 2_000_000)(0, 256 * index);
+  await source.nodeReader(256 * 256 * 3)(8, 256);
+  await assert.rejects(source.nodeReader(5)(0, 4), LogUnavailable, 'it has more than it should');
+  const names = ['0/007', '0/x001/234', '0/x001/x234/567', '1/001', '0/000.p/5'];
+  assert.deepEqual(
+    paths,
+    names.map((name) => `/log/tile/${name}`),
+  );
+  assert.equal(source.tilesRead, 4);
+  for (const text of ['[]', 'null', '7', '{']) {
+    answer = Buffer.from(text);
+    await assert.rejects(source.json('/log/leaves'), LogUnavailable, text);
+  }
 });
 
 describe('a finding that somebody made up', () => {
