@@ -43,7 +43,7 @@ const MESSAGES = {
       'Give beacon as an object of chain, a chain that the service knows, and round, a whole number from 1.',
     beacon_round_past: 'Give a round of the beacon that is due in 10 seconds or later.',
     invalid_reveal_at:
-      'Give reveal_at as a time of ISO 8601 in UTC, such as 2026-12-24T18:00:00Z, at most 366 days ahead.',
+      'Give reveal_at as a time of ISO 8601 in UTC, such as 2027-03-20T18:00:00Z, at most 366 days ahead.',
     invalid_idempotency_key: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.',
     duplicate_parameter: 'Give each parameter once.',
     unknown_parameter:

@@ -19,3 +19,16 @@ export function grouped(count: number): string {
 export function utcTime(at: string | number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
+
+const UNITS: readonly (readonly [unit: string, ms: number])[] = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['seconds', 1_000],
+];
+
+/** In whole units of the largest that it has twice; never more than it is. */
+export function durationText(ms: number): string {
+  const [unit, size] = UNITS.find((each) => ms >= 2 * each[1]) ?? ['ms', 1];
+  return `${Math.floor(ms / size)} ${unit}`;
+}

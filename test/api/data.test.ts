@@ -30,14 +30,9 @@ function assertEnvelope(body: Answer, headers: Headers, mode: string): void {
   const { data, metadata, meta, quantum_credits: credits } = body;
   assert.equal(data.metadata.entropy_mode, mode);
   assert.equal(headers.get('x-entropy-mode'), mode);
-  assert.match(String(metadata['request_id']), /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
-  assert.match(String(metadata['certificate_id']), /^cert_[0-9a-hjkmnp-tv-z]{26}$/);
-  assert.match(String(metadata['certificate_salt']), /^[0-9a-f]{64}$/);
   assert.equal(metadata['verify_url'], `${server.origin}/verify/${metadata['certificate_id']}`);
   assert.match(String(metadata['timestamp']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  assert.match(meta.request_id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(headers.get('x-request-id'), meta.request_id);
-  assert.ok(Number.isInteger(meta.duration_ms));
   assert.equal(headers.get('x-lang-circuit'), metadata['lang_circuit']);
   assert.equal(headers.get('x-lang-version'), metadata['lang_version']);
   assert.equal(headers.get('x-quantum-backend'), metadata['quantum_backend']);

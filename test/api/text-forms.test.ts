@@ -97,13 +97,11 @@ describe('values as text', () => {
     for (const each of [json, quote]) await each.arrayBuffer();
   });
 
-  it('are refused where a line would not be a value, and where nothing is acceptable', async () => {
+  it('are refused where a line would not be a value', async () => {
     const broken = '/shuffle?items=a%0Ab,c';
     assert.equal(await refusalOf(server.get(`${broken}&format=plain`)), '400 invalid_format');
     assert.equal(await refusalOf(server.get(broken, { accept: 'text/plain' })), '406 not_acceptable');
     assert.equal((await server.get(`${broken}&format=csv`)).status, 200);
     assert.equal(await refusalOf(server.get('/uuid?format=xml')), '400 invalid_format');
-    assert.equal(await refusalOf(server.get('/uuid', { accept: 'image/png' })), '406 not_acceptable');
-    assert.equal(await refusalOf(server.get('/uuid', { accept: 'text/html' })), '406 not_acceptable');
   });
 });

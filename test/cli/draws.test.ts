@@ -187,7 +187,7 @@ describe('qrn draws', () => {
       [['create', ...purpose, '--request', '{'], 2, /--request is a JSON object such as /],
       [['create', ...purpose, '--winners', '1'], 2, /--winners needs --list, or --list-sha256 with --size/],
       [['create', ...RAFFLE, '--size', '4'], 2, /--list-sha256 and --size go together/],
-      [['create', ...RAFFLE, '--beacon', 'quicknet'], 2, /--beacon is CHAIN:ROUND such as quicknet:26000000/],
+      [['create', ...RAFFLE, '--beacon', 'quicknet'], 2, /--beacon is CHAIN:ROUND such as quicknet:37587412/],
       [['create', ...RAFFLE, '--nonce', 'xy'], 2, /--nonce is 1 to 64 bytes in hex/],
       [['create', ...RAFFLE, '--at', 'soon'], 2, /--at is a time such as /],
       [['create', ...purpose, '--winners', '1', '--list', latin], 1, /the list \S+ is not UTF-8/],

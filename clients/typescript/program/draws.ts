@@ -44,7 +44,7 @@ const nonceBytes: Reader<Uint8Array> = {
 };
 
 const beaconRound: Reader<NonNullable<DrawCreation['beacon']>> = {
-  what: 'CHAIN:ROUND such as quicknet:26000000',
+  what: 'CHAIN:ROUND such as quicknet:37587412',
   read: (text) => {
     const [, chain, round] = /^([^:]+):([1-9]\d{0,14})$/.exec(text) ?? [];
     return chain === undefined ? undefined : { chain, round: Number(round) };

@@ -1,5 +1,5 @@
 import type { CertificateDocument } from '../../certificate/document.ts';
-import { grouped, rounded } from '../../core/figures.ts';
+import { durationText, grouped, rounded } from '../../core/figures.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { html, type Markup, time } from './layout.ts';
 import { plot } from './plots.ts';
@@ -56,19 +56,6 @@ export function timeLine({ certificate, lots, revocation }: CertificateDocument)
     return html`<li><strong>${what}</strong>${passed}${time(at)}</li>`;
   });
   return html`<ol class="steps">${items}</ol>`;
-}
-
-const UNITS: readonly (readonly [unit: string, ms: number])[] = [
-  ['days', 86_400_000],
-  ['hours', 3_600_000],
-  ['minutes', 60_000],
-  ['seconds', 1_000],
-];
-
-/** In the largest unit that it has twice. */
-function durationText(ms: number): string {
-  const found = UNITS.find(([, size]) => ms >= 2 * size);
-  return found === undefined ? `${ms} ms` : `${Math.round(ms / found[1])} ${found[0]}`;
 }
 
 /** What each step claims, in one sentence for people; docs/evidence.md has the bounds and their assumptions. */

@@ -1,4 +1,4 @@
-import { grouped } from '../../core/figures.ts';
+import { durationText, grouped } from '../../core/figures.ts';
 import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
@@ -205,9 +205,7 @@ function milliseconds(ms: number): string {
 /** How long a stock lasts without new lots; nothing for one that nobody draws on. */
 function lasting(seconds: number | null): string {
   if (seconds === null) return '';
-  const [size, unit] =
-    seconds >= 172_800 ? [86_400, 'days'] : seconds >= 7_200 ? [3_600, 'hours'] : [60, 'minutes'];
-  return `, enough for ${Math.floor(seconds / size)} ${unit} without new lots`;
+  return `, enough for ${durationText(1_000 * seconds)} without new lots`;
 }
 
 const MEBIBYTE = 2 ** 20;

@@ -86,7 +86,7 @@ describe('the status page', () => {
     const half = sourceOf({ state: 'closed' }, { name: 'second' });
     assert.match(half, /<code>pure<\/code><\/dt>\s*<dd><strong class="tone good">Served/);
     assert.match(closed, /<code>pure<\/code><\/dt>\s*<dd><strong class="tone bad">Not served/);
-    assert.match(pageOf({ pure: { ...FACTS.pure, secondsLeft: 119 } }), /enough for 1 minutes/);
+    assert.match(pageOf({ pure: { ...FACTS.pure, secondsLeft: 119 } }), /enough for 119 seconds/);
     assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB on hand, enough/);
   });
 
