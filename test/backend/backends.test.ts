@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BACKENDS, backendOfType, SOURCE_PRESETS } from '../../src/backend/backends.ts';
+import { BACKENDS, backendOfType } from '../../src/backend/backends.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { verify } from '../support/source-parts.ts';
 
@@ -26,10 +26,4 @@ test('what needs no option is made of its defaults, under the name that it is gi
     ['lab', 'simulator-statevector', 'system'],
   );
   assert.equal(made('system').name, 'lab');
-});
-
-test('every preset names a backend that exists', () => {
-  for (const [name, { type }] of SOURCE_PRESETS) assert.ok(backendOfType(type), name);
-  assert.deepEqual(SOURCE_PRESETS.get('anu'), { type: 'qrng-http', options: { preset: 'anu' } });
-  assert.deepEqual(SOURCE_PRESETS.get('simulator'), { type: 'simulator', options: {} });
 });

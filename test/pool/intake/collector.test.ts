@@ -422,10 +422,11 @@ describe('a job', () => {
   it('does not count it as a failure of the source when the provider cannot be told that a job is over', async (t) => {
     const jobs = new JobDouble();
     jobs.failures.set('forget', [new TypeError('a bug')]);
-    const { time, collector, log } = collecting(t, jobs, { pureBytesHigh: 1 });
+    const { time, collector, ledger, log } = collecting(t, jobs, { pureBytesHigh: 1 });
     await time.pass(1_000);
     assert.deepEqual(log.reasons(), [['a bug', 'a job was not brought to its end']]);
     assert.equal(collector.status().state, 'ok');
+    assert.equal((await ledger.openJobs(jobs.name))[0].state, 'stored');
   });
 });
 

@@ -383,15 +383,6 @@ describe('raw results that the provider does not delete', () => {
     assert.deepEqual(time.passed, [10_000]);
     assert.equal((await open()).length, 1);
   });
-
-  it('reports a bug of the backend, and keeps the lot', async () => {
-    const provider = new JobDouble();
-    provider.failures.set('forget', [new TypeError('a bug')]);
-    const { ledger, service, open } = world(provider);
-    await assert.rejects(service().readLot(), TypeError);
-    assert.equal((await ledger.lots(9)).length, 1);
-    assert.equal((await open())[0].state, 'stored');
-  });
 });
 
 describe('a store that fails', () => {
