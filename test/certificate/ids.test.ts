@@ -107,5 +107,33 @@ describe('CertificateIds', () => {
   it('refuses keys and places that do not fit their widths', () => {
     assert.throws(() => new CertificateIds(new Uint8Array(16)), RangeError);
     assert.throws(() => new CertificateIds(KEY, [{ number: 65_536, firstSegment: 0 }]), InvariantError);
+    const [segmentMax, indexMax] = [2 ** 48 - 1, 2 ** 32 - 1];
+    for (const [segment, from, count] of [
+      [segmentMax + 1, 0, 1],
+      [-1, 0, 1],
+      [0.5, 0, 1],
+      [1, indexMax + 1, 0],
+      [1, -1, 1],
+      [1, indexMax, 2],
+      [1, 0, -1],
+    ])
+      assert.throws(() => ids.blocks(segment, from, count), InvariantError, `${segment} ${from} ${count}`);
+    assert.equal(ids.blocks(segmentMax, indexMax - 1, 2).length, 32);
+  });
+
+  it('has the number of the newest incarnation that a segment is of', () => {
+    const all = [0, 3, 9].map((number, i) => ({ number, firstSegment: 100 * i }));
+    const of = new CertificateIds(KEY, all);
+    for (const [segment, number] of [
+      [0, 0],
+      [99, 0],
+      [100, 3],
+      [199, 3],
+      [200, 9],
+    ]) {
+      const own = new CertificateIds(KEY, [{ number, firstSegment: 0 }]);
+      assert.equal(of.textOf(segment, 1), own.textOf(segment, 1));
+      assert.deepEqual(of.placeOf(own.textOf(segment, 1)), { segment, index: 1 });
+    }
   });
 });

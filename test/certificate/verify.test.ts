@@ -2,6 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import {
+  canonical,
+  listAt,
+  member,
+  parsedObject,
+  printable,
+  show,
+  timeOf,
+  timeText,
+} from '../../src/certificate/members.ts';
 import { fieldsOf, responseOfFields } from '../../src/certificate/octet-answer.ts';
 import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
 import { mayTakeMore } from '../../src/certificate/verify-values.ts';
@@ -183,6 +193,39 @@ describe('what cannot be read', () => {
         assert.ok(!verification.ok, `${what} ${typeof each}`);
       }
     }
+  });
+
+  it('is told in words, each in one line without what a terminal obeys', () => {
+    const shown: [value: unknown, words: string][] = [
+      [undefined, 'nothing'],
+      [null, 'null'],
+      [[], 'a list'],
+      [{}, 'an object'],
+      ['a"b', '"a\\"b"'],
+      [7, '7'],
+      [false, 'false'],
+    ];
+    for (const [value, words] of shown) assert.equal(show(value), words);
+    assert.equal(printable('a\u001b[2J\u202eb\u2028c\nd'), 'a\\u{1b}[2J\\u{202e}b\\u{2028}c\\u{a}d');
+    assert.equal(timeText(1), '1970-01-01T00:00:01.000Z');
+    assert.equal(timeText(9e15), '9000000000000000 s after 1970');
+    assert.equal(timeOf('2026-11-30T23:59:59.999Z'), Date.UTC(2026, 10, 30, 23, 59, 59, 999));
+    for (const none of ['2026-11-31T00:00:00.000Z', '2026-11-30T24:00:00.000Z', '2026-11-30', 'x', 5, null])
+      assert.equal(timeOf(none), Number.NaN, String(none));
+    assert.deepEqual(parsedObject('{"a":1}'), { a: 1 });
+    for (const none of ['[]', '7', 'x', 7, undefined]) assert.equal(parsedObject(none), undefined);
+    const nested = { a: { b: [1] }, text: 'x' };
+    assert.deepEqual(
+      [member(nested, 'a', 'b'), listAt(nested, 'a', 'b'), listAt(nested, 'a')],
+      [[1], [1], []],
+    );
+    assert.deepEqual(
+      [member(nested, 'toString'), member(null, 'a'), member(nested)],
+      [undefined, undefined, nested],
+    );
+    assert.equal(canonical({ b: [true, null, 'x'], a: 1 }), '{"a":1,"b":[true,null,"x"]}');
+    for (const none of [Number.NaN, ['\ud800'], { '\ud800': 1 }, 10n, { a: undefined }])
+      assert.equal(canonical(none), undefined);
   });
 
   it('is refused without an exception, whatever JSON it is', async () => {
