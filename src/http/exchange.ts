@@ -219,11 +219,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     return this.pipeline.fair.inTurn(this.owner, work);
   }
 
-  /** The request has entered the pipeline. */
-  get hasBegun(): boolean {
-    return this.#pipeline !== undefined;
-  }
-
   /** The request enters the pipeline; only the first call counts. */
   begin(pipeline: Pipeline): void {
     if (this.#pipeline !== undefined) return;

@@ -54,6 +54,14 @@ function replyContract(engine: EngineName): void {
       }
       assert.equal((await replyTo(front, getOf('/fine'))).status, 200);
     });
+
+    if (engine === 'uws')
+      it('is also to answer while the engine reads: what follows in the same bytes would be the next request', async () => {
+        const { front, log } = await startOn(engine, (exchange) => exchange.send(PLAIN_HEAD, OK));
+        for (const pieces of [GET, 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab'])
+          assert.deepEqual(await talk(front.port, pieces), { replies: [], closed: true, rest: '' });
+        assert.equal(log.lines.length, 2);
+      });
   });
 
   describe('a field that would break out of its line', () => {
