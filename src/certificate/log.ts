@@ -84,17 +84,14 @@ export interface CertificateLogOptions {
   readonly isWitnessed?: boolean;
   /** Signs nothing and stores nothing. */
   readonly readOnly?: true;
-  /** See BATCH_LEAVES, which it is by default. */
-  readonly batchLeaves?: number;
 }
 
 /**
- * A batch takes whole segments until it has this many leaves: 16 ms at 4 µs a leaf, tree and tiles too, with turns of the loop
- * between. Its two signatures, its anchor and its transaction take 2 ms more, however many leaves it has.
+ * A batch takes whole segments until it has this many leaves: 32 ms at 4 µs a leaf, tree and tiles too, with turns of the loop
+ * between. Its two signatures, its anchor and its transaction take 2 ms more, however many leaves it has, and on another
+ * machine a dozen round trips. A front answers fewer between two batches, so none is read back from the store.
  */
-export const BATCH_LEAVES = 4_096;
-/** The same for a store on another machine: a batch costs a dozen round trips. */
-export const REMOTE_BATCH_LEAVES = 16_384;
+export const BATCH_LEAVES = 8_192;
 /** Leaves that are hashed before the loop has a turn: commits do not wait for a whole batch. */
 const LEAVES_PER_TURN = 1_024;
 /** Proofs of lots that are kept, some 2 KB each. */
@@ -107,8 +104,6 @@ const DRAW_LEAVES_PER_BATCH = 256;
 const STATEMENT_INTERVAL_S = 3_600;
 
 export class CertificateLog {
-  /** A call of `seal` that logs fewer leaves has left none behind. */
-  readonly batchLeaves: number;
   readonly #options: CertificateLogOptions;
   readonly #store: CertificateLogOptions['store'];
   readonly #earlier: readonly LogStore[];
@@ -128,7 +123,6 @@ export class CertificateLog {
     this.#options = options;
     this.#store = options.store;
     this.#earlier = (options.earlier ?? []).toReversed();
-    this.batchLeaves = options.batchLeaves ?? BATCH_LEAVES;
     this.#hasher = new LeafHasher(options.ids);
     this.lots = new CertifiedLots(options.store);
     this.#state = state;
@@ -185,7 +179,7 @@ export class CertificateLog {
 
   /**
    * Logs a batch of what is committed and not logged yet; gives the number of leaves, 0 when there is nothing
-   * to do. Calls run one after the other. Rejects when the store does; calling again then goes on from what is stored.
+   * to do. When they are fewer than BATCH_LEAVES none was left behind. Calls run one after the other. Rejects when the store does; calling again then goes on from what is stored.
    */
   seal(): Promise<number> {
     return this.#inTurn(() => this.#sealBatch());
@@ -332,7 +326,7 @@ export class CertificateLog {
     const waiting = await this.#store.drawLeaves(DRAW_LEAVES_PER_BATCH);
     // a crash between a batch and what follows it leaves logged ones behind
     const draws = await withoutLeaf(this.#store, waiting, drawLeafKey);
-    const segments = await this.#store.unsealed(this.batchLeaves);
+    const segments = await this.#store.unsealed(BATCH_LEAVES);
     let leaves = 0;
     if (segments.length + revocations.length + lots.length + draws.length > 0) {
       const { state, records } = await this.#append(lots, segments, revocations, draws);

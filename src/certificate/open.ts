@@ -23,7 +23,7 @@ import {
   writeIncarnations,
 } from './incarnation.ts';
 import { keysDocument } from './keys-document.ts';
-import { CertificateLog, REMOTE_BATCH_LEAVES } from './log.ts';
+import { CertificateLog } from './log.ts';
 import { CertificateLogError, readVouchers, storedStateOf } from './log-state.ts';
 import { type ReleasePolicy, UnseenLots } from './unseen-lots.ts';
 
@@ -89,7 +89,6 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     keys,
     clock,
     isWitnessed: witnesses !== undefined,
-    ...(isShared ? { batchLeaves: REMOTE_BATCH_LEAVES } : {}),
     ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
   });
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);

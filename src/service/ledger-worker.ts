@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { Cosigning, type CosigningOptions } from '../certificate/cosigning.ts';
-import type { CertificateLog } from '../certificate/log.ts';
+import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
 import { messageOf } from '../core/assert.ts';
@@ -153,7 +153,9 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
   const { witnesses: asked, witnessQuorum: quorum } = data;
   const cosigning =
-    opened.log && witnesses && new Cosigning({ log: opened.log, witnesses: asked, quorum, clock, report: log });
+    opened.log &&
+    witnesses &&
+    new Cosigning({ log: opened.log, witnesses: asked, quorum, clock, report: log });
   const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
   for (const ports of data.callers) serveFront(ports, served, witnessed, lookUps);
   const stopping = new AbortController();
@@ -253,8 +255,7 @@ async function keepSealing(
       );
     }
     // an abort ends the wait early, as intended
-    if (sealed < certificateLog.batchLeaves)
-      await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    if (sealed < BATCH_LEAVES) await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
     else await new Promise((resolve) => setImmediate(resolve));
   }
 }

@@ -73,7 +73,7 @@ suite('the scrub', () => {
     for (const table of tables.all.values()) {
       for (const record of table.checked(snapshot)) {
         stored++;
-        cost += Math.max(record.bytes, 512);
+        cost += Math.max(record.bytes, 2_048);
       }
     }
     snapshot.done();

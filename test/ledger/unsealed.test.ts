@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { booksIn } from '../../src/ledger/domain/books.ts';
 import { tx } from '../../src/ledger/store.ts';
 import { SEGMENT_TIMES, SEGMENTS, UNSEALED } from '../../src/ledger/tables.ts';
-import { entry, NOON_MS, segment } from '../support/ledger-records.ts';
+import { entry, filledSegment, NOON_MS, segment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 
@@ -29,4 +29,15 @@ test('what a failover took back is in no counter, though this process had read i
   await books.unsealed(100); // as whoever seals reads what is signed
   await books.putLog([STATE], { key: STATE.key, expected: undefined, sealed: [1] });
   assert.deepEqual(await credits(), [2]);
+});
+
+test('a seal that is behind gets the oldest segments, as many as it asked for, and then the rest', async () => {
+  const books = booksIn(new MemoryStore(), new ManualClock(NOON_MS), { number: 1, epoch: 1 });
+  const all = Array.from({ length: 1_100 }, (_, i) => filledSegment(i + 1, 1));
+  await books.commit(all, []);
+  const sequences = async (certificates: number) =>
+    (await books.unsealed(certificates)).map(({ sequence }) => sequence);
+  const expected = all.map(({ sequence }) => sequence);
+  assert.deepEqual(await sequences(1_030), expected.slice(0, 1_030));
+  assert.deepEqual(await sequences(2_000), expected);
 });

@@ -42,6 +42,8 @@ import { dropNumbers, numberAnswers, seriesLocks, seriesPage, withSerials } from
 const SEGMENTS_PER_SWEEP = 8;
 /** Segments whose bodies are read at once: some megabytes. */
 const SEGMENTS_PER_READ = 256;
+/** Segments that wait to be sealed and are looked through at once, for a seal that is behind: a batch has about 256. */
+const UNSEALED_PER_READ = 512;
 /** Bodies that are decoded before the loop has a turn: about 1,000 certificates. */
 const BYTES_PER_TURN = 96 * 1_024;
 /** Entries that are kept until they are sealed: a million certificates have more. */
@@ -120,10 +122,14 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       }),
 
     async unsealed(certificates) {
-      const waiting = await store.read(() => tx.range(UNSEALED, { limit: certificates })); // each has one at least
-      let missing = certificates;
-      const last = waiting.findIndex(({ value }) => (missing -= value.count) <= 0);
-      const wanted = waiting.slice(0, last < 0 ? waiting.length : last + 1).map(({ key }) => key);
+      const wanted: number[] = [];
+      for (let missing = certificates, isMore = true; isMore; ) {
+        const from = (wanted.at(-1) ?? 0) + 1;
+        const waiting = await store.read(() => tx.range(UNSEALED, { from, limit: UNSEALED_PER_READ }));
+        const last = waiting.findIndex(({ value }) => (missing -= value.count) <= 0);
+        wanted.push(...waiting.slice(0, last < 0 ? waiting.length : last + 1).map(({ key }) => key));
+        isMore = last < 0 && waiting.length === UNSEALED_PER_READ;
+      }
       const bodies = await store.read(() => unsealedBodies(wanted));
       const segments: SegmentRecord[] = [];
       let bytes = 0;

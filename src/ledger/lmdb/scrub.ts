@@ -17,11 +17,10 @@ export interface ScrubOptions {
   readonly wait?: Wait;
 }
 
-/** Read in one turn of the event loop, between the ledger's own work: at most so many records and bytes. */
-const SLICE_RECORDS_MAX = 16;
+/** Read in one turn of the event loop, between the ledger's own work: at most so much, which is 32 small records. */
 const SLICE_BYTES_MAX = 64 * 1_024;
-/** The time to read a small record goes into its look-ups, not into its bytes. */
-const RECORD_BYTES_MIN = 512;
+/** What a small record counts as: its look-ups and its objects take as long as so many bytes. */
+const RECORD_BYTES_MIN = 2_048;
 /** A walk over a small ledger is not repeated sooner than this after it began. */
 const PASS_INTERVAL_MS = 10_000;
 /** Timers are no finer; shorter waits are added up. */
@@ -125,7 +124,7 @@ export class Scrub {
         records++;
         bytes += record.bytes;
         cost += Math.max(record.bytes, RECORD_BYTES_MIN);
-        if (records < SLICE_RECORDS_MAX && cost < SLICE_BYTES_MAX) continue;
+        if (cost < SLICE_BYTES_MAX) continue;
         last = record.key;
         break;
       }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
-import { CertificateLog, REMOTE_BATCH_LEAVES } from '../../../src/certificate/log.ts';
+import { CertificateLog } from '../../../src/certificate/log.ts';
 import { periodOf } from '../../../src/core/clock.ts';
 import { logKeys } from '../../certificate/log-world.ts';
 import { filledSegment, lot, NOON_MS, source, TODAY } from '../../support/ledger-records.ts';
@@ -40,7 +40,6 @@ function openLog(node: TestNode): Promise<CertificateLog> {
     ids: new CertificateIds(new Uint8Array(32).fill(9)),
     keys: logKeys(1),
     clock,
-    batchLeaves: REMOTE_BATCH_LEAVES,
   });
 }
 
