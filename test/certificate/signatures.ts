@@ -1,14 +1,6 @@
-import {
-  COSIGNATURE_TYPE,
-  cosignatureText,
-  formatNote,
-  type Note,
-  noteKeyId,
-  parseNote,
-  timestampedSignature,
-  verifierKey,
-} from '../../src/crypto/note.ts';
-import { SigningKey } from '../../src/crypto/signing.ts';
+import assert from 'node:assert/strict';
+import { COSIGNATURE_TYPE, formatNote, type Note, parseNote, verifierKey } from '../../src/crypto/note.ts';
+import { noteSignature, SigningKey } from '../../src/crypto/signing.ts';
 
 /** A key and its name, on notes and as witness. */
 export interface Signer {
@@ -26,26 +18,22 @@ export function witness(seed: number, name = `witness.example/w${seed}`) {
 
 /** A signature of the text alone. */
 export function signature({ name, key }: Signer, text: string): Signature {
-  const keyId = noteKeyId(name, key.publicKey);
-  return { name, keyId, signature: key.sign(Buffer.from(text)) };
+  return noteSignature(name, key, text);
 }
 
 /** A signature that says when: seconds since 1970. */
 export function cosignature({ name, key }: Signer, text: string, atS: number): Signature {
-  const keyId = noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
-  const timed = key.sign(Buffer.from(cosignatureText(atS, text)));
-  return { name, keyId, signature: timestampedSignature(atS, timed) };
-}
-
-/** The proof with other signatures on its checkpoint. */
-function withSignatures(proof: string | null, of: (note: Note) => readonly Signature[]): string {
-  const blank = (proof ?? '').indexOf('\n\n') + 2;
-  const note = parseNote((proof ?? '').slice(blank));
-  if (proof === null || note === undefined) throw new Error('there is no proof with a signed checkpoint');
-  return proof.slice(0, blank) + formatNote({ text: note.text, signatures: of(note) });
+  return noteSignature(name, key, text, atS);
 }
 
 /** The proof with the witness's cosignature on its checkpoint. */
 export function cosigned(proof: string | null, by: Signer, atS: number): string {
-  return withSignatures(proof, ({ text, signatures }) => [...signatures, cosignature(by, text, atS)]);
+  assert(proof !== null, 'there is a proof');
+  const noteAt = proof.indexOf('\n\n') + 2;
+  const note = parseNote(proof.slice(noteAt));
+  assert(note !== undefined, 'its checkpoint is signed');
+  const { text, signatures } = note;
+  return (
+    proof.slice(0, noteAt) + formatNote({ text, signatures: [...signatures, cosignature(by, text, atS)] })
+  );
 }
