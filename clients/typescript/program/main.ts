@@ -17,7 +17,12 @@ const commands: Command[] = [
     completions: (await import('../../../src/cli/completions.ts')).completions(() => commands),
   })),
 ];
-const qrn = group('qrn', 'Random numbers of a Quantum Random Number Service, and their proofs.', commands);
+const qrn = group(
+  'qrn',
+  'Random numbers of a Quantum Random Number Service, and their proofs.',
+  commands,
+  '\nThe program of a service has more: serve, accounts, keys, lots, sources, ledger.',
+);
 
 await runProgram({
   command: qrn,
