@@ -205,17 +205,6 @@ function replyContract(engine: EngineName): void {
       assert.equal(front.waitingRequests, 0);
     });
 
-    it('answer a request whose body does not come with 503', async () => {
-      const { front } = await startOn(engine, () => assert.fail('the body is not whole'), {
-        limits: { answerDeadlineMs: 40, sweepMs: 10 },
-      });
-      const { replies, closed } = await talk(
-        front.port,
-        'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel',
-      );
-      assert.deepEqual([replies[0].status, closed], [503, true]);
-    });
-
     it('answer bodies that do not come beside paid requests with 503 one after the other, and the loop goes on', async () => {
       const clock = new ManualClock();
       const { front } = await startOn(

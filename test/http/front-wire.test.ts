@@ -351,46 +351,28 @@ function wireContract(engine: EngineName): void {
 
   describe('fields', () => {
     it('reach the handler by name, in any letter case, without surrounding blanks', async () => {
-      let found: Exchange | undefined;
+      const due = {
+        host: 'h',
+        authorization: 'Bearer k',
+        apiKey: 'k2',
+        accept: 'a/b, c/d',
+        idempotencyKey: 'i',
+        traceparent: 't',
+        origin: 'o',
+        ifNoneMatch: 'e',
+        contentType: 'x/y',
+        accessControlRequestMethod: 'GET',
+      };
+      const names = Object.keys(due) as (keyof typeof due)[];
       const { front: other } = await frontWith((exchange) => {
-        found = exchange;
-        sendLater(exchange, PLAIN_HEAD, Buffer.from('ok'));
+        const found = names.map((name) => [name, exchange[name]]);
+        sendLater(exchange, PLAIN_HEAD, Buffer.from(JSON.stringify(Object.fromEntries(found))));
       });
       const request =
         'GET /x HTTP/1.1\r\nHOST: h\r\naUTHORIZATION:  Bearer k \t\r\nX-Api-Key: k2\r\nAccept: a/b\r\nAccept: c/d\r\n' +
         'Idempotency-Key: i\r\nTraceparent: t\r\nOrigin: o\r\nIf-None-Match: e\r\nContent-Type: x/y\r\n' +
         'Access-Control-Request-Method: GET\r\nX-Bytes: \xff\r\n\r\n';
-      await talk(other.port, request, { replies: 1 });
-      await other.drain(0);
-      assert.ok(found);
-      const { host, authorization, apiKey, accept, idempotencyKey, traceparent, origin, ifNoneMatch } = found;
-      assert.deepEqual(
-        { host, authorization, apiKey, accept, idempotencyKey, traceparent, origin, ifNoneMatch },
-        {
-          host: 'h',
-          authorization: 'Bearer k',
-          apiKey: 'k2',
-          accept: 'a/b, c/d',
-          idempotencyKey: 'i',
-          traceparent: 't',
-          origin: 'o',
-          ifNoneMatch: 'e',
-        },
-      );
-      assert.deepEqual([found.contentType, found.accessControlRequestMethod], ['x/y', 'GET']);
-    });
-
-    it('that a proxy adds say that a request is not from this machine, and no others of their length do', async () => {
-      const { front: other } = await frontWith((exchange) =>
-        sendLater(exchange, PLAIN_HEAD, Buffer.from(String(exchange.isFromThisMachine))),
-      );
-      const isLocal = async (name: string) =>
-        (await replyTo(other, `GET /x HTTP/1.1\r\n${HOST}${name}: a\r\n\r\n`)).body;
-      const forwarded = ['For', 'Host', 'Port', 'Proto'].map((each) => `X-Forwarded-${each}`);
-      for (const name of ['Via', 'Forwarded', 'X-Real-IP', ...forwarded]) {
-        assert.equal(await isLocal(name), 'false', name);
-        assert.equal(await isLocal(`${name.slice(0, -1)}_`), 'true', name);
-      }
+      assert.deepEqual(JSON.parse((await replyTo(other, request)).body), due);
       await other.drain(0);
     });
 
