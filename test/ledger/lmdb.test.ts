@@ -142,11 +142,21 @@ suite('opening', () => {
       reason: 'unusable',
       message: /data\.mdb is empty: restore a backup$/,
     });
-    writeFileSync(join(path, 'data.mdb'), 'this is not an LMDB file'.repeat(1_000));
-    await assert.rejects(openTestLedger(path), {
+    const noLedger = {
       reason: 'unusable',
       message: /data\.mdb is not a ledger, or its header is damaged: restore a backup$/,
-    });
+    };
+    writeFileSync(join(path, 'data.mdb'), 'this is not an LMDB file'.repeat(1_000));
+    await assert.rejects(openTestLedger(path), noLedger);
+    const sound = temporaryFolder(t);
+    await (await openTestLedger(sound)).close();
+    const content = readFileSync(join(sound, 'data.mdb'));
+    for (const page of [0, 1]) {
+      const damaged = Buffer.from(content);
+      damaged[page * 4_096 + 24] ^= 1; // the magic of a meta page
+      writeFileSync(join(path, 'data.mdb'), damaged);
+      await assert.rejects(openTestLedger(path), noLedger, `meta page ${page}`);
+    }
   });
 
   test('a read-only tool refuses a data file that was cut short', async (t) => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import { fromHex, toHex } from '../../src/core/bytes.ts';
 import { BARE_TYPES, DATA_ENDPOINTS, ENTROPY_MODES } from '../../src/core/vocabulary.ts';
+import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import {
@@ -170,7 +171,25 @@ suite('stored segments', () => {
 
   test('a segment whose parts disagree is not encoded', () => {
     const good = sample();
+    const noted = (...notes: [index: number, label: Partial<AnswerLabel>][]): SegmentRecord => {
+      return {
+        ...good,
+        notes: notes.map(([index, label]) => ({ index, label: { isPublic: true, ...label } })),
+      };
+    };
+    const secret = { isPublic: false, purposeCommitment: 'ab'.repeat(32) };
+    const sound = noted([0, { userData: 'x' }], [1, { ...secret, series: 'series_a' }]);
+    assert.deepEqual(decodeSegment(encodeSegment(sound)), sound);
     const wrong: SegmentRecord[] = [
+      noted([-1, {}]),
+      noted([2, {}]),
+      noted([0.5, {}]),
+      noted([1, {}], [1, {}]),
+      noted([1, {}], [0, {}]),
+      noted([0, { purpose: 'raffle' }]),
+      noted([0, { series: 'series_a' }]),
+      noted([0, { ...secret, isPublic: true, series: 'series_a' }]),
+      noted([0, secret]),
       { ...good, count: 1 },
       { ...good, sequence: 0 },
       { ...good, sequence: 1.5 },

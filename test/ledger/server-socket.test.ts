@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -98,7 +99,7 @@ test('an owner that ends answers what is under way and takes no more calls, and 
   await owner.release();
 });
 
-test('a client that sends no line or no JSON is no obstacle', async (t) => {
+test('a client that sends no line, no end of one or no JSON is no obstacle', async (t) => {
   const folder = temporaryFolder(t);
   const owner = await takeFolder(folder);
   owner.serve(async () => ({ result: 1, isConfirmed: true }));
@@ -107,6 +108,10 @@ test('a client that sends no line or no JSON is no obstacle', async (t) => {
   garbage.end('{"call":\n');
   garbage.resume();
   silent.on('error', () => {});
+  const endless = connect(join(folder, 'server.sock'));
+  endless.on('error', () => {}); // it is hung up on
+  endless.write('x'.repeat(2 ** 20 + 1));
+  await once(endless, 'close');
   assert.deepEqual(await callOwner(folder, 'accounts', []), { result: 1, isConfirmed: true });
   await owner.release();
 });

@@ -26,12 +26,10 @@ export function* numberAnswers(segments: readonly SegmentRecord[]): Body<void> {
   const labels = labelsOf(segments);
   const counts = yield* countsOf(labels);
   for (const { segment, index, label, series } of labels) {
-    const answer = answerAt(segment, index, label);
-    if (answer === undefined) continue;
     const sum = counts.get(series) ?? NONE;
     const serial = sum.count + 1;
     counts.set(series, { ...sum, count: serial });
-    yield* tx.put(SERIES, [series, serial], answer);
+    yield* tx.put(SERIES, [series, serial], answerAt(segment, index, label));
     yield* tx.put(SERIALS, [segment.sequence, index], serial);
     if (label.purpose !== undefined) yield* tx.put(PUBLIC_SERIES, [label.purpose, series], 0);
   }
@@ -101,9 +99,10 @@ function answerAt(
   { sequence, entries }: SegmentRecord,
   index: number,
   { isPublic }: AnswerLabel,
-): Omit<SeriesAnswer, 'serial'> | undefined {
+): Omit<SeriesAnswer, 'serial'> {
   const cursor = new EntryCursor(entries);
-  return cursor.seek(index) ? { sequence, index, issuedAtMs: cursor.issuedAtMs, isPublic } : undefined;
+  cursor.seek(index); // it is there: see flawOfNotes
+  return { sequence, index, issuedAtMs: cursor.issuedAtMs, isPublic };
 }
 
 function seriesOf(labels: readonly Labelled[]): string[] {
@@ -136,7 +135,7 @@ export class SeriesAudit {
   addSegment(segment: SegmentRecord): void {
     for (const { index, label, series } of labelsOf([segment])) {
       const answer = answerAt(segment, index, label);
-      if (answer !== undefined) this.#labelled.set(String([segment.sequence, index]), { series, answer });
+      this.#labelled.set(String([segment.sequence, index]), { series, answer });
     }
   }
 

@@ -211,17 +211,13 @@ function requireIntended(job: JobRecord): void {
   throw new LedgerError('refused', `job ${job.key} must be opened in the state intended, not ${job.state}`);
 }
 
+/** What a job is charged for, which stays as it was opened. */
+const CHARGED = ['source', 'bits', 'day', 'amount', 'currency', 'calls', 'intendedAtMs'] as const;
+
 /** Throws `conflict` when the two differ in what a job is charged for. */
 function requireSameCharge(stored: JobRecord, job: JobRecord): void {
-  const isSame =
-    stored.source === job.source &&
-    stored.bits === job.bits &&
-    stored.day === job.day &&
-    stored.amount === job.amount &&
-    stored.currency === job.currency &&
-    stored.calls === job.calls &&
-    stored.intendedAtMs === job.intendedAtMs;
-  if (!isSame) throw new LedgerError('conflict', `job ${job.key} was opened with other facts`);
+  if (CHARGED.some((fact) => stored[fact] !== job[fact]))
+    throw new LedgerError('conflict', `job ${job.key} was opened with other facts`);
 }
 
 /** The job as it is after `putJob`, or undefined when that changes nothing: see SourceStore.putJob. */
