@@ -8,7 +8,7 @@ import { drawScene } from './draw-scene.ts';
 import { lotRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 import { changed } from './scene.ts';
-import { readVector } from './vectors.ts';
+import { readVector, vectorNames } from './vectors.ts';
 
 /**
  * What the verifiers say of true documents in which one member was changed or left out, to the word: each refusal names what is
@@ -100,9 +100,30 @@ export const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
     ofDraw({ statement: { nonce: '00ff' }, nonce: '00ff' }, 'statement.beacon outcome.beacon chain'),
   'draw-failed': () => ofDraw({ end: 'failed', reason: 'beacon_missing' }, 'outcome state end'),
   'draw-not-ended': () => ofDraw({ end: 'none', hasBeacon: false }, 'outcome state end answer commit'),
+  'what-holds': wordsOfTrueDocuments,
   'lot-kept': async () => ofLot((await publicLots()).kept),
   'lot-withdrawn': async () => ofLot((await publicLots()).withdrawn),
 };
+
+/** Each sentence that a check says of vectors and draws of which all holds, once. */
+async function wordsOfTrueDocuments(): Promise<string> {
+  const answers = vectorNames().map(readVector);
+  const verifications: Verification[] = answers
+    .filter(({ fails }) => fails.length === 0)
+    .map(({ octets, ...input }) => verifyAnswer({ ...input, ...(octets && { octets: fromHex(octets) }) }));
+  const nonce = { statement: { nonce: '00ff' }, nonce: '00ff' };
+  for (const options of [
+    {},
+    { ...nonce, hasBeacon: false },
+    { end: 'none' },
+    { end: 'cancelled', reason: 'cancelled' },
+  ] as const) {
+    const { document, keys } = await drawScene(options);
+    verifications.push(verifyDraw({ draw: document, keys, nowMs: TIME_MS + 5_000 }));
+  }
+  const words = verifications.flatMap(({ checks }) => checks.map(({ name, why }) => `${name}: ${why}\n`));
+  return [...new Set(words)].join('').replaceAll(/[0-9a-f]{64}/g, '…');
+}
 
 async function ofDraw(options: Parameters<typeof drawScene>[0], parts: string): Promise<string> {
   const { document, keys } = await drawScene(options);
