@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineName } from '../../../src/http/engine.ts';
-import { descriptorLimit } from '../../../src/service/front-stack.ts';
 import { hostileCases } from '../../support/hostile-requests.ts';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
@@ -19,6 +19,12 @@ const HELD_BYTES_MIN = 20_000_000;
 
 /** Descriptors of the attacker that are not connections. */
 const OWN_DESCRIPTORS = 200;
+
+/** Files that this process may have open. */
+function descriptorLimit(): number {
+  const [, soft] = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  return Number(soft ?? 1_024);
+}
 
 function head(target: Target, request: string, ...fields: readonly string[]): string {
   return `${request} HTTP/1.1\r\n${['Host: a', `Authorization: Bearer ${target.key}`, ...fields].join('\r\n')}\r\n\r\n`;
