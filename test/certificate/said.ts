@@ -53,7 +53,7 @@ export function* changesOf(
 
 function othersThan(value: unknown): readonly unknown[] {
   if (typeof value === 'number') return [value + 1, value - 1];
-  if (Array.isArray(value)) return [[...value, 'x'], value.slice(1)];
+  if (Array.isArray(value)) return [[...value, 'x'], [...value, ...value.slice(-1)], value.slice(1)];
   if (isRecord(value)) return [{ ...value, stranger: 1 }];
   if (typeof value !== 'string') return [value === null ? 'x' : null];
   if (!/^\d{4}-\d\d-\d\dT/.test(value)) return [`${value}x`];
