@@ -62,6 +62,16 @@ class NobodyListens extends ConnectionLost {
   override name = 'NobodyListens';
 }
 
+/**
+ * Whether a refusal says that the answer may come to be all the same: nothing was heard of it in time. Whoever sent an
+ * Idempotency-Key asks again.
+ */
+export function isUndecided(status: number, body: Uint8Array): boolean {
+  return (
+    status === 503 && /did not answer in time|database does not answer/.test(Buffer.from(body).toString())
+  );
+}
+
 /** The request as it goes over the wire. */
 export function requestBytes({ method, target, headers, body }: HttpRequest, host = 'test'): Buffer {
   const fields = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');

@@ -2,7 +2,7 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { Chance } from '../../support/chance.ts';
-import { ConnectionLost, HttpConnection, type HttpReply } from '../../support/http.ts';
+import { ConnectionLost, HttpConnection, type HttpReply, isUndecided } from '../../support/http.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { type Asked, Mix, type Shares, wireOf } from './mix.ts';
 
@@ -75,7 +75,7 @@ export class Clients {
   /** Latency of the small requests, from when they were due, in µs, by window since the start. */
   readonly windows = new Map<number, RecordableHistogram>();
   readonly keys: ClientKey[];
-  /** Requests that may have been answered: their connection broke. */
+  /** Requests that may have been answered: their connection broke, or the service said that it does not know. */
   unknown = 0;
   /** Requests that were due and not sent: the service was down, or all connections were busy. */
   notSent = 0;
@@ -256,7 +256,8 @@ export class Clients {
       reply.status === 503 && /\r\nretry-after: *[1-9]/i.test(reply.head) && code !== 'internal_error';
     const isRunning = retry !== undefined && code === 'idempotency_in_flight';
     const isDry = this.#options.mayRunDry === true && (reply.status === 429 || reply.status === 402);
-    if (retry !== undefined && (isRevoked || isShed || isRunning || isDry)) this.#retryLater(retry);
+    if (retry === undefined && isUndecided(reply.status, reply.body)) this.#lost(asked, true, retry);
+    else if (retry !== undefined && (isRevoked || isShed || isRunning || isDry)) this.#retryLater(retry);
     else if (!isRevoked && !isShed && !isDry) {
       this.violate(`${asked.path} was answered ${reply.status} ${code}`);
     }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -11,9 +13,10 @@ import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { SegmentWriter } from '../../../src/ledger/segment.ts';
-import { uniforms } from '../../support/chance.ts';
+import { Chance, uniforms } from '../../support/chance.ts';
 import * as records from '../../support/ledger-records.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
+import { Clients } from './clients.ts';
 import { checkLedger } from './ledger-check.ts';
 
 /** A soak that finds nothing proves something only when its instruments would have found it. */
@@ -118,6 +121,31 @@ describe('the check of the books', () => {
     }
     const { violations } = await check([told(0, { isNumbered: true })], 9);
     assert.match(violations.join(), /was asked for with a purpose, unlike its serial/);
+  });
+});
+
+describe('a client under an Idempotency-Key', () => {
+  /** What one request comes to that is refused with 503 in these words. */
+  async function refusedWith(message: string) {
+    const server = createServer((_request, response) => {
+      const body = JSON.stringify({ error: { code: 'storage_unavailable', message } });
+      response.writeHead(503, { 'retry-after': '1', 'content-length': body.length }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const key = { text: 'key', id: 'id', isRevoking: false, revokedAtMs: undefined };
+    const clients = new Clients([key], new Chance('refused'), () => port, { shares: { once: 1 } });
+    let asks = 1;
+    await clients.askWhile(1, () => asks-- > 0);
+    server.closeAllConnections();
+    server.close();
+    assert.deepEqual(clients.violations, []);
+    return [clients.unknown, clients.openRetries];
+  }
+
+  it('asks again when the service does not know what became of the answer, and not when it was not made', async () => {
+    assert.deepEqual(await refusedWith('The database does not answer. Repeat the request.'), [1, 1]);
+    assert.deepEqual(await refusedWith('The ledger cannot record answers now.'), [0, 0]);
   });
 });
 

@@ -2,6 +2,7 @@ import { unpack } from 'msgpackr';
 import type { EntropyMode } from '../../../src/core/vocabulary.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import type { AnswerEntry, DrawSource } from '../../../src/ledger/records.ts';
+import { isUndecided } from '../../support/http.ts';
 import type { SimClient } from './clients.ts';
 import type { WireReply } from './front.ts';
 import type { Plan } from './traffic.ts';
@@ -76,10 +77,7 @@ export function isAnswer({ plan, reply }: Sent): boolean {
 
 /** What the front says when an answer, or the books, take too long: the answer may still come to be. */
 export function isDeadline({ reply }: Sent): boolean {
-  return (
-    reply?.status === 503 &&
-    /did not answer in time|database does not answer/.test(Buffer.from(reply.body).toString())
-  );
+  return reply !== undefined && isUndecided(reply.status, reply.body);
 }
 
 /**
