@@ -57,7 +57,8 @@ async function tested(
   try {
     const ended = await runProcess(command, SILENCE_MS, { TMPDIR: folder, ...planted });
     const told = ended.output.replace(/^\.*\n?/, '').trim() || 'the process died';
-    const last = told.split('\n').at(-1)!; // tests may have written before it
+    // tests may have written before it, and what is left running is told behind it
+    const last = told.split('\n').findLast((line) => !line.startsWith('#'))!;
     const isOutOfTime = last === OUT_OF_TIME;
     const failure = ended.hasPassed || isOutOfTime ? undefined : told;
     const coreSeconds = isOutOfTime ? Number.POSITIVE_INFINITY : Number(last);
