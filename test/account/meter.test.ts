@@ -192,6 +192,23 @@ describe('a meter that nodes share', () => {
     );
   });
 
+  it('may give what larger limits add at once, and what smaller ones take only with the next grant', () => {
+    const meter = sharing(7, 5);
+    const { requestsPerMonth, creditsPerMonth } = TIER_ALLOWANCES.pro;
+    const configure = (requests: number, credits: number) =>
+      meter.configure({
+        requestsPerMinute: UNLIMITED,
+        requestsPerMonth: requestsPerMonth + requests,
+        creditsPerMonth: creditsPerMonth + credits,
+      });
+    configure(3, 20);
+    assert.deepEqual(meter.left(NOVEMBER), { period: NOVEMBER, requests: 10, credits: 25 });
+    configure(-4, -1);
+    assert.deepEqual(meter.left(NOVEMBER), { period: NOVEMBER, requests: 10, credits: 25 });
+    configure(0, 0);
+    assert.deepEqual(meter.left(NOVEMBER), { period: NOVEMBER, requests: 14, credits: 26 });
+  });
+
   it('counts what others hold unused as left, and what it holds itself once', () => {
     const meter = sharing(0, 0, 50);
     assert.equal(meter.left(NOVEMBER).requests, 50);

@@ -83,6 +83,7 @@ describe('usage', () => {
     });
     assert.equal(days.length, 31);
     assert.equal(days[0].date, '2026-10-21');
+    assert.deepEqual(days[1], { date: '2026-10-22', requests: 0, values: 0, bytes: 0, credits: 0 });
     assert.deepEqual(days[5], { date: '2026-10-26', requests: 1, values: 3, bytes: 120, credits: 0 });
     assert.deepEqual(days[29], { date: '2026-11-19', requests: 1, values: 5, bytes: 50, credits: 0 });
     assert.deepEqual(days[30], { date: '2026-11-20', requests: 2, values: 11, bytes: 220, credits: 16 });

@@ -276,6 +276,7 @@ it('asks for no opening of an answer whose values may have taken more than 2,048
     ['integers', listed(900, 10 ** 15, { ...die, min: 10 ** 15, max: 10 ** 15 + 1 }), false],
     ['integers', listed(10_000, 1, { ...die, max: 1 }), false],
     ['integers', listed(1, 1, { ...die, sort: 'none of these' }), false],
+    ['integers', { ...listed(1, 1, die), count: 10_000 }, false],
     ['floats', listed(400, 0.5, { precision: null }), true],
     ['strings', listed(10_000, 'a'.repeat(128), { alphabet: 'ab', length: 128 }), true],
     ['bitstring', { length: 100_000, bitstring: '0'.repeat(100_000) }, true],

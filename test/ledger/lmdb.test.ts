@@ -179,15 +179,14 @@ test('a file system with no room for more files counts as full, unless it counts
     t.mock.restoreAll();
     syncBuiltinESMExports();
   });
-  for (const [files, ffree, freeBytes] of [
-    [100, 16, 7 * 4_096],
-    [100, 15, 0],
-    [0, 0, 7 * 4_096],
-  ]) {
-    t.mock.method(fs, 'statfsSync', () => ({ bavail: 7, bsize: 4_096, files, ffree }));
-    syncBuiltinESMExports();
-    assert.equal(freeBytesOf('/'), freeBytes);
-  }
+  let counts = { files: 100, ffree: 16 };
+  t.mock.method(fs, 'statfsSync', () => ({ bavail: 7, bsize: 4_096, ...counts }));
+  syncBuiltinESMExports();
+  assert.equal(freeBytesOf('/'), 7 * 4_096);
+  counts = { files: 100, ffree: 15 };
+  assert.equal(freeBytesOf('/'), 0);
+  counts = { files: 0, ffree: 0 };
+  assert.equal(freeBytesOf('/'), 7 * 4_096);
 });
 
 test('a reader beside the server sees what it writes, and writes nothing', async (t) => {

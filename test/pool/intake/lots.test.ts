@@ -81,6 +81,7 @@ describe('a lot that may serve', () => {
     assert.deepEqual(record, {
       source: 'test-sound',
       origin: 'simulated',
+      isDeclared: false,
       deterministic: true,
       quantumBackend: 'test-sound',
       ...read.provenance,
