@@ -197,7 +197,7 @@ describe('a meter that nodes share', () => {
     const { requestsPerMonth, creditsPerMonth } = TIER_ALLOWANCES.pro;
     const configure = (requests: number, credits: number) =>
       meter.configure({
-        requestsPerMinute: UNLIMITED,
+        ...TIER_ALLOWANCES.pro,
         requestsPerMonth: requestsPerMonth + requests,
         creditsPerMonth: creditsPerMonth + credits,
       });
