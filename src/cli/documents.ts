@@ -21,7 +21,7 @@ export function readJson(path: string): unknown {
   return parseStrictJson(readInputFile(path).toString('utf8'), path);
 }
 
-/** `hint` follows where there is nothing. */
+/** Reads a JSON document. `hint` is added to the error for 404. */
 export async function fetchJson(url: string, hint = ''): Promise<unknown> {
   let reply: HttpReply;
   try {

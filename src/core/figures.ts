@@ -27,7 +27,7 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['seconds', 1_000],
 ];
 
-/** In whole units of the largest that it has twice; never more than it is. */
+/** A duration in the largest unit of which it has at least two, rounded down: 119 s is "119 seconds", 120 s is "2 minutes". */
 export function durationText(ms: number): string {
   const [unit, size] = UNITS.find((each) => ms >= 2 * each[1]) ?? ['ms', 1];
   return `${Math.floor(ms / size)} ${unit}`;

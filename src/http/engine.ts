@@ -24,9 +24,9 @@ export interface ReplyHead {
 /**
  * The engine's end of one request: its body comes from here, and its reply goes here, by one of `send`, `sendHead` and `begin`.
  * It is valid until the reply is finished or the listener of `onGone` was called; any call after that throws in uWebSockets.js,
- * and a handler that returns without that listener ends the process there. No reply leaves while the engine reads: what follows it
- * in the same bytes would be read as the next request, even behind a reply that says that the connection closes. Bytes are copied or sent before a call returns: the
- * caller may overwrite them.
+ * and a handler that returns without that listener ends the process there. No reply leaves while the engine reads a chunk of bytes:
+ * the engine would read the rest of the chunk as the next request, even after a reply that closes the connection. Bytes are copied
+ * or sent before a call returns, so the caller may overwrite them.
  */
 export interface Wire {
   /** Sends a whole reply whose body is small, and closes the connection behind it if it says so. */
@@ -36,8 +36,9 @@ export interface Wire {
   /** Begins a reply whose body is offered; its head, which does not change until then, leaves with what is offered first. `hasRoom` is called when a socket that was full takes more; it never throws. */
   begin(head: ReplyHead, hasRoom: () => void): void;
   /**
-   * Sends as much of the rest of the body, or of a line, as the socket takes, and gives how many bytes these are: of a line at
-   * least one, whether it has room or not. A line feed leaves with the last byte of a line, and a body of known length ends with its last byte. Constant bytes never change, so an engine that writes them later need not copy them.
+   * Sends as much of the rest of the body, or of a line, as the socket takes, and returns the number of bytes. At least one byte of
+   * a line is sent, even when the socket is full. The line feed is sent with the last byte of a line; a body of known length ends
+   * with its last byte. Constant bytes never change, so an engine that writes them later need not copy them.
    */
   offer(rest: Uint8Array, isConstant: boolean): number;
   /** The socket took all that was offered, and has no room for more. */
@@ -86,8 +87,16 @@ export interface Engine {
   close(): void | Promise<void>;
 }
 
-/** Starts listening. Rejects when the address cannot be listened on. */
+/** Starts listening. Rejects with `listenFailure` when the address cannot be listened on. */
 export type StartEngine = (options: EngineOptions) => Promise<Engine>;
+
+/** Both engines say the same: uWebSockets.js does not tell which of the two it was. */
+export function listenFailure({ host, port }: EngineOptions, cause?: Error): Error {
+  const what = `cannot listen on ${host}:${port}: another program has the port, or this machine does not have the address`;
+  return new Error(`${what}. Set QRN_PORT to a free port, or QRN_HOST to an address of this machine`, {
+    cause,
+  });
+}
 
 /** Reads the files of a certificate chain and its key. Throws when they do not belong together. */
 export function readTlsFiles({ certFile, keyFile }: EngineOptions['tls'] & object): {

@@ -6,6 +6,7 @@ import {
   type Engine,
   type EngineOptions,
   LINE_FEED,
+  listenFailure,
   type ReplyHead,
   readTlsFiles,
   type Wire,
@@ -74,10 +75,7 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
     options.connectionChanged(connection, 1);
   });
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const why = 'the port is taken or the address is not ours';
-      reject(new Error(`cannot listen on ${host}:${port}: ${why}`, { cause: error }));
-    });
+    server.once('error', (error) => reject(listenFailure(options, error)));
     server.listen({ host, port, reusePort: sharePort }, () =>
       resolve({
         port: (server.address() as AddressInfo).port,

@@ -5,6 +5,7 @@ import {
   type Engine,
   type EngineOptions,
   LINE_FEED,
+  listenFailure,
   type ReplyHead,
   readTlsFiles,
   type Wire,
@@ -99,7 +100,7 @@ export function startUwsEngine(options: EngineOptions): Promise<Engine> {
   return new Promise((resolve, reject) => {
     app.listen(host, port, sharePort ? LISTEN_SHARED : LISTEN_EXCLUSIVE, (socket) => {
       if (socket === false) {
-        reject(new Error(`cannot listen on ${host}:${port}: the port is taken or the address is not ours`));
+        reject(listenFailure(options));
         return;
       }
       resolve({
@@ -135,7 +136,7 @@ let corkedHead: Uint8Array;
 let corkedBody: Uint8Array;
 let corkedClose: boolean;
 let fault: { readonly error: unknown } | undefined;
-/** The library has called us with what it read: see Wire. */
+/** True while uWebSockets.js calls a handler with bytes that it read: no reply may leave then (see Wire). */
 let isReading = false;
 
 function sendCorked(): void {

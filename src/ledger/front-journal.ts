@@ -53,9 +53,10 @@ export interface FrontJournalOptions {
 }
 
 /**
- * The journal of one front. A segment is acknowledged when it stands here: written, for durability `commit`, and flushed soon
- * after; written through to the disk with one O_DSYNC write off the loop, for `fsync`, and all before it too. The ledger's thread
- * brings it into LMDB in its own time, and sees all that is acknowledged. A segment that the journal has no room for waits for LMDB's own commit.
+ * The journal of one front. With durability `commit` a segment is acknowledged when it is written here, and is flushed soon after.
+ * With `fsync` it is acknowledged when one O_DSYNC write off the loop has brought it to the disk, and all segments before it are
+ * there too. The ledger's thread stores what is acknowledged in LMDB in its own time. A segment that the journal has no room for
+ * waits for LMDB's own commit.
  */
 export class FrontJournal implements SegmentSink {
   /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */

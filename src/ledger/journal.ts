@@ -407,10 +407,12 @@ export class JournalReader {
 
 /**
  * The payloads that a dead process left behind the position `from` in the journal at this path, oldest first. They end at the first
- * record that is not whole: it was being written, and neither it nor a later one was acknowledged. Throws LedgerError `unusable` when a file is missing, is not
- * the owner's, or holds a record that cannot be there. With `fsync` that is a later one which states that this one was acknowledged:
- * it is damaged. Damage that no later record tells, because it is of the last ones, passes for the end. With `commit` it is one for which no file was free yet (see isFree): LMDB's position is of an
- * earlier state.
+ * record that is not whole: it was being written, and neither it nor a later one was acknowledged.
+ *
+ * Throws LedgerError `unusable` when a file is missing, is not the owner's, or holds a record that cannot be there. With `fsync` that
+ * is a later record which states that the missing one was acknowledged: the missing one is damaged. Damage to the last records, of
+ * which no later record speaks, cannot be told from the end of the journal. With `commit` it is a record for which no file was free
+ * yet (see isFree): LMDB's position is of an earlier state.
  */
 export function readJournal(path: string, from: number, owner: JournalOwner): Uint8Array<ArrayBuffer>[] {
   const read = filesOf(path).map((file, slot) => readFile(file, slot, owner));

@@ -334,7 +334,9 @@ function replyContract(engine: EngineName): void {
       const { front } = await startOn(engine, (exchange) => sendLater(exchange, PLAIN_HEAD, OK), { port });
       await talk(port, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
       for (const sharePort of [false, true]) {
-        const taken = new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}`);
+        const taken = new RegExp(
+          `cannot listen on 127\\.0\\.0\\.1:${port}: another program has .* Set QRN_PORT .* QRN_HOST`,
+        );
         await assert.rejects(
           startOn(engine, () => {}, { port, sharePort }),
           taken,

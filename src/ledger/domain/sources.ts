@@ -211,7 +211,7 @@ function requireIntended(job: JobRecord): void {
   throw new LedgerError('refused', `job ${job.key} must be opened in the state intended, not ${job.state}`);
 }
 
-/** What a job is charged for, which stays as it was opened. */
+/** The facts that a job is charged by. They do not change after it is opened. */
 const CHARGED = ['source', 'bits', 'day', 'amount', 'currency', 'calls', 'intendedAtMs'] as const;
 
 /** Throws `conflict` when the two differ in what a job is charged for. */
