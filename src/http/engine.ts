@@ -63,6 +63,8 @@ export interface EngineOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
+  /** The setting that the port came from, for the error of `listenFailure`. */
+  readonly portSetting: string;
   /** Several threads listen on the port. Without it a second listener on the port fails. */
   readonly sharePort: boolean;
   /** PEM files of the certificate chain and its key, for TLS 1.2 and 1.3; null for plain HTTP. */
@@ -91,9 +93,9 @@ export interface Engine {
 export type StartEngine = (options: EngineOptions) => Promise<Engine>;
 
 /** Both engines say the same: uWebSockets.js does not tell which of the two it was. */
-export function listenFailure({ host, port }: EngineOptions, cause?: Error): Error {
+export function listenFailure({ host, port, portSetting }: EngineOptions, cause?: Error): Error {
   const what = `cannot listen on ${host}:${port}: another program has the port, or this machine does not have the address`;
-  return new Error(`${what}. Set QRN_PORT to a free port, or QRN_HOST to an address of this machine`, {
+  return new Error(`${what}. Set ${portSetting} to a free port, or QRN_HOST to an address of this machine`, {
     cause,
   });
 }

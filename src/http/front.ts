@@ -33,6 +33,8 @@ export interface FrontOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
+  /** Named when the port cannot be listened on; `QRN_PORT` without it. */
+  readonly portSetting?: string;
   /**
    * Other fronts (threads) listen on the same port, which is not 0, and the system spreads connections over
    * them. Without it the port is ours alone: a second service on it fails to start instead of taking half the
@@ -140,11 +142,19 @@ class ListeningFront implements Front, ExchangeHost {
   }
 
   async listen(): Promise<Front> {
-    const { host, port, sharePort = false, tls = null, engine = 'uws' } = this.#options;
+    const {
+      host,
+      port,
+      portSetting = 'QRN_PORT',
+      sharePort = false,
+      tls = null,
+      engine = 'uws',
+    } = this.#options;
     const start = typeof engine === 'string' ? await engineOf(engine) : engine;
     this.#engine = await start({
       host,
       port,
+      portSetting,
       sharePort,
       tls,
       receive: (wire, request, method) => this.#receive(wire, request, method),

@@ -257,6 +257,7 @@ async function startOn(
       ? await startFront({
           host: config.host,
           port: metricsPort,
+          portSetting: 'QRN_METRICS_PORT',
           engine: config.front,
           ...metricsAlone(mainThread.metrics, clock),
           log,

@@ -24,7 +24,9 @@ it('a start that fails behind its fronts leaves no socket open', async (t) => {
   free.close();
   await once(free, 'close');
   const settings = { QRN_DATA_DIR: scratchFolder(), QRN_PORT: port, QRN_METRICS_PORT: metricsPort };
-  const message = new RegExp(`:${metricsPort}: the port is taken`);
+  const message = new RegExp(
+    `127\\.0\\.0\\.1:${metricsPort}: another program .* Set QRN_METRICS_PORT to a free port`,
+  );
   await assert.rejects(startService(loadConfig(withSmallPool(settings)), silentLog), message);
   (await listenOn(Number(port))).close();
 });
@@ -58,7 +60,9 @@ it('a start that fails tells why and stops the rest, also where a part does not 
     },
   };
   const settings = { QRN_DATA_DIR: scratchFolder(), QRN_PORT: '0', QRN_METRICS_PORT: metricsPort };
-  const message = new RegExp(`:${metricsPort}: the port is taken`);
+  const message = new RegExp(
+    `127\\.0\\.0\\.1:${metricsPort}: another program .* Set QRN_METRICS_PORT to a free port`,
+  );
   await assert.rejects(startService(loadConfig(withSmallPool(settings)), silentLog, ports), message);
   assert.deepEqual(stopped, ['front', 'ledger']);
 });
