@@ -81,7 +81,10 @@ const RELEASE_RETRY_MS = 250;
 export class OwnedRunningKeys implements RunningKeys {
   readonly #claims: Claims | undefined;
   readonly #running = new Map<string, RunningKey>();
-  /** Bytes of each account's kept answers by the hour of their request, and room set aside for those that are being made. */
+  /**
+   * By the hour of their request and the account: bytes of kept answers, and room set aside for those that are being made. An hour
+   * goes when what is of it has expired, whoever asks then.
+   */
   readonly #kept = new Map<number, Map<number, number>>();
 
   constructor(claims?: Claims) {
@@ -120,13 +123,15 @@ export class OwnedRunningKeys implements RunningKeys {
 
   /** Bytes of kept answers of all accounts, and room that is set aside for those which are being made. */
   keptBytes(nowMs: number): number {
-    return [...this.#kept.keys()].reduce((sum, account) => sum + this.#keptOf(account, nowMs), 0);
+    return this.#hours(nowMs)
+      .flatMap((byAccount) => [...byAccount.values()])
+      .reduce((sum, bytes) => sum + bytes, 0);
   }
 
   async reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean> {
     const running = this.#running.get(keyDigest);
     assert(running !== undefined, 'room is set aside for a key that is held');
-    const bytes = this.#keptOf(accountNumber, nowMs);
+    const bytes = this.#hours(nowMs).reduce((sum, byAccount) => sum + (byAccount.get(accountNumber) ?? 0), 0);
     const roomBytes = bytesMax > BULK_BYTES ? LIMITS.keptAnswerBytesMax / 2 : LIMITS.keptAnswerBytesMax;
     if (bytes > 0 && bytes + bytesMax > roomBytes) return false;
     running.room = { accountNumber, hour: Math.floor(nowMs / HOUR_MS), bytes: bytesMax };
@@ -134,22 +139,17 @@ export class OwnedRunningKeys implements RunningKeys {
     return true;
   }
 
-  /** Forgets what has expired. */
-  #keptOf(accountNumber: number, nowMs: number): number {
+  /** What is kept, by account; forgets what has expired. */
+  #hours(nowMs: number): Map<number, number>[] {
     const lastHour = Math.floor((nowMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
-    const byHour = this.#kept.get(accountNumber) ?? new Map<number, number>();
-    let bytes = 0;
-    for (const [hour, size] of byHour) {
-      if (hour < lastHour) byHour.delete(hour);
-      else bytes += size;
-    }
-    return bytes;
+    for (const hour of this.#kept.keys()) if (hour < lastHour) this.#kept.delete(hour);
+    return [...this.#kept.values()];
   }
 
   #add(accountNumber: number, hour: number, bytes: number): void {
-    const byHour = this.#kept.get(accountNumber) ?? new Map<number, number>();
-    byHour.set(hour, (byHour.get(hour) ?? 0) + bytes);
-    this.#kept.set(accountNumber, byHour);
+    const byAccount = this.#kept.get(hour) ?? new Map<number, number>();
+    byAccount.set(accountNumber, (byAccount.get(accountNumber) ?? 0) + bytes);
+    this.#kept.set(hour, byAccount);
   }
 
   async release(keyDigest: string, keptBytes: number): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { queryObjects } from 'node:v8';
 import {
   IDEMPOTENCY_LIFETIME_MS,
   Idempotency,
@@ -82,6 +83,20 @@ describe('the bytes of kept answers', () => {
       assert.equal(await keys.reserve(1, 'b', bytesMax, NOON_MS), hasRoom, `${kept} and ${bytesMax}`);
       assert.equal(keys.keptBytes(NOON_MS), kept + (hasRoom ? bytesMax : 0));
     }
+  });
+
+  it('leave nothing in memory of an account that does not come again', async () => {
+    const maps = () => queryObjects(Map, { format: 'count' });
+    const keys = new OwnedRunningKeys();
+    const before = maps();
+    for (let account = 0; account < 1_000; account++) {
+      await keys.hold('a', '01');
+      await keys.reserve(account, 'a', 1_000, NOON_MS);
+      await keys.release('a', 700);
+    }
+    assert.equal(keys.keptBytes(NOON_MS), 700_000);
+    assert.equal(keys.keptBytes(NOON_MS + DAY_MS + HOUR_MS), 0);
+    assert.ok(maps() <= before + 10, `${maps() - before} maps more than before`);
   });
 
   it('are those of the last 24 hours, by the hour', async () => {
