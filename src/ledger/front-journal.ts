@@ -1,7 +1,7 @@
 import { closeSync, constants, fdatasync, openSync, write, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { pack, unpack } from 'msgpackr';
-import { assert, messageOf } from '../core/assert.ts';
+import { messageOf } from '../core/assert.ts';
 import {
   type Durability,
   filesOf,
@@ -18,7 +18,7 @@ import {
 import { type Books, LedgerError } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
 import { encodeSegment } from './segment.ts';
-import { heldRefusal, type SegmentSink, type SinkRefusal } from './segment-sink.ts';
+import type { SegmentSink, SinkRefusal } from './segment-sink.ts';
 import type { Sequences } from './sequences.ts';
 
 /** The ledger is asked to store at once when this part of a file waits for it. */
@@ -48,8 +48,6 @@ export interface FrontJournalOptions {
   /** Takes what the journal has no room for. */
   readonly ledger: Pick<Books, 'commit'>;
   readonly sequences: Sequences;
-  /** Why nothing may be acknowledged; null when all is well. */
-  readonly held?: string | null;
 }
 
 /**
@@ -63,7 +61,6 @@ export class FrontJournal implements SegmentSink {
   readonly failed: Promise<Error>;
   readonly #options: FrontJournalOptions;
   readonly #board: JournalBoard;
-  readonly #held: SinkRefusal | null;
   readonly #fds: readonly number[];
   readonly #announceFailure: (error: Error) => void;
   /** The end of the last record that was acknowledged. */
@@ -87,7 +84,6 @@ export class FrontJournal implements SegmentSink {
     this.#options = options;
     const { place, durability } = options;
     this.#board = new JournalBoard(place.shared);
-    this.#held = options.held ? heldRefusal(options.held) : null;
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failed = promise;
     this.#announceFailure = resolve;
@@ -108,7 +104,7 @@ export class FrontJournal implements SegmentSink {
 
   /** The ledger's thread looks at the disk. A journal that cannot be written stops the service. */
   get refusal(): SinkRefusal | null {
-    return this.#held ?? (this.#board.isDiskFull ? DISK_FULL : null);
+    return this.#board.isDiskFull ? DISK_FULL : null;
   }
 
   /**
@@ -165,7 +161,6 @@ export class FrontJournal implements SegmentSink {
   }
 
   #requireWritable(): void {
-    assert(this.#held === null, 'nothing is drawn while the ledger is held back');
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
@@ -197,7 +192,7 @@ export class FrontJournal implements SegmentSink {
 
   /** Gives the segment its place in the journal. Undefined when it must not or cannot go there. */
   #place(segment: SegmentRecord, answers: readonly StoredAnswer[]): PlacedRecord | undefined {
-    if (this.#held !== null || this.#stopped !== undefined || this.#board.isClosed) return undefined;
+    if (this.#stopped !== undefined || this.#board.isClosed) return undefined;
     const { fileBytes, front } = this.#options.place;
     const kept = answers.length === 0 ? NOTHING_KEPT : pack(answers);
     let buffer = NOTHING_KEPT;

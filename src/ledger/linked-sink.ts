@@ -1,9 +1,8 @@
-import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Books } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
-import { heldRefusal, type SegmentSink, type SinkRefusal } from './segment-sink.ts';
+import type { SegmentSink, SinkRefusal } from './segment-sink.ts';
 import type { Sequences } from './sequences.ts';
 
 /** New answers are shed when segments of this many bytes wait for the ledger. */
@@ -37,8 +36,6 @@ export interface LinkedSinkOptions {
   readonly ledger: Pick<Books, 'commit'>;
   readonly sequences: Sequences;
   readonly clock: Clock;
-  /** Why nothing may be acknowledged; null when all is well. */
-  readonly held: string | null;
 }
 
 /**
@@ -51,12 +48,10 @@ export class LinkedSink implements SegmentSink {
   #waitingBytes = 0;
   /** When each segment that waits came, oldest first; a segment's place is its identity. */
   readonly #waitingSinceMs = new Set<{ readonly atMs: number }>();
-  readonly #held: SinkRefusal | null;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LinkedSinkOptions) {
     this.#options = options;
-    this.#held = options.held === null ? null : heldRefusal(options.held);
   }
 
   nextSequence(): number {
@@ -68,7 +63,7 @@ export class LinkedSink implements SegmentSink {
   }
 
   get refusal(): SinkRefusal | null {
-    return this.#held ?? (this.#isAway ? AWAY : null);
+    return this.#isAway ? AWAY : null;
   }
 
   get #isAway(): boolean {
@@ -81,7 +76,6 @@ export class LinkedSink implements SegmentSink {
 
   async commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
     const { ledger, clock } = this.#options;
-    assert(this.#held === null, 'nothing is drawn while the ledger is held back');
     const bytes = answers.reduce((sum, { sealed }) => sum + sealed.length, segment.entries.length);
     const waiting = { atMs: clock.monotonicMs() };
     this.#waitingBytes += bytes;

@@ -1,3 +1,4 @@
+import { InvariantError } from '../core/assert.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
 
 /** Why no answer can be made durable now, as `/readyz` names it, and what the clients are told. */
@@ -9,11 +10,6 @@ export interface SinkRefusal {
 
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
-
-/** The refusal of a ledger from which nothing may be acknowledged, for the reason that its messages give. */
-export function heldRefusal(held: string): SinkRefusal {
-  return { why: 'held', message: held, retryAfterS: HELD_RETRY_AFTER_S };
-}
 
 /** Where a front has its segments made durable. */
 export interface SegmentSink {
@@ -28,4 +24,13 @@ export interface SegmentSink {
    * once.
    */
   commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void>;
+}
+
+/** The sink of a ledger from which nothing may be acknowledged, for the reason that its messages give. */
+export function heldSink(held: string): SegmentSink {
+  const never = (): never => {
+    throw new InvariantError('nothing is drawn while the ledger is held back');
+  };
+  const refusal = { why: 'held', message: held, retryAfterS: HELD_RETRY_AFTER_S } as const;
+  return { nextSequence: never, isBehind: false, refusal, commit: never };
 }

@@ -5,7 +5,7 @@ import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.
 import { type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { LinkedSink } from '../ledger/linked-sink.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
-import type { SegmentSink } from '../ledger/segment-sink.ts';
+import { heldSink, type SegmentSink } from '../ledger/segment-sink.ts';
 import { Sequences } from '../ledger/sequences.ts';
 import { Link } from '../workers/call.ts';
 import { startThread } from '../workers/thread.ts';
@@ -110,13 +110,14 @@ export async function openFrontSink(
   ledger: Ledger,
   clock: Clock,
 ): Promise<FrontSink> {
+  if (held !== null) return { sink: heldSink(held), failed: new Promise(() => {}), close: () => {} };
   // What an earlier start gave to answers that its journals lost, it had leased: their certificate ids name no others.
   const sequences = await Sequences.open(ledger, clock);
   if (journal === null) {
-    const sink = new LinkedSink({ ledger, sequences, clock, held });
+    const sink = new LinkedSink({ ledger, sequences, clock });
     return { sink, failed: new Promise(() => {}), close: () => {} }; // the ledger's thread fails by itself
   }
-  const sink = new FrontJournal({ ...journal, held, ledger, sequences });
+  const sink = new FrontJournal({ ...journal, ledger, sequences });
   return { sink, failed: sink.failed, close: () => sink.close() };
 }
 

@@ -3,12 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/core/clock.ts';
-import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { RawStore } from '../../src/ledger/lmdb/table.ts';
-import { Sequences } from '../../src/ledger/sequences.ts';
 import {
   closeSound,
   openJournaledLedger,
@@ -127,18 +124,6 @@ suite('group commit', () => {
     assert.ok(disk.transactions > before);
     assert.deepEqual(await ledger.storedAnswer(1, large.keyDigest), large);
     assert.equal((await ledger.audit()).certificates, 20);
-    await ledger.close();
-  });
-
-  test('a front of a ledger that is held back takes no answer and says why', async (t) => {
-    const ledger = await openTestLedger(temporaryFolder(t));
-    const [place] = ledger.journals;
-    const sequences = await Sequences.open(ledger, systemClock);
-    const held = new FrontJournal({ place, durability: 'fsync', ledger, sequences, held: 'moved' });
-    assert.deepEqual(held.refusal, { why: 'held', message: 'moved', retryAfterS: 300 });
-    await assert.rejects(held.commit(filledSegment(1, 1), []));
-    held.close();
-    assert.equal(await ledger.segment(1), undefined);
     await ledger.close();
   });
 });

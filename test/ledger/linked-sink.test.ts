@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { InvariantError } from '../../src/core/assert.ts';
 import { ApiError } from '../../src/core/errors.ts';
-import type { SequenceLease } from '../../src/ledger/ledger.ts';
+import type { Ledger, SequenceLease } from '../../src/ledger/ledger.ts';
 import { LinkedSink, UnknownOutcome } from '../../src/ledger/linked-sink.ts';
 import { Sequences } from '../../src/ledger/sequences.ts';
+import { openFrontSink } from '../../src/service/ledger-thread.ts';
 import { filledSegment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 /** A ledger whose commits end when the test says so, and that leases `size` sequences at a time. */
-async function sinkOver({ size = 2 ** 24, held = null }: { size?: number; held?: string | null } = {}) {
+async function sinkOver(size = 2 ** 24) {
   const clock = new ManualClock();
   const commits: PromiseWithResolvers<void>[] = [];
   let leased = 0;
@@ -22,7 +24,7 @@ async function sinkOver({ size = 2 ** 24, held = null }: { size?: number; held?:
     },
   };
   const sequences = await Sequences.open(ledger, clock);
-  return { clock, commits, ledger, sink: new LinkedSink({ ledger, sequences, clock, held }) };
+  return { clock, commits, ledger, sink: new LinkedSink({ ledger, sequences, clock }) };
 }
 
 const isAway = (sink: LinkedSink) => sink.refusal?.why === 'database-away';
@@ -66,7 +68,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
   });
 
   test('takes the next lease before the last one ends, and gives no sequence twice', async () => {
-    const { sink } = await sinkOver({ size: 2 ** 16 });
+    const { sink } = await sinkOver(2 ** 16);
     const given = new Set<number>();
     for (let i = 0; i < 3 * 2 ** 16; i++) {
       if (i % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -77,7 +79,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
   });
 
   test('is away while it has no sequence left, and asks again for a lease that failed', async () => {
-    const { ledger, sink } = await sinkOver({ size: 3 });
+    const { ledger, sink } = await sinkOver(3);
     const { leaseSequences } = ledger;
     ledger.leaseSequences = async () => assert.fail('PostgreSQL is away');
     sink.nextSequence();
@@ -119,10 +121,10 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     assert.equal(isAway(sink), false);
   });
 
-  test('takes no answer while the ledger is held back, and says why', async () => {
-    const { commits, sink } = await sinkOver({ held: 'restore it' });
+  test('takes no answer while the ledger is held back, says why, and asks the ledger for nothing', async () => {
+    const asked = new Proxy({} as Ledger, { get: (_ledger, name) => assert.fail(String(name)) });
+    const { sink } = await openFrontSink({ held: 'restore it', journal: null }, asked, new ManualClock());
     assert.deepEqual(sink.refusal, { why: 'held', message: 'restore it', retryAfterS: 300 });
-    await assert.rejects(sink.commit(filledSegment(1, 1), []));
-    assert.equal(commits.length, 0);
+    assert.throws(() => sink.commit(filledSegment(1, 1), []), InvariantError);
   });
 });
