@@ -38,9 +38,11 @@ const FOOT = 700;
 const QR_SIDE = 94;
 /** More lots than this are counted, not listed. */
 const LOTS_LISTED = 3;
+/** A fact, a hash of two lines, and from the end of a group to the heading of the next: on a full page, and more on others. */
 const ROW = 15;
-/** From the end of a group to the heading of the next. */
+const HASH_ROW = 26;
 const GAP = 20;
+const HEADING_HEIGHT = 8;
 
 const INK = rgb(0.09, 0.11, 0.16);
 const GREY = rgb(0.4, 0.43, 0.5);
@@ -73,7 +75,7 @@ export async function certificatePdf(document: Document): Promise<Uint8Array> {
   const banners = bannersOf(document);
   let y = drawHead(sheet, document);
   for (const banner of banners) y = drawBanner(sheet, banner, y);
-  drawHashes(sheet, document, drawFacts(sheet, document, y));
+  drawBody(sheet, document, y);
   drawFoot(sheet, document);
   return sheet.bytes();
 }
@@ -145,7 +147,8 @@ function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: numbe
   return y + height + 6;
 }
 
-function drawFacts(sheet: Sheet, document: Document, from: number): number {
+/** What stands between the banners and the foot. What that leaves of the page goes between its rows and groups. */
+function drawBody(sheet: Sheet, document: Document, from: number): void {
   // beside many banners they stand on the page on the web alone
   const hasSequences = bannersOf(document).length <= 2;
   const pairs: readonly (readonly [Group, Group])[] = [
@@ -158,35 +161,49 @@ function drawFacts(sheet: Sheet, document: Document, from: number): number {
       [lotsTitle(document.lots.length), lotRows(document)],
     ],
   ];
-  let y = from + 16;
-  for (const [left, right] of pairs)
-    y = Math.max(drawGroup(sheet, left, MARGIN, y), drawGroup(sheet, right, RIGHT, y)) + GAP;
-  const bottom = drawHeading(sheet, 'In words', MARGIN, y, WIDTH);
   // Of platforms without a kernel's generator: four lines in the height of three.
   const meaning = provenanceMeaning(document);
-  const isLong = sheet.wrapped(meaning, VALUE, WIDTH).length > 3;
-  const box = { width: WIDTH, leading: isLong ? 9 : 12, linesMax: isLong ? 4 : 3 };
-  return bottom + sheet.paragraph(meaning, MARGIN, bottom + 12, isLong ? SMALL : VALUE, box);
+  const lines = sheet.wrapped(meaning, VALUE, WIDTH).length;
+  const words = { width: WIDTH, leading: lines > 3 ? 9 : 12, linesMax: lines > 3 ? 4 : 3 };
+  const hashes = hashFacts(document.certificate);
+
+  const rows = pairs.flatMap(([[, left], [, right]]) => Math.max(left.length, right.length));
+  const spread = rows.reduce((sum, each) => sum + each * ROW, 3 * GAP + hashes.length * HASH_ROW);
+  const height = 4 * HEADING_HEIGHT + Math.min(lines, words.linesMax) * words.leading + spread;
+  let y = from + 16;
+  const stretch = 1 + Math.max(0, FOOT - GAP - y - height) / spread;
+  const [row, gap] = [ROW * stretch, GAP * stretch];
+  for (const [left, right] of pairs)
+    y = Math.max(drawGroup(sheet, left, MARGIN, y, row), drawGroup(sheet, right, RIGHT, y, row)) + gap;
+  y = drawHeading(sheet, 'In words', MARGIN, y, WIDTH);
+  y += sheet.paragraph(meaning, MARGIN, y + 12, lines > 3 ? SMALL : VALUE, words) + gap;
+  y = drawHeading(sheet, 'Hashes', MARGIN, y, WIDTH) + 12;
+  for (const [name, of, hash] of hashes) {
+    sheet.line(name, MARGIN, y, { ...LABEL, font: 'bold', color: INK });
+    sheet.line(of, MARGIN + LABEL_WIDTH, y, LABEL);
+    sheet.line(hash, MARGIN + LABEL_WIDTH, y + 11, HASH, WIDTH - LABEL_WIDTH);
+    y += HASH_ROW * stretch;
+  }
 }
 
 type Group = readonly [title: string, rows: readonly Fact[]];
 
 /** A titled list of labels and values; gives where it ends. */
-function drawGroup(sheet: Sheet, [title, rows]: Group, x: number, y: number): number {
+function drawGroup(sheet: Sheet, [title, rows]: Group, x: number, y: number, row: number): number {
   const bottom = drawHeading(sheet, title, x, y, COLUMN);
   rows.forEach(([label, value], i) => {
-    const baseline = bottom + 12 + i * ROW;
+    const baseline = bottom + 12 + i * row;
     sheet.line(label, x, baseline, LABEL, LABEL_WIDTH);
     sheet.line(value, x + LABEL_WIDTH, baseline, VALUE, COLUMN - LABEL_WIDTH);
   });
-  return bottom + rows.length * ROW;
+  return bottom + rows.length * row;
 }
 
 /** A title with a line below it, its baseline at `y`; gives where the line ends. */
 function drawHeading(sheet: Sheet, title: string, x: number, y: number, width: number): number {
   sheet.line(title.toUpperCase(), x, y, HEADING, width);
   sheet.box(x, y + 6, width, 0.5, HAIRLINE);
-  return y + 8;
+  return y + HEADING_HEIGHT;
 }
 
 function lotRows({ lots }: Document): Fact[] {
@@ -201,16 +218,6 @@ function lotRows({ lots }: Document): Fact[] {
   const rows = lots.slice(0, LOTS_LISTED).map(({ leaf }, i): Fact => [`Lot ${i + 1}`, leaf.lot_id]);
   const more = lots.length - LOTS_LISTED;
   return more > 0 ? [...rows, ['', `and ${grouped(more)} more, listed in the JSON`]] : rows;
-}
-
-function drawHashes(sheet: Sheet, { certificate }: Document, from: number): void {
-  const bottom = drawHeading(sheet, 'Hashes', MARGIN, from + GAP, WIDTH);
-  hashFacts(certificate).forEach(([name, meaning, hash], i) => {
-    const y = bottom + 12 + i * 26;
-    sheet.line(name, MARGIN, y, { ...LABEL, font: 'bold', color: INK });
-    sheet.line(meaning, MARGIN + LABEL_WIDTH, y, LABEL);
-    sheet.line(hash, MARGIN + LABEL_WIDTH, y + 11, HASH, WIDTH - LABEL_WIDTH);
-  });
 }
 
 const PROVES =
