@@ -96,7 +96,9 @@ function report({ verification, subject, status }) {
   const details = made("details");
   details.className = "exact";
   if (checks.some((check) => !check.ok)) details.setAttribute("open", "");
-  details.append(made("summary", "What was checked"), list(checks));
+  const title = made("summary");
+  title.append(made("span", "What was checked"));
+  details.append(title, list(checks));
   if (notCovered.length > 0) {
     const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
     hint.className = "hint";

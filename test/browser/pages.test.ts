@@ -59,6 +59,11 @@ const LOW_CONTROLS = `[...document.querySelectorAll('button, input, select, text
   .filter((each) => each.checkVisibility() && each.offsetHeight < 24)
   .map((each) => each.outerHTML.slice(0, 80))`;
 
+/** What takes focus and does nothing: summaries of what is shown without them. */
+const IDLE_SUMMARIES = `[...document.querySelectorAll('details:not([open]) > summary')]
+  .filter((each) => (each.focus(), document.activeElement === each) && each.nextElementSibling.checkVisibility())
+  .map((each) => each.outerHTML)`;
+
 describe('every page in Chromium', { skip: noBrowser() }, () => {
   let browser: Browser;
   let server: TestServer;
@@ -132,6 +137,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(`${server.origin}${path}`);
       assert.equal(await shiftOf(page), 0, `${path} moves while it loads`);
+      assert.deepEqual(await page.evaluate(IDLE_SUMMARIES), [], `${path} has summaries that do nothing`);
       await page.evaluate(axe.source);
       await page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
       assert.deepEqual(await page.evaluate(LOW_CONTROLS), [], `${path} has controls below 24 px`);

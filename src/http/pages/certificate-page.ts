@@ -47,7 +47,7 @@ ${group('Tests', testFacts(document, false).map(rowOf))}
 ${group('Signed log', logRows(certificate.proof))}
 </div>
 ${testedSection(lots)}
-<details class="exact"><summary>Hashes</summary>
+<details class="exact"><summary><span>Hashes</span></summary>
 <dl class="wide">
 ${rows(hashFacts(certificate).map(([name, of, hash]): Row => [`${name}: ${of}`, code(hash)]))}
 </dl></details>
@@ -119,7 +119,7 @@ function testedSection(lots: readonly Lot[]): Markup | null {
   const runs = lots.reduce((sum, { tested }) => sum + tested.length, 0);
   if (runs === 0) return null;
   return html`<section aria-labelledby="tested"><h2 id="tested">What was tested</h2>
-<details class="exact"><summary>${grouped(runs)} runs of SP 800-22, each on another sequence of bits</summary>
+<details class="exact"><summary><span>${grouped(runs)} runs of SP 800-22, each on another sequence of bits</span></summary>
 ${testedTable(lots)}</details></section>`;
 }
 
