@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
-import { replaceFile } from '../core/replace-file.ts';
+import { makeFolder, replaceFile } from '../core/files.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import { emptyRoot, equalHashes, type Hash, verifyConsistency } from '../crypto/merkle.ts';
 import {
@@ -78,7 +78,7 @@ export class Witness {
     this.#options = options;
     const { name, key, logs, directory } = options;
     this.verifierKey = verifierKey(name, key.publicKey, COSIGNATURE_TYPE);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     for (const origin of new Set(logs.map((log) => log.name))) {
       const path = this.#pathOf(origin);
       if (existsSync(path)) this.#cosigned.set(origin, readCosigned(path, origin));

@@ -68,6 +68,9 @@ export interface Reader<T> {
   readonly read: (text: string) => T | undefined;
 }
 
+/** A variable of the shell that is not set gives none. */
+const TEXT: Reader<string> = { what: 'at least one character', read: (text) => text || undefined };
+
 /** Throws a UsageError that names the option or operand and what it may be. */
 export function readValue<T>(name: string, text: string, { what, read }: Reader<T>): T {
   const value = read(text);
@@ -160,6 +163,8 @@ export function action<const O extends OptionTable>(definition: ActionDefinition
         const required = parser.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags);
         parser.usage([...required, parser.usage()].join(' ')).addHelpText('after', () => footer?.() ?? '');
         parser.parse(args, { from: 'user' });
+        for (const [i, { name, repeated }] of operands.entries())
+          if (parser.args[i] === '' && !repeated) readValue(name, '', TEXT); // throws
         const input = { ...parser.opts<Given<O>>(), operands: parser.args };
         const refused = irreversible && (await unlessMeant(irreversible, input, context));
         return refused ?? told(await run(input, context), 'json' in input, context);
@@ -179,7 +184,7 @@ function optionOf(name: string, { value, required = false, meaning, read }: Opti
   if (value === undefined) return option;
   return option.makeOptionMandatory(required).argParser((text: string, before: unknown) => {
     if (before !== undefined) throw new UsageError(`${flag} is given more than once`);
-    return read === undefined ? text : readValue(flag, text, read);
+    return readValue<unknown>(flag, text, read ?? TEXT);
   });
 }
 

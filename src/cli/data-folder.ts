@@ -1,6 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { loadSettings, localOrigin } from '../config/config.ts';
+import { messageOf } from '../core/assert.ts';
+import { makeFolder } from '../core/files.ts';
 import { type CommandContext, CommandError, type LocalService } from './command.ts';
 
 /** Root's user id. A folder that a platform mounts may belong to root and be shared by its group. */
@@ -24,6 +26,15 @@ export function requireOwnFolder({ environment }: CommandContext): void {
     `the data folder ${dataDir} belongs to user ${name ?? owner} (id ${owner}), and this command runs as id ${user}: ` +
       `run it as the owner, e.g. sudo -u ${name ?? `'#${owner}'`} qrn ...`,
   );
+}
+
+/** Makes the folder that the setting or option names, unless it is there. */
+export function requireFolder(path: string, setting: string): void {
+  try {
+    makeFolder(resolve(path));
+  } catch (error) {
+    throw new CommandError(`${messageOf(error)}; set ${setting} to a folder that can be made`);
+  }
 }
 
 function ownerOf(path: string): number | undefined {

@@ -11,7 +11,7 @@ import {
 } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
 import { messageOf } from '../core/assert.ts';
-import { syncToDisk } from '../core/replace-file.ts';
+import { syncToDisk } from '../core/files.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
 import { LedgerError } from '../ledger/ledger.ts';

@@ -2,10 +2,10 @@ import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmSync, s
 import { join, resolve } from 'node:path';
 import type { Incarnation } from '../certificate/incarnation.ts';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
-import { syncToDisk } from '../core/replace-file.ts';
+import { makeFolder, syncToDisk } from '../core/files.ts';
 import { type AuditReport, LedgerError } from '../ledger/ledger.ts';
 import { auditInChild } from '../ledger/lmdb/audit-child.ts';
-import { makeFolder, requireLmdbFile } from '../ledger/lmdb/data-file.ts';
+import { requireLmdbFile } from '../ledger/lmdb/data-file.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { serverLives } from '../ledger/server-socket.ts';
 import { action, CommandError, group, type Report } from './command.ts';

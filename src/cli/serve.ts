@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createAccount, createKey } from '../account/administration.ts';
 import { parseKey } from '../account/api-keys.ts';
 import { DEMO_ACCOUNT_NAME, DEMO_KEY_LIFE_MS } from '../account/directory.ts';
@@ -15,7 +15,7 @@ import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { type Service, startService } from '../service/service.ts';
 import { action, CommandError, stopped } from './command.ts';
-import { requireOwnFolder } from './data-folder.ts';
+import { requireFolder, requireOwnFolder } from './data-folder.ts';
 
 /** What is not done this long after SIGTERM is given up. */
 const STOP_DEADLINE_MS = 4_500;
@@ -67,9 +67,8 @@ const ROOM_MIN_BYTES = 1024 * 1024;
 
 function requireRoom({ dataDir }: Config): void {
   if (existsSync(join(dataDir, 'ledger', 'data.mdb'))) return; // it can be read, and says itself that it takes no more
-  let folder = resolve(dataDir);
-  while (!existsSync(folder)) folder = dirname(folder);
-  if (freeBytesOf(folder) >= ROOM_MIN_BYTES) return;
+  requireFolder(dataDir, 'QRN_DATA_DIR');
+  if (freeBytesOf(dataDir) >= ROOM_MIN_BYTES) return;
   throw new CommandError(
     `there is no room on the disk of the data folder ${dataDir}: free some, or set QRN_DATA_DIR to a folder on another disk`,
   );

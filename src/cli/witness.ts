@@ -1,13 +1,13 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ADD_CHECKPOINT_BYTES_MAX, parseLogs, Witness, type WitnessReply } from '../certificate/witness.ts';
 import { openSigningKey } from '../crypto/key-files.ts';
 import { isKeyName } from '../crypto/note.ts';
 import { port } from './arguments.ts';
 import { action, type Reader, stopped } from './command.ts';
+import { requireFolder } from './data-folder.ts';
 import { readInputFile } from './documents.ts';
+import { listen } from './listen.ts';
 
 const keyName: Reader<string> = {
   what: 'without space and plus',
@@ -37,6 +37,7 @@ export const witness = action({
     port: { value: 'PORT', meaning: 'port to listen on; 3080 when not given, 0 for any', read: port },
   },
   run: async ({ name, logs, state, host = '127.0.0.1', port: wanted = 3080 }, context) => {
+    requireFolder(state, '--state');
     const served = new Witness({
       name,
       key: openSigningKey(join(state, 'witness.pem')),
@@ -49,10 +50,8 @@ export const witness = action({
     });
     server.maxConnections = CONNECTIONS_MAX;
     const stopping = stopped(context.interruption());
-    await once(server.listen(wanted, host), 'listening');
-    const { address, port: taken } = server.address() as AddressInfo;
-    const shown = address.includes(':') ? `[${address}]` : address;
-    context.out(`ready http://${shown}:${taken}\nkey ${served.verifierKey}\n`);
+    const advice = 'set --port to a free port, or --host to an address of this machine';
+    context.out(`ready ${await listen(server, host, wanted, advice)}\nkey ${served.verifierKey}\n`);
     await stopping;
     server.close();
     server.closeAllConnections();

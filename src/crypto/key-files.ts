@@ -4,7 +4,6 @@ import {
   fstatSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
-import { syncToDisk } from '../core/replace-file.ts';
+import { makeFolder, syncToDisk } from '../core/files.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
@@ -28,7 +27,6 @@ import { fillSystemEntropy } from './system-entropy.ts';
 
 const SECRET_BYTES = 32;
 const PRIVATE_MODE = 0o600;
-const PRIVATE_FOLDER_MODE = 0o700;
 const PUBLIC_MODE = 0o644;
 const OTHERS_MASK = 0o077;
 
@@ -63,7 +61,7 @@ export interface LogKeys {
 
 /** The 32 secret bytes in the file; made by the system's generator when there is no such file yet. */
 export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
-  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  makeFolder(dirname(path));
   const stored = readPrivate(path);
   if (stored !== undefined) {
     const secret = fromBase64(stored.trimEnd());
@@ -82,7 +80,7 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
 export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   if (!isKeyName(name))
     throw new KeyFileError(`${JSON.stringify(name)} is not a key name: empty, or with space or plus`);
-  mkdirSync(directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  makeFolder(directory);
   const numbers = keyNumbers(directory);
   if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
   const last = numbers[numbers.length - 1];
@@ -115,7 +113,7 @@ function signingKeyOf(path: string, pem: string): SigningKey {
 
 /** The Ed25519 key in the file, as PEM; makes one when there is no such file yet. */
 export function openSigningKey(path: string): SigningKey {
-  mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  makeFolder(dirname(path));
   const stored = readPrivate(path);
   if (stored !== undefined) return signingKeyOf(path, stored);
   const key = SigningKey.generate();

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { assert } from '../core/assert.ts';
 import { concatBytes, secretBytes, secretCopy, utf8Bytes, wipe } from '../core/bytes.ts';
-import { syncToDisk } from '../core/replace-file.ts';
+import { syncToDisk } from '../core/files.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { BLOCK_KINDS, type BlockKind } from './records.ts';
 

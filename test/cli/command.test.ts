@@ -102,6 +102,8 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
     '',
     "qrn box: unknown command 'coyp' (Did you mean copy?); the commands are copy; see qrn box --help\n",
   ],
+  ["copy '' --to b", 2, '', `qrn box copy: FROM is at least one character, not ""${SEE}`],
+  ["copy a --to ''", 2, '', `qrn box copy: --to is at least one character, not ""${SEE}`],
   ['copy --to b', 2, '', `qrn box copy: missing required argument 'FROM'${SEE}`],
   ['copy a', 2, '', `qrn box copy: required option '--to <PLACE>' not specified${SEE}`],
   ['copy a b --to c', 2, '', `qrn box copy: too many arguments. Expected 1 argument but got 2: a, b${SEE}`],
@@ -128,7 +130,8 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
 describe('a command line', () => {
   for (const [line, status, out, talk = ''] of TRANSCRIPTS) {
     it(`box ${JSON.stringify(line)}: exit status ${status}`, async () => {
-      const args = line.split(' ').filter((word) => word !== '');
+      const words = line.split(' ').filter((word) => word !== '');
+      const args = words.map((word) => (word === "''" ? '' : word));
       assert.deepEqual(await runCommand(box, args), { status, out, talk });
     });
   }

@@ -193,6 +193,27 @@ describe('qrn log watch', () => {
     assert.match(metrics, /^qrn_watch_public_leaves\{kind="lot"\} 1$/m);
   });
 
+  it('names the option of a file and of a port that it cannot have', async (t) => {
+    const { service, url, state, watch } = await scene(t);
+    const missing = join(state, 'state.json');
+    const { port } = new URL(url);
+    for (const [args, talk] of [
+      [
+        ['--state', missing, '--once'],
+        `cannot write ${missing}: ENOENT: no such file or directory; name a file with --state that can be written`,
+      ],
+      [
+        ['--state', state, '--metrics', port],
+        `cannot listen on 127.0.0.1:${port} (listen EADDRINUSE: address already in use 127.0.0.1:${port}): ` +
+          'set --metrics to a free port, or 0 for any',
+      ],
+    ] as const) {
+      const told = await runCommand(log, ['watch', url, ...args], {}, service.world.clock);
+      assert.deepEqual(told, { status: 1, out: '', talk: `qrn log watch: ${talk}\n` });
+    }
+    assert.equal((await watch(url)).status, 0);
+  });
+
   it('refuses arguments that make no sense', async (t) => {
     const state = join(temporaryFolder(t), 'state.json');
     for (const [args, told] of [

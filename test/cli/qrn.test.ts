@@ -70,6 +70,18 @@ describe('the program', () => {
     });
   });
 
+  it('says where no folder can be made, and what to set', { skip: noProc }, async () => {
+    const cannot = 'cannot make the folder /proc/x: ENOENT: no such file or directory';
+    const witness = 'witness --name w.example/1 --logs /dev/null --state /proc/x/y';
+    assert.deepEqual(
+      [await qrnHere('serve', { QRN_DATA_DIR: '/proc/x/y' }), await qrnHere(witness)],
+      [
+        { status: 1, out: '', talk: `qrn serve: ${cannot}; set QRN_DATA_DIR to a folder that can be made\n` },
+        { status: 1, out: '', talk: `qrn witness: ${cannot}; set --state to a folder that can be made\n` },
+      ],
+    );
+  });
+
   it('says what an interrupted import leaves', async (t) => {
     const silent = createServer(() => {}); // a database that never answers
     await once(silent.listen(0, '127.0.0.1'), 'listening');

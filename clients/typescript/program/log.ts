@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkFinding, type Finding } from '../../../src/certificate/finding.ts';
 import { type FollowEvent, type FollowState, pollLog } from '../../../src/certificate/follow.ts';
@@ -19,11 +17,12 @@ import {
   UsageError,
 } from '../../../src/cli/command.ts';
 import { fetchJson, keysFrom, originOf, readInputFile, readJson } from '../../../src/cli/documents.ts';
+import { listen } from '../../../src/cli/listen.ts';
 import { json } from '../../../src/cli/text.ts';
 import { messageOf } from '../../../src/core/assert.ts';
+import { replaceFile } from '../../../src/core/files.ts';
 import { sendRequest } from '../../../src/core/http-request.ts';
 import { isObject } from '../../../src/core/json.ts';
-import { replaceFile } from '../../../src/core/replace-file.ts';
 import { exposition } from '../../../src/observe/exposition.ts';
 import { familiesOf, type Metrics } from '../../../src/observe/row.ts';
 
@@ -203,7 +202,7 @@ export class LogWatcher {
     this.#trouble = '';
     const { state, events, size, atS, tilesRead } = poll;
     if (state.checkpoint !== this.#state?.checkpoint)
-      replaceFile(statePath, json({ type: STATE_TYPE, url, ...state }));
+      keep(statePath, json({ type: STATE_TYPE, url, ...state }), '--state');
     if (this.#state === undefined) {
       const log = String(member(state.keys, 'origin'));
       context.talk(`${url}: pinned the log ${log} with the keys ${keyIdsOf(state.keys).join(', ')}\n`);
@@ -237,7 +236,7 @@ export class LogWatcher {
 
   #tellFinding(finding: Finding): PollOutcome {
     const { findingPath, asJson, context } = this.#options;
-    replaceFile(findingPath, `${JSON.stringify(finding, null, 2)}\n`);
+    keep(findingPath, `${JSON.stringify(finding, null, 2)}\n`, '--finding');
     if (asJson)
       context.out(json({ event: 'finding', kind: finding.kind, what: finding.what, file: findingPath }));
     context.talk(
@@ -294,6 +293,14 @@ function keyIdsOf(keys: unknown): string[] {
   return (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
 }
 
+function keep(path: string, text: string, option: string): void {
+  try {
+    replaceFile(path, text);
+  } catch (error) {
+    throw new CommandError(`${messageOf(error)}; name a file with ${option} that can be written`);
+  }
+}
+
 /** Undefined when there is no file yet. A state that cannot be read is never begun anew on its own. */
 function readState(path: string): FollowState | undefined {
   if (!existsSync(path)) return undefined;
@@ -337,7 +344,7 @@ async function serveMetrics(port: number, watcher: LogWatcher, context: CommandC
     if (!isMetrics) response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(watcher.metrics());
   });
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  context.talk(`metrics at http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics\n`);
+  const url = await listen(server, '127.0.0.1', port, 'set --metrics to a free port, or 0 for any');
+  context.talk(`metrics at ${url}/metrics\n`);
   return server;
 }

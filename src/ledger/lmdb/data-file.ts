@@ -5,13 +5,10 @@ import {
   existsSync,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readSync,
   statfsSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
-import { messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LedgerError } from '../ledger.ts';
 
@@ -43,22 +40,6 @@ export function requireLmdbFile(file: string, mayBeNew: boolean): void {
     closeSync(descriptor);
   }
   throw new LedgerError('unusable', `${file} is not a ledger, or its header is damaged: restore a backup`);
-}
-
-/**
- * Makes a folder that its owner alone may read, and those above it that are missing. Step by step, because mkdirSync with `recursive`
- * never returns for a folder that the system has no room for, as in /proc (Node 22). Throws LedgerError `unusable`.
- */
-export function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    throw new LedgerError('unusable', `cannot make the folder ${path}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
 }
 
 /**

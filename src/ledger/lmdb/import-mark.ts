@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { replaceFile } from '../../core/replace-file.ts';
+import { replaceFile } from '../../core/files.ts';
 import { LedgerError } from '../ledger.ts';
 
 /**

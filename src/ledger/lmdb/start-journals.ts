@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { syncToDisk } from '../../core/files.ts';
 import type { Log } from '../../core/log.ts';
-import { syncToDisk } from '../../core/replace-file.ts';
 import { unpackRecord } from '../front-journal.ts';
 import {
   createJournal,

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RawRead } from '../../backend/backend.ts';
 import { concatBytes, utf8Bytes, wipe } from '../../core/bytes.ts';
+import { makeFolder } from '../../core/files.ts';
 import { seal } from '../../crypto/sealed-box.ts';
 
 /**
@@ -60,7 +61,7 @@ export class RawShotStore {
     this.#folder = folder;
     this.#recipient = recipient;
     this.#bytesMax = bytesMax;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   }
 
   /** Seals and writes the shots of one lot. Throws what the file system says. */
