@@ -7,21 +7,32 @@ import { isInFastTier } from '../tiers.ts';
 const ADVERSARY = /^test\/(adversary|secrets)\//;
 /** Sees faults of every room that no other test does. */
 const SIMULATION = 'test/adversary/sim/sim.test.ts';
-/** Suites that hold every room to what it does in a whole service, beside those that seams.ts names. */
+/** What a test loads that starts the service as a process, for several core-seconds: the files of one group share it. */
+const SERVICE = 'src/main.ts';
+/** Suites that hold every room to what it does in a whole service. */
 const OF_SERVICE = /^test\/(api|overload)\//;
-/** Most mutants fall to the first few tests, so that the others need not be loaded. Each next process takes more files. */
+/** They ask the room http for all that it promises. */
+const OF_HTTP = /^test\/api\//;
+/** Most mutants fall to the first few tests, so that the others need not be loaded. */
 const FILES_OF_FIRST = 4;
-const GROWTH = 3;
 const FILES_MAX = 36;
 
 /** Tests that killed a mutant so far, by the base name of their file: how often, and of which sources. */
 export type Kills = ReadonlyMap<string, readonly string[]>;
 
+interface Guard {
+  readonly test: string;
+  /** The lowest first. */
+  readonly turn: number;
+  /** Of those with one turn, the lowest first. */
+  readonly rank: readonly number[];
+}
+
 /**
- * The tests that can load a source, the likeliest to fail first, in groups of which the next runs on what the one before lets live:
- * those that killed a mutant of the file before, those of its name, those of its room and the suites that hold the room to its
- * promises, then whoever imports it, suites of the whole service, and all others. First among equals are those that killed most, those
- * of the fast tier, and those that load little.
+ * The tests that can load a source, the likeliest to fail for the fewest core-seconds first, in groups of which the next runs on what
+ * the one before lets live: those of its room and the suites that hold the room to its promises, first without a service, then with
+ * one, then what takes long; whoever imports it; suites of the whole service; and all others. First among equals are those that
+ * killed a mutant of the file before, those of its name, those that are nearest to it, those that killed most, and those that load little.
  */
 export function guardsOf(source: string, tests: readonly string[], kills: Kills = new Map()): string[][] {
   const name = basename(source, '.ts');
@@ -29,29 +40,37 @@ export function guardsOf(source: string, tests: readonly string[], kills: Kills 
   const suites = Object.entries(ROOMS)
     .filter(([each]) => each.startsWith(room))
     .flatMap(([, promises]) => promises.flatMap(([, ...all]) => all));
-  const near: { readonly test: string; readonly rank: readonly number[] }[] = [];
+  const guards: Guard[] = [];
   for (const test of tests) {
     const reached = reachedFrom(test);
     const imports = reached.get(source);
     if (imports === undefined || ADVERSARY.test(test)) continue;
     const file = basename(test);
     const killed = kills.get(file) ?? [];
-    const places = [
-      killed.includes(source),
-      file.startsWith(`${name}.`) || file.startsWith(`${name}-`),
-      suites.includes(test) || (test.startsWith(`test/${room}/`) && imports === 1),
-      test.startsWith(`test/${room}/`),
+    const hasKilled = killed.includes(source);
+    const isServed = reached.has(SERVICE);
+    const isFast = isInFastTier(test);
+    const isOfName = file.startsWith(`${name}.`) || file.startsWith(`${name}-`);
+    const isOfRoom =
+      suites.includes(test) || test.startsWith(`test/${room}/`) || (room === 'http' && OF_HTTP.test(test));
+    const turns = [
+      (hasKilled || (isOfRoom && isFast)) && !isServed,
+      hasKilled || (isOfRoom && isFast),
+      isOfRoom,
       imports === 1,
       OF_SERVICE.test(test),
       true,
     ];
-    const rank = [places.indexOf(true), -killed.length, isInFastTier(test) ? 0 : 1, reached.size];
-    near.push({ test, rank });
+    const rank = [hasKilled ? 0 : 1, isOfName ? 0 : 1, isFast ? 0 : 1, imports, -killed.length, reached.size];
+    guards.push({ test, turn: turns.indexOf(true), rank });
   }
-  const sorted = near.sort((a, b) => firstDifference(a.rank, b.rank)).map(({ test }) => test);
+  guards.sort((a, b) => firstDifference([a.turn, ...a.rank], [b.turn, ...b.rank]));
   const groups: string[][] = [];
-  for (let size = FILES_OF_FIRST; sorted.length > 0; size = Math.min(GROWTH * size, FILES_MAX))
-    groups.push(sorted.splice(0, size));
+  for (const ofTurn of Map.groupBy(guards, ({ turn }) => turn).values()) {
+    const files = ofTurn.map(({ test }) => test);
+    if (groups.length === 0) groups.push(files.splice(0, FILES_OF_FIRST));
+    while (files.length > 0) groups.push(files.splice(0, FILES_MAX));
+  }
   const alone = [SIMULATION, ...suites].filter((each) => ADVERSARY.test(each) && tests.includes(each));
   for (const test of new Set(alone)) if (reachedFrom(test).has(source)) groups.push([test]);
   return groups;
