@@ -325,32 +325,6 @@ describe('every page', () => {
     server = await TestServer.shared();
   });
 
-  it('answers an unknown path with a page for browsers and with the error of the API for programs', async () => {
-    const get = (path: string, accept: string) =>
-      fetchWhole(`${server.origin}${path}`, { headers: { accept } });
-    for (const path of ['/nothing', '/assets/0/nothing', '/lots/nothing']) {
-      const page = await get(path, 'text/html,application/xhtml+xml,*/*;q=0.8');
-      assert.equal(page.status, 404);
-      assert.match(page.headers.get('content-type')!, /^text\/html/);
-      assert.match(page.headers.get('content-security-policy')!, /^default-src 'none'/);
-    }
-    for (const [path, accept] of [
-      ['/nothing', '*/*'],
-      ['/nothing', 'application/json'],
-      ['/v1/nothing', 'text/html'],
-    ]) {
-      const answer = await get(path, accept);
-      assert.deepEqual(
-        [answer.status, ((await answer.json()) as { error: { code: string } }).error.code],
-        [404, 'not_found'],
-        `${path} ${accept}`,
-      );
-    }
-    assert.ok(
-      !(await (await get('/<script>alert(1)</script>', 'text/html')).text()).includes('<script>alert'),
-    );
-  });
-
   it('tells nothing of accounts and keys', async () => {
     const text = await (await fetchWhole(server.origin)).text();
     const { account_id } = JSON.parse(await server.qrn('accounts', 'list', '--json'))[0];

@@ -60,8 +60,13 @@ ${lots.map((lot) => lotDetails(lot, false))}
 <p>Who holds the answer can prove to anyone which values were delivered. Nobody else can read or guess them from here.</p>
 </section>
 <p class="hint">Figures on this page are rounded to three digits; the exact ones stand in the JSON. The certificate is what was signed; it names each lot by its hash.</p>
-<details class="raw"><summary>The certificate as JSON</summary>
-<pre tabindex="0" role="region" aria-label="The certificate as JSON">${JSON.stringify(document, null, 2)}</pre>
+${asJson('The certificate', document)}`;
+}
+
+/** All of what a page shows, folded, as programs read it. */
+export function asJson(what: string, document: object): Markup {
+  return html`<details class="raw"><summary>${what} as JSON</summary>
+<pre tabindex="0" role="region" aria-label="${what} as JSON">${JSON.stringify(document, null, 2)}</pre>
 </details>`;
 }
 

@@ -2,7 +2,7 @@ import { LEAGUE_OF_ENTROPY } from '../../beacon/drand.ts';
 import type { DrawDocument } from '../../certificate/draw.ts';
 import { OVERDUE_MS } from '../../certificate/draw-statement.ts';
 import { grouped } from '../../core/figures.ts';
-import { banner, originBanners, rows, witnessFields } from './certificate-page.ts';
+import { asJson, banner, originBanners, rows, witnessFields } from './certificate-page.ts';
 import { FAIR_DRAWS_PATH, html, type Markup, time } from './layout.ts';
 
 /** A committed draw for people: what holds now, what happened when, who won, and what to check. */
@@ -40,9 +40,7 @@ ${statement.beacon === undefined ? null : html`<li>The round of the beacon, from
 <li>The keys of the log, from someone other than this service: <a href="/.well-known/qrn-keys.json">these</a> are what it says they are.</li>
 </ul>
 </section>
-<details class="raw"><summary>The draw as JSON</summary>
-<pre tabindex="0" role="region" aria-label="The draw as JSON">${JSON.stringify(draw, null, 2)}</pre>
-</details>`;
+${asJson('The draw', draw)}`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -4,21 +4,18 @@ import { plot } from './plots.ts';
 /** How many p-values lie in each tenth of [0, 1], and the height of all if they were exactly uniform. */
 export function histogram(label: string, counts: readonly number[]): Markup {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const shares = counts.map((count) => (total === 0 ? 0 : Math.round((100 * count) / total)));
+  const shares = counts.map((count) => Math.round((100 * count) / total));
   return plot(
     counts.map((y, x) => ({ x, y })),
     {
       as: 'bars',
       label,
-      value: total === 0 ? '–' : `${total} rows`,
-      words:
-        total === 0
-          ? `${label}: nothing was tested yet.`
-          : `${label}, ${total} of them, by tenths of 0 to 1: ${shares.join(', ')} %.`,
+      value: `${total} rows`,
+      words: `${label}, ${total} of them, by tenths of 0 to 1: ${shares.join(', ')} %.`,
       axis: ['p = 0', 'p = 1'],
       x: [0, counts.length],
-      y: [0, Math.max(1, ...counts)],
-      ...(total === 0 ? {} : { rule: total / counts.length }),
+      y: [0, Math.max(...counts)],
+      rule: total / counts.length,
     },
   );
 }

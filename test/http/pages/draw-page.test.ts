@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { DrawDocument } from '../../../src/certificate/draw.ts';
 import { OVERDUE_MS } from '../../../src/certificate/draw-statement.ts';
 import { drawMain } from '../../../src/http/pages/draw-page.ts';
+import { scene } from '../../certificate/scene.ts';
 import { seen } from './seen.ts';
 
 const DUE = Date.parse('2027-03-20T18:00:00.000Z');
@@ -136,6 +137,19 @@ describe('the page of a draw', () => {
       const page = shown(changes, nowMs);
       assert.deepEqual([added(page, shown()), added(shown(), page)], [has, lacks]);
     });
+
+  it('names its number among those of its purpose once its certificate can be read, and the origin', async () => {
+    const { document } = await scene();
+    const label = { ...document.certificate.label, serial: 1_200 };
+    const certificate = { ...document, certificate: { ...document.certificate, label } } as never;
+    const [before, after] = [shown(), shown({ certificate })].map(seen);
+    const startOf = 'The purpose and the number of this draw: it is answer';
+    const told = [before, after].map((lines) => lines.find((line) => line.startsWith(startOf)));
+    assert.match(told[0]!, /answer of a number that is not readable yet\./);
+    assert.match(told[1]!, /answer number 1,200\./);
+    const origins = [before, after].map((lines) => lines.some((line) => /^Simulated source/.test(line)));
+    assert.deepEqual(origins, [false, true]);
+  });
 
   it('says in two sentences what is left to trust, which do not contradict what stands above them', () => {
     const plain = shown();

@@ -25,6 +25,10 @@ it('what the log says of a lot is shown in full: open with its runs, and folded 
   assert.equal(memberOf('device'), 'statevector-16');
   assert.equal(memberOf('circuit_sha256'), `|sha256:${'c'.repeat(64)}|`);
   assert.match(memberOf('seeds') ?? '', /^count 5root \|[A-Za-z0-9+/]{43}=\|$/);
+  assert.ok(
+    open.includes('claim calibratedwhy no readout errors are published'),
+    'a list has a line for each',
+  );
   for (const name of ['type', 'version', 'lot_id', 'tested']) assert.equal(memberOf(name), undefined, name);
   const [table, inFolded] = [open, folded].map((lines) =>
     lines.slice(lines.findIndex((line) => line.startsWith('Sequence'))).join(' '),

@@ -48,6 +48,10 @@ describe('the page of a lot', () => {
     assert.match(text, /aria-label="Bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
     assert.match(text, /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three deviations /);
     assert.match(text, /they do not prove it/);
+    assert.match(text, /Certified: 0\.856\./);
+    const [raw] = lotOf().assessments;
+    const byChannel = await page(lotOf({ assessments: [{ ...raw, order: 'channels', firstBit: 1_000 }] }));
+    assert.match(byChannel.text, /<span>P-values of raw bits, by channel, from bit 1,000<\/span>/);
     assert.match(text, new RegExp(`<code>${ID}</code>`));
     assert.doesNotMatch(text, new RegExp(`href="/lots/${ID}"`), 'a page has no link to itself');
   });
@@ -57,6 +61,12 @@ describe('the page of a lot', () => {
     const { text } = await page(short);
     assert.match(text, /None: the lot is too short/);
     assert.match(text, /It was refused, and nothing was ever drawn from it/);
+    const inLog = /As the log holds it/;
+    assert.doesNotMatch(text, inLog);
+    const accepted = (await page(lotOf({ minEntropyPerBit: null }))).text;
+    assert.match(accepted, inLog);
+    assert.match(accepted, /Certified: not assessed\./);
+    assert.doesNotMatch(accepted, /It was refused/);
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
   });
 

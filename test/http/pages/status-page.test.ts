@@ -128,6 +128,7 @@ describe('the status page', () => {
       /aria-label="Min-entropy of simulator: now 0\.830 bits per bit, least 0\.830 · most 0\.860\."/,
     );
     assert.match(text, /aria-label="Alarm of simulator: now 2\.0 bits, alarm at 20/);
+    assert.match(text, /class="line" d="M0\.0 [\d.]+L180\.0 [\d.]+L360\.0 [\d.]+"/);
     const one = sourceOf({ lots: { estimates: estimates.slice(0, 1), alarmBits: 20 } });
     assert.match(one, /class="line" d="M0\.0 ([\d.]+)L360\.0 \1"/);
     const none = sourceOf({});
