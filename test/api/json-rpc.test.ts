@@ -187,26 +187,16 @@ describe('a JSON-RPC call', () => {
     const left = async () => (await call('getUsage', { apiKey: key })).result;
     const before = await left();
     const good = { apiKey: key, n: 2, min: 1, max: 6 };
-    const text = { apiKey: key, n: 2, length: 3, characters: 'ab' };
     const cases: [method: string, params: unknown, code: number, data?: unknown][] = [
       ['generateIntegers', { ...good, n: 0 }, 202, ['n']],
-      ['generateIntegers', { ...good, n: '2' }, 202],
-      ['generateIntegers', { ...good, n: 1.5 }, 202],
-      ['generateIntegers', { ...good, min: 6 }, 300, null],
-      ['generateIntegers', { ...good, n: 7, replacement: false }, 301, [7, 6]],
-      ['generateIntegers', { ...good, base: 7 }, 202],
       ['generateIntegers', { ...good, pregeneratedRandomization: { date: '2026-01-01' } }, 202],
-      ['generateIntegerSequences', { ...good, length: [1] }, 300],
-      ['generateStrings', { ...text, characters: 'aba' }, 202],
-      ['generateStrings', { ...text, n: 9, replacement: false }, 301],
-      ['generateBlobs', { apiKey: key, n: 1, size: 9 }, 202],
-      ['generateBlobs', { apiKey: key, n: 1, size: 8_200 }, 202],
-      ['generateBlobs', { apiKey: key, n: 100_000, size: 8_192 }, 300],
-      ['generateGaussians', { apiKey: key, n: 1, mean: 0, standardDeviation: 0, significantDigits: 4 }, 202],
       ['generateSignedIntegers', { ...good, userData: 'x'.repeat(1_000) }, 202],
       ['generateIntegers', [key, 2, 1, 6], -32602],
       ['generateIntegers', { ...good, apiKey: 'qrn_none' }, 400],
       ['generateIntegers', { n: 2, min: 1, max: 6 }, -32602],
+      ['createTickets', { apiKey: key, n: 0, showResult: true }, 202, ['n']],
+      ['createTickets', { apiKey: key, n: 51, showResult: true }, 202],
+      ['getResult', { apiKey: key, serialNumber: -1 }, 202],
       ['getResult', { apiKey: key, serialNumber: 1 }, 424],
       ['generateNothing', good, -32601],
     ];
