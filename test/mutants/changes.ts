@@ -27,6 +27,9 @@ const SWAPS: Readonly<Record<string, string>> = {
   '-=': '+=',
 };
 
+/** It guards against bugs of other code, so that no test can make it fail. */
+const ASSERTION = /^assert[.(]/;
+
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -37,7 +40,7 @@ export function mutantsOf(path: string): Mutant[] {
   const file = resolve(path);
   const source = readFileSync(file, 'utf8');
   const mutants: Mutant[] = [];
-  const types: Span[] = [];
+  const unseen: Span[] = [];
   const add = ({ start, end }: Span, text: string) => {
     const line = source.slice(0, start).split('\n').length;
     const what = `${source.slice(start, end).split('\n')[0].slice(0, 60)} -> ${text || 'nothing'}`;
@@ -64,20 +67,21 @@ export function mutantsOf(path: string): Mutant[] {
       if (node.operator === '!') add({ start: node.start, end: node.start + 1 }, '');
     },
     ExpressionStatement: (node) => {
-      if (node.expression.type === 'CallExpression' || node.expression.type === 'AwaitExpression')
+      if (ASSERTION.test(source.slice(node.start, node.end))) unseen.push(node);
+      else if (node.expression.type === 'CallExpression' || node.expression.type === 'AwaitExpression')
         add(node, ';');
     },
     TSLiteralType: (node) => {
-      types.push(node);
+      unseen.push(node);
     },
     Literal: (node) => {
       if (typeof node.value === 'boolean') add(node, String(!node.value));
       if (typeof node.value === 'number') add(node, String(node.value + 1));
     },
   }).visit(parseSync(path, source).program);
-  const isType = ({ start }: Mutant) => types.some((type) => type.start <= start && start < type.end);
+  const isWithin = ({ start }: Mutant) => unseen.some((each) => each.start <= start && start < each.end);
   return mutants.filter(
-    (mutant) => !isType(mutant) && !isUnseen(source, mutant.start) && isProgram(path, source, mutant),
+    (mutant) => !isWithin(mutant) && !isUnseen(source, mutant.start) && isProgram(path, source, mutant),
   );
 }
 
@@ -87,11 +91,8 @@ function isProgram(path: string, source: string, { start, end, text }: Mutant): 
   return parseSync(path, source.slice(0, start) + text + source.slice(end)).errors.length === 0;
 }
 
-/**
- * An assertion guards against bugs of other code, so that no test can make it fail; and how often a thread looks before it sleeps
- * changes no result.
- */
+/** Imports have no bugs, and how often a thread looks before it sleeps changes no result. */
 function isUnseen(source: string, at: number): boolean {
   const line = source.slice(source.lastIndexOf('\n', at) + 1, at);
-  return /^\s*(assert[.(]|import |const SPINS = )/.test(line);
+  return /^\s*(import |const SPINS = )/.test(line);
 }
