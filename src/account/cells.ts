@@ -1,4 +1,3 @@
-import { assert } from '../core/assert.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import type { Books } from '../ledger/ledger.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
@@ -81,9 +80,8 @@ export class OwnedCells implements Cells {
     return [...this.#meters].flatMap(([number, meter]) => meter.snapshot(number, wallMs, nowMs) ?? []);
   }
 
-  async ask(accountNumber: number, credits: number): Promise<void> {
-    assert(this.#shared !== undefined, 'a single node asks for nothing');
-    await this.#shared.ask(accountNumber, credits);
+  ask(accountNumber: number, credits: number): Promise<void> {
+    return this.#shared!.ask(accountNumber, credits);
   }
 
   #begin(meter: Meter, accountNumber: number): void {

@@ -33,11 +33,6 @@ export const DEMO_ACCOUNT_NAME = 'demo';
 export const DEMO_KEY_LIFE_MS = 24 * 60 * 60_000;
 /** How long the last view of accounts and keys may serve on a node of many while the ledger cannot be read. */
 const SHARED_VIEW_AGE_MAX_MS = 1_000;
-/**
- * Keys that authenticate by one Map look-up; beyond it the cache starts anew. 60 characters and a reference
- * each.
- */
-const CACHED_KEYS_MAX = 10_000;
 
 /**
  * All accounts and keys in memory, kept equal to the ledger's, which tells it what has changed. Who cannot be checked is
@@ -52,7 +47,7 @@ export class AccountDirectory implements DirectoryReader {
   /** Changes are taken one after the other. */
   #lastChange: Promise<void> = Promise.resolve();
   #closed = false;
-  /** By full key text, live keys only, in memory only; emptied whenever the view changes. */
+  /** By full key text, in memory only; emptied whenever the view changes, so that it holds no more than the keys there are. */
   readonly #cache = new Map<string, Authenticated>();
 
   private constructor(options: AccountDirectoryOptions) {
@@ -73,7 +68,6 @@ export class AccountDirectory implements DirectoryReader {
   /** Call it when nothing is served by the directory any more: a command does not wait for it from then on. */
   close(): void {
     this.#closed = true;
-    this.#cache.clear();
   }
 
   /** For the ledger. */
@@ -171,18 +165,11 @@ export class AccountDirectory implements DirectoryReader {
   }
 
   #lookUp(keyText: string): Authenticated | undefined {
-    const keyId = parseKey(keyText)?.keyId;
-    const key = keyId === undefined ? undefined : this.#keysById.get(keyId);
-    const account = key === undefined ? undefined : this.#accountsById.get(key.accountId);
-    if (key === undefined || account === undefined || !keyMatches(keyText, key.digest)) return undefined;
-    const authenticated: Authenticated = { account, key };
-    if (this.#isLive(key)) this.#remember(keyText, authenticated);
-    return authenticated;
-  }
-
-  #remember(keyText: string, authenticated: Authenticated): void {
-    if (this.#cache.size >= CACHED_KEYS_MAX) this.#cache.clear();
+    const key = this.#keysById.get(parseKey(keyText)?.keyId ?? '');
+    if (key === undefined || !keyMatches(keyText, key.digest)) return undefined;
+    const authenticated: Authenticated = { account: this.#accountsById.get(key.accountId)!, key };
     this.#cache.set(keyText, authenticated);
+    return authenticated;
   }
 
   /** A revocation holds from the moment it is known, whatever the wall clock says of its time. */

@@ -112,8 +112,7 @@ export class Meter {
     words[REQUESTS_TOTAL] = allowance.requestsPerMonth;
     words[CREDITS_TOTAL] = allowance.creditsPerMonth;
     words[PER_MINUTE] = allowance.requestsPerMinute;
-    words[REASONS] += 1;
-    this.#divide();
+    words[REASONS]++;
     this.#leave();
   }
 
@@ -159,13 +158,13 @@ export class Meter {
     if (allowed) this.#turnTo(period);
     const hasRequest = allowed && words[REQUESTS] < words[REQUESTS_MAX];
     if (hasRequest) words[REQUESTS] += 1;
-    else if (allowed) words[REASONS] += 1;
+    else if (allowed) words[REASONS]++;
     const counted = words[PERIOD];
-    const creditsLeft = words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE];
+    const creditsLeft = this.#creditsLeft();
     // a month that nodes share turns a moment after the clock: its requests are on their way here
     const mayComeBack = period > counted || words[REQUESTS_ELSEWHERE] + words[REQUESTS_UNUSED] > 0;
     this.#leave();
-    return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft), mayComeBack);
+    return new Reservation(this, allowed, counted, hasRequest, creditsLeft, mayComeBack);
   }
 
   /** How the rate limit stood at the last `enter`, `admit` or `peek`. */
@@ -179,13 +178,13 @@ export class Meter {
     assert(reservation.credits === 0, 'a request takes its credits once');
     const words = this.#enterPeriod(reservation.period);
     this.#follow(reservation);
-    const held = words[CREDITS_MAX] - words[CREDITS];
-    const left = held + words[CREDITS_ELSEWHERE];
-    const isEnough = credits <= held;
-    if (isEnough) words[CREDITS] += credits;
+    const isEnough = credits <= words[CREDITS_MAX] - words[CREDITS];
+    if (isEnough) {
+      words[CREDITS] += credits;
+      reservation.credits = credits;
+    }
+    reservation.creditsRemaining = this.#creditsLeft();
     this.#leave();
-    if (isEnough) reservation.credits = credits;
-    reservation.creditsRemaining = Math.max(0, isEnough ? left - credits : left);
     return isEnough;
   }
 
@@ -300,10 +299,8 @@ export class Meter {
 
   /** So many nodes live: each has its part of the rate. */
   divideRate(nodes: number): void {
-    if (this.#words[NODES] === nodes) return;
     this.#enter();
     this.#words[NODES] = nodes;
-    this.#divide();
     this.#leave();
   }
 
@@ -429,7 +426,7 @@ export class Meter {
 
 /** Of so many nodes, each lets an equal part of the rate through, and one request at least in a burst. */
 function partOf(limit: RateLimit, nodes: number): RateLimit {
-  if (nodes === 1 || limit.requestsPerMinute >= UNLIMITED) return limit;
+  if (limit.requestsPerMinute >= UNLIMITED) return limit;
   return {
     requestsPerMinute: limit.requestsPerMinute / nodes,
     burst: Math.max(1, Math.floor(limit.burst / nodes)),

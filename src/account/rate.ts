@@ -71,16 +71,14 @@ export function rateWords(slots: number): number {
   return RING + 2 * slots;
 }
 
+/** To be written over. */
 export function newDecision(): RateDecision {
-  return { allowed: true, remaining: 0, resetAfterMs: 0, retryAfterMs: 0 };
+  return unlimited({} as RateDecision);
 }
 
 /** Takes one request if there is room. The answer is written into `decision`. */
 export function admit(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
-  if (limit.requestsPerMinute >= UNLIMITED) {
-    describeUnlimited(decision);
-    return;
-  }
+  if (limit.requestsPerMinute >= UNLIMITED) return void unlimited(decision);
   const now = settle(state, nowMs, limit);
   const allowed = roomOf(state, limit) >= 1;
   if (allowed) take(state, now, limit);
@@ -90,10 +88,7 @@ export function admit(state: Float64Array, nowMs: number, limit: RateLimit, deci
 
 /** The same answer without taking anything; `allowed` tells whether a request would pass. */
 export function peek(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
-  if (limit.requestsPerMinute >= UNLIMITED) {
-    describeUnlimited(decision);
-    return;
-  }
+  if (limit.requestsPerMinute >= UNLIMITED) return void unlimited(decision);
   const now = settle(state, nowMs, limit);
   describe(state, now, limit, decision);
   decision.allowed = decision.remaining >= 1;
@@ -113,7 +108,6 @@ export function adapt(state: Float64Array, limit: RateLimit): void {
  * giving a new burst.
  */
 export function remember(state: Float64Array, nowMs: number, limit: RateLimit): RateMemory | undefined {
-  if (limit.requestsPerMinute >= UNLIMITED) return undefined;
   const now = settle(state, nowMs, limit);
   if (state[LEVEL] === 0 && state[GROUPS] === 0) return undefined;
   const admittedAtMs: number[] = [];
@@ -222,11 +216,12 @@ function drainMs(requests: number, limit: RateLimit): number {
   return Math.max(0, (requests * WINDOW_MS) / limit.requestsPerMinute);
 }
 
-function describeUnlimited(decision: RateDecision): void {
+function unlimited(decision: RateDecision): RateDecision {
   decision.allowed = true;
   decision.remaining = UNLIMITED;
   decision.resetAfterMs = 0;
   decision.retryAfterMs = 0;
+  return decision;
 }
 
 function slotsOf(state: Float64Array): number {

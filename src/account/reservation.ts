@@ -33,7 +33,7 @@ export class Reservation {
     period: number,
     hasRequest: boolean,
     creditsRemaining: number,
-    mayComeBack = false,
+    mayComeBack: boolean,
   ) {
     this.#holder = holder;
     this.isAllowed = isAllowed;
@@ -55,7 +55,7 @@ export class Reservation {
 
   /** Gives back what the request holds. Nothing is given back once its month is over. */
   release(): void {
-    if (this.hasRequest || this.credits > 0) this.#holder.giveBack(this);
+    this.#holder.giveBack(this);
   }
 }
 

@@ -1,4 +1,4 @@
-import { InvariantError } from '../core/assert.ts';
+import { assert, InvariantError } from '../core/assert.ts';
 
 /**
  * A lock word in shared memory around a few lines of arithmetic. Uncontended it costs two atomic operations;
@@ -26,5 +26,7 @@ export function lock(words: Int32Array, index: number): void {
 }
 
 export function unlock(words: Int32Array, index: number): void {
-  if (Atomics.exchange(words, index, FREE) === HELD_WITH_SLEEPERS) Atomics.notify(words, index, 1);
+  const was = Atomics.exchange(words, index, FREE);
+  assert(was !== FREE, 'a lock that is let go of was held');
+  if (was === HELD_WITH_SLEEPERS) Atomics.notify(words, index, 1);
 }

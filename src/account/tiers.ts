@@ -79,7 +79,7 @@ export function allowanceOf(account: AccountRecord): Allowance {
     requestsPerMinute: own.requestsPerMinute ?? tier.requestsPerMinute,
     requestsPerMonth: own.requestsPerMonth ?? tier.requestsPerMonth,
     creditsPerMonth: own.creditsPerMonth ?? tier.creditsPerMonth,
-    seedIntervalMs: tier.seedIntervalMs === null ? null : (own.seedIntervalMs ?? tier.seedIntervalMs),
+    seedIntervalMs: own.seedIntervalMs ?? tier.seedIntervalMs,
   };
 }
 

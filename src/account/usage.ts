@@ -10,7 +10,6 @@ import type { Books } from '../ledger/ledger.ts';
 import type { UsageCount, UsageDay } from '../ledger/records.ts';
 import type { Account } from './directory.ts';
 
-const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 31;
 
 /** The `data` member of GET /v1/usage. Times are ISO 8601 in UTC; 2^53 - 1 stands for unlimited. */
@@ -59,12 +58,12 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
   // never after the first of the month: no month has more than 31 days
   const firstDay = today - DAYS_SHOWN + 1;
   const recorded = (await books.usage(record.number, firstDay)).filter(({ day }) => day <= today);
-  const left = meter.left(periodOf(nowMs));
-  const month = calendarMonth(left.period);
+  const counted = meter.used(periodOf(nowMs));
+  const month = calendarMonth(counted.period);
   const rate = meter.peek(clock.monotonicMs());
-  const ofMonth = recorded.filter(({ day }) => day * DAY_MS >= month.startMs);
+  const ofMonth = recorded.filter(({ day }) => day >= dayOf(month.startMs));
   // what other nodes have used of the month is in the books, which have each answer that has left
-  const used = meter.isShared ? answeredIn(ofMonth) : meter.used(left.period);
+  const used = meter.isShared ? answeredIn(ofMonth) : counted;
   return {
     period: isoDay(month.startMs).slice(0, 7),
     starts_at: isoTime(month.startMs),
@@ -129,7 +128,7 @@ function lastDays(firstDay: number, recorded: readonly UsageDay[]): DayUsage[] {
   return Array.from({ length: DAYS_SHOWN }, (_, i) => {
     const usage = byDay.get(firstDay + i);
     return {
-      date: isoDay((firstDay + i) * DAY_MS),
+      date: isoDay(Date.UTC(1970, 0, 1 + firstDay + i)),
       requests: usage?.requests ?? 0,
       values: usage?.values ?? 0,
       bytes: usage?.bytes ?? 0,

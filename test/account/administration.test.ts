@@ -48,7 +48,10 @@ describe('accounts', () => {
   });
 
   it('have a visible name and limits that make sense', async () => {
-    const { clock, ledger } = await world();
+    const { clock, ledger, account } = await world();
+    const least = { requestsPerMinute: 1, requestsPerMonth: 0, creditsPerMonth: 0, seedIntervalMs: 1_000 };
+    const name = 'x'.repeat(100);
+    await createAccount(ledger, clock, { name, tier: 'enterprise', overrides: least });
     for (const name of [
       '',
       ' a',
@@ -61,6 +64,7 @@ describe('accounts', () => {
       'x'.repeat(101),
     ]) {
       await refused(ledger, () => createAccount(ledger, clock, { name, tier: 'free' }), /a name is 1 to 100/);
+      await refused(ledger, () => setAccount(ledger, account.id, { name }), /a name is 1 to 100/);
     }
     for (const [overrides, message] of [
       [{ requestsPerMinute: 0 }, /requestsPerMinute is a whole number of at least 1/],
@@ -167,6 +171,8 @@ describe('keys', () => {
     clock.advance(1_000);
     await refused(ledger, () => rotateKey(ledger, clock, expiring.record.keyId), /has expired/);
     await refused(ledger, () => rotateKey(ledger, clock, revoked.record.keyId), /is revoked/);
+    const again = await revokeKey(ledger, clock, revoked.record.keyId);
+    assert.equal(again.revokedAtMs, clock.wallMs() - 1_000, 'the first time counts');
     await refused(ledger, () => rotateKey(ledger, clock, 'none'), /there is no key none/);
   });
 });

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Cells, OwnedCells } from '../../src/account/cells.ts';
 import { Meter } from '../../src/account/meter.ts';
+import { SharedLimits } from '../../src/account/shared-limits.ts';
 import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { periodOf } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
 import type { Balance, RateRecord } from '../../src/ledger/records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { MemoryLimits } from '../support/memory-limits.ts';
 
 const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
 const pro = TIER_ALLOWANCES.pro;
@@ -43,6 +46,17 @@ describe('cells', () => {
     const other = new Meter(await cellOf(cells, 2));
     assert.deepEqual(other.used(202_611), { period: 202_611, requests: 0, credits: 0 });
     assert.equal(other.peek(clock.monotonicMs()).remaining, 750);
+  });
+
+  it('of accounts that nodes share begin with what the node was granted, not with the books', async () => {
+    const shared = new SharedLimits({ limits: new MemoryLimits().node('a'), log: silentLog });
+    const balance = { accountNumber: 1, period: 202_611, requests: 10, credits: 20 };
+    const cells = await OwnedCells.open(books([balance]), new ManualClock(NOVEMBER_20_MS, 500), shared);
+    const meter = new Meter(await cellOf(cells, 1));
+    const { requestsGranted, requestsUsed, creditsUsed } = meter.share();
+    assert.deepEqual([requestsGranted, requestsUsed, creditsUsed], [750, 0, 0]);
+    await cells.ask(1, 40);
+    assert.equal(meter.share().creditsGranted, 40);
   });
 
   it('begin with the present month, whatever the books know of later ones', async () => {

@@ -13,11 +13,12 @@ import {
   AccountDirectory,
   type AccountDirectoryOptions,
   DEMO_ACCOUNT_NAME,
-  DEMO_KEY_LIFE_MS,
 } from '../../src/account/directory.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
+
+const DAY_MS = 86_400_000;
 
 /** A ledger with one pro account and its key. */
 async function world() {
@@ -51,6 +52,15 @@ describe('authentication', () => {
     assert.equal(found?.account.allowance.requestsPerMinute, 500);
     assert.equal(directory.authenticate(text), found);
     assert.equal(directory.account(record.id), found?.account);
+    const nothing = { version: 9, isWhole: false, accounts: [], keys: [], revoked: [] };
+    await directory.directoryChanged(nothing, 0);
+    assert.equal(directory.authenticate(text), found);
+    const renamed = { ...record, name: 'Anna' };
+    await directory.directoryChanged({ ...nothing, accounts: [renamed], keys: [key] }, 0);
+    assert.deepEqual(directory.authenticate(text)?.account.record, renamed);
+    await directory.directoryChanged({ ...nothing, isWhole: true }, 0);
+    assert.equal(directory.authenticate(text), undefined, 'these are all, and it is none of them');
+    assert.equal(directory.demo(), undefined);
   });
 
   it('refuses what is no key, a stranger, and the right id with another secret', async () => {
@@ -206,15 +216,18 @@ describe('the demo account', () => {
   it('is none that an operator called so: visitors of the status page spend nothing of a customer', async () => {
     const { clock, ledger, open } = await world();
     const { id: accountId } = await createAccount(ledger, clock, { name: DEMO_ACCOUNT_NAME, tier: 'pro' });
-    const expiresAtMs = clock.wallMs() + DEMO_KEY_LIFE_MS;
-    await createKey(ledger, clock, { accountId, expiresAtMs });
     const directory = await open();
-    assert.equal(directory.demo()?.record.id, accountId);
+    assert.equal(directory.demo(), undefined, 'it has no key');
+    const expiresAtMs = clock.wallMs() + DAY_MS;
+    await createKey(ledger, clock, { accountId, expiresAtMs });
+    const later = await createAccount(ledger, clock, { name: DEMO_ACCOUNT_NAME, tier: 'pro' });
+    await createKey(ledger, clock, { accountId: later.id });
+    assert.equal(directory.demo()?.record.id, accountId, 'the oldest of the name');
     const { record } = await createKey(ledger, clock, { accountId });
     assert.equal(directory.demo(), undefined);
     await revokeKey(ledger, clock, record.keyId);
     assert.equal(directory.demo()?.record.id, accountId);
-    clock.advance(DEMO_KEY_LIFE_MS);
+    clock.advance(DAY_MS);
     assert.equal(directory.demo(), undefined, 'its key has ended');
   });
 });

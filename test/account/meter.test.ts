@@ -136,18 +136,22 @@ describe('the month of an account', () => {
   it('is not charged for a request that the rate limit refuses', () => {
     const meter = meterOf(TIER_ALLOWANCES.free);
     for (let i = 0; i < 15; i++) assert.ok(enter(meter, NOVEMBER).isAllowed);
+    const { activity } = meter;
     const refused = enter(meter, DECEMBER);
     assert.deepEqual([refused.isAllowed, refused.hasRequest], [false, false]);
     assert.equal(meter.decision.allowed, false);
+    assert.equal(meter.activity, activity);
     refused.release();
     assert.equal(meter.used(NOVEMBER).requests, 15, 'nor does it begin a month');
   });
 
-  it('has credits in whole bytes, which a request takes once', () => {
-    const reservation = enter(meterOf(rateless), NOVEMBER);
+  it('has credits in whole bytes, which a request takes once, and can be spent to the last', () => {
+    const meter = meterOf(rateless);
+    const reservation = enter(meter, NOVEMBER);
     for (const credits of [-1, 0.5]) assert.throws(() => reservation.takeCredits(credits), /whole bytes/);
-    reservation.takeCredits(10);
-    assert.throws(() => reservation.takeCredits(10), /credits once/);
+    assert.equal(reservation.takeCredits(10_240), true);
+    assert.throws(() => reservation.takeCredits(1), /credits once/);
+    assert.equal(enter(meter, NOVEMBER).takeCredits(1), false);
   });
 });
 
@@ -165,11 +169,13 @@ describe('a meter that nodes share', () => {
     const meter = sharing(0, 10);
     const before = meter.activity;
     enter(meter, NOVEMBER);
-    assert.notEqual(meter.activity, before);
+    assert.equal(meter.activity, before + 1);
+    meter.configure(TIER_ALLOWANCES.pro);
+    assert.equal(meter.activity, before + 2);
   });
 
   it('says when a refused request may be possible: soon where some are left elsewhere, else next month', () => {
-    const atMs = Date.UTC(2026, 10, 30, 23, 59);
+    const atMs = Date.UTC(2026, 10, 29);
     const retryAfterS = (meter: Meter) => {
       try {
         requireRequest(enter(meter, NOVEMBER), atMs);
@@ -180,7 +186,9 @@ describe('a meter that nodes share', () => {
     };
     assert.equal(retryAfterS(sharing(0, 0, 50)), 3);
     assert.equal(retryAfterS(sharing(1, 0, 0)), 3);
-    assert.equal(retryAfterS(sharing(0, 0, 0)), 60);
+    assert.equal(retryAfterS(sharing(0, 0, 0)), 172_800);
+    const ofOneNode = meterOf(TIER_ALLOWANCES.free);
+    assert.equal(retryAfterS(ofOneNode), undefined, 'it is not refused');
   });
 
   it('says that a request may be possible soon when the month has begun and is not granted here yet', () => {
@@ -207,6 +215,7 @@ describe('a meter that nodes share', () => {
     assert.deepEqual(meter.left(NOVEMBER), { period: NOVEMBER, requests: 10, credits: 25 });
     configure(0, 0);
     assert.deepEqual(meter.left(NOVEMBER), { period: NOVEMBER, requests: 14, credits: 26 });
+    assert.equal(enter(meter, NOVEMBER).creditsRemaining, 26);
   });
 
   it('counts what others hold unused as left, and what it holds itself once', () => {
@@ -239,7 +248,12 @@ describe('the rate limit of a meter', () => {
     assert.equal(refused.remaining, 0);
     assert.equal(retryAfterS(refused), 60); // 59.5 s until the window is free
     assert.equal(resetAtUnixS(refused, wallMs), 1_700_000_000 + 90); // 400 ms + 89.5 s, rounded up
-    assert.equal(retryAfterS({ ...refused, retryAfterMs: 1 }), 1);
+    for (const [ms, seconds] of [
+      [1, 1],
+      [60_000, 60],
+      [60_001, 61],
+    ])
+      assert.equal(retryAfterS({ ...refused, retryAfterMs: ms }), seconds);
   });
 
   it('follows the account to another tier', () => {
@@ -250,6 +264,7 @@ describe('the rate limit of a meter', () => {
     assert.equal(meter.admit(1_000).remaining, 3_000 - 16);
     meter.configure(TIER_ALLOWANCES.free);
     assert.equal(meter.peek(1_000).remaining, 0);
+    assert.equal(meter.peek(1_000).resetAfterMs, 90_000, 'a full bucket of the lower tier');
     meter.configure(TIER_ALLOWANCES.enterprise);
     assert.ok(meter.admit(1_000).allowed);
   });
@@ -285,16 +300,23 @@ describe('the rate of an account that nodes share', () => {
     const cell = createCell(TIER_ALLOWANCES.free, true);
     const [meter, other] = [1, 2].map(() => new Meter(cell));
     meter.divideRate(3);
-    const admitted = () => {
+    const admitted = (nowMs: number) => {
       let count = 0;
-      while (other.admit(0).allowed) count++;
+      while (other.admit(nowMs).allowed) count++;
       return count;
     };
-    assert.equal(admitted(), 5, 'a third of the burst of 15');
+    assert.equal(admitted(0), 5, 'a third of the burst of 15');
     assert.equal(other.peek(0).retryAfterMs, 60_000, 'the window of a minute');
-    assert.deepEqual(meter.limit, { requestsPerMinute: 10, burst: 15 });
+    assert.deepEqual(other.limit, { requestsPerMinute: 10, burst: 15 });
+    assert.equal(admitted(60_000), 3, 'a third of ten a minute');
     meter.divideRate(1);
-    assert.equal(admitted(), 10);
+    assert.equal(admitted(60_000), 10);
+  });
+
+  it('is none on any node where the account has none', () => {
+    const meter = new Meter(createCell(TIER_ALLOWANCES.enterprise, true));
+    meter.divideRate(2);
+    assert.equal(meter.admit(0).remaining, UNLIMITED);
   });
 
   it('is what one thread was told of the account, for every thread', () => {

@@ -178,14 +178,16 @@ describe('the rate limit', () => {
 
   it('has no limit at the largest safe integer', () => {
     const limiter = new Limiter(Number.MAX_SAFE_INTEGER, 1);
-    for (let i = 0; i < 10_000; i++) assert.ok(limiter.admit(1).allowed);
-    assert.deepEqual(limiter.peek(1), {
-      allowed: true,
-      remaining: Number.MAX_SAFE_INTEGER,
-      resetAfterMs: 0,
-      retryAfterMs: 0,
-    });
+    const unlimited = { allowed: true, remaining: Number.MAX_SAFE_INTEGER, resetAfterMs: 0, retryAfterMs: 0 };
+    for (const ask of ['admit', 'peek'] as const)
+      for (let i = 0; i < 1_000; i++) {
+        Object.assign(limiter.decision, { allowed: false, remaining: 1, resetAfterMs: 2, retryAfterMs: 3 });
+        assert.deepEqual(limiter[ask](1), unlimited);
+      }
     assert.equal(remember(limiter.state, 1, limiter.limit), undefined);
+    recall(limiter.state, { emptyAtMs: 9_000, admittedAtMs: [1] }, 2, limiter.limit);
+    peek(limiter.state, 2, rateLimitOf(10), limiter.decision);
+    assert.equal(limiter.decision.remaining, 15, 'nor does a limit find what was admitted without one');
   });
 
   it('takes a time before its last one for its last one', () => {

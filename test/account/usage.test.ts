@@ -13,12 +13,12 @@ import { memoryLedger } from '../support/memory-ledger.ts';
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const DAY_MS = 86_400_000;
 
-async function world(tier: Tier) {
+async function world(tier: Tier, isShared = false) {
   const clock = new ManualClock(NOW_MS, 5_000);
   const ledger = memoryLedger(clock);
   const record = await createAccount(ledger, clock, { name: 'Ann', tier });
   const allowance = allowanceOf(record);
-  const account: Account = { record, allowance, meter: new Meter(createCell(allowance)) };
+  const account: Account = { record, allowance, meter: new Meter(createCell(allowance, isShared)) };
   return { clock, ledger, account };
 }
 
@@ -105,6 +105,31 @@ describe('usage', () => {
       reset_at: '2026-11-20T12:00:00.000Z',
     });
     assert.deepEqual(credits, { total: UNLIMITED, used: 1_000_000, remaining: UNLIMITED - 1_000_000 });
+  });
+
+  it('counts of an account that nodes share what all of them have answered', async () => {
+    const { clock, ledger, account } = await world('pro', true);
+    const nothing = {
+      requestsGranted: 5,
+      creditsGranted: 0,
+      requestsLeft: 0,
+      creditsLeft: 0,
+      requestsUnused: 0,
+    };
+    account.meter.grant({ period: 202_611, ...nothing });
+    const entries = [10, 20].map((credits, i) =>
+      entry(i, { issuedAtMs: NOW_MS - i * DAY_MS, mode: 'pure', source: 1, credits }),
+    );
+    await ledger.commit([segment(1, entries, { sources: [CSPRNG, source('pure', [1])] })], []);
+    const { requests, credits } = await usageOf(account, ledger, clock);
+    assert.deepEqual([requests.used, credits.used], [2, 30]);
+  });
+
+  it('has nothing left where more was used than is allowed now', async () => {
+    const { clock, ledger, account } = await world('pro');
+    account.meter.load({ accountNumber: 1, period: 202_611, requests: 600_000, credits: 20_000 });
+    const { requests, credits } = await usageOf(account, ledger, clock);
+    assert.deepEqual([requests.remaining, credits.remaining], [0, 0]);
   });
 
   it('covers the whole of a month of 31 days on its last day', async () => {

@@ -222,7 +222,7 @@ export const MUTANTS: readonly Mutant[] = [
               else {
                 // the refusal released what the request held, and an answer needs a request of the month
                 const { period, creditsRemaining } = reservation;
-                const held = new Reservation(account.meter, true, period, true, creditsRemaining);
+                const held = new Reservation(account.meter, true, period, true, creditsRemaining, false);
                 const other = new Plan({ ...plan.request, mode: 'csprng' });
                 own.call(this, ask, listener, account, held, other, nowMs);
               }
