@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Making } from '../src/answer/make.ts';
 import { utf8Bytes } from '../src/core/bytes.ts';
 import { silentLog } from '../src/core/log.ts';
 import { jsonBytesMax } from '../src/values/value-request.ts';
@@ -103,8 +104,8 @@ function contendersFor(
     octets: undefined,
   };
   const bytes = new Uint8Array(make.answerBytesMax(order, jsonBytesMax(order.values)));
-  const room = { bytes, start: 0, end: bytes.length };
-  const making = { ...order, ...room, ...make.NOTHING_MADE, delivered: new Uint8Array(32) };
+  const room = { bytes, start: 0, end: bytes.length, delivered: new Uint8Array(32) };
+  const making = { ...order, ...room } as Making;
   let memory: Uint8Array<ArrayBuffer> = new Uint8Array(bytes.length);
   const handOver = async () => {
     const salt = new Uint8Array(order.salt); // the worker's copy is erased, and so is the key

@@ -127,7 +127,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   label: AnswerLabel | undefined = undefined;
   labelText: string | undefined = undefined;
   /** Index of its source among those of the open segment. */
-  source = -1;
+  source!: number;
 
   // the bytes
   before: Uint8Array = NO_BYTES;
@@ -135,15 +135,15 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   /** This and `delivered` may be the memory of all answers that are made at once in this thread: they are read before the next one is made. */
   salt: Uint8Array<ArrayBuffer> = NO_BYTES;
   bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
-  start = 0;
-  end = 0;
-  dataStart = 0;
-  dataEnd = 0;
-  packedStart = 0;
-  packedEnd = 0;
+  start!: number;
+  end!: number;
+  dataStart!: number;
+  dataEnd!: number;
+  packedStart!: number;
+  packedEnd!: number;
   delivered: Uint8Array<ArrayBuffer> = NO_BYTES;
-  deliveredBytes = 0;
-  consumedBytes = 0;
+  deliveredBytes!: number;
+  consumedBytes!: number;
   /**
    * The fields of its head that a retry gets again; undefined where a template serves (JSON, nothing
    * ignored).
@@ -155,7 +155,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   // what is said of it
   certificateId: Uint8Array = NO_BYTES;
   timestamp = '';
-  durationMs = 0;
+  durationMs!: number;
 
   constructor(
     ask: Ask,

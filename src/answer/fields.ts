@@ -257,7 +257,10 @@ function writeCertificateId(answer: PrintedAnswer, _: unknown, target: Uint8Arra
 
 /** The fields of a group by name: the order of canonical JSON. */
 export function fieldsOf(group: Group): readonly AnswerField[] {
-  return ANSWER_FIELDS.filter((field) => field.group === group).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const fields = new Map(
+    ANSWER_FIELDS.filter((field) => field.group === group).map((field) => [field.name, field]),
+  );
+  return [...fields.keys()].sort().map((name) => fields.get(name)!);
 }
 
 /** The shape of a group's object. */

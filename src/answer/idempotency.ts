@@ -293,7 +293,8 @@ export class Idempotency {
     };
     add(headSize);
     add(head);
-    for (let from = 0; from < body.length; from += PIECE_BYTES) add(body.subarray(from, from + PIECE_BYTES));
+    for (let rest = body; rest.length > 0; rest = rest.subarray(PIECE_BYTES))
+      add(rest.subarray(0, PIECE_BYTES));
     cipher.final();
     sealed.set(cipher.getAuthTag(), at);
     return sealed;
@@ -306,8 +307,8 @@ export class Idempotency {
     wipe(key);
     decipher.setAuthTag(stored.sealed.subarray(-TAG_BYTES));
     const text = stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES);
-    for (let at = 0; at < text.length; at += PIECE_BYTES)
-      text.set(decipher.update(text.subarray(at, at + PIECE_BYTES)), at);
+    for (let rest = text; rest.length > 0; rest = rest.subarray(PIECE_BYTES))
+      rest.set(decipher.update(rest.subarray(0, PIECE_BYTES)));
     try {
       decipher.final();
     } catch (cause) {

@@ -18,13 +18,11 @@ export const DIGEST_BYTES = 32;
  * Where the `data` member, or the octets, start in their memory: room for the opening of the reply, and for the salt
  * when it is hashed.
  */
-export const DATA_START = 32;
+export const DATA_START = SALT_BYTES;
 /** Room before the values of a MessagePack reply for what precedes them; a longer reply is copied (text.ts). */
 export const PACKED_HEAD_BYTES_MAX = 4_096;
 /** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
 export const REPLY_TAIL_BYTES_MAX = 2_048;
-
-assert(DATA_START >= SALT_BYTES, 'the salt fits before the data member');
 
 /** What an answer is made from. Plain data, so that it crosses threads. */
 export interface MakeOrder {
@@ -48,6 +46,7 @@ export interface Making extends MakeOrder {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
+  // what follows is for `makeFrom` to set
   /** Where what is committed to starts and ends: the `data` member or the octets. */
   dataStart: number;
   dataEnd: number;
@@ -115,14 +114,8 @@ export function answerBytesMax(
  */
 export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeByWorker, 'busyMs'> {
   const stream = openStream(draw);
-  const making: Making = {
-    ...order,
-    bytes: memory,
-    start: 0,
-    end: memory.length,
-    ...NOTHING_MADE,
-    delivered: new Uint8Array(DIGEST_BYTES),
-  };
+  const delivered = new Uint8Array(DIGEST_BYTES);
+  const making = { ...order, bytes: memory, start: 0, end: memory.length, delivered } as Making;
   let left: Uint8Array<ArrayBuffer>[];
   try {
     makeFrom(stream.reader, making);
@@ -131,21 +124,16 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
     stream.close();
     wipe(order.salt);
   }
-  const { bytes, dataStart, dataEnd, packedStart, packedEnd, delivered, consumedBytes } = making;
+  const { bytes, dataStart, dataEnd, packedStart, packedEnd, consumedBytes } = making;
   return { bytes, dataStart, dataEnd, packedStart, packedEnd, delivered, consumedBytes, left };
 }
-
-/** What a Making holds before it is made. */
-export const NOTHING_MADE = {
-  ...{ dataStart: 0, dataEnd: 0, packedStart: 0, packedEnd: 0 },
-  consumedBytes: 0,
-} as const;
 
 /** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
 export function makeFrom(reader: EntropyReader, making: Making): void {
   const { values, octets, bytes, start, end } = making;
   const consumedBefore = reader.consumedBytes;
   making.dataStart = start + DATA_START;
+  making.packedStart = making.packedEnd = 0;
   if (octets === undefined) writeData(reader, making);
   else if (isTextType(octets)) making.dataEnd = drawText(values, octets, reader, bytes, making.dataStart);
   else making.dataEnd = drawOctets(values, reader, bytes, making.dataStart);

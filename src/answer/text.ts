@@ -1,3 +1,4 @@
+import canonicalize from 'canonicalize';
 import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { concatBytes, putBytes, utf8Bytes } from '../core/bytes.ts';
@@ -40,17 +41,13 @@ export function dataTemplate(
     [valueKey]: VALUES_MARK,
   };
   for (const [name, value] of Object.entries(members))
-    texts[name] = JSON.stringify(isObject(value) ? sortedByName(value) : value);
+    texts[name] = isObject(value) ? canonicalize(value)! : JSON.stringify(value);
   const text = Object.keys(texts)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${texts[name]}`)
     .join(',');
   const cut = text.indexOf(VALUES_MARK);
   return { before: utf8Bytes(`{${text.slice(0, cut)}`), after: utf8Bytes(`${text.slice(cut + 1)}}`) };
-}
-
-function sortedByName(members: object): object {
-  return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** An object of the table for one answer. */

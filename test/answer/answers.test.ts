@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { ReplyMemory } from '../../src/answer/buffer.ts';
 import { STORED_HEAD_BYTES_MAX } from '../../src/answer/idempotency.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { COUNTED, MetricTotals } from '../../src/core/metrics.ts';
 import { UnknownOutcome } from '../../src/ledger/linked-sink.ts';
 import { OverloadedFront, type Reply, turn } from '../overload/stack.ts';
+import { fetchWhole } from '../support/http.ts';
 
 /** The life of an answer, behind a real socket and over a ledger in memory. */
 describe('an answer', () => {
@@ -38,6 +42,36 @@ describe('an answer', () => {
     assert.deepEqual(said, { public: false, purpose: 'raffle', user_data: 'list' });
     assert.match(String(series), /^series_/);
     assert.equal(credits?.used, 4);
+  });
+
+  it('is counted once, whichever format takes it', async () => {
+    const counted = () => {
+      const totals = new MetricTotals(front.metrics);
+      const { rows } = COUNTED.qrn_answers_total;
+      const each = Array.from({ length: rows }, (_, row) => totals.value(COUNTED.qrn_answers_total, row));
+      return each.reduce((sum, count) => sum + count);
+    };
+    const before = counted();
+    await front.get(key, '/uuid');
+    const call = { jsonrpc: '2.0', id: 1, method: 'generateUUIDs', params: { apiKey: key, n: 1 } };
+    const url = new URL('/json-rpc/4/invoke', front.stack.baseUrl);
+    await fetchWhole(url, { method: 'POST', body: JSON.stringify(call) });
+    assert.equal(counted() - before, 2);
+  });
+
+  it('is shed while those that wait for their readers take too much memory', async (t) => {
+    const { small } = ReplyMemory.prototype;
+    let memory: ReplyMemory | undefined;
+    t.mock.method(ReplyMemory.prototype, 'small', function (this: ReplyMemory, size: number) {
+      memory = this;
+      return small.call(this, size);
+    });
+    const status = async () => (await front.get(key, '/uuid')).status;
+    assert.equal(await status(), 200);
+    const held = memory!.adopt(new Uint8Array(LIMITS.pendingReplyBytesMax));
+    assert.equal(await status(), 503);
+    held.release();
+    assert.equal(await status(), 200);
   });
 
   it('is given again to the same key, with the same fields and no more credits', async () => {

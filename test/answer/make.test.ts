@@ -10,7 +10,6 @@ import {
   type Making,
   makeFrom,
   makeValues,
-  NOTHING_MADE,
   PACKED_HEAD_BYTES_MAX,
   REPLY_TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
@@ -148,8 +147,7 @@ describe('an answer', () => {
 
 /** What is made of `order` in [start, end) of `bytes`. */
 function makingIn(order: MakeOrder, bytes: Uint8Array<ArrayBuffer>, start: number, end: number): Making {
-  const room = { bytes, start, end, delivered: new Uint8Array(32) };
-  return { ...order, ...room, ...NOTHING_MADE };
+  return { ...order, bytes, start, end, delivered: new Uint8Array(32) } as Making;
 }
 
 describe('an answer made in place', () => {

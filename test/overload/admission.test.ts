@@ -176,6 +176,16 @@ describe('the queue of the workers', () => {
     for (const each of all) each.finish(0.2);
   });
 
+  it('is bounded by the time that it takes, to the microsecond', () => {
+    const { admission } = subject();
+    const [most, rest, less] = [8_000_000, 2_000_020, 2_000_000]; // 50 ns each, and half a second in all
+    const enter = (count: number, account: number) =>
+      admission.enterQueue({ ...answer(uuids(count), account), memoryBytesMax: 1 });
+    enter(most, 1);
+    assert.throws(() => enter(rest, 2), isOverloaded);
+    enter(less, 2);
+  });
+
   it('is empty again when all is made: what is dearer than its bound is let in then', () => {
     const { admission } = subject();
     held(admission, uuids(3_000)).finish(0.2);

@@ -108,6 +108,8 @@ export class OverloadedFront {
   readonly workers: HeldWorkers;
   readonly ledger: Ledger;
   readonly stack: FrontStack;
+  /** What the front counts. */
+  readonly metrics: ReturnType<typeof createMetricMemory>;
   /** Usage is looked up no sooner than this resolves. */
   readonly lookUps: { gate: Promise<void> };
   /** Installs a seed for enterprise accounts with this interval; it lasts. */
@@ -120,13 +122,17 @@ export class OverloadedFront {
   private constructor(
     clock: Clock,
     dataDir: string,
-    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'lookUps' | 'installSeed' | 'sink'>,
+    parts: Pick<
+      OverloadedFront,
+      'workers' | 'ledger' | 'stack' | 'metrics' | 'lookUps' | 'installSeed' | 'sink'
+    >,
   ) {
     this.#clock = clock;
     this.#dataDir = dataDir;
     this.workers = parts.workers;
     this.ledger = parts.ledger;
     this.stack = parts.stack;
+    this.metrics = parts.metrics;
     this.lookUps = parts.lookUps;
     this.installSeed = parts.installSeed;
     this.sink = parts.sink;
@@ -161,6 +167,7 @@ export class OverloadedFront {
       throw new Error('nobody asks for this here');
     };
     const cells = await OwnedCells.open(ledger, clock);
+    const metrics = createMetricMemory(1);
     const stack = await startFrontStack({
       config: loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_FRONT: engine }),
       log: silentLog,
@@ -190,7 +197,7 @@ export class OverloadedFront {
       },
       keys: { certificateIds: secret(), incarnations: [], storedAnswers: secret() },
       sink,
-      metrics: { memory: createMetricMemory(1), shard: 0 },
+      metrics: { memory: metrics, shard: 0 },
     });
     const installSeed = (intervalMs: number) => {
       const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
@@ -203,7 +210,15 @@ export class OverloadedFront {
       );
     };
     installSeed(300_000);
-    return new OverloadedFront(clock, dataDir, { workers, ledger, stack, lookUps, installSeed, sink });
+    return new OverloadedFront(clock, dataDir, {
+      workers,
+      ledger,
+      stack,
+      metrics,
+      lookUps,
+      installSeed,
+      sink,
+    });
   }
 
   /** The key of a new enterprise account that the front knows already. */
