@@ -90,7 +90,7 @@ const SILENCE_MAX_S = 3_600 + 300;
 const AHEAD_MAX_S = 600;
 
 /** A second leaf of a draw that was due by the last poll is too late to choose anything. */
-function drawsNotDue(draws: Draws = {}, atS = 0): Record<string, Draws[string]> {
+function drawsNotDue(draws: Draws, { atS }: SignedCheckpoint): Record<string, Draws[string]> {
   return Object.fromEntries(Object.entries(draws).filter(([, [, dueMs]]) => !(dueMs < atS * 1_000)));
 }
 
@@ -273,9 +273,9 @@ class Follower {
     const listed = size > from ? await this.#source.publicLeaves(from, size) : new Map<number, string>();
     if (from === 0 && size > 0 && !(await this.#isLeaf(0, this.#firstLeaf, now)))
       throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
-    const { lots = {}, draws, withdrawals = [] } = this.#state ?? {};
+    const { lots = {}, draws = {}, withdrawals = [] } = this.#state ?? {};
     Object.assign(this.#lots, lots);
-    this.#draws = drawsNotDue(draws, before?.atS);
+    if (before !== undefined) this.#draws = drawsNotDue(draws, before);
     for (const leaf of withdrawals) this.#addWithdrawal(leaf);
     for (const [index, leaf] of listed) await this.#takeLeaf({ index, leaf }, before, now);
     const isTold = [...listed.values()].some(
