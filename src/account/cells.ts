@@ -86,7 +86,7 @@ export class OwnedCells implements Cells {
 
   #begin(meter: Meter, accountNumber: number): void {
     const unused = { accountNumber, period: this.#period, requests: 0, credits: 0 };
-    if (this.#shared === undefined) meter.load(this.#balances.get(accountNumber) ?? unused);
+    meter.load(this.#balances.get(accountNumber) ?? unused); // which nodes that share it hold no month of yet
     const rate = this.#rates.get(accountNumber);
     if (rate !== undefined) meter.restore(rate, this.#clock.wallMs(), this.#clock.monotonicMs());
   }

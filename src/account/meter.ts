@@ -58,12 +58,10 @@ const SLOTS_MAX = 4_096;
  * later widens the stride.
  */
 export function createCell(allowance: Allowance, isShared = false): SharedArrayBuffer {
-  const burst = burstOf(allowance.requestsPerMinute);
-  let slots = SLOTS_MIN;
-  while (slots < burst && slots < SLOTS_MAX) slots *= 2;
+  const slots = Math.max(SLOTS_MIN, Math.min(burstOf(allowance.requestsPerMinute), SLOTS_MAX));
   const cell = new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
   const words = new Float64Array(cell, WORDS_OFFSET);
-  words[IS_SHARED] = isShared ? 1 : 0;
+  words[IS_SHARED] = Number(isShared);
   words[NODES] = 1;
   new Meter(cell).configure(allowance);
   return cell;
@@ -86,10 +84,10 @@ export class Meter {
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
   /** As it was when this thread last looked into the cell: see #divide. */
-  #limit: RateLimit = rateLimitOf(0);
+  #limit!: RateLimit;
   /** The part of it that this node has, where so many live. */
-  #part: RateLimit = this.#limit;
-  #nodes = 0;
+  #part!: RateLimit;
+  #nodes: number | undefined;
 
   constructor(cell: SharedArrayBuffer) {
     this.#lock = new Int32Array(cell, 0, 1);

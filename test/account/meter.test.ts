@@ -156,12 +156,19 @@ describe('the month of an account', () => {
 });
 
 describe('a meter that nodes share', () => {
+  const granted = {
+    requestsGranted: 0,
+    creditsGranted: 0,
+    requestsLeft: 0,
+    creditsLeft: 0,
+    requestsUnused: 0,
+  };
+
   /** Holds nothing yet, and knows what nobody was granted. */
   function sharing(requestsLeft: number, creditsLeft: number, requestsUnused = 0): Meter {
     const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: UNLIMITED };
     const meter = new Meter(createCell(allowance, true));
-    const granted = { requestsGranted: 0, creditsGranted: 0, requestsUnused };
-    meter.grant({ period: NOVEMBER, requestsLeft, creditsLeft, ...granted });
+    meter.grant({ period: NOVEMBER, ...granted, requestsLeft, creditsLeft, requestsUnused });
     return meter;
   }
 
@@ -172,6 +179,27 @@ describe('a meter that nodes share', () => {
     assert.equal(meter.activity, before + 1);
     meter.configure(TIER_ALLOWANCES.pro);
     assert.equal(meter.activity, before + 2);
+    meter.grant({ period: NOVEMBER, ...granted, requestsGranted: 1, creditsGranted: 7 });
+    enter(meter, NOVEMBER).takeCredits(7);
+    assert.equal(meter.activity, before + 10);
+  });
+
+  it('has plenty where half of what nobody was granted is enough for all nodes', () => {
+    const meter = sharing(60, 0);
+    meter.divideRate(3);
+    assert.deepEqual(
+      [10, 11].map((requests) => meter.isPlentyFor(requests)),
+      [true, false],
+    );
+  });
+
+  it('says whether it gave anything up, and takes no grant of a month that is over', () => {
+    const meter = sharing(0, 0);
+    meter.grant({ period: NOVEMBER, ...granted, requestsGranted: 9, creditsGranted: 7 });
+    const kept = [meter.keep(9, true), meter.keep(8, true), meter.keep(8, false), meter.keep(8, false)];
+    assert.deepEqual(kept, [false, true, true, false]);
+    meter.grant({ period: OCTOBER, ...granted, requestsGranted: 100 });
+    assert.equal(meter.share().requestsGranted, 8);
   });
 
   it('says when a refused request may be possible: soon where some are left elsewhere, else next month', () => {
@@ -221,17 +249,13 @@ describe('a meter that nodes share', () => {
   it('counts what others hold unused as left, and what it holds itself once', () => {
     const meter = sharing(0, 0, 50);
     assert.equal(meter.left(NOVEMBER).requests, 50);
-    meter.grant({
-      period: NOVEMBER,
-      requestsGranted: 20,
-      creditsGranted: 0,
-      requestsLeft: 5,
-      creditsLeft: 0,
-      requestsUnused: 50,
-    });
+    const grant = { period: NOVEMBER, ...granted, requestsGranted: 20, requestsLeft: 5, requestsUnused: 50 };
+    meter.grant(grant);
     assert.equal(meter.left(NOVEMBER).requests, 55);
     enter(meter, NOVEMBER);
     assert.equal(meter.left(NOVEMBER).requests, 54);
+    meter.grant(grant);
+    assert.equal(meter.left(NOVEMBER).requests, 55);
   });
 });
 
