@@ -1,3 +1,4 @@
+import { ApiError } from '../../core/errors.ts';
 import type { Database, HeldSession } from './connection.ts';
 
 const LOCK = {
@@ -23,7 +24,7 @@ export class AdvisoryLock {
     this.#name = name;
   }
 
-  /** Whether this process holds the lock now; takes it when it is free. Rejects when PostgreSQL does not answer. */
+  /** Whether this process holds the lock now; takes it when it is free. Rejects with `storage_unavailable` when PostgreSQL does not answer. */
   take(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
@@ -49,7 +50,9 @@ export class AdvisoryLock {
       return this.#isHeld;
     } catch (error) {
       await this.#drop();
-      throw error;
+      throw this.#database.isUnknownAfter(error)
+        ? new ApiError('storage_unavailable', { retryAfterS: 1 })
+        : error;
     }
   }
 

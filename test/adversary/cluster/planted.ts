@@ -17,7 +17,7 @@ export const PLANTED = {
   'asynchronous standby': {
     faults: ['failover of a standby that was cut off'],
     isSynchronous: false,
-    finds: /acknowledged answers are lost/,
+    finds: /acknowledged (answers|certificates) are lost/,
   },
   'no fence': {
     faults: ['pause of a node that is fenced', 'partition of a node that is fenced'],
@@ -46,7 +46,7 @@ export const PLANTED = {
       [`${POSTGRES}/connection.ts`]: ['if (code === UNKNOWN_COMMIT)', "if (code === 'never')"],
     }),
     isSynchronous: true,
-    finds: /acknowledged answers are lost/,
+    finds: /acknowledged (answers|certificates) are lost/,
   },
   'a log shown before a standby has it': {
     faults: Array.from(
