@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { ROOMS } from '../seams.ts';
 import { reachedFrom } from '../support/import-graph.ts';
 import { isInFastTier } from '../tiers.ts';
@@ -51,8 +52,12 @@ export function guardsOf(source: string, tests: readonly string[], kills: Kills 
     const isServed = reached.has(SERVICE);
     const isFast = isInFastTier(test);
     const isOfName = file.startsWith(`${name}.`) || file.startsWith(`${name}-`);
+    const folder = dirname(test).replace(/^test/, 'src');
+    const isOfFolder = source.startsWith(`${folder}/`) || !existsSync(folder); // else of another part of the room
     const isOfRoom =
-      suites.includes(test) || test.startsWith(`test/${room}/`) || (room === 'http' && OF_HTTP.test(test));
+      suites.includes(test) ||
+      (test.startsWith(`test/${room}/`) && isOfFolder) ||
+      (room === 'http' && OF_HTTP.test(test));
     const turns = [
       (hasKilled || (isOfRoom && isFast)) && !isServed,
       hasKilled || (isOfRoom && isFast),
