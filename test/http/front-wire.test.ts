@@ -217,22 +217,16 @@ function wireContract(engine: EngineName): void {
   });
 
   describe('fields that are read', () => {
-    const names = ['Accept', 'Accept-Encoding', 'Authorization', 'If-None-Match', 'Idempotency-Key'];
-    for (const name of names) {
-      it(`takes 1 KiB of ${name}, and refuses more with 431 naming it`, async () => {
-        const sized = (size: number) => `GET /x HTTP/1.1\r\n${HOST}${name}: ${'a'.repeat(size)}\r\n\r\n`;
-        assert.equal((await replyTo(front, [sized(1_024)])).status, 200);
-        const { replies, closed } = await talk(front.port, sized(1_025));
-        assert.deepEqual([replies[0].status, closed], [431, true]);
-        const { code, details } = JSON.parse(replies[0].body).error;
-        assert.deepEqual([code, details.field], ['head_too_large', name.toLowerCase()]);
-      });
-    }
+    it('takes 1 KiB of one, and refuses more with 431 naming it', async () => {
+      const sized = (size: number) => `GET /x HTTP/1.1\r\n${HOST}Accept: ${'a'.repeat(size)}\r\n\r\n`;
+      assert.equal((await replyTo(front, [sized(1_024)])).status, 200);
+      const { replies, closed } = await talk(front.port, sized(1_025));
+      assert.deepEqual([replies[0].status, closed], [431, true]);
+      const { code, details } = JSON.parse(replies[0].body).error;
+      assert.deepEqual([code, details.field], ['head_too_large', 'accept']);
+    });
 
-    it('counts the repetitions of a list, and leaves alone what nothing reads', async () => {
-      const lists = `Accept: ${'a'.repeat(512)}\r\n`.repeat(2);
-      const { replies } = await talk(front.port, `GET /x HTTP/1.1\r\n${HOST}${lists}\r\n`);
-      assert.equal(replies[0].status, 431);
+    it('leaves alone what nothing reads', async () => {
       const cookie = `GET /x HTTP/1.1\r\n${HOST}Cookie: ${'a'.repeat(60_000)}\r\n\r\n`;
       assert.equal((await replyTo(front, [cookie])).status, 200);
     });
@@ -373,15 +367,6 @@ function wireContract(engine: EngineName): void {
         'Idempotency-Key: i\r\nTraceparent: t\r\nOrigin: o\r\nIf-None-Match: e\r\nContent-Type: x/y\r\n' +
         'Access-Control-Request-Method: GET\r\nX-Bytes: \xff\r\n\r\n';
       assert.deepEqual(JSON.parse((await replyTo(other, request)).body), due);
-      await other.drain(0);
-    });
-
-    it('that W3C Trace Context has sent twice count as absent', async () => {
-      const { front: other } = await frontWith((exchange) =>
-        sendLater(exchange, PLAIN_HEAD, Buffer.from(exchange.traceparent)),
-      );
-      const request = `GET /x HTTP/1.1\r\n${HOST}${'Traceparent: t\r\n'.repeat(3)}\r\n`;
-      assert.equal((await replyTo(other, request)).body, '');
       await other.drain(0);
     });
   });
