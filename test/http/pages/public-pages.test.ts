@@ -53,6 +53,19 @@ describe('the front page', () => {
   });
 });
 
+describe('the die of the front page', () => {
+  it('has as many pips as the face says, which look the same when it is turned around', async () => {
+    const text = await read('/', { hasDemo: true });
+    const pips = [...text.matchAll(/<circle class="([^"]*)" cx="(\d+)" cy="(\d+)"/g)];
+    for (let face = 1; face <= 6; face++) {
+      const shown = pips.filter(([, faces]) => faces.split(' ').includes(`f${face}`));
+      const places = shown.map(([, , x, y]) => `${x} ${y}`).sort();
+      const turned = shown.map(([, , x, y]) => `${100 - Number(x)} ${100 - Number(y)}`).sort();
+      assert.deepEqual([places.length, places], [face, turned]);
+    }
+  });
+});
+
 describe('the documentation', () => {
   it('has beside each page a list of all, with calls as they are asked, in which the page is marked', async () => {
     const text = await read('/docs/common');

@@ -174,6 +174,25 @@ describe('a service that has just started', () => {
   });
 });
 
+describe('the plots of the last hour', () => {
+  it('reach up to a request a second, 10 ms, a full stock and 64 seeds, while there is no more', () => {
+    const half = {
+      ...POINT,
+      requestsPerS: 0.5,
+      commitMaxMs: 5,
+      pureBytes: FACTS.pure.highBytes / 2,
+      seeds: 32,
+    };
+    const text = pageOf({ history: [half] });
+    assert.deepEqual(
+      [...text.matchAll(/class="line" d="M([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [x, y]),
+      Array.from({ length: 4 }, () => ['359.5', '37.0']),
+    );
+    const values = [...text.matchAll(/<span>[^<]*<\/span> <strong>([^<]*)</g)].map(([, value]) => value);
+    assert.deepEqual(values.slice(1, 5), ['0.5 per s', '5.0 ms', '4.00 MiB', '32 seeds']);
+  });
+});
+
 describe('a plot', () => {
   const LIMITS = {
     as: 'line',
