@@ -1,5 +1,6 @@
-import { anyText, decimal, httpUrl, oneOf, orNull, wholeNumber } from '../backend/definition.ts';
+import { anyText, decimal, matching, oneOf, orNull, wholeNumber } from '../backend/definition.ts';
 import {
+  apiUrl,
   beacons,
   ConfigError,
   DEFAULT_BEACONS,
@@ -8,12 +9,14 @@ import {
   isOn,
   isSourceVariable,
   ledgerUrl,
+  listenHost,
   logName,
   metricsPort,
   nodeName,
   origins,
   parsedText,
   publicKey,
+  publicUrl,
   readJsonObject,
   SOURCES_VARIABLE,
   settingText,
@@ -66,9 +69,9 @@ function settings(cores: number) {
     parse,
   });
   return {
-    host: setting('127.0.0.1', 'address to listen on', anyText),
+    host: setting('127.0.0.1', 'address to listen on', listenHost),
     port: setting('3000', 'TCP port; 0 lets the system choose', wholeNumber(0, 65_535)),
-    dataDir: setting('./data', 'folder of everything that lasts', anyText),
+    dataDir: setting('./data', 'folder of everything that lasts', matching(/./, 'the path of a folder')),
     ledger: {
       ...setting(
         '',
@@ -79,8 +82,8 @@ function settings(cores: number) {
     },
     node: setting('', 'name of this node among those that share QRN_LEDGER; empty: the host name', nodeName),
     // Both null when left out: host and port then say them.
-    baseUrl: setting('', 'public base URL, ends in /v1', orNull(httpUrl)),
-    verifyUrlBase: setting('', 'public base URL of the verification page', orNull(httpUrl)),
+    baseUrl: setting('', 'public base URL, ends in /v1', orNull(apiUrl)),
+    verifyUrlBase: setting('', 'public base URL of the verification page', orNull(publicUrl)),
     backend: setting('simulator', 'quantum sources by name, the most wanted first, with commas', sourceNames),
     sourcesFile: {
       ...setting('', 'JSON file of sources and their options', anyText),

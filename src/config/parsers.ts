@@ -16,10 +16,26 @@ export class ConfigError extends Error {
 
 /** Parsers of settings; each OptionError says what the text may be. */
 
+/** An empty one would be every address of the machine, at any port (uWebSockets.js). */
+export const listenHost = matching(/^[\w.:%-]+$/, 'a host name or an IP address');
+
+/** What paths are put behind. */
+export function publicUrl(value: string): string {
+  if (/[\s?#@]/.test(value)) throw new OptionError('an http or https URL without user, query and fragment');
+  return httpUrl(value);
+}
+
+/** The public base URL of the service. */
+export function apiUrl(value: string): string {
+  const url = publicUrl(value);
+  if (!url.endsWith('/v1')) throw new OptionError('a URL that ends in /v1, such as https://qrn.example/v1');
+  return url;
+}
+
 /** 32 bytes in base64, or nothing. */
 export function publicKey(value: string): string {
   if (value !== '' && fromBase64(value)?.length !== 32)
-    throw new OptionError('empty, or 44 characters of base64 as qrn evidence keygen prints them');
+    throw new OptionError('44 characters of base64 as qrn evidence keygen prints them, or empty');
   return value;
 }
 
@@ -65,7 +81,7 @@ function witness(text: string): AskedWitness {
   const key = parseVerifierKey(verifier);
   if (key === undefined || !isHttpUrl(url))
     throw new OptionError(
-      'empty, or a comma-separated list of KEY@URL, such as w.example+01234567+B…@https://w.example',
+      'a comma-separated list of KEY@URL, such as w.example+01234567+B…@https://w.example, or empty',
     );
   return { key, url: httpUrl(url) };
 }
@@ -76,7 +92,7 @@ export function origins(value: string): readonly string[] {
   const given = value.split(',').map((each) => each.trim());
   const wrong = given.find((each) => each !== '*' && !(URL.canParse(each) && new URL(each).origin === each));
   if (wrong !== undefined || (given.includes('*') && given.length > 1)) {
-    throw new OptionError('empty, * or a comma-separated list of origins such as https://example.org');
+    throw new OptionError('*, a comma-separated list of origins such as https://example.org, or empty');
   }
   return given;
 }
@@ -98,7 +114,7 @@ export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
  */
 export const ledgerUrl = matching(
   /^(postgres(ql)?:\/\/\S+)?$/,
-  'empty for the ledger in QRN_DATA_DIR, or postgres://USER@HOST:PORT/DATABASE',
+  'postgres://USER@HOST:PORT/DATABASE, or empty for the ledger in QRN_DATA_DIR',
 );
 
 /** The connection string as it may be shown: without the password. */
@@ -111,7 +127,7 @@ export function withoutPassword(value: string): string {
 /** The name of a node, as operators type it and the database keeps it; or nothing. */
 export const nodeName = matching(
   /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/,
-  'empty, or 1 to 63 letters, digits, dots, hyphens and underscores, as in a host name',
+  '1 to 63 letters, digits, dots, hyphens and underscores, as in a host name, or empty',
 );
 
 /** What a source may be called: it becomes a label of metrics and a part of variables' names. */
@@ -197,7 +213,7 @@ export function parsedText<T>(
 /** The one JSON object that the file holds. `variable` named the file, for the error. */
 export function readJsonObject(variable: string, path: string): Readonly<Record<string, unknown>> {
   const parsed = parseFile(variable, path);
-  if (!isObject(parsed)) throw new ConfigError(`${path} does not hold one JSON object`);
+  if (!isObject(parsed)) throw new ConfigError(`${variable}: ${path} does not hold one JSON object`);
   return parsed;
 }
 
