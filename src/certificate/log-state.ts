@@ -206,7 +206,7 @@ export async function loadState(
   }
   if (stored.ids !== ids.fingerprint) {
     throw new CertificateLogError(
-      'the key of the certificate ids is not the one that this log was written with',
+      'certificate-ids in the keys folder is not the key that this log was written with: put that back from a copy of the folder',
     );
   }
   const readNode = nodeReader(store);

@@ -80,7 +80,13 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     throw new CertificateLogError(heldText(ledgerPath, reason, 'behind'));
   }
   const keys = openLogKeys(directory, origin, clock);
-  const ids = new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')), incarnations);
+  const idsPath = join(keysPath, 'certificate-ids');
+  if (isSigned && !existsSync(idsPath))
+    throw new CertificateLogError(
+      `${idsPath} is missing: put it back from a copy of the keys folder. Without one, qrn ledger restore ${ledgerPath} ` +
+        'begins a new log, and certificates from before are not found by their ids any more',
+    );
+  const ids = new CertificateIds(openSecretFile(idsPath), incarnations);
   if (!isHeld) await noteSigningStart(ledger);
   const log = await CertificateLog.open({
     store,

@@ -235,7 +235,7 @@ export function group(path: string, summary: string, commands: readonly Command[
         const known = `the commands are ${names}`;
         if (word === undefined) throw new UsageError(`a command is missing; ${known}`);
         const parser = parserOf(path, summary, context).usage('COMMAND').helpCommand(false);
-        for (const each of commands) parser.command(each.name).summary(each.summary);
+        for (const each of commands) parser.command(each.name).summary(oneLineOf(each.summary));
         parser.addHelpText('after', `\n${path} COMMAND --help tells more.${footer}`);
         parser.exitOverride((error) => {
           const isUnknown = error.code === 'commander.unknownCommand';

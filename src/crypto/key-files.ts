@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { makeFolder, syncToDisk } from '../core/files.ts';
+import { objectIn } from '../core/json.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
@@ -29,6 +30,7 @@ const SECRET_BYTES = 32;
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 const OTHERS_MASK = 0o077;
+const PUT_BACK = 'put it back from a copy of the keys folder';
 
 export class KeyFileError extends Error {
   override name = 'KeyFileError';
@@ -65,7 +67,8 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
   const stored = readPrivate(path);
   if (stored !== undefined) {
     const secret = fromBase64(stored.trimEnd());
-    if (secret?.length !== SECRET_BYTES) throw new KeyFileError(`${path}: does not hold 32 bytes in base64`);
+    if (secret?.length !== SECRET_BYTES)
+      throw new KeyFileError(`${path} does not hold 32 bytes in base64: ${PUT_BACK}`);
     return secret;
   }
   const secret = fillSystemEntropy(new Uint8Array(SECRET_BYTES));
@@ -93,10 +96,12 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
   const pem = readPrivate(path);
   // Never a new key in its place: whoever lost one decides (rotateLogKeys).
   if (pem === undefined)
-    throw new KeyFileError(`${path}: the private key of the log is gone; restore or rotate it`);
+    throw new KeyFileError(
+      `${path}, the private key of the log, is missing: ${PUT_BACK}, or begin with a new one by qrn log rotate-key`,
+    );
   const current = signingKeyOf(path, pem);
   if (toBase64(current.publicKey) !== published[published.length - 1].public_key) {
-    throw new KeyFileError(`${path}: is not the private key of log-${last}.json`);
+    throw new KeyFileError(`${path} is not the private key of log-${last}.json: ${PUT_BACK}`);
   }
   return { name, current, currentKeyId: published[published.length - 1].key_id, published };
 }
@@ -105,7 +110,7 @@ function signingKeyOf(path: string, pem: string): SigningKey {
   try {
     return SigningKey.fromPem(pem);
   } catch (error) {
-    throw new KeyFileError(`${path} is damaged, it holds no Ed25519 key: put it back from a backup`, {
+    throw new KeyFileError(`${path} is damaged, it holds no Ed25519 key: ${PUT_BACK}`, {
       cause: error,
     });
   }
@@ -181,16 +186,26 @@ function retire(directory: string, number: number, clock: Clock): void {
 function readPublished(directory: string, number: number, name: string): PublishedKey {
   const path = join(directory, `log-${number}.json`);
   const retired = join(directory, `log-${number}.retired`);
-  const stored: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const { name: storedName, public_key, created_at } = stored as Record<string, unknown>;
+  const { name: storedName, public_key, created_at } = objectIn(parsed(readFileSync(path, 'utf8')));
   const publicKey = typeof public_key === 'string' ? fromBase64(public_key) : undefined;
   if (publicKey?.length !== 32 || typeof created_at !== 'string')
-    throw new KeyFileError(`${path}: is not a public key`);
+    throw new KeyFileError(`${path} is not a public key: ${PUT_BACK}`);
   // The key id covers the name: the same keys under another name would verify nothing that is signed already.
   if (storedName !== name)
-    throw new KeyFileError(`${path}: belongs to the log ${storedName}, not to ${name}`);
+    throw new KeyFileError(
+      `${path} belongs to the log ${storedName}, not to ${name}: the name of a log (QRN_LOG_NAME) never changes`,
+    );
   const retiredAt = existsSync(retired) ? readFileSync(retired, 'utf8').trimEnd() : null;
   return publishedKey(name, publicKey, created_at, retiredAt);
+}
+
+/** Undefined for a text that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The times in ISO 8601. */

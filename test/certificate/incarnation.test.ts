@@ -527,6 +527,21 @@ describe('keys', () => {
     await data.assertVerified(next);
   });
 
+  it('stop the start when that of the certificate ids is missing or another one, and none is made in its place', async (t) => {
+    const data = folder(t);
+    await data.serve(3);
+    const path = join(data.keysPath, 'certificate-ids');
+    rmSync(path);
+    const message = `${path} is missing: put it back from a copy of the keys folder. Without one, qrn ledger restore ${data.ledgerPath} begins a new log, and certificates from before are not found by their ids any more`;
+    for (let start = 0; start < 2; start++)
+      await assert.rejects(data.open(), { name: 'CertificateLogError', message });
+    openSecretFile(path);
+    await assert.rejects(
+      data.open(),
+      /certificate-ids in the keys folder is not the key that this log was written/,
+    );
+  });
+
   it('refuse the start when their ledger is missing', async (t) => {
     const data = folder(t);
     await data.serve(3);

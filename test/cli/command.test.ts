@@ -14,7 +14,7 @@ import { runCommand } from '../support/run-command.ts';
 
 const copy = action({
   path: 'box copy',
-  summary: 'Copies.',
+  summary: 'Copies\nthings.',
   operands: [{ name: 'FROM', meaning: 'what is copied' }],
   options: {
     to: { value: 'PLACE', required: true, meaning: 'where it goes' },
@@ -35,7 +35,7 @@ const box = group('qrn box', 'Boxes.', [copy], '\nThe end.');
 
 const COPY_HELP = `Usage: qrn box copy --to <PLACE> [options] <FROM>
 
-Copies.
+Copies things.
 
 Arguments:
   FROM          what is copied
@@ -55,7 +55,7 @@ Options:
   -h, --help  this text
 
 Commands:
-  copy        Copies.
+  copy        Copies things.
 
 qrn box COMMAND --help tells more.
 The end.

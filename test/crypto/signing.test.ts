@@ -115,6 +115,39 @@ describe('key files', () => {
     assert.throws(() => openLogKeys(directory, NAME, clock), /is not the private key of/);
   });
 
+  it('that are missing, damaged or of another log are named, with what to do', () => {
+    openLogKeys(directory, NAME, clock);
+    const secret = join(directory, 'secret');
+    const [json, pem] = ['log-1.json', 'log-1.pem'].map((file) => join(directory, file));
+    const putBack = 'put it back from a copy of the keys folder';
+    const open = () => openLogKeys(directory, NAME, clock);
+    const cases: [file: string, content: string | undefined, message: string][] = [
+      [secret, 'x', `${secret} does not hold 32 bytes in base64: ${putBack}`],
+      [json, 'x', `${json} is not a public key: ${putBack}`],
+      [json, '[]', `${json} is not a public key: ${putBack}`],
+      [pem, 'x', `${pem} is damaged, it holds no Ed25519 key: ${putBack}`],
+      [pem, SigningKey.generate().toPem(), `${pem} is not the private key of log-1.json: ${putBack}`],
+      [
+        pem,
+        undefined,
+        `${pem}, the private key of the log, is missing: ${putBack}, or begin with a new one by qrn log rotate-key`,
+      ],
+    ];
+    for (const [file, content, message] of cases) {
+      const whole = file === secret ? '' : readFileSync(file, 'utf8');
+      rmSync(file, { force: true });
+      if (content !== undefined) writeFileSync(file, content, { mode: 0o600 });
+      assert.throws(() => (file === secret ? openSecretFile(file) : open()), {
+        name: 'KeyFileError',
+        message,
+      });
+      writeFileSync(file, whole, { mode: 0o600 });
+    }
+    assert.throws(() => openLogKeys(directory, 'qrn.example/other', clock), {
+      message: `${json} belongs to the log ${NAME}, not to qrn.example/other: the name of a log (QRN_LOG_NAME) never changes`,
+    });
+  });
+
   it('are refused when others may read the private ones', {
     skip: process.platform === 'win32' && 'no modes',
   }, () => {

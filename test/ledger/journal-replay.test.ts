@@ -208,6 +208,21 @@ suite('a start that stores what a killed server left in its journal', () => {
     await restored.close();
   });
 
+  test('journals without their data file refuse the start, and no new one is made in its place', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openJournaledLedger(path);
+    await ledger.commit([filledSegment(1, 5)], []);
+    const copy = temporaryFolder(t);
+    copyFiles(path, copy, JOURNAL);
+    await ledger.close();
+    const before = readdirSync(copy);
+    await assert.rejects(openTestLedger(copy), {
+      reason: 'unusable',
+      message: /data\.mdb is missing, and journals of it are there: put it back, or move the folder away and/,
+    });
+    assert.deepEqual(readdirSync(copy), before);
+  });
+
   test('a journal beside a ledger that was set back to a backup refuses the start, and nothing of it is ever stored', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openJournaledLedger(path);

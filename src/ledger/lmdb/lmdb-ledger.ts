@@ -166,7 +166,12 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
   });
   // before the first write: a write into damaged pages damages more
   let startAudit: StartAudit | undefined;
-  if (isServer && hasJournals(path) && existsSync(join(path, DATA_FILE))) {
+  if (isServer && hasJournals(path)) {
+    if (!existsSync(join(path, DATA_FILE)))
+      throw new LedgerError(
+        'unusable',
+        `${join(path, DATA_FILE)} is missing, and journals of it are there: put it back, or move the folder away and restore a backup with \`qrn ledger restore\``,
+      );
     const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS } = options;
     startAudit = await StartAudit.begin({ path, log, waitMs, audit });
     opened.push(() => startAudit?.stop());
