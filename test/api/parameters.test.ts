@@ -3,12 +3,37 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import { anyCharacter } from '../support/any-character.ts';
+import { AS_BATCHES, BODIES, CERTIFICATE_QUERIES, QUERIES } from '../support/request-table.ts';
 import { codeOf, parse, parseBatch, parsePost } from './parameters-parsing.ts';
 
 /** What examples cannot show of the parameters. The examples are in test/vectors/requests.json. */
 
 const batchCodeOf = (...request: Parameters<typeof parseBatch>) => codeOf(() => parseBatch(...request));
+
+describe('the table of requests', () => {
+  it('has accepted and refused rows of every endpoint', () => {
+    for (const endpoint of new Set([...QUERIES, ...BODIES].map((row) => row.endpoint))) {
+      const rows = [...QUERIES, ...BODIES].filter((row) => row.endpoint === endpoint);
+      assert.ok(rows.some(({ code }) => code === undefined) && rows.some(({ code }) => code !== undefined));
+    }
+    assert.ok(AS_BATCHES.length > 100, `${AS_BATCHES.length}`);
+  });
+
+  it('is what the parsers make of it, also of what no client can send', () => {
+    const calls = [
+      ...QUERIES.map((row) => ({ ...row, parsing: () => parse(row.endpoint, row.request) })),
+      ...[...BODIES, ...AS_BATCHES].map((row) => ({
+        ...row,
+        parsing: () => parsePost(row.endpoint, row.request),
+      })),
+      ...CERTIFICATE_QUERIES.map((row) => ({ ...row, parsing: () => parseCertificateQuery(row.request) })),
+    ];
+    for (const { request, code, parsing } of calls)
+      if (code !== 'payload_too_large') assert.equal(codeOf(parsing), code, request.slice(0, 200)); // the front refuses those
+  });
+});
 
 describe('unknown parameters', () => {
   const ignoredOf = (query: string) => parse('uuid', query).ignored;

@@ -1,48 +1,24 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import { fetchWhole, HttpConnection, type HttpReply, requestBytes } from '../support/http.ts';
 import { type Document, DocumentSchemas } from '../support/openapi.ts';
 import {
   AS_BATCHES,
   BODIES,
   CALLS,
-  CERTIFICATE_QUERIES,
   type Data,
-  QUERIES,
   SENDABLE_QUERIES,
   statusOf,
   type TableRow,
   wrongData,
 } from '../support/request-table.ts';
 import { TestServer } from '../support/server.ts';
-import { codeOf, parse } from './parameters-parsing.ts';
 
 /** test/vectors/requests.json, run by everything that reads requests: the rows that come out otherwise are listed. */
 const shown = ({ endpoint, request }: TableRow<string>) => `${endpoint} ${request.slice(0, 120)}`;
 
 const otherThan = (code: string | undefined, wanted: string | undefined) =>
   code === wanted ? undefined : `${code ?? 'accepted'} and not ${wanted ?? 'accepted'}`;
-
-describe('the table of requests', () => {
-  it('has accepted and refused rows of every endpoint', () => {
-    for (const endpoint of new Set([...QUERIES, ...BODIES].map((row) => row.endpoint))) {
-      const rows = [...QUERIES, ...BODIES].filter((row) => row.endpoint === endpoint);
-      assert.ok(rows.some(({ code }) => code === undefined) && rows.some(({ code }) => code !== undefined));
-    }
-    assert.ok(AS_BATCHES.length > 100, `${AS_BATCHES.length}`);
-  });
-
-  it('is what the parsers make of what no client can send, and of queries of certificates', () => {
-    const unsendable = QUERIES.filter((row) => !SENDABLE_QUERIES.includes(row));
-    assert.ok(unsendable.length > 10);
-    const calls = [
-      ...unsendable.map((row) => ({ ...row, parsing: () => parse(row.endpoint, row.request) })),
-      ...CERTIFICATE_QUERIES.map((row) => ({ ...row, parsing: () => parseCertificateQuery(row.request) })),
-    ];
-    for (const { request, code, parsing } of calls) assert.equal(codeOf(parsing), code, request);
-  });
-});
 
 /** What random.org's interface calls a refusal. */
 const RPC_CODES: Readonly<Record<string, number>> = {

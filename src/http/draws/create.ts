@@ -65,14 +65,14 @@ export async function createDraw(
       return { id, isNew: false };
     }
     if (known) requireOpened(known);
-    const chain = await chainOf(committedDraws, request);
-    const statement = statementOf(id, request, chain, clock.wallMs());
+    const beacon = await beaconOf(committedDraws, request);
+    const statement = statementOf(id, request, beacon, clock.wallMs());
     const body: DrawBody = {
       statement,
       fingerprint,
       committed: null,
       nonce: null,
-      chain: chain?.info ?? null,
+      chain: beacon?.chain.info ?? null,
       answer: null,
       outcome: null,
     };
@@ -109,10 +109,16 @@ export async function createDraw(
   }
 }
 
-async function chainOf(
+/** The round whose value enters the draw. */
+interface Beacon {
+  readonly chain: ChainFacts;
+  readonly round: number;
+}
+
+async function beaconOf(
   committedDraws: CommittedDraws,
   { beacon }: DrawRequest,
-): Promise<ChainFacts | undefined> {
+): Promise<Beacon | undefined> {
   if (beacon === undefined) return undefined;
   const chain = await committedDraws.chainOf(beacon.chain);
   if (chain === undefined)
@@ -120,7 +126,7 @@ async function chainOf(
       message: 'The service does not know this chain; QRN_BEACONS names those that it knows.',
       details: { parameter: 'beacon.chain' },
     });
-  return chain;
+  return { chain, round: beacon.round };
 }
 
 function requireOpened(opening: Awaited<ReturnType<CommittedDraws['openDraw']>>): void {
@@ -144,20 +150,20 @@ function idOf({ random, nodeSecret }: DrawSources, { idempotencyKey }: Exchange,
 
 function statementOf(
   id: string,
-  { values, list, said, beacon }: DrawRequest,
-  chain: ChainFacts | undefined,
+  { values, list, said }: DrawRequest,
+  beacon: Beacon | undefined,
   nowMs: number,
 ): DrawStatement {
   const { user_data_sha256: userDataSha256, nonce_sha256: nonceSha256 } = said;
   const revealAtMs = said.reveal_at === undefined ? nowMs : revealTimeOf(said.reveal_at);
   if (!(revealAtMs >= nowMs && revealAtMs <= nowMs + LIMITS.drawAheadMaxMs))
     throw new ApiError('invalid_reveal_at', { details: { parameter: 'reveal_at' } });
-  const roundAtMs = beacon === undefined || chain === undefined ? nowMs : dueMs(chain, beacon.round);
+  const roundAtMs = beacon === undefined ? nowMs : dueMs(beacon.chain, beacon.round);
   if (beacon !== undefined && roundAtMs < nowMs + LIMITS.drawRoundAheadMinMs)
     throw new ApiError('beacon_round_past', { details: { round: beacon.round } });
   if (roundAtMs > nowMs + LIMITS.drawAheadMaxMs)
     throw new ApiError('invalid_beacon', { message: 'Give a round that is due within 366 days.' });
-  const dueAtMs = Math.max(nowMs, revealAtMs, roundAtMs);
+  const dueAtMs = Math.max(revealAtMs, roundAtMs);
   const mayLack = beacon !== undefined || nonceSha256 !== undefined;
   const statement: DrawStatement = {
     type: 'draw_statement',
@@ -171,9 +177,7 @@ function statementOf(
     ...(userDataSha256 === undefined ? {} : { user_data_sha256: `sha256:${userDataSha256}` }),
     ...(said.nonce === undefined ? {} : { nonce: said.nonce }),
     ...(nonceSha256 === undefined ? {} : { nonce_sha256: `sha256:${nonceSha256}` }),
-    ...(beacon === undefined || chain === undefined
-      ? {}
-      : { beacon: { chain: chain.hash, round: beacon.round } }),
+    ...(beacon === undefined ? {} : { beacon: { chain: beacon.chain.hash, round: beacon.round } }),
     due_at: new Date(dueAtMs).toISOString(),
     ...(mayLack ? { gives_up_at: new Date(dueAtMs + LIMITS.drawPatienceMs).toISOString() } : {}),
   };

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { type DrawBody, type DrawStatement, hashOf, listSha256 } from '../../src/certificate/draw.ts';
+import { utf8Bytes } from '../../src/core/bytes.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { createDraw, type DrawSources } from '../../src/http/draws/create.ts';
+import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import type { DrawRecord } from '../../src/ledger/draw-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { REFUSED_DRAWS } from '../support/request-table.ts';
+
+/** What a request for a committed draw is read as, and what is fixed, drawn and released for it. */
+
+const NOW_MS = Date.UTC(2027, 0, 1);
+const DAY_MS = 86_400_000;
+const LIST = ['ada', 'grace', 'barbara', 'katherine'];
+const WINNERS = { winners: { count: 2, list: { items: LIST } }, purpose: 'raffle' };
+/** A round every three seconds, of which the first was a day ago: round 28,801 is now. */
+const CHAIN = {
+  hash: 'c'.repeat(64),
+  periodS: 3,
+  genesisS: (NOW_MS - DAY_MS) / 1_000,
+  info: { of: 'chain' },
+};
+const ROUND_NOW = 1 + DAY_MS / 3_000;
+const round = (round: number, chain = 'quicknet') => ({ beacon: { chain, round } });
+
+interface Keeper {
+  readonly known?: string;
+  readonly opening?: string;
+  /** What drawing the bytes comes to. */
+  readonly failure?: Error;
+}
+
+/** Asks for a draw of a service whose keeper says this, and tells what was done. */
+async function asked(
+  body: object | string,
+  { known, opening = 'opened', failure }: Keeper = {},
+  { key, accountId = 'acct_a', secret = 1 }: { key?: string; accountId?: string; secret?: number } = {},
+) {
+  const done: string[] = [];
+  const opened: DrawRecord[] = [];
+  const drawn: { keeping: { untilMs: number; key: string }; label: Record<string, unknown> }[] = [];
+  const committedDraws = {
+    chainOf: async (name: string) => (name === 'quicknet' ? CHAIN : undefined),
+    knownDraw: async () => known,
+    openDraw: async (draw: DrawRecord) => {
+      opened.push(draw);
+      return opening;
+    },
+    drawCommitted: async () => done.push('committed'),
+    drawRefused: async () => done.push('refused'),
+  };
+  const answers = {
+    draw: async (keeping: never, _account: unknown, _reservation: unknown, { label }: { label: never }) => {
+      drawn.push({ keeping, label });
+      if (failure !== undefined) throw failure;
+      return { isReplay: false, release: () => done.push('erased') };
+    },
+  };
+  let filled = 0;
+  const random = {
+    fill: (bytes: Uint8Array) => bytes.fill(++filled),
+    erase: () => done.push('random erased'),
+  };
+  const nodeSecret = new Uint8Array(32).fill(secret);
+  const exchange = {
+    account: { record: { id: accountId, number: 7 } },
+    body: utf8Bytes(typeof body === 'string' ? body : JSON.stringify(body)),
+    pipeline: { clock: new ManualClock(NOW_MS) },
+    idempotencyKey: key,
+    enter: () => ({ release: () => done.push('released') }),
+    asForJson: (keeping: unknown) => keeping,
+  };
+  const sources = { answers, committedDraws, random, nodeSecret } as unknown as DrawSources;
+  const made = await createDraw(sources, exchange as unknown as Exchange).catch((error: unknown) => error);
+  const { statement, ...rest } = JSON.parse(opened[0]?.body ?? '{}') as DrawBody;
+  return { made, done, opened, drawn, statement: statement as DrawStatement | undefined, rest };
+}
+
+const codeOf = (made: unknown) => (made instanceof ApiError ? made.code : undefined);
+
+describe('a committed draw', () => {
+  it('is fixed before its bytes are drawn, which are bound to what was fixed and told to nobody', async () => {
+    const { made, done, opened, drawn, statement, rest } = await asked({
+      ...{ ...WINNERS, public: true, user_data: 'said', nonce: '00ff', reveal_at: '2027-01-02T00:00:00.5Z' },
+    });
+    const { id } = made as { id: string };
+    assert.match(id, /^draw_[0-9a-z]{26}$/);
+    const dueMs = NOW_MS + DAY_MS + 500;
+    assert.deepEqual(statement, {
+      ...{ type: 'draw_statement', version: 1, id, request: { ...statement!.request } },
+      ...{ list: { sha256: listSha256(LIST), size: 4 }, purpose: 'raffle', public: true, user_data: 'said' },
+      ...{ nonce: '00ff', due_at: new Date(dueMs).toISOString() },
+    });
+    const { fingerprint, ...others } = rest;
+    assert.deepEqual(others, { committed: null, nonce: null, chain: null, answer: null, outcome: null });
+    assert.match(fingerprint, /^[0-9a-f]{64}$/);
+    const [{ body: _, ...record }] = opened;
+    assert.deepEqual(record, { id, accountNumber: 7, state: 'opening', dueAtMs: dueMs });
+    assert.deepEqual(made, { id, isNew: true });
+    assert.deepEqual(done, ['random erased', 'erased', 'committed']);
+    const [{ keeping, label }] = drawn;
+    assert.equal(keeping.untilMs, dueMs + 30 * DAY_MS);
+    assert.deepEqual(label, {
+      ...{ isPublic: true, purpose: 'raffle', userData: undefined },
+      userDataSha256: hashOf(statement!).replace('sha256:', ''),
+    });
+  });
+
+  it('waits for its round and its nonce, and gives up a day after both could be there', async () => {
+    const { drawn, statement, rest } = await asked({
+      ...{ ...WINNERS, ...round(ROUND_NOW + 1_000), nonce_sha256: 'ab'.repeat(32) },
+      ...{ user_data_sha256: 'cd'.repeat(32), reveal_at: '2027-01-01T00:00:01Z' },
+    });
+    const dueMs = NOW_MS + 3_000_000;
+    const { due_at, gives_up_at, beacon, nonce_sha256, user_data_sha256 } = statement!;
+    assert.deepEqual(
+      [due_at, gives_up_at].map((at) => Date.parse(at!)),
+      [dueMs, dueMs + DAY_MS],
+    );
+    assert.deepEqual(beacon, { chain: CHAIN.hash, round: ROUND_NOW + 1_000 });
+    assert.deepEqual(
+      [nonce_sha256, user_data_sha256],
+      [`sha256:${'ab'.repeat(32)}`, `sha256:${'cd'.repeat(32)}`],
+    );
+    assert.deepEqual(rest.chain, CHAIN.info);
+    assert.equal(drawn[0].keeping.untilMs, dueMs + 31 * DAY_MS);
+    const beforeReveal = await asked({
+      ...WINNERS,
+      ...round(ROUND_NOW + 4),
+      reveal_at: '2027-01-03T00:00:00Z',
+    });
+    assert.equal(beforeReveal.statement?.due_at, '2027-01-03T00:00:00.000Z');
+  });
+
+  const at = (ms: number) => ({ ...WINNERS, reveal_at: new Date(NOW_MS + ms).toISOString() });
+  const times: [what: string, body: object, code: string | undefined][] = [
+    ['for now', at(0), undefined],
+    ['for a moment ago', at(-1), 'invalid_reveal_at'],
+    ['in 366 days', at(366 * DAY_MS), undefined],
+    ['a moment later', at(366 * DAY_MS + 1), 'invalid_reveal_at'],
+    ['of a round in twelve seconds', { ...WINNERS, ...round(ROUND_NOW + 4) }, undefined],
+    ['of a round in nine seconds', { ...WINNERS, ...round(ROUND_NOW + 3) }, 'beacon_round_past'],
+    ['of a round in 366 days', { ...WINNERS, ...round(ROUND_NOW + 366 * (ROUND_NOW - 1)) }, undefined],
+    [
+      'of the round behind it',
+      { ...WINNERS, ...round(ROUND_NOW + 366 * (ROUND_NOW - 1) + 1) },
+      'invalid_beacon',
+    ],
+    ['of another chain', { ...WINNERS, ...round(ROUND_NOW + 9, 'elsewhere') }, 'invalid_beacon'],
+  ];
+  for (const [what, body, code] of times)
+    it(`is ${code ?? 'taken'} ${what}`, async () => {
+      const { made, done, opened } = await asked(body);
+      assert.equal(codeOf(made), code);
+      if (code !== undefined) assert.deepEqual([done.at(-1), opened.length], ['released', 0]);
+    });
+
+  const keepers: [what: string, keeper: Keeper, code: string | undefined, done: string[]][] = [
+    ['known under its key', { known: 'same' }, undefined, ['released']],
+    ['known as another', { known: 'other' }, 'idempotency_mismatch', ['released']],
+    ['on its way', { known: 'running' }, 'idempotency_in_flight', ['released']],
+    ['opened meanwhile', { opening: 'same' }, undefined, ['released']],
+    ['opened as another meanwhile', { opening: 'other' }, 'idempotency_mismatch', ['released']],
+    ['one too many', { opening: 'full' }, 'draws_full', ['released']],
+    // the answer releases what was reserved for it
+    ['without entropy', { failure: new ApiError('entropy_unavailable') }, 'entropy_unavailable', ['refused']],
+    ['perhaps durable', { failure: new Error('the ledger stopped') }, undefined, []],
+  ];
+  for (const [what, keeper, code, due] of keepers)
+    it(`that is ${what} comes to ${code ?? (due.length > 0 ? 'the same draw' : 'the fault itself')}`, async () => {
+      const { made, done, drawn } = await asked(WINNERS, keeper, { key: 'k' });
+      assert.deepEqual([codeOf(made), done], [code, due]);
+      assert.equal(drawn.length, keeper.failure === undefined ? 0 : 1);
+      if (code === undefined && due.length > 0) assert.equal((made as { isNew: boolean }).isNew, false);
+    });
+
+  it('has one id under a key, of each account and node another', async () => {
+    const idOf = async (of: object) => ((await asked(WINNERS, {}, of)).made as { id: string }).id;
+    const key = 'k'.repeat(255);
+    const ids = await Promise.all(
+      [{ key }, { key, accountId: 'acct_b' }, { key, secret: 2 }, { key: 'j' }].map(idOf),
+    );
+    assert.equal(new Set(ids).size, 4);
+    assert.equal(await idOf({ key }), ids[0]);
+    for (const other of ['', `${key}k`, 'a b', 'é']) {
+      const { made, done } = await asked(WINNERS, {}, { key: other });
+      assert.deepEqual([codeOf(made), done], ['invalid_idempotency_key', ['released']]);
+    }
+  });
+});
+
+describe('the body of a draw', () => {
+  for (const { request, code } of REFUSED_DRAWS)
+    it(`is refused with ${code}: ${request.slice(0, 90)}`, async () => {
+      assert.equal(codeOf((await asked(request)).made), code);
+    });
+
+  const sha256 = 'ab'.repeat(32);
+  const of = (list: object, more: object = {}) => ({ winners: { count: 1, list, ...more }, purpose: 'p' });
+  const own = createHash('sha256').update('ada\ngrace\nbarbara\nkatherine\n').digest('hex');
+  const cases: [what: string, body: object, code: string | undefined][] = [
+    ['a list of two that stays', of({ sha256, size: 2 }), undefined],
+    ['a list of one that stays', of({ sha256, size: 1 }), 'invalid_count'],
+    ['a list without its size', of({ sha256 }), 'invalid_count'],
+    ['items with their hash and size', of({ items: LIST, sha256: own, size: 4 }), undefined],
+    ['items with another hash', of({ items: LIST, sha256 }), 'list_mismatch'],
+    ['items with another size', of({ items: LIST, size: 3 }), 'list_mismatch'],
+    ['weights of a list that stays', of({ sha256, size: 2 }, { weights: [1, 3] }), undefined],
+    ['too few weights', of({ sha256, size: 3 }, { weights: [1, 3] }), 'invalid_weights'],
+    [
+      'weights of too long a list',
+      of({ sha256, size: LIMITS.shuffleItemsMax + 1 }, { weights: [1, 3] }),
+      'invalid_weights',
+    ],
+    ['a list that is no object', of(LIST), 'invalid_draw'],
+    ['winners that are no object', { winners: 2, purpose: 'p' }, 'invalid_draw'],
+    ['a request of values', { request: { type: 'uuid', count: 2 }, purpose: 'p' }, undefined],
+    ['a beacon that is none', { ...WINNERS, beacon: 'quicknet' }, 'invalid_beacon'],
+    [
+      'a beacon with more to it',
+      { ...WINNERS, beacon: { chain: 'a', round: 1, of: 2 } },
+      'unknown_parameter',
+    ],
+    ['a beacon without a chain', { ...WINNERS, beacon: { round: 1 } }, 'invalid_beacon'],
+    ['the first round', { ...WINNERS, ...round(1) }, undefined],
+    ['a round before the first', { ...WINNERS, ...round(0) }, 'invalid_beacon'],
+    ['half a round', { ...WINNERS, ...round(1.5) }, 'invalid_beacon'],
+  ];
+  for (const [what, body, code] of cases)
+    it(`may ${code === undefined ? '' : 'not '}have ${what}`, () => {
+      const read = () => readDrawRequest(utf8Bytes(JSON.stringify(body)));
+      if (code === undefined) assert.doesNotThrow(read);
+      else assert.throws(read, { code });
+    });
+
+  it('asks for lines of a list that stays, for items, or for picks by their weights', () => {
+    const valuesOf = (body: object) => readDrawRequest(utf8Bytes(JSON.stringify(body))).values as object;
+    const lines = { kind: 'integers', count: 1, min: 1, max: 9, unique: true, sort: 'none' };
+    assert.deepEqual(valuesOf(of({ sha256, size: 9 })), lines);
+    assert.deepEqual((valuesOf(of({ items: LIST })) as { kind: string }).kind, 'sample');
+    const { kind, items } = valuesOf(of({ sha256, size: 2 }, { weights: [1, 3] })) as Record<string, unknown>;
+    assert.deepEqual([kind, items], ['weighted', ['1', '2']]);
+  });
+
+  it('of a reveal is one nonce', () => {
+    const read = (body: object) => readNonce(utf8Bytes(JSON.stringify(body)));
+    assert.equal(read({ nonce: '00' }), '00');
+    for (const body of [{}, { nonce: '0' }, { nonce_sha256: sha256 }])
+      assert.throws(() => read(body), ApiError, JSON.stringify(body));
+  });
+});
