@@ -85,7 +85,7 @@ export interface Quote {
   readonly durationMs: number;
 }
 
-const NO_BYTES = new Uint8Array(0);
+const NO_BYTES = new Uint8Array();
 
 /**
  * One answer on its way from the request to the reply: what is asked, what is drawn, the bytes it becomes,

@@ -375,7 +375,7 @@ export class Answers {
     if (form === 'json') {
       answer.body = completeJson(answer, envelopeOf(from, names), bytes, start, dataEnd);
       if (hasMoreMembers(answer)) answer.body = withMoreMembers(answer.body, answer);
-      else answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
+      else answer.keepTo(answer.body.byteOffset + answer.body.length); // a chunk is a buffer of its own
     } else if (form === 'octet-stream') {
       answer.body = bytes.subarray(dataStart, dataEnd);
     } else {
@@ -385,14 +385,13 @@ export class Answers {
     if (answer.body.buffer !== bytes.buffer) answer.hold(memory.adopt(answer.body));
   }
 
-  /** Throws `entropy_unavailable` for a tier without seeds. */
+  /** Of a tier with seeds: no other has the mode. */
   #seedGroupOf({ record, allowance }: Account): SeedGroup {
-    const known = this.#groups.get(allowance);
-    if (known !== undefined) return known;
-    const tier = seededTier(record.tier);
-    if (tier === undefined || allowance.seedIntervalMs === null) throw unavailable('quantum-seeded');
-    const group = { tier, intervalMs: allowance.seedIntervalMs };
-    this.#groups.set(allowance, group);
+    let group = this.#groups.get(allowance);
+    if (group === undefined) {
+      group = { tier: seededTier(record.tier)!, intervalMs: allowance.seedIntervalMs! };
+      this.#groups.set(allowance, group);
+    }
     return group;
   }
 

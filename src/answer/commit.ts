@@ -57,12 +57,9 @@ export class Committer {
   readonly #idViews = Array.from({ length: ID_BATCH }, (_, i) =>
     this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
   );
-  #idBatch = -1;
+  #idBatch: number | undefined;
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
-  /** Most answers of a segment have the source of the one before. */
-  #lastFrom: DrawSource | undefined;
-  #lastSource = -1;
   #answers: StoredAnswer[] = [];
   #waiting: PendingAnswer[] = [];
   #commits = 0;
@@ -112,15 +109,12 @@ export class Committer {
 
   /** The index of a source among those of the open segment, for the entry of the next `add`. */
   sourceOf(from: DrawSource): number {
-    if (from === this.#lastFrom) return this.#lastSource;
     let source = this.#sourceIndex.get(from);
     if (source === undefined) {
       const { mode, lotIds, drawn } = from; // and nothing else of what it may be
       source = this.#sources.push({ mode, lotIds, drawn }) - 1;
       this.#sourceIndex.set(from, source);
     }
-    this.#lastFrom = from;
-    this.#lastSource = source;
     return source;
   }
 
@@ -150,7 +144,7 @@ export class Committer {
 
   /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
   #schedule(): void {
-    if (this.#scheduled || this.#commits === COMMITS_MAX) return;
+    if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -183,21 +177,17 @@ export class Committer {
 
   #closeSegment(): SegmentRecord {
     const { sink, clock, context } = this.#options;
-    const { count, entries, notes } = this.#writer.finish();
     const segment: SegmentRecord = {
       sequence: this.#sequence ?? sink.nextSequence(),
       committedAtMs: clock.wallMs(),
-      count,
       sources: this.#sources,
       context: context(),
-      entries,
-      ...(notes && { notes }),
+      ...this.#writer.finish(),
     };
     this.#sequence = undefined;
-    this.#idBatch = -1;
+    this.#idBatch = undefined;
     this.#sources = [];
     this.#sourceIndex = new Map();
-    this.#lastFrom = undefined;
     return segment;
   }
 

@@ -76,7 +76,7 @@ export interface DrawCounts {
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 const OPEN_READ_MAX = 1_000_000;
-const NO_BYTES = new Uint8Array(0);
+const NO_BYTES = new Uint8Array();
 
 /**
  * Keeps committed draws until their end, and reveals each when it is due. It is the only writer of draws. What it must know

@@ -47,7 +47,7 @@ export function labelOf(request: LabelRequest, accountId: string, salt: Uint8Arr
  * random bits; the holder of the account can show that a series is its own.
  */
 function seriesOf(accountId: string, purpose: string): string {
-  const id = hkdfSha256(utf8Bytes(accountId), new Uint8Array(0), utf8Bytes(`qrn series v1\n${purpose}`), 16);
+  const id = hkdfSha256(utf8Bytes(accountId), new Uint8Array(), utf8Bytes(`qrn series v1\n${purpose}`), 16);
   return `series_${base32Of(id)}`;
 }
 

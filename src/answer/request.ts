@@ -111,7 +111,7 @@ export class Plan {
   readonly valueCount: number;
   /** A worker makes it however short it is: so many draws would hold up the front. */
   readonly hasManyDraws: boolean;
-  #drawBytesMax = -1;
+  #drawBytesMax: number | undefined;
   #templateMode: EntropyMode | undefined;
   #templateSource = '';
   #template: DataTemplate | undefined;
@@ -132,22 +132,18 @@ export class Plan {
 
   /** Bytes that the values draw, at most. */
   get drawBytesMax(): number {
-    if (this.#drawBytesMax < 0) this.#drawBytesMax = entropyBytesMax(this.request.values);
+    this.#drawBytesMax ??= entropyBytesMax(this.request.values);
     return this.#drawBytesMax;
   }
 
   /** The text around the values for the source that they come from. */
   templateFor(mode: EntropyMode, quantumSource: string): DataTemplate {
-    if (
-      this.#template === undefined ||
-      mode !== this.#templateMode ||
-      quantumSource !== this.#templateSource
-    ) {
+    if (mode !== this.#templateMode || quantumSource !== this.#templateSource) {
       const { valueKey, members } = this.request;
       this.#template = dataTemplate(valueKey, members, mode, quantumSource);
       this.#templateMode = mode;
       this.#templateSource = quantumSource;
     }
-    return this.#template;
+    return this.#template!;
   }
 }

@@ -90,7 +90,7 @@ export class EntropySupply {
     this.#systemSampled.resolve();
     if (lot === null) return;
     const none = { circuit: 'none', circuitVersion: 'none', quantumBackend: 'none' };
-    const from = { ...drawnFrom('csprng', [lot], 0), ...none };
+    const from = { ...drawnFrom('csprng', [lot], lot.finishedAtMs), ...none };
     this.#systemHeld = { from, reader: this.system, order: () => ({ from: 'system' }) };
   }
 

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createCell, Meter } from '../../src/account/meter.ts';
 import { ReplyMemory } from '../../src/answer/buffer.ts';
 import { STORED_HEAD_BYTES_MAX } from '../../src/answer/idempotency.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { periodOf, systemClock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { COUNTED, MetricTotals } from '../../src/core/metrics.ts';
 import { UnknownOutcome } from '../../src/ledger/linked-sink.ts';
 import { OverloadedFront, type Reply, turn } from '../overload/stack.ts';
-import { fetchWhole } from '../support/http.ts';
+import { fetchWhole, HttpConnection } from '../support/http.ts';
 
 /** The life of an answer, behind a real socket and over a ledger in memory. */
 describe('an answer', () => {
@@ -29,8 +31,12 @@ describe('an answer', () => {
       assert.equal(headers.get('x-entropy-mode'), 'quantum-seeded');
       assert.deepEqual([body.data?.values?.length, body.data?.['max']], [2, 6]);
     }
-    const { headers } = await front.get(key, '/integers?count=2');
+    const { headers, body } = await front.get(key, '/integers?count=2');
     assert.equal(headers.get('x-ignored-parameters'), null);
+    const { certificate_salt: salt, processing_time_ms: ms } = body.metadata as Record<string, unknown>;
+    const { body: next } = await front.get(key, '/integers?count=2');
+    assert.notEqual(salt, (next.metadata as Record<string, unknown>)['certificate_salt']);
+    assert.ok(Number(ms) < 60_000);
   });
 
   it('tells the label that it was given, and what it costs', async () => {
@@ -40,7 +46,7 @@ describe('an answer', () => {
     assert.equal(status, 200);
     const { series, ...said } = label;
     assert.deepEqual(said, { public: false, purpose: 'raffle', user_data: 'list' });
-    assert.match(String(series), /^series_/);
+    assert.match(String(series), /^series_[0-9a-z]{26}$/);
     assert.equal(credits?.used, 4);
   });
 
@@ -158,5 +164,59 @@ describe('an answer', () => {
       assert.equal((await ask()).status, 200);
       assert.equal(await remaining(), before - 12, 'it is paid for once');
     }
+  });
+});
+
+describe('a pure answer of an account that nodes share', () => {
+  it('is made of the credits that it asked for, and of none where they did not come or its client left', async (t) => {
+    let meter!: Meter;
+    let asked: number[] = [];
+    let answer = async (_credits: number): Promise<void> => {};
+    const front = await OverloadedFront.start(systemClock, 8, {
+      cellsOf: async (accounts) =>
+        accounts.map(({ allowance }) => {
+          const cell = createCell(allowance, true);
+          meter = new Meter(cell);
+          return cell;
+        }),
+      ask: (accountNumber, credits) => {
+        asked = [accountNumber, credits];
+        return answer(credits);
+      },
+    });
+    t.after(() => front.stop());
+    const key = await front.account();
+    const requests = { requestsGranted: 100, requestsLeft: 0, requestsUnused: 0 };
+    const grant = (credits: number, creditsLeft: number) => {
+      const creditsGranted = meter.share().creditsUsed + credits;
+      meter.grant({ period: periodOf(systemClock.wallMs()), ...requests, creditsGranted, creditsLeft });
+    };
+    grant(0, 50);
+    const path = '/bytes?count=4&entropy_mode=pure';
+    const cases: [answer: typeof answer, outcome: string, retryAfterS: string | null][] = [
+      [async (credits) => grant(credits, 50), '200', null],
+      [async () => grant(0, 4), '503 overloaded', '1'],
+      [async () => grant(0, 3), '402 credits_exhausted', null],
+      [() => Promise.reject(new ApiError('storage_unavailable')), '503 storage_unavailable', null],
+    ];
+    for (const [given, outcome, retryAfterS] of cases) {
+      answer = given;
+      asked = [];
+      const { status, headers, body } = await front.get(key, path);
+      assert.deepEqual([status, body.error?.code].filter(Boolean).join(' '), outcome);
+      assert.deepEqual([asked, headers.get('retry-after')], [[1, 4], retryAfterS], outcome);
+    }
+    const come = Promise.withResolvers<void>();
+    answer = () => come.promise;
+    asked = [];
+    const connection = await HttpConnection.open(front.stack.port);
+    connection.send(`GET /v1${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
+    while (asked.length === 0) await turn();
+    connection.leave();
+    await turn();
+    grant(4, 0);
+    come.resolve();
+    await turn();
+    assert.equal(meter.share().creditsUsed, 4, 'of the first alone');
   });
 });

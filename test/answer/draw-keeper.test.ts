@@ -9,6 +9,8 @@ import { BeaconChains, type FetchJson } from '../../src/beacon/chains.ts';
 import { dueMs } from '../../src/beacon/drand.ts';
 import { fetchBeacon } from '../../src/beacon/fetch.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../src/certificate/draw.ts';
+import { drawnValues as verifiedValues } from '../../src/certificate/draw-kinds.ts';
+import { drawKey, drawStream } from '../../src/certificate/draw-stream.ts';
 import { fromHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
@@ -170,6 +172,14 @@ function expected(statement: DrawStatement, randomness: string, nonce = ''): unk
     statementSha256: fromHex(hashOf(statement).slice(7)),
   });
 }
+
+it('the values of a draw are those that its verifier computes, however much they draw', () => {
+  const request = { ...REQUEST, count: 3_000 };
+  const [secret, nonce, randomness, statement] = [1, 2, 3, 4].map((byte) => new Uint8Array(32).fill(byte));
+  const values = drawnValues(request, { secret, nonce, randomness, statementSha256: statement });
+  const key = drawKey({ secret, nonce, randomness, statementDigest: statement });
+  assert.deepEqual(values, verifiedValues(request, drawStream(key)));
+});
 
 describe('the keeper of draws', () => {
   it('waits for the round of a beacon, and mixes in what it gave', async () => {

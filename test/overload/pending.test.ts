@@ -197,6 +197,7 @@ describe('answers before a slow disk', () => {
       expiresAtMs: 1,
       sealed: new Uint8Array(9),
     };
+    const label = { isPublic: true, purpose: 'raffle', series: 'series_a' };
     const [one, other] = ['a', 'b'].map(
       (id) => ({ mode: 'csprng', lotIds: [id], drawn: [], more: 1 }) as const,
     );
@@ -207,11 +208,13 @@ describe('answers before a slow disk', () => {
       );
       for (let i = 0; i < 130; i++) {
         assert.deepEqual(Buffer.from(committer.nextCertificateId()), Buffer.from(ids.blocks(sequence, i, 1)));
-        committer.add({ ...entryOf(i), settled: () => {} }, i === 7 ? kept : undefined);
+        const said = i === 9 ? { label } : {};
+        committer.add({ ...entryOf(i), ...said, settled: () => {} }, i === 7 ? kept : undefined);
       }
       committer.endTurn();
       assert.deepEqual(slow.stored.splice(0), [kept], 'with the answer that is kept');
       const [segment] = slow.segments;
+      assert.deepEqual(segment.notes, [{ index: 9, label }]);
       assert.deepEqual([segment.sequence, segment.count, slow.underWay.length], [sequence, 130, 1]);
       assert.deepEqual(
         segment.sources,

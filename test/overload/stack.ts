@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,8 +26,10 @@ import * as records from '../support/ledger-records.ts';
 import { memoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
 import { NO_DRAWS } from '../support/no-draws.ts';
 
-/** In the place of the many that were asked for: nobody looks at them. */
-const ONE: ValueRequest = { kind: 'uuid', count: 1 };
+/** In the place of what was asked for: nobody looks at them. They take 16 bytes of entropy, and more text than a reply has behind values. */
+const OTHERS: ValueRequest = {
+  ...{ kind: 'weighted', items: ['a', 'b'].map((each) => each.repeat(40)), weights: [1, 1], count: 128 },
+};
 
 /** Workers that make nothing before they are told to. */
 export class HeldWorkers {
@@ -50,8 +53,12 @@ export class HeldWorkers {
   async make(order: WorkerOrder): Promise<MadeByWorker> {
     this.taken++;
     this.memories.push(order.memory.buffer);
+    assert.ok(
+      Buffer.from(order.memory.buffer).equals(Buffer.alloc(order.memory.length)),
+      'nothing is left in it',
+    );
     await new Promise<void>((resolve) => this.#held.push(resolve));
-    return { ...makeValues({ ...order, values: ONE, salt: order.salt.slice() }), busyMs: this.busyMs };
+    return { ...makeValues({ ...order, values: OTHERS, salt: order.salt.slice() }), busyMs: this.busyMs };
   }
 
   /** Has all that is held made. */
@@ -145,7 +152,7 @@ export class OverloadedFront {
     {
       engine = 'uws',
       ...mainThread
-    }: { readonly engine?: EngineName } & Partial<Pick<MainThread, 'askForSeed' | 'cellsOf'>> = {},
+    }: { readonly engine?: EngineName } & Partial<Pick<MainThread, 'ask' | 'askForSeed' | 'cellsOf'>> = {},
   ): Promise<OverloadedFront> {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
     const ledger = memoryLedger(clock);
