@@ -12,6 +12,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { open } from 'lmdb';
+import {
+  callsOver,
+  LEDGER_CALLS,
+  type LedgerCalls,
+  LedgerError,
+  stoppedBy,
+} from '../../src/ledger/ledger.ts';
 import { freeBytesOf } from '../../src/ledger/lmdb/data-file.ts';
 import { FORMAT } from '../../src/ledger/tables.ts';
 import {
@@ -189,6 +196,35 @@ test('a file system with no room for more files counts as full, unless it counts
   assert.equal(freeBytesOf('/'), 7 * 4_096);
 });
 
+/** They change what a process holds in memory, or would be lost with it. */
+const CALLS_OF_SERVER =
+  'addLot claimBlocks nextSeedGeneration openJob putJob leaseSequences commit saveRates expire probe openDraw putDraw dropDraw ' +
+  'drawLeavesLogged putLog askLimits claimKey releaseKey';
+/** What an answer costs is stored by `commit`, which the fronts asked for room before they drew for it. */
+const CALLS_WITH_ROOM = 'addLot charge openJob probe openDraw';
+
+test('a ledger that stopped says why, and that it was damaged where it was', () => {
+  const messages = (['damaged', 'refused', 'stopped'] as const).map((reason) => {
+    const { message, reason: told } = stoppedBy(new LedgerError(reason, 'the cause'));
+    return [told, message];
+  });
+  assert.deepEqual(messages, [
+    ['stopped', 'the ledger stopped: the cause'],
+    ['stopped', 'the ledger stopped: a commit failed (the cause)'],
+    ['stopped', 'the cause'],
+  ]);
+});
+
+test('what adds data is refused while the disk is nearly full, and nothing else', async () => {
+  const asked: string[] = [];
+  const all = Object.fromEntries(Object.keys(LEDGER_CALLS).map((name) => [name, async () => {}]));
+  const calls = callsOver(all as unknown as LedgerCalls, (name, { room }) => {
+    if (room) asked.push(name);
+  });
+  for (const call of Object.values(calls)) await (call as () => Promise<unknown>)();
+  assert.equal(asked.join(' '), CALLS_WITH_ROOM);
+});
+
 test('a reader beside the server sees what it writes, and writes nothing', async (t) => {
   const path = temporaryFolder(t);
   const server = await openTestLedger(path);
@@ -201,14 +237,15 @@ test('a reader beside the server sees what it writes, and writes nothing', async
     reader.putKey(key(1, created.id)),
     reader.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS }),
     reader.putSourceNote('anu', 'offset', '7'),
-    reader.commit([filledSegment(1, 1)], []),
-    reader.addLot(lot(1), []),
-    reader.claimBlocks('pure', 1),
-    reader.saveRates([]),
-    reader.expire(0, 0),
-    reader.putLog([]),
   ])
     await assertRejects(write, 'refused');
+  const calls = reader as unknown as Record<string, () => Promise<unknown>>;
+  const ofServer: string[] = [];
+  for (const name of Object.keys(LEDGER_CALLS))
+    await calls[name]().catch(({ message }: Error) => {
+      if (message === `${name} is for the server of the folder, not for a reader`) ofServer.push(name);
+    });
+  assert.deepEqual(ofServer.join(' '), CALLS_OF_SERVER);
   await reader.close();
   await server.close();
 });
