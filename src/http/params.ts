@@ -260,7 +260,7 @@ function readChoice(definition: ChoiceParameter, text: string): string | undefin
  */
 function percentDecoded(raw: string): string | undefined {
   if (NOT_VISIBLE_ASCII.test(raw)) return undefined;
-  const spaced = raw.includes('+') ? raw.replaceAll('+', ' ') : raw;
+  const spaced = raw.replaceAll('+', ' ');
   if (!spaced.includes('%')) return spaced;
   try {
     return decodeURIComponent(spaced);

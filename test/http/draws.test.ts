@@ -7,7 +7,9 @@ import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { createDraw, type DrawSources } from '../../src/http/draws/create.ts';
 import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
+import { drawRoutes } from '../../src/http/draws/routes.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import { statusOf } from '../../src/http/head.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { REFUSED_DRAWS } from '../support/request-table.ts';
@@ -35,8 +37,8 @@ interface Keeper {
   readonly failure?: Error;
 }
 
-/** Asks for a draw of a service whose keeper says this, and tells what was done. */
-async function asked(
+/** A service whose keeper says this, a request of it, and what is done. */
+function serviceOf(
   body: object | string,
   { known, opening = 'opened', failure }: Keeper = {},
   { key, accountId = 'acct_a', secret = 1 }: { key?: string; accountId?: string; secret?: number } = {},
@@ -76,7 +78,13 @@ async function asked(
     asForJson: (keeping: unknown) => keeping,
   };
   const sources = { answers, committedDraws, random, nodeSecret } as unknown as DrawSources;
-  const made = await createDraw(sources, exchange as unknown as Exchange).catch((error: unknown) => error);
+  return { sources, exchange: exchange as unknown as Exchange, done, opened, drawn };
+}
+
+/** Asks for a draw of it. */
+async function asked(...request: Parameters<typeof serviceOf>) {
+  const { sources, exchange, done, opened, drawn } = serviceOf(...request);
+  const made = await createDraw(sources, exchange).catch((error: unknown) => error);
   const { statement, ...rest } = JSON.parse(opened[0]?.body ?? '{}') as DrawBody;
   return { made, done, opened, drawn, statement: statement as DrawStatement | undefined, rest };
 }
@@ -175,6 +183,9 @@ describe('a committed draw', () => {
     it(`that is ${what} comes to ${code ?? (due.length > 0 ? 'the same draw' : 'the fault itself')}`, async () => {
       const { made, done, drawn } = await asked(WINNERS, keeper, { key: 'k' });
       assert.deepEqual([codeOf(made), done], [code, due]);
+      if (code === 'idempotency_in_flight') assert.equal((made as ApiError).facts.retryAfterS, 1);
+      if (code === 'draws_full')
+        assert.deepEqual((made as ApiError).facts.details, { limit: LIMITS.openDrawsMax });
       assert.equal(drawn.length, keeper.failure === undefined ? 0 : 1);
       if (code === undefined && due.length > 0) assert.equal((made as { isNew: boolean }).isNew, false);
     });
@@ -252,5 +263,88 @@ describe('the body of a draw', () => {
     assert.equal(read({ nonce: '00' }), '00');
     for (const body of [{}, { nonce: '0' }, { nonce_sha256: sha256 }])
       assert.throws(() => read(body), ApiError, JSON.stringify(body));
+  });
+});
+
+describe('the resources of draws', () => {
+  const ID = `draw_${'0'.repeat(26)}`;
+  const JSON_TYPE = 'application/json';
+  /** What is told of a request, and what was done for it. */
+  async function told(
+    method: string,
+    path: string,
+    { body = {}, contentType = '', query = '', known = '' } = {},
+  ) {
+    const { sources, exchange } = serviceOf(body, known === '' ? {} : { known }, { key: 'k' });
+    const done: unknown[] = [];
+    const keeper = {
+      ...sources.committedDraws,
+      cancelDraw: async (...of: unknown[]) => done.push('cancel', ...of),
+      openNonce: async (...of: unknown[]) => done.push('open', ...of),
+    };
+    const certificates = {
+      draw: async (id: string) => (id.endsWith('1') ? undefined : { id }),
+      draws: async (...of: unknown[]) => ({ of }),
+    };
+    const { exact, prefixes } = drawRoutes({
+      ...{ ...sources, certificates: certificates as never, committedDraws: keeper as never },
+      strictParameters: path.endsWith('?'),
+    });
+    const { handler } = [...exact.filter((each) => each.path === path.replace('?', '')), ...prefixes].find(
+      (each) => each.methods.includes(method) && path.startsWith(each.path),
+    )!;
+    const request = Object.assign(exchange, { method, path, contentType, query });
+    const reply = await Promise.resolve()
+      .then(() => handler(request))
+      .catch((error: ApiError) => error.code);
+    if (typeof reply === 'string') return [reply, ...done];
+    const [, location] = /\r\nLocation: (\S+)/.exec(Buffer.from(reply.head).toString()) ?? [];
+    return [statusOf(reply.head), JSON.parse(Buffer.from(reply.body).toString()), location, ...done];
+  }
+
+  it('are made once, read by anybody, cancelled and opened', async () => {
+    const sent = { body: WINNERS, contentType: JSON_TYPE };
+    const [status, { id }, location] = await told('POST', '/v1/draws', sent);
+    assert.deepEqual([status, location], [201, `/v1/draws/${id}`]);
+    assert.deepEqual(await told('POST', '/v1/draws', { ...sent, known: 'same' }), [200, { id }, undefined]);
+    assert.deepEqual(await told('POST', '/v1/draws', { body: WINNERS }), ['unsupported_media_type']);
+    assert.deepEqual(await told('GET', `/v1/draws/${ID}`), [200, { id: ID }, undefined]);
+    assert.deepEqual(await told('DELETE', `/v1/draws/${ID}`), [200, { id: ID }, undefined, 'cancel', ID, 7]);
+    const nonce = { body: { nonce: '00' }, contentType: JSON_TYPE };
+    const opened = await told('POST', `/v1/draws/${ID}/reveal`, nonce);
+    assert.deepEqual(opened, [200, { id: ID }, undefined, 'open', ID, 7, '00']);
+    assert.deepEqual(await told('POST', `/v1/draws/${ID}/reveal`, { body: nonce.body }), [
+      'unsupported_media_type',
+    ]);
+  });
+
+  it('have ids of one form', async () => {
+    const cases = {
+      ...{ [ID.replace(/0$/, '1')]: 'draw_not_found', [`${ID}0`]: 'invalid_draw_id', '': 'invalid_draw_id' },
+      ...{ [`${ID}/more`]: 'not_found', [`${ID}/`]: 'not_found' },
+    };
+    for (const [id, code] of Object.entries(cases))
+      assert.deepEqual(await told('GET', `/v1/draws/${id}`), [code], id);
+    assert.deepEqual(await told('POST', `/v1/draws/${ID}`), ['not_found']);
+    assert.deepEqual(await told('POST', '/v1/draws/x/reveal'), ['invalid_draw_id']);
+  });
+
+  it('are listed by their purpose, and by nothing that is not known where that is refused', async () => {
+    const list = (query: string, path = '/v1/draws') => told('GET', path, { query });
+    assert.deepEqual(await list('purpose=p'), [200, { of: ['p', null, 1] }, undefined]);
+    const series = `series_${'0'.repeat(26)}`;
+    assert.deepEqual(await list(`purpose=p&series=${series}&from=3`), [
+      200,
+      { of: ['p', series, 3] },
+      undefined,
+    ]);
+    for (const [query, code] of [
+      ['', 'invalid_purpose'],
+      ['purpose=p&from=0', 'invalid_count'],
+      ['purpose=p&series=x', 'invalid_series'],
+    ])
+      assert.deepEqual(await list(query), [code]);
+    assert.equal((await list('purpose=p&x=1'))[0], 200);
+    assert.deepEqual(await list('purpose=p&x=1', '/v1/draws?'), ['unknown_parameter']);
   });
 });

@@ -130,6 +130,11 @@ describe('parameters of random.org', () => {
       (mixed.values as unknown as { ranges: { unique: boolean }[] }).ranges.map(({ unique }) => unique),
       [false, true],
     );
+    const alike = [true, false].map((replacement) => drawOf('IntegerSequences', { ...SEQUENCES, replacement }));
+    assert.deepEqual(
+      alike.map(({ asked }) => (asked.members as { unique: boolean }).unique),
+      [false, true],
+    );
     assert.equal('unique' in (mixed.members as object), false, 'nothing that is true of one of them alone');
     assert.deepEqual([isDrawMethod('UUIDs'), isDrawMethod('toString')], [true, false]);
   });
