@@ -50,6 +50,8 @@ interface LeafTemplate {
   readonly bytes: Buffer;
   /** Where each member stands; `drawn`, which differs between all answers, in pure mode alone. */
   readonly at: Readonly<Record<keyof typeof BEFORE, number>>;
+  /** The time that was written last: leaves come many to a millisecond. */
+  writtenMs: number;
 }
 
 export class LeafHasher {
@@ -95,12 +97,15 @@ export class LeafHasher {
     return { hashes, latestMs };
   }
 
-  #write({ bytes, at }: LeafTemplate, cursor: EntryCursor, ids: Uint8Array, idFrom: number): void {
-    const { packed } = cursor;
+  #write(template: LeafTemplate, cursor: EntryCursor, ids: Uint8Array, idFrom: number): void {
+    const { bytes, at } = template;
+    const { packed, issuedAtMs } = cursor;
     writeBase32(ids, bytes, at.id, idFrom);
     writeBase32(packed, bytes, at.requestId, cursor.requestIdAt);
     writeHex(packed, bytes, at.delivered, cursor.deliveredAt, HASH_BYTES);
-    const time = isoTime(cursor.issuedAtMs);
+    if (issuedAtMs === template.writtenMs) return;
+    template.writtenMs = issuedAtMs;
+    const time = isoTime(issuedAtMs);
     assert(time.length === TIME_CHARACTERS, 'a time is before the year 10000');
     writeLatin1(time, bytes, at.issuedAt);
   }
@@ -158,5 +163,5 @@ function templateOf(bytes: Buffer): LeafTemplate {
     assert(at > 0 || member === 'drawn', `${member} stands in every certificate`);
     return [member, at + before.length];
   });
-  return { bytes, at: Object.fromEntries(places) as LeafTemplate['at'] };
+  return { bytes, at: Object.fromEntries(places) as LeafTemplate['at'], writtenMs: Number.NaN };
 }

@@ -12,6 +12,7 @@ import {
   leafHash,
   verifyInclusion,
 } from '../crypto/merkle.ts';
+import { nodeHashesByFour } from '../crypto/node-kernel.ts';
 import { formatProof } from '../crypto/note.ts';
 import type { WaitingDrawLeaf } from '../ledger/draw-records.ts';
 import type { Books, DrawStore, EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';
@@ -379,7 +380,11 @@ export class CertificateLog {
     const edge = this.#state.edge.copy();
     const tiles: LogRecord[] = [];
     const append = (leaves: Uint8Array<ArrayBuffer>) =>
-      range.append(leaves, (level, index, hashes) => tiles.push(...edge.add(level, index, hashes)));
+      range.append(
+        leaves,
+        (level, index, hashes) => tiles.push(...edge.add(level, index, hashes)),
+        nodeHashesByFour,
+      );
     const added = new PublicBatch(this.#state.published);
     const appendText = (leaf: string) => {
       const index = range.size;

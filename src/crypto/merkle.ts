@@ -121,11 +121,12 @@ export class CompactRange {
 
   /**
    * Adds the next leaves, which stand one behind the other; tells of every node that this completes, level by level, as runs
-   * of nodes from an index on.
+   * of nodes from an index on. `nodesAbove` is for whoever has a faster nodeHashes.
    */
   append(
     leaves: Uint8Array<ArrayBuffer>,
     completed: (level: number, index: number, hashes: Uint8Array<ArrayBuffer>) => void = () => {},
+    nodesAbove = nodeHashes,
   ): void {
     const added: Hash[] = []; // roots, smallest first
     let first = this.#size;
@@ -136,7 +137,7 @@ export class CompactRange {
       const nodes = left === undefined ? run : concatBytes(left, run);
       const paired = nodes.length - (nodes.length % (2 * HASH_BYTES));
       if (paired < nodes.length) added.push(new Uint8Array(nodes.subarray(paired)));
-      run = nodeHashes(nodes.subarray(0, paired));
+      run = nodesAbove(nodes.subarray(0, paired));
       first = half(first);
     }
     this.#roots.push(...added.reverse());

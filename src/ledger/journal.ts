@@ -183,11 +183,11 @@ export class JournalBoard {
     }
   }
 
-  /** Resolves after the first wake, and then `delayMs` later or as soon as somebody wakes at once. */
-  async awaitWork(delayMs: number): Promise<void> {
+  /** Resolves after the first wake, and then `delayMs` later or as soon as somebody wakes at once: whether somebody does. */
+  async awaitWork(delayMs: number): Promise<boolean> {
     await this.#changed(NOTHING_NEW);
     await this.#changed(NEW, delayMs);
-    Atomics.store(this.#flags, WAKE, NOTHING_NEW); // before the positions are read: what follows wakes again
+    return Atomics.exchange(this.#flags, WAKE, NOTHING_NEW) === HURRY; // before the positions are read: what follows wakes again
   }
 
   async #changed(from: number, timeoutMs?: number): Promise<void> {

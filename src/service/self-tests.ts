@@ -7,6 +7,8 @@ import { chacha20 } from '../crypto/chacha20.ts';
 import { hkdfSha256, sha256Hex } from '../crypto/digest.ts';
 import { verifyEd25519 } from '../crypto/ed25519.ts';
 import { Expander } from '../crypto/expander.ts';
+import { nodeHashes } from '../crypto/merkle.ts';
+import { nodeHashesByFour } from '../crypto/node-kernel.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { SigningKey } from '../crypto/signing.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
@@ -45,6 +47,7 @@ export const PARTS = {
   predictBits,
   repeatCounts,
   squaredModuli: (signal: Int8Array): Float64Array => new RealSpectrum(signal.length).squaredModuli(signal),
+  nodeHashesByFour,
   /** The verdict on the first read of a source of one channel. */
   checkHealth: (read: RawRead) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
 };
@@ -142,6 +145,10 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
   'fourier.wasm (the spectral test)'({ squaredModuli }) {
     const signal = Int8Array.from(keystream(80)); // 80 = 2 · 40, and 40 has all radices
     return squaredModuli(signal).every((modulus, k) => Math.abs(modulus - squaredModulus(signal, k)) < 1e-6);
+  },
+  'nodes.wasm (the log)'({ nodeHashesByFour }) {
+    const level = keystream(64 * 5); // four and one more
+    return areEqual(nodeHashesByFour(level), nodeHashes(level));
   },
   'the health tests'({ checkHealth }) {
     const stuck = checkHealth(readOf(new Uint8Array(512)));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { concatBytes, fromHex, toHex } from '../../src/core/bytes.ts';
 import {
   CompactRange,
@@ -10,11 +10,13 @@ import {
   inclusionProof,
   leafHash,
   nodeHash,
+  nodeHashes,
   type ReadNode,
   splitHashes,
   verifyConsistency,
   verifyInclusion,
 } from '../../src/crypto/merkle.ts';
+import { nodeHashesByFour } from '../../src/crypto/node-kernel.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 
 /** Known answers that Certificate Transparency implementations share. */
@@ -171,4 +173,11 @@ describe('proofs of consistency', () => {
   it('are refused from a larger tree to a smaller one', () => {
     assert.ok(!verifyConsistency(2, tree.roots[2], 1, tree.roots[1], []));
   });
+});
+
+test('four nodes at a time are the same as one after the other, however many they are', () => {
+  for (const nodes of [0, 1, 2, 3, 4, 5, 511, 512, 513, 1_030]) {
+    const level = Uint8Array.from({ length: 64 * nodes }, (_, i) => (i * 131 + (i >> 8) * 7) & 0xff);
+    assert.equal(toHex(nodeHashesByFour(level)), toHex(nodeHashes(level)), `${nodes} nodes`);
+  }
 });

@@ -133,6 +133,7 @@ suite('stores of what journals hold', () => {
   test('a store that LMDB refuses stops the writer, whoever asked for it: no later one has what it took', async (t) => {
     const { following, stores, stopped, commit } = followed(t);
     await commit(1);
+    await following.unsealed(10); // as the log does: what it has not read is left to the next put
     const put = following.putLog([]);
     while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
     const refusal = new LedgerError('conflict', 'segment 1 is stored with other content');

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { booksIn } from '../../src/ledger/domain/books.ts';
+import { suite, test } from 'node:test';
+import { booksIn, encoded, type LogPut } from '../../src/ledger/domain/books.ts';
+import { LedgerError } from '../../src/ledger/ledger.ts';
 import { tx } from '../../src/ledger/store.ts';
-import { SEGMENT_TIMES, SEGMENTS, UNSEALED } from '../../src/ledger/tables.ts';
+import { SEGMENT_TIMES, SEGMENTS, SPENT, UNSEALED } from '../../src/ledger/tables.ts';
 import { entry, filledSegment, NOON_MS, segment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryStore } from '../support/memory-store.ts';
@@ -40,4 +41,52 @@ test('a seal that is behind gets the oldest segments, as many as it asked for, a
   const expected = all.map(({ sequence }) => sequence);
   assert.deepEqual(await sequences(1_030), expected.slice(0, 1_030));
   assert.deepEqual(await sequences(2_000), expected);
+});
+
+suite('segments that are stored in the transaction that puts their leaves', () => {
+  const writer = { number: 1, epoch: 1 };
+  /** Stores segments of one credit each in one transaction with a put that seals some of them. */
+  function stored(sequences: readonly number[], sealed: readonly number[], expected?: Uint8Array) {
+    const store = new MemoryStore();
+    const books = booksIn(store, new ManualClock(NOON_MS), writer);
+    const segments = sequences.map((sequence) =>
+      encoded(segment(sequence, [entry(sequence, { credits: 1 })])),
+    );
+    const put: LogPut = [[STATE], { key: STATE.key, expected, sealed }];
+    return {
+      books,
+      refusal: store.within(books.storing(segments, [], put)),
+      waiting: store.within(tx.range(UNSEALED, {})).map(({ key }) => key),
+      spent: store.within(tx.range(SPENT, {})).map(({ value }) => value.credits),
+    };
+  }
+
+  test('never wait, and are counted once, with the others', async () => {
+    const { books, refusal, waiting, spent } = stored([1, 2, 3], [1, 2]);
+    assert.equal(refusal, undefined);
+    assert.deepEqual(waiting, [3]);
+    assert.deepEqual(spent, [2], 'as spent by this life of the node');
+    assert.deepEqual(
+      (await books.balances(202611)).map(({ credits }) => credits),
+      [3],
+    );
+    await books.putLog([STATE], { key: STATE.key, expected: STATE.value, sealed: [3] });
+    assert.deepEqual(
+      (await books.balances(202611)).map(({ credits }) => credits),
+      [3],
+    );
+  });
+
+  test('are stored and wait where another writer of the log was first, or segments are gone', async () => {
+    for (const { refusal, waiting, spent, books } of [
+      stored([1, 2], [1, 2], new Uint8Array([7])),
+      stored([1, 2], [1, 2, 9]),
+    ]) {
+      assert.ok(refusal instanceof LedgerError && refusal.reason === 'conflict');
+      assert.deepEqual(waiting, [1, 2]);
+      assert.deepEqual(spent, []);
+      assert.equal(await books.getLog(STATE.key), undefined);
+      assert.equal((await books.segment(2))?.count, 1);
+    }
+  });
 });

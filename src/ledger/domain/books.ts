@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
-import { type Books, LedgerError, type LogStore, SEQUENCES_PER_LEASE } from '../ledger.ts';
+import { type Books, isRefusal, LedgerError, type LogStore, SEQUENCES_PER_LEASE } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { putRates, SavedRates } from '../saved-rates.ts';
 import { decodeSegment, encodeSegment } from '../segment.ts';
@@ -67,16 +67,39 @@ export function encoded(segment: SegmentRecord): EncodedSegment {
   return { segment, bytes: encodeSegment(segment) };
 }
 
+/** See LogStore.putLog. */
+export type LogPut = Parameters<LogStore['putLog']>;
+
 /** What stores segments, for a transaction of the caller. */
 export interface Storing {
-  /** See Books.commit. */
-  storing(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): Body<void>;
+  /**
+   * As Books.commit, and then as LogStore.putLog where there is something to put: what that seals of the segments never waits.
+   * Gives the refusal of the put, which keeps no segment from being stored.
+   */
+  storing(
+    segments: readonly EncodedSegment[],
+    answers: readonly StoredAnswer[],
+    put?: LogPut,
+  ): Body<Error | undefined>;
+}
+
+/** A segment that a transaction adds to the counters, and who stored it. */
+interface SealedSegment extends Writer {
+  readonly sequence: number;
+  /** Of one that the same transaction stores; undefined for one that waits in UNSEALED. */
+  readonly entries: Uint8Array | undefined;
 }
 
 /** The books of one process, over a store that others may write too. */
 export function booksIn(store: Store, clock: Clock, writer: Writer): Books & LogStore & Storing {
   const unsealed = new UnsealedEntries();
   const { expireAnswers, ...answers } = answersIn(store, clock);
+
+  function* putSealed([records, , released]: LogPut, sealed: readonly SealedSegment[]): Body<void> {
+    yield* fold(sealed, unsealed);
+    yield* putLogRecords(records, released);
+    unsealed.forget(sealed.map(({ sequence }) => sequence));
+  }
 
   /** Erases some segments that were committed before, and tells how many. The counters stay. */
   async function sweep(beforeMs: number): Promise<number> {
@@ -110,9 +133,22 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       await store.write(seriesLocks(segments), () => storeSegments(fresh, kept, writer));
     },
 
-    *storing(segments, kept) {
-      yield* storeSegments(segments, kept, writer);
-      for (const { segment } of segments) unsealed.note(segment); // soon they are sealed
+    *storing(segments, kept, put) {
+      const fresh = yield* unstored(segments);
+      let sealed: readonly SealedSegment[] | undefined;
+      let refusal: Error | undefined;
+      try {
+        sealed = put && (yield* sealedBy(put, fresh, writer));
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refusal = error;
+      }
+      const now = new Set(sealed?.map(({ sequence }) => sequence));
+      yield* putSegments(fresh, writer, now);
+      yield* storeFollowing(fresh, kept);
+      for (const { segment } of fresh) if (!now.has(segment.sequence)) unsealed.note(segment); // soon they are sealed
+      if (put !== undefined && sealed !== undefined) yield* putSealed(put, sealed);
+      return refusal;
     },
 
     segment: (sequence) =>
@@ -216,29 +252,24 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
 
     probe: () => store.write([], () => tx.put(COUNTS, 'probedAtMs', clock.wallMs())),
 
-    async putLog(records, step, released) {
-      const locks = released === undefined ? [LOG_LOCK] : LOG_LOCKS;
+    async putLog(...put) {
+      const locks = put[2] === undefined ? [LOG_LOCK] : LOG_LOCKS;
       await store.write(locks, function* () {
-        if (step !== undefined) {
-          if (!(yield* mayStep(records, step))) return;
-          // They could be read, and a failover lost them before a standby had them.
-          if ((yield* fold(step.sealed, unsealed, true)) < step.sealed.length)
-            throw new LedgerError(
-              'conflict',
-              'segments that were to be logged are not in the books any more',
-            );
-        }
-        yield* putLogRecords(records, released);
+        const sealed = yield* sealedBy(put, [], writer);
+        if (sealed !== undefined) yield* putSealed(put, sealed);
       });
-      unsealed.forget(step?.sealed ?? []);
     },
 
     getLog: (key) => readLog(store, key),
   };
 }
 
-/** What the books have of segments that are stored for the first time. */
-export function* putSegments(stored: readonly EncodedSegment[], { number: node, epoch }: Writer): Body<void> {
+/** What the books have of segments that are stored for the first time; `sealed` of them do not wait to be sealed. */
+export function* putSegments(
+  stored: readonly EncodedSegment[],
+  { number: node, epoch }: Writer,
+  sealed: ReadonlySet<number> = new Set(),
+): Body<void> {
   const segments = stored.map(({ segment }) => segment);
   yield* tx.putAll(
     SEGMENTS,
@@ -250,7 +281,9 @@ export function* putSegments(stored: readonly EncodedSegment[], { number: node, 
   );
   yield* tx.putAll(
     UNSEALED,
-    segments.map(({ sequence, count }) => [sequence, { count, node, epoch }]),
+    segments
+      .filter(({ sequence }) => !sealed.has(sequence))
+      .map(({ sequence, count }) => [sequence, { count, node, epoch }]),
   );
 }
 
@@ -353,7 +386,7 @@ function* dropSegments(due: readonly SegmentRecord[], unsealed: UnsealedEntries)
   const stored = yield* tx.getMany(SEGMENTS, sequences);
   const segments = due.filter((_, i) => stored[i] !== undefined);
   const dropped = yield* droppedSegment();
-  yield* fold(sequences, unsealed);
+  yield* fold(yield* waitingOf(sequences), unsealed);
   yield* dropNumbers(segments);
   yield* tx.remove(
     SEGMENTS,
@@ -367,22 +400,51 @@ function* dropSegments(due: readonly SegmentRecord[], unsealed: UnsealedEntries)
   yield* tx.put(DROPPED_SEGMENTS, highest, 0);
 }
 
-/** Adds those of the segments to the counters that are unsealed, and gives how many; none of them when `allOrNone` and one is not. */
-function* fold(sequences: readonly number[], unsealed: UnsealedEntries, allOrNone = false): Body<number> {
+/** Those of the segments that wait to be sealed. */
+function* waitingOf(sequences: readonly number[]): Body<SealedSegment[]> {
   const found = yield* tx.getMany(UNSEALED, sequences);
-  const taken = sequences.flatMap((sequence, i) => {
+  return sequences.flatMap((sequence, i) => {
     const waiting = found[i];
-    return waiting === undefined ? [] : [{ sequence, ...waiting }];
+    if (waiting === undefined) return [];
+    return [{ sequence, number: waiting.node, epoch: waiting.epoch, entries: undefined }];
   });
-  if (taken.length === 0 || (allOrNone && taken.length < sequences.length)) return taken.length;
+}
+
+/**
+ * What a put of the log seals: segments that wait, and some of the fresh ones, which the same transaction stores. Undefined when the
+ * step was taken already. Throws `conflict` when it cannot be taken.
+ */
+function* sealedBy(
+  [records, step]: LogPut,
+  fresh: readonly EncodedSegment[],
+  writer: Writer,
+): Body<SealedSegment[] | undefined> {
+  if (step === undefined) return [];
+  if (!(yield* mayStep(records, step))) return undefined;
+  const missing = new Set(step.sealed);
+  const now = fresh.filter(({ segment }) => missing.delete(segment.sequence));
+  const waiting = yield* waitingOf([...missing]);
+  // They could be read, and a failover lost them before a standby had them.
+  if (waiting.length < missing.size)
+    throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
+  return [...waiting, ...now.map(({ segment: { sequence, entries } }) => ({ ...writer, sequence, entries }))];
+}
+
+/** Adds the segments to the counters. */
+function* fold(sealed: readonly SealedSegment[], unsealed: UnsealedEntries): Body<void> {
+  if (sealed.length === 0) return;
+  const waiting: number[] = [];
   const all = new UsageTally();
   const spent: (readonly [readonly [number, number, number, number], Charge])[] = [];
-  for (const life of Map.groupBy(taken, ({ node, epoch }) => `${node} ${epoch}`).values()) {
-    const [{ node, epoch }] = life;
-    const tally = yield* unsealed.tally(life.map(({ sequence }) => sequence));
+  for (const life of Map.groupBy(sealed, ({ number, epoch }) => `${number} ${epoch}`).values()) {
+    const [{ number, epoch }] = life;
+    const stored = life.filter(({ entries }) => entries === undefined).map(({ sequence }) => sequence);
+    const tally = yield* unsealed.tally(stored);
+    for (const { entries } of life) if (entries !== undefined) tally.addSegment(entries);
+    waiting.push(...stored);
     all.addTally(tally);
     if (epoch === 0) continue;
-    for (const charge of tally.charges()) spent.push([[node, epoch, ...monthOf(charge)], chargeIn(charge)]);
+    for (const charge of tally.charges()) spent.push([[number, epoch, ...monthOf(charge)], chargeIn(charge)]);
   }
   yield* addTo(USAGE, [...all.counters], (sum = newCounters(), more) => {
     addCounters(sum, more);
@@ -395,11 +457,7 @@ function* fold(sequences: readonly number[], unsealed: UnsealedEntries, allOrNon
   const charged = all.charges().map((charge) => [monthOf(charge), chargeIn(charge)] as const);
   yield* addTo(BALANCES, charged, sumOf);
   yield* addTo(SPENT, spent, sumOf);
-  yield* tx.remove(
-    UNSEALED,
-    taken.map(({ sequence }) => sequence),
-  );
-  return taken.length;
+  yield* tx.remove(UNSEALED, waiting);
 }
 
 function monthOf({ period, account }: PeriodCharge): readonly [number, number] {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { booksIn, type EncodedSegment, type Writer } from '../domain/books.ts';
+import { booksIn, type EncodedSegment, type LogPut, type Writer } from '../domain/books.ts';
 import { ONLY_OWNER } from '../domain/sources.ts';
 import type { Books, LogStore } from '../ledger.ts';
 import type { StoredAnswer } from '../records.ts';
@@ -20,12 +20,16 @@ const WRITER: Writer = { number: ONLY_OWNER.node, epoch: 0 };
 
 /** The books of a folder, and how far the journals of its fronts are stored in them. */
 export interface LmdbBooks extends Books, LogStore {
-  /** As commit, of encoded segments, together with the positions up to which journals are stored by that. */
+  /**
+   * As commit, of encoded segments, together with the positions up to which journals are stored by that, and with what is put into
+   * the log. Gives the refusal of the put: see Storing.
+   */
   store(
     segments: readonly EncodedSegment[],
     answers: readonly StoredAnswer[],
     journals?: readonly JournalPosition[],
-  ): Promise<void>;
+    put?: LogPut,
+  ): Promise<Error | undefined>;
   /** The position up to which each journal that this ledger knows is stored, or JOURNAL_FINISHED, by name. */
   journalPositions(): Map<string, number>;
   /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably. */
@@ -51,10 +55,11 @@ export function lmdbBooksIn(
   return {
     ...books,
 
-    store: (segments, answers, journals = []) =>
+    store: (segments, answers, journals = [], put) =>
       writer.submit(() => {
-        domain.within(storing(segments, answers));
+        const refusal = domain.within(storing(segments, answers, put));
         putPositions(journals);
+        return refusal;
       }),
 
     journalPositions,

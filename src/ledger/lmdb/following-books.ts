@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EncodedSegment } from '../domain/books.ts';
+import type { EncodedSegment, LogPut } from '../domain/books.ts';
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
@@ -53,8 +53,8 @@ function answerKey(accountNumber: number, keyDigest: string): string {
 
 /**
  * The books as a server keeps them. Fronts acknowledge their segments from journals of their own (front-journal.ts). This
- * thread reads the journals and stores what is new in one transaction every `intervalMs`, or at once where a read needs it,
- * together with the position up to which each journal is stored. Every read sees all that was acknowledged before it. While
+ * thread reads the journals and stores what is new in one transaction with its leaves, or at once where a read needs it,
+ * and within two `intervalMs` in any case, together with the position up to which each journal is stored. Every read sees all that was acknowledged before it. While
  * nothing is new, nothing runs.
  */
 export class FollowingBooks {
@@ -156,11 +156,14 @@ export class FollowingBooks {
     return segments;
   }
 
-  /** Stores what is acknowledged, and puts the records in the same transaction: they may seal it. */
-  putLog(...args: Parameters<LogStore['putLog']>): Promise<void> {
-    const put = this.#storing.then(() => this.#store(() => this.#options.books.putLog(...args)));
-    this.#storing = put.catch(() => {}); // told to the caller
-    return put;
+  /**
+   * Stores what was read of the journals, and puts the records in the same transaction: they may seal it. What was acknowledged
+   * since is left to the next put, which seals it.
+   */
+  putLog(...put: LogPut): Promise<void> {
+    const stored = this.#storing.then(() => this.#store(put));
+    this.#storing = stored.catch(() => {}); // told to the caller
+    return stored;
   }
 
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
@@ -176,12 +179,17 @@ export class FollowingBooks {
     };
   }
 
-  /** Stores what is new until the ledger is closed or fails. */
+  /** Until the ledger is closed or fails, stores at once where a front asks for it, and else what an interval did not store. */
   async #follow(): Promise<void> {
+    const { board, intervalMs, writer } = this.#options;
+    let due = this.#followed.map(() => 0);
     for (;;) {
-      await this.#options.board.awaitWork(this.#options.intervalMs);
+      const isUrgent = await board.awaitWork(intervalMs);
       if (this.#isClosed) return;
-      await this.store().catch((error) => this.#options.writer.stop(error));
+      if (isUrgent || this.#followed.some(({ front }, i) => board.stored(front) < due[i]))
+        await this.store().catch((error) => writer.stop(error));
+      due = this.#followed.map(({ front }) => board.written(front));
+      if (this.#followed.some(({ front }, i) => board.stored(front) < due[i])) board.wake(false);
     }
   }
 
@@ -208,35 +216,32 @@ export class FollowingBooks {
     }
   }
 
-  /** `putAlso` writes in the same transaction, after what is stored. */
-  async #store(putAlso = async () => {}): Promise<void> {
-    const isNew = this.#followed.some(
-      ({ front }) => this.#options.board.written(front) > this.#options.board.stored(front),
-    );
-    if (!isNew) return putAlso();
-    this.#options.writer.requireRunning();
-    this.#gather();
+  /** With what is put into the log in the same transaction, or else with all that is acknowledged. */
+  async #store(put?: LogPut): Promise<void> {
+    const { board, books, writer } = this.#options;
+    const isNew = this.#followed.some(({ front }) => board.written(front) > board.stored(front));
+    if (isNew) writer.requireRunning();
+    if (isNew && put === undefined) this.#gather();
     const { segments, answers } = this.#gathered;
+    if (segments.length === 0) return put && books.putLog(...put);
     this.#gathered = { segments: [], answers: [] };
     const positions = this.#followed.map(({ reader, front, name }) => {
       return { front, name, position: reader.position };
     });
-    const stored = this.#options.books.store(segments, answers, positions satisfies JournalPosition[]);
-    const put = putAlso();
-    put.catch(() => {}); // told below
+    let refusal: Error | undefined;
     try {
-      await stored;
+      refusal = await books.store(segments, answers, positions satisfies JournalPosition[], put);
     } catch (error) {
-      throw this.#options.writer.stop(error); // what was gathered is acknowledged, and no later store would have it
+      throw writer.stop(error); // what was gathered is acknowledged, and no later store would have it
     }
-    for (const { front, position } of positions) this.#options.board.setStored(front, position);
+    for (const { front, position } of positions) board.setStored(front, position);
     this.#options.space.look();
     for (const { segment } of segments) this.#segmentsAhead.delete(segment.sequence);
     for (const answer of answers) {
       const key = answerKey(answer.accountNumber, answer.keyDigest);
       if (this.#answersAhead.get(key) === answer) this.#answersAhead.delete(key);
     }
-    await put;
+    if (refusal !== undefined) throw refusal;
   }
 }
 

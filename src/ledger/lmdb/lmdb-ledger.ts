@@ -88,10 +88,10 @@ export interface LmdbLedgerOptions {
  */
 const JOURNAL_FILE_BYTES = 8 * 2 ** 20;
 /**
- * How long what is acknowledged may wait for LMDB. The log of certificates, which stores it together with its leaves, is mostly
+ * Half of the time for which LMDB may lack what is acknowledged. The log of certificates, which stores it together with its leaves, is mostly
  * faster; this is for a ledger whose log is behind.
  */
-const STORE_INTERVAL_MS = 500;
+const STORE_INTERVAL_MS = 250;
 const START_AUDIT_WAIT_MS = 10_000;
 
 const BLOCK_KEYS_FILE = 'block-keys';
