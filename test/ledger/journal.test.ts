@@ -278,6 +278,24 @@ suite('the journal of a front', () => {
     assert.deepEqual(direct, [1]);
   });
 
+  test('once journals are closed the ledger takes every segment, one that is being written too', async (t) => {
+    const { board, commit, direct } = opened(t);
+    const written = commit(1);
+    board.closeJournals();
+    await written;
+    await commit(2);
+    assert.deepEqual([direct, board.written(0)], [[1, 2], 0]);
+  });
+
+  test('the ledger is told to hurry once a quarter of a file waits for it', async (t) => {
+    const { board, commit } = opened(t);
+    const beganMs = performance.now();
+    const hurried = board.awaitWork(30_000);
+    for (let n = 1; board.written(0) <= FILE_BYTES / 4; n++) await commit(n);
+    await hurried;
+    assert.ok(performance.now() - beganMs < 30_000);
+  });
+
   test('keeps no memory of the size of a kept answer that it leaves to the ledger', async (t) => {
     const { journal, direct } = opened(t);
     const sealed = new Uint8Array(32 * 2 ** 20);
