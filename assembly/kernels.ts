@@ -3,9 +3,9 @@
  * src/values/kernels.wasm of them; src/values/kernels.ts says how they are called. They are short because everything
  * rare is left to the caller, and check nothing: the caller keeps to the sizes of the windows.
  */
-import { BLOCK_BYTES, BLOCK_VALUES, ENTROPY, OFFSETS, SECOND, TEXT } from './windows';
+import { BLOCK_BYTES, BLOCK_VALUES, ENTROPY, OFFSETS, SECOND, STREAM_BYTES, TEXT } from './windows';
 
-export { erase } from './windows';
+export { erase, eraseStream } from './windows';
 export { batched, divided, fromDoubles, multiplied, toDoubles } from './offsets';
 export { batchedSmall, fourSmall, int32, safe32, safe64 } from './integers';
 export {
@@ -16,10 +16,21 @@ export {
   shortestOfWords,
   sixPlaces,
 } from './floats';
+export {
+  beginStream,
+  distribution,
+  feedStream,
+  fractionBit,
+  gaussianOctets,
+  gaussians,
+  prepareGaussians,
+  takeBits,
+} from './gaussians';
 export { base64, bits, hex, packedBase64, packedHex, packedUuid, uuid } from './bytes';
 export {
   packedIntegers32,
   packedIntegers64,
+  packedNumbers,
   packedQuotients32,
   packedQuotients64,
   packedUnits,
@@ -39,3 +50,4 @@ export const textAt: usize = TEXT;
 export const secondAt: usize = SECOND;
 export const blockValues: i32 = BLOCK_VALUES;
 export const blockBytes: i32 = BLOCK_BYTES;
+export const streamBytes: i32 = STREAM_BYTES;

@@ -77,6 +77,23 @@ export function packedIntegers64(count: i32, min: f64): i32 {
   return integers<u64>(count, min);
 }
 
+/** float64 below 2^31; whole ones as integers. */
+export function packedNumbers(count: i32): i32 {
+  let out = TEXT;
+  const end = OFFSETS + (usize(count) << 3);
+  for (let at = OFFSETS; at < end; at += 8) {
+    const value = load<f64>(at);
+    const whole = i64(value);
+    if (f64(whole) == value) {
+      out = putInteger(out, whole);
+      continue;
+    }
+    putFloat(out, value);
+    out += 9;
+  }
+  return i32(out - TEXT);
+}
+
 /** offset / divisor. */
 @inline
 function quotients<Offset extends number>(count: i32, divisor: f64): i32 {

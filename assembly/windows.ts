@@ -18,14 +18,24 @@ const SLACK: i32 = 16;
 /** A kernel writes at most 132 bytes beyond what it returns: 32 refused numbers of 4 characters, or part of a vector. */
 const TEXT_SLACK: i32 = 160;
 
+/** Entropy whose bits are drawn one by one, each block with what the one before has left. */
+export const STREAM_BYTES: i32 = 8192;
+/** Bits of a number in (0, 1) beyond its first 64. A longer one has a probability below 2^-500. */
+export const MORE_BITS: i32 = 500;
+
 /** Raw entropy. */
 export const ENTROPY: usize = memory.data(ENTROPY_BYTES + SLACK, 64);
 /** What was drawn: u32 or u64. */
 export const OFFSETS: usize = memory.data(8 * BLOCK_VALUES + SLACK, 64);
 /** What was written. */
 export const TEXT: usize = memory.data(TEXT_BYTES + TEXT_SLACK, 64);
-/** The second result (u32) of a kernel that has two. */
-export const SECOND: usize = memory.data(4, 4);
+/** Entropy backwards, its last byte first (gaussians.ts). */
+export const STREAM: usize = memory.data(STREAM_BYTES + SLACK, 64);
+export const STREAM_END: usize = STREAM + STREAM_BYTES + SLACK;
+/** Four numbers that are drawn bit by bit. */
+export const FRACTIONS: usize = memory.data(4 * (12 + MORE_BITS), 64);
+/** The second result (u32) of a kernel that has two, and those behind it. */
+export const SECOND: usize = memory.data(24, 8);
 
 /** Counts values off the second result. It lies in memory because a word is seldom refused, and registers are few. */
 @inline
@@ -38,6 +48,12 @@ export function erase(entropyBytes: i32, offsetBytes: i32, textBytes: i32): void
   zero(ENTROPY, entropyBytes);
   if (offsetBytes > 0) zero(OFFSETS, offsetBytes + SLACK);
   zero(TEXT, textBytes + TEXT_SLACK);
+}
+
+/** Zeroes what bits are drawn from, and the numbers that they made. */
+export function eraseStream(): void {
+  zero(STREAM, STREAM_BYTES + SLACK);
+  zero(FRACTIONS, 4 * (12 + MORE_BITS));
 }
 
 /** In whole vectors: for the little of a small answer a loop takes a fifth of what the engine's own fill does. */

@@ -48,7 +48,7 @@ const START_NS = {
   strings: 15,
   sequences: 60,
   permutations: 60,
-  gaussians: 900,
+  gaussians: 200,
 };
 type WorkKind = keyof typeof START_NS;
 

@@ -8,7 +8,6 @@ const BASE32 = Uint8Array.from('0123456789abcdefghjkmnpqrstvwxyz', (each) => eac
 const HEX = Uint8Array.from('0123456789abcdef', (each) => each.charCodeAt(0));
 const HYPHEN = 0x2d;
 const ZERO = 0x30;
-const POINT = 0x2e;
 
 /**
  * 16 bytes from `from` on as 26 characters, as `base32Of` (ids.ts) prints them: the first byte behind two zero bits gives
@@ -133,38 +132,6 @@ export function writeNumber(value: number, target: Uint8Array, at: number): numb
     writeDigits(value - high * LOW_END, target, end - LOW_DIGITS, end);
   }
   return end;
-}
-
-/**
- * `decimal`, a whole number of `digits` digits and at most 15 of them, with its point behind the first `wholeDigits`, from -5 on;
- * without zeros at the end. That is how ECMAScript prints the nearest double (ECMA-262 6.1.6.1.20): decimals of up to 15 digits
- * are farther apart than doubles, so no shorter one reads as the same.
- */
-export function writeDecimal(
-  decimal: number,
-  digits: number,
-  wholeDigits: number,
-  target: Uint8Array,
-  at: number,
-): number {
-  if (wholeDigits >= digits) {
-    const end = at + wholeDigits;
-    target.fill(ZERO, writeNumber(decimal, target, at), end);
-    return end;
-  }
-  let end = at + 1;
-  if (wholeDigits > 0) {
-    end = writeNumber(decimal, target, end);
-    for (let i = at; i < at + wholeDigits; i++) target[i] = target[i + 1];
-    target[at + wholeDigits] = POINT;
-  } else {
-    target[at] = ZERO;
-    target[end++] = POINT;
-    for (let i = wholeDigits; i < 0; i++) target[end++] = ZERO;
-    end = writeNumber(decimal, target, end);
-  }
-  while (target[end - 1] === ZERO) end--;
-  return target[end - 1] === POINT ? end - 1 : end;
 }
 
 const LOW_DIGITS = 8;

@@ -1,6 +1,21 @@
-import { Bits, Fraction } from './bits.ts';
-import type { EntropyReader } from './entropy-reader.ts';
+import { type Blocks, writeBlocks } from './blocks.ts';
 import { GaussianRounding } from './gaussian-rounding.ts';
+import {
+  appendText,
+  BLOCK_VALUES,
+  type ByteSource,
+  beginStream,
+  feedStream,
+  kernels,
+  moreResults,
+  offsets64,
+  putDistribution,
+  takeBits,
+  textOf,
+  useOffsets,
+  useText,
+} from './kernels.ts';
+import { type Output, putArrayHead } from './packed.ts';
 
 /**
  * Normally distributed decimals, exactly: each value is a real number X of N(mean, stddev²) rounded to the nearest decimal
@@ -13,9 +28,9 @@ import { GaussianRounding } from './gaussian-rounding.ts';
  *    probability of von Neumann's method: a row of uniforms that falls n times has probability v^n / n! for a first bound v,
  *    and the row ends at an even n with probability sum (-v)^n / n! = exp(-v).
  * 2. *Its digits.* All decisions look at the first bits of x alone. The bits that were not drawn are still independent and
- *    uniform, so they are drawn when they are needed (`Fraction`).
+ *    uniform, so they are drawn when they are needed.
  * 3. *The rounding.* After b bits X lies between two rational numbers that are stddev / 2^b apart. When both round to the same
- *    decimal, X does; until then four more bits of x are drawn (gaussian-rounding.ts). X lies on the border between
+ *    decimal, X does; until then four more bits of x are drawn (assembly/gaussians.ts, gaussian-rounding.ts). X lies on the border between
  *    two decimals with probability 0.
  *
  * The bits are those of the entropy's 32-bit words (little-endian), the lowest first.
@@ -31,109 +46,107 @@ export interface GaussiansRequest {
   readonly digits: number;
 }
 
-/** Draws one value after the other. */
-export class GaussianDraws {
-  readonly #bits: Bits;
-  readonly #sampler: DeviateSampler;
-  readonly #rounding: GaussianRounding;
+/** Each value takes at least these beside those of its fraction: two for its whole part, one to accept it, and its sign. */
+const OTHER_BITS_MIN = 4;
+/** Bits that are drawn at a time where the first ones do not tell how a value rounds. */
+const STEP_BITS = 4;
+/** Why the kernel stopped. */
+const NO_BITS = 1;
+const UNSURE = 2;
 
-  constructor(reader: EntropyReader, request: GaussiansRequest) {
-    this.#bits = new Bits(reader);
-    this.#sampler = new DeviateSampler(this.#bits);
-    this.#rounding = roundingOf(request);
-  }
-
-  next(): number {
-    const whole = this.#sampler.draw();
-    return this.#rounding.round(whole, this.#sampler.fraction, this.#bits.next() === 1, this.#bits);
-  }
-
-  /** Writes the value that `next` gave last as JSON; returns where it ends. */
-  write(value: number, target: Uint8Array, at: number): number {
-    return this.#rounding.write(value, target, at);
-  }
-
-  erase(): void {
-    this.#bits.erase();
-    this.#sampler.erase();
-    this.#rounding.erase();
-  }
+/** Writes the JSON array of the values; returns where it ends. */
+export function drawGaussians(
+  source: ByteSource,
+  request: GaussiansRequest,
+  target: Uint8Array,
+  start: number,
+  packed?: Output,
+): number {
+  if (packed !== undefined) putArrayHead(request.count, packed);
+  target[start] = 0x5b; // '['
+  const blocks = gaussianBlocks(source, request);
+  const end = writeBlocks(blocks, blocks.textBytes, target, start + 1, packed, kernels.packedNumbers);
+  target[end - 1] = 0x5d; // ']' over the last comma
+  return end;
 }
 
-/** Step 1: whole part and fraction of |Z| of a standard normal Z. */
-class DeviateSampler {
-  /** Of the last deviate. */
-  readonly fraction = new Fraction();
-  readonly #bits: Bits;
-  readonly #one = new Fraction();
-  readonly #other = new Fraction();
-  readonly #trial = new Fraction();
+/** Writes the values as float64; returns where they end. */
+export function drawGaussianOctets(
+  source: ByteSource,
+  request: GaussiansRequest,
+  target: Uint8Array,
+  start: number,
+): number {
+  const write = (values: number) => {
+    kernels.gaussianOctets(values);
+    return 8 * values;
+  };
+  return writeBlocks(gaussianBlocks(source, request), write, target, start);
+}
 
-  constructor(bits: Bits) {
-    this.#bits = bits;
-  }
+/** Values as float64 in the window, and their text in that of text. */
+interface GaussianBlocks extends Blocks {
+  textBytes(): number;
+}
 
-  /** Returns the whole part. */
-  draw(): number {
-    for (;;) {
-      let whole = 0;
-      while (this.#isRootOfE()) whole++;
-      if (!this.#areRootsOfE(whole * (whole - 1))) continue;
-      this.fraction.clear();
-      if (this.#areParts(whole)) return whole;
-    }
-  }
+let isPrepared = false;
 
-  erase(): void {
-    for (const each of [this.fraction, this.#one, this.#other, this.#trial]) each.clear();
-  }
+function gaussianBlocks(source: ByteSource, request: GaussiansRequest): GaussianBlocks {
+  const rounding = roundingOf(request);
+  if (!isPrepared) kernels.prepareGaussians();
+  isPrepared = true;
+  beginStream();
+  putDistribution(rounding.parameters);
+  const bitsMin = rounding.firstBits + OTHER_BITS_MIN;
+  let missing = request.count;
+  let size = 0;
+  return {
+    next() {
+      const count = Math.min(missing, BLOCK_VALUES);
+      useOffsets(8 * count);
+      size = 0;
+      for (let made = 0; made < count; ) {
+        made = kernels.gaussians(made, count, size);
+        const [textBytes, why, left, whole, sign, known] = moreResults;
+        size = textBytes;
+        useText(size);
+        // no word is taken that no value needs
+        if (why === NO_BITS) feedStream(source, left, (missing - made) * bitsMin);
+        if (why !== UNSURE) continue;
+        const deviate = { whole, isNegative: sign === 1, known };
+        const value = roundedBy(rounding, deviate, source);
+        offsets64[made++] = value;
+        size = appendText(size, `${value},`);
+      }
+      if (rounding.isBeyondDoubles) offsets64.set(JSON.parse(`[${textOf(size - 1)}]`));
+      missing -= count;
+      return count;
+    },
+    textBytes: () => size,
+  };
+}
 
-  #areRootsOfE(times: number): boolean {
-    for (let i = 0; i < times; i++) if (!this.#isRootOfE()) return false;
-    return true;
-  }
+interface Deviate {
+  readonly whole: number;
+  readonly isNegative: boolean;
+  /** Bits of its fraction that are known. */
+  readonly known: number;
+}
 
-  #areParts(k: number): boolean {
-    for (let i = 0; i <= k; i++) if (!this.#isPart(k)) return false;
-    return true;
-  }
-
-  /**
-   * True with probability exp(-1/2): the first bit of a uniform number says whether it is below 1/2. From there a row of
-   * uniform numbers, each below the one before, ends after an even number.
-   */
-  #isRootOfE(): boolean {
-    if (this.#bits.next() === 1) return true;
-    let last = this.#one;
-    let next = this.#other;
-    last.clear();
-    last.append(0);
-    for (let n = 1; ; n++) {
-      if (!this.#bits.isNewLess(next, last)) return n % 2 === 0;
-      const spare = last;
-      last = next;
-      next = spare;
-    }
-  }
-
-  /**
-   * True with probability exp(-x(2k + x) / (2k + 2)), x the fraction: each step of a row from x down also passes a trial of
-   * probability (2k + x) / (2k + 2).
-   */
-  #isPart(k: number): boolean {
-    let last = this.fraction;
-    let next = this.#one;
-    for (let n = 0; ; n++) {
-      if (!this.#bits.isNewLess(next, last) || !this.#passes(k)) return n % 2 === 0;
-      last = next;
-      next = next === this.#one ? this.#other : this.#one;
-    }
-  }
-
-  #passes(k: number): boolean {
-    const choice = this.#bits.below(2 * k + 2);
-    if (choice !== 1) return choice > 1;
-    return this.#bits.isNewLess(this.#trial, this.fraction);
+/** What the kernel left to be rounded in whole numbers. */
+function roundedBy(rounding: GaussianRounding, deviate: Deviate, source: ByteSource): number {
+  let fraction = 0n;
+  for (let i = 0; i < deviate.known; i++) fraction = (fraction << 1n) | BigInt(kernels.fractionBit(i));
+  let { known } = deviate;
+  const extend = (count: number) => {
+    fraction = (fraction << BigInt(count)) | BigInt(takeBits(source, count));
+    known += count;
+  };
+  while (known < rounding.firstBits) extend(Math.min(24, rounding.firstBits - known));
+  for (;;) {
+    const value = rounding.round(deviate.whole, fraction, known, deviate.isNegative);
+    if (value !== undefined) return value;
+    extend(STEP_BITS);
   }
 }
 

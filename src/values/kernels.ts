@@ -82,6 +82,21 @@ interface Kernels {
   packedQuotients32(count: number, divisor: number): number;
   packedQuotients64(count: number, divisor: number): number;
   packedUnits(words: number): number;
+  packedNumbers(count: number): number;
+
+  /** assembly/gaussians.ts: from a stream of bits to text and numbers. */
+  readonly distribution: Global;
+  readonly streamBytes: Global;
+  prepareGaussians(): void;
+  beginStream(): void;
+  /** From words in the entropy window to bits; how many there are. */
+  feedStream(bytes: number): number;
+  takeBits(count: number): number;
+  /** Of the value that is to be rounded by the caller. */
+  fractionBit(i: number): number;
+  gaussians(made: number, count: number, textBytes: number): number;
+  gaussianOctets(count: number): void;
+  eraseStream(): void;
 
   erase(entropyBytes: number, offsetBytes: number, textBytes: number): void;
 }
@@ -106,12 +121,16 @@ const words = new DataView(kernels.memory.buffer, entropyAt);
 const text = memory.subarray(textAt);
 export const offsets32 = new Uint32Array(kernels.memory.buffer, offsetsAt, 2 * BLOCK_VALUES);
 export const offsets64 = new Float64Array(kernels.memory.buffer, offsetsAt, BLOCK_VALUES);
-const second = new Uint32Array(kernels.memory.buffer, kernels.secondAt.value, 1);
+/** The results of the kernel called last, from the second on. */
+export const moreResults = new Uint32Array(kernels.memory.buffer, kernels.secondAt.value, 6);
+
+const STREAM_WORDS = kernels.streamBytes.value / 4;
 
 /** How far each window was used since it was erased. */
 let entropyBytes = 0;
 let offsetBytes = 0;
 let textBytes = 0;
+let isStreamUsed = false;
 
 /** Puts the next `size` bytes into the entropy window. */
 export function takeEntropy(source: ByteSource, size: number): void {
@@ -126,12 +145,17 @@ export function useOffsets(size: number): void {
 
 /** The second result of the kernel called last. */
 export function secondResult(): number {
-  return second[0];
+  return moreResults[0];
+}
+
+/** Notes that this many bytes of text were written. */
+export function useText(size: number): void {
+  if (size > textBytes) textBytes = size;
 }
 
 /** Copies the first `size` bytes of the text window to `target`; returns where they end. */
 export function putText(size: number, target: Uint8Array, at: number): number {
-  if (size > textBytes) textBytes = size;
+  useText(size);
   copyBytes(memory, textAt, target, at, size);
   return at + size;
 }
@@ -140,6 +164,11 @@ export function putText(size: number, target: Uint8Array, at: number): number {
 export function appendText(size: number, ascii: string): number {
   for (let i = 0; i < ascii.length; i++) text[size + i] = ascii.charCodeAt(i);
   return size + ascii.length;
+}
+
+/** The first `size` bytes of the text window, which are ASCII. */
+export function textOf(size: number): string {
+  return Buffer.from(memory.buffer, textAt, size).toString('latin1');
 }
 
 /** Word i of seven bytes in the entropy window, as a whole number of 53 bits. */
@@ -152,9 +181,40 @@ export function offsetAt(i: number, isWide: boolean): number {
   return isWide ? offsets32[2 * i + 1] * 2 ** 32 + offsets32[2 * i] : offsets32[i];
 }
 
+/** Begins a stream of bits, which are those of the entropy's words, the lowest of each first. */
+export function beginStream(): void {
+  isStreamUsed = true;
+  kernels.beginStream();
+}
+
+/** Feeds the stream, which has `left` bits, until it has `certain` or is full; with one word at least. */
+export function feedStream(source: ByteSource, left: number, certain: number): void {
+  const room = STREAM_WORDS - 1 - Math.ceil(left / 32);
+  const words = Math.max(1, Math.min(room, Math.ceil((certain - left) / 32)));
+  takeEntropy(source, 4 * words);
+  kernels.feedStream(4 * words);
+}
+
+/** The next 1 to 24 bits of the stream as a whole number, the first the highest. */
+export function takeBits(source: ByteSource, count: number): number {
+  let bits = kernels.takeBits(count);
+  while (bits < 0) {
+    takeEntropy(source, 4);
+    kernels.feedStream(4);
+    bits = kernels.takeBits(count);
+  }
+  return bits;
+}
+
+export function putDistribution(parameters: Uint8Array): void {
+  memory.set(parameters, kernels.distribution.value);
+}
+
 /** Zeroes everything that the last answer left in the windows. */
 export function eraseWindows(): void {
   kernels.erase(entropyBytes, offsetBytes, textBytes);
+  if (isStreamUsed) kernels.eraseStream();
+  isStreamUsed = false;
   entropyBytes = 0;
   offsetBytes = 0;
   textBytes = 0;

@@ -2,7 +2,6 @@ import { assert } from '../core/assert.ts';
 import { copyBytes } from '../core/bytes.ts';
 import { writeJsonText, writeLatin1, writeUtf8 } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { GaussianDraws, type GaussiansRequest } from './gaussians.ts';
 import { type SortOrder, sortOffsets, spanOf, writeIntegers } from './integers.ts';
 import { offsets32 } from './kernels.ts';
 import {
@@ -14,7 +13,7 @@ import {
   plannedDraws,
   planOffsets,
 } from './offsets.ts';
-import { type Output, putArrayHead, putNumber, putStringHead, stringHead } from './packed.ts';
+import { type Output, putArrayHead, putStringHead, stringHead } from './packed.ts';
 import { drawUnique, shuffledPlaces, uniqueDraws } from './unique.ts';
 import type { ListRequest, SequenceRange } from './value-request.ts';
 
@@ -25,10 +24,9 @@ const QUOTE = 0x22;
 
 /**
  * Kinds whose values are picked from a list or come in lists: shuffles, samples, weighted picks, strings over an alphabet,
- * sequences, permutations and normally distributed decimals. They are written into the answer's memory as they are drawn, like
- * numbers: a batch of the longest strings takes 40 MB there, and took 300 MB as JavaScript strings. Most map exactly uniform
- * offsets (offsets.ts, unique.ts, descending.ts) to values one to one. The proof for weighted picks is at `weightedPlaces`,
- * that for normally distributed decimals in gaussians.ts.
+ * sequences and permutations. They are written into the answer's memory as they are drawn, like numbers: a batch of the longest
+ * strings takes 40 MB there, and took 300 MB as JavaScript strings. Most map exactly uniform offsets (offsets.ts, unique.ts,
+ * descending.ts) to values one to one; the proof for weighted picks is at `weightedPlaces`.
  */
 
 /** Writes the JSON array of the values; returns where it ends. */
@@ -63,8 +61,6 @@ export function drawList(
     case 'sequences':
     case 'permutations':
       return drawSequences(reader, request, target, at, packed);
-    case 'gaussians':
-      return writeGaussians(reader, request, target, at, packed);
   }
 }
 
@@ -375,27 +371,6 @@ function sequenceWriter(
     },
     erase: () => draws.erase(),
   };
-}
-
-function writeGaussians(
-  reader: EntropyReader,
-  request: GaussiansRequest,
-  target: Uint8Array,
-  start: number,
-  packed: Output | undefined,
-): number {
-  const draws = new GaussianDraws(reader, request);
-  if (packed !== undefined) putArrayHead(request.count, packed);
-  let at = start;
-  for (let i = 0; i < request.count; i++) {
-    const value = draws.next();
-    target[at] = i === 0 ? OPEN : COMMA;
-    at = draws.write(value, target, at + 1);
-    if (packed !== undefined) putNumber(value, packed);
-  }
-  target[at] = CLOSE;
-  draws.erase();
-  return at + 1;
 }
 
 /** A permutation is a sample of all of 0 .. length - 1 without repeats. */

@@ -1,4 +1,3 @@
-import { pack } from 'msgpackr';
 import { putText } from './kernels.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -47,20 +46,6 @@ export function putStringHead(bytes: number, output: Output): void {
     output.bytes[output.at++] = 0xd9;
     output.bytes[output.at++] = bytes;
   } else putBytes(stringHead(bytes), output);
-}
-
-const float64 = new DataView(new ArrayBuffer(9));
-const float64Bytes = new Uint8Array(float64.buffer);
-
-/** A number: a whole one in the shortest form that msgpackr chooses, every other as float64. */
-export function putNumber(value: number, output: Output): void {
-  if (Number.isInteger(value)) {
-    putBytes(pack(value), output);
-    return;
-  }
-  float64.setUint8(0, 0xcb);
-  float64.setFloat64(1, value);
-  putBytes(float64Bytes, output);
 }
 
 export function putArrayHead(count: number, output: Output): void {

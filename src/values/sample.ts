@@ -3,7 +3,7 @@ import { drawBitstring } from './bitstring.ts';
 import { drawBytes } from './bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawFloatOctets, drawFloats } from './floats.ts';
-import { GaussianDraws, type GaussiansRequest } from './gaussians.ts';
+import { drawGaussianOctets, drawGaussians } from './gaussians.ts';
 import { drawIntegerOctets, drawIntegers } from './integers.ts';
 import { eraseWindows } from './kernels.ts';
 import { drawList } from './lists.ts';
@@ -41,6 +41,8 @@ export function drawJson(
         return drawUuids(reader, request.count, target, at, packed);
       case 'bitstring':
         return drawBitstring(reader, request.length, target, at, packed);
+      case 'gaussians':
+        return drawGaussians(reader, request, target, at, packed);
       default:
         return drawList(reader, request, target, at, packed);
     }
@@ -78,21 +80,6 @@ export function drawOctets(
   } finally {
     eraseWindows();
   }
-}
-
-/** float64, little-endian. */
-function drawGaussianOctets(
-  reader: EntropyReader,
-  request: GaussiansRequest,
-  target: Uint8Array,
-  start: number,
-): number {
-  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
-  const draws = new GaussianDraws(reader, request);
-  const end = start + 8 * request.count;
-  for (let at = start; at < end; at += 8) view.setFloat64(at, draws.next(), true);
-  draws.erase();
-  return end;
 }
 
 function assertValid(request: ValueRequest): void {

@@ -47,6 +47,7 @@ export type ValueRequest =
       /** Bits. */
       readonly length: number;
     }
+  | GaussiansRequest
   | ListRequest;
 
 /** One of the sequences that are drawn together. */
@@ -61,7 +62,6 @@ export interface SequenceRange {
 
 /** Kinds whose values are picked from a list or come in lists (lists.ts). */
 export type ListRequest =
-  | GaussiansRequest
   | { readonly kind: 'shuffle'; readonly items: readonly string[] }
   | {
       readonly kind: 'sample';

@@ -2,14 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { erfc } from '../../src/stats/special.ts';
 import type { EntropyReader } from '../../src/values/entropy-reader.ts';
-import {
-  GaussianDraws,
-  type GaussiansRequest,
-  gaussianBytesMax,
-  gaussianChoices,
-} from '../../src/values/gaussians.ts';
-import { twinSample } from '../reference/values.ts';
+import { type GaussiansRequest, gaussianBytesMax, gaussianChoices } from '../../src/values/gaussians.ts';
+import { twinOctets, twinSample } from '../reference/values.ts';
 import { requireDistribution } from '../support/chi-square.ts';
+import { drawnOctets, drawnText } from './drawn.ts';
 import { keystream, keystreamReader, readerOf } from './keystream.ts';
 
 const ENTROPY = keystream(2 ** 18);
@@ -20,14 +16,10 @@ function request(count: number, mean = 0, stddev = 1, digits = 14) {
 
 /** The values; throws where one is not written as JavaScript prints it. */
 function drawGaussians(reader: EntropyReader, asked: GaussiansRequest): number[] {
-  const draws = new GaussianDraws(reader, asked);
-  const text = new Uint8Array(32);
-  return Array.from({ length: asked.count }, () => {
-    const value = draws.next();
-    const end = draws.write(value, text, 0);
-    assert.equal(Buffer.from(text.subarray(0, end)).toString('latin1'), String(value));
-    return value;
-  });
+  const text = drawnText(asked, reader);
+  const values: number[] = JSON.parse(text);
+  assert.ok(JSON.stringify(values) === text);
+  return values;
 }
 
 describe('gaussians', () => {
@@ -38,13 +30,18 @@ describe('gaussians', () => {
       [1_000_000, 1e-9, 14],
       [0.1, 1e-7, 5],
       [0, 1e-9, 2],
+      [0, 1e-9, 14],
       [-1, 1, 14],
+      // one of them rounds up to a power of ten while its bounds are several steps of what is below apart
+      [0.92, 5.41, 2],
     ]) {
       const asked = request(300, mean, stddev, digits);
       const twin = twinSample(asked, ENTROPY);
       const reader = readerOf(ENTROPY, [4_096]);
       assert.deepEqual(drawGaussians(reader, asked), twin.plain, `${mean} ${stddev} ${digits}`);
       assert.equal(reader.consumedBytes, twin.consumedBytes);
+      const octets = drawnOctets(asked, readerOf(ENTROPY, [4_096]));
+      assert.ok(Buffer.from(octets).equals(twinOctets(asked, 'float64', twin.plain)));
     }
   });
 

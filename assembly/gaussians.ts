@@ -1,0 +1,624 @@
+/**
+ * Normally distributed decimals as JSON text, each followed by a comma, at TEXT, and as float64 at OFFSETS. What they are and why
+ * they are exact is said in src/values/gaussians.ts: the deviate by Karney's algorithm N, its sign, and as many bits of its
+ * fraction as its rounding needs. Here every bit that is drawn is one of a stream, with two ways to read it:
+ *
+ * - Bit by bit, as the algorithm is told (`drawWhole`, `areParts`).
+ * - By table: for each of the `INDEX_BITS` next bits that there may be, what the way above makes of them and how many it
+ *   takes; 0 where it takes more, and then it is gone instead. The way above fills the tables, so both make the same of the
+ *   same bits.
+ *
+ * The stream lies backwards in memory, the bits of each byte too: 64 bits loaded from where the next one is have it on top.
+ * A value that needs more bits than there are is given up, and begun again when the stream was fed.
+ */
+import { constant, nonZero, sixteenDigits, textOf } from './digits';
+import { ENTROPY, FRACTIONS, MORE_BITS, OFFSETS, SECOND, STREAM_END, TEXT } from './windows';
+
+/** The next bit, and how many there are. */
+let next: usize = 0;
+let end: usize = 0;
+
+/** The next 57 bits or more, the first on top. */
+@inline
+function bitsAt(at: usize): u64 {
+  return load<u64>(STREAM_END - 8 - (at >> 3)) << (at & 7);
+}
+
+/** The next bit; behind the last there are zeros. */
+function bit(): u32 {
+  const at = next++;
+  return at < end ? u32(bitsAt(at) >> 63) : 0;
+}
+
+/** Begins a stream without bits. */
+export function beginStream(): void {
+  next = 0;
+  end = 0;
+}
+
+/** Puts `bytes` bytes at ENTROPY, whole words, behind what is left of the stream; returns how many bits there are. */
+export function feedStream(bytes: i32): i32 {
+  const done = next >> 3;
+  const left = (end >> 3) - done;
+  memory.copy(STREAM_END - left, STREAM_END - done - left, left);
+  next &= 7;
+  end = (left + usize(bytes)) << 3;
+  const backwards = i8x16(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const reversed = i8x16(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15); // the four bits of a number, last first
+  for (let from: usize = 0; from < usize(bytes); from += 16) {
+    const entropy = v128.swizzle(v128.load(ENTROPY + from), backwards);
+    const low = v128.swizzle(reversed, v128.and(entropy, i8x16.splat(15)));
+    const high = v128.swizzle(reversed, i8x16.shr_u(entropy, 4));
+    v128.store(STREAM_END - left - from - 16, v128.or(i8x16.shl(low, 4), high));
+  }
+  return i32(end - next);
+}
+
+/** The next 1 to 24 bits as a whole number, or -1 when there are fewer. */
+export function takeBits(count: i32): i32 {
+  const at = next;
+  if (at + usize(count) > end) return -1;
+  next = at + usize(count);
+  return i32(bitsAt(at) >> (64 - u64(count)));
+}
+
+/**
+ * Numbers in (0, 1) of which only the bits that somebody looked at exist: the first 64, the first on top and zeros behind those
+ * known; how many are known; and a byte for each bit behind the first 64.
+ */
+const KNOWN: usize = 8;
+const MORE: usize = 12;
+const FRACTION_SIZE: usize = MORE + usize(MORE_BITS);
+/** The fraction of the deviate. */
+const X: usize = FRACTIONS;
+const ONE: usize = FRACTIONS + FRACTION_SIZE;
+const OTHER: usize = FRACTIONS + 2 * FRACTION_SIZE;
+const TRIAL: usize = FRACTIONS + 3 * FRACTION_SIZE;
+
+@inline
+function put(fraction: usize, word: u64, known: u64): void {
+  store<u64>(fraction, word);
+  store<u32>(fraction, u32(known), KNOWN);
+}
+
+function append(fraction: usize, value: u32): u32 {
+  const known = load<u32>(fraction, KNOWN);
+  if (known < 64) store<u64>(fraction, load<u64>(fraction) | (u64(value) << (63 - known)));
+  else if (known < 64 + u32(MORE_BITS)) store<u8>(fraction + (known - 64), value, MORE);
+  else unreachable();
+  store<u32>(fraction, known + 1, KNOWN);
+  return value;
+}
+
+@inline
+function bitOf(fraction: usize, i: u32): u32 {
+  return i < 64 ? u32(load<u64>(fraction) >> (63 - i)) & 1 : load<u8>(fraction + (i - 64), MORE);
+}
+
+/**
+ * Makes `fresh` a new uniform number and says whether it is below `other`; both get what bits the comparison needs, the new
+ * one first of each place.
+ */
+function isNewLess(fresh: usize, other: usize): bool {
+  const at = next;
+  if (at >= end) {
+    next = at + 1; // there is no bit
+    return false;
+  }
+  const bits = bitsAt(at);
+  const word = load<u64>(other);
+  const known = u64(load<u32>(other, KNOWN));
+  const same = clz(bits ^ word);
+  if (same < min<u64>(known, 57)) {
+    // they differ at a bit of `other` that is known
+    const kept = bits >> (63 - same);
+    put(fresh, kept << (63 - same), same + 1);
+    next = at + usize(same) + 1;
+    return (kept & 1) == 0;
+  }
+  if (same >= known && known <= PAIRED_MAX) {
+    // behind what is known the bits come in pairs, of which the first that is no pair of equals decides
+    const pairs = bits << known;
+    const equals = clz((pairs ^ (pairs << 1)) & 0xaaaaaaaaaaaaaaaa) >> 1;
+    if (equals < 16) {
+      let firsts = (pairs >> 33) & 0x55555555;
+      firsts = (firsts | (firsts >> 1)) & 0x33333333;
+      firsts = (firsts | (firsts >> 2)) & 0x0f0f0f0f;
+      firsts = (firsts | (firsts >> 4)) & 0x00ff00ff;
+      firsts = ((firsts | (firsts >> 8)) & 0xffff) >> (15 - equals);
+      const last = 63 - known - equals;
+      const all = word | (firsts << last);
+      put(fresh, all, known + equals + 1);
+      put(other, all ^ (u64(1) << last), known + equals + 1);
+      next = at + usize(known + 2 * equals) + 2;
+      return (firsts & 1) == 0;
+    }
+  }
+  put(fresh, 0, 0);
+  for (let i: u32 = 0; next < end; i++) {
+    const first = append(fresh, bit());
+    const second = i < load<u32>(other, KNOWN) ? bitOf(other, i) : append(other, bit());
+    if (first != second) return first < second;
+  }
+  next++;
+  return false;
+}
+
+/** So many known bits and 16 pairs behind them are at hand at once. */
+const PAIRED_MAX: u64 = 57 - 32;
+
+/** Uniform in [0, n), n small and even: the fast dice roller (Lumbroso 2013), which wastes less than a bit. */
+function below(n: u32): u32 {
+  if (n <= 4) {
+    const at = next;
+    next = at + usize(n >> 1);
+    return u32(bitsAt(at) >> (64 - (n >> 1)));
+  }
+  let range: u32 = 2;
+  let offset = bit();
+  while (range < n || offset >= n) {
+    if (range >= n) {
+      range -= n;
+      offset -= n;
+    }
+    range *= 2;
+    offset = 2 * offset + bit();
+  }
+  return offset;
+}
+
+/**
+ * True with probability exp(-1/2): the first bit of a uniform number says whether it is below 1/2. From there a row of
+ * uniform numbers, each below the one before, ends after an even number.
+ */
+function isRootOfE(): bool {
+  const entry = u32(load<u8>(ROOTS + indexAt(next)));
+  if (entry != 0) {
+    next += usize(entry & 15);
+    return entry > 15;
+  }
+  if (bit() == 1) return true;
+  let last = ONE;
+  let fresh = OTHER;
+  put(last, 0, 1);
+  let isEven = false;
+  while (isNewLess(fresh, last)) {
+    const spare = last;
+    last = fresh;
+    fresh = spare;
+    isEven = !isEven;
+  }
+  return isEven;
+}
+
+/**
+ * True with probability exp(-x(2k + x) / (2k + 2)), x the number at X: each step of a row from x down also passes a trial of
+ * probability (2k + x) / (2k + 2).
+ */
+function isPart(k: u32): bool {
+  let last = X;
+  let fresh = ONE;
+  let isEven = true;
+  while (isNewLess(fresh, last) && passes(k)) {
+    last = fresh;
+    fresh = fresh == ONE ? OTHER : ONE;
+    isEven = !isEven;
+  }
+  return isEven;
+}
+
+function passes(k: u32): bool {
+  const choice = below(2 * k + 2);
+  if (choice != 1) return choice > 1;
+  return isNewLess(TRIAL, X);
+}
+
+/** What `drawWhole` gives for a deviate that is refused. */
+const REFUSED: u32 = 15;
+
+/** The whole part k of a deviate, accepted with probability exp(-k(k-1)/2). */
+function drawWhole(): u32 {
+  let k: u32 = 0;
+  for (let isEnded = false; !isEnded && next <= end; ) {
+    const run = u32(load<u16>(RUNS + (indexAt(next) << 1)));
+    if (run != 0) {
+      next += usize(run & 15);
+      k += (run >> 4) & 15;
+      isEnded = run >= ENDED;
+    } else if (isRootOfE()) {
+      k++;
+    } else {
+      isEnded = true;
+    }
+  }
+  if (next > end) return REFUSED; // the caller asks for more bits
+  let left = k * (k - 1);
+  while (left > 0) {
+    const run = u32(load<u16>(RUNS + (indexAt(next) << 1)));
+    const roots = (run >> 4) & 15;
+    if (run == 0 || roots >= left) {
+      if (!isRootOfE()) return REFUSED;
+      left--;
+    } else {
+      next += usize(run & 15);
+      if (run >= ENDED) return REFUSED;
+      left -= roots;
+    }
+  }
+  if (k >= REFUSED && next <= end) unreachable(); // with a probability below 2^-160
+  return k;
+}
+
+/** Makes X a new number, and accepts it with probability exp(-x(2k + x)/2). */
+function areParts(k: u32): bool {
+  put(X, 0, 0);
+  for (let i: u32 = 0; i <= k; i++) if (!isPart(k)) return false;
+  return true;
+}
+
+const INDEX_BITS: usize = 12;
+const INDEX_SHIFT: u64 = 64 - INDEX_BITS;
+const ENTRIES: usize = 1 << INDEX_BITS;
+/** By the next bits: how many of them `isRootOfE` takes, and above four bits whether it is true. */
+const ROOTS: usize = memory.data(1 << 12, 64);
+/** By the next bits: how many of them calls of `isRootOfE` take up to the first that is false, as far as they go; how many are true; the end. */
+const RUNS: usize = memory.data(2 << 12, 64);
+const ENDED: u32 = 256;
+/** By the next bits: how many of them `drawWhole` takes until it accepts, as far as they go, and above four bits what it gives. */
+const WHOLES: usize = memory.data(1 << 12, 64);
+/** By k, below 2, and the next bits: how many of them `areParts` takes, whether it accepts, and how many of X it knows and which. */
+const PARTS: usize = memory.data(8 << 12, 64);
+const ACCEPTED: u32 = 16;
+const KNOWN_SHIFT: u32 = 8;
+const X_SHIFT: u32 = 16;
+
+/** The next bits as the index of a table. */
+@inline
+function indexAt(at: usize): usize {
+  return usize(bitsAt(at) >> INDEX_SHIFT);
+}
+
+/** Fills the tables. */
+export function prepareGaussians(): void {
+  for (let index: usize = 0; index < ENTRIES; index++) {
+    begin(index);
+    const isTrue = u32(isRootOfE());
+    if (next <= end) store<u8>(ROOTS + index, u32(next) | (isTrue << 4));
+  }
+  for (let index: usize = 0; index < ENTRIES; index++) {
+    begin(index);
+    let roots: u32 = 0;
+    for (let isTrue = true; isTrue; ) {
+      isTrue = isRootOfE();
+      if (next > end) break;
+      roots += u32(isTrue);
+      store<u16>(RUNS + (index << 1), u32(next) | (roots << 4) | (isTrue ? 0 : ENDED));
+    }
+  }
+  for (let index: usize = 0; index < ENTRIES; index++) {
+    begin(index);
+    for (let whole = REFUSED; whole == REFUSED; ) {
+      whole = drawWhole();
+      if (next > end) break;
+      store<u8>(WHOLES + index, u32(next) | (whole << 4));
+    }
+    for (let k: u32 = 0; k < 2; k++) {
+      begin(index);
+      const accepted = areParts(k) ? ACCEPTED : 0;
+      if (next > end) continue;
+      const known = load<u32>(X, KNOWN);
+      const x = u32(numberAtX());
+      const entry = u32(next) | accepted | (known << KNOWN_SHIFT) | (x << X_SHIFT);
+      store<u32>(PARTS + (((usize(k) << INDEX_BITS) + index) << 2), entry);
+    }
+  }
+}
+
+/** Begins a stream of the bits of a table's index. */
+function begin(index: usize): void {
+  store<u64>(STREAM_END - 8, u64(index) << INDEX_SHIFT);
+  next = 0;
+  end = INDEX_BITS;
+}
+
+/** The known bits of X, at most 64 of them, as a whole number. */
+function numberAtX(): u64 {
+  const known = u64(load<u32>(X, KNOWN));
+  return known == 0 ? 0 : load<u64>(X) >> (64 - known);
+}
+
+/** Bit i of X, for the caller that rounds. */
+export function fractionBit(i: i32): i32 {
+  return bitOf(X, u32(i));
+}
+
+/** Decades of |X| that are known here, from the largest down. */
+const DECADES: usize = 7;
+/**
+ * What src/values/gaussian-rounding.ts says of the distribution, all in eight bytes each:
+ * - float64: mean, stddev, more than the error of mean ± stddev · z in doubles (z below 16), bits from which on a fraction is
+ *   rounded, digits of a decimal;
+ * - float64: the power of ten where the decades end, and those where each begins;
+ * - of each decade, in steps 10^e of its decimals: mean, 64 bits before the point and 64 behind it (the latter first); stddev as
+ *   s / 2^q, 2^63 <= s < 2^64, cut (s, q); what a decimal is multiplied by, and then divided by, to be a value (float64,
+ *   exact up to 10^22; the caller has it read beyond); the place of its first digit.
+ */
+export const distribution: usize = memory.data(40 + 64 + 7 * 56, 8);
+const LIMITS: usize = distribution + 40;
+const SCALES: usize = LIMITS + 64;
+const SCALE_SIZE: usize = 56;
+
+/** A fraction of so many bits and a whole part of four fit into 64. */
+const KNOWN_MAX: u64 = 60;
+const STEP_BITS: u64 = 4;
+/** Of a decimal: 10^(16 - digits), 10^(digits - 1) and 10^digits follow from it. */
+const POWERS: usize = memory.data<u64>(
+  [
+    1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
+    10000000000000, 100000000000000, 1000000000000000, 10000000000000000,
+  ],
+  8,
+);
+
+/** Why `gaussians` stopped: it made what it was asked for, bits ran out, or the caller must round. */
+const DONE: u32 = 0;
+const NO_BITS: u32 = 1;
+const UNSURE: u32 = 2;
+
+/**
+ * Goes on with value `made` at `textBytes` of the text; returns how many there are then: `count`, or as many as the bits were
+ * enough for, or those before one that is not rounded here. Then come at SECOND: bytes of the text, why it stopped, bits left of
+ * the stream, and of a value that the caller rounds whole part, sign and the known bits of its fraction, which lie at X.
+ *
+ * *The rounding.* X = mean ± stddev · N / 2^b lies between `near` (N) and `far` (N + 1). In doubles they tell the decade of
+ * the bound nearer to 0, which has the finer decimals, unless they come closer to a power of ten than their error. In steps of
+ * these decimals, 64 bits behind the point, the bounds are computed again: s · N exactly, cut once, and mean cut once. s being
+ * cut at 2^-q makes an error below (whole + 1) · 2^-q, and the cuts one below 2^-64 each. Where a bound comes closer than that to the
+ * border between two decimals, or may round to the first of the next decade, nothing is said. Bounds that are a step or more
+ * apart (2^b < stddev) round apart, and no step is computed.
+ */
+export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
+  const k0 = constant(0), k1 = constant(1), k2 = constant(2), k3 = constant(3);
+  const k4 = constant(4), k5 = constant(5), k6 = constant(6);
+  const mean = load<f64>(distribution);
+  const stddev = load<f64>(distribution, 8);
+  const error = load<f64>(distribution, 16);
+  const firstBits = u64(load<f64>(distribution, 24));
+  const digits = usize(load<f64>(distribution, 32));
+  const padding = load<u64>((16 - digits) << 3, POWERS);
+  const least = i64(load<u64>((digits - 1) << 3, POWERS));
+  let out = TEXT + usize(textBytes);
+  let status = DONE;
+  let i = made;
+  for (; i < count; i++) {
+    let at = next;
+    let whole: u32 = 0;
+    let x: u64 = 0;
+    let known: u64 = 0;
+    for (;;) {
+      let bits = bitsAt(at);
+      const first = u32(load<u8>(WHOLES + usize(bits >> INDEX_SHIFT)));
+      if (first != 0) {
+        at += usize(first & 15);
+        bits <<= u64(first & 15);
+        whole = first >> 4;
+      } else {
+        const from = next;
+        next = at;
+        whole = drawWhole();
+        at = next;
+        next = from;
+        if (at > end) break;
+        bits = bitsAt(at);
+      }
+      if (whole == REFUSED) {
+        if (at > end) break;
+        continue;
+      }
+      const second = whole < 2 ? load<u32>(((usize(whole) << INDEX_BITS) + usize(bits >> INDEX_SHIFT)) << 2, PARTS) : 0;
+      if (second != 0) {
+        at += usize(second & 15);
+        if (at > end) break;
+        if ((second & ACCEPTED) == 0) continue;
+        known = u64((second >> KNOWN_SHIFT) & 15);
+        x = u64(second >> X_SHIFT);
+        break;
+      }
+      const from = next;
+      next = at;
+      const accepted = areParts(whole);
+      at = next;
+      next = from;
+      if (at > end) break;
+      if (!accepted) continue;
+      known = u64(load<u32>(X, KNOWN));
+      x = numberAtX();
+      break;
+    }
+    const isNegative = bitsAt(at) >> 63 != 0;
+    at++;
+    if (at > end) {
+      status = NO_BITS;
+      break;
+    }
+    // Bits of X that are drawn from here on are given back where the caller rounds.
+    const afterSign = at;
+    const knownBefore = known;
+    const xBefore = x;
+    if (known < firstBits) {
+      const missing = firstBits - known;
+      x = (x << missing) | (bitsAt(at) >> (64 - missing));
+      at += usize(missing);
+      known = firstBits;
+    }
+    let n = known > KNOWN_MAX ? u64.MAX_VALUE : (u64(whole) << known) | x;
+    const signed = isNegative ? -stddev : stddev;
+    let scale: usize = 0;
+    let decimal: i64 = 0;
+    let isBelow = false;
+    for (;;) {
+      if (at > end) {
+        status = NO_BITS;
+        break;
+      }
+      status = UNSURE;
+      if (n == u64.MAX_VALUE) break;
+      const width = reinterpret<f64>((1023 - known) << 52);
+      const near = mean + signed * (f64(n) * width);
+      const far = near + signed * width;
+      if (near * far <= 0) break;
+      const inner = min(abs(near), abs(far));
+      let decade: usize = 0;
+      for (let limit = LIMITS; limit < SCALES; limit += 8) decade += usize(inner < load<f64>(limit));
+      if (decade == 0 || decade > DECADES) break;
+      const limits = LIMITS + (decade << 3);
+      const room = load<f64>(limits - 8) - inner;
+      if (inner - load<f64>(limits) <= error || room <= error) break;
+      scale = SCALES + (decade - 1) * SCALE_SIZE;
+      const q = load<u64>(scale, 24);
+      if (q + known >= 64) {
+        const shift = q + known - 64;
+        // s · n of 128 bits, in halves of 32
+        const s = load<u64>(scale, 16);
+        const s0 = s & 0xffffffff, s1 = s >> 32, n0 = n & 0xffffffff, n1 = n >> 32;
+        const low = s0 * n0;
+        const middle = s1 * n0 + (low >> 32);
+        const other = s0 * n1 + (middle & 0xffffffff);
+        let high = s1 * n1 + (middle >> 32) + (other >> 32);
+        let part = (other << 32) | (low & 0xffffffff);
+        let step: u64 = 0;
+        if (shift < 64) {
+          if (shift > 0) {
+            part = (part >> shift) | (high << (64 - shift));
+            high >>= shift;
+          }
+          step = s >> shift;
+        } else {
+          part = shift < 128 ? high >> (shift - 64) : 0;
+          high = 0;
+        }
+        // near and far, and both away from 0
+        const meanPart = load<u64>(scale);
+        const meanHigh = load<u64>(scale, 8);
+        let nearPart = isNegative ? meanPart - part : meanPart + part;
+        let nearHigh = isNegative
+          ? meanHigh - high - u64(meanPart < part)
+          : meanHigh + high + u64(nearPart < part);
+        let farPart = isNegative ? nearPart - step : nearPart + step;
+        let farHigh = isNegative ? nearHigh - u64(nearPart < step) : nearHigh + u64(farPart < step);
+        isBelow = near < 0;
+        if (isBelow) {
+          nearHigh = ~nearHigh + u64(nearPart == 0);
+          nearPart = 0 - nearPart;
+          farHigh = ~farHigh + u64(farPart == 0);
+          farPart = 0 - farPart;
+        }
+        const half: u64 = 1 << 63;
+        nearPart += half;
+        nearHigh += u64(nearPart < half);
+        farPart += half;
+        farHigh += u64(farPart < half);
+        const about = (q < 64 ? u64(whole + 1) << (64 - q) : u64(whole + 1)) + 4;
+        if (nearPart - about > 0 - 2 * about || farPart - about > 0 - 2 * about) break;
+        decimal = min(i64(nearHigh), i64(farHigh));
+        if (decimal < least || decimal >= 10 * least) break;
+        if (nearHigh == farHigh) {
+          status = DONE;
+          break;
+        }
+      } else if (room <= load<f64>(limits) / f64(least) + error) {
+        break;
+      }
+      if (n >> (64 - STEP_BITS) != 0) break;
+      n = (n << STEP_BITS) | (bitsAt(at) >> (64 - STEP_BITS));
+      at += usize(STEP_BITS);
+      known += STEP_BITS;
+    }
+    if (status != DONE) {
+      if (status == UNSURE) {
+        next = afterSign;
+        store<u32>(SECOND, whole, 12);
+        store<u32>(SECOND, u32(isNegative), 16);
+        store<u32>(SECOND, u32(knownBefore), 20);
+        if (knownBefore > 0 && knownBefore <= 64) store<u64>(X, xBefore << (64 - knownBefore));
+      }
+      break;
+    }
+    next = at;
+    const value = f64(decimal) * load<f64>(scale, 32) / load<f64>(scale, 40);
+    store<f64>(OFFSETS + (usize(i) << 3), isBelow ? -value : value);
+
+    const padded = u64(decimal) * padding;
+    let high = u64(f64(padded) / 1e8); // rounded up at most to the next
+    let low = padded - high * 100000000;
+    if (i64(low) < 0) {
+      high--;
+      low += 100000000;
+    }
+    const numbers = sixteenDigits(high, low, k0, k1, k2, k3, k4, k5);
+    const text = textOf(numbers, k6);
+    const length = 32 - clz<u32>(nonZero(numbers));
+    out = putDecimal(out, text, u32(length), isBelow, load<i64>(scale, 48));
+  }
+  store<u32>(SECOND, u32(out - TEXT));
+  store<u32>(SECOND, status, 4);
+  store<u32>(SECOND, u32(end - next), 8);
+  return i;
+}
+
+/** '0.000000' */
+const ZERO_POINT_ZEROS: u64 = 0x3030303030302e30;
+/** The lanes that have a point put in behind the first 1 to 16 digits, and the point. */
+const WITH_POINT: usize = memory.data(16 * 17, 16);
+const POINTS: usize = memory.data(16 * 17, 16);
+
+for (let places: usize = 1; places <= 16; places++) {
+  for (let lane: usize = 0; lane < 16; lane++) {
+    const from = lane < places ? lane : lane == places ? 255 : lane - 1;
+    store<u8>(WITH_POINT + (places << 4) + lane, from);
+    store<u8>(POINTS + (places << 4) + lane, lane == places ? 0x2e : 0);
+  }
+}
+
+/**
+ * Writes digits, of which the first `length` are not zeros at the end, and a comma, as ECMAScript prints the number (ECMA-262 6.1.6.1.20);
+ * `place` is the power of ten of the first digit.
+ */
+@inline
+function putDecimal(at: usize, text: v128, length: u32, isNegative: bool, place: i64): usize {
+  store<u8>(at, 0x2d); // '-'
+  let out = at + usize(isNegative);
+  if (place < 0 && place >= -6) {
+    store<u64>(out, ZERO_POINT_ZEROS);
+    out += usize(1 - place);
+    v128.store(out, text);
+    out += usize(length);
+  } else {
+    const before: u32 = place < 0 ? 1 : u32(place) + 1;
+    if (length <= before) {
+      v128.store(out, text);
+      out += before;
+    } else {
+      const lanes = v128.load(WITH_POINT + (usize(before) << 4));
+      v128.store(out, v128.or(v128.swizzle(text, lanes), v128.load(POINTS + (usize(before) << 4))));
+      out += usize(length) + 1;
+    }
+    if (place < 0) {
+      store<u16>(out, 0x2d65); // 'e-'
+      const exponent = u32(-place);
+      if (exponent >= 10) {
+        store<u8>(out, 0x30 + exponent / 10, 2);
+        out++;
+      }
+      store<u8>(out, 0x30 + (exponent % 10), 2);
+      out += 3;
+    }
+  }
+  store<u8>(out, 0x2c);
+  return out + 1;
+}
+
+/** The values of `gaussians` as octets. */
+export function gaussianOctets(count: i32): void {
+  memory.copy(TEXT, OFFSETS, usize(count) << 3);
+}
