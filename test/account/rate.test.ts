@@ -208,6 +208,20 @@ describe('the rate limit', () => {
     assert.equal(limiter.decision.retryAfterMs, 60_000); // the window is full of what the greater limit let through
   });
 
+  it('a greater limit goes on in a ring that the smaller one began, and counts to its end', () => {
+    const limiter = new Limiter(10, 64);
+    for (let i = 0; i < 15; i++) assert.ok(limiter.admit(1 + i).allowed);
+    const greater = rateLimitOf(2_000);
+    let admitted = 15;
+    for (let nowMs = 16; ; nowMs++, admitted++) {
+      admit(limiter.state, nowMs, greater, limiter.decision);
+      if (!limiter.decision.allowed) break;
+    }
+    assert.ok(admitted >= 3_000 && admitted < 3_200, `${admitted} at 33 a second beyond the burst`);
+    peek(limiter.state, 200_000, greater, limiter.decision);
+    assert.equal(limiter.decision.remaining, 3_000);
+  });
+
   it('a memory from the future of the wall clock bars no longer than a full bucket and window', () => {
     const limiter = new Limiter(10);
     const years = 1e11;

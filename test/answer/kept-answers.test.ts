@@ -118,10 +118,10 @@ describe('the bytes of kept answers', () => {
   });
 });
 
-describe('a first answer', () => {
-  const request = { accountNumber: 1, keyText: 'once', fingerprint: '01', bytesMax: 1_000 };
-  const answer = { fields: [['x-ä', 'b']], body: utf8Bytes('{"data":1}') } as const;
+const request = { accountNumber: 1, keyText: 'once', fingerprint: '01', bytesMax: 1_000 };
+const answer = { fields: [['x-ä', 'b']], body: utf8Bytes('{"data":1}') } as const;
 
+describe('a first answer', () => {
   it('is sealed, counts once it is kept, and is given again to the same request alone', async () => {
     const { ledger, keys, idempotency, keep } = await world();
     const begin = async (more: { fingerprint?: string } = {}) => {
@@ -199,6 +199,27 @@ describe('a first answer', () => {
 });
 
 describe('a key that several nodes may be asked for', () => {
+  it('is held for its first answer, and let go of behind one that is given again', async () => {
+    const { ledger, keep } = await world();
+    const taken = new Set<string>();
+    const claims: Claims = {
+      claimKey: async (keyDigest) => {
+        taken.add(keyDigest);
+        return 'held';
+      },
+      releaseKey: async (keyDigest) => void taken.delete(keyDigest),
+    };
+    const idempotency = new Idempotency(ledger, new Uint8Array(32), new OwnedRunningKeys(claims));
+    const begun = await idempotency.begin(request, NOON_MS);
+    assert.ok('first' in begun);
+    await keep(begun.first.complete(answer, EXPIRY_MS));
+    begun.first.finish(true);
+    assert.equal(taken.size, 1);
+    taken.clear(); // the commit of the answer lets go of it
+    assert.deepEqual(await idempotency.begin(request, NOON_MS), { replay: answer });
+    assert.equal(taken.size, 0);
+  });
+
   it('is let go of when it is not known whether the ledger gave it, so that another node can take it', async () => {
     const taken = new Map<string, string>();
     let losesReply = true;
