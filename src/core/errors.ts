@@ -16,7 +16,8 @@ const MESSAGES = {
     invalid_encoding: 'Give encoding as hex or base64.',
     invalid_precision: 'Give precision as a whole number from 1 to 15, or leave it out.',
     invalid_length: 'Give length as whole numbers within their bounds.',
-    invalid_items: 'Give items as 2 to 10,000 comma-separated, percent-encoded UTF-8 items.',
+    invalid_items:
+      'Give items as 2 to 10,000 texts, as a list in a JSON body, or with commas between them and percent-encoded in a query.',
     invalid_weights: 'Give weights as one whole number from 1 on for each item, with a sum of at most 2^53.',
     invalid_alphabet: 'Give alphabet as 2 to 1,000 Unicode characters, none of them twice.',
     invalid_mean: 'Give mean as a number from -1,000,000 to 1,000,000.',

@@ -70,6 +70,8 @@ interface ItemsParameter extends ParameterBase {
 interface TextParameter extends ParameterBase {
   readonly kind: 'text';
   readonly pattern: RegExp;
+  /** What the text is to be, for a refusal by the parameter's name; the text of the error's code without it. */
+  readonly form?: string;
   readonly default?: string;
 }
 
@@ -270,6 +272,9 @@ function percentDecoded(raw: string): string | undefined {
   }
 }
 
+const ITEMS_FORM =
+  'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
+
 /** What a missing or malformed value answers. */
 function refusal(definition: ParameterDefinition, prefix: string): ApiError {
   const parameter = prefix + definition.name;
@@ -300,11 +305,17 @@ function refusal(definition: ParameterDefinition, prefix: string): ApiError {
       const form = `${grouped(lengthMin)} to ${grouped(lengthMax)} whole numbers from ${grouped(min)} to ${grouped(max)}`;
       return refused({ min, max, length_min: lengthMin, length_max: lengthMax }, form);
     }
-    case 'number':
-      return refused({ min: definition.min, max: definition.max });
-    case 'items':
+    case 'number': {
+      const { min, max } = definition;
+      const [from, to] = [min, max].map((each) => each.toLocaleString('en-US', { maximumFractionDigits: 9 }));
+      return refused({ min, max }, `a number from ${from} to ${to}`);
+    }
+    case 'items': {
+      const { min, max } = definition;
+      return refused({}, `${grouped(min)} to ${grouped(max)} ${ITEMS_FORM}`);
+    }
     case 'text':
-      return refused({});
+      return refused({}, definition.form);
     default:
       return unreachable(definition);
   }

@@ -84,6 +84,15 @@ it('a list in a JSON body asks for what the same query asks, and is all that is 
   assert.deepEqual(posted.ignored, ['items', 'entropy_mode']);
 });
 
+it('a list is refused in words that fit a body and a query, by the name that it has there', () => {
+  const form = 'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
+  const messageOf = (name: string) => ({ message: `Give ${name} as 2 to 10,000 ${form}.` });
+  const none = { type: 'sample', count: 1, params: { items: ['a'] } };
+  assert.throws(() => parsePost('shuffle', { items: [1, 2] }), messageOf('items'));
+  assert.throws(() => parse('shuffle', 'items=a'), messageOf('items'));
+  assert.throws(() => parseBatch(none), messageOf('params.items'));
+});
+
 it('an alphabet has at most 1,000 characters', () => {
   const wide = Array.from({ length: 1_001 }, (_, i) => String.fromCodePoint(0x4e00 + i));
   const alphabetOf = (text: string) => codeOf(() => parse('strings', `alphabet=${encodeURIComponent(text)}`));

@@ -123,7 +123,8 @@ async function beaconOf(
   const chain = await committedDraws.chainOf(beacon.chain);
   if (chain === undefined)
     throw new ApiError('invalid_beacon', {
-      message: 'The service does not know this chain; QRN_BEACONS names those that it knows.',
+      message:
+        'The service does not know this chain. Unless its operator changed QRN_BEACONS, it knows quicknet and default.',
       details: { parameter: 'beacon.chain' },
     });
   return { chain, round: beacon.round };

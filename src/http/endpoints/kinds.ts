@@ -132,6 +132,19 @@ export const WEIGHTS = {
     'A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53.',
 } as const satisfies ParameterDefinition;
 
+export const ALPHABET_FORM = '2 to 1,000 Unicode characters, none of them twice';
+
+/** The characters of an alphabet, which the parameter `name` gave. Throws `invalid_alphabet`. */
+export function charactersOf(name: string, alphabet: string): readonly string[] {
+  const characters = [...alphabet];
+  if (!alphabet.isWellFormed() || new Set(characters).size < characters.length)
+    throw new ApiError('invalid_alphabet', {
+      message: `Give ${name} as ${ALPHABET_FORM}.`,
+      details: { parameter: name },
+    });
+  return characters;
+}
+
 const LIST_SHA256 = [
   'list_sha256',
   described(
@@ -310,6 +323,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
         name: 'alphabet',
         kind: 'text',
         pattern: /^[\s\S]{2,1000}$/u,
+        form: ALPHABET_FORM,
         default: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
         error: 'invalid_alphabet',
         description: 'The characters to choose from: 2 to 1,000 Unicode code points, none twice.',
@@ -318,11 +332,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     value: listOf(text),
     prices: [['strings', 'count × length × log2(characters of the alphabet)', 'count=1&length=16']],
     ask: ({ length, alphabet }, count) => {
-      const characters = [...alphabet];
-      if (!alphabet.isWellFormed() || new Set(characters).size < characters.length) {
-        throw new ApiError('invalid_alphabet', { details: { parameter: 'alphabet' } });
-      }
-      return { kind: 'strings', count, length, alphabet: characters };
+      return { kind: 'strings', count, length, alphabet: charactersOf('alphabet', alphabet) };
     },
   }),
   sequences: kind({

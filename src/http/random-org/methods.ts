@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { ListRequest } from '../../values/value-request.ts';
 import { batchRequest, requireReplyFits } from '../endpoints/batch.ts';
+import { ALPHABET_FORM, charactersOf } from '../endpoints/kinds.ts';
 import { requirePossible, requireRange } from '../endpoints/relations.ts';
 import { valuesRequest } from '../endpoints/values.ts';
 import { type ParameterDefinition, type ReadValues, readParameters, type ValuesOf } from '../params.ts';
@@ -152,14 +153,15 @@ const METHODS: Readonly<Record<string, Method>> = {
         kind: 'text',
         name: 'characters',
         pattern: /^[\s\S]{2,1000}$/u,
+        form: ALPHABET_FORM,
         error: 'invalid_alphabet',
       },
       REPLACEMENT,
     ],
     ({ n, length, characters, replacement }) => {
+      const alphabet = charactersOf('characters', characters);
       const strings = valuesRequest('strings', { length, alphabet: characters }, n);
       if (replacement) return [strings];
-      const alphabet = [...characters];
       const domain = alphabet.length ** length;
       requirePossible({ min: 1, max: domain, unique: true }, n);
       return domain <= LIMITS.integerSpanMax
