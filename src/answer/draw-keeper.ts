@@ -288,7 +288,7 @@ export class DrawKeeper {
     const ended: DrawRecord = {
       ...draw,
       state: 'ended',
-      body: textOf({ ...body, answer: answer ?? null, outcome }),
+      body: textOf({ ...body, answer: answer === undefined ? null : forAnybody(answer), outcome }),
     };
     const leaf = { drawId: draw.id, kind: 'end', text: drawEndText(outcome) } as const;
     await draws.putDraw(ended, leaf);
@@ -366,6 +366,13 @@ interface KeptAnswer {
     readonly certificate_salt: string;
     readonly timestamp: string;
   };
+  readonly quantum_credits?: object;
+}
+
+/** Whoever has its id may read a draw: what the account has left this month is told to its caller alone. */
+function forAnybody(answer: KeptAnswer): KeptAnswer {
+  const { quantum_credits: _, ...told } = answer;
+  return told;
 }
 
 function knownAs(stored: DrawRecord | undefined, fingerprint: string): DrawKnown | undefined {

@@ -122,7 +122,9 @@ class World {
       certificate_salt: SALT,
       timestamp: new Date(this.clock.wall).toISOString(),
     };
-    const body = utf8Bytes(JSON.stringify({ data: { bytes: SECRET }, metadata }));
+    const body = utf8Bytes(
+      JSON.stringify({ data: { bytes: SECRET }, metadata, quantum_credits: { remaining: 9 } }),
+    );
     const { id } = statement;
     this.kept.set(`draw/${id} draw ${hashOf(statement)}`, { fields: [], body });
   }
@@ -196,7 +198,10 @@ describe('the keeper of draws', () => {
     assert.deepEqual(outcome?.values, expected(statement, randomness));
     assert.notDeepEqual(outcome?.values, expected(statement, drand.round(ROUND + 2).randomness));
     assert.equal(outcome?.beacon?.signature, drand.round(ROUND).signature);
-    assert.ok(answer);
+    assert.ok(
+      answer && !('quantum_credits' in answer),
+      'what the account has left is told to the caller alone',
+    );
     assert.deepEqual([outcome?.nonce, w.log.errors()], [null, []]);
     assert.deepEqual(await w.leaves(), ['draw_commit', 'draw_end']);
     assert.deepEqual(w.keeper.counts(), { open: 0, overdue: 0, revealed: 1, cancelled: 0, failed: 0 });

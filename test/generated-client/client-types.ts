@@ -41,7 +41,7 @@ interface Operation {
 
 /** Answers that the client composes itself, and what it does not ask for, are left out. */
 const USED =
-  /(Data|^Quote|^Metadata|^Meta|^Credits|^CertificateDocument|^Usage|^Tiers|^Health|^HealthReport|^Error|^IntegersAnswer|^BytesAnswer|^Draw)$/;
+  /(Data|^Quote|^Metadata|^Meta|^Credits|^CertificateDocument|^Usage|^Tiers|^Health|^HealthReport|^Error|^IntegersAnswer|^DrawAnswer|^Draw)$/;
 /** What every call takes, which the client has names of its own for, and what is for those who read answers without a client. */
 const NOT_OWN = ['entropy_mode', 'purpose', 'user_data', 'user_data_sha256', 'public', 'dry_run', 'format'];
 

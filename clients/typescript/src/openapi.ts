@@ -410,15 +410,13 @@ export type components = {
                 readonly salts: string;
             };
         };
-        readonly BytesAnswer: {
+        readonly DrawAnswer: {
             /** @description What was asked for. */
             readonly data: components["schemas"]["BytesData"];
             /** @description Where the values came from, and the request. */
             readonly metadata: components["schemas"]["Metadata"];
             /** @description The request, as the entropy-mode variant of the specification names it. */
             readonly meta: components["schemas"]["Meta"];
-            /** @description The credits of pure mode. */
-            readonly quantum_credits: components["schemas"]["Credits"];
             /** @description What the request said of the answer. */
             readonly label?: {
                 /** @description Whether the certificate shows purpose and user_data. */
@@ -1369,8 +1367,8 @@ export type components = {
                 /** @description c2sp.org/tlog-proof; null until the leaf is logged. */
                 readonly proof: string | null;
             };
-            /** @description The answer whose bytes were committed; null before the end. */
-            readonly answer: components["schemas"]["BytesAnswer"] | null;
+            /** @description The answer whose bytes were committed, without what its account has left; null before the end. */
+            readonly answer: components["schemas"]["DrawAnswer"] | null;
             /** @description What the beacon’s chain says of itself; its hash names it. */
             readonly chain: Record<string, unknown> | null;
             /** @description How the draw ended, with its values; null before the end. */
@@ -1639,7 +1637,7 @@ export type SequencesData = components['schemas']['SequencesData'];
 export type PermutationsData = components['schemas']['PermutationsData'];
 export type GaussiansData = components['schemas']['GaussiansData'];
 export type IntegersAnswer = components['schemas']['IntegersAnswer'];
-export type BytesAnswer = components['schemas']['BytesAnswer'];
+export type DrawAnswer = components['schemas']['DrawAnswer'];
 export type Quote = components['schemas']['Quote'];
 export type Metadata = components['schemas']['Metadata'];
 export type Meta = components['schemas']['Meta'];

@@ -127,7 +127,10 @@ export const DRAW = object(
     certificate_id: text,
     certificate: or('CertificateDocument', 'Of the committed bytes; null until it can be read.'),
     commit: leafOf('The leaf of the log that fixes the draw.'),
-    answer: or('BytesAnswer', 'The answer whose bytes were committed; null before the end.'),
+    answer: or(
+      'DrawAnswer',
+      'The answer whose bytes were committed, without what its account has left; null before the end.',
+    ),
     chain: orNull(open),
     outcome: orNull(OUTCOME),
     end: orNull(leafOf('The leaf of the log that ends the draw; null before the end.')),

@@ -152,14 +152,9 @@ const opening = object(
 );
 
 /** The answer of a data endpoint. */
-function answerOf(endpoint: DataEndpoint): Schema {
+function answerOf(endpoint: DataEndpoint, own: Readonly<Record<string, Schema>>): Schema {
   return object(
-    {
-      data: ref(`${nameOf(endpoint)}Data`),
-      metadata: ref('Metadata'),
-      meta: ref('Meta'),
-      quantum_credits: ref('Credits'),
-    },
+    { data: ref(`${nameOf(endpoint)}Data`), metadata: ref('Metadata'), meta: ref('Meta'), ...own },
     { label: answerLabel, opening },
   );
 }
@@ -348,7 +343,13 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
       object({ ...dataOf(endpoint), metadata: drawnFrom }),
     ]),
   ),
-  ...Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [`${nameOf(endpoint)}Answer`, answerOf(endpoint)])),
+  ...Object.fromEntries(
+    DATA_ENDPOINTS.map((endpoint) => [
+      `${nameOf(endpoint)}Answer`,
+      answerOf(endpoint, { quantum_credits: ref('Credits') }),
+    ]),
+  ),
+  DrawAnswer: answerOf('bytes', {}),
   Quote: quote,
   Metadata: schemaOf('metadata'),
   Meta: schemaOf('meta'),
