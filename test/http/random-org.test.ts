@@ -117,8 +117,8 @@ describe('parameters of random.org', () => {
     assert.deepEqual(dataOf('Strings', { ...STRINGS, length: 53, ...some }, [])[0], 'integers');
     const long = { ...STRINGS, length: 54, ...some };
     assert.deepEqual(dataOf('Strings', long, ['a', 'b']), ['strings', ['a', 'b']]);
-    const alike = refusalOf(() => dataOf('Strings', long, ['a', 'a']));
-    assert.deepEqual([alike?.code, alike?.data], [LATER, [0]]);
+    const refused = refusalOf(() => dataOf('Strings', long, ['a', 'a']));
+    assert.deepEqual([refused?.code, refused?.data], [LATER, [0]]);
     const { asked: blob } = drawOf('Blobs', { n: 2, size: 16, format: 'hex' });
     assert.deepEqual([blob.endpoint, JSON.stringify(blob.values).includes('"length":2')], ['batch', true]);
     const { asked: gaussian } = drawOf('Gaussians', { ...GAUSSIANS, standardDeviation: -3 });
