@@ -81,10 +81,12 @@ export class ReplyMemory {
   /** Memory for an answer that a worker makes: an array buffer of its own, so that it can move. */
   large(size: number): MovableBuffer {
     const capacity = capacityFor(size);
-    const at = this.#spare.findLastIndex(({ length }) => length === capacity);
-    const [memory] = at === -1 ? [new Uint8Array(capacity)] : this.#spare.splice(at, 1);
-    if (at !== -1) this.#spareBytes -= capacity;
-    return new Taken(memory, 0, capacity, this.#keep);
+    const spare = this.#spare.findLast(({ length }) => length === capacity);
+    if (spare !== undefined) {
+      this.#spare.splice(this.#spare.indexOf(spare), 1);
+      this.#spareBytes -= capacity;
+    }
+    return new Taken(spare ?? new Uint8Array(capacity), 0, capacity, this.#keep);
   }
 
   readonly #leave = ({ chunk, size }: Taken): void => {

@@ -97,6 +97,22 @@ describe('an answer', () => {
     assert.deepEqual([used, next.body.quantum_credits?.remaining], [4, remaining - 4]);
   });
 
+  it('is given again where nothing is left of the month, and where there is memory for it', async () => {
+    const poor = await front.account({ requestsPerMonth: 2 });
+    const ask = async (name: string) => {
+      const { status, body } = await front.get(poor, '/uuid?count=500', { 'idempotency-key': name });
+      return body.error?.code ?? status;
+    };
+    const asked = [await ask('a'), await ask('a'), await ask('b'), await ask('c'), await ask('a')];
+    assert.deepEqual(asked, [200, 200, 200, 'quota_exceeded', 200]);
+    const others = front.stack.memory.add(99, LIMITS.largeReplyBytesMax);
+    assert.equal(await ask('a'), 'overloaded');
+    others.resize(0);
+    assert.equal(await ask('a'), 200);
+    const { requests } = (await front.get(poor, '/usage')).body.data as { requests?: { used: number } };
+    assert.equal(requests?.used, 2);
+  });
+
   it('that is large and kept is stored beside all others: no small one waits for it', async (t) => {
     const { sink, workers } = front;
     const commit = sink.commit.bind(sink);
