@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { contentOfGet } from '../../src/http/endpoint.ts';
+import { STREAM } from '../../src/http/endpoints/stream.ts';
 import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { AS_BATCHES, BODIES, CERTIFICATE_QUERIES, QUERIES } from '../support/request-table.ts';
@@ -32,6 +34,55 @@ describe('the table of requests', () => {
     ];
     for (const { request, code, parsing } of calls)
       if (code !== 'payload_too_large') assert.equal(codeOf(parsing), code, request.slice(0, 200)); // the front refuses those
+  });
+});
+
+const parseStream = (query: string) => STREAM.parse(contentOfGet(query));
+
+describe('the blocks of a stream', () => {
+  const MAX = LIMITS.batchCountMax;
+  const cases: [query: string, sizes: number[]][] = [
+    ['type=uuid&total=10&block=4', [4, 4, 2]],
+    ['type=uuid&total=8&block=4', [4, 4]],
+    ['type=uuid&total=3&block=4', [3]],
+    [`type=uuid&total=${2 * MAX + 1}`, [MAX, MAX, 1]],
+    [`type=uuid&total=${MAX}&block=${MAX}`, [MAX]],
+    ['type=bytes&length=1024&total=20000', [16_384, 3_616]],
+    [`type=bytes&length=1&total=${MAX + 1}`, [MAX, 1]],
+  ];
+  for (const [query, sizes] of cases)
+    it(`are so many that the last has the rest: ${query}`, () => {
+      const { request, stream } = parseStream(query);
+      const countOf = ({ values }: { values: object }) => (values as { count: number }).count;
+      assert.deepEqual([stream!.blocks, stream!.first], [sizes.length, 0]);
+      assert.deepEqual(
+        sizes.map((_, i) => countOf(stream!.requestOf(i))),
+        sizes,
+      );
+      assert.equal(countOf(request), Number(/total=(\d+)/.exec(query)![1]));
+    });
+
+  it('begin with one of them', () => {
+    const parsing = (first: number) => parseStream(`type=uuid&total=10&block=4&first=${first}`);
+    assert.equal(parsing(2).stream!.first, 2);
+    for (const first of [3, 4])
+      assert.throws(
+        () => parsing(first),
+        ({ code, facts }: ApiError) => {
+          assert.deepEqual([code, facts.details], ['invalid_count', { parameter: 'first', min: 0, max: 2 }]);
+          return true;
+        },
+      );
+  });
+
+  it('ignore what another type takes, and refuse more values in all than there may be', () => {
+    assert.deepEqual(parseStream('type=uuid&total=1&length=5&min=2&x=1').ignored, ['x', 'length', 'min']);
+    for (const total of [0, LIMITS.streamTotalMax + 1])
+      assert.equal(
+        codeOf(() => parseStream(`type=uuid&total=${total}`)),
+        'invalid_count',
+      );
+    assert.equal(parseStream(`type=uuid&total=${LIMITS.streamTotalMax}`).stream?.first, 0);
   });
 });
 

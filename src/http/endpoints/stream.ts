@@ -106,8 +106,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   }
   const whole = requestOf(size);
   requireReplyFits(whole.values);
-  const rest = total - (blocks - 1) * size;
-  const last = rest === size ? whole : requestOf(rest);
+  const last = requestOf(total - (blocks - 1) * size);
   return {
     request: requestOf(total),
     ignored: [...ignored, ...unused],
