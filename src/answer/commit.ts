@@ -38,8 +38,9 @@ export interface CommitterOptions {
 
 /** The sink is given so many segments at a time: a write that takes long then delays only its own answers and those of the next. */
 const COMMITS_MAX = 2;
-/** Certificate ids are made this many at a time, with one cipher call. */
-const ID_BATCH = 64;
+/** Certificate ids are made so many at a time, with one cipher call: about as many as the segment before had answers. */
+const ID_BATCH_MIN = 16;
+const ID_BATCH_MAX = 256;
 const ID_BYTES = 16;
 
 /**
@@ -53,11 +54,14 @@ export class Committer {
   /** Of the open segment; undefined before its first answer. */
   #sequence: number | undefined;
   /** The ids of one batch of the open segment, and a view of each. */
-  readonly #idBytes = new Uint8Array(ID_BATCH * ID_BYTES);
-  readonly #idViews = Array.from({ length: ID_BATCH }, (_, i) =>
+  readonly #idBytes = new Uint8Array(ID_BATCH_MAX * ID_BYTES);
+  readonly #idViews = Array.from({ length: ID_BATCH_MAX }, (_, i) =>
     this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
   );
-  #idBatch: number | undefined;
+  #idBatch = ID_BATCH_MIN;
+  /** Indexes of the open segment whose ids the batch holds. */
+  #idsFrom = 0;
+  #idsTo = 0;
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
   #answers: StoredAnswer[] = [];
@@ -97,14 +101,14 @@ export class Committer {
    */
   nextCertificateId(): Uint8Array {
     const index = this.#writer.count;
-    const batch = (index / ID_BATCH) | 0;
-    if (batch !== this.#idBatch) {
+    if (index >= this.#idsTo) {
       const { sink, ids } = this.#options;
       this.#sequence ??= sink.nextSequence();
-      this.#idBytes.set(ids.blocks(this.#sequence, batch * ID_BATCH, ID_BATCH));
-      this.#idBatch = batch;
+      this.#idBytes.set(ids.blocks(this.#sequence, index, this.#idBatch));
+      this.#idsFrom = index;
+      this.#idsTo = index + this.#idBatch;
     }
-    return this.#idViews[index % ID_BATCH];
+    return this.#idViews[index - this.#idsFrom];
   }
 
   /** The index of a source among those of the open segment, for the entry of the next `add`. */
@@ -185,7 +189,8 @@ export class Committer {
       ...this.#writer.finish(),
     };
     this.#sequence = undefined;
-    this.#idBatch = undefined;
+    this.#idBatch = Math.min(Math.max(segment.count, ID_BATCH_MIN), ID_BATCH_MAX);
+    this.#idsTo = 0;
     this.#sources = [];
     this.#sourceIndex = new Map();
     return segment;

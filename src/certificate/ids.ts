@@ -35,6 +35,8 @@ export class CertificateIds {
   readonly #incarnations: readonly { readonly number: number; readonly firstSegment: number }[];
   readonly #cipher: Cipher;
   readonly #decipher: Decipher;
+  /** Memory for places that are encrypted. */
+  #places = new Uint8Array(BLOCK_BYTES);
   /** Names the key without giving it away: two ids of the same place agree exactly when these do. */
   readonly fingerprint: string;
 
@@ -71,7 +73,8 @@ export class CertificateIds {
   blocks(segment: number, from: number, count: number): Uint8Array<ArrayBuffer> {
     assert(isCount(segment, SEGMENT_MAX), 'a segment is numbered in 48 bits');
     assert(isCount(from, INDEX_MAX) && isCount(count, INDEX_MAX + 1 - from), 'an index has 32 bits');
-    const places = new Uint8Array(count * BLOCK_BYTES);
+    if (this.#places.length < count * BLOCK_BYTES) this.#places = new Uint8Array(count * BLOCK_BYTES);
+    const places = this.#places.subarray(0, count * BLOCK_BYTES);
     const view = new DataView(places.buffer);
     const node = this.#nodeOf(segment);
     const segmentHigh = Math.floor(segment / 2 ** 32);

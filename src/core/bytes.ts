@@ -28,8 +28,10 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return out;
 }
 
-/** Up to here a loop is faster than a call into the engine, or than making the view that `set` needs (bench `values`). */
-const LOOP_MAX = 48;
+/** Up to here a loop is faster than a call into the engine, which takes 19 ns for whole arrays, 24 for zeros and 48 with a view. */
+const PUT_LOOP_MAX = 12;
+const ERASE_LOOP_MAX = 20;
+const COPY_LOOP_MAX = 28;
 
 /** Copies `size` bytes between arrays that do not share them. */
 export function copyBytes(
@@ -39,7 +41,7 @@ export function copyBytes(
   toAt: number,
   size: number,
 ): void {
-  if (size <= LOOP_MAX) {
+  if (size <= COPY_LOOP_MAX) {
     for (let i = 0; i < size; i++) to[toAt + i] = from[fromAt + i];
   } else {
     to.set(from.subarray(fromAt, fromAt + size), toAt);
@@ -61,14 +63,14 @@ export function bitsFrom(bits: Uint8Array, firstBit: number, bitLength: number):
 /** Writes all of `from` at `at`; returns where it ends. */
 export function putBytes(from: Uint8Array, to: Uint8Array, at: number): number {
   const size = from.length;
-  if (size > LOOP_MAX) to.set(from, at);
+  if (size > PUT_LOOP_MAX) to.set(from, at);
   else for (let i = 0; i < size; i++) to[at + i] = from[i];
   return at + size;
 }
 
 /** Erases the bytes from `from` to `to`. */
 export function eraseBytes(bytes: Uint8Array, from: number, to: number): void {
-  if (to - from <= LOOP_MAX) {
+  if (to - from <= ERASE_LOOP_MAX) {
     for (let i = from; i < to; i++) bytes[i] = 0;
   } else bytes.fill(0, from, to);
 }

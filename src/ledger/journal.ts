@@ -166,8 +166,9 @@ export class JournalBoard {
     Atomics.store(this.#flags, 2 * FULL, isFull ? 1 : 0);
   }
 
+  /** Each request asks. Nothing else goes by it, so that a plain read, which is several times faster, may be a moment late. */
   get isDiskFull(): boolean {
-    return Atomics.load(this.#flags, 2 * FULL) !== 0;
+    return this.#flags[2 * FULL] !== 0;
   }
 
   /** Tells the ledger's thread that there is something to store: in its own time, or at once. */
