@@ -37,6 +37,21 @@ describe('the table of requests', () => {
   });
 });
 
+it('what is accepted of the table asks for the values that its answers tell of', () => {
+  const accepted = QUERIES.filter(({ code, data }) => code === undefined && data !== undefined);
+  let compared = 0;
+  for (const { endpoint, request, data } of accepted) {
+    const { values, members } = parse(endpoint, request).request;
+    const asked: Record<string, unknown> = { ...values, ...members };
+    for (const [name, told] of Object.entries(data!)) {
+      if (!(name in asked)) continue; // the values themselves, and the mode that the tier decides
+      assert.deepEqual(asked[name], told, `${endpoint}?${request}: ${name}`);
+      compared++;
+    }
+  }
+  assert.ok(compared > 100, String(compared));
+});
+
 const parseStream = (query: string) => STREAM.parse(contentOfGet(query));
 
 describe('the blocks of a stream', () => {
