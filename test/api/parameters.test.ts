@@ -117,6 +117,7 @@ describe('unknown parameters', () => {
 
   it('are joined by the format of bytes, where encoding is given too', () => {
     assert.deepEqual(parse('bytes', 'format=hex&encoding=base64').ignored, ['format']);
+    assert.deepEqual(parse('bytes', 'format=hex').ignored, []);
   });
 
   it('are named in a bounded list', () => {
