@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { bearer, refusalOf, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -85,6 +86,10 @@ describe('monthly quota', () => {
     const now = new Date();
     const monthEndS = (Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()) / 1000;
     assert.ok(Math.abs(Number(refused.headers.get('retry-after')) - monthEndS) < 10);
+    const asked = { method: 'HEAD', headers: bearer(key) };
+    const statusOf = async (query: string) =>
+      (await fetchWhole(`${server.baseUrl}/integers${query}`, asked)).status;
+    assert.deepEqual([await statusOf(''), await statusOf('?dry_run=true')], [429, 200], 'HEAD as GET');
     const { requests } = await usageOf(server, key);
     assert.deepEqual(requests, { used: 3, limit: 3, remaining: 0 });
   });
