@@ -259,6 +259,18 @@ describe('a node of several that write one ledger', () => {
       return (await checkIdentity(world.store, folder, anchor, true)).kind;
     };
     assert.deepEqual([await kindOf(checkpoint), await kindOf(log.checkpoint)], ['original', 'behind']);
+    // nothing is stored: a first start that was cut off has signed no leaf, as the first incarnation and in this folder
+    const ofNothing = async (signed: string, incarnation: number, place: string) => {
+      const anchor = { version: 1, incarnation, folder: folderIdentity(folder), checkpoint: signed } as const;
+      return (await checkIdentity(new LogWorld().store, place, anchor)).kind;
+    };
+    const kinds = [
+      await ofNothing(checkpoint, 0, folder),
+      await ofNothing(log.checkpoint, 0, folder),
+      await ofNothing(checkpoint, 1, folder),
+      await ofNothing(checkpoint, 0, scratchFolder()),
+    ];
+    assert.deepEqual(kinds, ['new', 'behind', 'behind', 'behind']);
     assert.equal(
       (await checkIdentity(world.store, folder, undefined, true)).kind,
       'original',
