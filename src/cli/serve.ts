@@ -65,9 +65,10 @@ export const serve = action({
 /** With less room than this LMDB cannot begin a ledger: a full disk ends the process, or is an I/O error that names no file. */
 const ROOM_MIN_BYTES = 1024 * 1024;
 
-function requireRoom({ dataDir }: Config): void {
-  if (existsSync(join(dataDir, 'ledger', 'data.mdb'))) return; // it can be read, and says itself that it takes no more
-  requireFolder(dataDir, 'QRN_DATA_DIR');
+function requireRoom({ dataDir, ledger }: Config): void {
+  const path = join(dataDir, 'ledger');
+  if (existsSync(join(path, 'data.mdb'))) return; // it can be read, and says itself that it takes no more
+  requireFolder(ledger === '' ? path : dataDir, 'QRN_DATA_DIR');
   if (freeBytesOf(dataDir) >= ROOM_MIN_BYTES) return;
   throw new CommandError(
     `there is no room on the disk of the data folder ${dataDir}: free some, or set QRN_DATA_DIR to a folder on another disk`,

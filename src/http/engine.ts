@@ -110,6 +110,7 @@ export function readTlsFiles({ certFile, keyFile }: EngineOptions['tls'] & objec
     createSecureContext(files);
     return files;
   } catch (error) {
-    throw new Error(`${certFile} and ${keyFile} are not a certificate and its key`, { cause: error });
+    const files = `QRN_TLS_CERT_FILE ${certFile} and QRN_TLS_KEY_FILE ${keyFile}`;
+    throw new Error(`${files} are not a certificate and its key`, { cause: error });
   }
 }

@@ -227,7 +227,10 @@ function ask(
     else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') settle('lost');
     else
       reject(
-        new LedgerError('unusable', `cannot ask the owner of ${path}: ${error.message}`, { cause: error }),
+        new LedgerError(
+          'unusable',
+          `cannot ask at ${path} whether a server is using the folder (${error.message}): run this as the user of the service, who may read and write it`,
+        ),
       );
   });
   socket.on('close', () => {

@@ -79,6 +79,9 @@ describe('TLS', { skip }, () => {
     const dataDir = mkdtempSync(join(folder, 'data-'));
     const { code, stderr } = await runQrn(dataDir, ['serve'], environment);
     assert.equal(code, 1);
-    assert.match(stderr, /qrn serve: .*cert\.pem are not a certificate and its key/);
+    assert.match(
+      stderr,
+      /qrn serve: QRN_TLS_CERT_FILE .* and QRN_TLS_KEY_FILE .*cert\.pem are not a certificate and its key/,
+    );
   });
 });

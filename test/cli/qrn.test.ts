@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -72,10 +72,19 @@ describe('the program', () => {
 
   it('says where no folder can be made, and what to set', { skip: noProc }, async () => {
     const cannot = 'cannot make the folder /proc/x: ENOENT: no such file or directory';
+    const inTheWay = scratchFolder();
+    const file = join(inTheWay, 'ledger');
+    writeFileSync(file, '');
+    const exists = `cannot make the folder ${file}: EEXIST: file already exists`;
     const witness = 'witness --name w.example/1 --logs /dev/null --state /proc/x/y';
     assert.deepEqual(
-      [await qrnHere('serve', { QRN_DATA_DIR: '/proc/x/y' }), await qrnHere(witness)],
       [
+        await qrnHere('serve', { QRN_DATA_DIR: inTheWay }),
+        await qrnHere('serve', { QRN_DATA_DIR: '/proc/x/y' }),
+        await qrnHere(witness),
+      ],
+      [
+        { status: 1, out: '', talk: `qrn serve: ${exists}; set QRN_DATA_DIR to a folder that can be made\n` },
         { status: 1, out: '', talk: `qrn serve: ${cannot}; set QRN_DATA_DIR to a folder that can be made\n` },
         { status: 1, out: '', talk: `qrn witness: ${cannot}; set --state to a folder that can be made\n` },
       ],

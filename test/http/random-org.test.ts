@@ -128,7 +128,9 @@ describe('parameters of random.org', () => {
       (mixed.values as unknown as { ranges: { unique: boolean }[] }).ranges.map(({ unique }) => unique),
       [false, true],
     );
-    const alike = [true, false].map((replacement) => drawOf('IntegerSequences', { ...SEQUENCES, replacement }));
+    const alike = [true, false].map((replacement) =>
+      drawOf('IntegerSequences', { ...SEQUENCES, replacement }),
+    );
     assert.deepEqual(
       alike.map(({ asked }) => (asked.members as { unique: boolean }).unique),
       [false, true],

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { FolderWriter } from '../../src/cli/folder-writer.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
-import { callOwner, serverLives, takeFolder } from '../../src/ledger/server-socket.ts';
+import { callOwner, serverLives, socketPathOf, takeFolder } from '../../src/ledger/server-socket.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, block, key, lot, lotId, NO_LIMITS, NOON_MS, spend } from '../support/ledger-records.ts';
 import { addReleased } from '../support/released-lots.ts';
@@ -33,6 +33,16 @@ test('a path too long for a socket address is taken all the same', async (t) => 
   await assert.rejects(takeFolder(folder), { reason: 'unusable' });
   assert.ok(!existsSync(join(folder, 'server.sock')));
   await owner.release();
+});
+
+test('says what to do where nobody can be asked', async (t) => {
+  const file = join(temporaryFolder(t), 'file');
+  writeFileSync(file, '');
+  const path = socketPathOf(file);
+  await assert.rejects(callOwner(file, 'accounts', []), {
+    reason: 'unusable',
+    message: `cannot ask at ${path} whether a server is using the folder (connect ENOTDIR ${path}): run this as the user of the service, who may read and write it`,
+  });
 });
 
 test('a file that no socket listens on blocks nobody', async (t) => {
