@@ -10,7 +10,7 @@
 // Stryker works on this code, but its TAP runner starts a process for each test file and mutant, which for one room of 2,000
 // lines takes a night. Here the tests of a group share a process that ends with the first failure.
 import { randomInt } from 'node:crypto';
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { readOptions, say } from '../adversary/program.ts';
@@ -47,6 +47,7 @@ async function tested(
   limit = Number.POSITIVE_INFINITY,
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-mutant-'));
+  chmodSync(folder, 0o755); // PostgreSQL, which does not run as root, has its data in it
   const seeded = ['--import', './test/support/property-seed.ts'];
   const command = [
     ...[process.execPath, ...STRIPPED, ...seeded, '--import', PLANT, '--test', '--no-warnings'],
