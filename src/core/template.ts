@@ -24,7 +24,8 @@ const LAYOUTS_MAX = 64;
 
 /** A text laid out for one combination of widths. */
 interface Layout {
-  readonly key: number;
+  /** The widths of its numbers. */
+  readonly digits: readonly number[];
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each slot starts. */
   readonly at: readonly number[];
@@ -47,7 +48,8 @@ export class Template<A, B> {
   readonly #slots: readonly Slot<A, B>[];
   /** Each number once, however often it is printed. */
   readonly #numbers: readonly ((a: A, b: B) => number)[];
-  readonly #numberSlots: readonly { readonly number: number; readonly place: number }[];
+  /** The places of each. */
+  readonly #placesOf: readonly (readonly number[])[];
   /** `first` is the place of the first slot with the same writer: its text is copied. */
   readonly #wideSlots: readonly (Pick<WideSlot<A, B>, 'write' | 'width'> & {
     readonly place: number;
@@ -74,8 +76,8 @@ export class Template<A, B> {
     this.#numbers = [...new Set(slots.flatMap((slot) => ('number' in slot ? [slot.number] : [])))];
     assert(this.#numbers.length <= 5, 'the widths of five numbers make a key');
     this.#values = this.#numbers.map(() => 0);
-    this.#numberSlots = slots.flatMap((slot, place) =>
-      'number' in slot ? [{ number: this.#numbers.indexOf(slot.number), place }] : [],
+    this.#placesOf = this.#numbers.map((number) =>
+      slots.flatMap((slot, place) => ('number' in slot && slot.number === number ? [place] : [])),
     );
     const wide = slots.flatMap((slot, place) => ('number' in slot ? [] : [{ slot, place }]));
     const seldom = wide.filter(({ slot }) => slot.madeOf !== undefined);
@@ -87,10 +89,7 @@ export class Template<A, B> {
         const first = wide.find(({ slot }) => slot.write === write)!.place;
         return { write, width, place, first };
       });
-    this.#last = this.#layOut(
-      Number.NaN,
-      this.#numbers.map(() => DIGITS_MAX),
-    );
+    this.#last = this.#layOut(this.#numbers.map(() => DIGITS_MAX));
     this.lengthMax = this.#last.bytes.length;
   }
 
@@ -119,17 +118,24 @@ export class Template<A, B> {
     }
   }
 
-  /** A layout that holds the numbers of this text: mostly those of the one before. */
+  /** A layout that holds the numbers of this text: mostly that of the one before, in which a few are written anew. */
   #layoutOf(a: A, b: B): Layout {
     const values = this.#values;
     const numbers = this.#numbers;
     let layout = this.#last;
-    let isSame = true;
+    let isAsWide = true;
     for (let i = 0; i < numbers.length; i++) {
-      values[i] = numbers[i](a, b);
-      if (values[i] !== layout.values[i]) isSame = false;
+      const value = numbers[i](a, b);
+      values[i] = value;
+      if (value !== layout.values[i] && decimalDigits(value) !== layout.digits[i]) isAsWide = false;
     }
-    if (!isSame) this.#last = layout = this.#layoutFor(values);
+    if (!isAsWide) this.#last = layout = this.#keptLayout();
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (value === layout.values[i]) continue;
+      for (const place of this.#placesOf[i]) writeNumber(value, layout.bytes, layout.at[place]);
+      layout.values[i] = value;
+    }
     const seldom = this.#seldom;
     if (seldom === undefined) return layout;
     const madeOf = seldom.slot.madeOf!(a, b);
@@ -139,29 +145,18 @@ export class Template<A, B> {
     return layout;
   }
 
-  #layoutFor(values: readonly number[]): Layout {
-    let key = 0;
-    for (const value of values) key = key * (DIGITS_MAX + 1) + decimalDigits(value);
-    const layout = this.#last.key === key ? this.#last : this.#keptLayout(key);
-    for (const { number, place } of this.#numberSlots)
-      if (layout.values[number] !== values[number])
-        writeNumber(values[number], layout.bytes, layout.at[place]);
-    values.forEach((value, i) => {
-      layout.values[i] = value;
-    });
-    return layout;
-  }
-
-  #keptLayout(key: number): Layout {
+  #keptLayout(): Layout {
+    const digits = this.#values.map(decimalDigits);
+    const key = digits.reduce((sum, each) => sum * (DIGITS_MAX + 1) + each, 0);
     let layout = this.#layouts.get(key);
     if (layout !== undefined) return layout;
     if (this.#layouts.size >= LAYOUTS_MAX) this.#layouts.clear();
-    layout = this.#layOut(key, this.#values.map(decimalDigits));
+    layout = this.#layOut(digits);
     this.#layouts.set(key, layout);
     return layout;
   }
 
-  #layOut(key: number, digits: readonly number[]): Layout {
+  #layOut(digits: readonly number[]): Layout {
     const widths = this.#slots.map((slot) =>
       'number' in slot ? digits[this.#numbers.indexOf(slot.number)] : slot.width,
     );
@@ -176,6 +171,6 @@ export class Template<A, B> {
       at.push(end);
       end += widths[i];
     });
-    return { key, bytes, at, values: digits.map(() => Number.NaN), madeOf: undefined };
+    return { digits, bytes, at, values: digits.map(() => Number.NaN), madeOf: undefined };
   }
 }
