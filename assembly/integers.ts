@@ -74,6 +74,34 @@ function putUpToSixDigits(at: usize, v: u32): usize {
   return end + 4;
 }
 
+/** Any whole number within ±(2^53 - 1). */
+@inline
+export function putInteger(at: usize, value: i64): usize {
+  const sign = value >> 63;
+  store<u8>(at, MINUS);
+  const out = at - usize(sign);
+  const magnitude = u64((value ^ sign) - sign);
+  return magnitude < 1000000 ? putUpToSixDigits(out, u32(magnitude)) : putLong(out, magnitude);
+}
+
+function putLong(at: usize, magnitude: u64): usize {
+  const high = magnitude / 100000000;
+  const digits = sixteenDigits(
+    high,
+    magnitude - high * 100000000,
+    constant(0),
+    constant(1),
+    constant(2),
+    constant(3),
+    constant(4),
+    constant(5),
+  );
+  const leading = ctz<u32>(nonZero(digits));
+  v128.store(at, v128.swizzle(textOf(digits, constant(6)), v128.load(leading, LANES)));
+  store<u8>(at + 16 - leading, COMMA);
+  return at + 17 - leading;
+}
+
 /** min + offset, within int32; the offsets are u32. */
 export function int32(count: i32, min: i32): i32 {
   let out = TEXT;

@@ -3,7 +3,17 @@
  * src/values/kernels.wasm of them; src/values/kernels.ts says how they are called. They are short because everything
  * rare is left to the caller, and check nothing: the caller keeps to the sizes of the windows.
  */
-import { BLOCK_BYTES, BLOCK_VALUES, ENTROPY, OFFSETS, SECOND, STREAM_BYTES, TEXT } from './windows';
+import {
+  BLOCK_BYTES,
+  BLOCK_VALUES,
+  ENTROPY,
+  ENTROPY_BYTES,
+  OFFSETS,
+  SECOND,
+  STREAM_BYTES,
+  TEXT,
+  TEXT_BYTES,
+} from './windows';
 
 export { erase, eraseStream } from './windows';
 export { batched, divided, fromDoubles, multiplied, toDoubles } from './offsets';
@@ -26,6 +36,7 @@ export {
   prepareGaussians,
   takeBits,
 } from './gaussians';
+export { beginRows, ranges, rows } from './rows';
 export { base64, bits, hex, packedBase64, packedHex, packedUuid, uuid } from './bytes';
 export {
   packedIntegers32,
@@ -51,3 +62,5 @@ export const secondAt: usize = SECOND;
 export const blockValues: i32 = BLOCK_VALUES;
 export const blockBytes: i32 = BLOCK_BYTES;
 export const streamBytes: i32 = STREAM_BYTES;
+export const entropyBytes: i32 = ENTROPY_BYTES;
+export const textBytes: i32 = TEXT_BYTES;

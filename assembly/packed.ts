@@ -15,7 +15,7 @@ function putFloat(at: usize, value: f64): void {
 
 /** A whole number in the fewest bytes; beyond 32 bits a float64, which holds it exactly and which every reader has. */
 @inline
-function putInteger(at: usize, value: i64): usize {
+export function putInteger(at: usize, value: i64): usize {
   if (value >= 0) {
     if (value < 0x80) {
       store<u8>(at, u8(value));

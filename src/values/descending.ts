@@ -1,6 +1,6 @@
 import { assert } from '../core/assert.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { drawMixedRadix, EXACT_BOUND_MAX, power, refusalsMax } from './offsets.ts';
+import { power, refusalsMax, remainder } from './offsets.ts';
 
 /**
  * The indices of a Fisher-Yates shuffle: index[i] uniform in [0, bound - i), independent of the others.
@@ -14,17 +14,41 @@ import { drawMixedRadix, EXACT_BOUND_MAX, power, refusalsMax } from './offsets.t
  */
 const REFUSAL_MAX = 1 / 16;
 
+/** Largest bound for which word · bound is exact in a double. */
+const EXACT_BOUND_MAX = 2 ** 21;
+
 /** Fills `out`: out[i] is uniform in [0, bound - i). `out` holds at most `bound` indices. */
 export function fillDescending(source: EntropyReader, bound: number, out: Uint32Array): void {
   assert(out.length <= bound && bound <= EXACT_BOUND_MAX, 'at most as many indices as there are places');
-  let from = 0;
-  while (from < out.length) {
-    let product = bound - from;
-    let to = from + 1;
-    while (to < out.length && product * (bound - to) <= 2 ** 32 * REFUSAL_MAX) product *= bound - to++;
-    drawMixedRadix(source, bound, 1, from, to, product, out);
-    from = to;
+  for (let from = 0, to = 0; from < out.length; from = to) {
+    to = endOfWord(bound, from, out.length);
+    let product = 1;
+    for (let i = from; i < to; i++) product *= bound - i;
+    let low: number;
+    do {
+      low = source.u32();
+      for (let i = from, radix = bound - from; i < to; i++, radix--) {
+        out[i] = (low * radix * 2 ** -32) | 0; // exact: low has at most 32 bits and the bound 21
+        low = Math.imul(low, radix) >>> 0;
+      }
+      // the remainder is below the product: most words need no division to be accepted
+    } while (low < product && low < remainder(2 ** 32, product));
   }
+}
+
+/** The words that `count` indices take, but for refused ones. */
+export function descendingWords(bound: number, count: number): number {
+  let words = 0;
+  for (let from = 0; from < count; from = endOfWord(bound, from, count)) words++;
+  return words;
+}
+
+/** The index behind those that come from one word with index `from`. */
+function endOfWord(bound: number, from: number, count: number): number {
+  let product = bound - from;
+  let to = from + 1;
+  while (to < count && product * (bound - to) <= 2 ** 32 * REFUSAL_MAX) product *= bound - to++;
+  return to;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { copyBytes } from '../core/bytes.ts';
+import { LIMITS } from '../core/limits.ts';
 import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
 
 /**
@@ -34,6 +35,8 @@ interface Kernels {
   readonly secondAt: Global;
   readonly blockValues: Global;
   readonly blockBytes: Global;
+  readonly entropyBytes: Global;
+  readonly textBytes: Global;
 
   /** assembly/offsets.ts: from words in the entropy window to offsets; how many there are. */
   batched(words: number, span: number, size: number, refused: number): number;
@@ -84,6 +87,11 @@ interface Kernels {
   packedUnits(words: number): number;
   packedNumbers(count: number): number;
 
+  /** assembly/rows.ts: from words to text and MessagePack; lists that are done. */
+  readonly ranges: Global;
+  beginRows(ranges: number, isNested: boolean, isPacked: boolean): void;
+  rows(count: number, bytes: number): number;
+
   /** assembly/gaussians.ts: from a stream of bits to text and numbers. */
   readonly distribution: Global;
   readonly streamBytes: Global;
@@ -110,6 +118,9 @@ export const kernels = instantiate<Kernels>(compileWasm(new URL('./kernels.wasm'
 export const BLOCK_VALUES = kernels.blockValues.value;
 /** Bytes of a block of values that are bytes or bits themselves. */
 export const BLOCK_BYTES = kernels.blockBytes.value;
+/** Bytes of the windows of entropy and of text. */
+export const ENTROPY_BYTES = kernels.entropyBytes.value;
+export const TEXT_BYTES = kernels.textBytes.value;
 
 const memory = new Uint8Array(kernels.memory.buffer);
 const entropyAt = kernels.entropyAt.value;
@@ -124,6 +135,12 @@ export const offsets64 = new Float64Array(kernels.memory.buffer, offsetsAt, BLOC
 /** The results of the kernel called last, from the second on. */
 export const moreResults = new Uint32Array(kernels.memory.buffer, kernels.secondAt.value, 6);
 
+/** What the kernel of rows reads of ranges, one behind the other. */
+export const rangeNumbers = new Float64Array(
+  kernels.memory.buffer,
+  kernels.ranges.value,
+  9 * LIMITS.sequencesMax,
+);
 const STREAM_WORDS = kernels.streamBytes.value / 4;
 
 /** How far each window was used since it was erased. */
@@ -132,10 +149,10 @@ let offsetBytes = 0;
 let textBytes = 0;
 let isStreamUsed = false;
 
-/** Puts the next `size` bytes into the entropy window. */
-export function takeEntropy(source: ByteSource, size: number): void {
-  if (size > entropyBytes) entropyBytes = size;
-  source.fill(memory, entropyAt, entropyAt + size);
+/** Puts the next `size` bytes into the entropy window, behind `left` bytes of it. */
+export function takeEntropy(source: ByteSource, size: number, left = 0): void {
+  if (left + size > entropyBytes) entropyBytes = left + size;
+  source.fill(memory, entropyAt + left, entropyAt + left + size);
 }
 
 /** Notes that this many bytes of offsets were drawn or put. */
@@ -153,10 +170,10 @@ export function useText(size: number): void {
   if (size > textBytes) textBytes = size;
 }
 
-/** Copies the first `size` bytes of the text window to `target`; returns where they end. */
-export function putText(size: number, target: Uint8Array, at: number): number {
-  useText(size);
-  copyBytes(memory, textAt, target, at, size);
+/** Copies `size` bytes of the text window, by default the first, to `target`; returns where they end. */
+export function putText(size: number, target: Uint8Array, at: number, from = 0): number {
+  useText(from + size);
+  copyBytes(memory, textAt + from, target, at, size);
   return at + size;
 }
 

@@ -1,20 +1,12 @@
 import { assert } from '../core/assert.ts';
 import { copyBytes } from '../core/bytes.ts';
-import { writeJsonText, writeLatin1, writeUtf8 } from '../core/text-bytes.ts';
+import { writeJsonText, writeUtf8 } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { type SortOrder, sortOffsets, spanOf, writeIntegers } from './integers.ts';
 import { offsets32 } from './kernels.ts';
-import {
-  blocksOf,
-  drawnBlocks,
-  drawPlanned,
-  FEW_VALUES,
-  type Offsets,
-  plannedDraws,
-  planOffsets,
-} from './offsets.ts';
+import { drawnBlocks, drawPlanned, type Offsets, planOffsets } from './offsets.ts';
 import { type Output, putArrayHead, putStringHead, stringHead } from './packed.ts';
-import { drawUnique, shuffledPlaces, uniqueDraws } from './unique.ts';
+import { drawRows } from './rows.ts';
+import { drawUnique, shuffledPlaces } from './unique.ts';
 import type { ListRequest, SequenceRange } from './value-request.ts';
 
 const OPEN = 0x5b;
@@ -59,8 +51,12 @@ export function drawList(
     case 'strings':
       return drawStrings(reader, request, target, at, packed);
     case 'sequences':
-    case 'permutations':
-      return drawSequences(reader, request, target, at, packed);
+      return drawRows(reader, { ...request, isNested: true }, target, at, packed);
+    case 'permutations': {
+      const { count, length } = request;
+      const rows = { count, ranges: [wholeRange(length)], sort: 'none', isNested: false } as const;
+      return drawRows(reader, rows, target, at, packed);
+    }
   }
 }
 
@@ -293,84 +289,6 @@ class StringPacker {
     this.#start = output.at + this.#headBytes;
     this.#at = this.#start;
   }
-}
-
-/** A permutation is one sequence, and stands in no list of sequences. */
-function drawSequences(
-  reader: EntropyReader,
-  request: Extract<ListRequest, { kind: 'sequences' | 'permutations' }>,
-  target: Uint8Array,
-  start: number,
-  packed: Output | undefined,
-): number {
-  const { count } = request;
-  const isPermutation = request.kind === 'permutations';
-  const ranges = isPermutation ? [wholeRange(request.length)] : request.ranges;
-  const sort = isPermutation ? 'none' : request.sort;
-  const writers = ranges.map((range) => sequenceWriter(reader, range, sort, count));
-  if (packed !== undefined) putArrayHead(count, packed);
-  let at = start;
-  for (let i = 0; i < count; i++) {
-    target[at++] = i === 0 ? OPEN : COMMA;
-    if (!isPermutation) {
-      target[at++] = OPEN;
-      if (packed !== undefined) putArrayHead(ranges.length, packed);
-    }
-    for (let j = 0; j < writers.length; j++) {
-      if (j > 0) target[at++] = COMMA;
-      at = writers[j].write(target, at, packed);
-    }
-    if (!isPermutation) target[at++] = CLOSE;
-  }
-  for (const writer of writers) writer.erase();
-  target[at] = CLOSE;
-  return at + 1;
-}
-
-/** Numbers of so many values and of at most six digits are written from a table where sequences are short. */
-const TABLE_SPAN_MAX = 1_000;
-const TABLE_END = 1_000_000;
-
-interface SequenceWriter {
-  /** Draws a sequence and writes it; returns where it ends. */
-  write(target: Uint8Array, at: number, packed: Output | undefined): number;
-  erase(): void;
-}
-
-/** Writes `times` sequences of one range, one after the other, in memory that it uses again. */
-function sequenceWriter(
-  reader: EntropyReader,
-  { length, min, max, unique }: SequenceRange,
-  sort: SortOrder,
-  times: number,
-): SequenceWriter {
-  const span = spanOf(min, max);
-  const draws = unique ? uniqueDraws(reader, span, length) : plannedDraws(reader, span, length);
-  const isShort = length <= FEW_VALUES && span <= TABLE_SPAN_MAX && -min < TABLE_END && max < TABLE_END;
-  const texts =
-    isShort && span <= times * length
-      ? tableOf(
-          Array.from({ length: span }, (_, i) => `${min + i},`),
-          writeLatin1,
-        )
-      : undefined;
-  return {
-    write(target, at, packed) {
-      const offsets = draws.next();
-      sortOffsets(offsets, sort);
-      target[at] = OPEN;
-      let end: number;
-      if (texts !== undefined && packed === undefined && offsets instanceof Uint32Array) {
-        end = writePlaces(texts, offsets, 0, length, target, at + 1);
-      } else {
-        if (packed !== undefined) putArrayHead(length, packed);
-        end = writeIntegers(blocksOf(offsets), { min, max }, target, at + 1, packed);
-      }
-      target[end - 1] = CLOSE; // over the last comma
-      return end;
-    },
-    erase: () => draws.erase(),
-  };
 }
 
 /** A permutation is a sample of all of 0 .. length - 1 without repeats. */

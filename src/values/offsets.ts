@@ -154,10 +154,15 @@ function drawBlock(source: ByteSource, plan: OffsetPlan, missing: number): numbe
     case 'divided': {
       const words = takeWords(source, wordBytes, missing);
       useOffsets(8 * words);
-      const all = wordsOf(wordBytes);
-      return kernels.divided(words, wordBytes, span, all - (all % span));
+      return kernels.divided(words, wordBytes, span, acceptedBelow(plan));
     }
   }
+}
+
+/** A divided word is accepted below this. */
+export function acceptedBelow({ wordBytes, span }: OffsetPlan): number {
+  const all = wordsOf(wordBytes);
+  return all - (all % span);
 }
 
 /** Puts the words of the next block into the entropy window: for one value each. */
@@ -195,75 +200,15 @@ export function roomFor(plan: OffsetPlan, count: number): Offsets {
   return isWide(plan) ? new Float64Array(count) : new Uint32Array(count);
 }
 
-/** So few values are drawn word by word and written from tables: the way through the windows costs as much as that. */
-export const FEW_VALUES = 24;
-
 /** The same into room that is there. */
 export function fillPlanned(source: EntropyReader, plan: OffsetPlan, out: Offsets, count: number): void {
-  const { span, wordBytes, wordValues } = plan;
   let done = 0;
-  if (out instanceof Uint32Array && count <= FEW_VALUES && wordBytes === 4 && span <= EXACT_BOUND_MAX) {
-    while (done < count) {
-      const to = Math.min(count, done + wordValues);
-      drawMixedRadix(source, span, 0, done, to, power(span, to - done), out);
-      done = to;
-    }
-    return;
-  }
   while (done < count) {
     const drawn = drawBlock(source, plan, count - done);
     if (isWide(plan)) kernels.toDoubles(drawn);
     out.set((isWide(plan) ? offsets64 : offsets32).subarray(0, drawn), done);
     done += drawn;
   }
-}
-
-/** Largest bound for which word · bound is exact in a double. */
-export const EXACT_BOUND_MAX = 2 ** 21;
-
-/**
- * Draws out[from] to out[to - 1] from one word, and another one when that is refused: out[i] is uniform in [0, bound -
- * step · i), and `product` is what these bounds make together. The proof above holds with S = `product` and digits of
- * mixed radix.
- */
-export function drawMixedRadix(
-  source: EntropyReader,
-  bound: number,
-  step: 0 | 1,
-  from: number,
-  to: number,
-  product: number,
-  out: Uint32Array,
-): void {
-  let low: number;
-  do {
-    low = source.u32();
-    for (let i = from, radix = bound - step * from; i < to; i++, radix -= step) {
-      out[i] = (low * radix * 2 ** -32) | 0; // exact: low has at most 32 bits and the bound 21
-      low = Math.imul(low, radix) >>> 0;
-    }
-    // the remainder is below the product: most words need no division to be accepted
-  } while (low < product && low < remainder(WORDS_32, product));
-}
-
-/** Draws of one size, one after the other. */
-export interface Draws {
-  /** Lies where the one before lay. */
-  next(): Offsets;
-  /** Zeroes all that the last one left. */
-  erase(): void;
-}
-
-export function plannedDraws(reader: EntropyReader, span: number, count: number): Draws {
-  const plan = planOffsets(span);
-  const offsets = roomFor(plan, count);
-  return {
-    next() {
-      fillPlanned(reader, plan, offsets, count);
-      return offsets;
-    },
-    erase: () => void offsets.fill(0),
-  };
 }
 
 export interface OffsetBlocks extends Blocks {

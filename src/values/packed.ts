@@ -22,9 +22,9 @@ export function packedBytesMax(request: ValueRequest, jsonBytesMax: number): num
 /** Of an array or a single string. */
 const HEAD_MAX = 5;
 
-/** Writes the first `size` bytes of the text window. */
-export function putPacked(size: number, output: Output): void {
-  output.at = putText(size, output.bytes, output.at);
+/** Writes `size` bytes of the text window, by default the first. */
+export function putPacked(size: number, output: Output, from = 0): void {
+  output.at = putText(size, output.bytes, output.at, from);
 }
 
 export function putBytes(bytes: ArrayLike<number>, output: Output): void {

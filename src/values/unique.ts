@@ -1,14 +1,6 @@
 import { descendingBytesMax, fillDescending } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import {
-  type Draws,
-  fillPlanned,
-  type Offsets,
-  planOffsets,
-  refusal,
-  refusalsMax,
-  roomFor,
-} from './offsets.ts';
+import { fillPlanned, type Offsets, planOffsets, refusal, refusalsMax, roomFor } from './offsets.ts';
 
 /**
  * Ordered samples without repeats: every sequence of `count` different whole numbers in [0, span) is equally
@@ -20,78 +12,52 @@ const DENSE_SPAN_PER_VALUE = 4;
 
 /** `count` different offsets in random order; count is at most span. */
 export function drawUnique(reader: EntropyReader, span: number, count: number): Offsets {
-  return drawOnce(uniqueDraws(reader, span, count));
+  return isDense(span, count) ? drawDense(reader, span, count, count) : drawSparse(reader, span, count);
 }
 
 /** All of `count` places in random order. The last one has no choice, and takes no entropy. */
 export function shuffledPlaces(reader: EntropyReader, count: number): Offsets {
-  return drawOnce(denseDraws(reader, count, count - 1, count));
+  return drawDense(reader, count, count - 1, count);
 }
 
-function drawOnce(draws: Draws): Offsets {
-  const offsets = draws.next().slice();
-  draws.erase();
-  return offsets;
-}
-
-/** The same again and again. */
-export function uniqueDraws(reader: EntropyReader, span: number, count: number): Draws {
-  return isDense(span, count) ? denseDraws(reader, span, count, count) : sparseDraws(reader, span, count);
-}
-
-function isDense(span: number, count: number): boolean {
+export function isDense(span: number, count: number): boolean {
   return span <= DENSE_SPAN_PER_VALUE * count;
 }
 
 /** What the first steps of a Fisher-Yates shuffle of the whole range (Durstenfeld 1964) bring to its first `count` places. */
-function denseDraws(reader: EntropyReader, span: number, steps: number, count: number): Draws {
+function drawDense(reader: EntropyReader, span: number, steps: number, count: number): Offsets {
   const range = new Uint32Array(span);
   const indices = new Uint32Array(steps);
-  const taken = range.subarray(0, count);
-  return {
-    next() {
-      for (let i = 0; i < span; i++) range[i] = i;
-      fillDescending(reader, span, indices);
-      for (let i = 0; i < steps; i++) {
-        const j = i + indices[i];
-        const drawn = range[j];
-        range[j] = range[i];
-        range[i] = drawn;
-      }
-      return taken;
-    },
-    erase() {
-      range.fill(0);
-      indices.fill(0);
-    },
-  };
+  for (let i = 0; i < span; i++) range[i] = i;
+  fillDescending(reader, span, indices);
+  for (let i = 0; i < steps; i++) {
+    const j = i + indices[i];
+    const drawn = range[j];
+    range[j] = range[i];
+    range[i] = drawn;
+  }
+  indices.fill(0);
+  range.fill(0, count);
+  return range.subarray(0, count);
 }
 
 /**
  * Independent offsets, those seen before left out: given what was taken so far, the next one taken is uniform
  * on the rest of the range. Each round draws as many as are missing.
  */
-function sparseDraws(reader: EntropyReader, span: number, count: number): Draws {
+function drawSparse(reader: EntropyReader, span: number, count: number): Offsets {
   const plan = planOffsets(span);
   const seen = new OffsetSet(count);
   const taken = roomFor(plan, count);
   const round = roomFor(plan, count);
-  return {
-    next() {
-      seen.clear();
-      for (let size = 0; size < count; ) {
-        const missing = count - size;
-        fillPlanned(reader, plan, round, missing);
-        for (let i = 0; i < missing; i++) if (seen.add(round[i])) taken[size++] = round[i];
-      }
-      return taken;
-    },
-    erase() {
-      seen.clear();
-      taken.fill(0);
-      round.fill(0);
-    },
-  };
+  for (let size = 0; size < count; ) {
+    const missing = count - size;
+    fillPlanned(reader, plan, round, missing);
+    for (let i = 0; i < missing; i++) if (seen.add(round[i])) taken[size++] = round[i];
+  }
+  seen.erase();
+  round.fill(0);
+  return taken;
 }
 
 /**
@@ -104,12 +70,11 @@ class OffsetSet {
 
   constructor(sizeMax: number) {
     const slots = 2 ** (33 - Math.clz32(sizeMax));
-    this.#slots = new Float64Array(slots);
+    this.#slots = new Float64Array(slots).fill(-1);
     this.#mask = slots - 1;
   }
 
-  /** Before the first member. */
-  clear(): void {
+  erase(): void {
     this.#slots.fill(-1);
   }
 

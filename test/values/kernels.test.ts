@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
+import type { SortOrder } from '../../src/values/integers.ts';
 import { BLOCK_BYTES, BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
 import { drawJson } from '../../src/values/sample.ts';
-import { jsonBytesMax, octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
+import {
+  jsonBytesMax,
+  octetTypeOf,
+  type SequenceRange,
+  type ValueRequest,
+} from '../../src/values/value-request.ts';
 import { twinOctets, twinSample } from '../reference/values.ts';
 import { drawnOctets, drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
@@ -40,6 +46,28 @@ describe('answers of several blocks', () => {
   }
   for (const bits of [-9, -1, 0, 1, 100_000]) {
     requests.push({ kind: 'bitstring', length: 8 * BLOCK_BYTES + bits });
+  }
+
+  // Rows at the bounds of what the kernel draws, more than a window holds, and lists of which a part is too long for it.
+  const row = (length: number, max: number, unique = false) => ({ length, min: -7, max, unique });
+  const rows: [ranges: SequenceRange[], count: number, sort: SortOrder][] = [
+    [[row(1_024, 50_000)], 5, 'none'],
+    [[row(1_025, 50_000)], 2, 'none'],
+    [[row(64, 400, true), row(1, -7)], 90, 'ascending'],
+    [[row(65, 400, true)], 9, 'descending'],
+    [[row(600, 2_040, true), row(3, 2 ** 31 + 5)], 12, 'none'],
+    [[row(600, 2_041, true)], 4, 'none'],
+    [[row(64, 2 ** 40, true), row(2, 2 ** 53 - 8, true), row(40, 2)], 60, 'none'],
+    [[row(5, 2 ** 52 - 6)], 900, 'descending'],
+  ];
+  for (const [ranges, count, sort] of rows) requests.push({ kind: 'sequences', count, ranges, sort });
+  for (const [length, count] of [
+    [1, 7_000],
+    [10, 3_000],
+    [1_024, 8],
+    [1_025, 3],
+  ]) {
+    requests.push({ kind: 'permutations', count, length });
   }
 
   for (const request of requests) {
@@ -90,11 +118,13 @@ describe('the windows', () => {
       integers(9_000, 0, 100),
       { kind: 'floats', count: 9_000, precision: null },
       { kind: 'uuid', count: 9_000 },
+      { kind: 'gaussians', count: 9_000, mean: 0, stddev: 1, digits: 14 },
+      { kind: 'permutations', count: 900, length: 10 },
     ];
     for (const request of requests) {
       let chunks = 0;
       const reader = new EntropyReader(() => {
-        if (chunks++ === 4) throw new Error('no entropy');
+        if (chunks++ === 3) throw new Error('no entropy');
         return ENTROPY.slice(0, 1_001);
       });
       const target = new Uint8Array(jsonBytesMax(request));

@@ -1,0 +1,158 @@
+import { descendingWords } from './descending.ts';
+import type { EntropyReader } from './entropy-reader.ts';
+import { drawIntegers, integersTextMax, type SortOrder, spanOf } from './integers.ts';
+import {
+  BLOCK_VALUES,
+  ENTROPY_BYTES,
+  kernels,
+  moreResults,
+  putText,
+  rangeNumbers,
+  TEXT_BYTES,
+  takeEntropy,
+  useOffsets,
+} from './kernels.ts';
+import { acceptedBelow, planOffsets } from './offsets.ts';
+import { type Output, putArrayHead, putPacked } from './packed.ts';
+import { isDense } from './unique.ts';
+import type { SequenceRange } from './value-request.ts';
+
+/**
+ * Lists of rows of whole numbers, each row a draw of its own. Short ones are drawn and written by the kernel, as many at once as there
+ * are words and room for (assembly/rows.ts). A long one is made as an answer of integers is.
+ */
+export interface RowsRequest {
+  /** How often all ranges are drawn. */
+  readonly count: number;
+  readonly ranges: readonly SequenceRange[];
+  readonly sort: SortOrder;
+  /** Each list of rows is a list. If not, there is one range. */
+  readonly isNested: boolean;
+}
+
+/** Half of the text window holds a row of so many values. */
+const ROW_MAX = 1_024;
+/** Values that are compared with each other. */
+const COMPARED_ROW_MAX = 64;
+/** Where the kernel writes MessagePack in the window of text. */
+const PACKED_AT = TEXT_BYTES / 2;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const COMMA = 0x2c;
+
+/** Writes the JSON array; returns where it ends. */
+export function drawRows(
+  reader: EntropyReader,
+  request: RowsRequest,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
+  if (packed !== undefined) putArrayHead(request.count, packed);
+  target[start] = OPEN;
+  const end = request.ranges.every((range) => isShort(range, request.sort))
+    ? drawShort(reader, request, target, start + 1, packed)
+    : drawLong(reader, request, target, start + 1, packed);
+  target[end - 1] = CLOSE; // over the last comma
+  return end;
+}
+
+function isShort({ length, min, max, unique }: SequenceRange, sort: SortOrder): boolean {
+  const span = spanOf(min, max);
+  const isShuffled = unique && isDense(span, length);
+  if (isShuffled && span > BLOCK_VALUES) return false;
+  return length <= (sort !== 'none' || (unique && !isShuffled) ? COMPARED_ROW_MAX : ROW_MAX);
+}
+
+function drawLong(
+  reader: EntropyReader,
+  { count, ranges, sort, isNested }: RowsRequest,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
+  let at = start;
+  for (let i = 0; i < count; i++) {
+    if (isNested) target[at++] = OPEN;
+    if (isNested && packed !== undefined) putArrayHead(ranges.length, packed);
+    for (const { length, min, max, unique } of ranges) {
+      at = drawIntegers(
+        reader,
+        { kind: 'integers', count: length, min, max, unique, sort },
+        target,
+        at,
+        packed,
+      );
+      target[at++] = COMMA;
+    }
+    if (!isNested) continue;
+    target[at - 1] = CLOSE;
+    target[at++] = COMMA;
+  }
+  return at;
+}
+
+function drawShort(
+  reader: EntropyReader,
+  { count, ranges, sort, isNested }: RowsRequest,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
+  const ways = ranges.map((range) => wayOf(range, sort));
+  for (const [i, { numbers }] of ways.entries()) rangeNumbers.set(numbers, i * numbers.length);
+  kernels.beginRows(ranges.length, isNested, packed !== undefined);
+  const bytesMin = ways.reduce((bytes, way) => bytes + way.bytesMin, 0);
+  useOffsets(8 * ways.reduce((places, way) => Math.max(places, way.places), 0));
+  // No word is taken that no value needs: all lists take `bytesMin` each, and so do those that were not begun.
+  let certain = count * bytesMin;
+  let fed = 0;
+  let at = start;
+  for (let missing = count; ; ) {
+    missing -= kernels.rows(missing, fed);
+    const [textBytes, packedBytes, lack, left] = moreResults;
+    at = putText(textBytes, target, at);
+    if (packed !== undefined) putPacked(packedBytes, packed, PACKED_AT);
+    if (missing === 0) return at;
+    const wanted = Math.min(ENTROPY_BYTES - left, Math.max(certain, lack + (missing - 1) * bytesMin));
+    fed = lack === 0 ? 0 : Math.max(lack, wanted);
+    certain -= fed;
+    if (fed > 0) takeEntropy(reader, fed, left);
+  }
+}
+
+interface Way {
+  /** What the kernel reads of a range. */
+  readonly numbers: readonly number[];
+  /** Of words that a row takes at least. */
+  readonly bytesMin: number;
+  /** Offsets that are kept of a row. */
+  readonly places: number;
+}
+
+const INDEPENDENT = 0;
+const SHUFFLED = 1;
+const REPEATS_REFUSED = 2;
+const ORDERS: Readonly<Record<SortOrder, number>> = { none: 0, ascending: 1, descending: 2 };
+
+function wayOf({ length, min, max, unique }: SequenceRange, sort: SortOrder): Way {
+  const span = spanOf(min, max);
+  const order = ORDERS[sort];
+  const rowTextMax = 4 + integersTextMax(length, min, max);
+  if (unique && isDense(span, length)) {
+    return {
+      numbers: [length, span, min, 4, 1, 0, SHUFFLED, order, rowTextMax],
+      bytesMin: 4 * descendingWords(span, length),
+      places: span,
+    };
+  }
+  const plan = planOffsets(span);
+  const { wordBytes, wordValues } = plan;
+  const way = unique ? REPEATS_REFUSED : INDEPENDENT;
+  return {
+    numbers: [length, span, min, wordBytes, wordValues, acceptedBelow(plan), way, order, rowTextMax],
+    bytesMin: wordBytes * Math.ceil(length / wordValues),
+    // values of one word lie behind the row until they are told apart
+    places: length + 1 + wordValues,
+  };
+}
