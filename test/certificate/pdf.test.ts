@@ -133,7 +133,9 @@ describe('the certificate as a PDF', () => {
     const upstream = { log: 'hub.example/log', origin: 'simulated', certificates } as const;
     const revoked = { lots: [a], revoked: 'detector fault' };
     const said = { purpose: 'spring raffle 2026', userData: 'list\nof May', userDataSha256: undefined };
-    const labelled = (isPublic: boolean) => ({ label: { request: { isPublic, ...said }, serial: 1_234 } });
+    const labelled = (isPublic: boolean, more = {}) => ({
+      label: { request: { isPublic, ...said, ...more }, serial: 1_234 },
+    });
     const lotsOf = (names: string) =>
       ({ lots: Array.from(names, (name) => lotRecord(name)), mode: 'pure' }) as const;
     const cases: [SceneOptions, says: (string | RegExp)[], not: RegExp][] = [
@@ -145,6 +147,7 @@ describe('the certificate as a PDF', () => {
       [revoked, [`Lot ${a.id} was withdrawn: detector fault`], /^$/],
       [labelled(true), ['no. 1,234 of spring raffle 2026', 'list of May'], /private/],
       [labelled(false), ['no. 1,234 of a private text', 'a private text'], /raffle|May/],
+      [labelled(true, { purpose: undefined }), ['list of May'], /^Purpose$|raffle/],
       [lotsOf('abc'), ['THE 3 LOTS DRAWN FROM', lotRecord('c').id], /listed in the JSON/],
       [lotsOf('abcd'), ['and 1 more, listed in the JSON'], /^lot_d/],
       [{ unlogged: true }, [/^Being logged: fetch the certificate again/], /in the log qrn/],
