@@ -17,6 +17,8 @@ const OF_HTTP = /^test\/api\//;
 /** Most mutants fall to the first few tests, so that the others need not be loaded. */
 const FILES_OF_FIRST = 4;
 const FILES_MAX = 36;
+/** The turn of a room's tests that take long. Node runs the files of a process by their names: of these a few at a time. */
+const LONG_OF_ROOM = 2;
 
 /** Tests that killed a mutant so far, by the base name of their file: how often, and of which sources. */
 export type Kills = ReadonlyMap<string, readonly string[]>;
@@ -71,10 +73,10 @@ export function guardsOf(source: string, tests: readonly string[], kills: Kills 
   }
   guards.sort((a, b) => firstDifference([a.turn, ...a.rank], [b.turn, ...b.rank]));
   const groups: string[][] = [];
-  for (const ofTurn of Map.groupBy(guards, ({ turn }) => turn).values()) {
+  for (const [turn, ofTurn] of Map.groupBy(guards, (guard) => guard.turn)) {
     const files = ofTurn.map(({ test }) => test);
     if (groups.length === 0) groups.push(files.splice(0, FILES_OF_FIRST));
-    while (files.length > 0) groups.push(files.splice(0, FILES_MAX));
+    while (files.length > 0) groups.push(files.splice(0, turn === LONG_OF_ROOM ? FILES_OF_FIRST : FILES_MAX));
   }
   const alone = [SIMULATION, ...suites].filter((each) => ADVERSARY.test(each) && tests.includes(each));
   for (const test of new Set(alone)) if (reachedFrom(test).has(source)) groups.push([test]);
