@@ -6,7 +6,11 @@ import {
   type DataEndpointDefinition,
   type ParsedDataRequest,
 } from '../../src/http/endpoint.ts';
-import { DATA_ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
+import { STREAM } from '../../src/http/endpoints/stream.ts';
+import {
+  parseCertificateQuery as certificateQueryOf,
+  DATA_ENDPOINT_DEFINITIONS,
+} from '../../src/http/endpoints/table.ts';
 
 function definitionOf(endpoint: DataEndpoint): DataEndpointDefinition {
   const found = DATA_ENDPOINT_DEFINITIONS.find(({ name }) => name === endpoint);
@@ -17,6 +21,10 @@ function definitionOf(endpoint: DataEndpoint): DataEndpointDefinition {
 export function parse(endpoint: DataEndpoint, query: string): ParsedDataRequest {
   return definitionOf(endpoint).parse(contentOfGet(query));
 }
+
+export const parseStream = (query: string): ParsedDataRequest => STREAM.parse(contentOfGet(query));
+
+export const parseCertificateQuery = (query: string) => certificateQueryOf(query);
 
 /** What a body of POST /v1/batch asks for; a text is sent as it is. */
 export function parseBatch(body: unknown, query = '', contentType = 'application/json'): ParsedDataRequest {

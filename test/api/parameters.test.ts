@@ -3,12 +3,16 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import { contentOfGet } from '../../src/http/endpoint.ts';
-import { STREAM } from '../../src/http/endpoints/stream.ts';
-import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { AS_BATCHES, BODIES, CERTIFICATE_QUERIES, QUERIES } from '../support/request-table.ts';
-import { codeOf, parse, parseBatch, parsePost } from './parameters-parsing.ts';
+import {
+  codeOf,
+  parse,
+  parseBatch,
+  parseCertificateQuery,
+  parsePost,
+  parseStream,
+} from './parameters-parsing.ts';
 
 /** What examples cannot show of the parameters. The examples are in test/vectors/requests.json. */
 
@@ -51,8 +55,6 @@ it('what is accepted of the table asks for the values that its answers tell of',
   }
   assert.ok(compared > 100, String(compared));
 });
-
-const parseStream = (query: string) => STREAM.parse(contentOfGet(query));
 
 describe('the blocks of a stream', () => {
   const MAX = LIMITS.batchCountMax;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CertificateService, DrawList } from '../../../src/certificate/archive.ts';
-import type { Exchange } from '../../../src/http/exchange.ts';
 import { infoRoutes } from '../../../src/http/info-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { unknownPage } from '../../../src/http/pages/verify-routes.ts';
@@ -26,7 +25,7 @@ const routesOf = (hasDemo: boolean, areMetricsPublic: boolean) =>
 async function read(target: string, { hasDemo = false, areMetricsPublic = false, asked = {} } = {}) {
   const [path, query = ''] = target.split('?');
   const route = routesOf(hasDemo, areMetricsPublic).find((each) => each.path === path)!;
-  return Buffer.from((await route.handler({ path, query, ...asked } as Exchange)).body).toString();
+  return Buffer.from((await route.handler({ path, query, ...asked } as never)).body).toString();
 }
 
 describe('the front page', () => {
@@ -206,13 +205,13 @@ describe('a path that is not there', () => {
   ];
   for (const [accept, path, method, isPage] of cases)
     it(`is told by ${isPage ? 'a page' : 'an error'}: ${method} ${path}, ${accept}`, () => {
-      const reply = unknownPage({ accept, path, method } as Exchange, assets);
+      const reply = unknownPage({ accept, path, method } as never, assets);
       assert.equal(reply !== undefined, isPage);
     });
 
   it('is shown as text, and no longer than a reader needs', () => {
     const path = `/<i>${'a'.repeat(300)}`;
-    const { body } = unknownPage({ accept: 'text/html', path, method: 'GET' } as Exchange, assets)!;
+    const { body } = unknownPage({ accept: 'text/html', path, method: 'GET' } as never, assets)!;
     const [, shown] = /nothing at <code>([^<]*)<\/code>/.exec(Buffer.from(body).toString())!;
     assert.equal(shown, `/&lt;i&gt;${'a'.repeat(196)}`);
   });
