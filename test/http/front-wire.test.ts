@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { EngineName } from '../../src/http/engine.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
-import type { Front } from '../../src/http/front.ts';
+import type { Front, FrontOptions } from '../../src/http/front.ts';
 import { hostileCases } from '../support/hostile-requests.ts';
 import { type Conversation, HttpConnection, talk } from '../support/http.ts';
 import { frontWith, PLAIN_HEAD, replyTo, sendLater } from './front-fixture.ts';
+
+type Exchange = Parameters<FrontOptions['handle']>[0];
 
 /** What goes over the wire, byte by byte, and what may reach a handler of it. */
 
