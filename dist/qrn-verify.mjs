@@ -8409,7 +8409,8 @@ function repeatedMember(text3) {
   }
   return void 0;
 }
-function parseStrictJson(text3, from, hint = "") {
+function parseStrictJson(bytes, from, hint = "") {
+  const text3 = new TextDecoder().decode(bytes);
   let value;
   try {
     value = JSON.parse(text3);
@@ -8560,7 +8561,7 @@ function textOf(bytes) {
   return new TextDecoder().decode(bytes);
 }
 async function readJson(path) {
-  return parseStrictJson(textOf(await readBytes(path)), path);
+  return parseStrictJson(await readBytes(path), path);
 }
 
 // qrn-verify.mjs

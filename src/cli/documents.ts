@@ -18,7 +18,7 @@ export function readInputFile(path: string): Buffer {
 }
 
 export function readJson(path: string): unknown {
-  return parseStrictJson(readInputFile(path).toString('utf8'), path);
+  return parseStrictJson(readInputFile(path), path);
 }
 
 /** Reads a JSON document. `hint` is added to the error for 404. */
@@ -45,7 +45,7 @@ export async function fetchJson(url: string, hint = ''): Promise<unknown> {
     const instead = location === null ? '' : `: use ${JSON.stringify(location)} instead`;
     throw new CommandError(`${url} answered ${status}${instead}`);
   }
-  return parseStrictJson(new TextDecoder().decode(body), url);
+  return parseStrictJson(body, url);
 }
 
 /** The keys of a service, or those in a file. */

@@ -26,7 +26,8 @@ export function repeatedMember(text: string): string | undefined {
 }
 
 /** `from` is where the text stands. Throws for what is not JSON, and for two members of one name in an object. */
-export function parseStrictJson(text: string, from: string, hint = ''): unknown {
+export function parseStrictJson(bytes: Uint8Array, from: string, hint = ''): unknown {
+  const text = new TextDecoder().decode(bytes); // without the mark that editors on Windows begin a file with
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -111,6 +111,12 @@ describe('qrn verify with files', () => {
     assert.equal(checks.length, 12);
     assert.deepEqual(Object.keys(checks[0]), ['name', 'ok', 'why']);
     assert.ok(not_covered.includes('quantum_credits.used'));
+  });
+
+  it('reads a file with the mark that editors on Windows write', async () => {
+    const [answer, ...args] = offline(await scene());
+    const marked = save('marked.json', `\ufeff${readFileSync(answer, 'utf8')}`);
+    assert.equal((await runCommand(verify, [marked, ...args])).status, 0);
   });
 
   it('says in one line what it cannot read', async () => {

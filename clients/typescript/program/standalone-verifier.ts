@@ -137,5 +137,5 @@ function textOf(bytes: Uint8Array): string {
 }
 
 async function readJson(path: string): Promise<unknown> {
-  return parseStrictJson(textOf(await readBytes(path)), path);
+  return parseStrictJson(await readBytes(path), path);
 }

@@ -295,7 +295,7 @@ async function answerFor(
   const octets = path === STDIN ? Buffer.from(await context.stdin()) : readInputFile(path);
   if (headers === undefined && salt === undefined) {
     return {
-      response: parseStrictJson(octets.toString('utf8'), path, '; an answer in octets needs --headers'),
+      response: parseStrictJson(octets, path, '; an answer in octets needs --headers'),
     };
   }
   if (salt === undefined)
