@@ -93,6 +93,7 @@ describe('a committed draw', () => {
     const ends: DrawSceneOptions[] = [
       { end: 'cancelled', reason: 'cancelled', endedMs: due, endLoggedMs: due },
       { end: 'cancelled', reason: 'cancelled', endLoggedMs: due },
+      { end: 'cancelled', reason: 'cancelled', hasBeacon: false, endedMs: due, endLoggedMs: due },
       { end: 'cancelled', reason: 'beacon_missing' },
       { end: 'failed', reason: 'beacon_missing', endedMs: due + 3_600_000, endLoggedMs: due + 3_600_000 },
       { end: 'failed', reason: 'cancelled' },
