@@ -1,5 +1,6 @@
 import { copyBytes } from '../core/bytes.ts';
 import { LIMITS } from '../core/limits.ts';
+import { writeJsonText } from '../core/text-bytes.ts';
 import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
 
 /**
@@ -87,6 +88,13 @@ interface Kernels {
   packedUnits(words: number): number;
   packedNumbers(count: number): number;
 
+  /** assembly/texts.ts: from places in the offsets' window to text; its bytes. */
+  readonly texts: Global;
+  readonly textStarts: Global;
+  readonly textsMax: Global;
+  readonly textsBytesMax: Global;
+  strings(count: number, length: number, missing: number): number;
+
   /** assembly/rows.ts: from words to text and MessagePack; lists that are done. */
   readonly ranges: Global;
   beginRows(ranges: number, isNested: boolean, isPacked: boolean): void;
@@ -140,6 +148,11 @@ export const rangeNumbers = new Float64Array(
   kernels.memory.buffer,
   kernels.ranges.value,
   9 * LIMITS.sequencesMax,
+);
+const textStarts = new Uint32Array(
+  kernels.memory.buffer,
+  kernels.textStarts.value,
+  kernels.textsMax.value + 1,
 );
 const STREAM_WORDS = kernels.streamBytes.value / 4;
 
@@ -221,6 +234,23 @@ export function takeBits(source: ByteSource, count: number): number {
     bits = kernels.takeBits(count);
   }
   return bits;
+}
+
+/** Has the kernel of strings pick from these; false when they are too many or too long for a block of them. */
+export function putTexts(texts: readonly string[]): boolean {
+  // a character in JSON takes six bytes at most
+  const sizeMax = 6 * texts.reduce((size, text) => size + text.length, 0);
+  if (texts.length > kernels.textsMax.value || sizeMax > kernels.textsBytesMax.value) return false;
+  const from = kernels.texts.value;
+  let at = from;
+  let longest = 0;
+  for (let i = 0; i < texts.length; i++) {
+    textStarts[i] = at - from;
+    at = writeJsonText(texts[i], memory, at);
+    longest = Math.max(longest, at - from - textStarts[i]);
+  }
+  textStarts[texts.length] = at - from;
+  return BLOCK_VALUES * (longest + 3) <= TEXT_BYTES; // two quotes and a comma
 }
 
 export function putDistribution(parameters: Uint8Array): void {

@@ -2,8 +2,8 @@ import { assert } from '../core/assert.ts';
 import { copyBytes } from '../core/bytes.ts';
 import { writeJsonText, writeUtf8 } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { offsets32 } from './kernels.ts';
-import { drawnBlocks, drawPlanned, type Offsets, planOffsets } from './offsets.ts';
+import { kernels, offsetAt, offsets32, putText, putTexts, secondResult } from './kernels.ts';
+import { drawnBlocks, drawPlanned, type OffsetBlocks, type Offsets, planOffsets } from './offsets.ts';
 import { type Output, putArrayHead, putStringHead, stringHead } from './packed.ts';
 import { drawRows } from './rows.ts';
 import { drawUnique, shuffledPlaces } from './unique.ts';
@@ -18,7 +18,7 @@ const QUOTE = 0x22;
  * Kinds whose values are picked from a list or come in lists: shuffles, samples, weighted picks, strings over an alphabet,
  * sequences and permutations. They are written into the answer's memory as they are drawn, like numbers: a batch of the longest
  * strings takes 40 MB there, and took 300 MB as JavaScript strings. Most map exactly uniform offsets (offsets.ts, unique.ts,
- * descending.ts) to values one to one; the proof for weighted picks is at `weightedPlaces`.
+ * descending.ts) to values one to one; the proof for weighted picks is at `drawWeighted`.
  */
 
 /** Writes the JSON array of the values; returns where it ends. */
@@ -41,13 +41,7 @@ export function drawList(
         packed,
       );
     case 'weighted':
-      return writePicks(
-        request.items,
-        weightedPlaces(reader, request.weights, request.count),
-        target,
-        at,
-        packed,
-      );
+      return drawWeighted(reader, request, target, at, packed);
     case 'strings':
       return drawStrings(reader, request, target, at, packed);
     case 'sequences':
@@ -122,18 +116,34 @@ function writePicks(
 }
 
 /**
- * The places of `count` independent picks, item i with probability weights[i] / sum, exactly: an offset is uniform in [0, sum),
- * and weights[i] of its values belong to item i.
+ * Independent picks, item i with probability weights[i] / sum, exactly: an offset is uniform in [0, sum), and weights[i] of its
+ * values belong to item i.
  */
-function weightedPlaces(reader: EntropyReader, weights: readonly number[], count: number): Offsets {
+function drawWeighted(
+  reader: EntropyReader,
+  { items, weights, count }: Extract<ListRequest, { kind: 'weighted' }>,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
   const ends = endsOf(weights);
   const sum = ends[ends.length - 1];
-  const offsets = drawPlanned(reader, planOffsets(sum), count);
+  const plan = planOffsets(sum);
   // where picks are many, the place of each offset is looked for once
   const placeAt =
     sum <= count ? Uint32Array.from({ length: sum }, (_, offset) => placeOf(ends, offset)) : null;
-  for (let i = 0; i < count; i++) offsets[i] = placeAt?.[offsets[i]] ?? placeOf(ends, offsets[i]);
-  return offsets;
+  if (packed === undefined && putTexts(items)) {
+    const blocks = drawnBlocks(reader, plan, count);
+    return writeStrings(blocks, 1, target, start, (drawn) => {
+      for (let i = 0; i < drawn; i++) {
+        const offset = offsetAt(i, blocks.isWide);
+        offsets32[i] = placeAt?.[offset] ?? placeOf(ends, offset);
+      }
+    });
+  }
+  const places = drawPlanned(reader, plan, count);
+  for (let i = 0; i < count; i++) places[i] = placeAt?.[places[i]] ?? placeOf(ends, places[i]);
+  return writePicks(items, places, target, start, packed);
 }
 
 /** Where the offsets of each item end. Weights are divided by their greatest common divisor, which changes no probability. */
@@ -183,70 +193,63 @@ function drawStrings(
   const plan = planOffsets(alphabet.length);
   assert(plan.method !== 'divided', 'offsets of an alphabet take 32 bits');
   const blocks = drawnBlocks(reader, plan, count * length);
-  const characters = tableOf(alphabet, writeJsonText);
   const packer = packed && new StringPacker(alphabet, length, count, packed);
-  let at = start;
-  let missing = 0;
+  assert(putTexts(alphabet), 'the table of the kernel holds any alphabet');
+  return writeStrings(blocks, length, target, start, (drawn) => packer?.put(drawn));
+}
+
+/** Writes strings of `length` texts of the kernel's table each; `each` sees a block in the window before it is written. */
+function writeStrings(
+  blocks: OffsetBlocks,
+  length: number,
+  target: Uint8Array,
+  start: number,
+  each: (drawn: number) => void,
+): number {
+  let at = start + 1;
+  let missing = length;
   for (let drawn = blocks.next(); drawn > 0; drawn = blocks.next()) {
-    for (let done = 0; done < drawn; ) {
-      if (missing === 0) {
-        target[at] = at === start ? OPEN : COMMA;
-        target[at + 1] = QUOTE;
-        at += 2;
-        missing = length;
-      }
-      const end = Math.min(drawn, done + missing);
-      at = writePlaces(characters, offsets32, done, end, target, at);
-      packer?.put(done, end);
-      missing -= end - done;
-      done = end;
-      if (missing === 0) target[at++] = QUOTE;
-    }
+    each(drawn);
+    const size = kernels.strings(drawn, length, missing);
+    missing = secondResult();
+    at = putText(size, target, at);
   }
-  target[at] = CLOSE;
-  return at + 1;
+  target[start] = OPEN;
+  target[at - 1] = CLOSE; // over the last comma
+  return at;
 }
 
 /** Short texts as bytes: `SHORT_ROOM` bytes of room each, of which the first are used. */
 interface ShortTexts {
   readonly bytes: Uint8Array;
   readonly widths: Uint8Array;
-  /** True when each is one byte. */
-  readonly areSingle: boolean;
 }
 
-/** The longest are an escaped control character, \\u00xx, and a number of six digits with its sign and a comma. */
-const SHORT_ROOM = 8;
+/** A character in UTF-8. */
+const SHORT_ROOM = 4;
 
-function tableOf(texts: readonly string[], write: typeof writeUtf8): ShortTexts {
+function tableOf(texts: readonly string[]): ShortTexts {
   const bytes = new Uint8Array(SHORT_ROOM * texts.length);
   const widths = new Uint8Array(texts.length);
   for (let i = 0; i < texts.length; i++) {
-    widths[i] = write(texts[i], bytes, SHORT_ROOM * i) - SHORT_ROOM * i;
+    widths[i] = writeUtf8(texts[i], bytes, SHORT_ROOM * i) - SHORT_ROOM * i;
   }
-  return { bytes, widths, areSingle: widths.every((width) => width === 1) };
+  return { bytes, widths };
 }
 
-/** Writes the texts at the places from `from` to `to`; returns where they end. */
+/** Writes the texts at the places in the window from `from` to `to`; returns where they end. */
 function writePlaces(
-  { bytes, widths, areSingle }: ShortTexts,
-  places: Uint32Array,
+  { bytes, widths }: ShortTexts,
   from: number,
   to: number,
   target: Uint8Array,
   start: number,
 ): number {
   let at = start;
-  if (areSingle) {
-    for (let i = from; i < to; i++) target[at++] = bytes[SHORT_ROOM * places[i]];
-    return at;
-  }
   for (let i = from; i < to; i++) {
-    const place = places[i];
-    const first = SHORT_ROOM * place;
-    const end = first + widths[place];
-    target[at++] = bytes[first];
-    for (let j = first + 1; j < end; j++) target[at++] = bytes[j];
+    const first = SHORT_ROOM * offsets32[i];
+    const end = first + widths[offsets32[i]];
+    for (let j = first; j < end; j++) target[at++] = bytes[j];
   }
   return at;
 }
@@ -265,7 +268,7 @@ class StringPacker {
   constructor(alphabet: readonly string[], length: number, count: number, output: Output) {
     putArrayHead(count, output);
     this.#output = output;
-    this.#characters = tableOf(alphabet, writeUtf8);
+    this.#characters = tableOf(alphabet);
     this.#length = length;
     this.#headBytes = stringHead(length * this.#characters.widths.reduce((a, b) => Math.max(a, b), 0)).length;
     this.#missing = length;
@@ -273,11 +276,15 @@ class StringPacker {
     this.#at = this.#start;
   }
 
-  /** Takes the places in the window, which are of one string. */
-  put(from: number, to: number): void {
-    this.#at = writePlaces(this.#characters, offsets32, from, to, this.#output.bytes, this.#at);
-    this.#missing -= to - from;
-    if (this.#missing === 0) this.#end();
+  /** Takes the places of a block in the window. */
+  put(drawn: number): void {
+    for (let from = 0; from < drawn; ) {
+      const to = Math.min(drawn, from + this.#missing);
+      this.#at = writePlaces(this.#characters, from, to, this.#output.bytes, this.#at);
+      this.#missing -= to - from;
+      if (this.#missing === 0) this.#end();
+      from = to;
+    }
   }
 
   #end(): void {
