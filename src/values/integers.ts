@@ -45,7 +45,7 @@ function offsetBlocks(
   return blocksOf(offsets);
 }
 
-export function sortOffsets(offsets: Offsets, sort: SortOrder): void {
+function sortOffsets(offsets: Offsets, sort: SortOrder): void {
   if (sort !== 'none') offsets.sort(); // typed arrays sort by number
   if (sort === 'descending') offsets.reverse();
 }
