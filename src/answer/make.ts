@@ -18,7 +18,7 @@ export const DIGEST_BYTES = 32;
  * Where the `data` member, or the octets, start in their memory: room for the opening of the reply, and for the salt
  * when it is hashed.
  */
-export const DATA_START = SALT_BYTES;
+export const DATA_START = 32;
 /** Room before the values of a MessagePack reply for what precedes them; a longer reply is copied (text.ts). */
 export const PACKED_HEAD_BYTES_MAX = 4_096;
 /** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
