@@ -1,17 +1,20 @@
+import { hash } from 'node:crypto';
+import { keystream } from './support/keystream.ts';
 import type { ClosedLoop } from './support/load.ts';
 import { type Ask, loaded } from './support/measured.ts';
 import { JSON_TWIN, startBare } from './support/peers.ts';
 import { comparison, nameFor } from './support/revisions.ts';
-import { alternate } from './support/rounds.ts';
+import { alternate, type Contender } from './support/rounds.ts';
 import { type Server, type Service, startService, withServers } from './support/server.ts';
 import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 import { type Measure, of, ratio, rowOf } from './support/tables.ts';
-import { batchBody, TWO_KINDS, VALUE_KINDS, type ValueKind } from './support/value-kinds.ts';
+import { task } from './support/timing.ts';
+import { type BatchKind, batchBody, LIST_KINDS, TWO_KINDS, VALUE_KINDS } from './support/value-kinds.ts';
 
 const PATH = '/v1/batch';
 const COUNT = 100_000;
 /** Enough that no answer waits for the disk alone. */
-const CONNECTIONS = 8;
+const CONNECTIONS = 4;
 /** So many small batches share a commit. */
 const PURE_CONNECTIONS = 16;
 /** Of one contender in one round; a twin makes a few answers in it. */
@@ -19,6 +22,8 @@ const TIME_MS = 600;
 const SERVICE = 'service';
 const STATIC = 'the same answer stored';
 const TWIN = JSON_TWIN.name;
+const SUM = 'draw, hash and send';
+const CHUNK_BYTES = 65_536;
 
 /**
  * Pure bytes do not last: a round is a number of requests that draw this much, of small batches, and the reservoir is
@@ -28,15 +33,16 @@ const PURE_BYTES_A_ROUND = 64 * 1024;
 const PURE_COUNT = 200;
 
 interface Case {
-  readonly kind: ValueKind;
+  readonly kind: BatchKind;
   readonly mode: 'quantum-seeded' | 'pure';
   readonly count: number;
   readonly connections: number;
 }
 
-const SEEDED_CASES = VALUE_KINDS.map(
-  (kind): Case => ({ kind, mode: 'quantum-seeded', count: COUNT, connections: CONNECTIONS }),
-);
+const SEEDED_CASES = [...VALUE_KINDS, ...LIST_KINDS].map((kind: BatchKind): Case => {
+  const count = COUNT / (kind.each ?? 1);
+  return { kind, mode: 'quantum-seeded', count, connections: CONNECTIONS };
+});
 const PURE_CASES = TWO_KINDS.map(
   (kind): Case => ({ kind, mode: 'pure', count: PURE_COUNT, connections: PURE_CONNECTIONS }),
 );
@@ -50,8 +56,8 @@ export const batch: Suite = {
     withServers(async (keep) => {
       const field = await startField(run, keep);
       const tableOf = async (cases: readonly Case[]): Promise<Table> => {
-        const [{ mode, count, connections }] = cases;
-        const values = `${count.toLocaleString('en-US')} values`;
+        const [{ mode, count, connections }] = cases; // the first kind has one number in each of its values
+        const values = `${count.toLocaleString('en-US')} numbers, strings or picks`;
         const columns = measures(run, count);
         const rows: Row[] = [];
         for (const each of cases) {
@@ -101,11 +107,14 @@ async function raceOn(
   each: Case,
   columns: readonly Measure[],
 ): Promise<Row[]> {
-  const loop = loopFor(run, each, drawnBytes.get(fileName(each))!);
   const ask: Ask = { method: 'POST', path: PATH, body: bodyOf(each) };
+  const loop = loopFor(run, each, drawnBytes.get(fileName(each))!);
+  const stored = loaded(STATIC, bare, { ...ask, path: `/${fileName(each)}` }, each.connections, loop);
+  const drawn = drawnBytes.get(fileName(each))!;
   const contenders = [
-    loaded(STATIC, bare, { ...ask, path: `/${fileName(each)}` }, each.connections, loop),
-    loaded(TWIN, twin, ask, each.connections, loop),
+    stored,
+    sumOf(run, stored, drawn),
+    ...(isMadeByTwin(each) ? [loaded(TWIN, twin, ask, each.connections, loop)] : []),
     ...services.map(({ name, server }) => loaded(name, server, ask, each.connections, loop)),
   ];
   const rounds = await alternate(contenders, run.rounds);
@@ -114,8 +123,35 @@ async function raceOn(
   );
 }
 
+/**
+ * What cannot be left out, on one core: two keystreams of what the answer draws and SHA-256 of its body, in this process, and the CPU of
+ * sending the body from memory.
+ */
+function sumOf(run: BenchRun, stored: Contender, drawn: number): Contender {
+  const next = [keystream(1), keystream(2)];
+  return {
+    name: SUM,
+    async measure(phase) {
+      const { cpuUs, bodyKb } = await stored.measure(phase);
+      if (cpuUs === undefined || bodyKb === undefined) return {};
+      const body = Buffer.alloc(bodyKb * 1e3);
+      const { measure } = task(() => {
+        for (let at = 0; at < drawn; at += CHUNK_BYTES)
+          for (const stream of next) stream(Math.min(CHUNK_BYTES, drawn - at));
+        hash('sha256', body, 'buffer');
+      });
+      return { us: cpuUs + (await measure(100 * run.seconds)) / 1e3 };
+    },
+  };
+}
+
+function isMadeByTwin({ kind }: Case): boolean {
+  return VALUE_KINDS.some(({ name }) => name === kind.name);
+}
+
 const NOTE =
   'ns/number: time of one answer over its values. x stored: time against bare uWS sending the same bytes from memory.\n' +
+  `x sum: time against ${SUM} of the same bytes on one core.\n` +
   `x faster: time of ${TWIN} (system entropy, no certificate) against the service.`;
 
 function fileName({ kind, mode, count }: Case): string {
@@ -149,6 +185,7 @@ function measures(run: BenchRun, count: number): readonly Measure[] {
     of('stored µs', 'us', { name: STATIC }),
     of('service µs', 'us'),
     ratio('x stored', 'us', STATIC),
+    ratio('x sum', 'us', SUM),
     of('ns/number', 'us', { factor: 1e3 / count }),
     of('twin µs', 'us', { name: TWIN }),
     { title: 'x faster', spread: true, cell: (rounds, name) => rounds.ratio(TWIN, name, 'us') },

@@ -1,8 +1,16 @@
 import type { ValueRequest } from '../../src/values/value-request.ts';
 
-/** The kinds of batch that are measured: each writer and each width of draw once. */
-export interface ValueKind {
+/** What a batch asks for. */
+export interface BatchKind {
   readonly name: string;
+  readonly type: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Numbers, characters' strings or items in each value that is counted; 1 without it. */
+  readonly each?: number;
+}
+
+/** The kinds of batch that are measured: each writer and each width of draw once. */
+export interface ValueKind extends BatchKind {
   readonly type: 'integers' | 'floats' | 'bytes' | 'uuid';
   readonly params: Readonly<Record<string, number>>;
 }
@@ -18,13 +26,29 @@ export const VALUE_KINDS: readonly ValueKind[] = [
   { name: 'bytes 16 hex', type: 'bytes', params: { length: 16 } },
 ];
 
+/** The kinds that come in lists, are picked from one, or are no plain numbers. */
+export const LIST_KINDS: readonly BatchKind[] = [
+  { name: 'gaussians 14 digits', type: 'gaussians', params: {} },
+  { name: 'gaussians 100 ± 15, 5 digits', type: 'gaussians', params: { mean: 100, stddev: 15, digits: 5 } },
+  { name: 'permutations of 10', type: 'permutations', params: { length: 10 }, each: 10 },
+  { name: 'permutations of 1,000', type: 'permutations', params: { length: 1_000 }, each: 1_000 },
+  {
+    name: 'sequences 10 × 1..49',
+    type: 'sequences',
+    params: { length: [10], min: [1], max: [49] },
+    each: 10,
+  },
+  { name: 'strings of 16', type: 'strings', params: { length: 16, alphabet: 'abcdefghijklmnopqrstuvwxyz' } },
+  { name: 'weighted a b c', type: 'weighted', params: { items: ['a', 'b', 'c'], weights: [1, 2, 3] } },
+];
+
 /** The kinds measured where time is short: one cheap, one expensive. */
 export const TWO_KINDS = VALUE_KINDS.filter(
   ({ name }) => name === 'integers 0..100' || name === 'floats 53 bits',
 );
 
 /** The JSON body of POST /v1/batch. */
-export function batchBody(kind: ValueKind, count: number, mode?: 'pure' | 'csprng'): string {
+export function batchBody(kind: BatchKind, count: number, mode?: 'pure' | 'csprng'): string {
   return JSON.stringify({ type: kind.type, count, params: kind.params, ...(mode && { entropy_mode: mode }) });
 }
 
