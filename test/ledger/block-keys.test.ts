@@ -240,6 +240,25 @@ suite('claimed blocks in the data folder', () => {
     await closeSound(again);
   });
 
+  test('a block that its key does not open is given up when it is claimed, with a line in the log', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    await addReleased(ledger, lot(1), blocks(1, 2, 0));
+    await ledger.close();
+    const ofAnother = join(temporaryFolder(t), 'block-keys');
+    BlockKeys.open(ofAnother, 1).close();
+    copyFileSync(ofAnother, join(path, 'block-keys'));
+    const { log, told } = gatheringLog('error');
+    const again = await openTestLedger(path, { log });
+    assert.deepEqual(await again.claimBlocks('pure', 9), []);
+    const line = 'ledger: a block that its key does not open given up';
+    assert.deepEqual(
+      told,
+      [1, 2].map((ordinal) => [{ kind: 'pure', ordinal }, line]),
+    );
+    await closeSound(again);
+  });
+
   test('a backup can open none, even with the keys of the ledger it was made of', async (t) => {
     const path = temporaryFolder(t);
     const copy = join(temporaryFolder(t), 'copy');

@@ -117,6 +117,18 @@ describe('the page of a certificate', () => {
     }
   });
 
+  it('lets its reader leave the answer out, which the page without a certificate needs', async () => {
+    const { service, id } = await scene();
+    for (const [path, may] of [
+      [`/verify/${id}`, 'leave this empty to check the certificate alone'],
+      ['/verify', 'Its certificate is looked up by its id'],
+    ]) {
+      const text = shown((await replyOf(service, path)).text);
+      const [told] = /Paste the JSON body.*?leaves (this|your) browser/.exec(text)!;
+      assert.ok(told.includes(may), told);
+    }
+  });
+
   it('is fenced in: nothing may be loaded, framed, sent or inferred from elsewhere', async () => {
     const { service, id } = await scene();
     for (const path of [`/verify/${id}`, '/verify', `/verify/${UNKNOWN}`, '/verify/x']) {
