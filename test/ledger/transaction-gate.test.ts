@@ -37,13 +37,15 @@ test('a gate is closed behind the transaction under way, and lets no other begin
   assert.deepEqual(await once(first.worker, 'message'), ['outside']);
   const second = passing(gate);
   second.go();
+  // both from now on: a worker that ends before its messages were read tells them and its end in one turn
   const told = once(second.worker, 'message');
+  const ended = once(second.worker, 'exit');
   while (Atomics.notify(gate.words, 1) === 0) await turn(); // until it waits there
   assert.equal(gate.close(0), true, 'who waits at the gate is outside');
   Atomics.store(gate.words, 1, 0);
   Atomics.notify(gate.words, 1);
   assert.deepEqual(await told, ['inside']);
-  await once(second.worker, 'exit');
+  await ended;
 });
 
 test('a transaction gives what it gave or throws what it threw, and is outside then', () => {
