@@ -59,10 +59,11 @@ describe('the data of an answer', () => {
       fc.constant(null),
       fc.array(fc.integer()),
     );
-    const name = fc.stringMatching(/^[a-z_]{1,9}$/);
+    const name = fc.stringMatching(/^[a-z][a-z_]{0,8}$/);
     const members = fc.dictionary(name, fc.oneof(echoed, fc.dictionary(name, echoed)));
     fc.assert(
       fc.property(members, fc.constantFrom('values', 'bytes', 'a'), fc.string(), (told, valueKey, source) => {
+        fc.pre(!(valueKey in told)); // no endpoint echoes a parameter under the name of its values
         const { before, after } = dataTemplate(valueKey, told, 'pure', source);
         const metadata = { entropy_mode: 'pure', quantum_source: source };
         const data = { ...told, metadata, [valueKey]: [1, 2] };
