@@ -4,9 +4,10 @@ import { Committer } from '../../src/answer/commit.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import type { AnswerEntry, SegmentRecord, StoredAnswer } from '../../src/ledger/records.ts';
+import type { SegmentRecord, StoredAnswer } from '../../src/ledger/records.ts';
 import type { SegmentSink } from '../../src/ledger/segment-sink.ts';
 import { recordingLog } from '../pool/fixtures.ts';
+import { entry } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { sequencesFrom } from '../support/memory-ledger.ts';
 
@@ -65,7 +66,7 @@ class SlowLedger {
       if (failure === undefined) this.settled++;
       else this.failed++;
     };
-    for (let i = 0; i < count; i++) this.committer.add({ ...entryOf(this.#next++), settled });
+    for (let i = 0; i < count; i++) this.committer.add({ ...entry(this.#next++), settled });
     await turn();
   }
 
@@ -86,24 +87,6 @@ class SlowLedger {
     }
     await turn();
   }
-}
-
-function entryOf(n: number): AnswerEntry {
-  const requestId = new Uint8Array(16);
-  new DataView(requestId.buffer).setUint32(0, n);
-  return {
-    requestId,
-    issuedAtMs: 1_700_000_000_000,
-    accountNumber: 1,
-    endpoint: 'integers',
-    mode: 'csprng',
-    source: 0,
-    delivered: new Uint8Array(32),
-    valueCount: 1,
-    deliveredBytes: 1,
-    consumedBytes: 1,
-    credits: 0,
-  };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -209,7 +192,7 @@ describe('answers before a slow disk', () => {
       for (let i = 0; i < 130; i++) {
         assert.deepEqual(Buffer.from(committer.nextCertificateId()), Buffer.from(ids.blocks(sequence, i, 1)));
         const said = i === 9 ? { label } : {};
-        committer.add({ ...entryOf(i), ...said, settled: () => {} }, i === 7 ? kept : undefined);
+        committer.add({ ...entry(i), ...said, settled: () => {} }, i === 7 ? kept : undefined);
       }
       committer.endTurn();
       assert.deepEqual(slow.stored.splice(0), [kept], 'with the answer that is kept');
