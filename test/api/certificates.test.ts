@@ -11,7 +11,7 @@ import { fetchWhole } from '../support/http.ts';
 import { loggedCertificate } from '../support/replies.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { runQrn, TestServer } from '../support/server.ts';
+import { TestServer } from '../support/server.ts';
 
 /** Certificates of the real service: every answer verifies, online and offline; anything changed is named. */
 let server: TestServer;
@@ -89,13 +89,6 @@ describe('certificates of a running service', () => {
           await assertVerifies(await bodyOf(await server.batch({ ...batch, entropy_mode: mode })));
       });
     }
-
-    it('verifies with the qrn program and the configured base URL', async () => {
-      const answer = save(await bodyOf(await server.get('/integers')));
-      const done = await runQrn(server.dataDir, ['verify', answer], { QRN_BASE_URL: server.baseUrl });
-      assert.deepEqual([done.code, done.stderr], [0, ''], done.stdout);
-      assert.match(done.stdout, /: verified\n$/);
-    });
   });
 
   describe('a coin flip', () => {

@@ -63,16 +63,6 @@ describe('every data endpoint', () => {
     });
   }
 
-  it('quotes a price without drawing, spending or certifying', async () => {
-    const before = await answerOf(await server.get('/integers?entropy_mode=pure'));
-    const quote = await server.get('/integers?entropy_mode=pure&count=100&dry_run=true');
-    const body = (await quote.json()) as Answer;
-    assert.deepEqual(body.data, { mode: 'pure', required_bytes: 84 }); // 100 * log2(101) = 665.8 bits
-    assert.equal(body.metadata['certificate_id'], undefined);
-    const after = await answerOf(await server.get('/integers?entropy_mode=pure'));
-    assert.equal(after.quantum_credits.remaining, before.quantum_credits.remaining! - 1);
-  });
-
   it('quotes a price as JSON to a client that accepts octets only', async () => {
     const headers = { accept: 'application/octet-stream' };
     for (const response of [

@@ -129,22 +129,6 @@ describe('committed draws', () => {
     assert.deepEqual([other.status, other.body.error?.code], [422, 'idempotency_mismatch']);
   });
 
-  it('gives the same draw to a retry that comes when the draw is due', async () => {
-    const key = { 'idempotency-key': 'late-retry' };
-    let body = '';
-    let first: Awaited<ReturnType<typeof create>>;
-    let aheadMs = 500;
-    do {
-      body = JSON.stringify({ ...WINNERS, reveal_at: later((aheadMs *= 2)) });
-      first = await create(body, key);
-    } while (first.body.error?.code === 'invalid_reveal_at'); // a machine that takes so long
-    await drawOf(first.body.id, ({ state }) => state === 'revealed');
-    const again = await create(body, key);
-    assert.deepEqual([again.status, again.body.id], [200, first.body.id]);
-    const other = await create(body.replace('raffle', 'other'), key);
-    assert.deepEqual([other.status, other.body.error?.code], [422, 'idempotency_mismatch']);
-  });
-
   it('numbers draws of a purpose, so that one that was made again shows', async () => {
     const purpose = 'drawn until it suits';
     const ids: string[] = [];

@@ -175,6 +175,7 @@ describe('Idempotency-Key', () => {
       ['/uuid?entropy_mode=csprng', {}],
       ['/integers?count=5&ignored=1', { accept: 'application/msgpack' }],
       ['/bytes?count=64', { accept: 'application/octet-stream' }],
+      ['/floats?count=3', { accept: 'text/plain' }],
     ] as const;
     for (const [path, accept] of forms) {
       const headers = { ...bearer(key), ...accept, 'idempotency-key': path.slice(1, 8) };
@@ -183,6 +184,8 @@ describe('Idempotency-Key', () => {
       assert.deepEqual(await two.arrayBuffer(), await one.arrayBuffer(), path);
       const kept = ['content-type', 'x-request-id', 'x-certificate-salt', 'x-ignored-parameters'];
       for (const name of kept) assert.equal(two.headers.get(name), one.headers.get(name), name);
+      const other = server.get(path, { ...headers, accept: 'text/csv' });
+      assert.equal(await refusalOf(other), '422 idempotency_mismatch', 'another form is another request');
     }
     assert.equal((await usageOf(server, key)).requests.used, forms.length);
   });

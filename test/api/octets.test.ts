@@ -89,25 +89,12 @@ describe('an answer in octets', () => {
     for (let at = 0; at < 160; at += 16) assert.deepEqual([uuids[at + 6] >> 4, uuids[at + 8] >> 6], [4, 2]);
   });
 
-  it('gets 406 where the values have none', async () => {
-    for (const path of ['/bitstring', '/shuffle?items=a,b', '/integers', '/floats', '/uuid']) {
-      assert.equal((await server.get(path, { accept: OCTETS })).status, 406, path);
-    }
-  });
-
-  it('has its media type in the reply to HEAD and to a retry too', async () => {
+  it('has its media type in the reply to HEAD too', async () => {
     const head = await fetchWhole(`${server.baseUrl}/bytes`, {
       method: 'HEAD',
       headers: { ...bearer(server.key), accept: OCTETS },
     });
     assert.equal(head.headers.get('content-type'), OCTETS);
-    const ask = { type: 'integers', count: 5, params: wide };
-    const headers = { accept: OCTETS, 'idempotency-key': 'octets' };
-    const [first, again] = [await server.batch(ask, headers), await server.batch(ask, headers)];
-    assert.equal(again.headers.get('content-type'), first.headers.get('content-type'));
-    assert.deepEqual(await again.arrayBuffer(), await first.arrayBuffer());
-    const other = await server.batch(ask, { ...headers, accept: 'application/json' });
-    assert.equal(other.status, 422, 'another form is another request');
   });
 });
 
