@@ -123,6 +123,7 @@ export class World {
       ids,
       keys: this.#keys.log,
       random: random.fork('looks'),
+      hasClaims: nodeCount > 1,
     });
     const { jobs, lots } = this.keepers;
     const watch: SourceWatch = {

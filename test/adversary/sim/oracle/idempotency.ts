@@ -12,13 +12,16 @@ const LETTING_GO_MS = 60_000;
 /** Under one key there is one answer and one spend, however often, and through whatever, it is asked for. */
 export class KeyKeeper {
   readonly #machine: SimMachine;
+  /** Several nodes share the books: a key is claimed there, and counts as under way until that claim is let go of. */
+  readonly #hasClaims: boolean;
   /** What was sent under each key of each account. */
   readonly #attempts = new Map<string, Sent[]>();
   /** The latest that the wall clock ever stood. */
   #latestWallMs = 0;
 
-  constructor(machine: SimMachine) {
+  constructor(machine: SimMachine, hasClaims: boolean) {
     this.#machine = machine;
+    this.#hasClaims = hasClaims;
   }
 
   sent(sent: Sent): void {
@@ -74,14 +77,14 @@ export class KeyKeeper {
 
   /** Whether the other may still be under way: what a client gave up goes on. */
   #mayRun(other: Sent, { life, sentAtMs }: Sent): boolean {
-    if (other.life.node !== life.node) {
-      // what a node claimed stays its own until it is settled, and it may take a while to let go of it
-      const letGoMs = (other.repliedAtMs ?? Number.POSITIVE_INFINITY) + LETTING_GO_MS;
-      return !other.life.isSettled && other.sentAtMs <= this.#machine.nowMs && letGoMs >= sentAtMs;
-    }
-    if (other.life !== life || other.sentAtMs > this.#machine.nowMs) return false;
+    if (other.sentAtMs > this.#machine.nowMs) return false;
+    const repliedAtMs = other.repliedAtMs ?? Number.POSITIVE_INFINITY;
+    const mayBeClaimed = this.#hasClaims && repliedAtMs + LETTING_GO_MS >= sentAtMs;
+    // what a node claimed stays its own until it is settled
+    if (other.life.node !== life.node) return !other.life.isSettled && mayBeClaimed;
+    if (other.life !== life) return false;
     const isOver = other.reply !== undefined && !other.hungUp && other.reply.status !== 503;
-    return !isOver || (other.repliedAtMs ?? 0) >= sentAtMs;
+    return !isOver || repliedAtMs >= sentAtMs || mayBeClaimed;
   }
 
   #of({ client, idempotencyKey }: Sent): Sent[] {

@@ -46,10 +46,11 @@ export class Keepers {
     ids: CertificateIds;
     keys: LogKeys;
     random: Chance;
+    hasClaims: boolean;
   }) {
-    const { machine, operator, ids, keys, random } = options;
+    const { machine, operator, ids, keys, random, hasClaims } = options;
     this.books = new BookKeeper(machine, () => operator.clients);
-    this.keys = new KeyKeeper(machine);
+    this.keys = new KeyKeeper(machine, hasClaims);
     this.rates = new RateKeeper(machine);
     this.seeds = new SeedKeeper(machine);
     this.certificates = new CertificateKeeper(ids, keys, this.lots, random);
