@@ -37,7 +37,7 @@ export {
   takeBits,
 } from './gaussians';
 export { beginRows, ranges, rows } from './rows';
-export { strings, texts, textsBytesMax, textsMax, textStarts } from './texts';
+export { batchedPicks, picks, picksMax, strings, texts, textsBytesMax, textsMax, textStarts } from './texts';
 export { base64, bits, hex, packedBase64, packedHex, packedUuid, uuid } from './bytes';
 export {
   packedIntegers32,

@@ -3,6 +3,7 @@
  * of src/values/offsets.ts, unique.ts and descending.ts, which prove them uniform, and take the same words. What is drawn of a
  * row stays at OFFSETS (u64) while the caller fetches more words, so that no word is drawn twice and none that no value needs.
  */
+import { putEntry, SMALL_COMMA } from './digits';
 import { putInteger as putText } from './integers';
 import { putInteger as putPacked } from './packed';
 import { ENTROPY, OFFSETS, SECOND, TEXT, TEXT_BYTES } from './windows';
@@ -10,18 +11,23 @@ import { ENTROPY, OFFSETS, SECOND, TEXT, TEXT_BYTES } from './windows';
 const COMMA: u8 = 0x2c;
 const OPEN: u8 = 0x5b;
 const CLOSE: u8 = 0x5d;
+/** '],' */
+const CLOSE_COMMA: u16 = 0x2c5d;
 
-/** How a range is drawn. */
+/** How a range is drawn; small numbers are independent ones from 0 to 999 in the order they come, of which a word gives several. */
+const INDEPENDENT: u64 = 0;
 const SHUFFLED: u64 = 1;
 const REPEATS_REFUSED: u64 = 2;
+const SMALL: u64 = 3;
 
 /**
  * What src/values/rows.ts says of each range, a word of 64 bits each: length, span, min, bytes of a word, values of a word, words of more than
- * four bytes that are accepted, how it is drawn, the order it is sorted in (0, 1 ascending, 2 descending), and the bytes of its text at most.
+ * four bytes that are accepted, how it is drawn, the order it is sorted in (0, 1 ascending, 2 descending), the bytes of its text at most, and
+ * of words of four bytes below what their rest is refused, where they give all of their values or what a row needs of its last one.
  */
-const RANGE_SIZE: usize = 72;
+const RANGE_SIZE: usize = 88;
 /** Of LIMITS.sequencesMax (src/core/limits.ts) ranges. */
-export const ranges: usize = memory.data(72 * 64, 8);
+export const ranges: usize = memory.data(88 * 64, 8);
 
 let rangeCount: i32 = 0;
 let isNested = false;
@@ -57,6 +63,97 @@ function valueAt(i: usize): u64 {
 @inline
 function setValue(i: usize, value: u64): void {
   store<u64>(OFFSETS + (i << 3), value);
+}
+
+/**
+ * Whole permutations of up to ten take one word, and the steps of their shuffle come from tables: three steps, three, and four.
+ * floor(word · n! / 2^32) is one number below n!, whose digits of mixed radix n, n - 1 .. 1 are the steps of `drawShuffled`, and the
+ * digits of 10 .. n + 1 before them are zeros: the first places stay where they are, and are left out. Vector d of a table is
+ * what its steps make of the places 0 .. 9 when its digits are d; after a vector a, vector b makes a[b[i]] of place i.
+ */
+const TABLED_MAX: u64 = 10;
+const FIRST: usize = memory.data(16 * (720 + 210 + 24), 16);
+const SECOND_THREE: usize = FIRST + 16 * 720;
+const LAST_FOUR: usize = SECOND_THREE + 16 * 210;
+let areTabled = false;
+
+function putTables(): void {
+  areTabled = true;
+  putTable(FIRST, 0, 3);
+  putTable(SECOND_THREE, 3, 6);
+  putTable(LAST_FOUR, 6, 10);
+}
+
+/** The vectors of the steps at places `from` to `to`. */
+function putTable(table: usize, from: usize, to: usize): void {
+  let entries: usize = 1;
+  for (let place = from; place < to; place++) entries *= 10 - place;
+  for (let entry: usize = 0; entry < entries; entry++) {
+    const vector = table + (entry << 4);
+    for (let lane: usize = 0; lane < 16; lane++) store<u8>(vector + lane, lane);
+    let rest = entry;
+    let weight = entries;
+    for (let place = from; place < to; place++) {
+      weight /= 10 - place;
+      const other = vector + place + rest / weight;
+      rest %= weight;
+      const moved = load<u8>(other);
+      store<u8>(other, load<u8>(vector + place));
+      store<u8>(vector + place, moved);
+    }
+  }
+}
+
+/** Whether all that is drawn is permutations of up to ten numbers from 0 on. */
+@inline
+function areWholeTabled(): bool {
+  const length = load<u64>(ranges);
+  const isWhole = load<u64>(ranges, 8) == length && load<u64>(ranges, 48) == SHUFFLED;
+  const isPlain = load<u64>(ranges, 16) == 0 && load<u64>(ranges, 56) == 0;
+  return rangeCount == 1 && !isNested && !isPacked && isWhole && isPlain && length <= TABLED_MAX;
+}
+
+/** Draws and writes them; returns how many. At SECOND: bytes of their text. */
+function tabledRows(count: i32, textEnd: usize): i32 {
+  if (!areTabled) putTables();
+  const length = load<u64>(ranges);
+  let product: u64 = 1;
+  for (let i: u64 = 2; i <= length; i++) product *= i;
+  const refused = refusedBelow(product);
+  const skipped = i8(TABLED_MAX - length);
+  const zero = i8x16.splat(0x30 - skipped);
+  const commas = i8x16(0, 0x2c, 0, 0x2c, 0, 0x2c, 0, 0x2c, 0, 0x2c, 0, 0x2c, 0, 0x2c, 0, 0x2c);
+  const spread = i8x16.add(
+    i8x16(0, -128, 1, -128, 2, -128, 3, -128, 4, -128, 5, -128, 6, -128, 7, -128),
+    i8x16.splat(skipped),
+  );
+  const size = usize(2 * length + 2);
+  let out = TEXT;
+  let from = at;
+  let rows = 0;
+  while (rows < count && from + 4 <= end && out + size <= textEnd) {
+    const scaled = u64(load<u32>(from)) * product;
+    from += 4;
+    if ((scaled & 0xffffffff) < refused) continue;
+    const steps = u32(scaled >> 32);
+    const first = steps / 5040;
+    const others = steps - first * 5040;
+    const second = others / 24;
+    const last = others - second * 24;
+    let places = v128.load(FIRST + (usize(first) << 4));
+    places = v128.swizzle(places, v128.load(SECOND_THREE + (usize(second) << 4)));
+    places = v128.swizzle(places, v128.load(LAST_FOUR + (usize(last) << 4)));
+    const digits = i8x16.add(places, zero);
+    store<u8>(out, OPEN);
+    v128.store(out, v128.or(v128.swizzle(digits, spread), commas), 1);
+    v128.store(out, v128.or(v128.swizzle(digits, i8x16.add(spread, i8x16.splat(8))), commas), 17);
+    out += size;
+    store<u16>(out - 2, CLOSE_COMMA);
+    rows++;
+  }
+  at = from;
+  store<u32>(SECOND, u32(out - TEXT));
+  return rows;
 }
 
 /** The rest of 2^32 by a divisor up to 2^32. */
@@ -99,6 +196,38 @@ function drawIndependent(length: usize, span: u64, wordBytes: usize, wordValues:
     if (putOffsets(done, size, span, wordBytes, accepted)) done += size;
   }
   return true;
+}
+
+/** Draws and writes a row of small numbers; returns where its text ends, or 0 when words ran out: then none of it is drawn. */
+@inline
+function putSmallRow(to: usize, range: usize): usize {
+  const span = load<u64>(range, 8);
+  const table = SMALL_COMMA + usize(load<u64>(range, 16) << 3);
+  const wordValues = i32(load<u64>(range, 32));
+  let refused = load<u64>(range, 72);
+  let out = to;
+  let from = at;
+  for (let left = i32(load<u64>(range)); left > 0; ) {
+    if (from + 4 > end) return 0;
+    let size = wordValues;
+    if (left < size) {
+      size = left;
+      refused = load<u64>(range, 80);
+    }
+    let low = u64(load<u32>(from));
+    from += 4;
+    let next = out;
+    for (let i = size; i > 0; i--) {
+      const scaled = low * span;
+      low = scaled & 0xffffffff;
+      next = putEntry(next, load<u64>(table + (usize(scaled >> 32) << 3)));
+    }
+    if (low < refused) continue;
+    out = next;
+    left -= size;
+  }
+  at = from;
+  return out;
 }
 
 /** The next steps of a shuffle of the whole range, several from one word. */
@@ -181,6 +310,10 @@ export function rows(count: i32, bytes: i32): i32 {
   const textEnd = isPacked ? packedStart - 32 : TEXT + usize(TEXT_BYTES); // a number is written in whole vectors
   let lists = 0;
   let lack: usize = 0;
+  if (areWholeTabled()) {
+    lists = tabledRows(count, textEnd);
+    out += usize(load<u32>(SECOND));
+  }
   while (lists < count) {
     const range = ranges + usize(current) * RANGE_SIZE;
     const length = usize(load<u64>(range));
@@ -189,20 +322,23 @@ export function rows(count: i32, bytes: i32): i32 {
     const wordValues = usize(load<u64>(range, 32));
     const way = load<u64>(range, 48);
     if (out + usize(load<u64>(range, 64)) > textEnd) break;
-    if (!isBegun) {
+    let written: usize = 0;
+    if (way == SMALL) written = putSmallRow(out + 1 + usize(current == 0 && isNested), range);
+    else if (!isBegun) {
       isBegun = true;
       done = 0;
       round = 0;
       if (way == SHUFFLED) for (let i: u64 = 0; i < span; i++) setValue(usize(i), i);
     }
     const isDrawn =
-      way == SHUFFLED
+      written != 0 ||
+      (way == SHUFFLED
         ? drawShuffled(length, span)
         : way == REPEATS_REFUSED
           ? drawDifferent(length, span, wordBytes, wordValues, load<u64>(range, 40))
-          : drawIndependent(length, span, wordBytes, wordValues, load<u64>(range, 40));
+          : way == INDEPENDENT && drawIndependent(length, span, wordBytes, wordValues, load<u64>(range, 40)));
     if (!isDrawn) {
-      lack = at + wordBytes - end;
+      lack = wordBytes - ((end - at) % wordBytes); // of a row of small numbers there may be words
       memory.copy(ENTROPY, at, end - at);
       end -= at - ENTROPY;
       at = ENTROPY;
@@ -214,7 +350,8 @@ export function rows(count: i32, bytes: i32): i32 {
     const first = load<i64>(range, 16);
     if (current == 0 && isNested) store<u8>(out++, OPEN);
     store<u8>(out++, OPEN);
-    for (let i: usize = 0; i < length; i++) out = putText(out, i64(valueAt(i)) + first);
+    if (written != 0) out = written;
+    else for (let i: usize = 0; i < length; i++) out = putText(out, i64(valueAt(i)) + first);
     store<u8>(out - 1, CLOSE);
     store<u8>(out++, COMMA);
     if (isPacked) {

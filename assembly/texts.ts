@@ -2,7 +2,7 @@
  * Strings of texts that are picked, each followed by a comma: characters of an alphabet, or whole items. The places of the picks are at OFFSETS
  * (u32). The texts lie one behind the other; the caller writes them and where each begins.
  */
-import { OFFSETS, SECOND, TEXT } from './windows';
+import { ENTROPY, loseValues, OFFSETS, SECOND, TEXT } from './windows';
 
 const QUOTE: u8 = 0x22;
 /** '",' */
@@ -35,5 +35,36 @@ export function strings(count: i32, length: i32, missing: i32): i32 {
     }
   }
   store<i32>(SECOND, left);
+  return i32(out - TEXT);
+}
+
+export const picksMax: i32 = 1024;
+/** What each offset below the sum of the weights picks: up to 15 bytes of text, and in byte 15 how many they are. */
+export const picks: usize = memory.data(16 * 1024, 16);
+
+/** Draws as `batched` does (offsets.ts) and writes what the offsets pick. Second result: how many values. */
+export function batchedPicks(words: i32, span: f64, size: i32, refused: u32): i32 {
+  let out = TEXT;
+  store<i32>(SECOND, words * size);
+  const factor = u64(span);
+  let product: u32 = 1;
+  for (let i = 0; i < size; i++) product *= u32(factor);
+  const end = ENTROPY + (usize(words) << 2);
+  for (let at = ENTROPY; at < end; at += 4) {
+    const word = load<u32>(at);
+    // what is left of the word after the last value, before anything is written
+    if (word * product < refused) {
+      loseValues(size);
+      continue;
+    }
+    let low = u64(word);
+    for (let left = size; left > 0; left--) {
+      const scaled = low * factor;
+      low = scaled & 0xffffffff;
+      const entry = picks + (usize(scaled >> 32) << 4);
+      v128.store(out, v128.load(entry));
+      out += usize(load<u8>(entry, 15));
+    }
+  }
   return i32(out - TEXT);
 }

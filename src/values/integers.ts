@@ -1,16 +1,15 @@
 import { assert } from '../core/assert.ts';
 import { writeBlocks } from './blocks.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { kernels, putText, secondResult } from './kernels.ts';
+import { kernels } from './kernels.ts';
 import {
   blocksOf,
   drawnBlocks,
   drawPlanned,
   type OffsetBlocks,
-  type OffsetPlan,
   type Offsets,
   planOffsets,
-  takeBatch,
+  writeBatches,
 } from './offsets.ts';
 import { type Output, putArrayHead } from './packed.ts';
 import { drawUnique } from './unique.ts';
@@ -22,6 +21,7 @@ type IntegersRequest = Extract<ValueRequest, { kind: 'integers' }>;
 
 /** Below this, a number and its comma fit into one store: the most asked-for ranges. */
 const SMALL_END = 1_000;
+const SMALL_TEXT_MAX = 4;
 
 /** How many values lie in [min, max]; at most 2^53. */
 export function spanOf(min: number, max: number): number {
@@ -91,7 +91,7 @@ export function fitsInt32(min: number, max: number): boolean {
 }
 
 /** Several values from a word, and a text for each from a table: what the most asked-for ranges take. */
-function isSmall({ min, max, unique, sort }: IntegersRequest): boolean {
+export function isSmall({ min, max, unique, sort }: Omit<IntegersRequest, 'kind' | 'count'>): boolean {
   if (min < 0 || max >= SMALL_END || unique || sort !== 'none') return false;
   return planOffsets(spanOf(min, max)).method === 'batched';
 }
@@ -103,19 +103,11 @@ function drawSmall(
   start: number,
 ): number {
   const plan = planOffsets(spanOf(min, max));
-  let at = start;
-  for (let missing = count; missing > 0; ) {
-    const size = drawSmallBlock(reader, plan, missing, min);
-    missing -= secondResult();
-    at = putText(size, target, at);
-  }
-  return at;
-}
-
-function drawSmallBlock(reader: EntropyReader, plan: OffsetPlan, missing: number, min: number): number {
-  const { size, words, refused } = takeBatch(reader, plan, missing);
-  if (size === 4) return kernels.fourSmall(words, plan.span, refused, min);
-  return kernels.batchedSmall(words, plan.span, size, refused, min);
+  return writeBatches(reader, plan, count, SMALL_TEXT_MAX, target, start, (words, size, refused) =>
+    size === 4
+      ? kernels.fourSmall(words, plan.span, refused, min)
+      : kernels.batchedSmall(words, plan.span, size, refused, min),
+  );
 }
 
 /** Writes the values as octets, int32 where the range is within it, else float64; returns where they end. */

@@ -1,4 +1,4 @@
-import { copyBytes } from '../core/bytes.ts';
+import { copyBytes, utf8Bytes } from '../core/bytes.ts';
 import { LIMITS } from '../core/limits.ts';
 import { writeJsonText } from '../core/text-bytes.ts';
 import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
@@ -94,6 +94,10 @@ interface Kernels {
   readonly textsMax: Global;
   readonly textsBytesMax: Global;
   strings(count: number, length: number, missing: number): number;
+  /** From words to text; its bytes. */
+  readonly picks: Global;
+  readonly picksMax: Global;
+  batchedPicks(words: number, span: number, size: number, refused: number): number;
 
   /** assembly/rows.ts: from words to text and MessagePack; lists that are done. */
   readonly ranges: Global;
@@ -147,7 +151,7 @@ export const moreResults = new Uint32Array(kernels.memory.buffer, kernels.second
 export const rangeNumbers = new Float64Array(
   kernels.memory.buffer,
   kernels.ranges.value,
-  9 * LIMITS.sequencesMax,
+  11 * LIMITS.sequencesMax,
 );
 const textStarts = new Uint32Array(
   kernels.memory.buffer,
@@ -251,6 +255,26 @@ export function putTexts(texts: readonly string[]): boolean {
   }
   textStarts[texts.length] = at - from;
   return BLOCK_VALUES * (longest + 3) <= TEXT_BYTES; // two quotes and a comma
+}
+
+/** Bytes of a pick's text and comma, at most, and of its entry, whose last byte says how many they are. */
+export const PICK_TEXT_MAX = 15;
+const PICK_ROOM = PICK_TEXT_MAX + 1;
+
+/** Has the kernel of picks write item i for the offsets from ends[i - 1] up to ends[i]; false when they are too many or it is too long. */
+export function putPicks(items: readonly string[], ends: Float64Array): boolean {
+  if (ends[ends.length - 1] > kernels.picksMax.value) return false;
+  const from = kernels.picks.value;
+  let entry = from;
+  for (let i = 0; i < items.length; i++) {
+    const written = utf8Bytes(`${JSON.stringify(items[i])},`);
+    if (written.length > PICK_TEXT_MAX) return false;
+    for (; entry < from + PICK_ROOM * ends[i]; entry += PICK_ROOM) {
+      memory.set(written, entry);
+      memory[entry + PICK_TEXT_MAX] = written.length;
+    }
+  }
+  return true;
 }
 
 export function putDistribution(parameters: Uint8Array): void {

@@ -2,8 +2,24 @@ import { assert } from '../core/assert.ts';
 import { copyBytes } from '../core/bytes.ts';
 import { writeJsonText, writeUtf8 } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { kernels, offsetAt, offsets32, putText, putTexts, secondResult } from './kernels.ts';
-import { drawnBlocks, drawPlanned, type OffsetBlocks, type Offsets, planOffsets } from './offsets.ts';
+import {
+  kernels,
+  offsetAt,
+  offsets32,
+  PICK_TEXT_MAX,
+  putPicks,
+  putText,
+  putTexts,
+  secondResult,
+} from './kernels.ts';
+import {
+  drawnBlocks,
+  drawPlanned,
+  type OffsetBlocks,
+  type Offsets,
+  planOffsets,
+  writeBatches,
+} from './offsets.ts';
 import { type Output, putArrayHead, putStringHead, stringHead } from './packed.ts';
 import { drawRows } from './rows.ts';
 import { drawUnique, shuffledPlaces } from './unique.ts';
@@ -129,6 +145,14 @@ function drawWeighted(
   const ends = endsOf(weights);
   const sum = ends[ends.length - 1];
   const plan = planOffsets(sum);
+  if (packed === undefined && sum <= count && plan.method === 'batched' && putPicks(items, ends)) {
+    target[start] = OPEN;
+    const end = writeBatches(reader, plan, count, PICK_TEXT_MAX, target, start + 1, (words, size, refused) =>
+      kernels.batchedPicks(words, sum, size, refused),
+    );
+    target[end - 1] = CLOSE; // over the last comma
+    return end;
+  }
   // where picks are many, the place of each offset is looked for once
   const placeAt =
     sum <= count ? Uint32Array.from({ length: sum }, (_, offset) => placeOf(ends, offset)) : null;

@@ -4,9 +4,12 @@ import type { EntropyReader } from './entropy-reader.ts';
 import {
   BLOCK_VALUES,
   type ByteSource,
+  ENTROPY_BYTES,
   kernels,
   offsets32,
   offsets64,
+  putText,
+  secondResult,
   takeEntropy,
   useOffsets,
 } from './kernels.ts';
@@ -172,16 +175,49 @@ export function takeWords(source: ByteSource, wordBytes: number, missing: number
   return words;
 }
 
-/** The same for several values each; the last word of an answer gives what is still missing. */
-export function takeBatch(
+/** The same for several values each, of `blockValues` at most; the last word of an answer gives what is still missing. */
+function takeBatch(
   source: ByteSource,
-  { span, wordValues }: OffsetPlan,
+  plan: OffsetPlan,
   missing: number,
+  blockValues = BLOCK_VALUES,
 ): { size: number; words: number; refused: number } {
-  const size = Math.min(wordValues, missing);
-  const words = Math.floor(Math.min(missing, BLOCK_VALUES) / size);
+  const size = Math.min(plan.wordValues, missing);
+  const words = Math.floor(Math.min(missing, blockValues) / size);
   takeEntropy(source, 4 * words);
-  return { size, words, refused: remainder(WORDS_32, power(span, size)) };
+  return { size, words, refused: refusedBelow(plan, size) };
+}
+
+/** A word of 32 bits is refused when what `size` values leave of it is below this. */
+export function refusedBelow({ span }: OffsetPlan, size: number): number {
+  return remainder(WORDS_32, power(span, size));
+}
+
+/** Bytes of a block of text that is drawn and written at once. The more, the fewer calls; the fewer, the nearer it lies. */
+const BATCH_TEXT_BYTES = 32_768;
+
+/**
+ * Draws `count` values of a batched plan and has them written at once, of up to `textMax` bytes each; returns where they end. `write`
+ * gives the bytes of their text, and as its second result how many values are not refused.
+ */
+export function writeBatches(
+  source: ByteSource,
+  plan: OffsetPlan,
+  count: number,
+  textMax: number,
+  target: Uint8Array,
+  start: number,
+  write: (words: number, size: number, refused: number) => number,
+): number {
+  const blockValues = Math.min(BATCH_TEXT_BYTES / textMax, (ENTROPY_BYTES / 4) * plan.wordValues);
+  let at = start;
+  for (let missing = count; missing > 0; ) {
+    const { size, words, refused } = takeBatch(source, plan, missing, blockValues);
+    const bytes = write(words, size, refused);
+    missing -= secondResult();
+    at = putText(bytes, target, at);
+  }
+  return at;
 }
 
 function putZeros(count: number): number {

@@ -1,6 +1,12 @@
 import { descendingWords } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { drawIntegers, integersTextMax, type SortOrder, spanOf } from './integers.ts';
+import {
+  drawIntegers,
+  integersTextMax,
+  isSmall as isSmallRange,
+  type SortOrder,
+  spanOf,
+} from './integers.ts';
 import {
   BLOCK_VALUES,
   ENTROPY_BYTES,
@@ -12,7 +18,7 @@ import {
   takeEntropy,
   useOffsets,
 } from './kernels.ts';
-import { acceptedBelow, planOffsets } from './offsets.ts';
+import { acceptedBelow, planOffsets, refusedBelow } from './offsets.ts';
 import { type Output, putArrayHead, putPacked } from './packed.ts';
 import { isDense } from './unique.ts';
 import type { SequenceRange } from './value-request.ts';
@@ -99,7 +105,7 @@ function drawShort(
   start: number,
   packed: Output | undefined,
 ): number {
-  const ways = ranges.map((range) => wayOf(range, sort));
+  const ways = ranges.map((range) => wayOf(range, sort, packed !== undefined));
   for (const [i, { numbers }] of ways.entries()) rangeNumbers.set(numbers, i * numbers.length);
   kernels.beginRows(ranges.length, isNested, packed !== undefined);
   const bytesMin = ways.reduce((bytes, way) => bytes + way.bytesMin, 0);
@@ -133,26 +139,41 @@ interface Way {
 const INDEPENDENT = 0;
 const SHUFFLED = 1;
 const REPEATS_REFUSED = 2;
+const SMALL = 3;
 const ORDERS: Readonly<Record<SortOrder, number>> = { none: 0, ascending: 1, descending: 2 };
 
-function wayOf({ length, min, max, unique }: SequenceRange, sort: SortOrder): Way {
+function wayOf(range: SequenceRange, sort: SortOrder, isPacked: boolean): Way {
+  const { length, min, max, unique } = range;
   const span = spanOf(min, max);
   const order = ORDERS[sort];
   const rowTextMax = 4 + integersTextMax(length, min, max);
   if (unique && isDense(span, length)) {
     return {
-      numbers: [length, span, min, 4, 1, 0, SHUFFLED, order, rowTextMax],
+      numbers: [length, span, min, 4, 1, 0, SHUFFLED, order, rowTextMax, 0, 0],
       bytesMin: 4 * descendingWords(span, length),
       places: span,
     };
   }
   const plan = planOffsets(span);
   const { wordBytes, wordValues } = plan;
-  const way = unique ? REPEATS_REFUSED : INDEPENDENT;
+  const isSmall = !isPacked && isSmallRange({ ...range, sort });
+  const way = isSmall ? SMALL : unique ? REPEATS_REFUSED : INDEPENDENT;
+  const refused = [wordValues, length % wordValues].map((size) => (isSmall ? refusedBelow(plan, size) : 0));
   return {
-    numbers: [length, span, min, wordBytes, wordValues, acceptedBelow(plan), way, order, rowTextMax],
+    numbers: [
+      length,
+      span,
+      min,
+      wordBytes,
+      wordValues,
+      acceptedBelow(plan),
+      way,
+      order,
+      rowTextMax,
+      ...refused,
+    ],
     bytesMin: wordBytes * Math.ceil(length / wordValues),
     // values of one word lie behind the row until they are told apart
-    places: length + 1 + wordValues,
+    places: isSmall ? 0 : length + 1 + wordValues,
   };
 }

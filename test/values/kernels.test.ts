@@ -60,10 +60,21 @@ describe('answers of several blocks', () => {
     [[row(64, 2 ** 40, true), row(2, 2 ** 53 - 8, true), row(40, 2)], 60, 'none'],
     [[row(5, 2 ** 52 - 6)], 900, 'descending'],
   ];
+  // Small numbers, written as they are drawn: more than a window holds, words that are refused, a last word that gives fewer, beside others.
+  const small = (length: number, min: number, max: number) => ({ length, min, max, unique: false });
+  rows.push(
+    [[small(10, 1, 49)], 5_000, 'none'],
+    [[small(1, 0, 5)], 4_000, 'none'],
+    [[small(13, 998, 999), small(3, 0, 999), row(2, 10 ** 10), small(7, 0, 102)], 900, 'none'],
+    [[small(1_024, 0, 25)], 20, 'none'],
+  );
   for (const [ranges, count, sort] of rows) requests.push({ kind: 'sequences', count, ranges, sort });
   for (const [length, count] of [
-    [1, 7_000],
-    [10, 3_000],
+    [1, 20_000],
+    [2, 3_000],
+    [7, 9_000],
+    [10, 8_000],
+    [11, 1_000],
     [1_024, 8],
     [1_025, 3],
   ]) {
@@ -79,7 +90,7 @@ describe('answers of several blocks', () => {
   }
   for (const size of [0, 29, 30, 5_000]) {
     const items = ['é', '"', 'x'.repeat(size)];
-    for (const last of [3, 10 ** 12])
+    for (const last of [3, 1_021, 1_022, 10 ** 12])
       requests.push({ kind: 'weighted', count: 5_000, items, weights: [1, 2, last] });
   }
 
