@@ -1,4 +1,5 @@
 import { platform, uptime } from 'node:os';
+import { performance } from 'node:perf_hooks'; // the global of this name is a getter, which each reading would call
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from './assert.ts';
 import type { Log } from './log.ts';

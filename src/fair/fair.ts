@@ -107,6 +107,8 @@ export class Fair {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #lookUps = new Budget(LOOK_UPS_MAX, undefined, OWN_LOOK_UPS_MAX);
   readonly #lines = new Map<Owner, Line>();
+  /** The line that was asked for last: most pieces are of the owner of the one before. */
+  #latest: Line | undefined;
   #ready: Line[] = [];
   #isScheduled = false;
   #rest: NodeJS.Timeout | undefined;
@@ -261,13 +263,16 @@ export class Fair {
   }
 
   #lineOf(owner: Owner): Line {
+    if (this.#latest?.owner === owner) return this.#latest;
     let line = this.#lines.get(owner);
     if (line === undefined) this.#lines.set(owner, (line = new Line(owner, this.#nowMs)));
+    this.#latest = line;
     return line;
   }
 
   #forget(): void {
     this.#forgottenAtMs = this.#nowMs;
+    this.#latest = undefined;
     for (const [owner, { chargedAtMs, isReady }] of this.#lines)
       if (!isReady && (!this.isLimited(owner) || this.#nowMs - chargedAtMs > SHARED_MS))
         this.#lines.delete(owner);

@@ -15,6 +15,7 @@ import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, quoteReply } from '.
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { ReplyHead, Wire } from './engine.ts';
 import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
+import { OfferedBody } from './offered-body.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 import {
@@ -29,7 +30,7 @@ import {
 } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 import type { Route } from './route-table.ts';
-import type { TurnClock } from './turn-clock.ts';
+import { NOT_BEGUN, type Turn, type TurnClock } from './turn-clock.ts';
 
 /** What the exchanges of one front share. */
 export interface Pipeline {
@@ -87,82 +88,98 @@ export interface ExchangeHost {
  */
 const OFFERED_FROM_BYTES = 16 * 1024;
 
-/** A body of at least this size must not change after `send`: until it is taken it is held, not copied. */
-export const HELD_BODY_FROM_BYTES = 256 * 1024;
-
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 /**
  * One request and its reply, and what the pipeline has learnt of them so far. `reply` and `send` may be called at any time once
  * the engine has returned from the bytes in which the request came (see Wire). Exactly the first call counts.
  */
-export class Exchange extends RequestHead implements Ask, Listener, Requester, Timed, Piece {
-  /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
-  requestId: RequestId = NOT_NAMED;
-  /** Unix time at which the request came in; decides its month, and is its timestamp. */
-  atMs = 0;
-  startedMonotonicMs = 0;
+export class Exchange implements Ask, Listener, Requester, Timed, Piece {
+  readonly head: RequestHead;
+  // what a reply is made of stands together, for it is long out of the processor's caches by then
   /** Known from authentication on. */
-  account: Account | undefined;
-  isLate = false;
-  /** The API key's scopes allow this; known from authentication on. */
-  scopes: readonly string[] = [];
+  account: Account | undefined = undefined;
   /** Where the account stands with its rate, known from admission on; every reply to this client tells it. */
-  rate: RateFacts | undefined;
+  rate: RateFacts | undefined = undefined;
+  /** The code of the error that is answered. */
+  error: ErrorCode | undefined = undefined;
+  /** Known once a data request is about to be answered. */
+  mode: EntropyMode | undefined = undefined;
   /** The endpoint that it is counted under; known from routing on. */
   endpoint = UNKNOWN;
-  /** Known once a data request is about to be answered. */
-  mode: EntropyMode | undefined;
-  /** Of a data request, once its parameters are valid. */
-  offer: AnswerOffer = AS_JSON;
-  ignored = '';
-  /** The X-Request-ID of the first answer, where it is sent again to the same Idempotency-Key. */
-  replayOf: string | undefined;
-  /** The code of the error that is answered. */
-  error: ErrorCode | undefined;
-  /** The body of a POST, whole; empty for every other method. */
-  body: Uint8Array = NO_BYTES;
   /** The client is gone: nothing can be answered any more. */
   isAborted = false;
   /** `send` was called, by the handler or, past the deadline, by the front. */
   isAnswered = false;
-  /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
-  hasUnknownLength = false;
-  deadlineMs = 0;
-  previous: Timed | null = null;
-  next: Timed | null = null;
-  /** Owner of the body, while it is read. */
-  #owner: BodyOwner | undefined = undefined;
-  /** What this reply takes of the memory of its host. */
-  #booked: Hold | undefined = undefined;
-  /** Bytes of memory that the rest of its body keeps alive: more than the rest itself while that is a view. */
-  #heldBytes = 0;
-  readonly #host: ExchangeHost;
-  readonly #wire: Wire;
-  #queue: DeadlineQueue<Exchange> | null = null;
-  #finished = false;
-  #ownerWithoutKey: Owner | undefined = undefined;
   #closing = false;
-  /** What the reader has not taken yet of a large body, or of a line. */
-  #rest = NO_BYTES as Uint8Array;
-  /** Of a body in lines: told whether the reader took the last one. */
-  #lineTaken: ((isTaken: boolean) => void) | undefined = undefined;
-  #isInLines = false;
-  #keeping: Keeping | undefined = undefined;
-  #pipeline: Pipeline | undefined = undefined;
+  /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
+  requestId: RequestId = NOT_NAMED;
+  #turn: Turn = NOT_BEGUN;
   #step: Step = undefined!;
   #waitingBytes: Hold | undefined = undefined;
   costUs = 0;
+  isLate = false;
+  #pipeline: Pipeline | undefined = undefined;
+  readonly #host: ExchangeHost;
+  readonly #wire: Wire;
+  /** Null once it is finished, or the client is gone. */
+  #queue: DeadlineQueue<Exchange> | null = null;
+  deadlineMs = 0;
+  previous: Timed | null = null;
+  next: Timed | null = null;
+  /** A large body, or lines. */
+  #offered: OfferedBody | undefined = undefined;
+  #ownerWithoutKey: Owner | undefined = undefined;
+  /** The API key's scopes allow this; known from authentication on. */
+  scopes: readonly string[] = [];
+  /** Of a data request, once its parameters are valid. */
+  offer: AnswerOffer = AS_JSON;
+  ignored = '';
+  /** The X-Request-ID of the first answer, where it is sent again to the same Idempotency-Key. */
+  replayOf: string | undefined = undefined;
+  /** The body of a POST, whole; empty for every other method. */
+  body: Uint8Array = NO_BYTES;
+  /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
+  hasUnknownLength = false;
+  #keeping: Keeping | undefined = undefined;
 
   constructor(host: ExchangeHost, wire: Wire, method: string, request: NativeRequest) {
-    super(method, request);
+    this.head = new RequestHead(method, request);
     this.#host = host;
     this.#wire = wire;
-    wire.onGone(() => {
+    this.#listen();
+    this.#enter(host.waiting);
+  }
+
+  #listen(): void {
+    this.#wire.onGone(() => {
       this.isAborted = true;
       this.#release();
     });
-    this.#enter(host.waiting);
+  }
+
+  get method(): string {
+    return this.head.method;
+  }
+
+  get path(): string {
+    return this.head.path;
+  }
+
+  get query(): string {
+    return this.head.query;
+  }
+
+  get accept(): string {
+    return this.head.accept;
+  }
+
+  get contentType(): string {
+    return this.head.contentType;
+  }
+
+  get idempotencyKey(): string | undefined {
+    return this.head.idempotencyKey;
   }
 
   /** Goes on with `step` in its owner's turn, and holds memory until then. */
@@ -223,10 +240,17 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   begin(pipeline: Pipeline): void {
     if (this.#pipeline !== undefined) return;
     this.#pipeline = pipeline;
-    const { wallMs, monotonicMs } = pipeline.turns.current();
-    this.atMs = wallMs;
-    this.startedMonotonicMs = monotonicMs;
+    this.#turn = pipeline.turns.current();
     this.nameWith(pipeline.random, this.atMs);
+  }
+
+  /** Unix time at which the request came in; decides its month, and is its timestamp. */
+  get atMs(): number {
+    return this.#turn.wallMs;
+  }
+
+  get startedMonotonicMs(): number {
+    return this.#turn.monotonicMs;
   }
 
   /** Gives the request its id, unless it has one. */
@@ -246,7 +270,8 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
 
   /** The caller's trace, if it named one. */
   get trace(): Trace | undefined {
-    return this.traceparent === '' ? undefined : parseTraceparent(this.traceparent);
+    const { traceparent } = this.head;
+    return traceparent === '' ? undefined : parseTraceparent(traceparent);
   }
 
   /** What names the request in a line of the log. */
@@ -303,7 +328,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
       if (!this.isAnswered) record.aborted(); // else the front was faster: its deadline had passed
       return;
     }
-    const plain = this.origin === '' && this.traceparent === '';
+    const plain = this.head.origin === '' && this.head.traceparent === '';
     const fullHead = plain ? head : withFields(head, this.#fieldsBeside(head));
     if (fair.isLimited(this.owner)) {
       if (this.account !== undefined && this.error !== undefined) fair.charge(this.owner, REFUSAL_US);
@@ -318,20 +343,20 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   #fieldsBeside(head: Uint8Array): Field[] {
     const { trace } = this;
     const open = hasField(head, 'Access-Control-Allow-Origin');
-    const fields = open ? [] : [...this.pipeline.cors.fields(this.origin)];
+    const fields = open ? [] : [...this.pipeline.cors.fields(this.head.origin)];
     if (trace !== undefined) fields.push(['traceparent', traceparentOf(trace, this.requestId)]);
     return fields;
   }
 
   /** The client connects from a loopback address and is not a proxy that says so. */
   get isFromThisMachine(): boolean {
-    if (this.isAborted || this.isForwarded) return false;
+    if (this.isAborted || this.head.isForwarded) return false;
     return this.#wire.isFromLoopback;
   }
 
   /** Nobody can be answered any more, as far as the engine knows now. */
   get isGone(): boolean {
-    if (!this.isAborted && this.#wire.isGone && !this.#finished) this.destroy();
+    if (this.#queue !== null && this.#wire.isGone) this.destroy();
     return this.isAborted;
   }
 
@@ -357,51 +382,41 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
       return;
     }
     this.isAnswered = true;
-    this.#owner = owner;
-    const saysClose = this.#closing || this.#host.draining;
-    const isBodiless = this.method === 'HEAD' || hasNoContent(head);
-    // without a body the library closes only where the client asked for it
-    const isCut = this.method === 'HEAD' && this.#closing && !this.asksToClose;
+    const isHead = this.method === 'HEAD';
+    const isBodiless = isHead || hasNoContent(head);
+    const isOffered = !isBodiless && body.length >= OFFERED_FROM_BYTES;
     try {
-      if (isCut) this.#wire.send(head, NO_BYTES, true);
+      if (isOffered) this.#offer().send(this.#headOf(head, body.length), body, owner);
+      // without a body the library closes only where the client asked for it
+      else if (isHead && this.#closing && !this.head.asksToClose) this.#wire.send(head, NO_BYTES, true);
       else if (isBodiless) {
         const isTold = !hasNoContent(head) && !this.hasUnknownLength;
         this.#wire.sendHead(this.#headOf(head, isTold ? body.length : undefined));
-      } else if (body.length >= OFFERED_FROM_BYTES) {
-        this.#begin(this.#headOf(head, body.length));
-        this.#offer(body);
-        return;
-      } else this.#wire.send(head, body, saysClose);
+      } else this.#wire.send(head, body, this.#closing || this.#host.draining);
     } catch (error) {
       this.destroy(); // a reply that breaks off half-way cuts its connection
       throw error;
+    } finally {
+      if (!isOffered) owner?.release();
     }
-    this.#finish();
+    if (!isOffered) this.finish();
   }
 
   #headOf(head: Uint8Array, length: number | undefined): ReplyHead {
     return { head, length, saysClose: this.#closing || this.#host.draining, isLast: this.#closing };
   }
 
-  #begin(head: ReplyHead): void {
-    this.#wire.begin(head, () => {
-      try {
-        if (this.#rest.length > 0) this.spend(() => this.#offer(this.#rest));
-        else this.#tellTaken(true);
-      } catch (error) {
-        this.#host.fault(this, error);
-        this.destroy();
-      }
-    });
+  #offer(): OfferedBody {
+    this.#offered = new OfferedBody(this, this.#host, this.#wire);
+    return this.#offered;
   }
 
   /** Begins a reply of lines, whose length is not known, and records it. */
   beginLines(head: Uint8Array): void {
     assert(!this.isAnswered, 'a request is answered once');
     this.isAnswered = true;
-    this.#isInLines = true;
     this.#orCut(() => {
-      this.#begin(this.#headOf(withFields(head, this.#fieldsBeside(head)), undefined));
+      this.#offer().begin(this.#headOf(withFields(head, this.#fieldsBeside(head)), undefined));
     });
     this.pipeline.record.replied(this, 200);
   }
@@ -411,29 +426,19 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
    * deadline of a reply; with false when it has gone. The owner as `send` takes it.
    */
   sendLine(line: Uint8Array, owner: BodyOwner | undefined): Promise<boolean> {
-    this.#owner = owner;
     if (this.isAborted) {
-      this.#releaseBody();
+      owner?.release();
       return Promise.resolve(false);
     }
     this.restartDeadline();
-    return new Promise((resolve, reject) => {
-      this.#lineTaken = resolve;
-      try {
-        this.#offer(line);
-      } catch (error) {
-        this.#lineTaken = undefined; // a fault is not a reader that has gone
-        this.destroy();
-        reject(error);
-      }
-    });
+    return this.#offered!.sendLine(line, owner);
   }
 
   /** Ends a body in lines. */
   endLines(): void {
     if (this.isAborted) return;
     this.#orCut(() => this.#wire.end());
-    this.#finish();
+    this.finish();
   }
 
   /** A reply that breaks off half-way cuts its connection. */
@@ -446,15 +451,9 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     }
   }
 
-  #tellTaken(isTaken: boolean): void {
-    const told = this.#lineTaken;
-    this.#lineTaken = undefined;
-    told?.(isTaken);
-  }
-
-  /** Of a body in lines: the reader has the whole time again for what comes. */
+  /** The reader has the whole time again for what it has not taken. */
   restartDeadline(): void {
-    this.#enter(this.#host.sending);
+    if (this.#queue !== null) this.#enter(this.#host.sending);
   }
 
   get isDraining(): boolean {
@@ -474,82 +473,18 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
 
   /** Cuts the connection, whatever is under way. */
   destroy(): void {
-    if (!this.#finished && !this.isAborted) this.#wire.cut(); // which tells that it is gone
+    if (this.#queue !== null) this.#wire.cut(); // which tells that it is gone
   }
 
-  /**
-   * Offers the rest of a body or of a line to the socket. The library cannot be told to close behind a body that is offered, so
-   * nothing more is read from a closing connection: whatever else its client sends is not served, and the library cuts it when
-   * it has been idle for 10 s.
-   */
-  #offer(rest: Uint8Array): void {
-    const isConstant = this.#owner === undefined && rest.buffer.byteLength < HELD_BODY_FROM_BYTES; // a piece keeps all of it
-    const taken = this.#wire.offer(rest, isConstant);
-    if (taken < rest.length) this.#hold(rest, taken);
-    else if (!this.#isInLines) this.#finish();
-    else {
-      this.#letGo();
-      if (!this.#wire.isFull) this.#tellTaken(true);
-    }
-  }
-
-  /**
-   * Keeps what the reader has not taken. A small rest is copied, because a view of it would keep the whole body in memory for as
-   * long as its reader rests. A document or a replay whose account already holds its share of memory is cut: its client can ask
-   * again without paying. An answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
-   */
-  #hold(unsent: Uint8Array, taken: number): void {
-    const host = this.#host;
-    const rest = unsent.subarray(taken);
-    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
-    const isHeld = this.#rest.length > 0;
-    if (isHeld && isCopied === this.#rest.length < HELD_BODY_FROM_BYTES) {
-      this.#rest = rest;
-      return;
-    }
-    if (!isHeld && this.#owner === undefined && !host.memory.fits(this.owner, rest.length)) {
-      this.destroy();
-      return;
-    }
-    this.#uncount();
-    this.#rest = isCopied ? rest.slice() : rest;
-    this.#heldBytes = isCopied ? rest.length : unsent.length;
-    host.heldBytes += this.#heldBytes;
-    if (isCopied) this.#releaseBody();
-    if (this.#owner === undefined) this.#booked = host.memory.add(this.owner, this.#heldBytes);
-    if (!isHeld) this.#enter(host.sending);
-  }
-
-  #uncount(): void {
-    this.#host.heldBytes -= this.#heldBytes;
-    this.#heldBytes = 0;
-    this.#booked?.resize(0);
-    this.#booked = undefined;
-  }
-
-  #finish(): void {
-    this.#finished = true;
+  /** The engine has all of the reply. */
+  finish(): void {
     this.#release();
   }
 
   #release(): void {
     this.#queue?.leave(this);
     this.#queue = null;
-    this.#letGo();
-    this.#tellTaken(false);
-  }
-
-  /** Of the body that was sent. */
-  #letGo(): void {
-    this.#uncount();
-    this.#rest = NO_BYTES;
-    this.#releaseBody();
-  }
-
-  #releaseBody(): void {
-    const owner = this.#owner;
-    this.#owner = undefined;
-    owner?.release();
+    this.#offered?.close();
   }
 
   #enter(queue: DeadlineQueue<Exchange>): void {

@@ -216,14 +216,14 @@ class ListeningFront implements Front, ExchangeHost {
 
   #receive(wire: Wire, request: NativeRequest, method: string): void {
     const exchange = new Exchange(this, wire, method, request);
-    const refused = exchange.refusal(this.#limits.requestHeadBytesMax);
+    const refused = exchange.head.refusal(this.#limits.requestHeadBytesMax);
     // what follows such a request is not served (RFC 9112 §9.6), or might be a piece of it
-    if (exchange.asksToClose || exchange.isChunked) exchange.closeAfterReply();
+    if (exchange.head.asksToClose || exchange.head.isChunked) exchange.closeAfterReply();
     if (refused !== undefined) this.#refuse(exchange, refused);
     else if (method === 'POST') this.#receiveBody(exchange);
     else {
       // nobody reads it, so it must not precede another request
-      if (exchange.hasBody) exchange.closeAfterReply();
+      if (exchange.head.hasBody) exchange.closeAfterReply();
       this.#dispatch(exchange);
     }
   }
@@ -234,11 +234,11 @@ class ListeningFront implements Front, ExchangeHost {
    */
   #receiveBody(exchange: Exchange): void {
     const max = this.#limits.requestBodyBytesMax;
-    if (exchange.contentLength === 0) {
+    if (exchange.head.contentLength === 0) {
       this.#dispatch(exchange); // the library never ends such a body when the head came in several packets
       return;
     }
-    if (exchange.contentLength > BODY_DISCARDED_BYTES_MAX) {
+    if (exchange.head.contentLength > BODY_DISCARDED_BYTES_MAX) {
       this.#refuse(exchange, new ApiError('payload_too_large'));
       return;
     }

@@ -77,7 +77,7 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
 }
 
 async function metricsReply(metrics: MetricsText, exchange: Exchange): Promise<Reply> {
-  const text = await metrics(exchange.asksForFresh && exchange.isFromThisMachine);
+  const text = await metrics(exchange.head.asksForFresh && exchange.isFromThisMachine);
   return replyOf(200, 'text/plain; version=0.0.4; charset=utf-8', text, [NO_STORE]);
 }
 
@@ -93,7 +93,7 @@ export function metricsAlone(metrics: MetricsText, clock: Clock): Pick<FrontOpti
     if (exchange.path !== '/metrics') throw new ApiError('not_found');
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
       throw new ApiError('method_not_allowed', { allow: 'GET, HEAD' });
-    const { head, body } = compressed(await metricsReply(metrics, exchange), exchange.acceptEncoding);
+    const { head, body } = compressed(await metricsReply(metrics, exchange), exchange.head.acceptEncoding);
     exchange.send(head, body);
   };
   const fail = (exchange: Exchange, error: unknown) => {

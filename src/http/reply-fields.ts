@@ -24,15 +24,18 @@ export function rateFacts(
   nowMs: number,
   draftFields: boolean,
 ): RateFacts {
-  const resetAfterS = Math.ceil(decision.resetAfterMs / 1000);
   const { remaining } = decision;
-  return {
-    remaining,
-    resetAtS: resetAtUnixS(decision, nowMs),
-    resetAfterS,
-    policy: draftFields ? policyOf(limit) : undefined,
-  };
+  const resetAtS = resetAtUnixS(decision, nowMs);
+  const resetAfterS = Math.ceil(decision.resetAfterMs / 1000);
+  const policy = draftFields ? policyOf(limit) : undefined;
+  const isAsBefore = remaining === last?.remaining && resetAtS === last.resetAtS;
+  if (!isAsBefore || resetAfterS !== last?.resetAfterS || policy !== last.policy)
+    last = { remaining, resetAtS, resetAfterS, policy };
+  return last;
 }
+
+/** Without a limit, all requests of a second are told the same. */
+let last: RateFacts | undefined;
 
 /** The largest integer of a structured field (RFC 9651 §3.3.1). */
 const FIELD_INTEGER_MAX = 999_999_999_999_999;

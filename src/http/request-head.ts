@@ -44,15 +44,18 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'host',
   'idempotency-key',
-  'if-none-match',
   'origin',
   'traceparent',
   'transfer-encoding',
   'x-api-key',
 ]);
-/** Clients name few hosts, and most of them one; most requests are for the path of the one before. */
+/**
+ * Clients name few hosts, and most of them one; most requests have the path and the query of the one before. Those are then the
+ * same strings, of which a Map need not work out the hash again.
+ */
 let lastHost = '';
 let lastPath = '';
+let lastQuery = '';
 const DIGITS = /^[0-9]{1,15}$/;
 /** `close` among connection options, in any case (RFC 9110 §7.6.1). The library knows it only alone. */
 const CLOSE_OPTION = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
@@ -68,26 +71,26 @@ let reading: RequestHead;
  * A request's method, target and the header fields that the service knows, read in one pass; '' when absent.
  */
 export class RequestHead {
+  // those that every reply reads stand first and together
   /** As it came: methods are case-sensitive (RFC 9110 §9.1). */
   readonly method: string;
+  origin = '';
+  /** '' also when it was sent twice: W3C Trace Context then ignores it. */
+  traceparent = '';
   /** The target up to `?`, as it came. */
   readonly path: string;
   /** The target after `?`, as it came; '' without one. */
   readonly query: string;
-  host = '';
   authorization = '';
-  apiKey = '';
   accept = '';
+  /** Undefined without the field; '' also for bytes that are not text. */
+  idempotencyKey: string | undefined = undefined;
+  host = '';
+  apiKey = '';
   contentType = '';
   acceptEncoding = '';
   /** `Cache-Control: no-cache`: the client wants nothing that was made before it asked (RFC 9111 §5.2.1.4). */
   asksForFresh = false;
-  /** Undefined without the field; '' also for bytes that are not text. */
-  idempotencyKey: string | undefined = undefined;
-  /** '' also when it was sent twice: W3C Trace Context then ignores it. */
-  traceparent = '';
-  origin = '';
-  ifNoneMatch = '';
   accessControlRequestMethod = '';
   /** A proxy passed the request on: it has a field that only proxies add. */
   isForwarded = false;
@@ -108,8 +111,11 @@ export class RequestHead {
 
   constructor(method: string, request: NativeRequest) {
     this.method = method;
-    this.path = request.getUrl();
-    this.query = request.getQuery() ?? '';
+    const path = request.getUrl();
+    const query = request.getQuery() ?? '';
+    this.path = path === lastPath ? lastPath : path;
+    this.query = query === lastQuery ? lastQuery : query;
+    lastQuery = this.query;
     this.headBytes = method.length + this.path.length + this.query.length + REQUEST_LINE_REST;
     reading = this;
     request.forEach(RequestHead.capture);
@@ -215,7 +221,6 @@ export class RequestHead {
       case 13:
         if (name === 'authorization' && head.#once(AUTHORIZATION, 'Authorization'))
           head.authorization = value;
-        else if (name === 'if-none-match') head.ifNoneMatch = value;
         else if (name === 'cache-control' && NO_CACHE.test(value)) head.asksForFresh = true;
         break;
       case 14:

@@ -108,14 +108,14 @@ export class Router {
       this.#inTurn(exchange, () => this.#elsewhere(exchange));
       return;
     }
-    let route = first;
-    while (!route.methods.includes(exchange.method) && route.next !== undefined) route = route.next;
-    exchange.endpoint = route.endpoint;
-    exchange.account ??= route.accountIn?.(exchange.body);
-    if (!route.methods.includes(exchange.method)) {
+    let route: Route | undefined = first;
+    while (route !== undefined && !route.methods.includes(exchange.method)) route = route.next;
+    exchange.endpoint = first.endpoint;
+    if (route === undefined) {
       this.#inTurn(exchange, () => this.#otherMethod(exchange, first));
       return;
     }
+    exchange.account ??= route.accountIn?.(exchange.body);
     // in the turn in which the request came
     if (route.scope !== null) this.#authenticate(exchange, exchange.startedMonotonicMs, route.answersAlways);
     this.#inTurn(exchange, route);
@@ -218,7 +218,7 @@ export class Router {
 
   /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
   #otherMethod(exchange: Exchange, route: Route): void {
-    const { method, origin, accessControlRequestMethod } = exchange;
+    const { method, origin, accessControlRequestMethod } = exchange.head;
     const methods: string[] = [];
     for (let each: Route | undefined = route; each !== undefined; each = each.next)
       methods.push(...each.methods);
@@ -235,7 +235,7 @@ export class Router {
   /** Throws for a key that is refused. */
   #authenticate(exchange: Exchange, nowMs: number, isByAnyView = false): void {
     const { directory } = this.#options;
-    const keyText = bearerOf(exchange.authorization) || exchange.apiKey; // Bearer wins
+    const keyText = bearerOf(exchange.head.authorization) || exchange.head.apiKey; // Bearer wins
     if (keyText === '') throw new ApiError('auth_missing');
     const known = isByAnyView ? directory.authenticateByView(keyText) : undefined;
     const found = known ?? directory.authenticate(keyText, nowMs);
@@ -297,7 +297,7 @@ export class Router {
 
   #sendDocument(exchange: Exchange, reply: Reply): void {
     const send = () => {
-      const { head, body } = compressed(reply, exchange.acceptEncoding);
+      const { head, body } = compressed(reply, exchange.head.acceptEncoding);
       exchange.reply(head, body);
     };
     // a page that waited for the ledger is made in a turn of its own

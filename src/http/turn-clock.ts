@@ -1,10 +1,13 @@
 import type { Clock } from '../core/clock.ts';
 
 /** One turn of the loop in which requests come, and when the first of them came. */
-interface Turn {
+export interface Turn {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
+
+/** The turn of a request that has not begun. */
+export const NOT_BEGUN: Turn = { wallMs: 0, monotonicMs: 0 };
 
 /**
  * All requests of a turn of the loop have the time of the first: they lay ready together, and reading both clocks costs as much

@@ -5,12 +5,8 @@ import type { Account } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import { Fair } from '../../src/fair/fair.ts';
-import {
-  type BodyOwner,
-  type Exchange,
-  HELD_BODY_FROM_BYTES,
-  type Pipeline,
-} from '../../src/http/exchange.ts';
+import type { BodyOwner, Exchange, Pipeline } from '../../src/http/exchange.ts';
+import { HELD_BODY_FROM_BYTES } from '../../src/http/offered-body.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { isLoopback } from '../../src/http/request-head.ts';
 import { exchangeOn, HEAD, ModelHost, ModelWire } from './model-exchange.ts';

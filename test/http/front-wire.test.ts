@@ -354,18 +354,17 @@ function wireContract(engine: EngineName): void {
         idempotencyKey: 'i',
         traceparent: 't',
         origin: 'o',
-        ifNoneMatch: 'e',
         contentType: 'x/y',
         accessControlRequestMethod: 'GET',
       };
       const names = Object.keys(due) as (keyof typeof due)[];
       const { front: other } = await frontWith((exchange) => {
-        const found = names.map((name) => [name, exchange[name]]);
+        const found = names.map((name) => [name, exchange.head[name]]);
         sendLater(exchange, PLAIN_HEAD, Buffer.from(JSON.stringify(Object.fromEntries(found))));
       });
       const request =
         'GET /x HTTP/1.1\r\nHOST: h\r\naUTHORIZATION:  Bearer k \t\r\nX-Api-Key: k2\r\nAccept: a/b\r\nAccept: c/d\r\n' +
-        'Idempotency-Key: i\r\nTraceparent: t\r\nOrigin: o\r\nIf-None-Match: e\r\nContent-Type: x/y\r\n' +
+        'Idempotency-Key: i\r\nTraceparent: t\r\nOrigin: o\r\nContent-Type: x/y\r\n' +
         'Access-Control-Request-Method: GET\r\nX-Bytes: \xff\r\n\r\n';
       assert.deepEqual(JSON.parse((await replyTo(other, request)).body), due);
       await other.drain(0);

@@ -138,16 +138,7 @@ const READERS: readonly Reader[] = [
 
 /** 64 KiB in fields of 1 KiB, all that are read. */
 function headOf(text: string): unknown {
-  const names = [
-    'accept',
-    'accept-encoding',
-    'connection',
-    'cache-control',
-    'if-none-match',
-    'origin',
-    'via',
-    'cookie',
-  ];
+  const names = ['accept', 'accept-encoding', 'connection', 'cache-control', 'origin', 'via', 'cookie'];
   const request = {
     getUrl: () => '/',
     getQuery: () => undefined,

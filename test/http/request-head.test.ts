@@ -32,7 +32,6 @@ describe('the fields of a head', () => {
     ['traceparent', 't', { traceparent: 't' }],
     ['content-type', 'c/d', { contentType: 'c/d' }],
     ['authorization', 'Bearer k', { authorization: 'Bearer k' }],
-    ['if-none-match', 'e', { ifNoneMatch: 'e' }],
     ['accept-encoding', 'br', { acceptEncoding: 'br' }],
     ['idempotency-key', '', { idempotencyKey: '' }],
     ['content-length', '012', { contentLength: 12 }],

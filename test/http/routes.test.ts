@@ -94,7 +94,8 @@ describe('a port for metrics alone', () => {
       const { handle } = metricsAlone(async (isFresh) => `fresh: ${isFresh}`, new ManualClock());
       const { promise, resolve } = Promise.withResolvers<[head: Uint8Array, body: Uint8Array]>();
       const exchange = {
-        ...{ method, path, accept: '', acceptEncoding: '', asksForFresh: true, isFromThisMachine: true },
+        ...{ method, path, accept: '', isFromThisMachine: true },
+        head: { acceptEncoding: '', asksForFresh: true },
         ...{
           requestId: new Uint8Array(16),
           nameWith: () => {},
