@@ -36,35 +36,33 @@ async function linesOf(kind: (line: string) => boolean, count: number): Promise<
   }
 }
 
-describe('/v1/health', () => {
-  it('looks at ledger, pool, source, workers, disk and event loop', async () => {
-    const { checks } = await health();
-    for (const name of [
-      'ledger:writable',
-      'clock:wall',
-      'ledger:commit_time',
-      'ledger:pending_answers',
-      'pool:pure',
-      'pool:quantum-seeded',
-      'pool:csprng',
-      'pool:seed_age',
-      'source:state',
-      'source:health_tests',
-      'source:last_lot',
-      'workers:queue',
-      'disk:free',
-      'eventloop:delay',
-    ]) {
-      assert.ok((checks[name] ?? []).length > 0, name);
-    }
-    assert.equal(checks['pool:seed_age'].length, 4);
-    assert.deepEqual(
-      checks['source:state'].map(({ details }) => details?.['name']),
-      ['simulator', 'system'],
-    );
-    assert.equal(checks['source:last_lot'][0].observedValue, 'accepted');
-    assert.equal(checks['ledger:writable'][0].observedValue, true);
-  });
+it('/v1/health looks at ledger, pool, source, workers, disk and event loop', async () => {
+  const { checks } = await health();
+  for (const name of [
+    'ledger:writable',
+    'clock:wall',
+    'ledger:commit_time',
+    'ledger:pending_answers',
+    'pool:pure',
+    'pool:quantum-seeded',
+    'pool:csprng',
+    'pool:seed_age',
+    'source:state',
+    'source:health_tests',
+    'source:last_lot',
+    'workers:queue',
+    'disk:free',
+    'eventloop:delay',
+  ]) {
+    assert.ok((checks[name] ?? []).length > 0, name);
+  }
+  assert.equal(checks['pool:seed_age'].length, 4);
+  assert.deepEqual(
+    checks['source:state'].map(({ details }) => details?.['name']),
+    ['simulator', 'system'],
+  );
+  assert.equal(checks['source:last_lot'][0].observedValue, 'accepted');
+  assert.equal(checks['ledger:writable'][0].observedValue, true);
 });
 
 describe('a page of another origin', () => {
@@ -126,18 +124,16 @@ describe('a request in a trace', () => {
   });
 });
 
-describe('the log', () => {
-  it('holds no key and no query, whatever was asked', async () => {
-    const shuffles = (line: string) => line.includes('"endpoint":"shuffle"');
-    const before = (await linesOf(shuffles, 0)).length;
-    await (await server.get('/shuffle?items=secret-one,secret-two')).arrayBuffer();
-    await (await server.get('/shuffle?items=secret-one')).arrayBuffer();
-    await (await server.get('/uuid', { 'idempotency-key': 'secret-three' })).arrayBuffer();
-    const log = await linesOf((line) => line.startsWith('{'), 3);
-    assert.equal((await linesOf(shuffles, before + 2)).length, before + 2);
-    for (const line of log) {
-      assert.ok(!line.includes('secret-'), line);
-      assert.ok(!line.includes(server.key), line);
-    }
-  });
+it('the log holds no key and no query, whatever was asked', async () => {
+  const shuffles = (line: string) => line.includes('"endpoint":"shuffle"');
+  const before = (await linesOf(shuffles, 0)).length;
+  await (await server.get('/shuffle?items=secret-one,secret-two')).arrayBuffer();
+  await (await server.get('/shuffle?items=secret-one')).arrayBuffer();
+  await (await server.get('/uuid', { 'idempotency-key': 'secret-three' })).arrayBuffer();
+  const log = await linesOf((line) => line.startsWith('{'), 3);
+  assert.equal((await linesOf(shuffles, before + 2)).length, before + 2);
+  for (const line of log) {
+    assert.ok(!line.includes('secret-'), line);
+    assert.ok(!line.includes(server.key), line);
+  }
 });

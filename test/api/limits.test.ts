@@ -74,51 +74,47 @@ describe('rate limit', () => {
   });
 });
 
-describe('monthly quota', () => {
-  it('ends with 429 quota_exceeded until the month ends, and counts only answers', async () => {
-    const { key } = await server.account('enterprise', '--requests-per-month', '3');
-    const get = (path: string) => server.get(path, bearer(key));
-    for (const path of ['/integers', '/integers?count=x', '/integers?dry_run=true', '/uuid', '/floats']) {
-      await (await get(path)).arrayBuffer();
-    }
-    const refused = await get('/integers');
-    assert.equal((await bodyOf(refused)).error?.code, 'quota_exceeded');
-    const now = new Date();
-    const monthEndS = (Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()) / 1000;
-    assert.ok(Math.abs(Number(refused.headers.get('retry-after')) - monthEndS) < 10);
-    const asked = { method: 'HEAD', headers: bearer(key) };
-    const statusOf = async (query: string) =>
-      (await fetchWhole(`${server.baseUrl}/integers${query}`, asked)).status;
-    assert.deepEqual([await statusOf(''), await statusOf('?dry_run=true')], [429, 200], 'HEAD as GET');
-    const { requests } = await usageOf(server, key);
-    assert.deepEqual(requests, { used: 3, limit: 3, remaining: 0 });
-  });
+it('monthly quota ends with 429 quota_exceeded until the month ends, and counts only answers', async () => {
+  const { key } = await server.account('enterprise', '--requests-per-month', '3');
+  const get = (path: string) => server.get(path, bearer(key));
+  for (const path of ['/integers', '/integers?count=x', '/integers?dry_run=true', '/uuid', '/floats']) {
+    await (await get(path)).arrayBuffer();
+  }
+  const refused = await get('/integers');
+  assert.equal((await bodyOf(refused)).error?.code, 'quota_exceeded');
+  const now = new Date();
+  const monthEndS = (Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()) / 1000;
+  assert.ok(Math.abs(Number(refused.headers.get('retry-after')) - monthEndS) < 10);
+  const asked = { method: 'HEAD', headers: bearer(key) };
+  const statusOf = async (query: string) =>
+    (await fetchWhole(`${server.baseUrl}/integers${query}`, asked)).status;
+  assert.deepEqual([await statusOf(''), await statusOf('?dry_run=true')], [429, 200], 'HEAD as GET');
+  const { requests } = await usageOf(server, key);
+  assert.deepEqual(requests, { used: 3, limit: 3, remaining: 0 });
 });
 
-describe('credits', () => {
-  it('are spent by the price, and a request that is too expensive changes nothing', async () => {
-    const { key } = await server.account('enterprise', '--credits-per-month', '100');
-    const get = (path: string) =>
-      server.get(`${path}${path.includes('?') ? '&' : '?'}entropy_mode=pure`, bearer(key));
-    const first = await bodyOf(await get('/bytes?count=60'));
-    assert.deepEqual(first.quantum_credits, { remaining: 40, used: 60, total: 100 });
-    const refused = await get('/bytes?count=41');
-    const body = await bodyOf(refused);
-    assert.equal(`${refused.status} ${body.error?.code}`, '402 credits_exhausted');
-    assert.deepEqual(body.error?.details, { required: 41, remaining: 40 });
-    assert.deepEqual((await bodyOf(await get('/bytes?count=40'))).quantum_credits, {
-      remaining: 0,
-      used: 40,
-      total: 100,
-    });
-    const usage = await usageOf(server, key);
-    assert.deepEqual(usage.credits, { total: 100, used: 100, remaining: 0 });
-    assert.equal(usage.requests.used, 2);
-    assert.deepEqual([usage.by_endpoint.bytes.requests, usage.by_endpoint.bytes.values], [2, 100]);
-    assert.equal(usage.by_mode.pure.requests, 2);
-    assert.equal(usage.days.length, 31);
-    assert.equal(usage.days.at(-1)?.requests, 2);
+it('credits are spent by the price, and a request that is too expensive changes nothing', async () => {
+  const { key } = await server.account('enterprise', '--credits-per-month', '100');
+  const get = (path: string) =>
+    server.get(`${path}${path.includes('?') ? '&' : '?'}entropy_mode=pure`, bearer(key));
+  const first = await bodyOf(await get('/bytes?count=60'));
+  assert.deepEqual(first.quantum_credits, { remaining: 40, used: 60, total: 100 });
+  const refused = await get('/bytes?count=41');
+  const body = await bodyOf(refused);
+  assert.equal(`${refused.status} ${body.error?.code}`, '402 credits_exhausted');
+  assert.deepEqual(body.error?.details, { required: 41, remaining: 40 });
+  assert.deepEqual((await bodyOf(await get('/bytes?count=40'))).quantum_credits, {
+    remaining: 0,
+    used: 40,
+    total: 100,
   });
+  const usage = await usageOf(server, key);
+  assert.deepEqual(usage.credits, { total: 100, used: 100, remaining: 0 });
+  assert.equal(usage.requests.used, 2);
+  assert.deepEqual([usage.by_endpoint.bytes.requests, usage.by_endpoint.bytes.values], [2, 100]);
+  assert.equal(usage.by_mode.pure.requests, 2);
+  assert.equal(usage.days.length, 31);
+  assert.equal(usage.days.at(-1)?.requests, 2);
 });
 
 describe('Idempotency-Key', () => {

@@ -169,23 +169,21 @@ it('an alphabet has at most 1,000 characters', () => {
   assert.equal(alphabetOf(wide.slice(1).join('')), undefined);
 });
 
-describe('a batch', () => {
-  it('is refused when its answer could exceed 64 MiB, with the limit named', () => {
-    const body = (length: number, encoding: string) => ({
-      type: 'bytes',
-      count: 100_000,
-      params: { length, encoding },
-    });
-    assert.equal(batchCodeOf(body(1_024, 'hex')), 'invalid_params');
-    assert.throws(
-      () => parseBatch(body(1_024, 'base64')),
-      (error: ApiError) =>
-        error.facts.details?.['limit'] === LIMITS.replyBytesMax && /67,108,864/.test(error.message),
-    );
-    // 100,000 texts in quotes with commas between them, beside the envelope
-    assert.equal(batchCodeOf(body(333, 'hex')), undefined);
-    assert.equal(batchCodeOf(body(334, 'hex')), 'invalid_params');
+it('a batch is refused when its answer could exceed 64 MiB, with the limit named', () => {
+  const body = (length: number, encoding: string) => ({
+    type: 'bytes',
+    count: 100_000,
+    params: { length, encoding },
   });
+  assert.equal(batchCodeOf(body(1_024, 'hex')), 'invalid_params');
+  assert.throws(
+    () => parseBatch(body(1_024, 'base64')),
+    (error: ApiError) =>
+      error.facts.details?.['limit'] === LIMITS.replyBytesMax && /67,108,864/.test(error.message),
+  );
+  // 100,000 texts in quotes with commas between them, beside the envelope
+  assert.equal(batchCodeOf(body(333, 'hex')), undefined);
+  assert.equal(batchCodeOf(body(334, 'hex')), 'invalid_params');
 });
 
 describe('the body and the query of a batch', () => {

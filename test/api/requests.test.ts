@@ -14,31 +14,27 @@ describe('requests as clients write them', () => {
 
   const requestsUsed = async (of: TestServer) => (await usageOf(of)).requests.used;
 
-  describe('a list of items in a JSON body', () => {
-    it('is told of by OPTIONS and 405', async () => {
-      const allow = async (method: string, path: string) =>
-        (await fetchWhole(`${server.baseUrl}${path}`, { method })).headers.get('allow');
-      assert.equal(await allow('OPTIONS', '/shuffle'), 'GET, HEAD, POST, OPTIONS');
-      assert.equal(await allow('PUT', '/shuffle'), 'GET, HEAD, POST, OPTIONS');
-      assert.equal(await allow('OPTIONS', '/uuid'), 'GET, HEAD, OPTIONS');
-    });
+  it('a list of items in a JSON body is told of by OPTIONS and 405', async () => {
+    const allow = async (method: string, path: string) =>
+      (await fetchWhole(`${server.baseUrl}${path}`, { method })).headers.get('allow');
+    assert.equal(await allow('OPTIONS', '/shuffle'), 'GET, HEAD, POST, OPTIONS');
+    assert.equal(await allow('PUT', '/shuffle'), 'GET, HEAD, POST, OPTIONS');
+    assert.equal(await allow('OPTIONS', '/uuid'), 'GET, HEAD, OPTIONS');
   });
 
-  describe('an Accept header that nothing satisfies', () => {
-    it('is answered 406 with the types there are, and counts nothing', async () => {
-      const before = await requestsUsed(server);
-      for (const path of ['/integers', '/usage', '/health', '/integers?dry_run=true']) {
-        const response = await server.get(path, { accept: 'text/html' });
-        const { error } = (await response.json()) as {
-          error: { code: string; details: { available: string[] } };
-        };
-        assert.deepEqual([response.status, error.code], [406, 'not_acceptable'], path);
-        assert.ok(error.details.available.includes('application/json'), path);
-      }
-      const octets = server.get('/uuid', { accept: 'application/octet-stream' });
-      assert.equal(await refusalOf(octets), '406 not_acceptable');
-      assert.equal(await requestsUsed(server), before);
-    });
+  it('an Accept header that nothing satisfies is answered 406 with the types there are, and counts nothing', async () => {
+    const before = await requestsUsed(server);
+    for (const path of ['/integers', '/usage', '/health', '/integers?dry_run=true']) {
+      const response = await server.get(path, { accept: 'text/html' });
+      const { error } = (await response.json()) as {
+        error: { code: string; details: { available: string[] } };
+      };
+      assert.deepEqual([response.status, error.code], [406, 'not_acceptable'], path);
+      assert.ok(error.details.available.includes('application/json'), path);
+    }
+    const octets = server.get('/uuid', { accept: 'application/octet-stream' });
+    assert.equal(await refusalOf(octets), '406 not_acceptable');
+    assert.equal(await requestsUsed(server), before);
   });
 
   describe('a HEAD request', () => {
@@ -94,18 +90,16 @@ describe('requests as clients write them', () => {
     });
   });
 
-  describe('a request whose answer nobody can get', () => {
-    it('is not charged: pipelined requests cut the connection before anything is drawn', async () => {
-      const get = `GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
-      const port = Number(new URL(server.origin).port);
-      const before = await requestsUsed(server);
-      let answered = 0;
-      for (let round = 0; round < 20; round++) {
-        const { replies } = await talk(port, get + get, { replies: 2, silenceMs: 5_000 });
-        answered += replies.filter(({ status }) => status === 200).length;
-      }
-      assert.equal((await requestsUsed(server)) - before, answered);
-    });
+  it('a request whose answer nobody can get is not charged: pipelined requests cut the connection before anything is drawn', async () => {
+    const get = `GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
+    const port = Number(new URL(server.origin).port);
+    const before = await requestsUsed(server);
+    let answered = 0;
+    for (let round = 0; round < 20; round++) {
+      const { replies } = await talk(port, get + get, { replies: 2, silenceMs: 5_000 });
+      answered += replies.filter(({ status }) => status === 200).length;
+    }
+    assert.equal((await requestsUsed(server)) - before, answered);
   });
 
   describe('a body that is too large, and what is sent behind it in one piece', () => {

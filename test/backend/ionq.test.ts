@@ -217,27 +217,25 @@ suite('ionq: results', () => {
   });
 });
 
-suite('ionq: what a certificate will say', () => {
-  test('tells system, characterization, circuit and times of a job', async (t) => {
-    const read = await run(await makeSubject(t));
-    assert.deepEqual(
-      { ...read.provenance, jobId: '', circuitSha256: '' },
-      {
-        provider: 'ionq',
-        device: 'qpu.forte-1',
-        jobId: '',
-        circuit: 'superposition-9',
-        circuitVersion: '1.0.0',
-        circuitSha256: '',
-        qubitsUsed: 9,
-        circuitDepth: 2,
-        shots: 1260,
-        startedAtMs: NOW_MS + 58_000,
-        finishedAtMs: NOW_MS + 60_000,
-        calibration: { id: 'char-1', date: '2026-11-19T00:00:00Z', spam_fidelity_median: 0.9962 },
-      },
-    );
-  });
+test('ionq: what a certificate will say tells system, characterization, circuit and times of a job', async (t) => {
+  const read = await run(await makeSubject(t));
+  assert.deepEqual(
+    { ...read.provenance, jobId: '', circuitSha256: '' },
+    {
+      provider: 'ionq',
+      device: 'qpu.forte-1',
+      jobId: '',
+      circuit: 'superposition-9',
+      circuitVersion: '1.0.0',
+      circuitSha256: '',
+      qubitsUsed: 9,
+      circuitDepth: 2,
+      shots: 1260,
+      startedAtMs: NOW_MS + 58_000,
+      finishedAtMs: NOW_MS + 60_000,
+      calibration: { id: 'char-1', date: '2026-11-19T00:00:00Z', spam_fidelity_median: 0.9962 },
+    },
+  );
 });
 
 suite('ionq: one key, one job', () => {

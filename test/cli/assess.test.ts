@@ -249,45 +249,43 @@ describe('a file of many sequences', () => {
   });
 });
 
-describe('a file that cannot be tested', () => {
-  it('is refused in one line that gives the reason', async () => {
-    write('empty');
-    write('short', good[0].subarray(1));
-    write('text', Buffer.from('Not random at all.\n'.repeat(10_000)));
-    write('digits', Buffer.from('0110 1001\n'.repeat(200_000)));
-    write('spoilt', Buffer.from('01'.repeat(500_000).replace(/01$/, '2')));
-    const spoilt = good[0].findIndex((byte) => !isText(byte));
-    const wrong: readonly [line: string, status: number, reason: string][] = [
-      ['none', 1, 'none does not exist'],
-      ['none/such', 1, 'none/such does not exist'],
-      ['.', 1, '. is a directory'],
-      ['empty', 1, 'empty is empty'],
-      ['short', 1, 'short holds 999,992 bits; at least 1,000,000 are needed (125,000 packed bytes)'],
-      ['text', 1, 'text is text, not packed bits (eight to a byte, most significant first)'],
-      [
-        'digits',
-        1,
-        'digits holds the characters 0 and 1 where packed bits are expected, eight to a byte; --ascii reads it',
-      ],
-      ['spoilt --ascii', 1, 'spoilt: byte 999998 is neither 0, 1 nor white space'],
-      ['good --ascii', 1, `good: byte ${spoilt} is neither 0, 1 nor white space`],
-      ['', 2, "missing required argument 'FILE'; see qrn assess --help"],
-      [
-        'pi --sequences 0',
-        2,
-        '--sequences is a whole number from 1 to 2^53 - 1, not "0"; see qrn assess --help',
-      ],
-      [
-        'pi --constants best',
-        2,
-        '--constants is one of corrected, reference, not "best"; see qrn assess --help',
-      ],
-    ];
-    for (const [line, status, reason] of wrong) {
-      const args = line.split(' ').filter((word) => word !== '');
-      assert.deepEqual(await assess(...args), { status, out: '', talk: `qrn assess: ${reason}\n` });
-    }
-  });
+it('a file that cannot be tested is refused in one line that gives the reason', async () => {
+  write('empty');
+  write('short', good[0].subarray(1));
+  write('text', Buffer.from('Not random at all.\n'.repeat(10_000)));
+  write('digits', Buffer.from('0110 1001\n'.repeat(200_000)));
+  write('spoilt', Buffer.from('01'.repeat(500_000).replace(/01$/, '2')));
+  const spoilt = good[0].findIndex((byte) => !isText(byte));
+  const wrong: readonly [line: string, status: number, reason: string][] = [
+    ['none', 1, 'none does not exist'],
+    ['none/such', 1, 'none/such does not exist'],
+    ['.', 1, '. is a directory'],
+    ['empty', 1, 'empty is empty'],
+    ['short', 1, 'short holds 999,992 bits; at least 1,000,000 are needed (125,000 packed bytes)'],
+    ['text', 1, 'text is text, not packed bits (eight to a byte, most significant first)'],
+    [
+      'digits',
+      1,
+      'digits holds the characters 0 and 1 where packed bits are expected, eight to a byte; --ascii reads it',
+    ],
+    ['spoilt --ascii', 1, 'spoilt: byte 999998 is neither 0, 1 nor white space'],
+    ['good --ascii', 1, `good: byte ${spoilt} is neither 0, 1 nor white space`],
+    ['', 2, "missing required argument 'FILE'; see qrn assess --help"],
+    [
+      'pi --sequences 0',
+      2,
+      '--sequences is a whole number from 1 to 2^53 - 1, not "0"; see qrn assess --help',
+    ],
+    [
+      'pi --constants best',
+      2,
+      '--constants is one of corrected, reference, not "best"; see qrn assess --help',
+    ],
+  ];
+  for (const [line, status, reason] of wrong) {
+    const args = line.split(' ').filter((word) => word !== '');
+    assert.deepEqual(await assess(...args), { status, out: '', talk: `qrn assess: ${reason}\n` });
+  }
 });
 
 function isText(byte: number): boolean {

@@ -197,57 +197,52 @@ async function folderOf(t: TestContext) {
   return { dataDir, ledger, lot, id, keyFile, out: join(dataDir, 'published') };
 }
 
-describe('qrn evidence', () => {
-  it('publishes a lot only when it is spent and the operator says so, and replays it anywhere', async (t) => {
-    const { dataDir, ledger, lot, id, keyFile, out } = await folderOf(t);
-    const publish = (...more: string[]) =>
-      runQrn(dataDir, ['evidence', 'publish', id, '--key', keyFile, '--out', out, ...more]);
-    assert.match(
-      (await publish('--reveal-pure-values')).stderr,
-      /stop it first: a running service may hold bytes/,
-    );
-    await ledger.claimBlocks('pure', 1e6);
-    await ledger.claimBlocks('seed', 1);
-    assert.ok((await ledger.unclaimedBlocks(id)) > 0);
-    await ledger.close();
-    assert.match((await publish()).stderr, /add --reveal-pure-values/);
-    assert.match(
-      (await publish('--reveal-pure-values')).stderr,
-      /\d+ blocks of lot_\w+ are not delivered yet/,
-    );
-    const again = await openTestLedger(join(dataDir, 'ledger'));
-    await again.claimBlocks('seed', 1e6);
-    await again.close();
-    const folder = { inode: '1', birthNs: '1', machine: 'another' };
-    const anchor = { version: 1, incarnation: 0, folder, checkpoint: signedNothing };
-    mkdirSync(join(dataDir, 'keys'));
-    writeFileSync(join(dataDir, 'keys', 'anchor.json'), JSON.stringify(anchor));
-    const copied = await publish('--reveal-pure-values');
-    assert.match(copied.stderr, /is not the one that was signed for last .*publish from the original/);
-    rmSync(join(dataDir, 'keys'), { recursive: true });
-    const published = await publish('--reveal-pure-values');
-    assert.equal(published.code, 0, published.stderr);
+it('qrn evidence publishes a lot only when it is spent and the operator says so, and replays it anywhere', async (t) => {
+  const { dataDir, ledger, lot, id, keyFile, out } = await folderOf(t);
+  const publish = (...more: string[]) =>
+    runQrn(dataDir, ['evidence', 'publish', id, '--key', keyFile, '--out', out, ...more]);
+  assert.match(
+    (await publish('--reveal-pure-values')).stderr,
+    /stop it first: a running service may hold bytes/,
+  );
+  await ledger.claimBlocks('pure', 1e6);
+  await ledger.claimBlocks('seed', 1);
+  assert.ok((await ledger.unclaimedBlocks(id)) > 0);
+  await ledger.close();
+  assert.match((await publish()).stderr, /add --reveal-pure-values/);
+  assert.match((await publish('--reveal-pure-values')).stderr, /\d+ blocks of lot_\w+ are not delivered yet/);
+  const again = await openTestLedger(join(dataDir, 'ledger'));
+  await again.claimBlocks('seed', 1e6);
+  await again.close();
+  const folder = { inode: '1', birthNs: '1', machine: 'another' };
+  const anchor = { version: 1, incarnation: 0, folder, checkpoint: signedNothing };
+  mkdirSync(join(dataDir, 'keys'));
+  writeFileSync(join(dataDir, 'keys', 'anchor.json'), JSON.stringify(anchor));
+  const copied = await publish('--reveal-pure-values');
+  assert.match(copied.stderr, /is not the one that was signed for last .*publish from the original/);
+  rmSync(join(dataDir, 'keys'), { recursive: true });
+  const published = await publish('--reveal-pure-values');
+  assert.equal(published.code, 0, published.stderr);
 
-    const elsewhere = temporaryFolder(t);
-    const certificate = join(elsewhere, 'c.json');
-    writeFileSync(certificate, JSON.stringify({ lots: [{ leaf: certifiedLot(lot.record).leaf }] }));
-    const replayed = await runQrnHere(elsewhere, [
-      'evidence',
-      'replay',
-      out,
-      '--certificate',
-      certificate,
-      '--json',
-    ]);
-    assert.equal(replayed.code, 0, replayed.stderr);
-    const { is_same, figures } = JSON.parse(replayed.stdout);
-    assert.equal(is_same, true);
-    assert.ok(figures.some(({ name }: { name: string }) => name === 'the lot in the certificate'));
+  const elsewhere = temporaryFolder(t);
+  const certificate = join(elsewhere, 'c.json');
+  writeFileSync(certificate, JSON.stringify({ lots: [{ leaf: certifiedLot(lot.record).leaf }] }));
+  const replayed = await runQrnHere(elsewhere, [
+    'evidence',
+    'replay',
+    out,
+    '--certificate',
+    certificate,
+    '--json',
+  ]);
+  assert.equal(replayed.code, 0, replayed.stderr);
+  const { is_same, figures } = JSON.parse(replayed.stdout);
+  assert.equal(is_same, true);
+  assert.ok(figures.some(({ name }: { name: string }) => name === 'the lot in the certificate'));
 
-    const { leaf } = certifiedLot({ ...lot.record, minEntropyPerBit: 0.999 });
-    writeFileSync(certificate, JSON.stringify({ lots: [{ leaf }] }));
-    const forged = await runQrnHere(elsewhere, ['evidence', 'replay', out, '--certificate', certificate]);
-    assert.equal(forged.code, 1);
-    assert.match(forged.stdout, /the lot in the certificate +DIFFERS/);
-  });
+  const { leaf } = certifiedLot({ ...lot.record, minEntropyPerBit: 0.999 });
+  writeFileSync(certificate, JSON.stringify({ lots: [{ leaf }] }));
+  const forged = await runQrnHere(elsewhere, ['evidence', 'replay', out, '--certificate', certificate]);
+  assert.equal(forged.code, 1);
+  assert.match(forged.stdout, /the lot in the certificate +DIFFERS/);
 });

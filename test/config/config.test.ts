@@ -207,19 +207,17 @@ describe('the configuration', () => {
   });
 });
 
-describe('the origin of a service without a base URL', () => {
-  it('is one that opens on this machine, whatever address it listens on', () => {
-    const opens: Record<string, string> = {
-      '127.0.0.1': 'http://127.0.0.1:3000',
-      '0.0.0.0': 'http://127.0.0.1:3000',
-      '::': 'http://[::1]:3000',
-      '::1': 'http://[::1]:3000',
-      'qrn.example': 'http://qrn.example:3000',
-    };
-    for (const [host, origin] of Object.entries(opens)) {
-      assert.equal(localOrigin({ host, tls: null }, 3000), origin);
-    }
-    const tls = { certFile: 'c.pem', keyFile: 'k.pem' };
-    assert.equal(localOrigin({ host: '0.0.0.0', tls }, 8443), 'https://127.0.0.1:8443');
-  });
+it('the origin of a service without a base URL is one that opens on this machine, whatever address it listens on', () => {
+  const opens: Record<string, string> = {
+    '127.0.0.1': 'http://127.0.0.1:3000',
+    '0.0.0.0': 'http://127.0.0.1:3000',
+    '::': 'http://[::1]:3000',
+    '::1': 'http://[::1]:3000',
+    'qrn.example': 'http://qrn.example:3000',
+  };
+  for (const [host, origin] of Object.entries(opens)) {
+    assert.equal(localOrigin({ host, tls: null }, 3000), origin);
+  }
+  const tls = { certFile: 'c.pem', keyFile: 'k.pem' };
+  assert.equal(localOrigin({ host: '0.0.0.0', tls }, 8443), 'https://127.0.0.1:8443');
 });

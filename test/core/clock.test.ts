@@ -4,25 +4,21 @@ import { dayOf, every, GuardedClock, periodEndMs, periodOf, systemWait } from '.
 import { silentLog } from '../../src/core/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-describe('systemWait', () => {
-  it('ends with its time, or with the reason of its signal', async () => {
-    await systemWait(0, new AbortController().signal);
-    const stopping = new AbortController();
-    const waiting = systemWait(3_600_000, stopping.signal);
-    stopping.abort('stopped by the test');
-    await assert.rejects(waiting, (error) => error === 'stopped by the test');
-    await assert.rejects(systemWait(0, stopping.signal), (error) => error === 'stopped by the test');
-  });
+it('systemWait ends with its time, or with the reason of its signal', async () => {
+  await systemWait(0, new AbortController().signal);
+  const stopping = new AbortController();
+  const waiting = systemWait(3_600_000, stopping.signal);
+  stopping.abort('stopped by the test');
+  await assert.rejects(waiting, (error) => error === 'stopped by the test');
+  await assert.rejects(systemWait(0, stopping.signal), (error) => error === 'stopped by the test');
 });
 
-describe('clocks and months', () => {
-  it('name the calendar month in UTC and its end', () => {
-    const last = Date.UTC(2026, 11, 31, 23, 59, 59, 999);
-    assert.equal(periodOf(last), 202612);
-    assert.equal(periodEndMs(last), last + 1);
-    assert.equal(periodOf(last + 1), 202701);
-    assert.equal(dayOf(last + 1) - dayOf(last), 1);
-  });
+it('a period is a calendar month in UTC, and its end is known', () => {
+  const last = Date.UTC(2026, 11, 31, 23, 59, 59, 999);
+  assert.equal(periodOf(last), 202612);
+  assert.equal(periodEndMs(last), last + 1);
+  assert.equal(periodOf(last + 1), 202701);
+  assert.equal(dayOf(last + 1) - dayOf(last), 1);
 });
 
 describe('a guarded clock', () => {
@@ -81,36 +77,34 @@ describe('a guarded clock', () => {
   });
 });
 
-describe('work at an interval', () => {
-  it('logs a failure that lasts once a minute, and another one or the next at once', async (t) => {
-    t.mock.timers.enable({ apis: ['setInterval'] });
-    const logged: unknown[] = [];
-    const log = {
-      ...silentLog,
-      error: ({ reason }: Readonly<Record<string, unknown>>) => logged.push(reason),
-    };
-    let reason: string | undefined;
-    const timer = every(250, log, async () => {
-      if (reason !== undefined) throw new Error(reason);
-    });
-    const turns = async (count: number) => {
-      for (let i = 0; i < count; i++) {
-        t.mock.timers.tick(250);
-        await new Promise(setImmediate); // the turn ends
-      }
-    };
-    reason = 'a';
-    await turns(240);
-    assert.deepEqual(logged, ['a']);
-    await turns(1);
-    assert.deepEqual(logged, ['a', 'a']);
-    reason = 'b';
-    await turns(1);
-    reason = undefined;
-    await turns(1);
-    reason = 'b';
-    await turns(2);
-    assert.deepEqual(logged, ['a', 'a', 'b', 'b']);
-    clearInterval(timer);
+it('work at an interval logs a failure that lasts once a minute, and another one or the next at once', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const logged: unknown[] = [];
+  const log = {
+    ...silentLog,
+    error: ({ reason }: Readonly<Record<string, unknown>>) => logged.push(reason),
+  };
+  let reason: string | undefined;
+  const timer = every(250, log, async () => {
+    if (reason !== undefined) throw new Error(reason);
   });
+  const turns = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      t.mock.timers.tick(250);
+      await new Promise(setImmediate); // the turn ends
+    }
+  };
+  reason = 'a';
+  await turns(240);
+  assert.deepEqual(logged, ['a']);
+  await turns(1);
+  assert.deepEqual(logged, ['a', 'a']);
+  reason = 'b';
+  await turns(1);
+  reason = undefined;
+  await turns(1);
+  reason = 'b';
+  await turns(2);
+  assert.deepEqual(logged, ['a', 'a', 'b', 'b']);
+  clearInterval(timer);
 });

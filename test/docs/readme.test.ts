@@ -110,40 +110,34 @@ describe('README.md', () => {
   });
 });
 
-describe('docs/settings.md', () => {
-  it('has every setting of the service, and no other', () => {
-    const page = readFileSync(join(root, 'docs/settings.md'), 'utf8');
-    const rows = page.split('\n').filter((line) => line.startsWith('| `QRN_'));
-    const named = rows.flatMap(
-      (row) => row.split('|')[1].match(/QRN_[A-Z_]+(<[A-Z]+>_<[A-Z]+>)?(?=`)/g) ?? [],
-    );
-    // read by the clients; families of options of sources; and where the settings themselves are
-    const others = ['QRN_URL', 'QRN_KEY', 'QRN_CONFIG', 'QRN_SOURCES'];
-    const variables = describeSettings(2).map(({ variable }) => variable);
-    assert.deepEqual(
-      [...new Set([...named, ...others])].sort(),
-      [...new Set([...variables, ...others])].sort(),
-    );
-  });
+it('docs/settings.md has every setting of the service, and no other', () => {
+  const page = readFileSync(join(root, 'docs/settings.md'), 'utf8');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `QRN_'));
+  const named = rows.flatMap((row) => row.split('|')[1].match(/QRN_[A-Z_]+(<[A-Z]+>_<[A-Z]+>)?(?=`)/g) ?? []);
+  // read by the clients; families of options of sources; and where the settings themselves are
+  const others = ['QRN_URL', 'QRN_KEY', 'QRN_CONFIG', 'QRN_SOURCES'];
+  const variables = describeSettings(2).map(({ variable }) => variable);
+  assert.deepEqual(
+    [...new Set([...named, ...others])].sort(),
+    [...new Set([...variables, ...others])].sort(),
+  );
 });
 
-describe('docs/formats.md', () => {
-  it('names the forms that an answer really has', async () => {
-    const page = readFileSync(join(root, 'docs/formats.md'), 'utf8');
-    const headers = bearer(key);
-    for (const [type, path] of [
-      ['text/plain', '/integers?count=2&format=plain'],
-      ['text/csv', '/integers?count=2&format=csv'],
-    ]) {
-      const response = await fetchWhole(`${server.baseUrl}${path}`, { headers });
-      assert.ok(response.headers.get('content-type')?.startsWith(type));
-    }
-    for (const accept of page.matchAll(/`Accept: ([a-z/-]+)`/g)) {
-      const response = await server.batch({ type: 'integers', count: 2 }, { ...headers, accept: accept[1] });
-      assert.deepEqual(
-        [response.status, response.headers.get('content-type')?.split(';')[0]],
-        [200, accept[1]],
-      );
-    }
-  });
+it('docs/formats.md names the forms that an answer really has', async () => {
+  const page = readFileSync(join(root, 'docs/formats.md'), 'utf8');
+  const headers = bearer(key);
+  for (const [type, path] of [
+    ['text/plain', '/integers?count=2&format=plain'],
+    ['text/csv', '/integers?count=2&format=csv'],
+  ]) {
+    const response = await fetchWhole(`${server.baseUrl}${path}`, { headers });
+    assert.ok(response.headers.get('content-type')?.startsWith(type));
+  }
+  for (const accept of page.matchAll(/`Accept: ([a-z/-]+)`/g)) {
+    const response = await server.batch({ type: 'integers', count: 2 }, { ...headers, accept: accept[1] });
+    assert.deepEqual(
+      [response.status, response.headers.get('content-type')?.split(';')[0]],
+      [200, accept[1]],
+    );
+  }
 });

@@ -195,24 +195,18 @@ describe('the queue of the workers', () => {
   });
 });
 
-describe('an answer that the front makes', () => {
-  it('is refused when it is long and readers hold all the memory', () => {
-    const { here } = subject({ replyBytes: LIMITS.largeReplyBytesMax });
-    assert.throws(() => here(uuids(1_000), 0.05), isOverloaded);
-    here(uuids(10), 0.001);
-  });
+it('an answer that the front makes is refused when it is long and readers hold all the memory', () => {
+  const { here } = subject({ replyBytes: LIMITS.largeReplyBytesMax });
+  assert.throws(() => here(uuids(1_000), 0.05), isOverloaded);
+  here(uuids(10), 0.001);
 });
 
-describe('answers that wait for entropy', () => {
-  it('are bounded by count', async () => {
-    const { admission } = subject();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiting = Array.from({ length: LIMITS.waitingDrawsMax }, () =>
-      admission.afterWaiting(() => promise),
-    );
-    assert.throws(() => admission.afterWaiting(() => promise), isOverloaded);
-    resolve();
-    await Promise.all(waiting);
-    await admission.afterWaiting(() => promise);
-  });
+it('answers that wait for entropy are bounded by count', async () => {
+  const { admission } = subject();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waiting = Array.from({ length: LIMITS.waitingDrawsMax }, () => admission.afterWaiting(() => promise));
+  assert.throws(() => admission.afterWaiting(() => promise), isOverloaded);
+  resolve();
+  await Promise.all(waiting);
+  await admission.afterWaiting(() => promise);
 });

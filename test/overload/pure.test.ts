@@ -62,59 +62,55 @@ describe('pure requests whose text is long and whose entropy is short', () => {
   });
 });
 
-describe('pure requests while the disk is full', () => {
-  it('are refused and draw nothing, small, large and under a key, and the service is not ready meanwhile', async (t) => {
-    const front = await OverloadedFront.start(systemClock, BLOCKS);
-    t.after(() => front.stop());
-    const key = await front.account();
-    front.stack.becomeReady();
-    const left = async () =>
-      (await front.ledger.blockLevels()).pure.bytes + front.stack.supply.pure.available();
-    const readiness = async () => {
-      const reply = await fetchWhole(`${new URL(front.stack.baseUrl).origin}/readyz`);
-      return `${reply.status} ${(await reply.text()).trim()}`;
-    };
-    await front.get(key, '/bytes?count=1&entropy_mode=pure'); // the ring is filled
-    assert.equal(await readiness(), '200 ready');
-    const before = await left();
-    front.sink.refusal = { why: 'disk-full', retryAfterS: 30 };
-    assert.equal(await readiness(), '503 disk-full');
-    const small = '/bytes?count=1000&entropy_mode=pure';
-    const large = { type: 'uuid', count: 5_000, entropy_mode: 'pure' };
-    for (let i = 0; i < 10; i++) {
-      const replies = [
-        await front.get(key, small),
-        await front.get(key, small, { 'idempotency-key': `key-${i}` }),
-        await front.batch(key, large, { accept: 'application/json' }),
-      ];
-      for (const { status, headers, body } of replies) {
-        assert.deepEqual([status, body.error?.code], [503, 'storage_unavailable']);
-        assert.equal(headers.get('retry-after'), '30');
-      }
+it('pure requests while the disk is full are refused and draw nothing, small, large and under a key, and the service is not ready meanwhile', async (t) => {
+  const front = await OverloadedFront.start(systemClock, BLOCKS);
+  t.after(() => front.stop());
+  const key = await front.account();
+  front.stack.becomeReady();
+  const left = async () =>
+    (await front.ledger.blockLevels()).pure.bytes + front.stack.supply.pure.available();
+  const readiness = async () => {
+    const reply = await fetchWhole(`${new URL(front.stack.baseUrl).origin}/readyz`);
+    return `${reply.status} ${(await reply.text()).trim()}`;
+  };
+  await front.get(key, '/bytes?count=1&entropy_mode=pure'); // the ring is filled
+  assert.equal(await readiness(), '200 ready');
+  const before = await left();
+  front.sink.refusal = { why: 'disk-full', retryAfterS: 30 };
+  assert.equal(await readiness(), '503 disk-full');
+  const small = '/bytes?count=1000&entropy_mode=pure';
+  const large = { type: 'uuid', count: 5_000, entropy_mode: 'pure' };
+  for (let i = 0; i < 10; i++) {
+    const replies = [
+      await front.get(key, small),
+      await front.get(key, small, { 'idempotency-key': `key-${i}` }),
+      await front.batch(key, large, { accept: 'application/json' }),
+    ];
+    for (const { status, headers, body } of replies) {
+      assert.deepEqual([status, body.error?.code], [503, 'storage_unavailable']);
+      assert.equal(headers.get('retry-after'), '30');
     }
-    assert.equal(await left(), before, 'bytes of the reservoir');
-    front.sink.refusal = null;
-    assert.equal(await readiness(), '200 ready');
-    assert.equal((await front.get(key, small, { 'idempotency-key': 'key-1' })).status, 200);
-    assert.ok((await left()) < before);
-  });
+  }
+  assert.equal(await left(), before, 'bytes of the reservoir');
+  front.sink.refusal = null;
+  assert.equal(await readiness(), '200 ready');
+  assert.equal((await front.get(key, small, { 'idempotency-key': 'key-1' })).status, 200);
+  assert.ok((await left()) < before);
 });
 
-describe('a pure request that the full reservoir could not serve', () => {
-  it('is refused with the bound, draws nothing and costs nothing', async (t) => {
-    const front = await OverloadedFront.start(systemClock, 4);
-    t.after(() => front.stop());
-    const key = await front.account();
-    const dear = { type: 'bytes', count: 10_000, params: { length: 1_024 }, entropy_mode: 'pure' };
-    for (const body of [dear, { ...dear, dry_run: true }]) {
-      const { status, headers, body: reply } = await front.batch(key, body);
-      assert.equal(`${status} ${reply.error?.code}`, '400 pure_too_large');
-      assert.equal(headers.get('retry-after'), null);
-      assert.deepEqual(reply.error?.details, { bytes: 10_240_000, limit: 8_388_608 });
-    }
-    const { status } = await front.batch(key, { ...dear, entropy_mode: 'csprng', dry_run: true });
-    assert.equal(status, 200, 'other modes have no such bound');
-    const usage = (await front.get(key, '/usage')).body.data!;
-    assert.equal((usage['requests'] as { used: number }).used, 0);
-  });
+it('a pure request that the full reservoir could not serve is refused with the bound, draws nothing and costs nothing', async (t) => {
+  const front = await OverloadedFront.start(systemClock, 4);
+  t.after(() => front.stop());
+  const key = await front.account();
+  const dear = { type: 'bytes', count: 10_000, params: { length: 1_024 }, entropy_mode: 'pure' };
+  for (const body of [dear, { ...dear, dry_run: true }]) {
+    const { status, headers, body: reply } = await front.batch(key, body);
+    assert.equal(`${status} ${reply.error?.code}`, '400 pure_too_large');
+    assert.equal(headers.get('retry-after'), null);
+    assert.deepEqual(reply.error?.details, { bytes: 10_240_000, limit: 8_388_608 });
+  }
+  const { status } = await front.batch(key, { ...dear, entropy_mode: 'csprng', dry_run: true });
+  assert.equal(status, 200, 'other modes have no such bound');
+  const usage = (await front.get(key, '/usage')).body.data!;
+  assert.equal((usage['requests'] as { used: number }).used, 0);
 });

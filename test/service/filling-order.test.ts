@@ -69,8 +69,6 @@ describe('the order in which sources fill, by priority', () => {
   });
 });
 
-describe('the order in which sources fill, by shares', () => {
-  it('wants all', () => {
-    assert.deepEqual(order('share', 'ok', 'ok', 'failing').wanted(), [true, true, true]);
-  });
+it('the order by shares wants all sources to fill', () => {
+  assert.deepEqual(order('share', 'ok', 'ok', 'failing').wanted(), [true, true, true]);
 });

@@ -161,14 +161,12 @@ describe('the known answers of the self-tests', () => {
   });
 });
 
-describe('a service whose self-test fails', () => {
-  it('does not start, says why, and has opened and served nothing', async () => {
-    const dataDir = scratchFolder();
-    const broken = { sha256: (data: Uint8Array) => spoilt(PARTS.sha256(data)) };
-    await assert.rejects(
-      startService(loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0' }), silentLog, { selfTested: broken }),
-      /self-test failed: SHA-256 of OpenSSL gives a wrong answer/,
-    );
-    assert.deepEqual(readdirSync(dataDir), [], 'no ledger and no key was made');
-  });
+it('a service whose self-test fails does not start, says why, and has opened and served nothing', async () => {
+  const dataDir = scratchFolder();
+  const broken = { sha256: (data: Uint8Array) => spoilt(PARTS.sha256(data)) };
+  await assert.rejects(
+    startService(loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0' }), silentLog, { selfTested: broken }),
+    /self-test failed: SHA-256 of OpenSSL gives a wrong answer/,
+  );
+  assert.deepEqual(readdirSync(dataDir), [], 'no ledger and no key was made');
 });

@@ -134,22 +134,18 @@ describe('jsonBytesMax', () => {
   });
 });
 
-describe('the bound of a sample', () => {
-  it('counts no item more often than it can be drawn', () => {
-    const items = ['x'.repeat(60_000), ...Array<string>(999).fill('y')];
-    const whole = jsonBytesMax({ kind: 'shuffle', items });
-    assert.equal(whole, JSON.stringify(items).length);
-    assert.equal(jsonBytesMax({ kind: 'sample', count: 1_000, items }), whole);
-    assert.ok(jsonBytesMax({ kind: 'sample', count: 2, items: ['a', 'bc', 'd', 'e', 'f', 'g'] }) < 16);
-  });
+it('the bound of a sample counts no item more often than it can be drawn', () => {
+  const items = ['x'.repeat(60_000), ...Array<string>(999).fill('y')];
+  const whole = jsonBytesMax({ kind: 'shuffle', items });
+  assert.equal(whole, JSON.stringify(items).length);
+  assert.equal(jsonBytesMax({ kind: 'sample', count: 1_000, items }), whole);
+  assert.ok(jsonBytesMax({ kind: 'sample', count: 2, items: ['a', 'bc', 'd', 'e', 'f', 'g'] }) < 16);
 });
 
-describe('valueCount', () => {
-  it('is what the answer calls its count', () => {
-    assert.equal(valueCount(integers(5, 0, 1)), 5);
-    assert.equal(valueCount({ kind: 'bytes', count: 1, length: 16, encoding: 'hex', single: true }), 16);
-    assert.equal(valueCount({ kind: 'bytes', count: 3, length: 16, encoding: 'hex', single: false }), 3);
-    assert.equal(valueCount({ kind: 'bitstring', length: 99 }), 1);
-    assert.equal(valueCount({ kind: 'shuffle', items: ['a', 'b'] }), 2);
-  });
+it('valueCount is what the answer calls its count', () => {
+  assert.equal(valueCount(integers(5, 0, 1)), 5);
+  assert.equal(valueCount({ kind: 'bytes', count: 1, length: 16, encoding: 'hex', single: true }), 16);
+  assert.equal(valueCount({ kind: 'bytes', count: 3, length: 16, encoding: 'hex', single: false }), 3);
+  assert.equal(valueCount({ kind: 'bitstring', length: 99 }), 1);
+  assert.equal(valueCount({ kind: 'shuffle', items: ['a', 'b'] }), 2);
 });

@@ -149,24 +149,22 @@ describe('a client under an Idempotency-Key', () => {
   });
 });
 
-describe('the eye for pure bytes', () => {
-  it('sees a block that comes again, wherever it stands', () => {
-    const random = uniforms(7);
-    const hex = (bytes: number) =>
-      Array.from({ length: bytes }, () =>
-        Math.floor(256 * random())
-          .toString(16)
-          .padStart(2, '0'),
-      ).join('');
-    const seen = new PureSeen({ isSampled: true });
-    const block = hex(4_096);
-    assert.equal(seen.add(block, 'first'), undefined);
-    assert.equal(seen.add(block, 'first'), undefined, 'a retry of the same request is none');
-    for (let i = 0; i < 200; i++) assert.equal(seen.add(hex(192), `other ${i}`), undefined);
-    const again = hex(51) + block.slice(1_000, 1_400) + hex(5);
-    assert.equal(seen.add(again, 'second'), 'pure bytes of first were delivered again to second');
-    const all = new PureSeen({ isSampled: false });
-    assert.equal(all.add(block.slice(0, 34), 'first'), undefined);
-    assert.match(all.add(block.slice(2, 34), 'second') ?? '', /delivered again/);
-  });
+it('the eye for pure bytes sees a block that comes again, wherever it stands', () => {
+  const random = uniforms(7);
+  const hex = (bytes: number) =>
+    Array.from({ length: bytes }, () =>
+      Math.floor(256 * random())
+        .toString(16)
+        .padStart(2, '0'),
+    ).join('');
+  const seen = new PureSeen({ isSampled: true });
+  const block = hex(4_096);
+  assert.equal(seen.add(block, 'first'), undefined);
+  assert.equal(seen.add(block, 'first'), undefined, 'a retry of the same request is none');
+  for (let i = 0; i < 200; i++) assert.equal(seen.add(hex(192), `other ${i}`), undefined);
+  const again = hex(51) + block.slice(1_000, 1_400) + hex(5);
+  assert.equal(seen.add(again, 'second'), 'pure bytes of first were delivered again to second');
+  const all = new PureSeen({ isSampled: false });
+  assert.equal(all.add(block.slice(0, 34), 'first'), undefined);
+  assert.match(all.add(block.slice(2, 34), 'second') ?? '', /delivered again/);
 });

@@ -61,28 +61,23 @@ describe('cutoffs', () => {
   });
 });
 
-describe('a channel that sticks', () => {
-  it('fires the RCT with the sample that makes its run C long, whatever was before', () => {
-    for (const h of CLAIMS) {
-      const c = rctSamples(30, h);
-      for (let trial = 0; trial < 24; trial++) {
-        const [width, channel, value] = [[1, 5, 16][trial % 3], trial % [1, 5, 16][trial % 3], trial & 1];
-        const shots = WINDOW + trial;
-        const found = firstAlarm(stuck([channel], value, width), `stuck ${h} ${trial}`, h, shots, c);
-        assert.ok(found !== null, 'within C samples');
-        const run = runBefore(found.before, shots, width, channel, value);
-        assert.equal(found.samples, c - run);
-        const [rct] = found.failures;
-        assert.deepEqual(
-          [rct.test, rct.grade, rct.channel, rct.observed],
-          ['rct', 'intermittent', channel, c],
-        );
-        // one shot a read, so that four more alarms in a row latch it, long before its permanent cutoff
-        const grades = Array.from({ length: 5 }, () => found.monitor.check(found.read(1)).grade);
-        assert.deepEqual(grades, [...new Array(3).fill('intermittent'), 'permanent', 'permanent']);
-      }
+it('a channel that sticks fires the RCT with the sample that makes its run C long, whatever was before', () => {
+  for (const h of CLAIMS) {
+    const c = rctSamples(30, h);
+    for (let trial = 0; trial < 24; trial++) {
+      const [width, channel, value] = [[1, 5, 16][trial % 3], trial % [1, 5, 16][trial % 3], trial & 1];
+      const shots = WINDOW + trial;
+      const found = firstAlarm(stuck([channel], value, width), `stuck ${h} ${trial}`, h, shots, c);
+      assert.ok(found !== null, 'within C samples');
+      const run = runBefore(found.before, shots, width, channel, value);
+      assert.equal(found.samples, c - run);
+      const [rct] = found.failures;
+      assert.deepEqual([rct.test, rct.grade, rct.channel, rct.observed], ['rct', 'intermittent', channel, c]);
+      // one shot a read, so that four more alarms in a row latch it, long before its permanent cutoff
+      const grades = Array.from({ length: 5 }, () => found.monitor.check(found.read(1)).grade);
+      assert.deepEqual(grades, [...new Array(3).fill('intermittent'), 'permanent', 'permanent']);
     }
-  });
+  }
 });
 
 describe('a channel that is biased', () => {

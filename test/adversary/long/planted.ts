@@ -13,21 +13,19 @@ import { World } from '../fuzz/world.ts';
 /** The instruments can fail: each finds the bugs that are planted for it. */
 const SEED = 20_261_122;
 
-describe('the crash test finds', () => {
-  it('answers that are sent before the commit', async () => {
-    const rounds = await crashRounds({
-      rounds: 5,
-      chance: new Chance('planted'),
-      environment: planted({
-        'src/answer/commit.ts': [
-          'sink.commit(segment, answers).then(',
-          'new Promise((early) => early(setTimeout(() => sink.commit(segment, answers), 500))).then(',
-        ],
-      }),
-    });
-    const violations = rounds.flatMap((round) => round.violations);
-    assert.match(violations.join('\n'), /acknowledged certificates are lost/);
+it('the crash test finds answers that are sent before the commit', async () => {
+  const rounds = await crashRounds({
+    rounds: 5,
+    chance: new Chance('planted'),
+    environment: planted({
+      'src/answer/commit.ts': [
+        'sink.commit(segment, answers).then(',
+        'new Promise((early) => early(setTimeout(() => sink.commit(segment, answers), 500))).then(',
+      ],
+    }),
   });
+  const violations = rounds.flatMap((round) => round.violations);
+  assert.match(violations.join('\n'), /acknowledged certificates are lost/);
 });
 
 describe('coverage guides the next inputs', () => {

@@ -81,16 +81,14 @@ function repetition() {
   };
 }
 
-describe('expandPieces', () => {
-  it('expands keys derived from the one-time key, which it erases, each into memory of its own', (t) => {
-    withoutSystemEntropy(t);
-    const key = seedOf('fill');
-    const expected = refillPieces(key, 3);
-    const pieces = expandPieces({ key, pieces: 3 });
-    assert.deepEqual(pieces, expected);
-    assert.ok(isZero(key));
-    assert.equal(new Set(pieces.map(({ buffer }) => buffer)).size, 3);
-  });
+it('expandPieces expands keys derived from the one-time key, which it erases, each into memory of its own', (t) => {
+  withoutSystemEntropy(t);
+  const key = seedOf('fill');
+  const expected = refillPieces(key, 3);
+  const pieces = expandPieces({ key, pieces: 3 });
+  assert.deepEqual(pieces, expected);
+  assert.ok(isZero(key));
+  assert.equal(new Set(pieces.map(({ buffer }) => buffer)).size, 3);
 });
 
 describe('seeded keystream', () => {
@@ -261,18 +259,14 @@ describe('seeded keystream', () => {
   });
 });
 
-describe('system stream', () => {
-  it('expands a fresh key of the kernel for each piece, and gives each byte once', (t) => {
-    systemGives(t, fixedBytes('system'));
-    const keys = new Uint8Array(64);
-    fixedBytes('system')(keys);
-    const pieces = [keys.subarray(0, 32), keys.subarray(32)].map((key) =>
-      systemPiece(key, PIECE_OUTPUT_BYTES),
-    );
-    const reader = systemReader();
-    const out = new Uint8Array(2 * PIECE_OUTPUT_BYTES - 5);
-    reader.fill(out.subarray(0, 7));
-    reader.fill(out.subarray(7));
-    assert.deepEqual(out, concatBytes(...pieces).subarray(0, out.length));
-  });
+it('a system stream expands a fresh key of the kernel for each piece, and gives each byte once', (t) => {
+  systemGives(t, fixedBytes('system'));
+  const keys = new Uint8Array(64);
+  fixedBytes('system')(keys);
+  const pieces = [keys.subarray(0, 32), keys.subarray(32)].map((key) => systemPiece(key, PIECE_OUTPUT_BYTES));
+  const reader = systemReader();
+  const out = new Uint8Array(2 * PIECE_OUTPUT_BYTES - 5);
+  reader.fill(out.subarray(0, 7));
+  reader.fill(out.subarray(7));
+  assert.deepEqual(out, concatBytes(...pieces).subarray(0, out.length));
 });
