@@ -146,15 +146,17 @@ export class Committer {
     this.#commit();
   }
 
-  /** Commits at the end of this turn of the loop, so that all requests of one turn share a segment. */
+  /** Commits when the code that runs now is done, unless its caller ends the turn before: what is added meanwhile shares the segment. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      this.#commit();
-    });
+    queueMicrotask(this.#commitScheduled);
   }
+
+  readonly #commitScheduled = (): void => {
+    this.#scheduled = false;
+    this.#commit();
+  };
 
   #commit(): void {
     if (this.#commits === COMMITS_MAX || this.#waiting.length === 0) return;

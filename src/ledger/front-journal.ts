@@ -33,6 +33,7 @@ const RECORD_SHARE_MAX = 1 / 16;
 const FLUSH_DELAY_MS = 10;
 const BUFFER_BYTES_MIN = 64 * 1_024;
 const NOTHING_KEPT = new Uint8Array(0);
+const flushFile = promisify(fdatasync);
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
 
 /** A record that has its place in the journal, and the memory that it lies in. */
@@ -145,7 +146,7 @@ export class FrontJournal implements SegmentSink {
     const isOneFile = first === last && end - this.#flushedTo <= fileBytes;
     this.#isFlushing = true;
     const fds = isOneFile ? [this.#fds[first]] : this.#fds;
-    const flushes = await Promise.allSettled(fds.map((fd) => promisify(fdatasync)(fd)));
+    const flushes = await Promise.allSettled(fds.map((fd) => flushFile(fd)));
     this.#isFlushing = false;
     this.#flushDue = undefined;
     this.#flushedTo = end;
