@@ -1,4 +1,5 @@
 /** Bytes as JSON strings, each followed by a comma, or as MessagePack strings. They wait at ENTROPY; all functions write to TEXT and return how many bytes. */
+import { hexDigits, lowerHalf, upperHalf } from './hex';
 import { marked } from './octets';
 import { ENTROPY, TEXT } from './windows';
 
@@ -6,21 +7,6 @@ const QUOTE: u8 = 0x22;
 /** '",' */
 const QUOTE_COMMA: u16 = 0x2c22;
 const DASH: u8 = 0x2d;
-
-@inline
-function hexDigits(nibbles: v128): v128 {
-  return v128.swizzle(i8x16(48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 97, 98, 99, 100, 101, 102), nibbles);
-}
-
-@inline
-function upperHalf(high: v128, low: v128): v128 {
-  return v128.shuffle<u8>(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-}
-
-@inline
-function lowerHalf(high: v128, low: v128): v128 {
-  return v128.shuffle<u8>(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
 
 /** `count` values of `length` bytes as lower-case hexadecimal, as JSON. */
 export function hex(count: i32, length: i32): i32 {

@@ -1,5 +1,7 @@
+import { toHex } from '../core/bytes.ts';
+import { base32Of, uuidText } from '../core/ids.ts';
 import { boolean, count, described, object, oneOfWords, type Schema, text, time } from '../core/schema.ts';
-import { writeBase32, writeHex, writeLatin1, writeUuid } from '../core/text-bytes.ts';
+import type { BytesForm } from '../core/template.ts';
 import { ENTROPY_MODES, ORIGINS } from '../core/vocabulary.ts';
 import type { AnswerForm } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
@@ -59,15 +61,21 @@ interface NumberField extends FieldBase {
   readonly number: (answer: PrintedAnswer) => number;
 }
 
-/** A text of constant width that changes from answer to answer, behind a text that does not. */
-interface WideField extends FieldBase {
+/** Bytes that change from answer to answer, behind a text that does not. */
+interface BytesField extends FieldBase {
   readonly before: (names: ServiceNames) => string;
-  readonly width: number;
-  readonly write: (answer: PrintedAnswer, names: unknown, target: Uint8Array, at: number) => void;
-  readonly madeOf?: (answer: PrintedAnswer) => string;
+  readonly form: BytesForm;
+  readonly bytes: (answer: PrintedAnswer) => Uint8Array;
+  readonly isSecret?: true;
 }
 
-export type AnswerField = FixedField | NumberField | WideField;
+/** A text of constant width, the same for many answers. */
+interface TextField extends FieldBase {
+  readonly width: number;
+  readonly text: (answer: PrintedAnswer) => string;
+}
+
+export type AnswerField = FixedField | NumberField | BytesField | TextField;
 
 export const requestIdSchema = described(
   { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
@@ -77,7 +85,7 @@ export const certificateIdSchema: Schema = { type: 'string', pattern: '^cert_[0-
 export const modeSchema = oneOfWords(ENTROPY_MODES, 'The mode that was used.');
 const originSchema = oneOfWords(ORIGINS, 'What kind of thing produced the raw bits; never upgraded.');
 
-const [ID_WIDTH, UUID_WIDTH, SALT_WIDTH, TIME_WIDTH] = [26, 36, 64, 24];
+const TIME_WIDTH = 24;
 const nothing = () => '';
 
 /**
@@ -141,8 +149,8 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     isInEveryHead: true,
     schema: described({ type: 'string', format: 'uuid' }, 'Names the request, as a UUID.'),
     before: nothing,
-    width: UUID_WIDTH,
-    write: ({ requestId }, _, target, at) => writeUuid(requestId, target, at),
+    form: 'uuid',
+    bytes: requestIdOf,
   },
   {
     group: 'quantum_credits',
@@ -158,8 +166,8 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     header: 'X-Certificate-ID',
     schema: described(certificateIdSchema, 'For GET /v1/certificate.'),
     before: () => 'cert_',
-    width: ID_WIDTH,
-    write: writeCertificateId,
+    form: 'base32',
+    bytes: certificateIdOf,
   },
   {
     group: 'metadata',
@@ -170,18 +178,17 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
       'The salt of hashes.delivered; for the caller alone, never stored.',
     ),
     before: nothing,
-    width: SALT_WIDTH,
-    write: ({ salt }, _, target, at) => writeHex(salt, target, at),
+    form: 'hex',
+    bytes: ({ salt }) => salt,
+    isSecret: true,
   },
   {
     group: 'metadata',
     name: 'timestamp',
     header: 'X-Timestamp',
     schema: described(time, 'When the request came in; ISO 8601 in UTC.'),
-    before: nothing,
     width: TIME_WIDTH,
-    write: ({ timestamp }, _, target, at) => writeLatin1(timestamp, target, at),
-    madeOf: ({ timestamp }) => timestamp, // the same for all requests of a millisecond
+    text: ({ timestamp }) => timestamp, // the same for all requests of a millisecond
   },
   {
     group: 'metadata',
@@ -210,8 +217,8 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     header: 'X-Verify-URL',
     schema: described({ type: 'string', format: 'uri' }, 'Where anybody reads and checks the certificate.'),
     before: ({ verifyUrlBase }) => `${verifyUrlBase}/cert_`,
-    width: ID_WIDTH,
-    write: writeCertificateId,
+    form: 'base32',
+    bytes: certificateIdOf,
   },
   {
     group: 'drawn',
@@ -230,8 +237,8 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'request_id',
     schema: requestIdSchema,
     before: () => 'req_',
-    width: ID_WIDTH,
-    write: ({ requestId }, _, target, at) => writeBase32(requestId, target, at),
+    form: 'base32',
+    bytes: requestIdOf,
   },
   {
     group: 'meta',
@@ -251,9 +258,19 @@ function durationMs(answer: PrintedAnswer): number {
   return answer.durationMs;
 }
 
-function writeCertificateId(answer: PrintedAnswer, _: unknown, target: Uint8Array, at: number): void {
-  writeBase32(answer.certificateId, target, at);
+function requestIdOf(answer: PrintedAnswer): Uint8Array {
+  return answer.requestId;
 }
+
+function certificateIdOf(answer: PrintedAnswer): Uint8Array {
+  return answer.certificateId;
+}
+
+const TEXT_OF: Readonly<Record<BytesForm, (bytes: Uint8Array) => string>> = {
+  hex: toHex,
+  base32: base32Of,
+  uuid: uuidText,
+};
 
 /** The fields of a group by name: the order of canonical JSON. */
 export function fieldsOf(group: Group): readonly AnswerField[] {
@@ -272,9 +289,8 @@ export function schemaOf(group: Group): Schema {
 export function valueIn(field: AnswerField, answer: PrintedAnswer, names: ServiceNames) {
   if ('fixed' in field) return field.fixed(answer.from, names);
   if ('number' in field) return field.number(answer);
-  const text = Buffer.alloc(field.width);
-  field.write(answer, undefined, text, 0);
-  return field.before(names) + text.toString('latin1');
+  if ('text' in field) return field.text(answer);
+  return field.before(names) + TEXT_OF[field.form](field.bytes(answer));
 }
 
 export type HeadedField = AnswerField & { readonly header: string };

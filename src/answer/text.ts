@@ -154,7 +154,8 @@ export function envelopeTemplate(from: DrawnFrom, names: ServiceNames): Envelope
 /** A value in JSON. */
 function partsOf(field: AnswerField, from: DrawnFrom, names: ServiceNames) {
   if ('fixed' in field) return [JSON.stringify(field.fixed(from, names))];
-  return 'number' in field ? [field] : [JSON.stringify(field.before(names)).slice(0, -1), field, '"'];
+  if ('number' in field) return [field];
+  return [JSON.stringify('text' in field ? '' : field.before(names)).slice(0, -1), field, '"'];
 }
 
 /** The template for a source; the same object for the same source. */

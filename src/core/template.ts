@@ -1,22 +1,82 @@
 import { assert } from './assert.ts';
-import { copyBytes, utf8Bytes } from './bytes.ts';
-import { decimalDigits, writeNumber } from './text-bytes.ts';
+import { putBytes, utf8Bytes } from './bytes.ts';
+import { decimalDigits, writeLatin1, writeNumber } from './text-bytes.ts';
+import { compileWasm, instantiate, type WasmMemory } from './wasm.ts';
+
+interface Global {
+  readonly value: number;
+}
+
+/** See assembly/prints.ts. */
+interface Kernel {
+  readonly memory: WasmMemory;
+  readonly valueBytes: Global;
+  readonly valuesMax: Global;
+  readonly valuesAt: Global;
+  readonly layoutsMax: Global;
+  readonly layoutBytes: Global;
+  readonly placesMax: Global;
+  readonly layoutsAt: Global;
+  readonly placesAt: Global;
+  readonly asHex: Global;
+  readonly asBase32: Global;
+  readonly asUuid: Global;
+  print(layout: number, count: number): void;
+  forget(value: number, layout: number, at: number): void;
+}
+
+const kernel = instantiate<Kernel>(compileWasm(new URL('./prints.wasm', import.meta.url)));
+const memory = new Uint8Array(kernel.memory.buffer);
+const LAYOUT_BYTES = kernel.layoutBytes.value;
+const VALUE_BYTES = kernel.valueBytes.value;
+const PLACES_MAX = kernel.placesMax.value;
+const layoutsAt = kernel.layoutsAt.value;
+const valuesAt = kernel.valuesAt.value;
+/** Of each value in a layout its form, which value it is, and where it stands. */
+const WORDS_OF_PLACE = 3;
+const places = new Uint32Array(
+  kernel.memory.buffer,
+  kernel.placesAt.value,
+  kernel.layoutsMax.value * PLACES_MAX * WORDS_OF_PLACE,
+);
+
+/** How bytes are printed, and how wide that is: 32 of them as hex, 16 in base32 (ids.ts) or as a UUID. */
+const FORMS = {
+  hex: { code: kernel.asHex.value, width: 64 },
+  base32: { code: kernel.asBase32.value, width: 26 },
+  uuid: { code: kernel.asUuid.value, width: 36 },
+} as const;
+export type BytesForm = keyof typeof FORMS;
 
 /** A whole number from 0 to 2^53 - 1, printed in decimal. */
 interface NumberSlot<A, B> {
   readonly number: (a: A, b: B) => number;
 }
 
-/** A value that always has the same width. */
-interface WideSlot<A, B> {
+/** Bytes, printed in a form. */
+interface BytesSlot<A, B> {
+  readonly form: BytesForm;
+  readonly bytes: (a: A, b: B) => Uint8Array;
+  /** Nothing of it is left but in the text. */
+  readonly isSecret?: true;
+}
+
+/** A text in Latin-1 that seldom changes, always of the same width. It is kept with the layout. */
+interface TextSlot<A, B> {
   readonly width: number;
-  readonly write: (a: A, b: B, target: Uint8Array, at: number) => void;
-  /** Of a value that seldom changes, and is nobody's secret: what it is made of. It is kept with the layout. */
-  readonly madeOf?: (a: A, b: B) => string;
+  readonly text: (a: A, b: B) => string;
 }
 
 /** What changes from one text to the next. */
-export type Slot<A, B> = NumberSlot<A, B> | WideSlot<A, B>;
+export type Slot<A, B> = NumberSlot<A, B> | BytesSlot<A, B> | TextSlot<A, B>;
+
+/** A slot of bytes: its place among the slots, and which of the inputs of the kernel it prints. */
+interface PrintedSlot {
+  readonly form: BytesForm;
+  readonly isSecret: boolean;
+  readonly place: number;
+  readonly input: number;
+}
 
 const DIGITS_MAX = 16;
 /** A few combinations of widths serve nearly all texts of a template. */
@@ -26,18 +86,27 @@ const LAYOUTS_MAX = 64;
 interface Layout {
   /** The widths of its numbers. */
   readonly digits: readonly number[];
+  /** Without its values. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each slot starts. */
   readonly at: readonly number[];
+  /** Its place in the memory of the kernel, while it has one. */
+  index: number;
+  /** The text there. */
+  text: Uint8Array<ArrayBuffer>;
   /** The numbers that stand in it. */
   readonly values: number[];
-  /** What the slot that seldom changes was made of last. */
-  madeOf: string | undefined;
+  /** The text that stands in it of the slot that seldom changes. */
+  seldom: string | undefined;
 }
+
+/** Who has each place in the memory of the kernel; they go round. */
+const owners: (Layout | undefined)[] = Array.from({ length: kernel.layoutsMax.value }, () => undefined);
+let nextIndex = 0;
 
 /**
  * A text whose fixed parts are made once: it is laid out for each combination of the widths of its numbers, and each text
- * writes what is new in it over the layout. So neither a head nor the end of a body needs a string or an object, and every
+ * writes what is new in it over the layout: numbers here, bytes in WebAssembly. So neither a head nor the end of a body needs a string or an object, and every
  * number is printed without padding. `A` and `B` are what the slots read.
  */
 export class Template<A, B> {
@@ -50,12 +119,11 @@ export class Template<A, B> {
   readonly #numbers: readonly ((a: A, b: B) => number)[];
   /** The places of each. */
   readonly #placesOf: readonly (readonly number[])[];
-  /** `first` is the place of the first slot with the same writer: its text is copied. */
-  readonly #wideSlots: readonly (Pick<WideSlot<A, B>, 'write' | 'width'> & {
-    readonly place: number;
-    readonly first: number;
-  })[];
-  readonly #seldom: { readonly slot: WideSlot<A, B>; readonly place: number } | undefined;
+  /** The bytes, each once. */
+  readonly #inputs: readonly ((a: A, b: B) => Uint8Array)[];
+  readonly #printed: readonly PrintedSlot[];
+  readonly #secrets: readonly PrintedSlot[];
+  readonly #seldom: { readonly slot: TextSlot<A, B>; readonly place: number } | undefined;
   /** Of the text that is written now. */
   readonly #values: number[];
   readonly #layouts = new Map<number, Layout>();
@@ -79,43 +147,44 @@ export class Template<A, B> {
     this.#placesOf = this.#numbers.map((number) =>
       slots.flatMap((slot, place) => ('number' in slot && slot.number === number ? [place] : [])),
     );
-    const wide = slots.flatMap((slot, place) => ('number' in slot ? [] : [{ slot, place }]));
-    const seldom = wide.filter(({ slot }) => slot.madeOf !== undefined);
+    this.#inputs = [...new Set(slots.flatMap((slot) => ('bytes' in slot ? [slot.bytes] : [])))];
+    this.#printed = slots.flatMap((slot, place) => {
+      if (!('bytes' in slot)) return [];
+      const { form, bytes, isSecret = false } = slot;
+      return [{ form, isSecret, place, input: this.#inputs.indexOf(bytes) }];
+    });
+    assert(this.#inputs.length <= kernel.valuesMax.value, 'the kernel has room for the values of a template');
+    assert(this.#printed.length <= PLACES_MAX, 'the kernel has room for the places of a template');
+    this.#secrets = this.#printed.filter(({ isSecret }) => isSecret);
+    for (const { form } of this.#secrets) assert(form === 'hex', 'the kernel erases what it printed in hex');
+    const seldom = slots.flatMap((slot, place) => ('text' in slot ? [{ slot, place }] : []));
     assert(seldom.length <= 1, 'one slot of a template seldom changes');
     this.#seldom = seldom[0];
-    this.#wideSlots = wide
-      .filter(({ slot }) => slot.madeOf === undefined)
-      .map(({ slot: { write, width }, place }) => {
-        const first = wide.find(({ slot }) => slot.write === write)!.place;
-        return { write, width, place, first };
-      });
     this.#last = this.#layOut(this.#numbers.map(() => DIGITS_MAX));
     this.lengthMax = this.#last.bytes.length;
+    assert(this.lengthMax <= LAYOUT_BYTES, 'the kernel has room for a text');
   }
 
   /** Writes a text, and returns where it ends. */
   write(a: A, b: B, target: Uint8Array, start: number): number {
-    const layout = this.#layoutOf(a, b);
-    target.set(layout.bytes, start);
-    this.#fill(layout, a, b, target, start);
-    return start + layout.bytes.length;
+    const layout = this.#printOver(a, b);
+    target.set(layout.text, start);
+    for (const { input, place } of this.#secrets) kernel.forget(input, layout.index, layout.at[place]);
+    return start + layout.text.length;
   }
 
-  /** A text in memory of the template: valid until the next one. */
+  /** A text without a secret, in memory of the kernel: valid until the next one of any template. */
   text(a: A, b: B): Uint8Array<ArrayBuffer> {
-    const layout = this.#layoutOf(a, b);
-    this.#fill(layout, a, b, layout.bytes, 0);
-    return layout.bytes;
+    assert(this.#secrets.length === 0, 'a text with a secret is written where it is erased');
+    return this.#printOver(a, b).text;
   }
 
-  #fill({ at }: Layout, a: A, b: B, target: Uint8Array, start: number): void {
-    const wideSlots = this.#wideSlots;
-    for (let i = 0; i < wideSlots.length; i++) {
-      const { write, width, place, first } = wideSlots[i];
-      const from = start + at[first];
-      if (first === place) write(a, b, target, from);
-      else copyBytes(target, from, target, start + at[place], width);
-    }
+  #printOver(a: A, b: B): Layout {
+    const layout = this.#layoutOf(a, b);
+    const inputs = this.#inputs;
+    for (let i = 0; i < inputs.length; i++) putBytes(inputs[i](a, b), memory, valuesAt + i * VALUE_BYTES);
+    kernel.print(layout.index, this.#printed.length);
+    return layout;
   }
 
   /** A layout that holds the numbers of this text: mostly that of the one before, in which a few are written anew. */
@@ -130,19 +199,38 @@ export class Template<A, B> {
       if (value !== layout.values[i] && decimalDigits(value) !== layout.digits[i]) isAsWide = false;
     }
     if (!isAsWide) this.#last = layout = this.#keptLayout();
+    if (owners[layout.index] !== layout) this.#enter(layout);
+    const textAt = layoutsAt + layout.index * LAYOUT_BYTES;
     for (let i = 0; i < values.length; i++) {
       const value = values[i];
       if (value === layout.values[i]) continue;
-      for (const place of this.#placesOf[i]) writeNumber(value, layout.bytes, layout.at[place]);
+      for (const place of this.#placesOf[i]) writeNumber(value, memory, textAt + layout.at[place]);
       layout.values[i] = value;
     }
     const seldom = this.#seldom;
     if (seldom === undefined) return layout;
-    const madeOf = seldom.slot.madeOf!(a, b);
-    if (madeOf === layout.madeOf) return layout;
-    seldom.slot.write(a, b, layout.bytes, layout.at[seldom.place]);
-    layout.madeOf = madeOf;
+    const text = seldom.slot.text(a, b);
+    if (text === layout.seldom) return layout;
+    assert(text.length === seldom.slot.width, 'a text that seldom changes is always as wide');
+    writeLatin1(text, memory, textAt + layout.at[seldom.place]);
+    layout.seldom = text;
     return layout;
+  }
+
+  /** Gives the layout a place in the memory of the kernel. */
+  #enter(layout: Layout): void {
+    const index = nextIndex;
+    nextIndex = (nextIndex + 1) % owners.length;
+    owners[index] = layout;
+    const textAt = layoutsAt + index * LAYOUT_BYTES;
+    memory.set(layout.bytes, textAt);
+    this.#printed.forEach(({ form, input, place }, i) => {
+      places.set([FORMS[form].code, input, layout.at[place]], (index * PLACES_MAX + i) * WORDS_OF_PLACE);
+    });
+    layout.index = index;
+    layout.text = memory.subarray(textAt, textAt + layout.bytes.length);
+    layout.values.fill(Number.NaN);
+    layout.seldom = undefined;
   }
 
   #keptLayout(): Layout {
@@ -157,9 +245,10 @@ export class Template<A, B> {
   }
 
   #layOut(digits: readonly number[]): Layout {
-    const widths = this.#slots.map((slot) =>
-      'number' in slot ? digits[this.#numbers.indexOf(slot.number)] : slot.width,
-    );
+    const widths = this.#slots.map((slot) => {
+      if ('number' in slot) return digits[this.#numbers.indexOf(slot.number)];
+      return 'bytes' in slot ? FORMS[slot.form].width : slot.width;
+    });
     const size = [...widths, ...this.#texts.map((text) => text.length)].reduce((sum, each) => sum + each, 0);
     const bytes = new Uint8Array(size);
     const at: number[] = [];
@@ -171,6 +260,22 @@ export class Template<A, B> {
       at.push(end);
       end += widths[i];
     });
-    return { digits, bytes, at, values: digits.map(() => Number.NaN), madeOf: undefined };
+    return {
+      digits,
+      bytes,
+      at,
+      index: 0,
+      text: bytes,
+      values: digits.map(() => Number.NaN),
+      seldom: undefined,
+    };
   }
+}
+
+/**
+ * True when these bytes stand anywhere in the memory that texts are printed in.
+ * @internal for tests: nothing else can see the memory
+ */
+export function isInMemory(bytes: Uint8Array): boolean {
+  return Buffer.from(memory.buffer).includes(Buffer.from(bytes));
 }

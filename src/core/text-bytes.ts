@@ -6,7 +6,6 @@ import { assert } from './assert.ts';
  */
 const BASE32 = Uint8Array.from('0123456789abcdefghjkmnpqrstvwxyz', (each) => each.charCodeAt(0));
 const HEX = Uint8Array.from('0123456789abcdef', (each) => each.charCodeAt(0));
-const HYPHEN = 0x2d;
 const ZERO = 0x30;
 
 /**
@@ -52,15 +51,6 @@ export function writeHex(
     target[end++] = HEX[byte & 15];
   }
   return end;
-}
-
-/** 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
-export function writeUuid(id: Uint8Array, target: Uint8Array, at: number): number {
-  target[writeHex(id, target, at, 0, 4)] = HYPHEN;
-  target[writeHex(id, target, at + 9, 4, 2)] = HYPHEN;
-  target[writeHex(id, target, at + 14, 6, 2)] = HYPHEN;
-  target[writeHex(id, target, at + 19, 8, 2)] = HYPHEN;
-  return writeHex(id, target, at + 24, 10, 6);
 }
 
 /** Latin-1 text, a byte a character. */

@@ -3,6 +3,8 @@ import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import { plainRead, type RawRead } from '../backend/backend.ts';
 import { messageOf } from '../core/assert.ts';
 import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
+import { base32Of, uuidText } from '../core/ids.ts';
+import { Template } from '../core/template.ts';
 import { chacha20 } from '../crypto/chacha20.ts';
 import { hkdfSha256, sha256Hex } from '../crypto/digest.ts';
 import { verifyEd25519 } from '../crypto/ed25519.ts';
@@ -48,6 +50,11 @@ export const PARTS = {
   repeatCounts,
   squaredModuli: (signal: Int8Array): Float64Array => new RealSpectrum(signal.length).squaredModuli(signal),
   nodeHashesByFour,
+  /** 32 bytes in each form that texts print bytes in, the first 16 where it takes no more. */
+  printed(value: Uint8Array): string {
+    const slots = (['hex', 'base32', 'uuid'] as const).map((form) => ({ form, bytes: () => value }));
+    return Buffer.from(new Template(slots).text(undefined, undefined)).toString('latin1');
+  },
   /** The verdict on the first read of a source of one channel. */
   checkHealth: (read: RawRead) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
 };
@@ -150,6 +157,8 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
     const level = keystream(64 * 5); // four and one more
     return areEqual(nodeHashesByFour(level), nodeHashes(level));
   },
+  'prints.wasm (texts of answers)': ({ printed }) =>
+    printed(KEY) === toHex(KEY) + base32Of(KEY.subarray(0, 16)) + uuidText(KEY.subarray(0, 16)),
   'the health tests'({ checkHealth }) {
     const stuck = checkHealth(readOf(new Uint8Array(512)));
     return (

@@ -9,7 +9,6 @@ import {
   writeLatin1,
   writeNumber,
   writeUtf8,
-  writeUuid,
 } from '../../src/core/text-bytes.ts';
 import { anyCharacter } from '../support/any-character.ts';
 
@@ -57,7 +56,6 @@ describe('texts written as bytes', () => {
         const packed = Uint8Array.of(1, 2, 3, ...id, 4);
         const texts: [(target: Uint8Array) => number, string][] = [
           [(target) => writeBase32(packed, target, 3, 3), slowBase32(id)],
-          [(target) => writeUuid(id, target, 3), uuidText(id)],
           [(target) => writeHex(id, target, 3), Buffer.from(id).toString('hex')],
           [(target) => writeHex(packed, target, 3, 2, 4), Buffer.from(packed.subarray(2, 6)).toString('hex')],
           [(target) => writeLatin1('cert_0', target, 3), 'cert_0'],
