@@ -15,10 +15,11 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { readOptions, say } from '../adversary/program.ts';
 import { Chance } from '../support/chance.ts';
+import { namedBy } from '../support/import-graph.ts';
 import { STRIPPED } from '../support/server.ts';
 import { runProcess } from '../support/test-process.ts';
 import { mutantsOf } from './changes.ts';
-import { FIRST_FAILURE, LIMIT, OUT_OF_TIME } from './first-failure.ts';
+import { FIRST_FAILURE, LIMIT, OUT_OF_TIME, TOOK } from './first-failure.ts';
 import { guardsOf } from './guards.ts';
 import { type Mutant, PLANT, VARIABLE } from './plant.ts';
 
@@ -30,7 +31,7 @@ const TEST_TIMEOUT_MS = 90_000;
 const SILENCE_MS = 120_000;
 const ROOMS = ['account', 'answer', 'certificate', 'ledger', 'http'];
 /** The file of the test that failed, in what first-failure.ts says. */
-const FAILED_FILE = /^\S+\.test\.ts/m;
+const FAILED_FILE = /^(\S+\.ts) "/;
 
 interface Outcome {
   /** The first test that failed, with its file; undefined when all passed. */
@@ -57,11 +58,11 @@ async function tested(
   const planted = mutant === undefined ? {} : { [VARIABLE]: JSON.stringify(mutant), [LIMIT]: String(limit) };
   try {
     const ended = await runProcess(command, SILENCE_MS, { TMPDIR: folder, ...planted });
-    const told = ended.output.replace(/^\.*\n?/, '').trim() || 'the process died';
+    for (const [, seconds, path] of ended.output.matchAll(TOOK)) learn(files, path, Number(seconds));
     // tests may have written before it, and what is left running is told behind it
-    const last = told.split('\n').findLast((line) => !line.startsWith('#'))!;
+    const last = ended.output.split('\n').findLast((line) => !/^(#|\.*$)/.test(line)) ?? 'the process died';
     const isOutOfTime = last === OUT_OF_TIME;
-    const failure = ended.hasPassed || isOutOfTime ? undefined : told;
+    const failure = ended.hasPassed || isOutOfTime ? undefined : last;
     const coreSeconds = isOutOfTime ? Number.POSITIVE_INFINITY : Number(last);
     return { failure, isLate: ended.hung, coreSeconds };
   } finally {
@@ -69,12 +70,20 @@ async function tested(
   }
 }
 
+/** What the tests at a path took counts for the files of the group in which they stand, or whose contract they are. */
+function learn(files: readonly string[], path: string, coreSeconds: number): void {
+  for (const test of filesOf(files, path)) took.set(test, Math.max(took.get(test) ?? 0, coreSeconds));
+}
+
+function filesOf(files: readonly string[], path: string): string[] {
+  return files.filter((file) => file === path || namedBy(file).includes(path));
+}
+
 const asItIs = new Map<string, Promise<Outcome>>();
 
 /** Whether the test that failed passes on the code as it is; of a process that died or hung, whether the whole group does. */
 async function isSound(files: readonly string[], { failure = '' }: Outcome): Promise<boolean> {
-  const name = FAILED_FILE.exec(failure)?.[0];
-  const named = files.filter((file) => name !== undefined && file.endsWith(`/${name}`));
+  const named = filesOf(files, FAILED_FILE.exec(failure)?.[1] ?? '');
   const failed = named.length === 0 ? files : named; // given no file, node runs every test there is
   const key = failed.join();
   if (!asItIs.has(key)) asItIs.set(key, tested(failed, undefined));
@@ -85,7 +94,7 @@ async function isSound(files: readonly string[], { failure = '' }: Outcome): Pro
 async function fateOf(mutant: Mutant): Promise<{ how: 'killed' | 'hung' | 'survived'; why: string }> {
   let left = values.limit;
   const source = relative(process.cwd(), mutant.file);
-  const groups = guardsOf(source, tests, kills);
+  const groups = guardsOf(source, tests, kills, took);
   const passed: string[] = [];
   for (const files of groups) {
     if (left <= 0) break;
@@ -96,8 +105,8 @@ async function fateOf(mutant: Mutant): Promise<{ how: 'killed' | 'hung' | 'survi
       continue;
     }
     if (await isSound(files, outcome)) {
-      const [killer = ''] = FAILED_FILE.exec(outcome.failure) ?? [];
-      kills.set(killer, [...(kills.get(killer) ?? []), source]);
+      for (const killer of filesOf(files, FAILED_FILE.exec(outcome.failure)?.[1] ?? ''))
+        kills.set(killer, [...(kills.get(killer) ?? []), source]);
       return { how: outcome.isLate ? 'hung' : 'killed', why: outcome.failure };
     }
     broken.add(outcome.failure);
@@ -149,6 +158,7 @@ const { operands, ...values } = readOptions({
 const tests = globSync('test/**/*.test.ts', { exclude: (name) => name === 'node_modules' }).sort();
 const broken = new Set<string>();
 const kills = new Map<string, readonly string[]>();
+const took = new Map<string, number>();
 const total = { killed: 0, tried: 0 };
 say(`seed ${values.seed}`);
 for (const room of operands.length === 0 ? ROOMS : operands) await runRoom(room);
