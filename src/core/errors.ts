@@ -84,7 +84,7 @@ const MESSAGES = {
     payload_too_large: 'Send at most 64 KiB of body.',
   },
   415: {
-    unsupported_media_type: 'Send Content-Type: application/json.',
+    unsupported_media_type: 'Send Content-Type: application/json, and no Content-Encoding.',
   },
   422: {
     idempotency_mismatch:
@@ -135,8 +135,8 @@ export interface ErrorFacts {
   readonly details?: Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
   /** Whole seconds for the Retry-After header. */
   readonly retryAfterS?: number;
-  /** The value of the Allow header (405). */
-  readonly allow?: string;
+  /** A header field of the reply: Allow of a 405, Accept-Encoding of a 415. */
+  readonly field?: readonly [name: string, value: string];
 }
 
 export class ApiError extends Error {

@@ -35,9 +35,9 @@ export function errorReply(error: ApiError, context: ErrorContext): Reply {
   const form = negotiate(context.accept, ['json', 'problem'], 'json');
   const body = form === 'problem' ? problemOf(error, context) : errorOf(error, context);
   const fields: Field[] = [['X-Request-ID', uuidText(context.requestId)]];
-  const { retryAfterS, allow } = error.facts;
+  const { retryAfterS, field } = error.facts;
   if (retryAfterS !== undefined) fields.push(['Retry-After', String(Math.max(0, Math.ceil(retryAfterS)))]);
-  if (allow !== undefined) fields.push(['Allow', allow]);
+  if (field !== undefined) fields.push(field);
   if (error.code === 'auth_missing') fields.push(['WWW-Authenticate', CHALLENGE]);
   if (error.code === 'auth_invalid') fields.push(['WWW-Authenticate', `${CHALLENGE}, error="invalid_token"`]);
   if (context.fields !== undefined) fields.push(...context.fields);

@@ -260,7 +260,8 @@ class ListeningFront implements Front, ExchangeHost {
         body.set(piece, start);
         if (!isLast) return;
         exchange.body = body.subarray(0, size);
-        this.#dispatch(exchange);
+        if (exchange.head.isEncoded) this.#refuse(exchange, new ApiError('unsupported_media_type', ENCODED));
+        else this.#dispatch(exchange);
       } else if (isLast || size > BODY_DISCARDED_BYTES_MAX || pieces > BODY_PIECES_MAX) {
         isRefused = true;
         this.#refuse(exchange, new ApiError('payload_too_large'));
@@ -337,6 +338,8 @@ async function engineOf(name: EngineName): Promise<StartEngine> {
   return (await import('./uws-engine.ts')).startUwsEngine;
 }
 
+/** No coding of a body is read (RFC 9110 §15.5.16). */
+const ENCODED = { field: ['Accept-Encoding', 'identity'] } as const;
 const UNANSWERED = 'The service did not answer in time; retry after Retry-After.';
 
 function grown(bytes: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBuffer> {

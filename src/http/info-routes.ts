@@ -92,7 +92,7 @@ export function metricsAlone(metrics: MetricsText, clock: Clock): Pick<FrontOpti
   const answer = async (exchange: Exchange) => {
     if (exchange.path !== '/metrics') throw new ApiError('not_found');
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
-      throw new ApiError('method_not_allowed', { allow: 'GET, HEAD' });
+      throw new ApiError('method_not_allowed', { field: ['Allow', 'GET, HEAD'] });
     const { head, body } = compressed(await metricsReply(metrics, exchange), exchange.head.acceptEncoding);
     exchange.send(head, body);
   };

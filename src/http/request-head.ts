@@ -40,6 +40,7 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'cache-control',
   'connection',
+  'content-encoding',
   'content-length',
   'content-type',
   'host',
@@ -101,6 +102,8 @@ export class RequestHead {
    */
   contentLength = -1;
   transferEncoding = '';
+  /** The body is in a content coding (RFC 9110 §8.4), of which the service reads none. */
+  isEncoded = false;
   /** Bytes of target, names and values with their separators: the head as parsed. */
   headBytes: number;
   #seen = 0;
@@ -172,7 +175,8 @@ export class RequestHead {
   /** Several fields of one name are one list (RFC 9110 §5.2). */
   #joined(name: string, before: string, value: string): string {
     if (before === '') return value;
-    if (before.length + value.length < LIMITS.requestFieldBytesMax) return `${before}, ${value}`;
+    const joined = `${before}, ${value}`;
+    if (joined.length <= LIMITS.requestFieldBytesMax) return joined;
     this.#tooLong ||= name;
     return '';
   }
@@ -237,6 +241,7 @@ export class RequestHead {
         break;
       case 16:
         if (name === 'x-forwarded-host' || name === 'x-forwarded-port') head.isForwarded = true;
+        else if (name === 'content-encoding' && value.toLowerCase() !== 'identity') head.isEncoded = true;
         break;
       case 17:
         if (name === 'x-forwarded-proto') head.isForwarded = true;
@@ -288,7 +293,6 @@ function malformed(message: string): ApiError {
  */
 export function bearerOf(authorization: string): string {
   const { length } = authorization;
-  if (length === 0) return '';
   const place = (authorization.charCodeAt(length - 1) ^ (authorization.charCodeAt(length - 2) << 3)) & 0xff;
   const known = bearers[place];
   if (known !== undefined && known.authorization === authorization) return known.token;

@@ -223,7 +223,7 @@ export class Router {
     for (let each: Route | undefined = route; each !== undefined; each = each.next)
       methods.push(...each.methods);
     const allow = [...methods, 'OPTIONS'].join(', ');
-    if (method !== 'OPTIONS') throw new ApiError('method_not_allowed', { allow });
+    if (method !== 'OPTIONS') throw new ApiError('method_not_allowed', { field: ['Allow', allow] });
     const fields: Field[] = [
       ['Allow', allow],
       ['X-Request-ID', exchange.requestUuid],

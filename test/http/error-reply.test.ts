@@ -66,7 +66,7 @@ describe('an error reply', () => {
     );
     assert.equal(sent(new ApiError('rate_limited', { retryAfterS: 1.2 })).fields['Retry-After'], '2');
     assert.equal(
-      sent(new ApiError('method_not_allowed', { allow: 'GET, HEAD' })).fields['Allow'],
+      sent(new ApiError('method_not_allowed', { field: ['Allow', 'GET, HEAD'] })).fields['Allow'],
       'GET, HEAD',
     );
     const limited = sent(new ApiError('rate_limited'), { fields: [['X-RateLimit-Remaining', '0']] });
@@ -88,7 +88,10 @@ describe('an error reply', () => {
   });
 
   it('cannot be broken out of by its facts', () => {
-    assert.throws(() => sent(new ApiError('method_not_allowed', { allow: 'GET\r\nX: y' })), InvariantError);
+    assert.throws(
+      () => sent(new ApiError('method_not_allowed', { field: ['Allow', 'GET\r\nX: y'] })),
+      InvariantError,
+    );
     const { body } = sent(new ApiError('invalid_items', { message: '"}\r\n\u0000' }));
     assert.equal(body.error.message, '"}\r\n\u0000');
   });

@@ -24,7 +24,7 @@ const KEPT_OUT = hostileCases('k'.repeat(60)).filter(
   ({ name, uws, dependsOnPackets }) =>
     uws.connection !== 'stays' && uws.booked === 0 && !dependsOnPackets && !READ_AS_EMPTY.includes(name),
 );
-const REFUSALS: ReadonlySet<number> = new Set([400, 413, 417, 431, 505]);
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 415, 417, 431, 505]);
 /** An engine that has not answered by then waits for more bytes. */
 const SILENCE_MS = 60;
 
@@ -334,6 +334,10 @@ function wireContract(engine: EngineName): void {
       const { replies, closed } = await talk(front.port, [chunked + piece.repeat(20), piece.repeat(20)]);
       assert.ok(closed);
       assert.ok(replies.every((reply) => reply.status === 413));
+      const { front: silent } = await frontWith(echo, { engine, fail: () => {} });
+      const pieces = [chunked, ...Array(4).fill(piece.repeat(20))];
+      const unanswered = await talk(silent.port, pieces, { silenceMs: 10_000 });
+      assert.deepEqual([unanswered.replies, unanswered.closed], [[], true], 'also before its reply comes');
       assert.deepEqual(seen, []);
     });
 
