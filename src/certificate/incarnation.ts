@@ -168,8 +168,8 @@ export function readAnchor(keysPath: string): Anchor | undefined {
   } catch {
     // told below
   }
-  const { version = 0, checkpoint, folder } = anchor;
-  if (version > 1) throw new KeyFileError(`${anchorPath(keysPath)} is of a later release`);
+  const { version, checkpoint, folder } = anchor;
+  if (Number(version) > 1) throw new KeyFileError(`${anchorPath(keysPath)} is of a later release`);
   if (checkpoint !== undefined && folder !== undefined) return anchor as Anchor;
   throw new KeyFileError(`${anchorPath(keysPath)} is damaged: put it back from a backup`);
 }

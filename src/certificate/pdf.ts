@@ -358,7 +358,7 @@ class Sheet {
       Type: 'Annot',
       Subtype: 'Link',
       Rect: [x, bottom, x + width, bottom + height],
-      Border: [0, 0, 0],
+      BS: { W: 0 },
       A: {
         Type: 'Action',
         S: 'URI',

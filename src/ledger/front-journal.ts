@@ -141,7 +141,7 @@ export class FrontJournal implements SegmentSink {
     const end = this.#end;
     const { fileBytes } = this.#options.place;
     const { slot: first } = placeInFiles(this.#flushedTo, fileBytes);
-    const { slot: last } = placeInFiles(end - 1, fileBytes);
+    const { slot: last } = placeInFiles(end, fileBytes);
     // one that was filled between them may have both its neighbours in the other file
     const isOneFile = first === last && end - this.#flushedTo <= fileBytes;
     this.#isFlushing = true;

@@ -213,10 +213,11 @@ function ask(
   const socket = connect(path);
   let text = '';
   socket.setEncoding('utf8');
-  const timer = setTimeout(() => {
-    settle('late');
+  let isLate = false;
+  socket.setTimeout(timeoutMs, () => {
+    isLate = true;
     socket.destroy();
-  }, timeoutMs);
+  });
   socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));
   socket.on('data', (piece: string) => {
     text += piece;
@@ -234,8 +235,8 @@ function ask(
       );
   });
   socket.on('close', () => {
-    clearTimeout(timer);
-    settle(text.endsWith('\n') ? (JSON.parse(text) as Reply) : 'lost');
+    if (text.endsWith('\n')) settle(JSON.parse(text) as Reply);
+    else settle(isLate ? 'late' : 'lost');
   });
   return promise;
 }

@@ -74,10 +74,10 @@ describe('the record of requests', () => {
       world.exchange({ last }).reply(head(200), NOTHING);
       return world.log.lines.length;
     };
-    assert.equal(lines(0, 0), 0);
     assert.equal(lines(1, 0xffff_ffff), 1);
-    assert.equal(lines(0.25, 0x3fff_ffff), 1);
-    assert.equal(lines(0.25, 0x4000_0000), 0);
+    const some = [0, 1, 0xff, 0x100, 0xffff, 0x1_0000, 0xff_ffff, 0x100_0000, 0xffff_ffff];
+    for (const below of some)
+      for (const last of some) assert.equal(lines(below / 2 ** 32, last), last < below ? 1 : 0);
   });
 
   it('writes every error, and the log leaves out equal ones', () => {

@@ -101,7 +101,7 @@ it('pure requests while the disk is full are refused and draw nothing, small, la
 it('a pure request that the full reservoir could not serve is refused with the bound, draws nothing and costs nothing', async (t) => {
   const front = await OverloadedFront.start(systemClock, 4);
   t.after(() => front.stop());
-  const key = await front.account();
+  const key = await front.account({ requestsPerMonth: 1 });
   const dear = { type: 'bytes', count: 10_000, params: { length: 1_024 }, entropy_mode: 'pure' };
   for (const body of [dear, { ...dear, dry_run: true }]) {
     const { status, headers, body: reply } = await front.batch(key, body);
