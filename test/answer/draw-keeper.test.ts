@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import type { RequestListener } from 'node:http';
+import { before, beforeEach, describe, it } from 'node:test';
 import { DrawKeeper } from '../../src/answer/draw-keeper.ts';
 import { drawnValues } from '../../src/answer/draw-values.ts';
 import { type FirstAnswer, SealBroken } from '../../src/answer/idempotency.ts';
@@ -20,19 +19,18 @@ import { recordingLog } from '../pool/fixtures.ts';
 import { LocalDrand } from '../support/local-drand.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
+import { served } from '../support/served.ts';
 
 /** The keeper over the model of the ledger, with a drand of its own behind a real socket, by a clock that stands still. */
 const drand = new LocalDrand();
-const server = createServer((request, response) => {
+const listener: RequestListener = (request, response) => {
   const reply = drand.reply(request.url ?? '');
   response.writeHead(reply === undefined ? 404 : 200).end(JSON.stringify(reply ?? {}));
-});
+};
 let url = '';
 before(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = await served(listener);
 });
-after(() => server.close());
 beforeEach(() => drand.reset());
 
 const SECRET = '5a'.repeat(32);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, describe, it } from 'node:test';
+import type { RequestListener } from 'node:http';
+import { before, describe, it } from 'node:test';
 import { beacon } from '../../clients/typescript/program/beacon.ts';
 import { BeaconError, chainOf, dueMs, roundAt } from '../../src/beacon/drand.ts';
 import { roundOf } from '../../src/beacon/round.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
+import { served } from '../support/served.ts';
 import { TestBeacon } from '../support/test-beacon.ts';
 
 interface Case {
@@ -66,17 +66,15 @@ const replies = new Map<string, unknown>();
 const own = new TestBeacon(NOW_MS / 1_000 - 90);
 const { info: INFO, hash: HASH } = own;
 
-const server = createServer((request, response) => {
+const listener: RequestListener = (request, response) => {
   const reply = replies.get(request.url ?? '');
   response.writeHead(reply === undefined ? 404 : 200, { 'content-type': 'application/json' });
   response.end(JSON.stringify(reply ?? {}));
-});
+};
 let url = '';
 before(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  url = await served(listener);
 });
-after(() => server.close());
 
 describe('qrn beacon', () => {
   async function told(round: string, chain = HASH) {

@@ -8,7 +8,7 @@ import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
 import { lotRecord } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
-import { type PageServer, startPageServer } from '../http/pages/page-server.ts';
+import { startPageServer } from '../http/pages/page-server.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import {
   INSECURE_HOST,
@@ -30,23 +30,22 @@ type Rest<T> = [act: (watched: WatchedPage) => Promise<T>, options?: Parameters<
 
 describe('the verification page in Chromium', { skip: noBrowser() }, () => {
   let browser: Browser;
-  let server: PageServer;
+  let origin: string;
   let current: Scene;
 
   before(async () => {
     browser = await launchChromium();
     current = await scene();
-    server = await startPageServer(() => current.service);
+    origin = await startPageServer(() => current.service);
   });
   after(async () => {
     await browser?.close();
-    await server?.close();
   });
 
   /** Opens a path of the scene's server. */
   function visit<T>(served: Scene, path: string, ...rest: Rest<T>): Promise<T> {
     current = served;
-    return visitPage(browser, `${server.origin}${path}`, ...rest);
+    return visitPage(browser, `${origin}${path}`, ...rest);
   }
 
   async function outcomeOf({ page }: WatchedPage): Promise<Outcome> {
@@ -147,10 +146,10 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const fork = await scene({ answers: 22, data: { values: [0] } });
     for (const path of ['/log', new URL('../../dist/log-watch.html', import.meta.url).href]) {
       current = log;
-      await visitPage(browser, path === '/log' ? `${server.origin}${path}` : path, async (watched) => {
+      await visitPage(browser, path === '/log' ? `${origin}${path}` : path, async (watched) => {
         if (path === '/log')
           await settled(watched, '#verdict .good'); // it begins by itself
-        else await watched.page.fill('#address', server.origin);
+        else await watched.page.fill('#address', origin);
         await read(watched, log, '#verdict .good');
         assert.equal(await text(watched, '#size'), '23');
         await read(watched, more, 'text=The log only grew.');
@@ -243,7 +242,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
   it('checks signatures without https too, and finds what is changed', async () => {
     const served = await scene();
     current = served;
-    const insecure = `${server.origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`;
+    const insecure = `${origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`;
     const check = async (watched: WatchedPage) => {
       const good = await paste(watched, served.response);
       assert.match(good.summary, /^Everything holds\./);

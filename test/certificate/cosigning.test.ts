@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
@@ -17,22 +15,13 @@ import { formatNote, parseCheckpoint, parseNote, parseProof } from '../../src/cr
 import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { runQrnHere } from '../support/run-command.ts';
+import { served } from '../support/served.ts';
 import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
 import { answerEntry, sampleLot, segmentRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 import { cosignature, witness } from './signatures.ts';
 
 const LOT = sampleLot('a');
-
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** What a witness answers to the checkpoint that it is sent. */
 function answering(answer: (body: string) => { status?: number; contentType?: string; body: string }) {
@@ -46,17 +35,14 @@ function answering(answer: (body: string) => { status?: number; contentType?: st
 async function witnessOf(t: TestContext, w: LogWorld, seed: number, directory = temporaryFolder(t)) {
   const logs = parseLogs(w.keys.published.map((each) => each.verifier_key).join('\n'));
   const made = new Witness({ ...witness(seed), logs, directory, clock: w.clock });
-  const url = await serve(
-    t,
-    answering((body) => made.addCheckpoint(body)),
-  );
+  const url = await served(answering((body) => made.addCheckpoint(body)));
   return { key: made.verifierKey, address: `${made.verifierKey}@${url}` };
 }
 
 /** Key and address of a witness that answers as the listener does. */
-async function liarOf(t: TestContext, seed: number, listener: RequestListener) {
+async function liarOf(seed: number, listener: RequestListener) {
   const { verifier: key } = liar(seed);
-  return { key, address: `${key}@${await serve(t, listener)}` };
+  return { key, address: `${key}@${await served(listener)}` };
 }
 
 function liar(seed: number) {
@@ -205,7 +191,7 @@ describe('cosigned checkpoints', () => {
       asked = resolve;
     });
     const waiting: ServerResponse[] = [];
-    const silent = await liarOf(t, 21, (_, response) => {
+    const silent = await liarOf(21, (_, response) => {
       waiting.push(response);
       asked();
     });
@@ -229,19 +215,19 @@ describe('cosigned checkpoints', () => {
     assert.notEqual(failing.failure, null);
   });
 
-  it('count for nothing when they come too late', async (t) => {
+  it('count for nothing when they come too late', async () => {
     const { grow, verified, cosigningWithin, warned } = await scene();
-    const silent = await liarOf(t, 21, () => {});
+    const silent = await liarOf(21, () => {});
     const segment = await grow(3);
     await cosigningWithin(20, 1, silent).round();
     assert.match(warned.join(), /liar\.example\/w21.*timeout/);
     assert.equal((await verified(segment, [silent.key], 1)).ok, false);
   });
 
-  it('are given up without a word when the service stops', async (t) => {
+  it('are given up without a word when the service stops', async () => {
     const { grow, cosigning, warned } = await scene();
     const asked = Promise.withResolvers<void>();
-    const silent = await liarOf(t, 21, () => asked.resolve());
+    const silent = await liarOf(21, () => asked.resolve());
     await grow(3);
     const stopping = new AbortController();
     const running = cosigning(1, silent).run(stopping.signal);
@@ -264,7 +250,6 @@ describe('cosigned checkpoints', () => {
     };
     const lying = (seed: number, lines: (checkpoint: string) => string) =>
       liarOf(
-        t,
         seed,
         answering((body) => ({ body: lines(body.slice(body.indexOf('\n\n') + 2)) })),
       );
@@ -286,10 +271,10 @@ describe('cosigned checkpoints', () => {
     assert.ok(!(await log.proofOf(segment, 0))?.includes('w99'));
   });
 
-  it('are asked for less and less often where a witness fails, and it is warned of once', async (t) => {
+  it('are asked for less and less often where a witness fails, and it is warned of once', async () => {
     const { grow, cosigning, warned } = await scene();
     let asked = 0;
-    const failing = await liarOf(t, 21, (_, response) => {
+    const failing = await liarOf(21, (_, response) => {
       asked++;
       response.writeHead(500).end('no');
     });
@@ -310,14 +295,14 @@ describe('cosigned checkpoints', () => {
     const other = await witnessOf(t, w, 20);
     const segment = await grow(3);
     const liars = await Promise.all([
-      liarOf(t, 21, (_, response) => response.end('— x y\n')),
-      liarOf(t, 22, (_, response) => response.end('')),
-      liarOf(t, 23, (_, response) => response.end('x'.repeat(1_000_000))),
-      liarOf(t, 24, (_, response) => response.writeHead(409).end('many\n')),
-      liarOf(t, 25, (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()),
-      liarOf(t, 26, (_, response) => response.writeHead(500).end('no')),
-      liarOf(t, 27, (request) => request.socket.destroy()),
-      liarOf(t, 28, (_, response) => response.writeHead(409).end('0\n')),
+      liarOf(21, (_, response) => response.end('— x y\n')),
+      liarOf(22, (_, response) => response.end('')),
+      liarOf(23, (_, response) => response.end('x'.repeat(1_000_000))),
+      liarOf(24, (_, response) => response.writeHead(409).end('many\n')),
+      liarOf(25, (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()),
+      liarOf(26, (_, response) => response.writeHead(500).end('no')),
+      liarOf(27, (request) => request.socket.destroy()),
+      liarOf(28, (_, response) => response.writeHead(409).end('0\n')),
     ]);
     await cosigning(1, ...liars).round();
     assert.equal(warned.length, liars.length, warned.join('\n'));
@@ -334,10 +319,7 @@ describe('a service with a witness', () => {
     const directory = temporaryFolder(t);
     let witnessing: Witness | undefined;
     const unknown = { status: 404, contentType: 'text/plain', body: '' };
-    const url = await serve(
-      t,
-      answering((body) => witnessing?.addCheckpoint(body) ?? unknown),
-    );
+    const url = await served(answering((body) => witnessing?.addCheckpoint(body) ?? unknown));
     const server = TestServer.spawnFor(t, { ...ASSESSED_LOTS, QRN_WITNESSES: `${verifier}@${url}` });
     await server.listening();
     // the witness does not know the log yet: what it needs is public before there is any entropy

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +8,7 @@ import { DRAWING } from '../../clients/typescript/program/draw.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
+import { served } from '../support/served.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The commands that draw values, against the real service; pipelines run them in processes of their own, as scripts do. */
@@ -45,24 +43,14 @@ function shell(script: string): Promise<{ code: number | null; out: Buffer; talk
 /** Runs `qrn` against a proxy before the service, and gives the answer that passed there. */
 async function recorded(args: readonly string[]) {
   let answer = '';
-  const proxy = createServer(async ({ url, headers }, reply) => {
+  const proxy = await served(async ({ url, headers }, reply) => {
     const { authorization = '' } = headers;
     const response = await fetchWhole(`${server.origin}${url}`, { headers: { authorization } });
     answer = await response.text();
     reply.writeHead(response.status, Object.fromEntries(response.headers)).end(answer);
   });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  try {
-    const { port } = proxy.address() as AddressInfo;
-    const ran = await runQrnHere(elsewhere, args, {
-      ...environment(),
-      QRN_URL: `http://127.0.0.1:${port}/v1`,
-    });
-    return { ran, answer: JSON.parse(answer) as { data: Record<string, unknown> } };
-  } finally {
-    proxy.close();
-    proxy.closeAllConnections();
-  }
+  const ran = await runQrnHere(elsewhere, args, { ...environment(), QRN_URL: `${proxy}/v1` });
+  return { ran, answer: JSON.parse(answer) as { data: Record<string, unknown> } };
 }
 
 describe('qrn as a client', () => {

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
@@ -13,6 +10,7 @@ import { qrn } from '../../src/cli/commands.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
+import { served } from '../support/served.ts';
 import { TestServer, until } from '../support/server.ts';
 
 /** `qrn draws` against the real service. */
@@ -94,12 +92,10 @@ describe('qrn draws', () => {
 
   it('computes the first round of quicknet that is due at a time', async () => {
     const bodies: string[] = [];
-    const service = createServer(async (request, reply) => {
+    const service = await served(async (request, reply) => {
       bodies.push(await text(request));
       reply.writeHead(404).end();
     });
-    await once(service.listen(0, '127.0.0.1'), 'listening');
-    const { port } = service.address() as AddressInfo;
     // round 1 was due at second 1692803367, and one follows every 3 seconds
     for (const [at, round] of [
       ['2023-08-23T15:09:27Z', 1],
@@ -107,10 +103,9 @@ describe('qrn draws', () => {
       ['2023-08-23T15:09:30Z', 2],
       ['2027-03-20T18:00:00Z', 37_587_412],
     ] as const) {
-      await draws('create', ...RAFFLE, '--beacon-at', at, '--url', `http://127.0.0.1:${port}/v1`);
+      await draws('create', ...RAFFLE, '--beacon-at', at, '--url', `${service}/v1`);
       assert.deepEqual(JSON.parse(bodies.at(-1)!).beacon, { chain: 'quicknet', round }, at);
     }
-    service.close();
     const both = await draws('create', ...RAFFLE, '--beacon-at', LATER, '--beacon', 'quicknet:7');
     assert.match(both.stderr, /give --beacon or --beacon-at, not both/);
   });

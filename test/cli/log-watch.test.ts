@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { LogWatcher } from '../../clients/typescript/program/log.ts';
@@ -11,29 +8,24 @@ import { log } from '../../src/cli/log.ts';
 import { WatchedLog } from '../certificate/watched-log.ts';
 import { fetchWhole } from '../support/http.ts';
 import { recorded, runCommand } from '../support/run-command.ts';
+import { served } from '../support/served.ts';
 import { temporaryFolder } from '../support/server.ts';
 
 /** The routes of the service's log behind HTTP. */
-async function serve(t: TestContext, service: Pick<WatchedLog, 'read'>): Promise<string> {
-  const server = createServer((request, response) => {
+function serve(service: Pick<WatchedLog, 'read'>): Promise<string> {
+  return served((request, response) => {
     service.read(request.url ?? '').then(
       (body) => response.end(body),
       (error) => response.writeHead(error instanceof LogUnavailable ? 404 : 500).end(),
     );
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function scene(t: TestContext) {
   const service = await WatchedLog.open();
   const lot = await service.addLot('b');
   await service.grow(20);
-  const url = await serve(t, service);
+  const url = await serve(service);
   const state = join(temporaryFolder(t), 'state.json');
   const watch = (at: string, ...more: string[]) =>
     runCommand(log, ['watch', at, '--state', state, '--once', ...more], {}, service.world.clock);
@@ -65,7 +57,7 @@ describe('qrn log watch', () => {
     const fork = await WatchedLog.open();
     await fork.addLot('b');
     await fork.grow(25, 1);
-    const forkUrl = await serve(t, fork);
+    const forkUrl = await serve(fork);
     assert.equal((await watch(url)).status, 0);
     const kept = readFileSync(state, 'utf8');
     const found = await watch(forkUrl);
@@ -93,7 +85,7 @@ describe('qrn log watch', () => {
     await service.grow(5);
     await fork.grow(5, 1);
     let served = service;
-    const url = await serve(t, { read: (path) => served.read(path) });
+    const url = await serve({ read: (path) => served.read(path) });
     for (const end of ['interrupted', 'forked'] as const) {
       served = service;
       const interruption = new AbortController();

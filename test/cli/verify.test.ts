@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { verify } from '../../clients/typescript/program/verify.ts';
-import type { CertificateService } from '../../src/certificate/archive.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
 import { sampleLot } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { startPageServer } from '../http/pages/page-server.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
+import { served } from '../support/served.ts';
 
 const folder = scratchFolder();
 
@@ -30,15 +27,6 @@ function offline({ response, document, keys }: Pick<Scene, 'response' | 'documen
     save('k.json', keys),
   ];
   return [answer, '--certificate', certificate, '--keys', key];
-}
-
-async function withServer<T>(service: CertificateService, use: (origin: string) => Promise<T>): Promise<T> {
-  const server = await startPageServer(() => service);
-  try {
-    return await use(server.origin);
-  } finally {
-    await server.close();
-  }
 }
 
 describe('qrn verify with files', () => {
@@ -149,74 +137,67 @@ describe('qrn verify with files', () => {
 it('qrn verify that cannot check exits with 2, and never with the 1 of an answer that was tampered with', async () => {
   const { service, response } = await scene();
   const answer = save('a.json', response);
-  const cutting = createServer((_, reply) => {
+  const cutting = await served((_, reply) => {
     reply.writeHead(200, { 'content-length': '100' }).write('{', () => reply.destroy());
   });
-  await once(cutting.listen(0, '127.0.0.1'), 'listening');
-  const { port } = cutting.address() as AddressInfo;
-  const cut = await runCommand(verify, [answer, '--url', `http://127.0.0.1:${port}`]);
-  cutting.close();
+  const cut = await runCommand(verify, [answer, '--url', cutting]);
   assert.deepEqual([cut.status, cut.out], [2, '']);
   assert.match(cut.talk, /^qrn verify: [^\n]+\n$/);
-  await withServer(service, async (origin) => {
-    const wrong: readonly Record<string, string>[] = [{ QRN_PROT: '3000' }, { QRN_PORT: 'x' }];
-    for (const environment of wrong) {
-      const done = await runCommand(verify, [answer, '--url', origin], environment);
-      assert.deepEqual([done.status, done.out], [2, '']);
-      assert.match(done.talk, /^qrn verify: QRN_PO?R[^\n]+\n$/);
-    }
-    const gone = mkdtempSync(join(folder, 'gone-'));
-    const interruption = () => {
-      rmSync(gone, { recursive: true });
-      return new AbortController().signal;
-    };
-    const watching = await runCommand(verify, [gone, '--watch', '--url', origin], {}, undefined, {
-      interruption,
-    });
-    assert.equal(watching.status, 2);
-    assert.match(watching.talk, /^qrn verify: ENOENT[^\n]+\n$/);
+  const origin = await startPageServer(() => service);
+  const wrong: readonly Record<string, string>[] = [{ QRN_PROT: '3000' }, { QRN_PORT: 'x' }];
+  for (const environment of wrong) {
+    const done = await runCommand(verify, [answer, '--url', origin], environment);
+    assert.deepEqual([done.status, done.out], [2, '']);
+    assert.match(done.talk, /^qrn verify: QRN_PO?R[^\n]+\n$/);
+  }
+  const gone = mkdtempSync(join(folder, 'gone-'));
+  const interruption = () => {
+    rmSync(gone, { recursive: true });
+    return new AbortController().signal;
+  };
+  const watching = await runCommand(verify, [gone, '--watch', '--url', origin], {}, undefined, {
+    interruption,
   });
+  assert.equal(watching.status, 2);
+  assert.match(watching.talk, /^qrn verify: ENOENT[^\n]+\n$/);
 });
 
 describe('qrn verify of several answers', () => {
   it('reports each, and exits with 1 when one is not what was certified, else with 2 when one could not be checked', async () => {
     const { service, response } = await scene();
-    await withServer(service, async (origin) => {
-      const good = save('good.json', response);
-      const bad = save('bad.json', changed(response, 'data.values', [0]));
-      const cases: [files: string[], status: number, verified: number, failed: number, unread: number][] = [
-        [[good, good], 0, 2, 0, 0],
-        [[good, 'nothing.json', bad, good], 1, 2, 1, 1],
-        [['nothing.json', good], 2, 1, 0, 1],
-      ];
-      for (const [files, status, verified, failed, unread] of cases) {
-        const done = await runCommand(verify, [...files, '--url', origin]);
-        assert.equal(done.status, status);
-        assert.equal(done.out.match(/: verified$/gm)?.length ?? 0, verified);
-        assert.equal(done.talk.match(/: not verified: delivered failed$/gm)?.length ?? 0, failed);
-        assert.equal(done.talk.match(/^qrn verify: cannot read /gm)?.length ?? 0, unread);
-      }
-      const { out } = await runCommand(verify, [good, bad, 'nothing.json', '--url', origin, '--json']);
-      const lines = out.trimEnd().split('\n');
-      assert.deepEqual(
-        lines.map((line) => JSON.parse(line).ok),
-        [true, false, null],
-      );
-    });
+    const origin = await startPageServer(() => service);
+    const good = save('good.json', response);
+    const bad = save('bad.json', changed(response, 'data.values', [0]));
+    const cases: [files: string[], status: number, verified: number, failed: number, unread: number][] = [
+      [[good, good], 0, 2, 0, 0],
+      [[good, 'nothing.json', bad, good], 1, 2, 1, 1],
+      [['nothing.json', good], 2, 1, 0, 1],
+    ];
+    for (const [files, status, verified, failed, unread] of cases) {
+      const done = await runCommand(verify, [...files, '--url', origin]);
+      assert.equal(done.status, status);
+      assert.equal(done.out.match(/: verified$/gm)?.length ?? 0, verified);
+      assert.equal(done.talk.match(/: not verified: delivered failed$/gm)?.length ?? 0, failed);
+      assert.equal(done.talk.match(/^qrn verify: cannot read /gm)?.length ?? 0, unread);
+    }
+    const { out } = await runCommand(verify, [good, bad, 'nothing.json', '--url', origin, '--json']);
+    const lines = out.trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).ok),
+      [true, false, null],
+    );
   });
 
   it('reads one answer from stdin', async () => {
     const { service, response } = await scene();
-    await withServer(service, async (origin) => {
-      const stdin = async () => Buffer.from(JSON.stringify(response));
-      const { status, out } = await runCommand(verify, ['-', '--url', origin], {}, undefined, { stdin });
-      assert.equal(status, 0);
-      assert.match(out, /^-: verified$/m);
-      // as the commands that draw do, it asks the service of QRN_URL when no other is named
-      const named = await runCommand(verify, ['-'], { QRN_URL: `${origin}/v1` }, undefined, { stdin });
-      assert.deepEqual([named.status, named.out], [0, out]);
-    });
+    const origin = await startPageServer(() => service);
     const stdin = async () => Buffer.from(JSON.stringify(response));
+    const { status, out } = await runCommand(verify, ['-', '--url', origin], {}, undefined, { stdin });
+    assert.equal(status, 0);
+    assert.match(out, /^-: verified$/m);
+    // as the commands that draw do, it asks the service of QRN_URL when no other is named
+    const named = await runCommand(verify, ['-'], { QRN_URL: `${origin}/v1` }, undefined, { stdin });
+    assert.deepEqual([named.status, named.out], [0, out]);
     const wrong = await runCommand(verify, ['-'], { QRN_URL: 'ftp://x' }, undefined, { stdin });
     assert.deepEqual([wrong.status, wrong.out], [2, '']);
     assert.match(wrong.talk, /QRN_URL is an http or https URL, not "ftp:\/\/x"/);
@@ -238,30 +219,20 @@ describe('qrn verify of several answers', () => {
     writeFileSync(join(watched, 'first.json'), JSON.stringify(response));
     writeFileSync(join(watched, 'notes.txt'), 'not an answer');
     const interruption = new AbortController();
-    await withServer(
-      {
-        ...service,
-        find: async (id: string) => {
-          // the second answer comes while the first is checked, and ends the watch
-          if (readdirSync(watched).includes('second.json')) setImmediate(() => interruption.abort());
-          else
-            writeFileSync(
-              join(watched, 'second.json'),
-              JSON.stringify(changed(response, 'data.values', [0])),
-            );
-          return service.find(id);
-        },
-      },
-      async (origin) => {
-        const done = await runCommand(verify, [watched, '--watch', '--url', origin], {}, undefined, {
-          interruption: () => interruption.signal,
-        });
-        assert.equal(done.status, 1);
-        assert.match(done.out, /first\.json: verified$/m);
-        assert.match(done.talk, /second\.json: not verified/);
-        assert.match(done.talk, /1 verified, 1 not verified, 0 could not be checked\n$/);
-      },
-    );
+    const find = async (id: string) => {
+      // the second answer comes while the first is checked, and ends the watch
+      if (readdirSync(watched).includes('second.json')) setImmediate(() => interruption.abort());
+      else writeFileSync(join(watched, 'second.json'), JSON.stringify(changed(response, 'data.values', [0])));
+      return service.find(id);
+    };
+    const origin = await startPageServer(() => ({ ...service, find }));
+    const done = await runCommand(verify, [watched, '--watch', '--url', origin], {}, undefined, {
+      interruption: () => interruption.signal,
+    });
+    assert.equal(done.status, 1);
+    assert.match(done.out, /first\.json: verified$/m);
+    assert.match(done.talk, /second\.json: not verified/);
+    assert.match(done.talk, /1 verified, 1 not verified, 0 could not be checked\n$/);
     const { status, talk } = await runCommand(verify, [join(folder, 'a.json'), '--watch']);
     assert.equal(status, 2);
     assert.match(talk, /--watch takes one folder/);
@@ -271,45 +242,43 @@ describe('qrn verify of several answers', () => {
 describe('qrn verify against a service', () => {
   it('fetches certificate and keys from --url, or from where the service is configured to be', async () => {
     const { service, response } = await scene();
-    await withServer(service, async (origin) => {
-      const answer = save('a.json', response);
-      const { port } = new URL(origin);
-      const ways: [args: string[], environment: Record<string, string>][] = [
-        [['--url', origin], {}],
-        [['--url', `${origin}/v1`], { QRN_VERIFY_URL_BASE: 'http://127.0.0.1:1/elsewhere' }],
-        [[], { QRN_BASE_URL: `${origin}/v1` }],
-        [[], { QRN_PORT: port }],
-        [[], { QRN_PORT: port, QRN_VERIFY_URL_BASE: `${origin}/verify` }],
-      ];
-      for (const [args, environment] of ways) {
-        const { status, out, talk } = await runCommand(verify, [answer, ...args], environment);
-        assert.deepEqual([status, talk], [0, ''], out);
-      }
-    });
+    const origin = await startPageServer(() => service);
+    const answer = save('a.json', response);
+    const { port } = new URL(origin);
+    const ways: [args: string[], environment: Record<string, string>][] = [
+      [['--url', origin], {}],
+      [['--url', `${origin}/v1`], { QRN_VERIFY_URL_BASE: 'http://127.0.0.1:1/elsewhere' }],
+      [[], { QRN_BASE_URL: `${origin}/v1` }],
+      [[], { QRN_PORT: port }],
+      [[], { QRN_PORT: port, QRN_VERIFY_URL_BASE: `${origin}/verify` }],
+    ];
+    for (const [args, environment] of ways) {
+      const { status, out, talk } = await runCommand(verify, [answer, ...args], environment);
+      assert.deepEqual([status, talk], [0, ''], out);
+    }
   });
 
   it('asks the service that the answer names where nobody names another, and says that it does', async () => {
     const { service, response, keys, id } = await scene();
-    await withServer(service, async (origin) => {
-      const named = changed(response, 'metadata.verify_url', `${origin}/verify/${id}`);
-      const answer = save('named.json', named);
-      const own = save('own-keys.json', keys);
-      const alone = await runCommand(verify, [answer]);
-      assert.equal(alone.status, 0, alone.talk);
-      assert.equal(
-        alone.talk,
-        `qrn verify: ${answer} itself names the service whose keys are used, ${origin}\n`,
-      );
-      assert.deepEqual(await runCommand(verify, [answer, '--keys', own]), { ...alone, talk: '' });
-      for (const [args, environment] of [
-        [['--url', 'http://127.0.0.1:1'], {}],
-        [[], { QRN_URL: 'http://127.0.0.1:1/v1' }],
-        [[], { QRN_BASE_URL: 'http://127.0.0.1:1/v1' }],
-      ] as const) {
-        const elsewhere = await runCommand(verify, [answer, ...args], environment);
-        assert.equal(elsewhere.status, 2, 'the answer does not overrule the caller');
-      }
-    });
+    const origin = await startPageServer(() => service);
+    const named = changed(response, 'metadata.verify_url', `${origin}/verify/${id}`);
+    const answer = save('named.json', named);
+    const own = save('own-keys.json', keys);
+    const alone = await runCommand(verify, [answer]);
+    assert.equal(alone.status, 0, alone.talk);
+    assert.equal(
+      alone.talk,
+      `qrn verify: ${answer} itself names the service whose keys are used, ${origin}\n`,
+    );
+    assert.deepEqual(await runCommand(verify, [answer, '--keys', own]), { ...alone, talk: '' });
+    for (const [args, environment] of [
+      [['--url', 'http://127.0.0.1:1'], {}],
+      [[], { QRN_URL: 'http://127.0.0.1:1/v1' }],
+      [[], { QRN_BASE_URL: 'http://127.0.0.1:1/v1' }],
+    ] as const) {
+      const elsewhere = await runCommand(verify, [answer, ...args], environment);
+      assert.equal(elsewhere.status, 2, 'the answer does not overrule the caller');
+    }
     for (const url of ['http://', 'javascript:alert(1)', 7]) {
       const odd = save('odd.json', changed(response, 'metadata.verify_url', url));
       assert.equal((await runCommand(verify, [odd], { QRN_PORT: '1' })).status, 2, `${url}`);
@@ -323,11 +292,10 @@ describe('qrn verify against a service', () => {
       if (++asked === 3) await seal();
       return service.find(id);
     };
-    await withServer({ ...service, find }, async (origin) => {
-      const { status } = await runCommand(verify, [save('a.json', response), '--url', origin]);
-      assert.equal(status, 0);
-      assert.equal(asked, 3);
-    });
+    const origin = await startPageServer(() => ({ ...service, find }));
+    const { status } = await runCommand(verify, [save('a.json', response), '--url', origin]);
+    assert.equal(status, 0);
+    assert.equal(asked, 3);
   });
 
   it('keys from a file decide, whatever the service says', async () => {
@@ -337,21 +305,19 @@ describe('qrn verify against a service', () => {
       ...keys,
       keys: [{ ...keys.keys[0], public_key: Buffer.alloc(32, 7).toString('base64') }],
     };
-    await withServer({ ...service, keys: async () => forged }, async (origin) => {
-      const answer = save('a.json', response);
-      const trusting = await runCommand(verify, [answer, '--url', origin]);
-      assert.equal(trusting.status, 1);
-      assert.match(trusting.talk, /keys, signature, fixed failed\n$/);
-      assert.equal((await runCommand(verify, [answer, '--url', origin, '--keys', own])).status, 0);
-    });
+    const origin = await startPageServer(() => ({ ...service, keys: async () => forged }));
+    const answer = save('a.json', response);
+    const trusting = await runCommand(verify, [answer, '--url', origin]);
+    assert.equal(trusting.status, 1);
+    assert.match(trusting.talk, /keys, signature, fixed failed\n$/);
+    assert.equal((await runCommand(verify, [answer, '--url', origin, '--keys', own])).status, 0);
   });
 
   it('says in one line that the certificate is unknown, or that nobody answers', async () => {
     const { service, response } = await scene();
     const unknown = changed(response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
-    const done = await withServer(service, (origin) =>
-      runCommand(verify, [save('u.json', unknown), '--url', origin]),
-    );
+    const origin = await startPageServer(() => service);
+    const done = await runCommand(verify, [save('u.json', unknown), '--url', origin]);
     assert.deepEqual([done.status, done.out], [2, '']);
     assert.match(
       done.talk,

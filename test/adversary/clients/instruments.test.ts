@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -15,6 +13,7 @@ import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { SegmentWriter } from '../../../src/ledger/segment.ts';
 import { Chance, uniforms } from '../../support/chance.ts';
 import * as records from '../../support/ledger-records.ts';
+import { served } from '../../support/served.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { Clients } from './clients.ts';
 import { checkLedger } from './ledger-check.ts';
@@ -127,18 +126,16 @@ describe('the check of the books', () => {
 describe('a client under an Idempotency-Key', () => {
   /** What one request comes to that is refused with 503 in these words. */
   async function refusedWith(message: string) {
-    const server = createServer((_request, response) => {
+    const origin = await served((_request, response) => {
       const body = JSON.stringify({ error: { code: 'storage_unavailable', message } });
       response.writeHead(503, { 'retry-after': '1', 'content-length': body.length }).end(body);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
     const key = { text: 'key', id: 'id', isRevoking: false, revokedAtMs: undefined };
-    const clients = new Clients([key], new Chance('refused'), () => port, { shares: { once: 1 } });
+    const clients = new Clients([key], new Chance('refused'), () => Number(new URL(origin).port), {
+      shares: { once: 1 },
+    });
     let asks = 1;
     await clients.askWhile(1, () => asks-- > 0);
-    server.closeAllConnections();
-    server.close();
     assert.deepEqual(clients.violations, []);
     return [clients.unknown, clients.openRetries];
   }

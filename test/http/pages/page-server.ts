@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { CertificateService } from '../../../src/certificate/archive.ts';
 import type { CertificateDocument } from '../../../src/certificate/document.ts';
 import { certificatePdf } from '../../../src/certificate/pdf.ts';
@@ -15,15 +12,12 @@ import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { Reply } from '../../../src/http/reply.ts';
 import type { PlainRoute } from '../../../src/http/route-table.ts';
+import { served } from '../../support/served.ts';
 
 /**
  * The public routes over a certificate service of the test's own making, on a small server: what pages need that no
  * real service would do on demand (a withdrawn lot, a certificate that is not logged yet, a forged one).
  */
-export interface PageServer {
-  readonly origin: string;
-  close(): Promise<void>;
-}
 
 /** The reply of the routes, as the router would choose among them. */
 export async function replyOf(
@@ -37,21 +31,12 @@ export async function replyOf(
   return { head, body, status: statusOf(head), fields: fieldsOf(head), text };
 }
 
-export async function startPageServer(certificates: () => CertificateService): Promise<PageServer> {
-  const server: Server = createServer(async (request, response) => {
+export function startPageServer(certificates: () => CertificateService): Promise<string> {
+  return served(async (request, response) => {
     const reply = await answer(routesOf(certificates()), request.url ?? '/', request.headers.accept ?? '');
     response.writeHead(statusOf(reply.head), Object.fromEntries(fieldsOf(reply.head)));
     response.end(request.method === 'HEAD' ? undefined : reply.body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
-  };
 }
 
 interface Routes {
