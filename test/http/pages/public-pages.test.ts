@@ -130,7 +130,7 @@ describe('the metrics on the port of the service', () => {
   ];
   for (const [areMetricsPublic, isFromThisMachine, asksForFresh, told] of cases)
     it(`are ${told} ${areMetricsPublic ? 'for all' : 'for this machine'}, asked ${isFromThisMachine ? 'here' : 'elsewhere'}`, async () => {
-      const asked = { isFromThisMachine, asksForFresh };
+      const asked = { isFromThisMachine, head: { asksForFresh } };
       const text = read('/metrics', { areMetricsPublic, asked });
       assert.equal(await text.catch((error: { code: string }) => error.code), told);
     });
