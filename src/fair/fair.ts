@@ -10,6 +10,8 @@ export interface Piece {
   run(nowMs: number): void;
 }
 
+type FairClock = Pick<Clock, 'wallMs' | 'monotonicMs'>;
+
 /** What owners of one kind may use of the loop's time while others want it too. */
 interface Terms {
   /** Of the time that passes. What is not measured, such as reading a request, takes about half as much again. */
@@ -41,6 +43,12 @@ const REST_MS = 1;
 const PIECES_REMEMBERED = 64;
 /** Where more pieces of an owner wait, each is charged with less, so that none waits for more than a few seconds. */
 const MANY_WAITING = 1_024;
+
+/** One turn of the loop in which requests come, and when the first of them came. */
+export interface Turn {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
 
 /** One owner: its work that waits, and the time that it used. */
 class Line {
@@ -104,13 +112,14 @@ export class Fair {
   readonly memory: Budget;
   /** Called behind each turn that ran something; never throws. */
   afterTurn: () => void = () => {};
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #clock: FairClock;
   readonly #lookUps = new Budget(LOOK_UPS_MAX, undefined, OWN_LOOK_UPS_MAX);
   readonly #lines = new Map<Owner, Line>();
   /** The line that was asked for last: most pieces are of the owner of the one before. */
   #latest: Line | undefined;
   #ready: Line[] = [];
   #isScheduled = false;
+  #reading: Turn | undefined;
   #rest: NodeJS.Timeout | undefined;
   #nowMs = 0;
   #lastAccount: Owner | undefined;
@@ -119,9 +128,21 @@ export class Fair {
   #forgottenAtMs = 0;
 
   /** `besideBytes` are held too, for nobody in particular. */
-  constructor(clock: Pick<Clock, 'monotonicMs'>, besideBytes?: () => number) {
+  constructor(clock: FairClock, besideBytes?: () => number) {
     this.#clock = clock;
     this.memory = new Budget(LIMITS.largeReplyBytesMax, besideBytes);
+  }
+
+  /**
+   * The time at which a request comes. All requests of a turn of the loop have the time of the first: they lay ready together, and
+   * reading both clocks costs as much as printing three ids.
+   */
+  now(): Turn {
+    if (this.#reading === undefined) {
+      this.#reading = { wallMs: this.#clock.wallMs(), monotonicMs: this.#clock.monotonicMs() };
+      this.#schedule();
+    }
+    return this.#reading;
   }
 
   /** Has the piece run in its owner's turn. */
@@ -188,6 +209,7 @@ export class Fair {
 
   readonly #turn = (): void => {
     this.#isScheduled = false;
+    this.#reading = undefined;
     const nowMs = this.#clock.monotonicMs();
     const ready = this.#ready;
     this.#nowMs = nowMs;

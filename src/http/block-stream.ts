@@ -48,10 +48,10 @@ export async function sendBlocks(exchange: Exchange, plan: StreamPlan, draw: Dra
 
 /** Ends the stream with an error in the place of the block that was refused. */
 async function breakOff(exchange: Exchange, thrown: unknown, next: number): Promise<void> {
-  const { explain, record } = exchange.pipeline;
-  const error = explain(exchange, thrown);
+  const { pipeline } = exchange;
+  const error = pipeline.explain(exchange, thrown);
   const { retryAfterS } = error.facts;
-  record.brokeOff(error.code);
+  pipeline.record.brokeOff(error.code);
   const retry = retryAfterS === undefined ? {} : { retry_after: Math.max(0, Math.ceil(retryAfterS)) };
   await sendLast(exchange, { ...errorOf(error, exchange), ...retry, next });
 }

@@ -10,7 +10,7 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { EntropyMode, Scope } from '../core/vocabulary.ts';
 import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
-import type { Fair, Piece } from '../fair/fair.ts';
+import type { Fair, Piece, Turn } from '../fair/fair.ts';
 import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, quoteReply } from './answer-reply.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { ReplyHead, Wire } from './engine.ts';
@@ -30,13 +30,11 @@ import {
 } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
 import type { Route } from './route-table.ts';
-import { NOT_BEGUN, type Turn, type TurnClock } from './turn-clock.ts';
 
 /** What the exchanges of one front share. */
 export interface Pipeline {
   readonly record: RequestRecord;
   readonly clock: Clock;
-  readonly turns: TurnClock;
   readonly cors: CorsPolicy;
   /** Replies carry the RateLimit fields of the draft beside X-RateLimit. */
   readonly rateLimitFields: boolean;
@@ -240,7 +238,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   begin(pipeline: Pipeline): void {
     if (this.#pipeline !== undefined) return;
     this.#pipeline = pipeline;
-    this.#turn = pipeline.turns.current();
+    this.#turn = pipeline.fair.now();
     this.nameWith(pipeline.random, this.atMs);
   }
 
@@ -495,4 +493,5 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
 }
 
 const UNKNOWN = endpointRow('unknown');
+const NOT_BEGUN: Turn = { wallMs: 0, monotonicMs: 0 };
 const NOT_NAMED: RequestId = new Uint8Array(0);

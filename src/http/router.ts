@@ -21,7 +21,6 @@ import { type CorsPolicy, rateFields } from './reply-fields.ts';
 import { bearerOf, isVisible } from './request-head.ts';
 import type { RequestRecord } from './request-record.ts';
 import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
-import { TurnClock } from './turn-clock.ts';
 
 /** What reading and sending a request takes of a processor, beside the work that is measured. */
 const REQUEST_US = 25;
@@ -62,32 +61,36 @@ export interface RouterOptions {
  * then to its handler. A request refused at any step has drawn nothing, spent nothing and changed nothing but
  * its rate token.
  */
-export class Router {
+export class Router implements Pipeline {
+  readonly record: RequestRecord;
+  readonly clock: Clock;
+  readonly cors: CorsPolicy;
+  readonly rateLimitFields: boolean;
+  readonly random: EntropyReader;
+  readonly fair: Fair;
   readonly #options: RouterOptions;
   readonly #routes: RouteTable;
-  readonly #pipeline: Pipeline;
 
   constructor(options: RouterOptions) {
-    const { clock, record, cors, random, rateLimitFields, answers, fair } = options;
+    const { answers, dataEndpoints, routes, prefixes, strictParameters } = options;
     this.#options = options;
-    fair.afterTurn = () => answers.endTurn();
-    this.#pipeline = {
-      ...{ record, clock, cors, random, rateLimitFields, fair, turns: new TurnClock(clock) },
-      explain: (exchange, error) => this.#explain(exchange, error),
-      fail: (exchange, error) => this.#fail(exchange, error),
-      take: (exchange, step, nowMs) => this.#take(exchange, step, nowMs),
-    };
-    const { dataEndpoints, routes, prefixes, strictParameters } = options;
+    this.record = options.record;
+    this.clock = options.clock;
+    this.cors = options.cors;
+    this.rateLimitFields = options.rateLimitFields;
+    this.random = options.random;
+    this.fair = options.fair;
+    this.fair.afterTurn = () => answers.endTurn();
     this.#routes = new RouteTable(dataEndpoints, routes, prefixes, strictParameters);
   }
 
   /** Takes a request from the front. Never throws. */
   handle(exchange: Exchange): void {
-    exchange.begin(this.#pipeline);
+    exchange.begin(this);
     try {
       this.#walk(exchange);
     } catch (error) {
-      this.#inTurn(exchange, () => this.#fail(exchange, error));
+      this.#inTurn(exchange, () => this.fail(exchange, error));
     }
   }
 
@@ -95,10 +98,10 @@ export class Router {
    * Answers what the front itself refuses: at once past its deadline, else in its turn. Never throws.
    */
   refuse(exchange: Exchange, error: ApiError, isLate: boolean): void {
-    exchange.begin(this.#pipeline);
+    exchange.begin(this);
     exchange.endpoint = this.#routes.of(exchange.path)?.endpoint ?? exchange.endpoint;
-    if (isLate) this.#fail(exchange, error);
-    else this.#inTurn(exchange, () => this.#fail(exchange, error));
+    if (isLate) this.fail(exchange, error);
+    else this.#inTurn(exchange, () => this.fail(exchange, error));
   }
 
   /** Finds out what is asked for and by whom, which decides in whose turn it is served. */
@@ -138,7 +141,7 @@ export class Router {
 
   /** Goes on with the request in its owner's turn, unless its client is gone by then. What the step throws is answered. */
   #inTurn(exchange: Exchange, step: Step, costUs = exchange.owner < 0 ? UNPAID_US : REQUEST_US): void {
-    const { memory } = this.#options.fair;
+    const { memory } = this.fair;
     const { owner, body } = exchange;
     const bytes = body.length + (owner < 0 ? WAITING_BYTES : 0);
     const isCounted = bytes > WAITING_BYTES_UNCOUNTED;
@@ -148,14 +151,14 @@ export class Router {
   }
 
   /** Its turn has come. */
-  #take(exchange: Exchange, step: Step, nowMs: number): void {
+  take(exchange: Exchange, step: Step, nowMs: number): void {
     if (this.#isOver(exchange)) return;
     exchange.isLate = nowMs - exchange.startedMonotonicMs > LIMITS.largeQueueMs;
     try {
       if (typeof step === 'function') step();
       else this.#serve(exchange, step, nowMs);
     } catch (error) {
-      this.#fail(exchange, error);
+      this.fail(exchange, error);
     }
   }
 
@@ -172,7 +175,7 @@ export class Router {
   /** Its client is gone, or the front has refused it: nothing is drawn for it any more. */
   #isOver(exchange: Exchange): boolean {
     const { isGone } = exchange;
-    if (isGone) this.#options.record.aborted();
+    if (isGone) this.record.aborted();
     return isGone || exchange.isAnswered;
   }
 
@@ -208,12 +211,12 @@ export class Router {
       return;
     }
     const look = () => route.handler!(exchange);
-    const reply = route.scope === null ? look() : this.#options.fair.lookUp(exchange.owner, look);
+    const reply = route.scope === null ? look() : this.fair.lookUp(exchange.owner, look);
     if (!(reply instanceof Promise)) this.#sendDocument(exchange, reply);
     else
       reply
         .then((ready) => this.#sendDocument(exchange, ready))
-        .catch((error: unknown) => this.#fail(exchange, error));
+        .catch((error: unknown) => this.fail(exchange, error));
   }
 
   /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
@@ -228,7 +231,7 @@ export class Router {
       ['Allow', allow],
       ['X-Request-ID', exchange.requestUuid],
     ];
-    if (accessControlRequestMethod !== '') fields.push(...this.#options.cors.preflight(origin, methods));
+    if (accessControlRequestMethod !== '') fields.push(...this.cors.preflight(origin, methods));
     exchange.reply(headOf(204, fields), new Uint8Array(0));
   }
 
@@ -284,15 +287,14 @@ export class Router {
 
   /** A block is a request: its key may have been revoked, its account changed, its rate or quota used up. */
   async #enterBlock(exchange: Exchange, route: Route, atMs: number): Promise<Reservation> {
-    const { fair, clock } = this.#options;
     const enter = () => {
-      this.#authenticate(exchange, clock.monotonicMs());
+      this.#authenticate(exchange, this.clock.monotonicMs());
       const reservation = exchange.enter(exchange.account!, atMs);
       if (!exchange.scopes.includes(route.scope!)) reservation.release();
       exchange.requireScope(route.scope);
       return reservation;
     };
-    return fair.inTurn(exchange.owner, enter, REQUEST_US);
+    return this.fair.inTurn(exchange.owner, enter, REQUEST_US);
   }
 
   #sendDocument(exchange: Exchange, reply: Reply): void {
@@ -306,7 +308,7 @@ export class Router {
   }
 
   /** What a client is told of anything thrown; a fault is logged. */
-  #explain(exchange: Exchange, thrown: unknown): ApiError {
+  explain(exchange: Exchange, thrown: unknown): ApiError {
     if (!(thrown instanceof ApiError)) {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.#options.log.error({ ...exchange.logNames, fault: fault.stack }, 'fault');
@@ -314,8 +316,8 @@ export class Router {
     return clientError(thrown);
   }
 
-  #fail(exchange: Exchange, thrown: unknown): void {
-    const error = this.#explain(exchange, thrown);
+  fail(exchange: Exchange, thrown: unknown): void {
+    const error = this.explain(exchange, thrown);
     exchange.error = error.code;
     const fields = rateFields(exchange.rate);
     const reply = errorReply(error, { requestId: exchange.requestId, accept: exchange.accept, fields });

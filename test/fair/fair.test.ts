@@ -76,6 +76,17 @@ describe('the time of a front’s loop', () => {
     assert.equal(loop.ran.length, 500, 'all that came together is one turn');
   });
 
+  it('is told as that of the first to all requests that come in one turn', async () => {
+    const clock = new ManualClock();
+    const fair = new Fair(clock);
+    const first = fair.now();
+    clock.advance(5);
+    assert.equal(fair.now(), first);
+    await nextTurn();
+    const { wallMs, monotonicMs } = first;
+    assert.deepEqual(fair.now(), { wallMs: wallMs + 5, monotonicMs: monotonicMs + 5 });
+  });
+
   it('is given back after 50 ms by an owner who is alone, and the rest runs in its order', async (t) => {
     const loop = new Loop(t);
     const ran: number[] = [];

@@ -18,7 +18,6 @@ function inLines(takes: readonly number[]): { wire: ModelWire; exchange: Exchang
   exchange.account = { record: { number: 1 } } as Account;
   exchange.begin({
     record: { replied: () => {} },
-    turns: { current: () => ({ wallMs: 0, monotonicMs: 0 }) },
     fair: new Fair(systemClock),
     random: { fill: () => {} },
     cors: corsPolicy([]),

@@ -6,7 +6,6 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
-import { TurnClock } from '../../src/http/turn-clock.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { exchangeOn, ModelWire } from './model-exchange.ts';
@@ -36,9 +35,8 @@ class World {
     };
     const cors = corsPolicy([]);
     const fair = new Fair(clock);
-    const turns = new TurnClock(clock);
     const unused = { explain: () => assert.fail(), fail: () => {}, take: () => {} };
-    exchange.begin({ record, clock, turns, random, cors, fair, rateLimitFields: false, ...unused });
+    exchange.begin({ record, clock, random, cors, fair, rateLimitFields: false, ...unused });
     return exchange;
   }
 
