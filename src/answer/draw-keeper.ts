@@ -10,7 +10,7 @@ import {
 } from '../certificate/draw.ts';
 import { canonicalText } from '../certificate/members.ts';
 import { assert, messageOf } from '../core/assert.ts';
-import { concatBytes, fromHex, utf8Bytes, wipe } from '../core/bytes.ts';
+import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { inOrder } from '../core/in-order.ts';
@@ -282,7 +282,6 @@ export class DrawKeeper {
       const values = isKnown
         ? drawnValues(statement.request, { secret, nonce, randomness, statementSha256 })
         : null;
-      wipe(secret);
       outcome = { ...common, state, reason, secret: secretText, values };
     }
     const ended: DrawRecord = {

@@ -405,12 +405,18 @@ describe('a ledger that was set back', () => {
     const { data } = await setBack(t);
     await data.restore();
     const [second] = await data.serve(1);
+    const [unlogged] = await data.serve(1, true);
     const copy = data.copyTo(`${data.path}-copy`);
     const { incarnation } = await copy.restore();
     assert.equal(incarnation.number, 2);
     const [third] = await copy.serve(1);
     assert.notEqual(second, third);
     for (const id of [second, third]) await copy.assertVerified(id);
+    const { document } = await copy.find(unlogged);
+    assert.ok(
+      typeof document === 'object' && document.certificate.proof === null,
+      'no later log signs for it',
+    );
   });
 
   it('never uses the key of an incarnation that was begun and not finished', async (t) => {

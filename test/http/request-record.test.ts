@@ -73,6 +73,9 @@ describe('the record of requests', () => {
       return world.log.lines.length;
     };
     assert.equal(lines(1, 0xffff_ffff), 1);
+    const streamed = new World(1);
+    streamed.exchange().beginLines(head(200));
+    assert.equal(streamed.log.lines[0].facts['status'], 200);
     const some = [0, 1, 0xff, 0x100, 0xffff, 0x1_0000, 0xff_ffff, 0x100_0000, 0xffff_ffff];
     for (const below of some)
       for (const last of some) assert.equal(lines(below / 2 ** 32, last), last < below ? 1 : 0);
