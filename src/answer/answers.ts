@@ -2,7 +2,7 @@ import type { Cells } from '../account/cells.ts';
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
-import { eraseBytes } from '../core/bytes.ts';
+import { eraseBytes, secretCopy, wipe } from '../core/bytes.ts';
 import { type Clock, isoTime, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { inOrder } from '../core/in-order.ts';
@@ -54,6 +54,9 @@ export interface AnswersOptions {
   readonly askCredits: Cells['ask'];
 }
 
+/** Drawn at a time. */
+const SALTS = 64;
+
 /** Waits for what an answer cannot be drawn without: a seed, pure bytes, the first sample of the system's stream, or credits. Rejects where it does not come. */
 type Missing = () => Promise<unknown>;
 
@@ -65,8 +68,13 @@ export class Answers {
   readonly #options: AnswersOptions;
   /** The same group object for the same account, so that the supply finds its keystream by identity. */
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
+  /** Salts of answers to come, and a view of each. */
+  readonly #salts = new Uint8Array(SALTS * SALT_BYTES);
+  readonly #saltViews = Array.from({ length: SALTS }, (_, i) =>
+    this.#salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES),
+  );
+  #nextSalt = SALTS;
   /** Of the answer that this thread makes now; it is read before the next one is made. */
-  readonly #salt = new Uint8Array(SALT_BYTES);
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
   /** Large kept answers are read one at a time: each has memory of its own before it is known whether there is room for it. */
   readonly #afterOthers = inOrder();
@@ -301,7 +309,9 @@ export class Answers {
     const { values, form, octets, before, after } = answer;
     const buffer = memory.large(answerBytesMax(answer, answer.valuesBytesMax));
     answer.hold(buffer);
-    answer.salt = this.#newSalt(new Uint8Array(SALT_BYTES));
+    const salt = this.#newSalt();
+    answer.salt = secretCopy(salt); // it goes to another thread
+    wipe(salt);
     const order = { values, form, octets, before, after, salt: answer.salt, draw, memory: buffer.bytes };
     const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
@@ -313,19 +323,22 @@ export class Answers {
   #makeHere(answer: Answer, reader: EntropyReader): void {
     const { admission, memory } = this.#options;
     const startedMs = admission.enterTurn(answer, answer.ask.by.isLate);
-    answer.salt = this.#newSalt(this.#salt);
+    answer.salt = this.#newSalt();
     answer.delivered = this.#delivered;
     answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
     makeFrom(reader, answer);
     admission.madeHere(answer, startedMs);
   }
 
-  /** It is told to nobody but the caller. */
-  #newSalt(salt: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-    const { random } = this.#options;
-    random.fill(salt);
-    random.erase();
-    return salt;
+  /** It is told to nobody but the caller, and erased when it is printed. */
+  #newSalt(): Uint8Array<ArrayBuffer> {
+    if (this.#nextSalt === SALTS) {
+      const { random } = this.#options;
+      random.fill(this.#salts);
+      random.erase();
+      this.#nextSalt = 0;
+    }
+    return this.#saltViews[this.#nextSalt++];
   }
 
   /** What goes on later ends by itself, or refuses the answer. */

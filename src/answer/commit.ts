@@ -38,9 +38,12 @@ export interface CommitterOptions {
 
 /** The sink is given so many segments at a time: a write that takes long then delays only its own answers and those of the next. */
 const COMMITS_MAX = 2;
-/** Certificate ids are made so many at a time, with one cipher call: about as many as the segment before had answers. */
-const ID_BATCH_MIN = 16;
-const ID_BATCH_MAX = 256;
+/**
+ * Certificate ids are made so many at a time, with one cipher call: for each of the next segments about as many as the one before
+ * had answers.
+ */
+const IDS = 256;
+const SEGMENT_IDS_MIN = 16;
 const ID_BYTES = 16;
 
 /**
@@ -53,15 +56,14 @@ export class Committer {
   readonly #writer = new SegmentWriter();
   /** Of the open segment; undefined before its first answer. */
   #sequence: number | undefined;
-  /** The ids of one batch of the open segment, and a view of each. */
-  readonly #idBytes = new Uint8Array(ID_BATCH_MAX * ID_BYTES);
-  readonly #idViews = Array.from({ length: ID_BATCH_MAX }, (_, i) =>
+  /** Ids made ahead, and a view of each. */
+  readonly #idBytes = new Uint8Array(IDS * ID_BYTES);
+  readonly #idViews = Array.from({ length: IDS }, (_, i) =>
     this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
   );
-  #idBatch = ID_BATCH_MIN;
-  /** Indexes of the open segment whose ids the batch holds. */
-  #idsFrom = 0;
-  #idsTo = 0;
+  /** Whose they are: of so many segments from this one on, so many of each from this index on. */
+  #ids = { segment: 0, segments: 0, from: 0, count: 0 };
+  #segmentIds = SEGMENT_IDS_MIN;
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
   #answers: StoredAnswer[] = [];
@@ -101,14 +103,21 @@ export class Committer {
    */
   nextCertificateId(): Uint8Array {
     const index = this.#writer.count;
-    if (index >= this.#idsTo) {
-      const { sink, ids } = this.#options;
-      this.#sequence ??= sink.nextSequence();
-      this.#idBytes.set(ids.blocks(this.#sequence, index, this.#idBatch));
-      this.#idsFrom = index;
-      this.#idsTo = index + this.#idBatch;
-    }
-    return this.#idViews[index - this.#idsFrom];
+    this.#sequence ??= this.#options.sink.nextSequence();
+    const segment = this.#sequence - this.#ids.segment;
+    const place = index - this.#ids.from;
+    const { segments, count } = this.#ids;
+    if (segment >= 0 && segment < segments && place >= 0 && place < count)
+      return this.#idViews[segment * count + place];
+    this.#makeIds(this.#sequence, index);
+    return this.#idViews[0];
+  }
+
+  #makeIds(segment: number, from: number): void {
+    const count = this.#segmentIds;
+    const segments = from === 0 ? Math.floor(IDS / count) : 1;
+    this.#ids = { segment, segments, from, count };
+    this.#idBytes.set(this.#options.ids.blocks(segment, from, count, segments));
   }
 
   /** The index of a source among those of the open segment, for the entry of the next `add`. */
@@ -191,8 +200,7 @@ export class Committer {
       ...this.#writer.finish(),
     };
     this.#sequence = undefined;
-    this.#idBatch = Math.min(Math.max(segment.count, ID_BATCH_MIN), ID_BATCH_MAX);
-    this.#idsTo = 0;
+    this.#segmentIds = Math.min(Math.max(segment.count, SEGMENT_IDS_MIN), IDS);
     this.#sources = [];
     this.#sourceIndex = new Map();
     return segment;

@@ -67,23 +67,26 @@ export class CertificateIds {
   }
 
   /**
-   * The ids of `count` records of a segment from index `from` on, before they are printed: 16 bytes each, one
+   * The ids of `count` records from index `from` on, of each of so many segments, before they are printed: 16 bytes each, one
    * behind the other, by one cipher call.
    */
-  blocks(segment: number, from: number, count: number): Uint8Array<ArrayBuffer> {
-    assert(isCount(segment, SEGMENT_MAX), 'a segment is numbered in 48 bits');
+  blocks(segment: number, from: number, count: number, segments = 1): Uint8Array<ArrayBuffer> {
+    assert(isCount(segment + segments - 1, SEGMENT_MAX) && segment >= 0, 'a segment is numbered in 48 bits');
     assert(isCount(from, INDEX_MAX) && isCount(count, INDEX_MAX + 1 - from), 'an index has 32 bits');
-    if (this.#places.length < count * BLOCK_BYTES) this.#places = new Uint8Array(count * BLOCK_BYTES);
-    const places = this.#places.subarray(0, count * BLOCK_BYTES);
+    const size = segments * count * BLOCK_BYTES;
+    if (this.#places.length < size) this.#places = new Uint8Array(size);
+    const places = this.#places.subarray(0, size);
     const view = new DataView(places.buffer);
-    const node = this.#nodeOf(segment);
-    const segmentHigh = Math.floor(segment / 2 ** 32);
-    for (let i = 0; i < count; i++) {
-      const at = i * BLOCK_BYTES;
-      view.setUint16(at + NODE_AT, node);
-      view.setUint16(at + SEGMENT_AT, segmentHigh);
-      view.setUint32(at + SEGMENT_AT + 2, segment >>> 0);
-      view.setUint32(at + INDEX_AT, from + i);
+    let at = 0;
+    for (let each = segment; each < segment + segments; each++) {
+      const node = this.#nodeOf(each);
+      const high = Math.floor(each / 2 ** 32);
+      for (let index = from; index < from + count; index++, at += BLOCK_BYTES) {
+        view.setUint16(at + NODE_AT, node);
+        view.setUint16(at + SEGMENT_AT, high);
+        view.setUint32(at + SEGMENT_AT + 2, each >>> 0);
+        view.setUint32(at + INDEX_AT, index);
+      }
     }
     return this.#cipher.update(places);
   }

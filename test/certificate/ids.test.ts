@@ -58,6 +58,9 @@ describe('CertificateIds', () => {
     );
     assert.deepEqual(batch(0, 0), []);
     assert.equal(new Set(batch(0, 500)).size, 500);
+    const first = 2 ** 32 - 1;
+    const each = [0, 1, 2].map((i) => ids.blocks(first + i, 3, 5));
+    assert.deepEqual(Buffer.from(ids.blocks(first, 3, 5, 3)), Buffer.concat(each), 'of several segments');
   });
 
   it('calls an id of another form malformed', () => {
@@ -118,6 +121,7 @@ describe('CertificateIds', () => {
       [1, 0, -1],
     ])
       assert.throws(() => ids.blocks(segment, from, count), InvariantError, `${segment} ${from} ${count}`);
+    assert.throws(() => ids.blocks(segmentMax, 0, 1, 2), InvariantError);
     assert.equal(ids.blocks(segmentMax, indexMax - 1, 2).length, 32);
   });
 
@@ -132,6 +136,7 @@ describe('CertificateIds', () => {
       [200, 9],
     ]) {
       const own = new CertificateIds(KEY, [{ number, firstSegment: 0 }]);
+      if (segment > 0) assert.deepEqual(of.blocks(segment - 1, 0, 1, 2).slice(16), own.blocks(segment, 0, 1));
       assert.equal(of.textOf(segment, 1), own.textOf(segment, 1));
       assert.deepEqual(of.placeOf(own.textOf(segment, 1)), { segment, index: 1 });
     }

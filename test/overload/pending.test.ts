@@ -205,6 +205,17 @@ describe('answers before a slow disk', () => {
       );
       await slow.release();
     }
+    for (const [i, count] of [3, 1, 20, 17, 200, 2].entries()) {
+      for (let index = 0; index < count; index++) {
+        assert.deepEqual(
+          Buffer.from(committer.nextCertificateId()),
+          Buffer.from(ids.blocks(3 + i, index, 1)),
+        );
+        committer.add({ ...entry(index), settled: () => {} });
+      }
+      committer.endTurn();
+      await slow.release();
+    }
     committer.endTurn();
     assert.deepEqual(slow.underWay, [], 'nothing waits');
   });
