@@ -2,12 +2,8 @@
  * Values of bytes, printed over the text that stands around them (core/template.ts): hexadecimal, base32 (core/ids.ts) and the
  * form of a UUID (RFC 9562). A text prints five of them, and character by character they took a third of the time of its reply.
  */
-import { hexDigits, lowerHalf, upperHalf } from './hex';
+import { base32, hex, hexDigits, lowerHalf, upperHalf } from './hex';
 
-const ALPHABET: usize = memory.data<u8>([
-  48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 97, 98, 99, 100, 101, 102, 103, 104, 106, 107, 109, 110, 112, 113, 114, 115,
-  116, 118, 119, 120, 121, 122,
-]);
 const DASH: u8 = 0x2d;
 
 /** What is printed: 16 or 32 bytes each. */
@@ -56,14 +52,6 @@ export function forget(value: i32, layout: i32, at: i32): void {
 }
 
 @inline
-function hex(bytes: v128, at: usize): void {
-  const high = i8x16.shr_u(bytes, 4);
-  const low = v128.and(bytes, i8x16.splat(15));
-  v128.store(at, hexDigits(lowerHalf(high, low)));
-  v128.store(at, hexDigits(upperHalf(high, low)), 16);
-}
-
-@inline
 function uuid(bytes: v128, at: usize): void {
   const high = i8x16.shr_u(bytes, 4);
   const low = v128.and(bytes, i8x16.splat(15));
@@ -74,19 +62,4 @@ function uuid(bytes: v128, at: usize): void {
   const rest = v128.shuffle<u8>(first, second, 14, 15, 0, 16, 17, 18, 19, 0, 20, 21, 22, 23, 24, 25, 26, 27);
   v128.store(at, i8x16.replace_lane(i8x16.replace_lane(rest, 2, DASH), 7, DASH), 16);
   v128.store32_lane(at, second, 3, 32);
-}
-
-/** The first character has the highest three of 128 bits. */
-function base32(value: usize, at: usize): void {
-  const high = bswap(load<u64>(value));
-  const low = bswap(load<u64>(value, 8));
-  let out = at;
-  for (let shift: i64 = 61; shift > 0; shift -= 5) store<u8>(out++, digit(high >> shift));
-  store<u8>(out++, digit((high << 4) | (low >> 60)));
-  for (let shift: i64 = 55; shift >= 0; shift -= 5) store<u8>(out++, digit(low >> shift));
-}
-
-@inline
-function digit(bits: u64): u8 {
-  return load<u8>(ALPHABET + usize(bits & 31));
 }

@@ -1,15 +1,16 @@
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { isoTime } from '../core/clock.ts';
-import { writeBase32, writeHex, writeLatin1 } from '../core/text-bytes.ts';
+import { writeLatin1 } from '../core/text-bytes.ts';
 import { HASH_BYTES } from '../crypto/merkle.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import type { DrawSource, LotRevocation, SegmentRecord } from '../ledger/records.ts';
-import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
+import { ENDPOINT_OF_CODE, ENTRY_BYTES, EntryCursor } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
 import type { IssuedCertificate } from './certificate-members.ts';
 import { nistResultOf, nistVerifiedOf } from './derive.ts';
 import type { CertificateIds } from './ids.ts';
+import { ENTRIES_MAX, leafKernel } from './leaf-kernel.ts';
 import type { CertifiedLot } from './lot-leaf.ts';
 import { canonicalText } from './members.ts';
 import { type CertificateFacts, certificateOf, derivedFrom } from './record.ts';
@@ -29,7 +30,6 @@ export function revocationText({ lotId, why, atMs }: LotRevocation): string {
 
 const LEAF_BYTE = Uint8Array.of(0);
 const TIME_CHARACTERS = 24;
-const ID_BYTES = 16;
 /** Templates kept: as many as sources are in use at a time, times seven endpoints, with room. */
 const TEMPLATES_MAX = 512;
 
@@ -47,16 +47,19 @@ const BEFORE = {
 
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   /** Where each member stands; `drawn`, which differs between all answers, in pure mode alone. */
   readonly at: Readonly<Record<keyof typeof BEFORE, number>>;
-  /** The time that was written last: leaves come many to a millisecond. */
-  writtenMs: number;
 }
 
 export class LeafHasher {
   readonly #ids: CertificateIds;
   readonly #templates = new Map<string, LeafTemplate>();
+  readonly #kernel = leafKernel();
+  /** The one whose text the kernel has, that text, and the time that it states: leaves come many to a millisecond. */
+  #loaded: LeafTemplate | undefined;
+  #text: Uint8Array = this.#kernel.text;
+  #writtenMs = Number.NaN;
 
   constructor(ids: CertificateIds) {
     this.#ids = ids;
@@ -70,44 +73,56 @@ export class LeafHasher {
     segment: SegmentRecord,
     lotOf: (id: string) => CertifiedLot,
   ): { readonly hashes: Uint8Array<ArrayBuffer>; readonly latestMs: number } {
-    const { count, sequence } = segment;
-    const ids = this.#ids.blocks(sequence, 0, count);
+    const { count, entries } = segment;
+    assert(entries.length === count * ENTRY_BYTES, 'a segment has as many entries as it says');
     const templates = segment.sources.map(() => [] as (LeafTemplate | undefined)[]);
-    const cursor = new EntryCursor(segment.entries);
+    const cursor = new EntryCursor(entries);
     const hashes = new Uint8Array(count * HASH_BYTES);
     let latestMs = 0;
-    for (let i = 0; i < count; i++) {
-      assert(cursor.next(), 'a segment has as many entries as it says');
+    for (let i = 0; cursor.next(); i++) {
+      const at = i % ENTRIES_MAX;
+      if (at === 0) this.#fill(segment, i);
       latestMs = Math.max(latestMs, cursor.issuedAtMs);
       const label = segment.notes && labelAt(segment, i);
-      if (label !== undefined) {
-        const id = this.#ids.textOf(sequence, i);
-        const facts = factsOf(segment, cursor, lotOf);
-        sha256(leafBytes(certificateOf(id, { ...cursor.entry(), label }, facts)), hashes, i * HASH_BYTES);
-        continue;
-      }
       const known = templates[cursor.source];
       const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
-      const template = (known[key] ??= this.#template(segment, cursor, lotOf));
-      this.#write(template, cursor, ids, i * ID_BYTES);
+      const template =
+        label === undefined ? (known[key] ??= this.#template(segment, cursor, lotOf)) : undefined;
+      if (template === undefined || template.bytes.length > this.#kernel.text.length) {
+        const entry = { ...cursor.entry(), ...(label && { label }) };
+        const id = this.#ids.textOf(segment.sequence, i);
+        sha256(leafBytes(certificateOf(id, entry, factsOf(segment, cursor, lotOf))), hashes, i * HASH_BYTES);
+        continue;
+      }
+      this.#write(template, at, cursor.issuedAtMs);
       const source = segment.sources[cursor.source];
-      if (source.mode === 'pure') writeLatin1(drawnText(source), template.bytes, template.at.drawn);
-      sha256(template.bytes, hashes, i * HASH_BYTES);
+      if (source.mode === 'pure') writeLatin1(drawnText(source), this.#text, template.at.drawn);
+      sha256(this.#text, hashes, i * HASH_BYTES);
     }
     return { hashes, latestMs };
   }
 
-  #write(template: LeafTemplate, cursor: EntryCursor, ids: Uint8Array, idFrom: number): void {
+  /** Gives the kernel the entries from an index on, and their ids. */
+  #fill({ sequence, count, entries }: SegmentRecord, from: number): void {
+    const before = Math.min(count, from + ENTRIES_MAX);
+    this.#kernel.entries.set(entries.subarray(from * ENTRY_BYTES, before * ENTRY_BYTES));
+    this.#kernel.ids.set(this.#ids.blocks(sequence, from, before - from));
+  }
+
+  #write(template: LeafTemplate, index: number, issuedAtMs: number): void {
     const { bytes, at } = template;
-    const { packed, issuedAtMs } = cursor;
-    writeBase32(ids, bytes, at.id, idFrom);
-    writeBase32(packed, bytes, at.requestId, cursor.requestIdAt);
-    writeHex(packed, bytes, at.delivered, cursor.deliveredAt, HASH_BYTES);
-    if (issuedAtMs === template.writtenMs) return;
-    template.writtenMs = issuedAtMs;
+    if (template !== this.#loaded) {
+      this.#kernel.text.set(bytes);
+      this.#text = this.#kernel.text.subarray(0, bytes.length);
+      this.#loaded = template;
+      this.#writtenMs = Number.NaN;
+    }
+    this.#kernel.print(index, at.id, at.requestId, at.delivered);
+    if (issuedAtMs === this.#writtenMs) return;
+    this.#writtenMs = issuedAtMs;
     const time = isoTime(issuedAtMs);
     assert(time.length === TIME_CHARACTERS, 'a time is before the year 10000');
-    writeLatin1(time, bytes, at.issuedAt);
+    writeLatin1(time, this.#text, at.issuedAt);
   }
 
   #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => CertifiedLot): LeafTemplate {
@@ -163,5 +178,5 @@ function templateOf(bytes: Buffer): LeafTemplate {
     assert(at > 0 || member === 'drawn', `${member} stands in every certificate`);
     return [member, at + before.length];
   });
-  return { bytes, at: Object.fromEntries(places) as LeafTemplate['at'], writtenMs: Number.NaN };
+  return { bytes, at: Object.fromEntries(places) as LeafTemplate['at'] };
 }

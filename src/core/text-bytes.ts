@@ -5,19 +5,17 @@ import { assert } from './assert.ts';
  * Each writer returns where it ended; the target is long enough.
  */
 const BASE32 = Uint8Array.from('0123456789abcdefghjkmnpqrstvwxyz', (each) => each.charCodeAt(0));
-const HEX = Uint8Array.from('0123456789abcdef', (each) => each.charCodeAt(0));
 const ZERO = 0x30;
 
 /**
- * 16 bytes from `from` on as 26 characters, as `base32Of` (ids.ts) prints them: the first byte behind two zero bits gives
- * two, and every five that follow give eight. Written out, because a loop over single bits takes three times as long, and
- * a request and its leaf print five ids.
+ * 16 bytes as 26 characters, as `base32Of` (ids.ts) prints them: the first byte behind two zero bits gives
+ * two, and every five that follow give eight. Written out, because a loop over single bits takes three times as long.
  */
-export function writeBase32(id: Uint8Array, target: Uint8Array, at: number, from = 0): number {
-  target[at] = BASE32[id[from] >>> 5];
-  target[at + 1] = BASE32[id[from] & 31];
+export function writeBase32(id: Uint8Array, target: Uint8Array, at: number): number {
+  target[at] = BASE32[id[0] >>> 5];
+  target[at + 1] = BASE32[id[0] & 31];
   let end = at + 2;
-  for (let i = from + 1; i < from + 16; i += 5) {
+  for (let i = 1; i < 16; i += 5) {
     const a = id[i];
     const b = id[i + 1];
     const c = id[i + 2];
@@ -32,23 +30,6 @@ export function writeBase32(id: Uint8Array, target: Uint8Array, at: number, from
     target[end + 6] = BASE32[((d << 3) | (e >>> 5)) & 31];
     target[end + 7] = BASE32[e & 31];
     end += 8;
-  }
-  return end;
-}
-
-/** `size` bytes from `from` on in lower-case hex, two characters a byte. */
-export function writeHex(
-  bytes: Uint8Array,
-  target: Uint8Array,
-  at: number,
-  from = 0,
-  size = bytes.length,
-): number {
-  let end = at;
-  for (let i = from; i < from + size; i++) {
-    const byte = bytes[i];
-    target[end++] = HEX[byte >> 4];
-    target[end++] = HEX[byte & 15];
   }
   return end;
 }

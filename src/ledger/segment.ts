@@ -194,21 +194,6 @@ export class EntryCursor {
     return index >= 0 && this.#at < this.#bytes.length;
   }
 
-  /** All packed entries: what reads many of them takes its bytes from here and makes no view of each. */
-  get packed(): Uint8Array {
-    return this.#bytes;
-  }
-
-  /** Where the 16 bytes of the request id begin in `packed`. */
-  get requestIdAt(): number {
-    return this.#at;
-  }
-
-  /** Where the 32 bytes of the commitment begin in `packed`. */
-  get deliveredAt(): number {
-    return this.#at + AT_DELIVERED;
-  }
-
   /** A view of 16 bytes of the packed entries. */
   get requestId(): Uint8Array {
     return this.#bytes.subarray(this.#at, this.#at + REQUEST_ID_BYTES);

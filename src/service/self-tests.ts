@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import { plainRead, type RawRead } from '../backend/backend.ts';
+import { leafKernel } from '../certificate/leaf-kernel.ts';
 import { messageOf } from '../core/assert.ts';
 import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
@@ -54,6 +55,14 @@ export const PARTS = {
   printed(value: Uint8Array): string {
     const slots = (['hex', 'base32', 'uuid'] as const).map((form) => ({ form, bytes: () => value }));
     return Buffer.from(new Template(slots).text(undefined, undefined)).toString('latin1');
+  },
+  /** The members of the leaf of an entry, one behind the other. */
+  leafMembers(entry: Uint8Array, id: Uint8Array): string {
+    const { entries, ids, text, print } = leafKernel();
+    entries.set(entry);
+    ids.set(id);
+    print(0, 0, 26, 52);
+    return Buffer.from(text.subarray(0, 116)).toString('latin1');
   },
   /** The verdict on the first read of a source of one channel. */
   checkHealth: (read: RawRead) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
@@ -159,6 +168,12 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
   },
   'prints.wasm (texts of answers)': ({ printed }) =>
     printed(KEY) === toHex(KEY) + base32Of(KEY.subarray(0, 16)) + uuidText(KEY.subarray(0, 16)),
+  'leaves.wasm (the log)'({ leafMembers }) {
+    const entry = keystream(80);
+    const printed =
+      base32Of(KEY.subarray(0, 16)) + base32Of(entry.subarray(0, 16)) + toHex(entry.subarray(16, 48));
+    return leafMembers(entry, KEY.subarray(0, 16)) === printed;
+  },
   'the health tests'({ checkHealth }) {
     const stuck = checkHealth(readOf(new Uint8Array(512)));
     return (

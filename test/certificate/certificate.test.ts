@@ -293,6 +293,31 @@ describe('LeafHasher', () => {
     );
   });
 
+  it('hashes the leaves of a large segment of several templates, labels and lengths of text in their order', () => {
+    const long = certifiedLot(lotRecord('b', { circuit: 'x'.repeat(70_000) }));
+    const lots = new Map([certifiedLot(lotRecord('a')), long].map((lot) => [lot.leaf.lot_id, lot]));
+    const sources = [...lots.keys()].map((id) => seededSource(id));
+    const lotOf = (id: string) => lots.get(id)!;
+    const entries = Array.from({ length: 1_100 }, (_, i): AnswerEntry => {
+      const label = i % 300 === 7 ? { label: { isPublic: true, userData: `of ${i}` } } : {};
+      const endpoint = DATA_ENDPOINTS[(i >> 2) % 3];
+      return answerEntry(i, {
+        endpoint,
+        source: Number(i % 250 === 3),
+        issuedAtMs: TIME_MS + (i >> 4),
+        ...label,
+      });
+    });
+    const plain = entries.map((each, i) => {
+      const source = sources[each.source];
+      const facts = { source, lots: source.lotIds.map(lotOf), context: CONTEXT };
+      return leafHash(Buffer.from(canonicalText(certificateOf(ids.textOf(1, i), each, facts))));
+    });
+    const { hashes, latestMs } = new LeafHasher(ids).leavesOf(segmentRecord(1, sources, entries), lotOf);
+    assert.equal(hex(hashes), plain.map(hex).join(''));
+    assert.equal(latestMs, TIME_MS + (1_099 >> 4));
+  });
+
   it('writes over no text of a lot that looks like a member', () => {
     const lot = certifiedLot(lotRecord('a', { circuit: '"request_id":"req_' }));
     const source = seededSource(lot.leaf.lot_id);

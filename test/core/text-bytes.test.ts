@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { base32Of, bytesOfBase32, stampUuidV7, uuidText } from '../../src/core/ids.ts';
 import {
   writeBase32,
-  writeHex,
   writeJsonText,
   writeLatin1,
   writeNumber,
@@ -53,11 +52,8 @@ describe('texts written as bytes', () => {
   it('are those of the string forms, and ids read back', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (id) => {
-        const packed = Uint8Array.of(1, 2, 3, ...id, 4);
         const texts: [(target: Uint8Array) => number, string][] = [
-          [(target) => writeBase32(packed, target, 3, 3), slowBase32(id)],
-          [(target) => writeHex(id, target, 3), Buffer.from(id).toString('hex')],
-          [(target) => writeHex(packed, target, 3, 2, 4), Buffer.from(packed.subarray(2, 6)).toString('hex')],
+          [(target) => writeBase32(id, target, 3), slowBase32(id)],
           [(target) => writeLatin1('cert_0', target, 3), 'cert_0'],
         ];
         for (const [write, text] of texts) assert.equal(written(write), text);
