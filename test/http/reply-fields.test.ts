@@ -30,6 +30,8 @@ describe('the RateLimit fields', () => {
       }),
       { numRuns: 200 },
     );
+    const { resetAfterS } = rateFacts({ ...newDecision(), resetAfterMs: 1_001 }, rateLimitOf(1), 0, true);
+    assert.equal(resetAfterS, 2, 'whole seconds, rounded up');
   });
 
   it('have two policies, and a client that keeps to either is never refused', () => {

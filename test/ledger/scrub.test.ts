@@ -101,6 +101,7 @@ suite('the scrub', () => {
     const { damaged, problems } = scrub.state();
     assert.match(problems.join(), /the stored value does not match its checksum/);
     assert.equal(errors.length, damaged);
+    assert.ok((await ledger.audit()).problems.includes(problems[0]), 'as the audit tells it');
     await ledger.close();
   });
 

@@ -124,6 +124,23 @@ describe('the page of a draw', () => {
       ['Due', '2027-03-20 18:00:00 UTC', 'Nonce: none'],
     ],
     [
+      'a failure, and a draw of no list',
+      {
+        state: 'failed',
+        outcome: { ...outcome, state: 'failed', reason: 'secret_lost', values: null },
+        statement: { ...STATEMENT, list: undefined, request: { kind: 'uuid' } },
+      },
+      DUE,
+      [
+        'Failed: it has no winners. The service lost the bytes that it had committed to.',
+        ...['Failed2027-03-20 18:00:00 UTC', 'Kind: uuid, 1 value'],
+      ],
+      [
+        ...['Due', '2027-03-20 18:00:00 UTC', 'Kind: sample, 1 value'],
+        `List: 2 items, |sha256:${'0'.repeat(64)}|`,
+      ],
+    ],
+    [
       'that it is overdue',
       {},
       DUE + OVERDUE_MS + 1,
