@@ -1,14 +1,14 @@
 import { assert } from '../core/assert.ts';
 import { eraseBytes, putBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
-import { Expander } from '../crypto/expander.ts';
+import { Expander, PIECE_OUTPUT_BYTES } from '../crypto/expander.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { nextPiece, systemReader } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { type Output, packedBytesMax } from '../values/packed.ts';
 import { drawJson, drawOctets } from '../values/sample.ts';
 import { drawText } from '../values/text-lines.ts';
-import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
+import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
 export const SALT_BYTES = 32;
@@ -113,7 +113,7 @@ export function answerBytesMax(
  * key, pieces and salt are erased.
  */
 export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeByWorker, 'busyMs'> {
-  const stream = openStream(draw);
+  const stream = openStream(draw, order.values);
   const delivered = new Uint8Array(DIGEST_BYTES);
   const making = { ...order, bytes: memory, start: 0, end: memory.length, delivered } as Making;
   let left: Uint8Array<ArrayBuffer>[];
@@ -180,8 +180,11 @@ interface EntropyStream {
   close(): void;
 }
 
+/** Of a piece for one answer, the last of which is no longer than what may be read of it. */
+const PIECE_BYTES_MIN = 1_024;
+
 /** The caller closes it, which erases what is left. Takes over the key material of the order. */
-function openStream(draw: DrawOrder): EntropyStream {
+function openStream(draw: DrawOrder, values: ValueRequest): EntropyStream {
   if (draw.from === 'pieces') return concatenationOf(draw.pieces);
   const takeRest = () => [];
   if (draw.from === 'system') {
@@ -190,7 +193,12 @@ function openStream(draw: DrawOrder): EntropyStream {
   }
   const root = new Expander(draw.key);
   wipe(draw.key);
-  const reader = new EntropyReader(() => nextPiece(root));
+  let due = entropyBytesMax(values);
+  const reader = new EntropyReader(() => {
+    const size = Math.min(PIECE_OUTPUT_BYTES, Math.max(PIECE_BYTES_MIN, due));
+    due -= size;
+    return nextPiece(root, size);
+  });
   const close = () => {
     reader.discard();
     root.erase();

@@ -102,9 +102,9 @@ export function wipe(...secrets: readonly Uint8Array[]): void {
 /** From here on memory is worth moving instead of copying it, and worth giving back before the garbage collector looks for it. */
 const LARGE_BYTES = 32 * 1024;
 
-/** Large, and alone in its buffer. */
+/** Large, and alone in its buffer but for what a head of 32 bytes took. */
 export function isLarge(bytes: Uint8Array<ArrayBuffer>): boolean {
-  return bytes.length >= LARGE_BYTES && bytes.length === bytes.buffer.byteLength;
+  return bytes.length >= LARGE_BYTES && bytes.length >= bytes.buffer.byteLength - 32;
 }
 
 /**

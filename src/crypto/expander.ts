@@ -19,7 +19,7 @@ import { expandSystemEntropy } from './system-entropy.ts';
  *   behind the reader.
  *   A refill happens when a byte is needed and none is buffered.
  * A reseed makes a new expander, whose key is seedKey(quantum seed, system entropy, the next output) (crypto/digest.ts).
- * expandPiece: one refill with n = 65504 and P = system entropy, expanded from 32 fresh bytes of the kernel's generator
+ * expandPiece: one refill with n up to 65504 and P = system entropy, expanded from 32 fresh bytes of the kernel's generator
  *   for this piece (crypto/system-entropy.ts). The output is keystream XOR system entropy: each alone keeps it
  *   unpredictable. Its key is used for nothing else, and K' is erased.
  *
@@ -98,15 +98,14 @@ export class Expander {
 }
 
 /**
- * PIECE_OUTPUT_BYTES of the expansion of a key that is used for nothing else (see the header), in memory of their own.
- * The caller wipes both.
+ * `size` bytes, PIECE_OUTPUT_BYTES at most, of the expansion of a key that is used for nothing else (see the header). But for K', which is
+ * erased, they are alone in their memory. The caller wipes both.
  */
-export function expandPiece(key: Uint8Array): Uint8Array<ArrayBuffer> {
+export function expandPiece(key: Uint8Array, size = PIECE_OUTPUT_BYTES): Uint8Array<ArrayBuffer> {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
-  const input = expandSystemEntropy(PIECE_BYTES);
+  const input = expandSystemEntropy(CHACHA20_KEY_BYTES + size);
   const refilled = chacha20(key, NONCE, 0, input);
-  const piece = new Uint8Array(refilled.subarray(CHACHA20_KEY_BYTES)); // alone in its memory, which its reader gives back
-  wipe(input, refilled); // system entropy XOR answer is keystream
-  giveBack(input, refilled);
-  return piece;
+  wipe(input, refilled.subarray(0, CHACHA20_KEY_BYTES)); // system entropy XOR answer is keystream
+  giveBack(input);
+  return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, size);
 }

@@ -26,9 +26,9 @@ export function expandPieces({ key, pieces }: RefillOrder): Uint8Array<ArrayBuff
 }
 
 /** A piece from a key that is derived for it alone, mixed with system entropy. */
-export function nextPiece(stream: Expander): Uint8Array<ArrayBuffer> {
+export function nextPiece(stream: Expander, size = PIECE_OUTPUT_BYTES): Uint8Array<ArrayBuffer> {
   const key = stream.deriveKey();
-  const piece = expandPiece(key);
+  const piece = expandPiece(key, size);
   wipe(key);
   return piece;
 }
