@@ -22,6 +22,8 @@ type IntegersRequest = Extract<ValueRequest, { kind: 'integers' }>;
 /** Below this, a number and its comma fit into one store: the most asked-for ranges. */
 const SMALL_END = 1_000;
 const SMALL_TEXT_MAX = 4;
+/** Up to here four values a word are written sixteen at a time. */
+const FOUR_SMALL_MAX = 255;
 
 /** How many values lie in [min, max]; at most 2^53. */
 export function spanOf(min: number, max: number): number {
@@ -104,7 +106,7 @@ function drawSmall(
 ): number {
   const plan = planOffsets(spanOf(min, max));
   return writeBatches(reader, plan, count, SMALL_TEXT_MAX, target, start, (words, size, refused) =>
-    size === 4
+    size === 4 && max <= FOUR_SMALL_MAX
       ? kernels.fourSmall(words, plan.span, refused, min)
       : kernels.batchedSmall(words, plan.span, size, refused, min),
   );
