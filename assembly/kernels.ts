@@ -37,7 +37,18 @@ export {
   takeBits,
 } from './gaussians';
 export { beginRows, ranges, rows } from './rows';
-export { batchedPicks, picks, picksMax, strings, texts, textsBytesMax, textsMax, textStarts } from './texts';
+export {
+  alphabet,
+  batchedPicks,
+  letters,
+  picks,
+  picksMax,
+  strings,
+  texts,
+  textsBytesMax,
+  textsMax,
+  textStarts,
+} from './texts';
 export { base64, bits, hex, packedBase64, packedHex, packedUuid, uuid } from './bytes';
 export {
   packedIntegers32,

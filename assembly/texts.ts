@@ -47,12 +47,10 @@ export function batchedPicks(words: i32, span: f64, size: i32, refused: u32): i3
   let out = TEXT;
   store<i32>(SECOND, words * size);
   const factor = u64(span);
-  let product: u32 = 1;
-  for (let i = 0; i < size; i++) product *= u32(factor);
+  const product = powerOf(factor, size);
   const end = ENTROPY + (usize(words) << 2);
   for (let at = ENTROPY; at < end; at += 4) {
     const word = load<u32>(at);
-    // what is left of the word after the last value, before anything is written
     if (word * product < refused) {
       loseValues(size);
       continue;
@@ -67,4 +65,57 @@ export function batchedPicks(words: i32, span: f64, size: i32, refused: u32): i3
     }
   }
   return i32(out - TEXT);
+}
+
+/** A byte for each offset below the size of an alphabet of characters that JSON writes as one. */
+export const alphabet: usize = memory.data(128, 16);
+
+/**
+ * Draws as `batched` does and writes strings of `length` such characters each, the first of which goes on while it misses some. They come by
+ * way of OFFSETS, a byte each. Second result: how many; third: how many the last string misses.
+ */
+export function letters(words: i32, span: f64, size: i32, refused: u32, length: i32, missing: i32): i32 {
+  store<i32>(SECOND, words * size);
+  const factor = u64(span);
+  const product = powerOf(factor, size);
+  const wordsEnd = ENTROPY + (usize(words) << 2);
+  let to = OFFSETS;
+  for (let at = ENTROPY; at < wordsEnd; at += 4) {
+    const word = load<u32>(at);
+    if (word * product < refused) {
+      loseValues(size);
+      continue;
+    }
+    let low = u64(word);
+    for (const next = to + usize(size); to < next; to++) {
+      const scaled = low * factor;
+      low = scaled & 0xffffffff;
+      store<u8>(to, load<u8>(alphabet + usize(scaled >> 32)));
+    }
+  }
+  let out = TEXT;
+  let left = usize(missing);
+  for (let at = OFFSETS; at < to; ) {
+    if (left == usize(length)) store<u8>(out++, QUOTE);
+    const part = min(left, to - at);
+    for (let i: usize = 0; i < part; i += 16) v128.store(out + i, v128.load(at + i));
+    at += part;
+    out += part;
+    left -= part;
+    if (left == 0) {
+      store<u16>(out, QUOTE_COMMA);
+      out += 2;
+      left = usize(length);
+    }
+  }
+  store<u32>(SECOND, u32(left), 4);
+  return i32(out - TEXT);
+}
+
+/** What `size` values leave of a word w is w · span^size modulo 2^32: known before any of them is written. */
+@inline
+function powerOf(span: u64, size: i32): u32 {
+  let product: u32 = 1;
+  for (let i = 0; i < size; i++) product *= u32(span);
+  return product;
 }

@@ -98,6 +98,15 @@ interface Kernels {
   readonly picks: Global;
   readonly picksMax: Global;
   batchedPicks(words: number, span: number, size: number, refused: number): number;
+  readonly alphabet: Global;
+  letters(
+    words: number,
+    span: number,
+    size: number,
+    refused: number,
+    length: number,
+    missing: number,
+  ): number;
 
   /** assembly/rows.ts: from words to text and MessagePack; lists that are done. */
   readonly ranges: Global;
@@ -256,6 +265,17 @@ export function putTexts(texts: readonly string[]): boolean {
   textStarts[texts.length] = at - from;
   return BLOCK_VALUES * (longest + 3) <= TEXT_BYTES; // two quotes and a comma
 }
+
+/** Has the kernel of letters write these; false when one is no single byte of JSON. */
+export function putAlphabet(characters: readonly string[]): boolean {
+  const written = utf8Bytes(JSON.stringify(characters.join('')).slice(1, -1));
+  if (written.length > characters.length || written.length > ALPHABET_MAX) return false;
+  memory.set(written, kernels.alphabet.value);
+  return true;
+}
+
+/** Bytes that JSON writes as they are are fewer. */
+const ALPHABET_MAX = 128;
 
 /** Bytes of a pick's text and comma, at most, and of its entry, whose last byte says how many they are. */
 export const PICK_TEXT_MAX = 15;

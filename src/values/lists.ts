@@ -4,13 +4,16 @@ import { writeJsonText, writeUtf8 } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import {
   kernels,
+  moreResults,
   offsetAt,
   offsets32,
   PICK_TEXT_MAX,
+  putAlphabet,
   putPicks,
   putText,
   putTexts,
   secondResult,
+  useOffsets,
 } from './kernels.ts';
 import {
   drawnBlocks,
@@ -206,6 +209,9 @@ function placeOf(ends: Float64Array, offset: number): number {
   return low;
 }
 
+/** A letter takes a byte in the offsets' window, and four of text where it is a string. */
+const LETTER_TEXT = 2;
+
 /** Each character is an independent uniform choice from the alphabet. */
 function drawStrings(
   reader: EntropyReader,
@@ -216,6 +222,26 @@ function drawStrings(
 ): number {
   const plan = planOffsets(alphabet.length);
   assert(plan.method !== 'divided', 'offsets of an alphabet take 32 bits');
+  if (packed === undefined && plan.method === 'batched' && putAlphabet(alphabet)) {
+    let missing = length;
+    target[start] = OPEN;
+    const end = writeBatches(
+      reader,
+      plan,
+      count * length,
+      LETTER_TEXT,
+      target,
+      start + 1,
+      (words, size, refused) => {
+        useOffsets(words * size);
+        const bytes = kernels.letters(words, plan.span, size, refused, length, missing);
+        missing = moreResults[1];
+        return bytes;
+      },
+    );
+    target[end - 1] = CLOSE; // over the last comma
+    return end;
+  }
   const blocks = drawnBlocks(reader, plan, count * length);
   const packer = packed && new StringPacker(alphabet, length, count, packed);
   assert(putTexts(alphabet), 'the table of the kernel holds any alphabet');

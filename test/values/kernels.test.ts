@@ -88,6 +88,10 @@ describe('answers of several blocks', () => {
       requests.push({ kind: 'strings', count: Math.ceil(5_000 / length), length, alphabet });
     }
   }
+  for (const length of [1, 16, 128]) {
+    const alphabet = [...'abcdefghijklmnopqrstuvwxyz'];
+    requests.push({ kind: 'strings', count: Math.ceil(40_000 / length), length, alphabet });
+  }
   for (const size of [0, 29, 30, 5_000]) {
     const items = ['é', '"', 'x'.repeat(size)];
     for (const last of [3, 1_021, 1_022, 10 ** 12])
