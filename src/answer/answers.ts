@@ -21,10 +21,11 @@ import { labelOf, labelText } from './label.ts';
 import {
   type AnswerWorkers,
   answerBytesMax,
+  commitInPlace,
   DIGEST_BYTES,
   type DrawOrder,
+  drawFrom,
   type MadeByWorker,
-  makeFrom,
   REPLY_TAIL_BYTES_MAX,
   SALT_BYTES,
 } from './make.ts';
@@ -324,9 +325,12 @@ export class Answers {
     const { admission, memory } = this.#options;
     const startedMs = admission.enterTurn(answer, answer.ask.by.isLate);
     answer.salt = this.#newSalt();
-    answer.delivered = this.#delivered;
     answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
-    makeFrom(reader, answer);
+    drawFrom(reader, answer);
+    if (!this.#committerOf(answer).commitTo(answer)) {
+      answer.delivered = this.#delivered;
+      commitInPlace(answer);
+    }
     admission.madeHere(answer, startedMs);
   }
 

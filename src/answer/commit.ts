@@ -12,6 +12,7 @@ import type {
 } from '../ledger/records.ts';
 import { SegmentWriter } from '../ledger/segment.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
+import type { Making } from './make.ts';
 
 /** An answer that waits to be durable: what is kept of it, and what follows. */
 export interface PendingAnswer extends AnswerEntry {
@@ -129,6 +130,11 @@ export class Committer {
       this.#sourceIndex.set(from, source);
     }
     return source;
+  }
+
+  /** Takes what the answer of the next `add` is committed to, if that is short (see SegmentWriter). */
+  commitTo({ salt, bytes, dataStart, dataEnd }: Making): boolean {
+    return this.#writer.commitTo(salt, bytes, dataStart, dataEnd);
   }
 
   /**

@@ -130,6 +130,12 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
 
 /** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
 export function makeFrom(reader: EntropyReader, making: Making): void {
+  drawFrom(reader, making);
+  commitInPlace(making);
+}
+
+/** The same without the hash. */
+export function drawFrom(reader: EntropyReader, making: Making): void {
   const { values, octets, bytes, start, end } = making;
   const consumedBefore = reader.consumedBytes;
   making.dataStart = start + DATA_START;
@@ -140,7 +146,6 @@ export function makeFrom(reader: EntropyReader, making: Making): void {
   assert(Math.max(making.dataEnd, making.packedEnd) <= end, 'an answer keeps to its bound');
   reader.erase();
   making.consumedBytes = reader.consumedBytes - consumedBefore;
-  commitInPlace(making);
 }
 
 /** Writes the `data` member, and of MessagePack its values again behind it. */
@@ -164,7 +169,7 @@ function writeData(reader: EntropyReader, making: Making): void {
  * SHA-256(salt ‖ data or octets): the salt stands before them for the moment of one call, a third of the time of
  * three.
  */
-function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): void {
+export function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): void {
   assert(salt.length === SALT_BYTES, 'a salt has 32 bytes');
   const saltStart = dataStart - SALT_BYTES;
   putBytes(salt, bytes, saltStart);

@@ -3,6 +3,7 @@ import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { inOrder } from '../core/in-order.ts';
+import { nodeHashesByFour } from '../crypto/hash-kernel.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
 import {
   CompactRange,
@@ -12,7 +13,6 @@ import {
   leafHash,
   verifyInclusion,
 } from '../crypto/merkle.ts';
-import { nodeHashesByFour } from '../crypto/node-kernel.ts';
 import { formatProof } from '../crypto/note.ts';
 import type { WaitingDrawLeaf } from '../ledger/draw-records.ts';
 import type { Books, DrawStore, EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';

@@ -11,6 +11,7 @@ import {
   type EntropyMode,
   type SystemGenerator,
 } from '../core/vocabulary.ts';
+import { ShortHashes } from '../crypto/hash-kernel.ts';
 import type { EntryNote } from './label-records.ts';
 import { LedgerError } from './ledger.ts';
 import type { AnswerEntry, SegmentRecord } from './records.ts';
@@ -109,6 +110,9 @@ export class SegmentWriter {
   #view: DataView;
   #count = 0;
   #notes: EntryNote[] = [];
+  readonly #commitments = new ShortHashes((index, digest) => {
+    this.#bytes.set(digest, index * ENTRY_BYTES + AT_DELIVERED);
+  });
 
   constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity * ENTRY_BYTES);
@@ -119,10 +123,21 @@ export class SegmentWriter {
     return this.#count;
   }
 
+  /**
+   * Takes what the next entry is committed to, where it is short enough: then its commitment is made with those of others, and
+   * the entry is appended without one. Else returns false.
+   */
+  commitTo(salt: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+    if (salt.length + to - from > ShortHashes.bytesMax) return false;
+    this.#commitments.put(salt, bytes, from, to);
+    return true;
+  }
+
   /** Appends an entry and returns its index in the segment. A field outside its width is a bug of the caller. */
   append(entry: AnswerEntry): number {
+    const { delivered } = entry;
     assert(entry.requestId.length === REQUEST_ID_BYTES, 'a request id has 16 bytes');
-    assert(entry.delivered.length === DELIVERED_BYTES, 'a commitment has 32 bytes');
+    assert(delivered.length === DELIVERED_BYTES || delivered.length === 0, 'a commitment has 32 bytes');
     assert(isCount(entry.source, U16_MAX), 'source is an index below 65,536');
     assert(isCount(entry.accountNumber, U32_MAX), 'accountNumber fits 32 bits');
     assert(isCount(entry.valueCount, U32_MAX), 'valueCount fits 32 bits');
@@ -133,7 +148,8 @@ export class SegmentWriter {
     if (at + ENTRY_BYTES > this.#bytes.length) this.#grow();
     const view = this.#view;
     putBytes(entry.requestId, this.#bytes, at);
-    putBytes(entry.delivered, this.#bytes, at + AT_DELIVERED);
+    if (delivered.length === 0) this.#commitments.keep(this.#count);
+    else putBytes(delivered, this.#bytes, at + AT_DELIVERED);
     view.setFloat64(at + AT_ISSUED, entry.issuedAtMs, true);
     view.setUint32(at + AT_ACCOUNT, entry.accountNumber, true);
     const octetCode = entry.octets === undefined ? 0 : OCTET_CODES[entry.octets];
@@ -150,6 +166,7 @@ export class SegmentWriter {
 
   /** The packed entries in a buffer of their own, ready to be transferred; the writer is empty afterwards. */
   finish(): Pick<SegmentRecord, 'count' | 'entries' | 'notes'> {
+    this.#commitments.finish();
     const count = this.#count;
     const notes = this.#notes;
     this.#count = 0;

@@ -3,15 +3,15 @@ import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import { plainRead, type RawRead } from '../backend/backend.ts';
 import { leafKernel } from '../certificate/leaf-kernel.ts';
 import { messageOf } from '../core/assert.ts';
-import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
+import { concatBytes, fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { Template } from '../core/template.ts';
 import { chacha20 } from '../crypto/chacha20.ts';
 import { hkdfSha256, sha256Hex } from '../crypto/digest.ts';
 import { verifyEd25519 } from '../crypto/ed25519.ts';
 import { Expander } from '../crypto/expander.ts';
+import { nodeHashesByFour, ShortHashes } from '../crypto/hash-kernel.ts';
 import { nodeHashes } from '../crypto/merkle.ts';
-import { nodeHashesByFour } from '../crypto/node-kernel.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { SigningKey } from '../crypto/signing.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
@@ -51,6 +51,17 @@ export const PARTS = {
   repeatCounts,
   squaredModuli: (signal: Int8Array): Float64Array => new RealSpectrum(signal.length).squaredModuli(signal),
   nodeHashesByFour,
+  /** The hashes of messages, one behind the other. */
+  shortHashes(messages: readonly Uint8Array[]): Uint8Array {
+    const out = new Uint8Array(32 * messages.length);
+    const hashes = new ShortHashes((i, digest) => out.set(digest, 32 * i));
+    for (const [i, message] of messages.entries()) {
+      hashes.put(message, message, 0, 0);
+      hashes.keep(i);
+    }
+    hashes.finish();
+    return out;
+  },
   /** 32 bytes in each form that texts print bytes in, the first 16 where it takes no more. */
   printed(value: Uint8Array): string {
     const slots = (['hex', 'base32', 'uuid'] as const).map((form) => ({ form, bytes: () => value }));
@@ -162,9 +173,13 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
     const signal = Int8Array.from(keystream(80)); // 80 = 2 · 40, and 40 has all radices
     return squaredModuli(signal).every((modulus, k) => Math.abs(modulus - squaredModulus(signal, k)) < 1e-6);
   },
-  'nodes.wasm (the log)'({ nodeHashesByFour }) {
+  'hashes.wasm, nodes'({ nodeHashesByFour }) {
     const level = keystream(64 * 5); // four and one more
     return areEqual(nodeHashesByFour(level), nodeHashes(level));
+  },
+  'hashes.wasm, messages'({ shortHashes, sha256 }) {
+    const messages = [1, 55, 56, 200].map((length) => keystream(length));
+    return areEqual(shortHashes(messages), concatBytes(...messages.map((message) => sha256(message))));
   },
   'prints.wasm (texts of answers)': ({ printed }) =>
     printed(KEY) === toHex(KEY) + base32Of(KEY.subarray(0, 16)) + uuidText(KEY.subarray(0, 16)),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it, test } from 'node:test';
 import { concatBytes, fromHex, toHex } from '../../src/core/bytes.ts';
+import { nodeHashesByFour } from '../../src/crypto/hash-kernel.ts';
 import {
   CompactRange,
   consistencyProof,
@@ -16,7 +17,6 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '../../src/crypto/merkle.ts';
-import { nodeHashesByFour } from '../../src/crypto/node-kernel.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 
 /** Known answers that Certificate Transparency implementations share. */

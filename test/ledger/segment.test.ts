@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
-import { fromHex, toHex } from '../../src/core/bytes.ts';
+import { concatBytes, fromHex, toHex } from '../../src/core/bytes.ts';
 import { BARE_TYPES, DATA_ENDPOINTS, ENTROPY_MODES } from '../../src/core/vocabulary.ts';
+import { ShortHashes } from '../../src/crypto/hash-kernel.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
@@ -51,6 +53,36 @@ suite('packed entries', () => {
       assert.equal(readEntry(packed.entries, -1), undefined);
     });
     fc.assert(property, { numRuns: 100 });
+  });
+
+  test('an entry without a commitment has that of what was put for it, however the others come by theirs', () => {
+    const salt = new Uint8Array(32).fill(7);
+    const step = fc.record({
+      each: anyEntry,
+      data: fc.uint8Array({ maxLength: 500 }),
+      isGiven: fc.boolean(),
+    });
+    const property = fc.property(
+      fc.array(fc.array(step, { maxLength: 20 }), { minLength: 1 }),
+      (segments) => {
+        const writer = new SegmentWriter(1);
+        for (const steps of segments) {
+          const due = steps.map(({ each, data, isGiven }) => {
+            const isShort = writer.commitTo(salt, Uint8Array.of(1, ...data, 2), 1, 1 + data.length);
+            assert.equal(isShort, 32 + data.length <= ShortHashes.bytesMax);
+            const isPut = isShort && !isGiven;
+            writer.append(isPut ? { ...each, delivered: new Uint8Array(0) } : each);
+            return toHex(isPut ? sha256(concatBytes(salt, data)) : each.delivered);
+          });
+          const { entries } = writer.finish();
+          assert.deepEqual(
+            [...readEntries(entries)].map(({ delivered }) => toHex(delivered)),
+            due,
+          );
+        }
+      },
+    );
+    fc.assert(property);
   });
 
   test('the layout is pinned: other bytes would be another format', () => {
