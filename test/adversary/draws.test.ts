@@ -6,7 +6,8 @@ import { verifyDraw } from '../../src/certificate/verify-draw.ts';
 import { fetchWhole } from '../support/http.ts';
 import { LocalDrand } from '../support/local-drand.ts';
 import { ProviderServer } from '../support/providers/http-server.ts';
-import { TestServer, temporaryFolder } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { TestServer } from '../support/server.ts';
 
 const PERIOD_S = 5;
 
@@ -36,7 +37,7 @@ it('reveals draws after kill -9 with what they committed to, and verifies offlin
     return reply === undefined ? { status: 404 } : { body: reply };
   }).start(t);
   const environment = { QRN_BEACONS: `own ${drand.hash} ${beacon.url}` };
-  const folder = temporaryFolder(t);
+  const folder = scratchFolder();
   let server = TestServer.spawnFor(t, environment, folder);
   await server.ready();
   const round = roundAt(drand.chain, Date.now()) + Math.ceil(20 / PERIOD_S);

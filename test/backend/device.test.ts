@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { suite, type TestContext, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { OptionError } from '../../src/backend/definition.ts';
 import { type DevicePlaces, localDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
@@ -21,7 +21,7 @@ import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { DECLARED, makeFifo } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
-import { temporaryFolder } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -113,28 +113,28 @@ suite('a character device', { skip: NO_DEVICES }, () => {
 });
 
 suite('what is no device', () => {
-  test('rejects a regular file and names the type replay', async (t) => {
-    const path = join(temporaryFolder(t), 'bits');
+  test('rejects a regular file and names the type replay', async () => {
+    const path = join(scratchFolder(), 'bits');
     writeFileSync(path, randomBytes(100));
     await assert.rejects(device({ path }).read(8, NEVER), failsWith('permanent', /regular file.*replay/));
   });
 
-  test('rejects a folder', async (t) => {
-    const path = temporaryFolder(t);
+  test('rejects a folder', async () => {
+    const path = scratchFolder();
     await assert.rejects(
       device({ path }).read(8, NEVER),
       failsWith('permanent', /neither a character device/),
     );
   });
 
-  test('retries a path that does not exist: the device may be plugged in later', async (t) => {
-    const path = join(temporaryFolder(t), 'absent');
+  test('retries a path that does not exist: the device may be plugged in later', async () => {
+    const path = join(scratchFolder(), 'absent');
     await assert.rejects(device({ path }).read(8, NEVER), failsWith('retryable', /does not exist/));
     await assert.rejects(device({ path }).describe(), failsWith('retryable', /does not exist/));
   });
 
-  test('fails for good without permission to read: only the operator can mend that', async (t) => {
-    const path = makeFifo(t);
+  test('fails for good without permission to read: only the operator can mend that', async () => {
+    const path = makeFifo();
     chmodSync(path, 0);
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) chmodSync(join(path, '..'), 0o755);
@@ -151,8 +151,8 @@ suite('what is no device', () => {
 });
 
 suite('a FIFO', () => {
-  test('may be fed by one writer after the other, and keeps what was written between reads', async (t) => {
-    const path = makeFifo(t);
+  test('may be fed by one writer after the other, and keeps what was written between reads', async () => {
+    const path = makeFifo();
     const source = device({ path, stall_ms: '5000' });
     const bytes = randomBytes(30_000);
     const first = source.read(8 * 20_000, NEVER);
@@ -167,7 +167,7 @@ suite('a FIFO', () => {
   });
 
   test('drops what is to be discarded each time that it is opened', async (t) => {
-    const path = makeFifo(t);
+    const path = makeFifo();
     const source = device({ path, discard: '5000', stall_ms: '5000' });
     const bytes = randomBytes(12_000);
     const reading = source.read(8 * 1000, NEVER);
@@ -181,9 +181,9 @@ suite('a FIFO', () => {
     assert.equal(first.provenance.calibration?.['discarded_bytes'], 5000);
   });
 
-  test('has one reader at a time, by whatever name', async (t) => {
-    const path = makeFifo(t);
-    const link = join(temporaryFolder(t), 'link');
+  test('has one reader at a time, by whatever name', async () => {
+    const path = makeFifo();
+    const link = join(scratchFolder(), 'link');
     symlinkSync(path, link);
     const reading = device({ path, stall_ms: '5000' }, {}, 'first').read(8, NEVER);
     const writer = createWriteStream(path); // opens when the first source has it
@@ -290,8 +290,8 @@ function isAlive(pid: number): boolean {
 
 suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
   /** /dev/urandom stands for /dev/hwrng. */
-  function place(t: TestContext, current: string): NonNullable<DevicePlaces['hwRandom']> {
-    const attributes = join(temporaryFolder(t), 'hw_random');
+  function place(current: string): NonNullable<DevicePlaces['hwRandom']> {
+    const attributes = join(scratchFolder(), 'hw_random');
     mkdirSync(attributes);
     writeFileSync(join(attributes, 'rng_current'), `${current}\n`);
     writeFileSync(join(attributes, 'rng_available'), `${current} tpm-rng-0 none\n`);
@@ -299,8 +299,8 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
     return { node: '/dev/urandom', attributes };
   }
 
-  test('is named in the provenance', async (t) => {
-    const source = device({ path: '/dev/urandom' }, { hwRandom: place(t, 'quantis') });
+  test('is named in the provenance', async () => {
+    const source = device({ path: '/dev/urandom' }, { hwRandom: place('quantis') });
     const { provenance } = await source.read(8, NEVER);
     assert.deepEqual(provenance.calibration, {
       declared_by: 'operator',
@@ -313,13 +313,13 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
     assert.equal((await source.describe())['rng_current'], 'quantis');
   });
 
-  test('names no hardware generator when another device is read', async (t) => {
-    const { provenance } = await device({ path: '/dev/zero' }, { hwRandom: place(t, 'none') }).read(8, NEVER);
+  test('names no hardware generator when another device is read', async () => {
+    const { provenance } = await device({ path: '/dev/zero' }, { hwRandom: place('none') }).read(8, NEVER);
     assert.equal(provenance.calibration?.['rng_current'], undefined);
   });
 
-  test('says what it does not know by saying nothing', async (t) => {
-    const hwRandom = { node: '/dev/urandom', attributes: temporaryFolder(t) };
+  test('says what it does not know by saying nothing', async () => {
+    const hwRandom = { node: '/dev/urandom', attributes: scratchFolder() };
     const source = device({ path: '/dev/urandom' }, { hwRandom });
     const { provenance } = await source.read(8, NEVER);
     assert.deepEqual(Object.keys(provenance.calibration ?? {}), ['declared_by', 'path', 'discarded_bytes']);
@@ -327,22 +327,22 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
     assert.deepEqual([rng_current, rng_available, rng_quality], [null, null, null]);
   });
 
-  test('fails when no hardware generator is plugged in', async (t) => {
-    const source = device({ path: '/dev/urandom' }, { hwRandom: place(t, 'none') });
+  test('fails when no hardware generator is plugged in', async () => {
+    const source = device({ path: '/dev/urandom' }, { hwRandom: place('none') });
     await assert.rejects(source.read(8, NEVER), failsWith('retryable', /no generator is plugged in/));
   });
 
   for (const current of ['tpm-rng-0', 'virtio_rng.0']) {
-    test(`${current} is not quantum, whatever was declared`, async (t) => {
-      const hwRandom = place(t, current);
+    test(`${current} is not quantum, whatever was declared`, async () => {
+      const hwRandom = place(current);
       const source = device({ path: '/dev/urandom', origin: 'qrng-device' }, { hwRandom });
       await assert.rejects(source.read(8, NEVER), failsWith('permanent', /not a quantum device/));
       await device({ path: '/dev/urandom' }, { hwRandom }).read(8, NEVER);
     });
   }
 
-  test('discards a read during which the hardware generator changed', async (t) => {
-    const hwRandom = place(t, 'quantis');
+  test('discards a read during which the hardware generator changed', async () => {
+    const hwRandom = place('quantis');
     const reader = new DeviceReader(() => {
       writeFileSync(join(hwRandom.attributes, 'rng_current'), 'tpm-rng-0\n');
       return startReaderProcess();

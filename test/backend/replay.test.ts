@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { suite, type TestContext, test } from 'node:test';
+import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { StreamBackend } from '../../src/backend/backend.ts';
 import { OptionError, type SourceMemory } from '../../src/backend/definition.ts';
@@ -19,7 +19,7 @@ import { failsWith, type StreamSubject, streamBackendContract } from '../support
 import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { makeFifo } from '../support/providers/device-fifo.ts';
-import { temporaryFolder } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -35,8 +35,8 @@ function replay(texts: Texts, memory: SourceMemory = new MemoryNotes(), name = '
   return source;
 }
 
-function fileOf(t: TestContext, content: Uint8Array | string): string {
-  const path = join(temporaryFolder(t), 'bits');
+function fileOf(content: Uint8Array | string): string {
+  const path = join(scratchFolder(), 'bits');
   writeFileSync(path, content);
   return path;
 }
@@ -79,42 +79,38 @@ interface ReplaySubject extends StreamSubject {
   readonly path: string;
 }
 
-streamBackendContract<ReplaySubject>(
-  'replay',
-  async (t) => {
-    const path = fileOf(t, randomBytes(50_000));
-    const notes = new SlowNotes();
-    const lastTaken = () => readFileSync(path).subarray(...(notes.offsets.slice(-2) as [number, number]));
-    return {
-      path,
-      backend: replay({ path }, notes),
-      bits: 80_001,
-      secrets: [],
-      sent: () => ({ verbatim: [lastTaken()], bits: lastTaken() }),
-      calls: () => notes.calls,
-      stall: () => notes.slowDown(),
-    };
-  },
+streamBackendContract<ReplaySubject>('replay', async () => {
+  const path = fileOf(randomBytes(50_000));
+  const notes = new SlowNotes();
+  const lastTaken = () => readFileSync(path).subarray(...(notes.offsets.slice(-2) as [number, number]));
+  return {
+    path,
+    backend: replay({ path }, notes),
+    bits: 80_001,
+    secrets: [],
+    sent: () => ({ verbatim: [lastTaken()], bits: lastTaken() }),
+    calls: () => notes.calls,
+    stall: () => notes.slowDown(),
+  };
+}, [
   [
-    [
-      'the file is gone',
-      'permanent',
-      ({ path }) => unlinkSync(path),
-      { message: /bits does not exist/, lasting: 'it does not come back' },
-    ],
-    [
-      'the file is used up',
-      'permanent',
-      ({ path }) => truncateSync(path, 9_999),
-      { message: /bits: the file is used up: 79992 of 80008 bits are left/, lasting: 'it is used up' },
-    ],
+    'the file is gone',
+    'permanent',
+    ({ path }) => unlinkSync(path),
+    { message: /bits does not exist/, lasting: 'it does not come back' },
   ],
-);
+  [
+    'the file is used up',
+    'permanent',
+    ({ path }) => truncateSync(path, 9_999),
+    { message: /bits: the file is used up: 79992 of 80008 bits are left/, lasting: 'it is used up' },
+  ],
+]);
 
 suite('a replayed file', () => {
-  test('says what it is', async (t) => {
+  test('says what it is', async () => {
     const content = randomBytes(4096);
-    const path = fileOf(t, content);
+    const path = fileOf(content);
     const source = replay({ path, min_entropy: '0.5', recorded_from: 'ibm_fez, June', lot_bits: '8192' });
     assert.deepEqual(
       [source.origin, source.quantumBackend, source.deterministic, source.claimedMinEntropyPerBit],
@@ -155,9 +151,9 @@ suite('a replayed file', () => {
     });
   });
 
-  test('gives each byte once, in order, whatever the sizes and restarts', async (t) => {
+  test('gives each byte once, in order, whatever the sizes and restarts', async () => {
     const content = randomBytes(6000);
-    const path = fileOf(t, content);
+    const path = fileOf(content);
     const reads = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 700 }), restart: fc.boolean() }), {
       maxLength: 8,
     });
@@ -177,25 +173,25 @@ suite('a replayed file', () => {
     );
   });
 
-  test('gives reads that were asked for at once one after the other', async (t) => {
+  test('gives reads that were asked for at once one after the other', async () => {
     const content = randomBytes(3000);
-    const source = replay({ path: fileOf(t, content) });
+    const source = replay({ path: fileOf(content) });
     const parts = await Promise.all([next(source, 1000), next(source, 1000), next(source, 1000)]);
     assert.deepEqual(Buffer.concat(parts), content);
     await assert.rejects(next(source, 1), failsWith('permanent', /used up: 0 of 8 bits/));
   });
 
-  test('is read to its end, and what is left over is given to smaller reads', async (t) => {
+  test('is read to its end, and what is left over is given to smaller reads', async () => {
     const content = randomBytes(1500);
-    const source = replay({ path: fileOf(t, content) });
+    const source = replay({ path: fileOf(content) });
     await next(source, 1000);
     await assert.rejects(next(source, 501), failsWith('permanent', /used up: 4000 of 4008 bits/));
     assert.deepEqual(await next(source, 500), content.subarray(1000));
   });
 
-  test('holds whole shots that end with a byte', async (t) => {
+  test('holds whole shots that end with a byte', async () => {
     const content = randomBytes(2000);
-    const source = replay({ path: fileOf(t, content), width: '5' });
+    const source = replay({ path: fileOf(content), width: '5' });
     const first = await source.read(41, NEVER);
     assert.deepEqual([first.width, first.shots, first.bits.length], [5, 16, 10]);
     const second = await source.read(40, NEVER);
@@ -205,9 +201,9 @@ suite('a replayed file', () => {
 });
 
 suite('bits that were given', () => {
-  test('are noted before they are given', async (t) => {
+  test('are noted before they are given', async () => {
     const content = randomBytes(4000);
-    const path = fileOf(t, content);
+    const path = fileOf(content);
     const memory = new MemoryNotes();
     const failing = replay(
       { path },
@@ -220,12 +216,12 @@ suite('bits that were given', () => {
     assert.deepEqual(await next(replay({ path }, memory), 1000), content.subarray(0, 1000));
   });
 
-  test('stay used in a copy, under another name, and when the file grows or is cut', async (t) => {
+  test('stay used in a copy, under another name, and when the file grows or is cut', async () => {
     const content = randomBytes(5000);
-    const path = fileOf(t, content);
+    const path = fileOf(content);
     const memory = new MemoryNotes();
     await next(replay({ path }, memory), 1000);
-    const copy = join(temporaryFolder(t), 'copy');
+    const copy = join(scratchFolder(), 'copy');
     copyFileSync(path, copy);
     assert.deepEqual(await next(replay({ path: copy }, memory), 1000), content.subarray(1000, 2000));
     appendFileSync(path, randomBytes(100));
@@ -236,9 +232,9 @@ suite('bits that were given', () => {
     assert.deepEqual(await next(replay({ path }, memory), 1000), content.subarray(3000, 4000));
   });
 
-  test('are not those of another file in its place; the first goes on when it comes back', async (t) => {
+  test('are not those of another file in its place; the first goes on when it comes back', async () => {
     const [first, second] = [randomBytes(4000), randomBytes(4000)];
-    const path = fileOf(t, first);
+    const path = fileOf(first);
     const source = replay({ path });
     await next(source, 1000);
     writeFileSync(path, second);
@@ -247,8 +243,8 @@ suite('bits that were given', () => {
     assert.deepEqual(await next(source, 1000), first.subarray(1000, 2000));
   });
 
-  test('are given by one source, not by two', async (t) => {
-    const path = fileOf(t, randomBytes(4000));
+  test('are given by one source, not by two', async () => {
+    const path = fileOf(randomBytes(4000));
     await next(replay({ path }), 1000);
     await assert.rejects(
       next(replay({ path }, new MemoryNotes(), 'other'), 1000),
@@ -260,9 +256,9 @@ suite('bits that were given', () => {
 suite('a file of characters', () => {
   const textOf = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
 
-  test('gives the same bits as the packed one, with white space anywhere, and the hash of its text', async (t) => {
+  test('gives the same bits as the packed one, with white space anywhere, and the hash of its text', async () => {
     const content = randomBytes(2000);
-    const path = join(temporaryFolder(t), 'bits');
+    const path = join(scratchFolder(), 'bits');
     const space = fc.constantFrom('\n', ' ', '\r\n', '\t', ' \n'.repeat(40_000));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 64 }), space, async (every, gap) => {
@@ -282,15 +278,15 @@ suite('a file of characters', () => {
     );
   });
 
-  test('ends when its digits do', async (t) => {
-    const path = fileOf(t, `${textOf(randomBytes(200))}\n\n`);
+  test('ends when its digits do', async () => {
+    const path = fileOf(`${textOf(randomBytes(200))}\n\n`);
     const source = replay({ path, format: 'ascii' });
     await next(source, 199);
     await assert.rejects(next(source, 2), failsWith('permanent', /used up: 8 of 16 bits/));
   });
 
-  test('holds no other character; nothing of it is used then', async (t) => {
-    const path = fileOf(t, `${textOf(randomBytes(200))}2`);
+  test('holds no other character; nothing of it is used then', async () => {
+    const path = fileOf(`${textOf(randomBytes(200))}2`);
     const source = replay({ path, format: 'ascii' });
     await assert.rejects(
       next(source, 201),
@@ -299,8 +295,8 @@ suite('a file of characters', () => {
     await next(source, 200);
   });
 
-  test('is not taken for packed bits', async (t) => {
-    const path = fileOf(t, textOf(randomBytes(200)));
+  test('is not taken for packed bits', async () => {
+    const path = fileOf(textOf(randomBytes(200)));
     await assert.rejects(
       next(replay({ path }), 100),
       failsWith('permanent', /is text, not packed bits.*ascii/),
@@ -309,19 +305,19 @@ suite('a file of characters', () => {
 });
 
 suite('what cannot be replayed', () => {
-  test('rejects a device or a FIFO, which a source of type device reads', async (t) => {
+  test('rejects a device or a FIFO, which a source of type device reads', async () => {
     const words = failsWith('permanent', /not a regular file.*device/);
-    await assert.rejects(next(replay({ path: makeFifo(t) }), 1), words);
+    await assert.rejects(next(replay({ path: makeFifo() }), 1), words);
     await assert.rejects(next(replay({ path: '/dev/null' }), 1), words);
   });
 
-  test('rejects a file that is too short to be identified', async (t) => {
-    const path = fileOf(t, randomBytes(1023));
+  test('rejects a file that is too short to be identified', async () => {
+    const path = fileOf(randomBytes(1023));
     await assert.rejects(next(replay({ path }), 1), failsWith('permanent', /1023 bytes is too short/));
   });
 
-  test('rejects a file without permission to read it', async (t) => {
-    const path = fileOf(t, randomBytes(2000));
+  test('rejects a file without permission to read it', async () => {
+    const path = fileOf(randomBytes(2000));
     chmodSync(path, 0);
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) chmodSync(join(path, '..'), 0o755);

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { emptyDatabase } from '../support/postgres.ts';
 import { runQrnHere } from '../support/run-command.ts';
-import { temporaryFolder } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
-test('cluster init prepares a database once for all nodes, and refuses a node with other secrets', async (t) => {
+test('cluster init prepares a database once for all nodes, and refuses a node with other secrets', async () => {
   const url = await emptyDatabase();
-  const [first, second] = [temporaryFolder(t), temporaryFolder(t)];
+  const [first, second] = [scratchFolder(), scratchFolder()];
   const qrn = (folder: string, ...args: string[]) =>
     runQrnHere(folder, args, { QRN_LEDGER: url, QRN_NODE: 'a' });
   const before = await qrn(first, 'cluster', 'status');

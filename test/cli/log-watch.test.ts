@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { LogWatcher } from '../../clients/typescript/program/log.ts';
 import { LogUnavailable } from '../../src/certificate/log-source.ts';
 import { log } from '../../src/cli/log.ts';
 import { WatchedLog } from '../certificate/watched-log.ts';
 import { fetchWhole } from '../support/http.ts';
 import { recorded, runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { served } from '../support/served.ts';
-import { temporaryFolder } from '../support/server.ts';
 
 /** The routes of the service's log behind HTTP. */
 function serve(service: Pick<WatchedLog, 'read'>): Promise<string> {
@@ -21,20 +21,20 @@ function serve(service: Pick<WatchedLog, 'read'>): Promise<string> {
   });
 }
 
-async function scene(t: TestContext) {
+async function scene() {
   const service = await WatchedLog.open();
   const lot = await service.addLot('b');
   await service.grow(20);
   const url = await serve(service);
-  const state = join(temporaryFolder(t), 'state.json');
+  const state = join(scratchFolder(), 'state.json');
   const watch = (at: string, ...more: string[]) =>
     runCommand(log, ['watch', at, '--state', state, '--once', ...more], {}, service.world.clock);
   return { service, lot, url, state, watch };
 }
 
 describe('qrn log watch', () => {
-  it('pins the log, goes on from its state, and prints withdrawals', async (t) => {
-    const { service, lot, url, state, watch } = await scene(t);
+  it('pins the log, goes on from its state, and prints withdrawals', async () => {
+    const { service, lot, url, state, watch } = await scene();
     const first = await watch(url);
     const keyId = service.world.keys.currentKeyId;
     assert.deepEqual(first, {
@@ -52,8 +52,8 @@ describe('qrn log watch', () => {
     assert.equal((JSON.parse(event) as { event: string }).event, 'lot');
   });
 
-  it('finds a fork at another server within one poll, and what it writes can be checked again', async (t) => {
-    const { url, state, watch } = await scene(t);
+  it('finds a fork at another server within one poll, and what it writes can be checked again', async () => {
+    const { url, state, watch } = await scene();
     const fork = await WatchedLog.open();
     await fork.addLot('b');
     await fork.grow(25, 1);
@@ -80,7 +80,7 @@ describe('qrn log watch', () => {
     assert.equal((await watch(url)).status, 0, 'the log that was followed is as it was');
   });
 
-  it('polls until it is interrupted, or exits with what it finds, and has metrics meanwhile', async (t) => {
+  it('polls until it is interrupted, or exits with what it finds, and has metrics meanwhile', async () => {
     const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
     await service.grow(5);
     await fork.grow(5, 1);
@@ -104,7 +104,7 @@ describe('qrn log watch', () => {
         if (end === 'interrupted') interruption.abort();
         else served = fork;
       };
-      const state = join(temporaryFolder(t), 'state.json');
+      const state = join(scratchFolder(), 'state.json');
       const line = ['watch', url, '--state', state, '--interval', '1s', '--metrics', '0'];
       const status = await log.run(line, context);
       await looked;
@@ -117,8 +117,8 @@ describe('qrn log watch', () => {
     }
   });
 
-  it('never begins anew when its state is torn', async (t) => {
-    const { url, state, watch } = await scene(t);
+  it('never begins anew when its state is torn', async () => {
+    const { url, state, watch } = await scene();
     await watch(url);
     writeFileSync(state, readFileSync(state, 'utf8').slice(0, 100));
     const { status, talk } = await watch(url);
@@ -126,8 +126,8 @@ describe('qrn log watch', () => {
     assert.match(talk, /is not the state of qrn log watch: put a copy of it back/);
   });
 
-  it('says once what no signature shows, keeps what it has seen and polls on', async (t) => {
-    const { service, url, state, watch } = await scene(t);
+  it('says once what no signature shows, keeps what it has seen and polls on', async () => {
+    const { service, url, state, watch } = await scene();
     assert.equal((await watch(url)).status, 0);
     const kept = readFileSync(state, 'utf8');
     const { context, said } = recorded({}, service.world.clock);
@@ -157,8 +157,8 @@ describe('qrn log watch', () => {
     assert.notEqual(readFileSync(state, 'utf8'), kept);
   });
 
-  it('says once that a log cannot be read, and counts its polls', async (t) => {
-    const { service, url, state, watch } = await scene(t);
+  it('says once that a log cannot be read, and counts its polls', async () => {
+    const { service, url, state, watch } = await scene();
     const { context, said } = recorded({}, service.world.clock);
     const watcher = new LogWatcher({
       url,
@@ -185,8 +185,8 @@ describe('qrn log watch', () => {
     assert.match(metrics, /^qrn_watch_public_leaves\{kind="lot"\} 1$/m);
   });
 
-  it('names the option of a file and of a port that it cannot have', async (t) => {
-    const { service, url, state, watch } = await scene(t);
+  it('names the option of a file and of a port that it cannot have', async () => {
+    const { service, url, state, watch } = await scene();
     const missing = join(state, 'state.json');
     const { port } = new URL(url);
     for (const [args, talk] of [
@@ -206,8 +206,8 @@ describe('qrn log watch', () => {
     assert.equal((await watch(url)).status, 0);
   });
 
-  it('refuses arguments that make no sense', async (t) => {
-    const state = join(temporaryFolder(t), 'state.json');
+  it('refuses arguments that make no sense', async () => {
+    const state = join(scratchFolder(), 'state.json');
     for (const [args, told] of [
       [['watch', 'ftp://x', '--state', state], /URL is an http or https address, not "ftp:\/\/x"/],
       [['watch', 'http://127.0.0.1:9', '--state', state, '--interval', '0'], /--interval is at least 1s/],

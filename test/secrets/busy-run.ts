@@ -52,14 +52,11 @@ export type KeyName = 'API key' | 'key of a provider';
  * The real service with every mode, errors, commands beside it, a provider that answers and one that repeats its key: killed
  * in the middle, started again, searched, stopped. Its folders are removed with the test.
  */
-export async function busyRun(
-  t: TestContext,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<BusyRun> {
+export async function busyRun(t: TestContext): Promise<BusyRun> {
   const root = scratchFolder();
   const [recordDir, backupDir, dataDir] = ['secrets', 'backup', 'new/data'].map((name) => join(root, name));
   mkdirSync(recordDir, { mode: 0o700 });
-  const settings = { ...(await sourcesOf(t, root)), ...environment };
+  const settings = await sourcesOf(t, root);
   const watched = {
     ...settings,
     QRN_LOG_LEVEL: 'debug',

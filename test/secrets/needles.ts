@@ -117,11 +117,11 @@ export class Needles {
     return distinct(hits);
   }
 
-  inFile(path: string, place = path): Hit[] {
+  inFile(path: string): Hit[] {
     const file = openSync(path, 'r');
     try {
       const { size } = fstatSync(file);
-      return this.inStream(place, 0, size, (into, at) => readSync(file, into, 0, into.length, at));
+      return this.inStream(path, 0, size, (into, at) => readSync(file, into, 0, into.length, at));
     } finally {
       closeSync(file);
     }

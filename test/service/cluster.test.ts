@@ -14,7 +14,8 @@ import { Link } from '../support/link.ts';
 import { databaseOf, freshDatabase, socketOf } from '../support/postgres.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
-import { temporaryFolder, until } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
 interface Answer {
@@ -57,7 +58,7 @@ suite('two nodes on one PostgreSQL', () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  test('serve the same key, and on either node the answers of both verify against one log', async (t) => {
+  test('serve the same key, and on either node the answers of both verify against one log', async () => {
     const [a, b] = nodes;
     await b.knows(a.key);
     const answers: string[] = [];
@@ -67,7 +68,7 @@ suite('two nodes on one PostgreSQL', () => {
       assert.equal(response.status, 200);
       answers.push(await response.text());
     }
-    const path = join(temporaryFolder(t), 'answer.json');
+    const path = join(scratchFolder(), 'answer.json');
     const proofs: string[][] = [];
     for (const answer of answers) {
       writeFileSync(path, answer);
@@ -158,7 +159,7 @@ suite('two nodes on one PostgreSQL', () => {
     );
   });
 
-  test('sign with a key that was rotated in once one of them has it, and refuse to sign without', async (t) => {
+  test('sign with a key that was rotated in once one of them has it, and refuse to sign without', async () => {
     const [a, b] = nodes;
     const environment = { QRN_LEDGER: url, QRN_NODE: 'a' };
     const rotated = await runQrnHere(folders[0], ['log', 'rotate-key', '--json', '--yes'], environment);
@@ -177,7 +178,7 @@ suite('two nodes on one PostgreSQL', () => {
     const proof = await proofOf(again, id);
     const signedBy = parseNote(parseProof(proof)?.note ?? '')?.signatures.map((each) => each.keyId);
     assert.ok(signedBy?.includes(keyId), `${signedBy?.join()} without ${keyId}`);
-    const path = join(temporaryFolder(t), 'answer.json');
+    const path = join(scratchFolder(), 'answer.json');
     writeFileSync(path, answer);
     const verified = await runCommand(verify, [path, '--url', again.service.baseUrl]);
     assert.equal(verified.status, 0, verified.out + verified.talk);
@@ -245,7 +246,7 @@ for (const [during, statement] of [
       QRN_PORT: '0',
       QRN_LOG_LEVEL: 'silent',
     };
-    const { code, stdout, stderr } = await runQrnHere(temporaryFolder(t), ['serve'], environment);
+    const { code, stdout, stderr } = await runQrnHere(scratchFolder(), ['serve'], environment);
     assert.equal(
       stderr,
       `qrn serve: PostgreSQL does not answer at postgres://${place}: start it, or correct QRN_LEDGER\n`,

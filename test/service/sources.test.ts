@@ -11,7 +11,8 @@ import { deadBackend, soundBackend, stallingBackend } from '../support/backends.
 import { ManualClock } from '../support/manual-clock.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { ANU_KEY, anuServer } from '../support/providers/qrng-services.ts';
-import { temporaryFolder, until } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
 /** Lots that are soon tested: what sources do together is the same for lots of every length. */
@@ -42,7 +43,7 @@ describe('several sources', () => {
       named('third', soundBackend('third', 1)),
     ];
     // a start with options that contradict each other leaves the ledger in order for the next
-    const dataDir = temporaryFolder(t);
+    const dataDir = scratchFolder();
     const contradicting = {
       QRN_DATA_DIR: dataDir,
       QRN_PORT: '0',
@@ -134,8 +135,8 @@ describe('a configured source', () => {
     assert.equal(lot.origin, 'qrng-device');
   });
 
-  it('that costs money is refused until a budget is named', async (t) => {
-    const dataDir = temporaryFolder(t);
+  it('that costs money is refused until a budget is named', async () => {
+    const dataDir = scratchFolder();
     const paid = {
       QRN_DATA_DIR: dataDir,
       QRN_PORT: '0',

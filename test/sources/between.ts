@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import {
   type ProviderReply,
   type ProviderRequest,
   ProviderServer,
 } from '../support/providers/http-server.ts';
-import { type TestServer, temporaryFolder } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import type { TestServer } from '../support/server.ts';
 
 /** What stands between a service and a source of kind `qrn`: it passes requests on, and changes them or their replies. */
 
@@ -57,8 +57,8 @@ export class MiddleMan extends ProviderServer {
 }
 
 /** A copy of the keys of a log; gives its path. */
-export function savedKeys(t: TestContext, keys: unknown): string {
-  const path = join(temporaryFolder(t), 'keys.json');
+export function savedKeys(keys: unknown): string {
+  const path = join(scratchFolder(), 'keys.json');
   writeFileSync(path, JSON.stringify(keys));
   return path;
 }

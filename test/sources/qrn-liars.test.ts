@@ -56,7 +56,7 @@ async function setting(t: TestContext, others: Others = {}): Promise<Setting> {
   const man = await new MiddleMan(service).start(t);
   const memory = new MemoryNotes();
   const { keys = await service.keys(), verify = verifyUpstream, ...options } = others;
-  const texts = { url: man.url, api_key: apiKey, log_keys: savedKeys(t, keys), ...options };
+  const texts = { url: man.url, api_key: apiKey, log_keys: savedKeys(keys), ...options };
   const restarted = () => {
     const parts = { clock: systemClock, memory, verify };
     return createQrn('hub', optionValues(qrnBackend, texts), parts);

@@ -12,7 +12,8 @@ import { fetchWhole } from '../support/http.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { freePort } from '../support/programs.ts';
 import { bodyOf } from '../support/replies.ts';
-import { type Environment, temporaryFolder, until } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { type Environment, until } from '../support/server.ts';
 import { followCitations } from './citations.ts';
 
 /** docs/cluster.md, "One device for three nodes". */
@@ -27,7 +28,7 @@ async function node(
 ): Promise<ClusterNode> {
   const made = new ClusterNode({
     name,
-    dataDir: join(temporaryFolder(t), name),
+    dataDir: join(scratchFolder(), name),
     url,
     port: await freePort(),
     environment,
@@ -56,7 +57,7 @@ it('three nodes on PostgreSQL, of which one has the source serve pure bytes on e
   const url = await freshDatabase();
   const first = await node(t, url, 'n1', {});
   await first.start();
-  const ledger = await openTool(url, temporaryFolder(t));
+  const ledger = await openTool(url, scratchFolder());
   const account = await createAccount(ledger, systemClock, {
     name: 'feed',
     tier: 'enterprise',
@@ -70,7 +71,7 @@ it('three nodes on PostgreSQL, of which one has the source serve pure bytes on e
   const { text: key } = await createKey(ledger, systemClock, { accountId: account.id });
   await ledger.close();
   const keys: unknown = await (await fetchWhole(`${originOf(first)}/.well-known/qrn-keys.json`)).json();
-  const folder = temporaryFolder(t);
+  const folder = scratchFolder();
   const [keyFile, logKeys] = [join(folder, 'api-key'), join(folder, 'log-keys.json')];
   writeFileSync(keyFile, key, { mode: 0o600 });
   writeFileSync(logKeys, JSON.stringify(keys));

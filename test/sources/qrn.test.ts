@@ -10,7 +10,8 @@ import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { fetchWhole } from '../support/http.ts';
 import { missing, writeSelfSigned } from '../support/programs.ts';
 import { bodyOf, loggedCertificate, usageOf } from '../support/replies.ts';
-import { type Environment, runQrn, TestServer, temporaryFolder } from '../support/server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { type Environment, runQrn, TestServer } from '../support/server.ts';
 import { savedKeys } from './between.ts';
 import { followCitations } from './citations.ts';
 
@@ -26,7 +27,7 @@ before(async () => {
 
 /** The hub behind a proxy that speaks TLS, with a certificate that nobody signed. */
 async function behindTls(t: TestContext): Promise<{ origin: string; authority: string }> {
-  const folder = temporaryFolder(t);
+  const folder = scratchFolder();
   const [key, authority] = [join(folder, 'key.pem'), join(folder, 'authority.pem')];
   writeSelfSigned(key, authority);
   const proxy = createServer({ key: readFileSync(key), cert: readFileSync(authority) }, (came, reply) => {
@@ -47,19 +48,19 @@ async function behindTls(t: TestContext): Promise<{ origin: string; authority: s
 }
 
 /** An account of the hub, and the settings of a service that it feeds. */
-async function fedBy(t: TestContext, url: string): Promise<{ key: string; settings: Environment }> {
+async function fedBy(url: string): Promise<{ key: string; settings: Environment }> {
   const { key } = await hub.account(
     'enterprise',
     ...['--requests-per-month', '100000', '--requests-per-minute', '10000', '--credits-per-month', '100000'],
   );
-  const keyFile = join(temporaryFolder(t), 'api-key');
+  const keyFile = join(scratchFolder(), 'api-key');
   writeFileSync(keyFile, key, { mode: 0o600 });
   const settings = {
     QRN_BACKEND: 'hub',
     QRN_SOURCE_HUB_TYPE: 'qrn',
     QRN_SOURCE_HUB_URL: url,
     QRN_SOURCE_HUB_API_KEY_FILE: keyFile,
-    QRN_SOURCE_HUB_LOG_KEYS: savedKeys(t, await hub.keys()),
+    QRN_SOURCE_HUB_LOG_KEYS: savedKeys(await hub.keys()),
     QRN_SOURCE_HUB_CALLS: String(CALLS),
     QRN_SOURCE_HUB_BUDGET_PER_DAY: String(LOTS * CALLS * 1024),
   };
@@ -68,9 +69,9 @@ async function fedBy(t: TestContext, url: string): Promise<{ key: string; settin
 
 describe('a service that another one feeds over TLS', { skip: missing('openssl', 'openssl') }, () => {
   it('answers from lots that cite the certificates of the other, for whoever reads a certificate', async (t) => {
-    const folder = temporaryFolder(t);
+    const folder = scratchFolder();
     const { origin, authority } = await behindTls(t);
-    const { key, settings } = await fedBy(t, origin);
+    const { key, settings } = await fedBy(origin);
     const hubKeys = await hub.keys();
     const fed = TestServer.spawnFor(t, { ...settings, NODE_EXTRA_CA_CERTS: authority });
     await fed.ready();
@@ -112,9 +113,9 @@ describe('a service that another one feeds over TLS', { skip: missing('openssl',
 
   it('takes nothing from one whose certificate nobody vouches for, and says what to set', async (t) => {
     const { origin } = await behindTls(t);
-    const { key, settings } = await fedBy(t, origin);
+    const { key, settings } = await fedBy(origin);
     const { code, stdout, stderr } = await runQrn(
-      temporaryFolder(t),
+      scratchFolder(),
       ['sources', 'test', 'hub', '--spend'],
       settings,
     );

@@ -77,21 +77,21 @@ export function soundBackend(label = 'sound', width = 16): StreamBackend {
   return testBackend('sound', width, (shots) => filledBits(source, shots * width));
 }
 
-/** One channel always reads `value`; the others are fair. */
-export function stuckBackend(channel = 0, value: 0 | 1 = 0, width = 16): StreamBackend {
+/** One channel always reads 0; the others are fair. */
+export function stuckBackend(channel = 0): StreamBackend {
   const source = fixedBytes('stuck');
-  return testBackend('stuck', width, (shots) => {
-    const bits = filledBits(source, shots * width);
-    for (let shot = 0; shot < shots; shot++) setBit(bits, shot * width + channel, value);
+  return testBackend('stuck', 16, (shots) => {
+    const bits = filledBits(source, shots * 16);
+    for (let shot = 0; shot < shots; shot++) setBit(bits, shot * 16 + channel, 0);
     return bits;
   });
 }
 
 /** Every bit is 1 with probability `ones256` / 256. */
-export function biasedBackend(ones256: number, width = 16): StreamBackend {
+export function biasedBackend(ones256: number): StreamBackend {
   const source = fixedBytes('biased');
-  return testBackend('biased', width, (shots) => {
-    const levels = new Uint8Array(shots * width);
+  return testBackend('biased', 16, (shots) => {
+    const levels = new Uint8Array(shots * 16);
     source(levels);
     const bits = new Uint8Array(Math.ceil(levels.length / 8));
     levels.forEach((level, position) => {
@@ -102,8 +102,8 @@ export function biasedBackend(ones256: number, width = 16): StreamBackend {
 }
 
 /** Sound bits, but every read of one size is the same. */
-export function repeatingBackend(width = 16): StreamBackend {
-  return testBackend('repeating', width, (shots) => filledBits(fixedBytes('repeating'), shots * width));
+export function repeatingBackend(): StreamBackend {
+  return testBackend('repeating', 16, (shots) => filledBits(fixedBytes('repeating'), shots * 16));
 }
 
 /**

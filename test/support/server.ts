@@ -88,12 +88,6 @@ export const ALL_ON: Environment = {
   QRN_STRICT_PARAMETERS: '1',
 };
 
-/** A folder of its own that is removed with the test. */
-export function temporaryFolder(_t: TestContext): string {
-  // hooks run in the order in which they were added: a service that stops later would find its ledger removed
-  return scratchFolder();
-}
-
 /** Pauses between two looks of `until`: what is awaited for long is looked at seldom. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
@@ -190,7 +184,7 @@ export class TestServer {
     // hooks run in the order in which they are given: the folder goes when the server has ended
     let server: TestServer | undefined;
     t.after(() => server?.kill('SIGKILL'));
-    server = TestServer.spawn({ QRN_LOG_LEVEL: 'debug', ...environment }, dataDir ?? temporaryFolder(t));
+    server = TestServer.spawn({ QRN_LOG_LEVEL: 'debug', ...environment }, dataDir ?? scratchFolder());
     server.#isFolderKept = true; // the test looks into it
     return server;
   }

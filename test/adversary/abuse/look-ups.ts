@@ -151,16 +151,16 @@ export class Besieged {
   }
 
   /** A figure beyond the bounds is measured for longer, with all rounds counted. */
-  async measure(flood: Flood, shares?: Shares, windows = WINDOWS): Promise<Beside> {
+  async measure(flood: Flood, shares?: Shares): Promise<Beside> {
     const rounds = new Rounds(flood);
     const until = async (count: number) => {
-      while (rounds.count < count) await this.#round(flood, rounds, windows.windowMs);
+      while (rounds.count < count) await this.#round(flood, rounds, WINDOWS.windowMs);
       return rounds.sum();
     };
-    const first = await until(windows.rounds);
+    const first = await until(WINDOWS.rounds);
     const isWithin =
       shares === undefined || (first.rateShare >= shares.rateMin && first.p99Factor <= shares.p99Max);
-    return isWithin ? first : until(LONGER * windows.rounds);
+    return isWithin ? first : until(LONGER * WINDOWS.rounds);
   }
 
   async #round(flood: Flood, rounds: Rounds, windowMs: number): Promise<void> {

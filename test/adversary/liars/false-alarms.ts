@@ -21,8 +21,8 @@ function tally(what: string, trials: number, seen: number, chance: number): Tall
 }
 
 /** What the tests see in reads of one window, each by a monitor of its own, at cutoffs of alphas that can be counted. */
-export function countedAlphas(reads: number, label = 'windows'): Tally[] {
-  const source = fixedBytes(label);
+export function countedAlphas(reads: number): Tally[] {
+  const source = fixedBytes('windows');
   const bits = new Uint8Array((WINDOW * WIDTH) / 8);
   const counted = [
     ...[12, 14, 16, 18].map((alphaBits) => {

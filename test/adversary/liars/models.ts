@@ -38,13 +38,13 @@ export function readsOf(
   };
 }
 
-export function modelBackend(model: Model, claim = 1): StreamBackend {
+export function modelBackend(model: Model): StreamBackend {
   const read = readsOf(model, model.name);
   return {
     ...soundBackend(),
     name: model.name,
     quantumBackend: model.name,
-    claimedMinEntropyPerBit: claim,
+    claimedMinEntropyPerBit: 1,
     read: async (bits) => read(wholeShots(bits, model.width)),
   };
 }

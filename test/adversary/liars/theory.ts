@@ -18,21 +18,23 @@ export function rctSamples(alphaBits: number, h: number): number {
   return 1 + Math.ceil(alphaBits / h);
 }
 
+const APT_WINDOW = 1024;
+
 /** APT (§4.4.2): C = 1 + CRITBINOM(W, 2^-H, 1 - alpha), the least k with P(X > k) <= alpha. */
-export function aptMatches(alphaBits: number, h: number, window = 1024): number {
+export function aptMatches(alphaBits: number, h: number): number {
   let low = 0;
-  let high = window;
+  let high = APT_WINDOW;
   while (low < high) {
     const k = (low + high) >> 1;
-    if (atLeast(window, k + 1, 2 ** -h) <= 2 ** -alphaBits) high = k;
+    if (atLeast(APT_WINDOW, k + 1, 2 ** -h) <= 2 ** -alphaBits) high = k;
     else low = k + 1;
   }
   return 1 + low;
 }
 
 /** The chance that a window of bits that are 1 with probability `ones` reaches C: its first bit matches itself. */
-export function aptChance(ones: number, cutoff: number, window = 1024): number {
-  const of = (first: number) => (first === 0 ? 0 : first * atLeast(window - 1, cutoff - 1, first));
+export function aptChance(ones: number, cutoff: number): number {
+  const of = (first: number) => (first === 0 ? 0 : first * atLeast(APT_WINDOW - 1, cutoff - 1, first));
   return of(ones) + of(1 - ones);
 }
 

@@ -212,8 +212,8 @@ export class World {
     if (this.recent.length > LINES_KEPT) this.recent.shift();
   }
 
-  count(name: string, by = 1): void {
-    this.counts[name] = (this.counts[name] ?? 0) + by;
+  count(name: string): void {
+    this.counts[name] = (this.counts[name] ?? 0) + 1;
   }
 
   /** Looks at a promise where nothing may be thrown: on the service's stack. */

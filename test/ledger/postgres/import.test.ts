@@ -32,13 +32,13 @@ import {
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, freshDatabase } from '../../support/postgres.ts';
 import { addReleased } from '../../support/released-lots.ts';
-import { temporaryFolder } from '../../support/server.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
 
 const clock = new ManualClock(NOON_MS);
 const common = { clock, log: silentLog, durability: 'fsync' } as const;
 
 async function openFolder(t: TestContext): Promise<LmdbLedger> {
-  const path = join(temporaryFolder(t), 'ledger');
+  const path = join(scratchFolder(), 'ledger');
   const ledger = await openLmdbLedger({ ...common, path, role: 'server' });
   t.after(() => ledger.close());
   return ledger;
@@ -137,7 +137,7 @@ suite('the import of a folder', () => {
       ...common,
       url,
       node: 'a',
-      path: temporaryFolder(t),
+      path: scratchFolder(),
       role: 'server',
     });
     t.after(() => node.close());
@@ -149,8 +149,8 @@ suite('the import of a folder', () => {
     assert.equal(await node.nextSeedGeneration('pro'), await ledger.nextSeedGeneration('pro'));
   });
 
-  test('has commands wait for its end, and then lets none of them change the folder', async (t) => {
-    const path = join(temporaryFolder(t), 'ledger');
+  test('has commands wait for its end, and then lets none of them change the folder', async () => {
+    const path = join(scratchFolder(), 'ledger');
     const open = (more: Partial<LmdbLedgerOptions> = {}) =>
       openLmdbLedger({ ...common, path, role: 'server', ...more });
     const ledger = await open();

@@ -6,11 +6,11 @@ import { localDevice, localDeviceBackend } from '../../../src/backend/local-devi
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
 import { bytesOf } from '../chance.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { temporaryFolder } from '../server.ts';
+import { scratchFolder } from '../scratch-folder.ts';
 import { optionValues } from '../source-parts.ts';
 
-export function makeFifo(t: TestContext): string {
-  const path = join(temporaryFolder(t), 'fifo');
+export function makeFifo(): string {
+  const path = join(scratchFolder(), 'fifo');
   execFileSync('sh', ['-c', `mkfifo '${path}'`]);
   return path;
 }
@@ -33,13 +33,13 @@ export class FifoGenerator {
   readonly #writers: number[] = [];
 
   constructor(t: TestContext, bytesPerRead: number) {
-    this.path = makeFifo(t);
+    this.path = makeFifo();
     this.bytesPerRead = bytesPerRead;
     t.after(() => this.close());
   }
 
   /** A source that reads it, as after a start of the service. */
-  source(name = 'fifo'): ReturnType<typeof localDevice> {
+  source(): ReturnType<typeof localDevice> {
     const values = optionValues(localDeviceBackend, { ...DECLARED, path: this.path, stall_ms: '1000' });
     const reader = new DeviceReader(() => {
       this.readers++;
@@ -47,7 +47,7 @@ export class FifoGenerator {
       this.#onReader();
       return startReaderProcess();
     });
-    return localDevice(name, values, { clock: new ManualClock() }, { reader });
+    return localDevice('fifo', values, { clock: new ManualClock() }, { reader });
   }
 
   /** Nothing is written for the next reader. Resolves when that has come. */
