@@ -144,7 +144,12 @@ function settings(cores: number) {
       'cosignatures after which certificates are proven by a checkpoint that was witnessed',
       wholeNumber(1, 64),
     ),
-    poweredBy: setting('Lang Quantum Circuits', 'metadata.powered_by', anyText),
+    // a text behind the values has a bounded room (answer/text.ts)
+    poweredBy: setting(
+      'Lang Quantum Circuits',
+      'metadata.powered_by',
+      matching(/^\P{C}{0,100}$/u, 'at most 100 printable characters'),
+    ),
     rateLimitFields: {
       ...setting('on', 'RateLimit and RateLimit-Policy fields: on or off', isOn),
       variable: 'QRN_RATELIMIT_FIELDS',

@@ -19,9 +19,10 @@ export class ConfigError extends Error {
 /** An empty one would be every address of the machine, at any port (uWebSockets.js). */
 export const listenHost = matching(/^[\w.:%-]+$/, 'a host name or an IP address');
 
-/** What paths are put behind. */
+/** What paths are put behind. JSON and a header field hold it as it is: other characters come as a percent sign and two digits, or as punycode. */
 export function publicUrl(value: string): string {
-  if (/[\s?#@]/.test(value)) throw new OptionError('an http or https URL without user, query and fragment');
+  if (!/^[!-~]*$/.test(value) || /[?#@"<>\\]/.test(value))
+    throw new OptionError('an http or https URL in ASCII without user, query and fragment');
   return httpUrl(value);
 }
 

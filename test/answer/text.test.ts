@@ -15,6 +15,7 @@ import {
   hasMoreMembers,
   withMoreMembers,
 } from '../../src/answer/text.ts';
+import { loadConfig } from '../../src/config/sources.ts';
 import { answerHead } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/reply-fields.ts';
 
@@ -105,6 +106,12 @@ describe('the envelope of an answer', () => {
     const longest = 'x'.repeat(REPLY_TAIL_BYTES_MAX - rest);
     assert.equal(envelopeTemplate(FROM, poweredBy(longest)).lengthMax, REPLY_TAIL_BYTES_MAX);
     assert.throws(() => envelopeTemplate(FROM, poweredBy(`${longest}x`)), /fits the room/);
+    const { poweredBy: name, verifyUrlBase } = loadConfig({
+      QRN_POWERED_BY: '\u{1f600}'.repeat(100),
+      QRN_VERIFY_URL_BASE: `https://${'v'.repeat(504)}`,
+    });
+    const from = { ...FROM, quantumBackend: 'b'.repeat(80) };
+    envelopeTemplate(from, { poweredBy: name, verifyUrlBase: verifyUrlBase! }); // the longest that are allowed fit
   });
 
   it('precedes the values in MessagePack, however long the alphabet that is echoed', () => {

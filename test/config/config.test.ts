@@ -122,11 +122,15 @@ describe('the configuration', () => {
       'https://x/v1?a',
       'https://x/v1#a',
       'https://x /v1',
+      'https://x/\u00e9/v1', // no header field holds it
+      'https://x/"/v1',
     ]) {
       refused({ QRN_BASE_URL: url }, /^QRN_BASE_URL: .* is not an http or https URL/);
       refused({ QRN_VERIFY_URL_BASE: url }, /^QRN_VERIFY_URL_BASE: .* is not an http or https URL/);
     }
     refused({ QRN_BASE_URL: 'https://x/v1/v2' }, /is not a URL that ends in \/v1/);
+    for (const name of ['p'.repeat(101), 'a\nb', '\u0001'])
+      refused({ QRN_POWERED_BY: name }, /^QRN_POWERED_BY: .* is not at most 100 printable characters$/);
     for (const share of ['', '1.1', '-0.1', '1%', '2']) {
       refused({ QRN_ACCESS_LOG_SAMPLE: share }, /from 0 to 1/);
     }
