@@ -60,6 +60,8 @@ let lastQuery = '';
 const DIGITS = /^[0-9]{1,15}$/;
 /** `close` among connection options, in any case (RFC 9110 §7.6.1). The library knows it only alone. */
 const CLOSE_OPTION = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+/** A list of codings that names none (RFC 9110 §5.6.1.2, §8.4). */
+const NO_CODING = /^(?:identity|[\t ,])*$/i;
 const NO_CACHE = /(?:^|,)[\t ]*no-cache[\t ]*(?:,|$)/i;
 
 /**
@@ -241,7 +243,7 @@ export class RequestHead {
         break;
       case 16:
         if (name === 'x-forwarded-host' || name === 'x-forwarded-port') head.isForwarded = true;
-        else if (name === 'content-encoding' && value.toLowerCase() !== 'identity') head.isEncoded = true;
+        else if (name === 'content-encoding' && !NO_CODING.test(value)) head.isEncoded = true;
         break;
       case 17:
         if (name === 'x-forwarded-proto') head.isForwarded = true;

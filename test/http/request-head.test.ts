@@ -42,7 +42,10 @@ describe('the fields of a head', () => {
     }),
     ...['max-age=0', 'xno-cache'].map((value) => ['cache-control', value, {}] as [string, string, object]),
     ['content-encoding', 'gzip', { isEncoded: true }],
-    ['content-encoding', 'Identity', {}],
+    ['content-encoding', 'identity, gzip', { isEncoded: true }],
+    ...['', ' ,\t', 'Identity', 'identity,identity'].map(
+      (value) => ['content-encoding', value, {}] as [string, string, object],
+    ),
     ['connection', 'TE, close', { asksToClose: true }],
     ['connection', 'keep-alive', {}],
     ...[
