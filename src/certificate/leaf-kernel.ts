@@ -19,7 +19,7 @@ const module = compileWasm(new URL('./leaves.wasm', import.meta.url));
 
 /** Packed entries that `entries` and `ids` have room for. */
 export const ENTRIES_MAX = 512;
-export const ID_BYTES = 16;
+const ID_BYTES = 16;
 
 /**
  * Memory of its own for packed entries, the ids of their certificates before they are printed, and the text of a leaf. `print` prints

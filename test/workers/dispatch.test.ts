@@ -150,7 +150,7 @@ describe('workers', () => {
 });
 
 describe('a stop of the workers', () => {
-  it('ends what runs, refuses what waits and what comes, and kills nothing', async () => {
+  it('ends what a thread has with it, refuses what waits and what comes, and kills nothing', async () => {
     const log = recordingLog();
     const workers = new Workers(1, log);
     await workers.make(orderOf(keyed(), REQUESTS.uuid)); // the thread is up
@@ -160,8 +160,8 @@ describe('a stop of the workers', () => {
     const testing = assessor.testBits('system', new Uint8Array(ASSESSED_BITS / 8), ASSESSED_BITS);
     const outcomes = Promise.allSettled([...making, testing]);
     await Promise.all([workers.close(), workers.close(), assessor.close()]);
-    const [first, ...rest] = await outcomes;
-    assert.equal(first.status, 'fulfilled');
+    const [running, next, ...rest] = await outcomes;
+    assert.deepEqual([running.status, next.status], ['fulfilled', 'fulfilled']);
     for (const outcome of rest) {
       assert.ok(outcome.status === 'rejected' && hasCode('shutting_down')(outcome.reason));
     }
