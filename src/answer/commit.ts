@@ -117,8 +117,8 @@ export class Committer {
   #makeIds(segment: number, from: number): void {
     const count = this.#segmentIds;
     const segments = from === 0 ? Math.floor(IDS / count) : 1;
-    this.#ids = { segment, segments, from, count };
     this.#idBytes.set(this.#options.ids.blocks(segment, from, count, segments));
+    this.#ids = { segment, segments, from, count }; // not before: those of a call that failed would be given twice
   }
 
   /** The index of a source among those of the open segment, for the entry of the next `add`. */

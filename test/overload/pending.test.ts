@@ -219,4 +219,19 @@ describe('answers before a slow disk', () => {
     committer.endTurn();
     assert.deepEqual(slow.underWay, [], 'nothing waits');
   });
+
+  it('get no id of another when theirs could not be made', (t) => {
+    const { committer } = new SlowLedger();
+    const ids = new CertificateIds(new Uint8Array(32).fill(1));
+    for (let i = 0; i < 16; i++) {
+      committer.nextCertificateId();
+      committer.add({ ...entry(i), settled: () => {} });
+    }
+    const fail = () => {
+      throw new Error('no memory');
+    };
+    t.mock.method(CertificateIds.prototype, 'blocks', fail, { times: 1 });
+    assert.throws(() => committer.nextCertificateId(), /no memory/);
+    assert.deepEqual(Buffer.from(committer.nextCertificateId()), Buffer.from(ids.blocks(1, 16, 1)));
+  });
 });
