@@ -2686,12 +2686,11 @@ function assert(condition, what) {
 
 // src/core/text-bytes.ts
 var BASE32 = Uint8Array.from("0123456789abcdefghjkmnpqrstvwxyz", (each) => each.charCodeAt(0));
-var HEX = Uint8Array.from("0123456789abcdef", (each) => each.charCodeAt(0));
-function writeBase32(id, target, at, from = 0) {
-  target[at] = BASE32[id[from] >>> 5];
-  target[at + 1] = BASE32[id[from] & 31];
+function writeBase32(id, target, at) {
+  target[at] = BASE32[id[0] >>> 5];
+  target[at + 1] = BASE32[id[0] & 31];
   let end = at + 2;
-  for (let i = from + 1; i < from + 16; i += 5) {
+  for (let i = 1; i < 16; i += 5) {
     const a = id[i];
     const b = id[i + 1];
     const c = id[i + 2];

@@ -33,7 +33,8 @@ const RECORD_SHARE_MAX = 1 / 16;
 const FLUSH_DELAY_MS = 10;
 const BUFFER_BYTES_MIN = 64 * 1_024;
 const NOTHING_KEPT = new Uint8Array(0);
-const flushFile = promisify(fdatasync);
+/** Made once: making it took 0.4 % of the front's time. It looks `fdatasync` up at each call, which tests replace. */
+const flushFile = promisify((fd: number, done: (error: Error | null) => void) => fdatasync(fd, done));
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
 
 /** A record that has its place in the journal, and the memory that it lies in. */
