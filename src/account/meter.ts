@@ -47,7 +47,11 @@ const REASONS = 11;
 /** Nodes that live, and requests a minute of the account on all of them. */
 const NODES = 12;
 const PER_MINUTE = 13;
-const RATE = 14;
+/** A month that has not begun here, and what is counted in it already: see #countAhead. */
+const AHEAD = 14;
+const REQUESTS_AHEAD = 15;
+const CREDITS_AHEAD = 16;
+const RATE = 17;
 
 /** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
 const SLOTS_MIN = 64;
@@ -197,14 +201,18 @@ export class Meter {
       if (hasRequest) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
       words[CREDITS] = Math.max(0, words[CREDITS] - credits);
       reservation.creditsRemaining = this.#creditsLeft();
+    } else if (words[PERIOD] < period) {
+      words[REQUESTS_AHEAD] -= Number(hasRequest);
+      words[CREDITS_AHEAD] -= credits;
     }
     this.#leave();
   }
 
   /** For Reservation: counts it in the month in which its answer is issued. */
   count(reservation: Reservation, period: number): void {
-    this.#enterPeriod(period);
+    const words = this.#enterPeriod(period);
     this.#follow(reservation);
+    if (words[PERIOD] < period) this.#countAhead(reservation, period);
     this.#leave();
   }
 
@@ -307,9 +315,10 @@ export class Meter {
     const words = this.#words;
     this.#enter();
     if (grant.period > words[PERIOD]) {
+      const isAhead = words[AHEAD] === grant.period;
       words[PERIOD] = grant.period;
-      words[REQUESTS] = 0;
-      words[CREDITS] = 0;
+      words[REQUESTS] = isAhead ? words[REQUESTS_AHEAD] : 0;
+      words[CREDITS] = isAhead ? words[CREDITS_AHEAD] : 0;
     }
     if (grant.period === words[PERIOD]) {
       words[REQUESTS_MAX] = grant.requestsGranted;
@@ -379,6 +388,27 @@ export class Meter {
     if (reservation.hasRequest) words[REQUESTS] += 1;
     words[CREDITS] += reservation.credits;
     reservation.period = words[PERIOD];
+  }
+
+  /**
+   * A lot that was made in the new month dates the answer in it, and a grant begins that month here a moment later: the request is
+   * counted in what that grant begins with, and is unused in the month in which it was taken.
+   */
+  #countAhead(reservation: Reservation, period: number): void {
+    const words = this.#words;
+    if (words[AHEAD] !== period) {
+      words[AHEAD] = period;
+      words[REQUESTS_AHEAD] = 0;
+      words[CREDITS_AHEAD] = 0;
+    }
+    const requests = Number(reservation.hasRequest);
+    const { credits } = reservation;
+    words[REQUESTS] -= requests;
+    words[CREDITS] -= credits;
+    words[REQUESTS_AHEAD] += requests;
+    words[CREDITS_AHEAD] += credits;
+    words[REASONS] += requests + credits; // `activity` never falls
+    reservation.period = period;
   }
 
   /** Requests of the month that this node holds or may take. */

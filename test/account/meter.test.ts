@@ -246,6 +246,30 @@ describe('a meter that nodes share', () => {
     assert.equal(enter(meter, NOVEMBER).creditsRemaining, 26);
   });
 
+  it('counts an answer that is dated in a month which is not granted here yet in that month, and not in the last one', () => {
+    const meter = sharing(0, 0);
+    meter.grant({ period: NOVEMBER, ...granted, requestsGranted: 9, creditsGranted: 40 });
+    const [kept, released] = [enter(meter, NOVEMBER), enter(meter, NOVEMBER)];
+    for (const [reservation, credits] of [
+      [kept, 7],
+      [released, 11],
+    ] as const) {
+      reservation.takeCredits(credits);
+      const before = meter.activity;
+      reservation.countIn(DECEMBER);
+      assert.equal(meter.activity, before, 'what was used is still told by it');
+    }
+    enter(meter, NOVEMBER);
+    const used = () => [meter.share().requestsUsed, meter.share().creditsUsed];
+    assert.deepEqual(used(), [1, 0]);
+    released.release();
+    assert.deepEqual(used(), [1, 0], 'it is given back to the month that it is counted in');
+    meter.grant({ period: DECEMBER, ...granted, requestsGranted: 9, creditsGranted: 40 });
+    assert.deepEqual(used(), [1, 7]);
+    kept.release();
+    assert.deepEqual(used(), [0, 0]);
+  });
+
   it('counts what others hold unused as left, and what it holds itself once', () => {
     const meter = sharing(0, 0, 50);
     assert.equal(meter.left(NOVEMBER).requests, 50);
