@@ -47,7 +47,7 @@ const REASONS = 11;
 /** Nodes that live, and requests a minute of the account on all of them. */
 const NODES = 12;
 const PER_MINUTE = 13;
-/** A month that has not begun here, and what is counted in it already: see #countAhead. */
+/** The month whose grant has not come yet, and the requests and credits that are counted in it already: see #countAhead. */
 const AHEAD = 14;
 const REQUESTS_AHEAD = 15;
 const CREDITS_AHEAD = 16;
@@ -391,8 +391,8 @@ export class Meter {
   }
 
   /**
-   * A lot that was made in the new month dates the answer in it, and a grant begins that month here a moment later: the request is
-   * counted in what that grant begins with, and is unused in the month in which it was taken.
+   * A month of a shared account begins here with its grant, a moment after the clock. An answer whose lot was made in the new month
+   * is dated in that month before the grant comes. Its request and credits are moved there, and the grant starts from them.
    */
   #countAhead(reservation: Reservation, period: number): void {
     const words = this.#words;

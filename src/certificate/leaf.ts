@@ -2,6 +2,7 @@ import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { isoTime } from '../core/clock.ts';
 import { writeLatin1 } from '../core/text-bytes.ts';
+import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
 import { HASH_BYTES } from '../crypto/merkle.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import type { DrawSource, LotRevocation, SegmentRecord } from '../ledger/records.ts';
@@ -10,7 +11,6 @@ import { labelAt } from '../ledger/segment-notes.ts';
 import type { IssuedCertificate } from './certificate-members.ts';
 import { nistResultOf, nistVerifiedOf } from './derive.ts';
 import type { CertificateIds } from './ids.ts';
-import { ENTRIES_MAX, leafKernel } from './leaf-kernel.ts';
 import type { CertifiedLot } from './lot-leaf.ts';
 import { canonicalText } from './members.ts';
 import { type CertificateFacts, certificateOf, derivedFrom } from './record.ts';
@@ -52,11 +52,46 @@ interface LeafTemplate {
   readonly at: Readonly<Record<keyof typeof BEFORE, number>>;
 }
 
+interface Global {
+  readonly value: number;
+}
+
+/** See assembly/leaves.ts. */
+interface LeafKernel {
+  readonly memory: WasmMemory;
+  readonly entriesAt: Global;
+  readonly idsAt: Global;
+  readonly textBytesMax: Global;
+  readonly textAt: Global;
+  print(index: number, idAt: number, requestIdAt: number, deliveredAt: number): void;
+}
+
+const module = compileWasm(new URL('./leaves.wasm', import.meta.url));
+
+/** Packed entries that the kernel has room for. */
+const ENTRIES_MAX = 512;
+const ID_BYTES = 16;
+
+/**
+ * A kernel with memory of its own for packed entries, for the ids of their certificates as 16 bytes each, and for the text of one
+ * leaf. `print` takes the index of an entry and writes both ids and the hash of what was delivered into the text, at the places given.
+ */
+export function leafKernel() {
+  const { memory, entriesAt, idsAt, textBytesMax, textAt, print } = instantiate<LeafKernel>(module);
+  const windowAt = (at: Global, size: number) => new Uint8Array(memory.buffer, at.value, size);
+  return {
+    entries: windowAt(entriesAt, ENTRIES_MAX * ENTRY_BYTES),
+    ids: windowAt(idsAt, ENTRIES_MAX * ID_BYTES),
+    text: windowAt(textAt, textBytesMax.value),
+    print,
+  };
+}
+
 export class LeafHasher {
   readonly #ids: CertificateIds;
   readonly #templates = new Map<string, LeafTemplate>();
   readonly #kernel = leafKernel();
-  /** The one whose text the kernel has, that text, and the time that it states: leaves come many to a millisecond. */
+  /** The template whose text lies in the kernel, that text, and the time that it states. Many leaves share a millisecond. */
   #loaded: LeafTemplate | undefined;
   #text: Uint8Array = this.#kernel.text;
   #writtenMs = Number.NaN;

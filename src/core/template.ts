@@ -57,7 +57,7 @@ interface NumberSlot<A, B> {
 interface BytesSlot<A, B> {
   readonly form: BytesForm;
   readonly bytes: (a: A, b: B) => Uint8Array;
-  /** Nothing of it is left but in the text. */
+  /** It is erased in the kernel's memory when the text is copied. */
   readonly isSecret?: true;
 }
 
@@ -90,24 +90,24 @@ interface Layout {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each slot starts. */
   readonly at: readonly number[];
-  /** Its place in the memory of the kernel, while it has one. */
+  /** Its place in the kernel's memory, while it has one. */
   index: number;
   /** The text there. */
   text: Uint8Array<ArrayBuffer>;
   /** The numbers that stand in it. */
   readonly values: number[];
-  /** The text that stands in it of the slot that seldom changes. */
+  /** The value that its layout shows now in the slot that seldom changes. */
   seldom: string | undefined;
 }
 
-/** Who has each place in the memory of the kernel; they go round. */
+/** The layout that has each place in the kernel's memory. Places are given anew in turn. */
 const owners: (Layout | undefined)[] = Array.from({ length: kernel.layoutsMax.value }, () => undefined);
 let nextIndex = 0;
 
 /**
- * A text whose fixed parts are made once: it is laid out for each combination of the widths of its numbers, and each text
- * writes what is new in it over the layout: numbers here, bytes in WebAssembly. So neither a head nor the end of a body needs a string or an object, and every
- * number is printed without padding. `A` and `B` are what the slots read.
+ * A text whose fixed parts are made once. It is laid out for each combination of the widths of its numbers, and each text writes
+ * what is new in it over the layout: numbers here, bytes in WebAssembly. So neither a head nor the end of a body needs a string or
+ * an object, and every number is printed without padding. `A` and `B` are what the slots read.
  */
 export class Template<A, B> {
   /** Bytes that a text takes at most. */

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import { plainRead, type RawRead } from '../backend/backend.ts';
-import { leafKernel } from '../certificate/leaf-kernel.ts';
+import { leafKernel } from '../certificate/leaf.ts';
 import { messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';

@@ -19,7 +19,7 @@ const DRAWING_QUEUE_MAX = 32;
  */
 const TASK_QUEUE_MAX = 2 * LIMITS.largeAnswersMax;
 /**
- * A thread has its next task with it, so that it need not wait for the front to send the reply of the last one: an answer of
+ * A thread holds its next task already, so that it does not wait while the front sends the reply of the last one. An answer of
  * 100,000 small integers takes 0.88 of the time (one worker on two cores, four connections).
  */
 const TASKS_AT_A_THREAD = 2;
