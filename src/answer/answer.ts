@@ -257,8 +257,16 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.first?.finish(failure === undefined);
     this.first = undefined;
     this.queued?.memory.resize(this.#madeBytesMax); // what was sealed is stored
-    if (failure === undefined) this.listener.answered(this, atMonotonicMs);
-    else this.refuse(failure);
+    if (failure !== undefined) {
+      this.refuse(failure);
+      return;
+    }
+    try {
+      this.listener.answered(this, atMonotonicMs);
+    } catch (error) {
+      this.release(); // it is certified and paid for, and stays so
+      this.listener.refused(error);
+    }
   }
 
   /** The answer may yet become durable: until that is known its key stays taken, and what it costs stays spent. */

@@ -18,7 +18,8 @@ import type { Making } from './make.ts';
 export interface PendingAnswer extends AnswerEntry {
   /**
    * Called once: with undefined when the certificate is durable, with the failure when it is not known to be.
-   * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each.
+   * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each. Never throws: the other answers
+   * of its commit are told after it.
    */
   settled(failure: Error | undefined, atMonotonicMs?: number): void;
 }

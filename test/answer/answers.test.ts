@@ -7,7 +7,9 @@ import { periodOf, systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { COUNTED, MetricTotals } from '../../src/core/metrics.ts';
+import { RequestRecord } from '../../src/http/request-record.ts';
 import { UnknownOutcome } from '../../src/ledger/linked-sink.ts';
+import type { AnswerEntry } from '../../src/ledger/records.ts';
 import { OverloadedFront, type Reply, turn } from '../overload/stack.ts';
 import { fetchWhole, HttpConnection } from '../support/http.ts';
 
@@ -63,6 +65,30 @@ describe('an answer', () => {
     const url = new URL('/json-rpc/4/invoke', front.stack.baseUrl);
     await fetchWhole(url, { method: 'POST', body: JSON.stringify(call) });
     assert.equal(counted() - before, 2);
+  });
+
+  it('that cannot be sent is a 500 for its own client alone', async (t) => {
+    const { sink } = front;
+    const commit = sink.commit.bind(sink);
+    const committed = Promise.withResolvers<void>();
+    const { mock } = t.mock.method(sink, 'commit', async (...given: Parameters<typeof commit>) => {
+      await committed.promise;
+      return commit(...given);
+    });
+    const first = front.get(key, '/uuid');
+    while (mock.callCount() === 0) await turn();
+    const others = Array.from({ length: 3 }, () => front.get(key, '/uuid'));
+    while (front.stack.committer.pending < 4) await turn();
+    const { answered } = RequestRecord.prototype;
+    let told = 0;
+    t.mock.method(RequestRecord.prototype, 'answered', function (this: RequestRecord, entry: AnswerEntry) {
+      assert.notEqual(++told, 3, 'a fault while the third is sent');
+      answered.call(this, entry);
+    });
+    committed.resolve();
+    const replies = await Promise.all([first, ...others]);
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 200, 200, 500]);
+    assert.equal((await front.get(key, '/uuid')).status, 200);
   });
 
   it('is shed while those that wait for their readers take too much memory', async (t) => {
