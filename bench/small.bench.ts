@@ -11,6 +11,7 @@ import { of, ratio, rowsOf } from './support/tables.ts';
 const PATH = '/v1/integers?count=10';
 const HELLO = 'bare uWS, hello';
 const STATIC = 'bare uWS, the same answer stored';
+const LATE = 'the same, fields read, sent a turn later';
 const DURABILITIES = [
   { what: 'service, durability fsync', environment: { QRN_DURABILITY: 'fsync' } },
   { what: 'service, durability commit', environment: { QRN_DURABILITY: 'commit' } },
@@ -34,11 +35,12 @@ export const small: Suite = {
       const fronts = [
         { name: HELLO, server: bare, path: '/hello' },
         { name: STATIC, server: bare, path: '/small' },
+        { name: LATE, server: bare, path: '/late/small?count=10' },
       ];
       const ours = services.map(({ name, server }) => ({ name, server, path: PATH }));
       const others = (await startPeers(run.talk, keep)).map((peer) => ({ ...peer, path: PATH }));
       const few = await race(run, [...fronts, ...ours, ...others], FEW_CONNECTIONS);
-      const many = await race(run, [fronts[0], ...ours], MANY_CONNECTIONS);
+      const many = await race(run, [fronts[0], fronts[2], ...ours], MANY_CONNECTIONS);
       return { tables: [table(run, few, FEW_CONNECTIONS), table(run, many, MANY_CONNECTIONS)] };
     }),
 };

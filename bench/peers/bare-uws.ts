@@ -1,7 +1,8 @@
 // The limits: uWebSockets.js that says hello, and that sends stored answers of the service byte for byte.
-//   node bench/peers/bare-uws.ts [FOLDER]     FOLDER/NAME.head and FOLDER/NAME.body are served at /NAME
+//   node bench/peers/bare-uws.ts [FOLDER]     FOLDER/NAME.head and FOLDER/NAME.body are served at /NAME, and at /late/NAME
+//                                             a turn of the loop later, when every field of the request was read
 
-import { App, type HttpResponse } from 'uWebSockets.js';
+import { App, type HttpRequest, type HttpResponse } from 'uWebSockets.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sayReady } from './say-ready.ts';
@@ -22,6 +23,28 @@ for (const file of names) {
     response.writeStatus(head).end(body);
   };
   app.get(`/${name}`, answer);
+  app.get(`/late/${name}`, (response, request) => answerLate(response, request, answer));
   app.post(`/${name}`, (response) => readBody(response, () => response.cork(() => answer(response))));
 }
+/** What no front can do without that looks at requests, and whose answers are durable before they leave. */
+let waiting: (() => void)[] = [];
+function answerLate(
+  response: HttpResponse,
+  request: HttpRequest,
+  answer: (response: HttpResponse) => void,
+): void {
+  request.getUrl();
+  request.getQuery();
+  request.forEach(ignore); // the library has made a string of every name and value
+  response.onAborted(ignore);
+  if (waiting.push(() => response.cork(() => answer(response))) > 1) return;
+  setImmediate(() => {
+    const due = waiting;
+    waiting = [];
+    for (const send of due) send();
+  });
+}
+
+function ignore(): void {}
+
 app.listen('127.0.0.1', 0, (socket) => sayReady(socket));
