@@ -24,16 +24,35 @@ export function batched(words: i32, span: f64, size: i32, refused: u32): i32 {
   return i32(out - OFFSETS) >> 2;
 }
 
-/** One value from each of the words, span up to 2^32: u32. */
+/** One value from each of the words, span up to 2^32: u32. Four words at once, and one by one where one of them is refused. */
 export function multiplied(words: i32, span: f64, refused: u32): i32 {
+  const size = usize(words) << 2;
+  if (span == 4294967296.0) {
+    memory.copy(OFFSETS, ENTROPY, size);
+    return words;
+  }
   let out = OFFSETS;
   const factor = u64(span);
-  const end = ENTROPY + (usize(words) << 2);
-  for (let at = ENTROPY; at < end; at += 4) {
-    const product = u64(load<u32>(at)) * factor;
-    if (u32(product) < refused) continue;
-    store<u32>(out, u32(product >> 32));
-    out += 4;
+  const factors = i32x4.splat(u32(span));
+  const bound = i32x4.splat(refused);
+  const end = ENTROPY + size;
+  for (let at = ENTROPY; at < end; ) {
+    const four = v128.load(at);
+    const left = v128.extmul_low<u32>(four, factors);
+    const right = v128.extmul_high<u32>(four, factors);
+    const rest = v128.shuffle<u32>(left, right, 0, 2, 4, 6);
+    if (at + 16 <= end && !v128.any_true(i32x4.lt_u(rest, bound))) {
+      v128.store(out, v128.shuffle<u32>(left, right, 1, 3, 5, 7));
+      at += 16;
+      out += 16;
+      continue;
+    }
+    for (const to = min(at + 16, end); at < to; at += 4) {
+      const product = u64(load<u32>(at)) * factor;
+      if (u32(product) < refused) continue;
+      store<u32>(out, u32(product >> 32));
+      out += 4;
+    }
   }
   return i32(out - OFFSETS) >> 2;
 }

@@ -232,25 +232,29 @@ function putSmallRow(to: usize, range: usize): usize {
 
 /** The next steps of a shuffle of the whole range, several from one word. */
 function drawShuffled(length: usize, span: u64): bool {
-  while (done < length) {
-    if (at + 4 > end) return false;
-    let product = span - done;
-    let to = done + 1;
+  const stop = end;
+  let from = at;
+  let i = done;
+  while (i < length && from + 4 <= stop) {
+    let product = span - i;
+    let to = i + 1;
     while (to < length && product * (span - to) <= 0x10000000) product *= span - to++;
-    let low = u64(load<u32>(at));
-    at += 4;
+    let low = u64(load<u32>(from));
+    from += 4;
     const rest = (low * product) & 0xffffffff; // known before anything is moved
     if (rest < product && rest < refusedBelow(product)) continue;
-    for (; done < to; done++) {
-      const scaled = low * (span - done);
+    for (; i < to; i++) {
+      const scaled = low * (span - i);
       low = scaled & 0xffffffff;
-      const other = done + usize(scaled >> 32);
+      const other = i + usize(scaled >> 32);
       const drawn = valueAt(other);
-      setValue(other, valueAt(done));
-      setValue(done, drawn);
+      setValue(other, valueAt(i));
+      setValue(i, drawn);
     }
   }
-  return true;
+  at = from;
+  done = i;
+  return i == length;
 }
 
 /** Rounds of as many values as are missing, of which those are left out that were there before. */
@@ -321,6 +325,10 @@ export function rows(count: i32, bytes: i32): i32 {
     const wordBytes = usize(load<u64>(range, 24));
     const wordValues = usize(load<u64>(range, 32));
     const way = load<u64>(range, 48);
+    const first = load<i64>(range, 16);
+    const order = load<u64>(range, 56);
+    // of small numbers the texts are shuffled in their place
+    const areTexts = way == SHUFFLED && order == 0 && !isPacked && first >= 0 && first + i64(span) <= 1000;
     if (out + usize(load<u64>(range, 64)) > textEnd) break;
     let written: usize = 0;
     if (way == SMALL) written = putSmallRow(out + 1 + usize(current == 0 && isNested), range);
@@ -328,7 +336,8 @@ export function rows(count: i32, bytes: i32): i32 {
       isBegun = true;
       done = 0;
       round = 0;
-      if (way == SHUFFLED) for (let i: u64 = 0; i < span; i++) setValue(usize(i), i);
+      if (areTexts) memory.copy(OFFSETS, SMALL_COMMA + usize(first << 3), usize(span << 3));
+      else if (way == SHUFFLED) for (let i: u64 = 0; i < span; i++) setValue(usize(i), i);
     }
     const isDrawn =
       written != 0 ||
@@ -345,12 +354,11 @@ export function rows(count: i32, bytes: i32): i32 {
       break;
     }
     isBegun = false;
-    const order = load<u64>(range, 56);
     if (order != 0) sort(length, order == 2);
-    const first = load<i64>(range, 16);
     if (current == 0 && isNested) store<u8>(out++, OPEN);
     store<u8>(out++, OPEN);
     if (written != 0) out = written;
+    else if (areTexts) for (let i: usize = 0; i < length; i++) out = putEntry(out, valueAt(i));
     else for (let i: usize = 0; i < length; i++) out = putText(out, i64(valueAt(i)) + first);
     store<u8>(out - 1, CLOSE);
     store<u8>(out++, COMMA);

@@ -17,6 +17,7 @@ import {
   TEXT_BYTES,
   takeEntropy,
   useOffsets,
+  useText,
 } from './kernels.ts';
 import { acceptedBelow, planOffsets, refusedBelow } from './offsets.ts';
 import { type Output, putArrayHead, putPacked } from './packed.ts';
@@ -110,6 +111,7 @@ function drawShort(
   kernels.beginRows(ranges.length, isNested, packed !== undefined);
   const bytesMin = ways.reduce((bytes, way) => bytes + way.bytesMin, 0);
   useOffsets(8 * ways.reduce((places, way) => Math.max(places, way.places), 0));
+  const rowTextMax = ways.reduce((bytes, { numbers }) => Math.max(bytes, numbers[8]), 0);
   // No word is taken that no value needs: all lists take `bytesMin` each, and so do those that were not begun.
   let certain = count * bytesMin;
   let fed = 0;
@@ -118,6 +120,7 @@ function drawShort(
     missing -= kernels.rows(missing, fed);
     const [textBytes, packedBytes, lack, left] = moreResults;
     at = putText(textBytes, target, at);
+    useText(Math.min(TEXT_BYTES, textBytes + rowTextMax)); // a row that lacked words is written as far as it was drawn
     if (packed !== undefined) putPacked(packedBytes, packed, PACKED_AT);
     if (missing === 0) return at;
     const wanted = Math.min(ENTROPY_BYTES - left, Math.max(certain, lack + (missing - 1) * bytesMin));

@@ -67,6 +67,14 @@ describe('answers of several blocks', () => {
     [[small(1, 0, 5)], 4_000, 'none'],
     [[small(13, 998, 999), small(3, 0, 999), row(2, 10 ** 10), small(7, 0, 102)], 900, 'none'],
     [[small(1_024, 0, 25)], 20, 'none'],
+    [[row(8, 5 * 10 ** 15), small(694, 0, 3)], 2, 'none'], // words run out in the middle of a row behind another
+  );
+  // Shuffled small numbers, whose texts are moved, and the first that are too large for that.
+  const shuffled = (length: number, min: number, max: number) => ({ length, min, max, unique: true });
+  rows.push(
+    [[shuffled(600, 0, 999), shuffled(2, 990, 997)], 30, 'none'],
+    [[shuffled(600, 1, 1_000), shuffled(999, 1, 999)], 9, 'none'],
+    [[shuffled(40, 0, 99)], 9, 'descending'],
   );
   for (const [ranges, count, sort] of rows) requests.push({ kind: 'sequences', count, ranges, sort });
   for (const [length, count] of [
@@ -104,6 +112,7 @@ describe('answers of several blocks', () => {
       const expected = JSON.stringify(plain);
       const reader = readerOf(ENTROPY, [65_504]);
       assert.ok(drawnText(request, reader) === expected, 'text');
+      assert.ok(windowsAreErased());
       assert.equal(reader.consumedBytes, consumedBytes);
       const type = octetTypeOf(request);
       if (type !== undefined) {
