@@ -100,7 +100,7 @@ describe('parameters of random.org', () => {
   it('ask the endpoint that has such values, and what it gives becomes what random.org gives', () => {
     const dataOf = (kind: string, params: object, values: unknown) => {
       const { asked, dataOf: made } = drawOf(kind, params as never);
-      return [asked.endpoint, made(values)];
+      return [asked.endpoint, made === undefined ? values : made(values as never)];
     };
     const some = { replacement: false };
     assert.deepEqual(dataOf('Integers', INTEGERS, [255]), ['integers', [255]]);

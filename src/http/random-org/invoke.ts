@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Account, AccountDirectory } from '../../account/directory.ts';
 import type { Usage } from '../../account/usage.ts';
 import type { Answers } from '../../answer/answers.ts';
@@ -10,24 +11,12 @@ import type { Scope } from '../../core/vocabulary.ts';
 import { informationBits } from '../../values/value-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
-import { readParameters } from '../params.ts';
+import { type ParameterDefinition, readParameters, type ValuesOf } from '../params.ts';
 import { type Reply, valueReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
 import { invalid, RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, drawOf, flag, isDrawMethod, whole } from './methods.ts';
-import {
-  canonicalText,
-  hashedKey,
-  type Kept,
-  newSerial,
-  type RpcSigner,
-  randomObject,
-  rpcTime,
-  SIGNED_FINGERPRINT,
-  type SignedFacts,
-  serialKey,
-  type Ticket,
-} from './signed.ts';
+import { canonicalText, newSerial, type RpcSigner, rpcTime, type Ticket } from './signed.ts';
 
 /**
  * `POST /json-rpc/4/invoke`: the JSON-RPC interface of random.org over the service's own requests, so that its clients run
@@ -70,20 +59,27 @@ const USER_DATA_LENGTH_MAX = 1_000;
  */
 const SIGNED_US = 400;
 
+const LICENSE = {
+  type: 'none',
+  text: 'The service licenses no values. The certificate says where they come from.',
+  infoUrl: null,
+};
+
+/** random.org chains tickets to others; here none is. */
+const UNCHAINED = { previousTicketId: null, nextTicketId: null };
+
 const OF_TICKETS = [whole('n', 1, 50), flag('showResult')] as const;
 const OF_RESULT = [whole('serialNumber', 0, Number.MAX_SAFE_INTEGER)] as const;
 
 class RandomOrg {
   readonly #sources: RpcSources;
+  /** Those that draw nothing. */
   readonly #methods: Readonly<Record<string, (exchange: Exchange, params: JsonObject) => Promise<object>>> = {
     getUsage: (exchange, params) => this.#usage(exchange, params),
     getResult: (exchange, params) => this.#kept(exchange, params),
-    createTickets: (exchange, params) => this.#tickets(exchange, params),
+    createTickets: (exchange, params) => this.#newTickets(exchange, params),
     getTicket: (exchange, params) => this.#ticket(exchange, params),
-    verifySignature: async (exchange, params) => {
-      this.#admit(exchange);
-      return exchange.spend(() => this.#verified(params));
-    },
+    verifySignature: (exchange, params) => this.#verified(exchange, params),
   };
 
   constructor(sources: RpcSources) {
@@ -106,20 +102,12 @@ class RandomOrg {
       id = readId(call['id']);
       return jsonReply({ jsonrpc: '2.0', result: await this.#result(exchange, call), id });
     } catch (thrown) {
-      const { code, message, data } = this.#explain(exchange, thrown);
+      // what a client is told of anything thrown; a fault is logged
+      const error = thrown instanceof RpcError ? undefined : exchange.pipeline.explain(exchange, thrown);
+      exchange.error = error?.code ?? 'invalid_params';
+      const { code, message, data } = error === undefined ? (thrown as RpcError) : rpcErrorOf(error);
       return jsonReply({ jsonrpc: '2.0', error: { code, message, data }, id });
     }
-  }
-
-  /** What a client is told of anything thrown; a fault is logged. */
-  #explain(exchange: Exchange, thrown: unknown): RpcError {
-    if (thrown instanceof RpcError) {
-      exchange.error = 'invalid_params';
-      return thrown;
-    }
-    const error = exchange.pipeline.explain(exchange, thrown);
-    exchange.error = error.code;
-    return rpcErrorOf(error);
   }
 
   async #result(exchange: Exchange, { jsonrpc, method, params }: JsonObject): Promise<object> {
@@ -132,14 +120,21 @@ class RandomOrg {
     return this.#methods[method](exchange, params);
   }
 
-  /** A call that needs no key counts against the rate of the account in whose turn it is served. */
-  #admit(exchange: Exchange): void {
+  /** The parameters of a call that draws nothing, once it is admitted: one that needs no key, for the account in whose turn it is. */
+  #admit<const D extends readonly ParameterDefinition[]>(
+    exchange: Exchange,
+    params: JsonObject,
+    scope: Scope | null,
+    definitions: D,
+  ): ValuesOf<D> {
+    if (scope !== null) this.#authenticate(exchange, params, scope);
+    const given = readParameters(definitions, new Map(Object.entries(params)));
     if (exchange.account !== undefined) exchange.admit(exchange.account);
+    return given;
   }
 
   /** The account of a key that has the scope. */
-  async #account(exchange: Exchange, params: JsonObject, scope: Scope): Promise<Account> {
-    const { apiKey } = params;
+  #authenticate(exchange: Exchange, { apiKey }: JsonObject, scope: Scope): Account {
     if (typeof apiKey !== 'string') throw invalid('apiKey');
     const found = this.#sources.directory.authenticate(apiKey);
     if (found === undefined) throw new ApiError('auth_invalid');
@@ -153,52 +148,42 @@ class RandomOrg {
 
   async #drawn(exchange: Exchange, kind: string, params: JsonObject, isSigned: boolean): Promise<object> {
     const scope = kind === 'Blobs' ? 'entropy:batch' : 'entropy:read';
-    const account = await this.#account(exchange, params, scope);
+    const account = this.#authenticate(exchange, params, scope);
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
     const reservation = exchange.enter(account);
     let draw: Draw;
-    let facts: SignedFacts | undefined;
+    let undrawn: ReturnType<typeof undrawnObject> | undefined;
     try {
       requireNone(params, 'pregeneratedRandomization', 'Values of an earlier day cannot be drawn again');
       draw = drawOf(kind, params);
-      if (isSigned) facts = this.#factsOf(exchange, account, `generateSigned${kind}`, draw, params);
+      if (isSigned) {
+        const ticket = this.#ticketOf(exchange, account, params);
+        undrawn = undrawnObject(`generateSigned${kind}`, draw.echo, params, ticket, exchange.atMs);
+      }
     } catch (error) {
       reservation.release();
       throw error;
     }
-    if (facts !== undefined) exchange.pipeline.fair.charge(account.record.number, SIGNED_US);
-    const ask = exchange.asForJson(facts && keepingOf(facts));
+    if (undrawn !== undefined) exchange.pipeline.fair.charge(account.record.number, SIGNED_US);
+    const keeping = undrawn && {
+      ...keyOf(undrawn.serialNumber),
+      fields: [['X-JSON-RPC', JSON.stringify(undrawn)] as const],
+    };
+    const ask = exchange.asForJson(keeping);
     const request = { mode: undefined, dryRun: false, ...draw.asked };
     const drawing = exchange.spend(() => this.#sources.answers.draw(ask, account, reservation, request));
     const { body: shared, isReplay, release } = await drawing;
     const body = shared.slice();
     release();
     if (isReplay)
-      throw facts?.ticket ? new RpcError('ticketUsed', TICKET_USED) : new RpcError('later', SAME_NUMBER, [0]);
+      throw undrawn?.ticketData
+        ? new RpcError('ticketUsed', TICKET_USED)
+        : new RpcError('later', SAME_NUMBER, [0]);
     const told = { bitsUsed: Math.ceil(informationBits(draw.asked.values)), ...this.#allowance(account) };
-    if (facts !== undefined)
-      return { ...exchange.spend(() => this.#signedResult({ facts, body }, draw)), cost: 0, ...told };
-    const { data, completedAt } = valuesOf(body, draw);
-    return { random: { data, completionTime: rpcTime(completedAt) }, ...told };
-  }
-
-  /** What a signed answer says beside its values. */
-  #factsOf(
-    exchange: Exchange,
-    account: Account,
-    method: string,
-    { echo }: Draw,
-    params: JsonObject,
-  ): SignedFacts {
-    const ticket = this.#ticketOf(exchange, account, params);
-    return {
-      method,
-      hashedApiKey: hashedKey(params['apiKey'] as string),
-      echo,
-      userData: userDataOf(params),
-      ticket: ticket === null ? null : { ticketId: ticket.ticketId, showResult: ticket.showResult },
-      serialNumber: ticket?.serialNumber ?? newSerial(exchange.atMs),
-    };
+    if (undrawn !== undefined)
+      return { ...exchange.spend(() => this.#signedResult(undrawn, draw, body)), cost: 0, ...told };
+    const { data, completionTime } = drawnIn(body, draw);
+    return { random: { data, completionTime }, ...told };
   }
 
   #ticketOf(exchange: Exchange, account: Account, { ticketId = null }: JsonObject): Ticket | null {
@@ -213,9 +198,9 @@ class RandomOrg {
     return ticket;
   }
 
-  #signedResult({ facts, body }: Kept, draw: Draw) {
-    const { data, completedAt, certificate } = valuesOf(body, draw);
-    const random = randomObject(facts, data, completedAt);
+  #signedResult(undrawn: JsonObject, draw: Draw, body: Uint8Array) {
+    const { certificate, ...drawn } = drawnIn(body, draw);
+    const random: JsonObject = { ...undrawn, ...drawn };
     return { random, signature: this.#sources.signer.sign(random), certificate };
   }
 
@@ -231,11 +216,10 @@ class RandomOrg {
   }
 
   async #usage(exchange: Exchange, params: JsonObject): Promise<object> {
-    const account = await this.#account(exchange, params, 'usage:read');
-    exchange.admit(account);
-    const { usage } = this.#sources;
+    this.#admit(exchange, params, 'usage:read', []);
+    const account = exchange.account!;
     const { by_mode: modes, requests } = await exchange.pipeline.fair.lookUp(exchange.owner, () =>
-      usage(account),
+      this.#sources.usage(account),
     );
     return {
       status: 'running',
@@ -247,9 +231,8 @@ class RandomOrg {
   }
 
   async #kept(exchange: Exchange, params: JsonObject): Promise<object> {
-    const account = await this.#account(exchange, params, 'entropy:read');
-    const { serialNumber } = readParameters(OF_RESULT, new Map(Object.entries(params)));
-    exchange.admit(account);
+    const { serialNumber } = this.#admit(exchange, params, 'entropy:read', OF_RESULT);
+    const account = exchange.account!;
     const result = await this.#resultOf(exchange, account.record.number, serialNumber);
     if (result === undefined)
       throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
@@ -263,32 +246,32 @@ class RandomOrg {
   #resultOf(exchange: Exchange, accountNumber: number, serialNumber: number) {
     const { fair } = exchange.pipeline;
     return fair.lookUp(exchange.owner, async () => {
-      const request = { accountNumber, keyText: serialKey(serialNumber), fingerprint: SIGNED_FINGERPRINT };
+      const { key: keyText, fingerprint } = keyOf(serialNumber);
+      const request = { accountNumber, keyText, fingerprint };
       const found = await this.#sources.idempotency.kept(request, exchange.atMs);
       if (found === undefined) return undefined;
       return fair.inTurn(exchange.owner, () => {
         if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
-        const facts = JSON.parse(found.fields[0][1]) as SignedFacts;
-        const draw = drawOf(facts.method.slice('generateSigned'.length), facts.echo);
-        return this.#signedResult({ facts, body: found.body }, draw);
+        const undrawn: JsonObject = JSON.parse(found.fields[0][1]);
+        const draw = drawOf(String(undrawn['method']).slice('generateSigned'.length), undrawn);
+        return this.#signedResult(undrawn, draw, found.body);
       });
     });
   }
 
-  async #tickets(exchange: Exchange, params: JsonObject): Promise<object> {
-    const account = await this.#account(exchange, params, 'entropy:read');
-    const { n, showResult } = readParameters(OF_TICKETS, new Map(Object.entries(params)));
-    exchange.admit(account);
+  async #newTickets(exchange: Exchange, params: JsonObject): Promise<object> {
+    const { n, showResult } = this.#admit(exchange, params, 'entropy:read', OF_TICKETS);
+    const { number } = exchange.account!.record;
     return Array.from({ length: n }, () => {
-      const { signer } = this.#sources;
-      const { ticketId, createdAtMs } = signer.newTicket(account.record.number, exchange.atMs, showResult);
-      return { ticketId, creationTime: timeOf(createdAtMs), previousTicketId: null, nextTicketId: null };
+      const { ticketId, createdAtMs } = this.#sources.signer.newTicket(number, exchange.atMs, showResult);
+      return { ticketId, creationTime: timeOf(createdAtMs), ...UNCHAINED };
     });
   }
 
   /** Needs no key: whoever has a ticket may see what became of it. */
-  async #ticket(exchange: Exchange, { ticketId }: JsonObject): Promise<object> {
-    this.#admit(exchange);
+  async #ticket(exchange: Exchange, params: JsonObject): Promise<object> {
+    this.#admit(exchange, params, null, []);
+    const { ticketId } = params;
     if (typeof ticketId !== 'string') throw invalid('ticketId');
     const { accountNumber, serialNumber, showResult, createdAtMs } =
       this.#sources.signer.openTicket(ticketId);
@@ -297,8 +280,7 @@ class RandomOrg {
       ticketId,
       showResult,
       creationTime: timeOf(createdAtMs),
-      previousTicketId: null,
-      nextTicketId: null,
+      ...UNCHAINED,
       hashedApiKey: result?.random['hashedApiKey'] ?? null,
       usedTime: result?.random['completionTime'] ?? null,
       serialNumber: result === undefined ? null : serialNumber,
@@ -306,27 +288,55 @@ class RandomOrg {
     };
   }
 
-  #verified({ random, signature }: JsonObject): object {
+  async #verified(exchange: Exchange, params: JsonObject): Promise<object> {
+    this.#admit(exchange, params, null, []);
+    const { random, signature } = params;
     if (!isObject(random)) throw invalid('random');
     if (typeof signature !== 'string') throw invalid('signature');
-    return { authenticity: this.#sources.signer.isAuthentic(random, signature) };
+    return { authenticity: exchange.spend(() => this.#sources.signer.isAuthentic(random, signature)) };
   }
 }
 
-/** A signed answer is kept under its serial number, as under an Idempotency-Key. */
-function keepingOf(facts: SignedFacts) {
+/**
+ * The object that is signed, before its values are drawn. It is kept with the answer, so that getResult gives the same one again.
+ */
+function undrawnObject(
+  method: string,
+  echo: JsonObject,
+  params: JsonObject,
+  ticket: Ticket | null,
+  atMs: number,
+) {
   return {
-    key: serialKey(facts.serialNumber),
-    fingerprint: SIGNED_FINGERPRINT,
-    fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
+    method,
+    hashedApiKey: createHash('sha512').update(String(params['apiKey'])).digest('base64'),
+    ...echo,
+    pregeneratedRandomization: null,
+    data: null,
+    license: LICENSE,
+    licenseData: null,
+    userData: userDataOf(params),
+    ticketData: ticket && { ticketId: ticket.ticketId, ...UNCHAINED },
+    completionTime: null,
+    serialNumber: ticket?.serialNumber ?? newSerial(atMs),
   };
 }
 
+/** A signed answer is kept under its serial number, as under an Idempotency-Key, and is found whatever it was asked for. */
+function keyOf(serialNumber: number) {
+  return { key: `json-rpc/${serialNumber}`, fingerprint: 'json-rpc signed' };
+}
+
 /** What an answer of the service, as JSON, has of what is told. */
-function valuesOf(body: Uint8Array, { asked, dataOf }: Draw) {
+function drawnIn(body: Uint8Array, { asked, dataOf }: Draw) {
   const { data, metadata } = JSON.parse(Buffer.from(body).toString('utf8')) as Record<string, JsonObject>;
   const { timestamp, certificate_id: id, certificate_salt: salt } = metadata;
-  return { data: dataOf(data[asked.valueKey]), completedAt: String(timestamp), certificate: { id, salt } };
+  const values = data[asked.valueKey] as never;
+  return {
+    data: dataOf === undefined ? values : dataOf(values),
+    completionTime: rpcTime(String(timestamp)),
+    certificate: { id, salt },
+  };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

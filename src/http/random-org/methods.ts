@@ -21,25 +21,20 @@ export interface Draw {
   /** The parameters as a signed answer repeats them, defaults filled in. */
   readonly echo: JsonObject;
   readonly asked: Asked;
-  /** From the values of the service's answer to `data` as random.org gives it. */
-  readonly dataOf: (values: unknown) => unknown;
+  /** Makes `data` as random.org gives it of the values of the service's answer, where they are not the same. */
+  readonly dataOf?: (values: never) => unknown;
 }
 
-type Plan = readonly [asked: Asked, dataOf?: (values: never) => unknown];
 type Method = (params: JsonObject) => Draw;
-
-function drawOfPlan(echo: JsonObject, [asked, dataOf = (values: unknown) => values]: Plan): Draw {
-  return { echo, asked, dataOf: dataOf as Draw['dataOf'] };
-}
 
 /** A method whose parameters are read as those of an endpoint are. */
 function method<const D extends readonly ParameterDefinition[]>(
   definitions: D,
-  plan: (given: ValuesOf<D>) => Plan,
+  plan: (given: ValuesOf<D>) => Omit<Draw, 'echo'>,
 ): Method {
   return (params) => {
     const echo = readParameters(definitions, givenIn(params));
-    return drawOfPlan(echo, plan(echo));
+    return { echo, ...plan(echo) };
   };
 }
 
@@ -52,10 +47,6 @@ const REQUIRED = { required: true, error: 'invalid_params', description: '' } as
 
 export function whole<const Name extends string>(name: Name, min: number, max: number) {
   return { ...REQUIRED, kind: 'integer', name, min, max } as const;
-}
-
-function decimal<const Name extends string>(name: Name, min: number, max: number) {
-  return { ...REQUIRED, kind: 'number', name, min, max } as const;
 }
 
 export function flag<const Name extends string>(name: Name) {
@@ -74,15 +65,20 @@ const BASE = {
     if (![2, 8, 10, 16].includes(base as number)) throw refused('base', '2, 8, 10 or 16');
   },
 } as const;
-const MAGNITUDE_MAX = LIMITS.gaussianMagnitudeMax;
+const MAGNITUDE = {
+  ...REQUIRED,
+  kind: 'number',
+  min: -LIMITS.gaussianMagnitudeMax,
+  max: LIMITS.gaussianMagnitudeMax,
+} as const;
 
 const METHODS: Readonly<Record<string, Method>> = {
   Integers: method(
     [N, MIN, { ...MAX, check: requireRange }, REPLACEMENT, BASE],
-    ({ n, min, max, replacement, base }) => [
-      integers(n, min, max, !replacement),
-      (values: number[]) => inBase(values, base),
-    ],
+    ({ n, min, max, replacement, base }) => ({
+      asked: integers(n, min, max, !replacement),
+      dataOf: (values: number[]) => inBase(values, base),
+    }),
   ),
 
   IntegerSequences: (params) => {
@@ -97,40 +93,41 @@ const METHODS: Readonly<Record<string, Method>> = {
     const { replacement: replacements, base: bases, ...own } = lists;
     const isMixed = new Set(replacements).size > 1;
     const unique = !isMixed && !replacements[0];
-    const asked = valuesRequest('sequences', { ...own, unique, sort: 'none' }, 1);
-    const { unique: _, ...mixed } = asked.members as EchoedMembers;
-    const values = asked.values as Extract<ListRequest, { kind: 'sequences' }>;
-    const ranges = values.ranges.map((range, i) => ({ ...range, unique: !replacements[i] }));
+    const { values, members, ...asked } = valuesRequest('sequences', { ...own, unique, sort: 'none' }, 1);
+    const { unique: _, ...mixed } = members as EchoedMembers;
+    const sequences = values as Extract<ListRequest, { kind: 'sequences' }>;
+    const ranges = sequences.ranges.map((range, i) => ({ ...range, unique: !replacements[i] }));
     for (const range of ranges) requirePossible(range, range.length);
     // as the caller gave them: one value for all, or one for each
     const echo = Object.entries(lists).map(([name, list]) => [
       name,
       Array.isArray(params[name]) ? list : list[0],
     ]);
-    return drawOfPlan({ n, ...Object.fromEntries(echo) }, [
-      { ...asked, values: { ...values, ranges }, members: isMixed ? mixed : asked.members },
-      ([sequences]: number[][][]) => sequences.map((sequence, i) => inBase(sequence, bases[i])),
-    ]);
+    return {
+      echo: { n, ...Object.fromEntries(echo) },
+      asked: { ...asked, values: { ...sequences, ranges }, members: isMixed ? mixed : members },
+      dataOf: ([drawn]: number[][][]) => drawn.map((sequence, i) => inBase(sequence, bases[i])),
+    };
   },
 
   DecimalFractions: method(
     [N, whole('decimalPlaces', 1, LIMITS.floatPrecisionMax), REPLACEMENT],
     ({ n, decimalPlaces: precision, replacement }) =>
       replacement
-        ? [valuesRequest('floats', { precision }, n)]
-        : [
-            integers(n, 0, 10 ** precision - 1, true),
-            (values: number[]) => values.map((value) => Number(`${value}e-${precision}`)),
-          ],
+        ? { asked: valuesRequest('floats', { precision }, n) }
+        : {
+            asked: integers(n, 0, 10 ** precision - 1, true),
+            dataOf: (values: number[]) => values.map((value) => Number(`${value}e-${precision}`)),
+          },
   ),
 
   Gaussians: method(
     [
       N,
-      { ...decimal('mean', -MAGNITUDE_MAX, MAGNITUDE_MAX), error: 'invalid_mean' },
+      { ...MAGNITUDE, name: 'mean' },
       {
-        ...decimal('standardDeviation', -MAGNITUDE_MAX, MAGNITUDE_MAX),
-        error: 'invalid_stddev',
+        ...MAGNITUDE,
+        name: 'standardDeviation',
         check: ({ standardDeviation }) => {
           if (Math.abs(standardDeviation as number) < LIMITS.gaussianStddevMin)
             throw refused('standardDeviation', `at least ${LIMITS.gaussianStddevMin} from 0`);
@@ -139,9 +136,9 @@ const METHODS: Readonly<Record<string, Method>> = {
       whole('significantDigits', LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax),
     ],
     // a negative deviation has the same distribution
-    ({ n, mean, standardDeviation, significantDigits: digits }) => [
-      valuesRequest('gaussians', { mean, stddev: Math.abs(standardDeviation), digits }, n),
-    ],
+    ({ n, mean, standardDeviation, significantDigits: digits }) => ({
+      asked: valuesRequest('gaussians', { mean, stddev: Math.abs(standardDeviation), digits }, n),
+    }),
   ),
 
   Strings: method(
@@ -154,26 +151,24 @@ const METHODS: Readonly<Record<string, Method>> = {
         name: 'characters',
         pattern: /^[\s\S]{2,1000}$/u,
         form: ALPHABET_FORM,
-        error: 'invalid_alphabet',
       },
       REPLACEMENT,
     ],
     ({ n, length, characters, replacement }) => {
       const alphabet = charactersOf('characters', characters);
-      const strings = valuesRequest('strings', { length, alphabet: characters }, n);
-      if (replacement) return [strings];
+      const asked = valuesRequest('strings', { length, alphabet: characters }, n);
+      if (replacement) return { asked };
       const domain = alphabet.length ** length;
       requirePossible({ min: 1, max: domain, unique: true }, n);
-      return domain <= LIMITS.integerSpanMax
-        ? [
-            integers(n, 0, domain - 1, true),
-            (values: number[]) => values.map((value) => spelled(value, alphabet, length)),
-          ]
-        : [strings, requireDistinct];
+      if (domain > LIMITS.integerSpanMax) return { asked, dataOf: requireDistinct };
+      return {
+        asked: integers(n, 0, domain - 1, true),
+        dataOf: (values: number[]) => values.map((value) => spelled(value, alphabet, length)),
+      };
     },
   ),
 
-  UUIDs: method([whole('n', 1, LIMITS.uuidCountMax)], ({ n }) => [valuesRequest('uuid', {}, n)]),
+  UUIDs: method([whole('n', 1, LIMITS.uuidCountMax)], ({ n }) => ({ asked: valuesRequest('uuid', {}, n) })),
 
   Blobs: method(
     [
@@ -196,7 +191,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     ({ n, size, format: encoding }) => {
       const asked = batchRequest('bytes', { encoding, length: size / 8 }, n);
       requireReplyFits(asked.values);
-      return [asked];
+      return { asked };
     },
   ),
 };

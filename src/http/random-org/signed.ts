@@ -1,69 +1,12 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { JsonObject } from '../../core/json.ts';
 import { deriveKey } from '../../crypto/digest.ts';
 import { drawSystemInteger } from '../../crypto/system-entropy.ts';
 import { RpcError } from './errors.ts';
 
-/** What a signed answer says beside its values. It is kept with the answer, so that getResult gives the same object again. */
-export interface SignedFacts {
-  readonly method: string;
-  /** SHA-512 of the API key, in base64. */
-  readonly hashedApiKey: string;
-  readonly echo: Readonly<Record<string, unknown>>;
-  readonly userData: unknown;
-  readonly ticket: { readonly ticketId: string; readonly showResult: boolean } | null;
-  readonly serialNumber: number;
-}
-
-/** A signed answer as it is kept. */
-export interface Kept {
-  readonly facts: SignedFacts;
-  /** The service's own answer, as JSON. */
-  readonly body: Uint8Array;
-}
-
-/** All signed answers have it, so that one under a serial number is found whatever it was asked for. */
-export const SIGNED_FINGERPRINT = 'json-rpc signed';
-
-/** The Idempotency-Key under which a signed answer is kept. */
-export function serialKey(serialNumber: number): string {
-  return `json-rpc/${serialNumber}`;
-}
-
-const LICENSE = {
-  type: 'none',
-  text: 'The service licenses no values. The certificate says where they come from.',
-  infoUrl: null,
-};
-
-/** The object that is signed. `completedAt` is ISO 8601. */
-export function randomObject(facts: SignedFacts, data: unknown, completedAt: string): JsonObject {
-  const { method, hashedApiKey, echo, userData, ticket, serialNumber } = facts;
-  const ticketData =
-    ticket === null ? null : { ticketId: ticket.ticketId, previousTicketId: null, nextTicketId: null };
-  return {
-    method,
-    hashedApiKey,
-    ...echo,
-    pregeneratedRandomization: null,
-    data,
-    license: LICENSE,
-    licenseData: null,
-    userData,
-    ticketData,
-    completionTime: rpcTime(completedAt),
-    serialNumber,
-  };
-}
-
 /** random.org's form of a time: `2026-11-22 17:00:00Z`. */
 export function rpcTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
-}
-
-export function hashedKey(apiKey: string): string {
-  return createHash('sha512').update(apiKey).digest('base64');
 }
 
 /** Answers of one millisecond whose serial numbers differ. */
@@ -72,10 +15,6 @@ const SERIALS_PER_MS = 4_096;
 /** A serial number tells when it was given, and is unique with an account but for one in 4,096 of a millisecond. */
 export function newSerial(nowMs: number): number {
   return Math.floor(nowMs) * SERIALS_PER_MS + drawSystemInteger(SERIALS_PER_MS);
-}
-
-function serialTimeMs(serial: number): number {
-  return Math.floor(serial / SERIALS_PER_MS);
 }
 
 /** A ticket that was issued: the serial number of the one answer that it is good for. */
@@ -128,7 +67,7 @@ export class RpcSigner {
       accountNumber: Number.parseInt(account, 16),
       serialNumber,
       showResult: shows === '1',
-      createdAtMs: serialTimeMs(serialNumber),
+      createdAtMs: Math.floor(serialNumber / SERIALS_PER_MS),
     };
   }
 
