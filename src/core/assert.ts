@@ -7,10 +7,6 @@ export function assert(condition: unknown, what: string): asserts condition {
   if (!condition) throw new InvariantError(what);
 }
 
-export function unreachable(value: never): never {
-  throw new InvariantError(`unreachable: ${String(value)}`);
-}
-
 /** The message of what was thrown, which need not be an Error; those of an AggregateError with semicolons between them. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');

@@ -7,8 +7,7 @@ import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Fair } from '../fair/fair.ts';
 import { AS_JSON } from './answer-reply.ts';
-import { contentOfGet } from './endpoint.ts';
-import { valuesEndpoint } from './endpoints/values.ts';
+import { valuesRequest } from './endpoints/values.ts';
 import { type Reply, replyOf } from './reply.ts';
 import { newRequestId, type RandomBytes } from './request-id.ts';
 import type { PlainRoute } from './route-table.ts';
@@ -28,12 +27,14 @@ export interface DemoSources {
  */
 const SHARED_FOR_MS = 1_000;
 
+const DIE = { min: 1, max: 6, unique: false, sort: 'none' } as const;
+const A_THROW: DataRequest = { ...valuesRequest('integers', DIE, 1), mode: undefined, dryRun: false };
+
 /** `POST /demo/die`: a throw of a die on the demo account, for anybody, without a key. 404 without such an account. */
 export function demoRoute(sources: DemoSources): PlainRoute {
-  const { request } = valuesEndpoint('integers').parse(contentOfGet('count=1&min=1&max=6'));
   // a refusal is shared too: finding the demo account looks at every account
   const draw = atMostEvery(SHARED_FOR_MS, sources.clock, async () => {
-    const reply = drawn(sources, request);
+    const reply = drawn(sources);
     await Promise.allSettled([reply]);
     return { reply };
   });
@@ -41,7 +42,7 @@ export function demoRoute(sources: DemoSources): PlainRoute {
   return { path: '/demo/die', methods: ['POST'], scope: null, limited: false, handler };
 }
 
-async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply> {
+async function drawn(sources: DemoSources): Promise<Reply> {
   const { answers, directory, clock, fair, random } = sources;
   const account = directory.demo();
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
@@ -66,7 +67,7 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
   const reservation = meter.enter(clock.monotonicMs(), periodOf(atMs));
   if (!reservation.isAllowed)
     throw new ApiError('rate_limited', { retryAfterS: retryAfterS(meter.decision) });
-  const { body, release } = await answers.draw(ask, account, reservation, request);
+  const { body, release } = await answers.draw(ask, account, reservation, A_THROW);
   const reply = replyOf(200, 'application/json', body.slice(), [NO_STORE]);
   release();
   return { ...reply, hasValues: true };

@@ -1,13 +1,13 @@
 import type { LabelRequest } from '../answer/label.ts';
 import type { DataRequest } from '../answer/request.ts';
-import { ApiError, type ErrorCode } from '../core/errors.ts';
+import type { ErrorCode } from '../core/errors.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
-import type {
-  BooleanParameter,
-  ChoiceParameter,
-  ParameterDefinition,
-  ReadValues,
-  ValuesOf,
+import {
+  type BooleanParameter,
+  type ChoiceParameter,
+  notBoth,
+  type ParameterDefinition,
+  type ValuesOf,
 } from './params.ts';
 
 /**
@@ -84,8 +84,7 @@ export const ENTROPY_MODE = {
   name: 'entropy_mode',
   kind: 'choice',
   values: ENTROPY_MODES,
-  synonyms: { hybrid: 'quantum-seeded' },
-  caseInsensitive: true,
+  canonical: (text) => text.toLowerCase().replace(/^hybrid$/, 'quantum-seeded'),
   error: 'invalid_entropy_mode',
   description:
     'Where the values come from. Letter case does not matter; hybrid means quantum-seeded. Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure.',
@@ -131,7 +130,7 @@ export const LABEL_PARAMETERS = [
     pattern: /^[0-9a-f]{64}$/,
     error: 'invalid_user_data',
     description: 'In place of user_data its SHA-256, 64 hex digits in lower case.',
-    check: requireOneUserData,
+    check: notBoth('user_data', 'user_data_sha256', 'invalid_user_data'),
   },
   {
     name: 'public',
@@ -143,11 +142,6 @@ export const LABEL_PARAMETERS = [
   },
 ] as const satisfies readonly ParameterDefinition[];
 
-function requireOneUserData(values: ReadValues): void {
-  if (values['user_data'] === undefined || values['user_data_sha256'] === undefined) return;
-  throw new ApiError('invalid_user_data', { message: 'Give user_data or user_data_sha256, not both.' });
-}
-
 /** What a request says that it is for; undefined where it says nothing. */
 export function labelRequest(values: ValuesOf<typeof LABEL_PARAMETERS>): LabelRequest | undefined {
   const { purpose, user_data: userData, user_data_sha256: userDataSha256, public: isPublic } = values;
@@ -155,6 +149,3 @@ export function labelRequest(values: ValuesOf<typeof LABEL_PARAMETERS>): LabelRe
   if (said.every((each) => each === undefined)) return undefined;
   return { isPublic, purpose, userData, userDataSha256 };
 }
-
-/** More than the envelope around the values ever takes; the values themselves are bounded exactly. */
-export const ENVELOPE_BYTES_MAX = 12_288;

@@ -45,30 +45,26 @@ export function errorReply(error: ApiError, context: ErrorContext): Reply {
 }
 
 /** The facts of an error as the body of a reply gives them. */
-export function errorOf(error: ApiError, context: Pick<ErrorContext, 'requestId'>): object {
-  const { details } = error.facts;
+export function errorOf(error: ApiError, { requestId }: Pick<ErrorContext, 'requestId'>): object {
+  const { code, message, status, facts } = error;
+  const { details } = facts;
   return {
-    error: {
-      code: error.code,
-      message: error.message,
-      status: error.status,
-      request_id: requestIdText(context.requestId),
-      ...(details === undefined ? {} : { details }),
-    },
+    error: { code, message, status, request_id: requestIdText(requestId), ...(details && { details }) },
   };
 }
 
 /** RFC 9457 §3.1; code, request_id and details are extension members (§3.2). */
-function problemOf(error: ApiError, context: ErrorContext): object {
-  const { details } = error.facts;
+function problemOf(error: ApiError, { requestId }: ErrorContext): object {
+  const { code, message, status, facts } = error;
+  const { details } = facts;
   return {
     type: 'about:blank',
-    title: reasonOf(error.status), // with about:blank it is the phrase of the status (RFC 9457 §4.2.1)
-    status: error.status,
-    detail: error.message,
-    instance: `urn:uuid:${uuidText(context.requestId)}`,
-    code: error.code,
-    request_id: requestIdText(context.requestId),
-    ...(details === undefined ? {} : { details }),
+    title: reasonOf(status), // with about:blank it is the phrase of the status (RFC 9457 §4.2.1)
+    status,
+    detail: message,
+    instance: `urn:uuid:${uuidText(requestId)}`,
+    code,
+    request_id: requestIdText(requestId),
+    ...(details && { details }),
   };
 }

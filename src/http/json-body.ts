@@ -2,7 +2,14 @@ import { ApiError, ERRORS } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { jsonErrorPlace } from '../core/json-syntax.ts';
 import { repeatedMember } from '../core/repeated-member.ts';
-import { duplicate, ignore, type ParameterDefinition } from './params.ts';
+import {
+  duplicate,
+  ignore,
+  type ParameterDefinition,
+  type ReadValues,
+  readParameters,
+  type ValuesOf,
+} from './params.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -12,34 +19,26 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * member twice: JSON.parse would keep the last one, and the service never does (RFC 8259 §4 leaves it open).
  */
 export function parseJsonObject(body: Uint8Array): JsonObject {
-  const text = decode(body);
-  const value = parseJson(text);
+  let text: string | undefined;
+  let value: unknown;
+  try {
+    text = utf8.decode(body);
+    value = JSON.parse(text);
+  } catch {
+    throw notJson(text);
+  }
   if (!isObject(value)) throw new ApiError('invalid_json');
   const repeated = repeatedMember(text);
   if (repeated !== undefined) throw duplicate(repeated);
   return value;
 }
 
-function decode(body: Uint8Array): string {
-  try {
-    return utf8.decode(body);
-  } catch (error) {
-    if (error instanceof TypeError) throw new ApiError('invalid_json');
-    throw error;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    const place = jsonErrorPlace(text);
-    if (place === undefined) throw new ApiError('invalid_json');
-    const { line, column } = place;
-    const message = `${ERRORS.invalid_json.message} It stops being JSON at line ${line}, column ${column}.`;
-    throw new ApiError('invalid_json', { message, details: { line, column } });
-  }
+function notJson(text: string | undefined): ApiError {
+  const place = text === undefined ? undefined : jsonErrorPlace(text);
+  if (place === undefined) return new ApiError('invalid_json');
+  const { line, column } = place;
+  const message = `${ERRORS.invalid_json.message} It stops being JSON at line ${line}, column ${column}.`;
+  return new ApiError('invalid_json', { message, details: { line, column } });
 }
 
 /** Where the members of an object stand, and what is said of those that it does not have. */
@@ -69,18 +68,25 @@ export function membersOf(
     else if (!alsoKnown.includes(name)) {
       if (prefix + name === '') unknown.push('""');
       else ignore(unknown, prefix + name);
-      place ??= placed(name, placeOf?.(name));
+      const owner = placeOf?.(name);
+      if (owner !== undefined) place ??= `: ${name} belongs ${owner}`;
     }
   }
   if (unknown.length === 0) return given;
   const allowed = [...definitions.map(({ name }) => name), ...alsoKnown];
   const others = allowed.length === 0 ? 'There are none here.' : `Those there are: ${allowed.join(', ')}.`;
   throw new ApiError('unknown_parameter', {
-    message: `There is no member ${unknown.join(', ')}${place === undefined ? '' : `: ${place}`}. ${others}`,
+    message: `There is no member ${unknown.join(', ')}${place ?? ''}. ${others}`,
     details: { parameters: unknown, allowed },
   });
 }
 
-function placed(name: string, place: string | undefined): string | undefined {
-  return place === undefined ? undefined : `${name} belongs ${place}`;
+/** The values of those members, read in the order of their definitions. Throws the ApiError of the first failure. */
+export function readMembers<const D extends readonly ParameterDefinition[]>(
+  object: JsonObject,
+  definitions: D,
+  place: MembersPlace = {},
+  known: ReadValues = {},
+): ValuesOf<D> {
+  return readParameters(definitions, membersOf(object, definitions, place), place.prefix, known);
 }

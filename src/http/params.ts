@@ -1,4 +1,3 @@
-import { unreachable } from '../core/assert.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { grouped } from '../core/figures.ts';
 
@@ -49,9 +48,8 @@ export interface ChoiceParameter extends ParameterBase {
   readonly kind: 'choice';
   /** As they are answered. */
   readonly values: readonly string[];
-  /** Other spellings, in lower case when letter case does not matter, and what they mean. */
-  readonly synonyms?: Readonly<Record<string, string>>;
-  readonly caseInsensitive?: boolean;
+  /** Where a value has several spellings: the value that a text may stand for. */
+  readonly canonical?: (text: string) => string;
   readonly default?: string;
 }
 
@@ -128,14 +126,6 @@ export type ValuesOf<Definitions extends readonly ParameterDefinition[]> = {
   readonly [P in Definitions[number] as P['name']]: GivenValue<P> | AbsentValue<P>;
 };
 
-const INTEGER = /^-?[0-9]+$/;
-const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-]);
-const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
 
 /**
@@ -165,68 +155,116 @@ export function readParameters<const Definitions extends readonly ParameterDefin
   return values as ValuesOf<Definitions>;
 }
 
+/** A kind of parameters: what all of that kind have in common. */
+interface ParameterKind<P> {
+  /** The text of a query as the JSON that a body would have; undefined for what is none. */
+  readonly jsonOf: (text: string) => unknown;
+  /** The value from JSON: numbers, booleans and strings, none standing in for another. Undefined when it is none of the parameter's. */
+  readonly read: (definition: P, json: unknown) => ParameterValue;
+  /** What is told of a value that is missing or malformed: its details, and what to give, where the error's own text does not say it. */
+  readonly told: (definition: P) => readonly [details: object, form?: string | undefined];
+}
+
+const KINDS: {
+  readonly [K in ParameterDefinition['kind']]: ParameterKind<Extract<ParameterDefinition, { kind: K }>>;
+} = {
+  integer: {
+    jsonOf: integerOf,
+    read: (definition, json) =>
+      json === null && definition.default === null ? null : wholeWithin(definition, json),
+    // a bound of a range is explained by the table's text, which tells how the two are related
+    told: ({ min, max, error }) => [
+      { min, max },
+      error === 'invalid_range' ? undefined : `a whole number from ${grouped(min)} to ${grouped(max)}`,
+    ],
+  },
+  number: {
+    jsonOf: (text) => (/^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : undefined),
+    read: (definition, json) => (typeof json === 'number' ? within(definition, json) : undefined),
+    told: ({ min, max }) => {
+      const [from, to] = [min, max].map((each) => each.toLocaleString('en-US', { maximumFractionDigits: 9 }));
+      return [{ min, max }, `a number from ${from} to ${to}`];
+    },
+  },
+  boolean: {
+    jsonOf: (text) => BOOLEANS.get(text),
+    read: (_, json) => (typeof json === 'boolean' ? json : undefined),
+    told: () => [{}, 'true, false, 1 or 0'],
+  },
+  choice: {
+    jsonOf: (text) => text,
+    read: ({ values, canonical }, json) => {
+      if (typeof json !== 'string') return undefined;
+      const value = canonical?.(json) ?? json;
+      return values.includes(value) ? value : undefined;
+    },
+    told: ({ values }) => [{ allowed: values }, `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`],
+  },
+  text: {
+    jsonOf: (text) => text,
+    read: ({ pattern }, json) => (typeof json === 'string' && pattern.test(json) ? json : undefined),
+    told: ({ form }) => [{}, form],
+  },
+  items: {
+    jsonOf: (text) => text.split(','),
+    read: ({ min, max }, json) => (isListOfTexts(json) && isWithin(json.length, min, max) ? json : undefined),
+    told: ({ min, max }) => [{}, `${grouped(min)} to ${grouped(max)} ${ITEMS_FORM}`],
+  },
+  'integer-list': {
+    jsonOf: (text) => text.split(',').map(integerOf),
+    read: (definition, json) => {
+      if (!Array.isArray(json) || !isWithin(json.length, definition.lengthMin, definition.lengthMax))
+        return undefined;
+      const read = json.map((each) => wholeWithin(definition, each));
+      return read.every((number) => number !== undefined) ? read : undefined;
+    },
+    told: ({ min, max, lengthMin, lengthMax }) => [
+      { min, max, length_min: lengthMin, length_max: lengthMax },
+      `${grouped(lengthMin)} to ${grouped(lengthMax)} whole numbers from ${grouped(min)} to ${grouped(max)}`,
+    ],
+  },
+};
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+const ITEMS_FORM =
+  'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
+
+function kindOf({ kind }: ParameterDefinition): ParameterKind<ParameterDefinition> {
+  return KINDS[kind] as ParameterKind<ParameterDefinition>;
+}
+
+/** A parameter's value from JSON; undefined when it is none of its values. */
+export function readValue(definition: ParameterDefinition, json: unknown): ParameterValue {
+  return kindOf(definition).read(definition, json);
+}
+
+/** What a missing or malformed value answers. */
+function refusal(definition: ParameterDefinition, prefix: string): ApiError {
+  const parameter = prefix + definition.name;
+  const [details, form] = kindOf(definition).told(definition);
+  return new ApiError(definition.error, {
+    ...(form && { message: `Give ${parameter} as ${form}.` }),
+    details: { parameter, ...details },
+  });
+}
+
 /** The text of a query, still percent-encoded, as the JSON that a body would have; undefined when it is malformed. */
-function jsonOf({ kind }: ParameterDefinition, raw: string): unknown {
-  if (kind === 'items' && raw.includes(',')) {
+function jsonOf(definition: ParameterDefinition, raw: string): unknown {
+  if (definition.kind === 'items' && raw.includes(',')) {
     const items = raw.split(',').map(percentDecoded);
     return items.includes(undefined) ? undefined : items;
   }
   const text = percentDecoded(raw);
-  if (text === undefined) return undefined;
-  switch (kind) {
-    case 'integer':
-      return INTEGER.test(text) ? Number(text) : undefined;
-    case 'number':
-      return NUMBER.test(text) ? Number(text) : undefined;
-    case 'integer-list':
-      return text.split(',').map((part) => (INTEGER.test(part) ? Number(part) : undefined));
-    case 'boolean':
-      return BOOLEANS.get(text);
-    case 'items':
-      return text.split(',');
-    case 'choice':
-    case 'text':
-      return text;
-    default:
-      return unreachable(kind);
-  }
+  return text === undefined ? undefined : kindOf(definition).jsonOf(text);
 }
 
-/**
- * A parameter's value from JSON: numbers, booleans and strings, none standing in for another. Undefined when it is none of its
- * values.
- */
-export function readValue(definition: ParameterDefinition, value: unknown): ParameterValue {
-  switch (definition.kind) {
-    case 'integer':
-      if (value === null && definition.default === null) return null;
-      return wholeWithin(definition, value);
-    case 'number':
-      return typeof value === 'number' ? within(definition, value) : undefined;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'choice':
-      return typeof value === 'string' ? readChoice(definition, value) : undefined;
-    case 'text':
-      return typeof value === 'string' && definition.pattern.test(value) ? value : undefined;
-    case 'items': {
-      const { min, max } = definition;
-      return isListOfTexts(value) && isWithin(value.length, min, max) ? value : undefined;
-    }
-    case 'integer-list':
-      return Array.isArray(value) ? readIntegers(definition, value) : undefined;
-    default:
-      return unreachable(definition);
-  }
-}
-
-function readIntegers(
-  definition: IntegerListParameter,
-  values: readonly unknown[],
-): readonly number[] | undefined {
-  if (!isWithin(values.length, definition.lengthMin, definition.lengthMax)) return undefined;
-  const read = values.map((value) => wholeWithin(definition, value));
-  return read.every((number) => number !== undefined) ? read : undefined;
+function integerOf(text: string): number | undefined {
+  return /^-?[0-9]+$/.test(text) ? Number(text) : undefined;
 }
 
 /** Text that has come through JSON may hold lone surrogates, which no UTF-8 can carry. */
@@ -245,15 +283,8 @@ function wholeWithin(bounds: Bounds, value: unknown): number | undefined {
 }
 
 function within({ min, max }: Bounds, value: number): number | undefined {
-  if (value < min || value > max) return undefined;
+  if (!isWithin(value, min, max)) return undefined;
   return value === 0 ? 0 : value; // -0 is 0
-}
-
-function readChoice(definition: ChoiceParameter, text: string): string | undefined {
-  const spelt = definition.caseInsensitive === true ? text.toLowerCase() : text;
-  if (definition.values.includes(spelt)) return spelt;
-  const { synonyms } = definition;
-  return synonyms !== undefined && Object.hasOwn(synonyms, spelt) ? synonyms[spelt] : undefined;
 }
 
 /**
@@ -272,62 +303,6 @@ function percentDecoded(raw: string): string | undefined {
   }
 }
 
-const ITEMS_FORM =
-  'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
-
-/** What a missing or malformed value answers. */
-function refusal(definition: ParameterDefinition, prefix: string): ApiError {
-  const parameter = prefix + definition.name;
-  const { error } = definition;
-  const refused = (details: object, form?: string) =>
-    new ApiError(error, {
-      ...(form && { message: `Give ${parameter} as ${form}.` }),
-      details: { parameter, ...details },
-    });
-  switch (definition.kind) {
-    case 'integer': {
-      const { min, max } = definition;
-      // a bound of a range is explained by the table's text, which tells how the two are related
-      const isOfRange = error === 'invalid_range';
-      return refused(
-        { min, max },
-        isOfRange ? undefined : `a whole number from ${grouped(min)} to ${grouped(max)}`,
-      );
-    }
-    case 'boolean':
-      return refused({}, 'true, false, 1 or 0');
-    case 'choice': {
-      const { values } = definition;
-      return refused({ allowed: values }, `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
-    }
-    case 'integer-list': {
-      const { min, max, lengthMin, lengthMax } = definition;
-      const form = `${grouped(lengthMin)} to ${grouped(lengthMax)} whole numbers from ${grouped(min)} to ${grouped(max)}`;
-      return refused({ min, max, length_min: lengthMin, length_max: lengthMax }, form);
-    }
-    case 'number': {
-      const { min, max } = definition;
-      const [from, to] = [min, max].map((each) => each.toLocaleString('en-US', { maximumFractionDigits: 9 }));
-      return refused({ min, max }, `a number from ${from} to ${to}`);
-    }
-    case 'items': {
-      const { min, max } = definition;
-      return refused({}, `${grouped(min)} to ${grouped(max)} ${ITEMS_FORM}`);
-    }
-    case 'text':
-      return refused({}, definition.form);
-    default:
-      return unreachable(definition);
-  }
-}
-
-/** What a raw query says about the parameters of an endpoint. */
-export interface ParsedQuery<Values> {
-  readonly values: Values;
-  /** Names that mean nothing here, for X-Ignored-Parameters. */
-  readonly ignored: readonly string[];
-}
-
 /** The parameters that came, by name and as JSON, undefined for what is malformed; and the names that mean nothing. */
 export interface SplitQuery {
   readonly given: ReadonlyMap<string, unknown>;
@@ -339,19 +314,21 @@ const IGNORED_NAMES_MAX = 16;
 const IGNORED_NAME_LENGTH_MAX = 64;
 
 /**
- * Parses a raw query (without `?`). Throws the ApiError of the first failure: a repeated parameter before
- * all, then each parameter in the declared order. Depends on nothing but its arguments, so answers may be
- * kept by raw query.
+ * The values of a raw query (without `?`). Throws the ApiError of the first failure: a repeated parameter before all, then each
+ * parameter in the declared order, then, in a service that `isStrict`, the names that mean nothing.
  */
 export function parseQuery<const Definitions extends readonly ParameterDefinition[]>(
   definitions: Definitions,
   rawQuery: string,
-): ParsedQuery<ValuesOf<Definitions>> {
+  isStrict = false,
+): ValuesOf<Definitions> {
   const { given, ignored } = splitQuery(definitions, rawQuery);
-  return { values: readParameters(definitions, given), ignored };
+  const values = readParameters(definitions, given);
+  if (isStrict && ignored.length > 0) throw unknownParameters(ignored);
+  return values;
 }
 
-/** The first half of parseQuery: finds what was given, in one pass. Throws duplicate_parameter. */
+/** Finds what was given, in one pass. Throws duplicate_parameter. */
 export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery: string): SplitQuery {
   const given = new Map<string, unknown>();
   const unknown = new Set<string>();
@@ -393,6 +370,14 @@ export function ignore(ignored: string[], name: string): void {
 
 function hexEscape(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** The check of a parameter that says in another way what the one before it says: a request gives one of them. */
+export function notBoth(name: string, other: string, error: ErrorCode): (values: ReadValues) => void {
+  return (values) => {
+    if (values[name] !== undefined && values[other] !== undefined)
+      throw new ApiError(error, { message: `Give ${name} or ${other}, not both.` });
+  };
 }
 
 export function duplicate(name: string): ApiError {

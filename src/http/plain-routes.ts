@@ -2,11 +2,11 @@ import { NO_STORE } from '../answer/fields.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { CertificateDocument } from '../certificate/document.ts';
 import { ApiError } from '../core/errors.ts';
-import { CERTIFICATE, HEALTH, parseCertificateQuery, USAGE } from './endpoints/table.ts';
+import { CERTIFICATE, CERTIFICATE_PARAMETERS, HEALTH, USAGE } from './endpoints/table.ts';
 import { TIERS_PATH, tierList } from './endpoints/tiers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Field } from './head.ts';
-import { unknownParameters } from './params.ts';
+import { parseQuery } from './params.ts';
 import { type Reply, replyOf, valueReply } from './reply.ts';
 import { rateFields } from './reply-fields.ts';
 import { negotiate } from './representation.ts';
@@ -79,7 +79,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       path: HEALTH.path,
       scope: HEALTH.scope,
       answersAlways: true,
-      handler: async (exchange) => healthReply(await sources.health(), exchange, nothingDrawn(sources)),
+      handler: async (exchange) => healthReply(await sources.health(), exchange, drawnFrom(sources)),
     },
     {
       ...OPEN,
@@ -87,12 +87,12 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       scope: USAGE.scope,
       limited: true,
       handler: async (exchange) =>
-        envelope(exchange, { data: await sources.usage(exchange) }, nothingDrawn(sources)),
+        envelope(exchange, { data: await sources.usage(exchange) }, drawnFrom(sources)),
     },
     {
       ...OPEN, // who has no key yet wants to know
       path: TIERS_PATH,
-      handler: (exchange) => envelope(exchange, { data: tierList() }, nothingDrawn(sources)),
+      handler: (exchange) => envelope(exchange, { data: tierList() }, drawnFrom(sources)),
     },
     {
       ...OPEN,
@@ -116,13 +116,12 @@ export function healthReply(report: HealthReport, asked: Asked, drawn: Drawn): R
 }
 
 async function certificateReply(exchange: Exchange, sources: PlainRouteSources): Promise<Reply> {
-  const { values, ignored } = parseCertificateQuery(exchange.query);
-  if (sources.strictParameters && ignored.length > 0) throw unknownParameters(ignored);
-  const found = foundDocument(await sources.certificates.find(values.id));
-  const drawn = drawnBy(found, sources.poweredBy);
-  if (values.format === 'json') return envelope(exchange, found, drawn);
+  const { id, format } = parseQuery(CERTIFICATE_PARAMETERS, exchange.query, sources.strictParameters);
+  const found = foundDocument(await sources.certificates.find(id));
+  const drawn = drawnFrom(sources, found);
+  if (format === 'json') return envelope(exchange, found, drawn);
   return replyOf(200, 'application/pdf', await sources.drawPdf(found), [
-    ['Content-Disposition', `inline; filename="${values.id}.pdf"`],
+    ['Content-Disposition', `inline; filename="${id}.pdf"`],
     NO_STORE,
     ...envelopeFields(exchange, drawn),
   ]);
@@ -147,28 +146,17 @@ interface Drawn {
   readonly powered_by: string;
 }
 
-/** Of a reply for which nothing was drawn. */
-function nothingDrawn({ poweredBy }: PlainRouteSources): Drawn {
-  return {
-    lang_circuit: 'none',
-    lang_version: 'none',
-    quantum_backend: 'none',
-    nist_verified: false,
-    powered_by: poweredBy,
-  };
-}
+const NOTHING_DRAWN = {
+  provenance: { lang_circuit: 'none', lang_version: 'none', quantum_backend: 'none' },
+  verification: { nist_verified: false },
+};
 
-/** What the certified answer was drawn from. */
-function drawnBy({ certificate }: CertificateDocument, poweredBy: string): Drawn {
-  const { provenance, verification } = certificate;
+/** What a certified answer was drawn from; without one, that nothing was drawn. */
+function drawnFrom({ poweredBy }: PlainRouteSources, certified?: CertificateDocument): Drawn {
+  const { provenance, verification } = certified?.certificate ?? NOTHING_DRAWN;
   const { lang_circuit, lang_version, quantum_backend } = provenance;
-  return {
-    lang_circuit,
-    lang_version,
-    quantum_backend,
-    nist_verified: verification.nist_verified,
-    powered_by: poweredBy,
-  };
+  const { nist_verified } = verification;
+  return { lang_circuit, lang_version, quantum_backend, nist_verified, powered_by: poweredBy };
 }
 
 function envelopeFields({ requestUuid, rate }: Asked, drawn: Drawn): Field[] {

@@ -22,11 +22,13 @@ interface Weighted {
   readonly quality: number;
 }
 
-// token ["/" token] of RFC 9110 §5.6.2, and a parameter whose value is a token or a quoted string (§5.6.4, §5.6.6)
-const NAME = /[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+(?:\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)?)/y;
-const PARAMETER =
-  /[\t ]*;[\t ]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=("[^"\\]*(?:\\.[^"\\]*)*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+))?/y;
-const SEPARATOR = /[\t ]*(?:,|$)/y;
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"; // RFC 9110 §5.6.2
+/** token ["/" token], and parameters (§5.6.6) whose values are tokens, or quoted strings of which nothing but the quotes is left. */
+const MEMBER = new RegExp(
+  `^[\\t ]*(${TOKEN}(?:/${TOKEN})?)((?:[\\t ]*;(?:[\\t ]*${TOKEN}=(?:""|${TOKEN}))?)*)[\\t ]*$`,
+);
+const QUOTED = new RegExp(`(;[\\t ]*${TOKEN}=)"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"`, 'g'); // §5.6.4
+const WEIGHT = /;[\t ]*[qQ]=([^;\t ]*)/g;
 const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 §12.4.2
 
 /**
@@ -34,38 +36,13 @@ const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 �
  * Of its parameters the weight alone is read: no form of ours differs in another, and a charset matters to none.
  */
 export function parseWeighted(field: string): Weighted[] {
-  const members: Weighted[] = [];
-  let at = 0;
-  for (let i = 0; at < field.length && i < MEMBERS_MAX; i++) {
-    const [member, end] = readMember(field, at);
-    SEPARATOR.lastIndex = end;
-    if (SEPARATOR.test(field)) {
-      if (member !== undefined) members.push(member);
-      at = SEPARATOR.lastIndex;
-    } else {
-      const comma = field.indexOf(',', end);
-      at = comma < 0 ? field.length : comma + 1;
-    }
-  }
-  return members;
-}
-
-function readMember(field: string, start: number): [member: Weighted | undefined, end: number] {
-  NAME.lastIndex = start;
-  const found = NAME.exec(field);
-  if (found === null) return [undefined, start];
-  let end = NAME.lastIndex;
-  let quality = 1;
-  for (;;) {
-    PARAMETER.lastIndex = end;
-    const parameter = PARAMETER.exec(field);
-    if (parameter === null) break;
-    end = PARAMETER.lastIndex;
-    if (parameter[1] !== 'q' && parameter[1] !== 'Q') continue;
-    if (!QUALITY.test(parameter[2])) return [undefined, end];
-    quality = Number(parameter[2]);
-  }
-  return [{ name: found[1].toLowerCase(), quality }, end];
+  const members = field.replace(QUOTED, '$1""').split(',', MEMBERS_MAX);
+  return members.flatMap((member) => {
+    const [, name = '', parameters = ''] = MEMBER.exec(member) ?? [];
+    const weights = [...parameters.matchAll(WEIGHT)].map(([, weight]) => weight);
+    if (name === '' || !weights.every((weight) => QUALITY.test(weight))) return [];
+    return [{ name: name.toLowerCase(), quality: Number(weights.at(-1) ?? 1) }];
+  });
 }
 
 /** The media ranges of an Accept field (RFC 9110 §12.5.1), such as `text/*`. */
@@ -79,21 +56,17 @@ export interface Offer {
   readonly mediaType: string;
 }
 
-interface Match {
-  readonly quality: number;
-  /** 0: any, 1: type/*, 2: named in full. The most specific range decides the quality (RFC 9110 §12.5.1). */
-  readonly precision: number;
-  /** Place in the client's list. */
-  readonly order: number;
-}
-
-function matchOf({ mediaType }: Offer, ranges: readonly Weighted[]): Match | undefined {
+/**
+ * How well a form is accepted: by the range that is most specific (RFC 9110 §12.5.1), of precision 0 (any), 1 (type/*) or 2 (named
+ * in full), and by its place in the client's list.
+ */
+function matchOf({ mediaType }: Offer, ranges: readonly Weighted[]) {
   const [whole] = mediaType.split(';', 1);
   const ofPrecision = ['*/*', `${whole.split('/', 1)[0]}/*`, whole];
-  let best: Match | undefined;
+  let best = { quality: 0, precision: -1, order: 0 };
   ranges.forEach(({ name, quality }, order) => {
     const precision = ofPrecision.indexOf(name);
-    if (precision > (best?.precision ?? -1)) best = { quality, precision, order };
+    if (precision > best.precision) best = { quality, precision, order };
   });
   return best;
 }
@@ -119,19 +92,13 @@ export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[
   if (accept === '' || accept === '*/*' || accept === preset.mediaType) return preset;
   const ranges = parseAccept(accept);
   if (ranges.length === 0) return preset;
-  let chosen: O | undefined;
-  let best: Match = { quality: 0, precision: 0, order: 0 };
-  for (const candidate of offers) {
-    const match = matchOf(candidate, ranges);
-    if (match === undefined || match.quality === 0) continue;
-    if (isBetter(match, best)) {
-      chosen = candidate;
-      best = match;
-    }
-  }
-  if (chosen !== undefined) return chosen;
+  const [best] = offers
+    .map((offer) => ({ offer, ...matchOf(offer, ranges) }))
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality || b.precision - a.precision || a.order - b.order);
+  if (best !== undefined) return best.offer;
   // problem+json is the form of errors alone: who accepts nothing else takes an answer as JSON
-  const takesProblems = (matchOf(OFFERS.problem, ranges)?.quality ?? 0) > 0;
+  const takesProblems = matchOf(OFFERS.problem, ranges).quality > 0;
   if (preset.mediaType === MEDIA_TYPES.json && takesProblems) return preset;
   if (otherwise !== undefined) return otherwise;
   const types = offers.map(({ mediaType }) => mediaType);
@@ -139,12 +106,6 @@ export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[
     message: `This resource can be sent as ${types.join(', ')}; Accept allows none of them.`,
     details: { available: types },
   });
-}
-
-function isBetter(one: Match, other: Match): boolean {
-  if (one.quality !== other.quality) return one.quality > other.quality;
-  if (one.precision !== other.precision) return one.precision > other.precision;
-  return one.order < other.order;
 }
 
 /** Whether a Content-Type is application/json: parameters (a charset) and letter case do not matter. */

@@ -29,7 +29,7 @@ export interface PlainRoute {
 export const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
 
 /** A resource as its requests are walked through: one that draws, which has `data`, or one with a handler. */
-export interface Route extends Omit<PlainRoute, 'path' | 'handler'> {
+export interface Route extends Omit<PlainRoute, 'handler'> {
   /** The endpoint that its requests are counted under. */
   readonly endpoint: number;
   readonly data?: ParsedRequests;
@@ -52,15 +52,11 @@ export class RouteTable {
     strictParameters: boolean,
   ) {
     for (const endpoint of dataEndpoints) {
-      const methods: string[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
-      if (endpoint.method === 'GET' && endpoint.body !== undefined) methods.push('POST');
-      this.#routes.set(endpoint.path, {
-        endpoint: endpointRow(endpoint.name),
-        methods,
-        scope: endpoint.scope,
-        limited: true,
-        data: new ParsedRequests(endpoint, strictParameters),
-      });
+      const { path, method, scope, body } = endpoint;
+      const ofGet = body === undefined ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'POST'];
+      const methods = method === 'GET' ? ofGet : [method];
+      const data = new ParsedRequests(endpoint, strictParameters);
+      addRoute(this.#routes, { path, methods, scope, limited: true, data });
     }
     for (const route of plainRoutes) addRoute(this.#routes, route);
     for (const route of plainPrefixes) addRoute(this.#prefixes, route);
@@ -84,7 +80,7 @@ export class RouteTable {
 }
 
 /** Routes of one path differ in their methods. */
-function addRoute(routes: Map<string, Route>, route: PlainRoute): void {
+function addRoute(routes: Map<string, Route>, route: Omit<Route, 'endpoint'>): void {
   const name = route.path.slice('/v1/'.length);
   const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
   const added = { ...route, endpoint: endpointRow(label) };

@@ -7,10 +7,8 @@ import {
   type ParsedDataRequest,
 } from '../../src/http/endpoint.ts';
 import { STREAM } from '../../src/http/endpoints/stream.ts';
-import {
-  parseCertificateQuery as certificateQueryOf,
-  DATA_ENDPOINT_DEFINITIONS,
-} from '../../src/http/endpoints/table.ts';
+import { CERTIFICATE_PARAMETERS, DATA_ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
+import { parseQuery } from '../../src/http/params.ts';
 
 function definitionOf(endpoint: DataEndpoint): DataEndpointDefinition {
   const found = DATA_ENDPOINT_DEFINITIONS.find(({ name }) => name === endpoint);
@@ -24,7 +22,7 @@ export function parse(endpoint: DataEndpoint, query: string): ParsedDataRequest 
 
 export const parseStream = (query: string): ParsedDataRequest => STREAM.parse(contentOfGet(query));
 
-export const parseCertificateQuery = (query: string) => certificateQueryOf(query);
+export const parseCertificateQuery = (query: string) => parseQuery(CERTIFICATE_PARAMETERS, query);
 
 /** What a body of POST /v1/batch asks for; a text is sent as it is. */
 export function parseBatch(body: unknown, query = '', contentType = 'application/json'): ParsedDataRequest {

@@ -8,9 +8,10 @@ import { parseCheckpoint, parseNote, parseProof } from '../../src/crypto/note.ts
 import { codingOf } from '../../src/http/compression.ts';
 import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
 import { contentOfGet } from '../../src/http/endpoint.ts';
-import { DRAWING_ENDPOINT_DEFINITIONS, parseCertificateQuery } from '../../src/http/endpoints/table.ts';
+import { CERTIFICATE_PARAMETERS, DRAWING_ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { logRoutes } from '../../src/http/log-routes.ts';
+import { parseQuery } from '../../src/http/params.ts';
 import { canonicalText, RpcSigner } from '../../src/http/random-org/signed.ts';
 import { isJson, negotiate } from '../../src/http/representation.ts';
 import { bearerOf, RequestHead } from '../../src/http/request-head.ts';
@@ -100,7 +101,7 @@ const READERS: readonly Reader[] = [
   {
     name: 'the query of a certificate',
     words: ['&', '&id=', 'cert_', '%', 'a'],
-    read: (text) => parseCertificateQuery(text),
+    read: (text) => parseQuery(CERTIFICATE_PARAMETERS, text),
   },
   {
     name: 'the body of a batch',

@@ -1,7 +1,7 @@
 import type { CertificateService } from '../../certificate/archive.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Field } from '../head.ts';
-import { type ParameterDefinition, parseQuery, unknownParameters } from '../params.ts';
+import { type ParameterDefinition, parseQuery } from '../params.ts';
 import { publicReply, type Reply } from '../reply.ts';
 import { isJson } from '../representation.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
@@ -119,9 +119,7 @@ async function documentOf({ certificates }: DrawRouteSources, id: string, status
  * made and thrown away is seen beside those that were shown.
  */
 async function listed({ certificates, strictParameters }: DrawRouteSources, query: string): Promise<Reply> {
-  const { values, ignored } = parseQuery(DRAWS_PARAMETERS, query);
-  if (strictParameters && ignored.length > 0) throw unknownParameters(ignored);
-  const { purpose, series, from } = values;
+  const { purpose, series, from } = parseQuery(DRAWS_PARAMETERS, query, strictParameters);
   const draws = await certificates.draws(purpose, series, from);
   return publicReply('application/json', JSON.stringify(draws), 'no-cache');
 }

@@ -1,18 +1,13 @@
 import { ApiError } from '../../core/errors.ts';
-import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
-import {
-  type DataEndpointDefinition,
-  ENVELOPE_BYTES_MAX,
-  type ParsedDataRequest,
-  type RequestContent,
-} from '../endpoint.ts';
-import { membersOf } from '../json-body.ts';
+import type { ValueRequest } from '../../values/value-request.ts';
+import type { DataEndpointDefinition, ParsedDataRequest, RequestContent } from '../endpoint.ts';
+import { membersOf, readMembers } from '../json-body.ts';
 import { type ParameterDefinition, type ReadValues, readParameters } from '../params.ts';
 import { BODY_ERRORS, COMMON_PARAMETERS, commonRequest, readBody } from './common.ts';
-import { BATCH_KINDS, type BatchType, type Kind, ownOf } from './kinds.ts';
+import { BATCH_KINDS, type BatchType, type Kind } from './kinds.ts';
+import { requireReplyFits } from './relations.ts';
 
 const MEMBERS = [
   {
@@ -51,20 +46,19 @@ export const BATCH: DataEndpointDefinition = {
 
 function parse(content: RequestContent): ParsedDataRequest {
   const { body, given, ignored } = readBody(content, MEMBERS, { alsoKnown: ['params'], placeOf });
-  const { type, count } = readParameters(MEMBERS, given);
-  const request = batchRequest(type, readOwn(type, count, body), count);
+  const request = readAsked(body, given, '');
   requireReplyFits(request.values);
   return { request: { ...request, ...commonRequest(readParameters(COMMON_PARAMETERS, given)) }, ignored };
 }
 
-/** What a batch asks for, of the parameters of its type, which are valid. Throws an ApiError where they do not fit each other. */
-export function batchRequest(type: BatchType, own: ReadValues, count: number) {
+/** What a batch asks for, of parameters of its type that are valid. Throws an ApiError where they do not fit each other. */
+export function batchRequest(type: BatchType, read: ReadValues, count: number) {
   const kind: Kind = BATCH_KINDS[type];
   return {
     endpoint: 'batch',
-    values: kind.ask(own, count, LIMITS.batchCountMax),
+    values: kind.ask(read, count, LIMITS.batchCountMax),
     valueKey: 'values',
-    members: { count, params: kind.echo(own, count), type },
+    members: { count, params: kind.echo(read, count), type },
   } as const;
 }
 
@@ -76,31 +70,20 @@ function placeOf(name: string): string | undefined {
 
 /** The values of an object of `type`, `count` and `params`, as a body of the endpoint has them. */
 export function readBatchRequest(request: JsonObject, prefix: string): ValueRequest {
-  const given = membersOf(request, MEMBERS, { prefix, alsoKnown: ['params'], placeOf });
-  const { type, count } = readParameters(MEMBERS, given, prefix);
-  return batchRequest(type, readOwn(type, count, request, prefix), count).values;
+  return readAsked(request, membersOf(request, MEMBERS, { prefix, alsoKnown: ['params'], placeOf }), prefix)
+    .values;
 }
 
-/** The parameters of a type, read with `count` known. */
-function readOwn(type: BatchType, count: number, body: JsonObject, prefix = ''): ReadValues {
-  const given = Object.hasOwn(body, 'params') ? body['params'] : {};
-  if (!isObject(given)) throw new ApiError('invalid_params');
-  const kind = BATCH_KINDS[type];
+/** The parameters of a type are read with `count` known. */
+function readAsked(body: JsonObject, members: ReadonlyMap<string, unknown>, prefix: string) {
+  const { type, count } = readParameters(MEMBERS, members, prefix);
+  const params = Object.hasOwn(body, 'params') ? body['params'] : {};
+  if (!isObject(params)) throw new ApiError('invalid_params');
+  const { own }: Kind = BATCH_KINDS[type];
   const place = { prefix: `${prefix}params.`, placeOf: placeBesideParams };
-  const members = membersOf(given, kind.own, place);
-  return ownOf(kind, readParameters(kind.own, members, place.prefix, { count }));
+  return batchRequest(type, readMembers(params, own, place, { count }), count);
 }
 
 function placeBesideParams(name: string): string | undefined {
   return [...MEMBERS, ...COMMON_PARAMETERS].some((each) => each.name === name) ? 'beside params' : undefined;
-}
-
-/** Throws 400 `invalid_params` for values whose JSON could be longer than a reply may be. */
-export function requireReplyFits(values: ValueRequest): void {
-  const bytes = jsonBytesMax(values) + ENVELOPE_BYTES_MAX;
-  if (bytes <= LIMITS.replyBytesMax) return;
-  throw new ApiError('invalid_params', {
-    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(LIMITS.replyBytesMax)} are sent. Ask for fewer or shorter values.`,
-    details: { bytes, limit: LIMITS.replyBytesMax },
-  });
 }

@@ -25,12 +25,12 @@ import {
  * The kinds of values, a row each: what its own endpoint, POST /v1/batch, GET /v1/stream, GET /v1/tiers and the OpenAPI
  * document say of it is read here.
  */
-export interface Kind {
+export interface Kind<Own = readonly ParameterDefinition[], Read = ReadValues> {
   readonly summary: string;
   /** How many values; undefined where its own parameters tell. */
   readonly count?: IntegerParameter;
   /** Its own parameters in the order in which they are checked, after `count`. A batch takes them in `params`. */
-  readonly own: readonly ParameterDefinition[];
+  readonly own: Own;
   /** Codes beside those of its parameters. */
   readonly errors: readonly ErrorCode[];
   /** POST with its parameters in a JSON body works too: a list of items may be longer than a URL. */
@@ -45,30 +45,24 @@ export interface Kind {
   /** What pure mode costs: of what, how many bits, and a query of the endpoint for an example. */
   readonly prices: readonly (readonly [of: string, bits: string, query: string])[];
   /** What the parameters, which are valid, ask for. Throws an ApiError where they do not fit each other, or make more than so many numbers. */
-  ask(own: ReadValues, count: number, numbersMax: number): ValueRequest;
-  echo(own: ReadValues, count: number): EchoedMembers;
+  readonly ask: (read: Read, count: number, numbersMax: number) => ValueRequest;
+  readonly echo: (read: Read, count: number) => EchoedMembers;
 }
 
-interface KindRow<Own extends readonly ParameterDefinition[]>
-  extends Partial<Pick<Kind, 'errors' | 'takesBody' | 'valueKey' | 'echoed'>>,
-    Pick<Kind, 'summary' | 'value' | 'prices'> {
-  readonly count?: IntegerParameter;
-  readonly own: Own;
-  readonly streamed?: readonly Own[number]['name'][];
-  readonly ask: (own: ValuesOf<Own>, count: number, numbersMax: number) => ValueRequest;
-  /** Left out: the parameters themselves. */
-  readonly echo?: (own: ValuesOf<Own>, count: number) => EchoedMembers;
-}
+type LeftOut = 'errors' | 'takesBody' | 'valueKey' | 'echoed' | 'echo';
 
-function kind<const Own extends readonly ParameterDefinition[]>(row: KindRow<Own>): Kind {
+/** A kind echoes its own parameters, unless it says otherwise. */
+function kind<const Own extends readonly ParameterDefinition[]>(
+  row: Omit<Kind<Own, ValuesOf<Own>>, LeftOut> & Partial<Pick<Kind<Own, ValuesOf<Own>>, LeftOut>>,
+): Kind {
   return {
     errors: [],
-    takesBody: false,
+    takesBody: row.own.some(({ kind }) => kind === 'items'),
     valueKey: 'values',
     echoed: row.own.map(({ name }) => name),
-    echo: (own) => own as EchoedMembers,
+    echo: (read: ReadValues) => Object.fromEntries(row.own.map(({ name }) => [name, read[name]])),
     ...row,
-  } as Kind;
+  } as unknown as Kind;
 }
 
 /** How many values; one when it is left out. */
@@ -267,7 +261,6 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
   shuffle: kind({
     summary: 'The items in a random order, each order equally likely.',
     own: [ITEMS],
-    takesBody: true,
     valueKey: 'items',
     value: listOf(text),
     echoed: [['count', count]],
@@ -280,7 +273,6 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     count: countUpTo(LIMITS.integersCountMax, 'How many of the items; at most all of them.'),
     own: [ITEMS],
     errors: ['unique_impossible'],
-    takesBody: true,
     valueKey: 'items',
     value: listOf(text),
     echoed: [LIST_SHA256, ['of', described(count, 'How many items there were.')]],
@@ -292,7 +284,6 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     summary: 'Independent picks from weighted items; an item may be picked more than once.',
     count: countUpTo(LIMITS.integersCountMax, 'How many picks.'),
     own: [ITEMS, WEIGHTS],
-    takesBody: true,
     valueKey: 'items',
     value: listOf(text),
     echoed: [LIST_SHA256, 'weights'],
@@ -472,7 +463,7 @@ export const BATCH_KINDS = {
     echoed: ['encoding', 'length'],
     streamed: ['encoding', 'length'],
     ask: ({ encoding, length }, count) => ({ kind: 'bytes', count, length, encoding, single: false }),
-    echo: (own) => own,
+    echo: ({ encoding, length }) => ({ encoding, length }),
   }),
   uuid: { ...KINDS.uuid, echoed: [], echo: () => ({}) },
   sample: KINDS.sample,
@@ -483,8 +474,3 @@ export const BATCH_KINDS = {
   gaussians: KINDS.gaussians,
 } satisfies Readonly<Record<string, Kind>>;
 export type BatchType = keyof typeof BATCH_KINDS;
-
-/** The values of a kind's own parameters, of all that were read. */
-export function ownOf({ own }: Kind, values: ReadValues): ReadValues {
-  return Object.fromEntries(own.map(({ name }) => [name, values[name]]));
-}

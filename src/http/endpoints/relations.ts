@@ -1,8 +1,7 @@
-import { ApiError } from '../../core/errors.ts';
+import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { grouped } from '../../core/figures.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
-import { ENVELOPE_BYTES_MAX } from '../endpoint.ts';
 import type { ReadValues } from '../params.ts';
 
 /** What parameters that are each valid must be to each other. */
@@ -64,11 +63,32 @@ export function weightedRequest(
     sum += weight;
   }
   const request = { kind: 'weighted', count, items, weights } as const;
-  const bytes = jsonBytesMax(request) + ENVELOPE_BYTES_MAX;
-  if (bytes <= WEIGHTED_BYTES_MAX) return request;
-  throw new ApiError('invalid_count', {
-    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(WEIGHTED_BYTES_MAX)} are sent. Lower count or shorten the items.`,
-    details: { parameter: 'count', bytes, limit: WEIGHTED_BYTES_MAX },
+  requireBytes(request, WEIGHTED_BYTES_MAX, 'invalid_count', 'Lower count or shorten the items.', {
+    parameter: 'count',
+  });
+  return request;
+}
+
+/** Throws 400 `invalid_params` for values whose JSON could be longer than a reply may be. */
+export function requireReplyFits(values: ValueRequest): void {
+  requireBytes(values, LIMITS.replyBytesMax, 'invalid_params', 'Ask for fewer or shorter values.');
+}
+
+/** More than the envelope around the values ever takes; the values themselves are bounded exactly. */
+const ENVELOPE_BYTES_MAX = 12_288;
+
+function requireBytes(
+  values: ValueRequest,
+  limit: number,
+  error: ErrorCode,
+  advice: string,
+  more: object = {},
+): void {
+  const bytes = jsonBytesMax(values) + ENVELOPE_BYTES_MAX;
+  if (bytes <= limit) return;
+  throw new ApiError(error, {
+    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(limit)} are sent. ${advice}`,
+    details: { ...more, bytes, limit },
   });
 }
 

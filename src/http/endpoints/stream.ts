@@ -11,8 +11,9 @@ import {
   type RequestContent,
 } from '../endpoint.ts';
 import { type ParameterDefinition, readParameters, splitQuery } from '../params.ts';
-import { batchRequest, requireReplyFits } from './batch.ts';
-import { BATCH_KINDS, type BatchType, type Kind, ownOf } from './kinds.ts';
+import { batchRequest } from './batch.ts';
+import { BATCH_KINDS, type BatchType, type Kind } from './kinds.ts';
+import { requireReplyFits } from './relations.ts';
 
 /** What the default size of a block keeps to, so that neither side needs much memory. */
 const BLOCK_BYTES_DEFAULT = 16 * 1024 * 1024;
@@ -89,7 +90,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   );
   const known = [...SIZE, ...COMMON].map(({ name }): string => name);
   const unused = others.map(([name]) => name).filter((name) => !known.includes(name));
-  const own = ownOf(kind, readParameters(kind.own, new Map(ofType)));
+  const own = readParameters(kind.own, new Map(ofType));
   const common = readParameters(COMMON, given);
   const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);

@@ -1,11 +1,11 @@
 import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
-import { type ParameterDefinition, type ParsedQuery, parseQuery, type ValuesOf } from '../params.ts';
+import type { ParameterDefinition } from '../params.ts';
 import { BATCH } from './batch.ts';
 import { STREAM } from './stream.ts';
 import { valuesEndpoint } from './values.ts';
 
-const CERTIFICATE_PARAMETERS = [
+export const CERTIFICATE_PARAMETERS = [
   {
     name: 'id',
     kind: 'text',
@@ -33,10 +33,6 @@ export const CERTIFICATE: EndpointDefinition = {
   parameters: CERTIFICATE_PARAMETERS,
   errors: ['cert_not_found'],
 };
-
-export function parseCertificateQuery(query: string): ParsedQuery<ValuesOf<typeof CERTIFICATE_PARAMETERS>> {
-  return parseQuery(CERTIFICATE_PARAMETERS, query);
-}
 
 export const HEALTH: EndpointDefinition = {
   name: 'health',

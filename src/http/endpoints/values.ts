@@ -10,16 +10,16 @@ import {
   type ValuesOf,
 } from '../params.ts';
 import { BODY_ERRORS, COMMON_PARAMETERS, commonRequest, readBody } from './common.ts';
-import { KINDS, ownOf } from './kinds.ts';
+import { KINDS } from './kinds.ts';
 
-/** What the endpoint of a kind asks for, of its own parameters, which are valid. Throws an ApiError where they do not fit each other. */
-export function valuesRequest(name: keyof typeof KINDS, own: ReadValues, count: number) {
+/** What the endpoint of a kind asks for, of parameters that are valid. Throws an ApiError where they do not fit each other. */
+export function valuesRequest(name: keyof typeof KINDS, read: ReadValues, count: number) {
   const kind = KINDS[name];
   return {
     endpoint: name,
-    values: kind.ask(own, count, kind.count?.max ?? 1),
+    values: kind.ask(read, count, kind.count?.max ?? 1),
     valueKey: kind.valueKey,
-    members: { ...(kind.count && { count }), ...kind.echo(own, count) },
+    members: { ...(kind.count && { count }), ...kind.echo(read, count) },
   };
 }
 
@@ -28,8 +28,6 @@ export function valuesEndpoint(name: Exclude<DataEndpoint, 'batch'>): DataEndpoi
   const kind = KINDS[name];
   const own = kind.count === undefined ? kind.own : [kind.count, ...kind.own];
   const parameters = [...own, ...COMMON_PARAMETERS];
-  const asked = (values: ReadValues) =>
-    valuesRequest(name, ownOf(kind, values), kind.count === undefined ? 1 : (values['count'] as number));
   return {
     name,
     method: 'GET',
@@ -44,9 +42,10 @@ export function valuesEndpoint(name: Exclude<DataEndpoint, 'batch'>): DataEndpoi
         content.method === 'POST'
           ? readBody(content, own)
           : withoutAlias(splitQuery(parameters, content.query), parameters);
-      const values = readParameters(parameters, given);
-      const common = commonRequest(values as ValuesOf<typeof COMMON_PARAMETERS>);
-      return { request: { ...asked(values), ...common }, ignored };
+      const read: ReadValues = readParameters(parameters, given);
+      const { count = 1 } = read;
+      const common = commonRequest(read as ValuesOf<typeof COMMON_PARAMETERS>);
+      return { request: { ...valuesRequest(name, read, count as number), ...common }, ignored };
     },
   };
 }

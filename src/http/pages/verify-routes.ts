@@ -115,7 +115,7 @@ export function verifyRoutes(
     let refused: Markup | null = null;
     if (asked !== '') {
       try {
-        const { purpose, series, from } = parseQuery(DRAWS_PARAMETERS, query).values;
+        const { purpose, series, from } = parseQuery(DRAWS_PARAMETERS, query);
         list = await certificates.draws(purpose, series, from);
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 400) throw error;
