@@ -1,15 +1,16 @@
 import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
-import { type BeaconChain, BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
+import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
 import {
   type DrawBody,
   type DrawOutcome,
   type DrawReason,
+  type DrawStatement,
   drawCommitText,
   drawEndText,
   hashOf,
 } from '../certificate/draw.ts';
 import { canonicalText } from '../certificate/members.ts';
-import { assert, messageOf } from '../core/assert.ts';
+import { messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';
 import { type Clock, isoTime } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -19,22 +20,12 @@ import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import type { DrawRecord } from '../ledger/draw-records.ts';
 import type { DrawStore } from '../ledger/ledger.ts';
+import { type DrawRequest, statementOf } from './draw-opening.ts';
 import { drawnValues } from './draw-values.ts';
 import { type Idempotency, SealBroken } from './idempotency.ts';
 
-/** What a draw is to a request with its id: made by it, made by another one, or being made. */
-type DrawKnown = 'same' | 'other' | 'running';
-/** How a new draw fared. */
-type DrawOpening = DrawKnown | 'opened' | 'full';
-
-/** A chain as a statement needs it. */
-export type ChainFacts = Pick<BeaconChain, 'hash' | 'periodS' | 'genesisS'> & Pick<KnownChain, 'info'>;
-
 /** What the fronts ask of the keeper, which runs on the main thread. */
-export type CommittedDraws = Pick<
-  DrawKeeper,
-  'chainOf' | 'knownDraw' | 'openDraw' | 'drawCommitted' | 'drawRefused' | 'cancelDraw' | 'openNonce'
->;
+export type CommittedDraws = Pick<DrawKeeper, 'openDraw' | 'settleDraw' | 'cancelDraw' | 'openNonce'>;
 
 export interface DrawKeeperOptions {
   readonly draws: DrawStore;
@@ -44,14 +35,24 @@ export interface DrawKeeperOptions {
   readonly log: Log;
 }
 
-/** Under this Idempotency-Key the answer of a draw is kept, sealed, until the draw ends. */
-export function drawKeyText(id: string): string {
-  return `draw/${id}`;
+/** A draw that is to be. */
+interface DrawOpening {
+  readonly id: string;
+  readonly accountNumber: number;
+  /** By which a retry is known. */
+  readonly fingerprint: string;
+  readonly request: DrawRequest;
 }
 
-/** No client's request has such a fingerprint, so no client gets the answer by its key. */
-export function drawFingerprint(statementSha256: string): string {
-  return `draw ${statementSha256}`;
+/**
+ * Under this Idempotency-Key the answer of a draw is kept, sealed, until the draw ends. No client's request has such a
+ * fingerprint, so no client gets the answer by its key.
+ */
+export function keyOfDraw(statement: DrawStatement): {
+  readonly keyText: string;
+  readonly fingerprint: string;
+} {
+  return { keyText: `draw/${statement.id}`, fingerprint: `draw ${hashOf(statement)}` };
 }
 
 /** A draw that has not ended, as the keeper holds it in memory. */
@@ -77,6 +78,8 @@ const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 const OPEN_READ_MAX = 1_000_000;
 const NO_BYTES = new Uint8Array();
+const UNKNOWN_CHAIN =
+  'The service does not know this chain. Unless its operator changed QRN_BEACONS, it knows quicknet and default.';
 
 /**
  * Keeps committed draws until their end, and reveals each when it is due. It is the only writer of draws. What it must know
@@ -99,7 +102,13 @@ export class DrawKeeper {
   static async open(options: DrawKeeperOptions): Promise<DrawKeeper> {
     const keeper = new DrawKeeper(options);
     for (const draw of await options.draws.openDraws(OPEN_READ_MAX)) {
-      if (draw.state === 'committed' || (await keeper.#recover(draw))) keeper.#wait(draw);
+      if (draw.state === 'committed') keeper.#wait(draw);
+      else
+        await keeper.#settle(draw).catch((error: unknown) => {
+          // a ledger that is held back takes nothing: the next start tries again
+          if (!(error instanceof ApiError)) throw error;
+          options.log.warn({ draw: draw.id, reason: error.message }, 'a draw could not be committed to');
+        });
     }
     return keeper;
   }
@@ -109,8 +118,47 @@ export class DrawKeeper {
     return { open: this.#waiting.size, overdue, ...this.#ended };
   }
 
-  /** Undefined for a chain that the settings lack. Throws `beacon_unavailable`. */
-  async chainOf(nameOrHash: string): Promise<ChainFacts | undefined> {
+  /**
+   * Fixes the statement of a new draw; undefined when a request of this fingerprint has made the draw. Throws
+   * `idempotency_mismatch` when another one has its id, `idempotency_in_flight` while it is made, `draws_full`, and what is wrong
+   * with its chain and its times.
+   */
+  async openDraw({
+    id,
+    accountNumber,
+    fingerprint,
+    request,
+  }: DrawOpening): Promise<DrawStatement | undefined> {
+    const { draws, clock } = this.#options;
+    // before times are compared: a retry may come when the draw is due
+    if (await this.#inTurn(() => this.#isMade(id, fingerprint))) return undefined;
+    // outside of the turn, so that a slow beacon holds up no other draw's change
+    const known = request.beacon && (await this.#chainOf(request.beacon.chain));
+    const statement = statementOf(id, request, known?.chain, clock.wallMs());
+    const body: DrawBody = {
+      statement,
+      fingerprint,
+      committed: null,
+      nonce: null,
+      chain: known?.info ?? null,
+      answer: null,
+      outcome: null,
+    };
+    const draw: DrawRecord = {
+      id,
+      accountNumber,
+      state: 'opening',
+      dueAtMs: Date.parse(statement.due_at),
+      body: JSON.stringify(body),
+    };
+    return this.#inTurn(async () => {
+      if (await this.#isMade(id, fingerprint)) return undefined;
+      if (await draws.openDraw(draw, LIMITS.openDrawsMax)) return statement;
+      throw new ApiError('draws_full', { details: { limit: LIMITS.openDrawsMax } });
+    });
+  }
+
+  async #chainOf(nameOrHash: string): Promise<KnownChain> {
     const known = await this.#options.chains.chain(nameOrHash).catch((error: unknown) => {
       const reason = messageOf(error);
       this.#options.log.warn(
@@ -119,40 +167,26 @@ export class DrawKeeper {
       );
       throw new ApiError('beacon_unavailable', { retryAfterS: 5 });
     });
-    if (known === undefined) return undefined;
-    const { hash, periodS, genesisS } = known.chain;
-    return { hash, periodS, genesisS, info: known.info };
+    if (known !== undefined) return known;
+    throw new ApiError('invalid_beacon', { message: UNKNOWN_CHAIN, details: { parameter: 'beacon.chain' } });
   }
 
-  /** Undefined for a draw that is not stored. */
-  knownDraw(id: string, fingerprint: string): Promise<DrawKnown | undefined> {
-    return this.#inTurn(async () => knownAs(await this.#options.draws.draw(id), fingerprint));
+  async #isMade(id: string, fingerprint: string): Promise<boolean> {
+    const stored = await this.#options.draws.draw(id);
+    if (stored === undefined) return false;
+    if (bodyOf(stored).fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
+    if (stored.state === 'opening') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+    return true;
   }
 
-  /** `same` and `running`: a request with the same id and fingerprint made it, or is about to. */
-  openDraw(draw: DrawRecord): Promise<DrawOpening> {
-    return this.#inTurn(async () => {
-      const { draws } = this.#options;
-      const known = knownAs(await draws.draw(draw.id), bodyOf(draw).fingerprint);
-      return known ?? ((await draws.openDraw(draw, LIMITS.openDrawsMax)) ? 'opened' : 'full');
-    });
-  }
-
-  /** Its answer is durable. */
-  async drawCommitted(id: string): Promise<void> {
-    await this.#inTurn(async () => {
+  /** Commits to a draw whose answer is durable, and forgets one that has none: then it gives false. */
+  async settleDraw(id: string): Promise<boolean> {
+    const isCommitted = await this.#inTurn(async () => {
       const draw = await this.#options.draws.draw(id);
-      if (draw?.state !== 'opening') return;
-      const answer = await this.#answerOf(draw);
-      assert(answer !== undefined, 'the answer of a committed draw is kept');
-      this.#wait(await this.#commit(draw, answer));
+      return draw?.state === 'opening' ? this.#settle(draw) : draw !== undefined;
     });
     this.lookAtDue();
-  }
-
-  /** There is no answer. */
-  drawRefused(id: string): Promise<void> {
-    return this.#inTurn(() => this.#options.draws.dropDraw(id));
+    return isCommitted;
   }
 
   /** Throws `draw_not_found`, `draw_due` or `draw_ended`. */
@@ -171,7 +205,7 @@ export class DrawKeeper {
       const body = bodyOf(draw);
       if (`sha256:${sha256Hex(fromHex(nonce))}` !== body.statement.nonce_sha256)
         throw new ApiError('invalid_nonce', { message: 'The nonce has another SHA-256 than nonce_sha256.' });
-      await this.#options.draws.putDraw({ ...draw, body: textOf({ ...body, nonce }) });
+      await this.#options.draws.putDraw({ ...draw, body: JSON.stringify({ ...body, nonce }) });
       this.#wait(draw);
     });
     this.lookAtDue();
@@ -234,7 +268,7 @@ export class DrawKeeper {
   async #roundOf({ statement, chain }: DrawBody): Promise<ChainRound | undefined | DrawReason> {
     const { beacon } = statement;
     if (beacon === undefined) return undefined;
-    const known: KnownChain = { chain: chainOf(chain, beacon.chain), info: chain ?? {} };
+    const known = { chain: chainOf(chain, beacon.chain) };
     try {
       return await this.#options.chains.round(known, beacon.round);
     } catch (error) {
@@ -257,40 +291,41 @@ export class DrawKeeper {
     const body = bodyOf(draw);
     const { statement } = body;
     const answer = await this.#answerOf(draw);
-    const secretText = answer?.data.bytes;
+    const secret = answer?.data.bytes ?? null;
     const opened = nonceOf(body);
     const nonce = opened ?? NO_BYTES;
     // of a cancelled draw with a beacon nobody knows yet what it would have been
     const isKnown =
       state === 'revealed' ||
       (state === 'cancelled' && statement.beacon === undefined && opened !== undefined);
-    const common = {
+    const statementSha256 = hashOf(statement);
+    const outcome: DrawOutcome = {
       type: 'draw_outcome',
       version: 1,
-      statement_sha256: hashOf(statement),
+      statement_sha256: statementSha256,
       nonce: nonce.length === 0 ? null : Buffer.from(nonce).toString('hex'),
       beacon: statement.beacon && round ? { chain: statement.beacon.chain, ...round } : null,
       ended_at: isoTime(clock.wallMs()),
-    } as const;
-    let outcome: DrawOutcome;
-    if (secretText === undefined) {
-      outcome = { ...common, state: 'failed', reason: 'secret_lost', secret: null, values: null };
-    } else {
-      const secret = fromHex(secretText);
-      const statementSha256 = fromHex(common.statement_sha256.slice('sha256:'.length));
-      const randomness = round === undefined ? NO_BYTES : fromHex(round.randomness);
-      const values = isKnown
-        ? drawnValues(statement.request, { secret, nonce, randomness, statementSha256 })
-        : null;
-      outcome = { ...common, state, reason, secret: secretText, values };
-    }
+      ...(secret === null ? { state: 'failed', reason: 'secret_lost' } : { state, reason }),
+      secret,
+      values:
+        isKnown && secret !== null
+          ? drawnValues(statement.request, {
+              secret: fromHex(secret),
+              nonce,
+              randomness: round === undefined ? NO_BYTES : fromHex(round.randomness),
+              statementSha256: fromHex(statementSha256.slice('sha256:'.length)),
+            })
+          : null,
+    };
+    // whoever has its id may read a draw: what the account has left this month is told to its caller alone
+    const { quantum_credits: _, ...told } = answer ?? {};
     const ended: DrawRecord = {
       ...draw,
       state: 'ended',
-      body: textOf({ ...body, answer: answer === undefined ? null : forAnybody(answer), outcome }),
+      body: JSON.stringify({ ...body, answer: answer === undefined ? null : told, outcome }),
     };
-    const leaf = { drawId: draw.id, kind: 'end', text: drawEndText(outcome) } as const;
-    await draws.putDraw(ended, leaf);
+    await draws.putDraw(ended, { drawId: draw.id, kind: 'end', text: drawEndText(outcome) });
     this.#waiting.delete(draw.id);
     this.#ended[outcome.state]++;
     if (outcome.state === 'failed') log.error({ draw: draw.id, reason: outcome.reason }, 'a draw has failed');
@@ -298,48 +333,32 @@ export class DrawKeeper {
 
   /** The answer that was kept for the draw, as its caller would have got it. */
   async #answerOf(draw: DrawRecord): Promise<KeptAnswer | undefined> {
-    const fingerprint = drawFingerprint(hashOf(bodyOf(draw).statement));
-    const request = { accountNumber: draw.accountNumber, keyText: drawKeyText(draw.id), fingerprint };
+    const request = { accountNumber: draw.accountNumber, ...keyOfDraw(bodyOf(draw).statement) };
     try {
       const kept = await this.#options.idempotency.kept(request, this.#options.clock.wallMs());
-      return kept && (JSON.parse(Buffer.from(kept.body).toString('utf8')) as KeptAnswer);
+      return kept && JSON.parse(Buffer.from(kept.body).toString('utf8'));
     } catch (error) {
       if (error instanceof SealBroken) return undefined; // it cannot be opened ever again
       throw error;
     }
   }
 
-  /** A draw that was killed while it was opened: its answer is durable, or it never was. */
-  async #recover(draw: DrawRecord): Promise<boolean> {
+  async #settle(draw: DrawRecord): Promise<boolean> {
+    const { draws } = this.#options;
     const answer = await this.#answerOf(draw);
     if (answer === undefined) {
-      await this.#options.draws.dropDraw(draw.id);
+      await draws.dropDraw(draw.id);
       return false;
     }
-    try {
-      await this.#commit(draw, answer);
-      return true;
-    } catch (error) {
-      // a ledger that is held back takes nothing: the next start tries again
-      if (!(error instanceof ApiError)) throw error;
-      this.#options.log.warn({ draw: draw.id, reason: error.message }, 'a draw could not be committed to');
-      return false;
-    }
-  }
-
-  async #commit(draw: DrawRecord, { data, metadata }: KeptAnswer): Promise<DrawRecord> {
-    const { certificate_id, certificate_salt: salt, timestamp: at } = metadata;
-    const digest = sha256Hex(concatBytes(fromHex(salt), utf8Bytes(canonicalText(data))));
+    const { certificate_id, certificate_salt: salt, timestamp: at } = answer.metadata;
+    const digest = sha256Hex(concatBytes(fromHex(salt), utf8Bytes(canonicalText(answer.data))));
     const committed = { certificate_id, delivered: `sha256:${digest}`, at };
     const body = { ...bodyOf(draw), committed };
-    const next: DrawRecord = { ...draw, state: 'committed', body: textOf(body) };
-    const leaf = {
-      drawId: draw.id,
-      kind: 'commit',
-      text: drawCommitText(body.statement, committed.delivered),
-    } as const;
-    await this.#options.draws.putDraw(next, leaf);
-    return next;
+    const text = drawCommitText(body.statement, committed.delivered);
+    const next: DrawRecord = { ...draw, state: 'committed', body: JSON.stringify(body) };
+    await draws.putDraw(next, { drawId: draw.id, kind: 'commit', text });
+    this.#wait(next);
+    return true;
   }
 
   async #ownOpen(id: string, accountNumber: number): Promise<DrawRecord> {
@@ -368,18 +387,6 @@ interface KeptAnswer {
   readonly quantum_credits?: object;
 }
 
-/** Whoever has its id may read a draw: what the account has left this month is told to its caller alone. */
-function forAnybody(answer: KeptAnswer): KeptAnswer {
-  const { quantum_credits: _, ...told } = answer;
-  return told;
-}
-
-function knownAs(stored: DrawRecord | undefined, fingerprint: string): DrawKnown | undefined {
-  if (stored === undefined) return undefined;
-  if (bodyOf(stored).fingerprint !== fingerprint) return 'other';
-  return stored.state === 'opening' ? 'running' : 'same';
-}
-
 /** The caller's nonce; undefined where it has not been opened. */
 function nonceOf({ statement, nonce }: DrawBody): Uint8Array | undefined {
   if (statement.nonce_sha256 !== undefined) return nonce === null ? undefined : fromHex(nonce);
@@ -395,10 +402,6 @@ function cancelUntilMs({ dueAtMs }: DrawRecord, { statement, chain }: DrawBody):
 
 function bodyOf({ body }: DrawRecord): DrawBody {
   return JSON.parse(body) as DrawBody;
-}
-
-function textOf(body: DrawBody): string {
-  return JSON.stringify(body);
 }
 
 function retryMs(tries: number): number {

@@ -14,7 +14,6 @@ import { fromHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
-import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { LocalDrand } from '../support/local-drand.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -76,7 +75,7 @@ class World {
 
   statement(more: Partial<DrawStatement> = {}): DrawStatement {
     const beacon = { chain: drand.hash, round: ROUND };
-    const dueAtMs = dueMs(drand.chain, ROUND);
+    const due_at = more.due_at ?? new Date(dueMs(drand.chain, ROUND)).toISOString();
     return {
       type: 'draw_statement',
       version: 1,
@@ -85,32 +84,17 @@ class World {
       purpose: 'raffle',
       public: true,
       beacon,
-      due_at: new Date(dueAtMs).toISOString(),
-      gives_up_at: new Date(dueAtMs + 24 * HOUR_MS).toISOString(),
+      due_at,
+      gives_up_at: new Date(Date.parse(due_at) + 24 * HOUR_MS).toISOString(),
       ...more,
     };
   }
 
-  /** Gives what became of it. */
-  async open(statement: DrawStatement, fingerprint = 'f') {
-    const known = statement.beacon && (await this.keeper.chainOf('own'));
-    const body: DrawBody = {
-      statement,
-      fingerprint,
-      committed: null,
-      nonce: null,
-      chain: known?.info ?? null,
-      answer: null,
-      outcome: null,
-    };
-    const draw: DrawRecord = {
-      id: statement.id,
-      accountNumber: 1,
-      state: 'opening',
-      dueAtMs: Date.parse(statement.due_at),
-      body: JSON.stringify(body),
-    };
-    return this.keeper.openDraw(draw);
+  /** Asks for a draw of this statement; undefined when it is made already. */
+  open(statement: DrawStatement, fingerprint = 'f') {
+    const { type: _, version: __, id, beacon, due_at, gives_up_at: ___, ...fixed } = statement;
+    const request = { fixed, revealAt: due_at, beacon: beacon && { chain: 'own', round: beacon.round } };
+    return this.keeper.openDraw({ id, accountNumber: 1, fingerprint, request });
   }
 
   /** What the books hold once the answer is durable. */
@@ -128,9 +112,9 @@ class World {
   }
 
   async commit(statement: DrawStatement): Promise<void> {
-    assert.equal(await this.open(statement), 'opened');
+    assert.deepEqual(await this.open(statement), statement);
     this.answer(statement);
-    await this.keeper.drawCommitted(statement.id);
+    await this.keeper.settleDraw(statement.id);
     await this.keeper.tick();
   }
 
@@ -376,7 +360,7 @@ describe('the keeper of draws', () => {
       return path === 'info' ? drand.reply(`/${drand.hash}/info`) : answer.promise;
     };
     await w.start();
-    await Promise.all(Array.from({ length: 5 }, () => w.keeper.chainOf('own')));
+    await Promise.all(['a', 'b', 'c'].map((id) => w.open(w.statement({ id }))));
     assert.deepEqual(asked.splice(0), ['info']);
     for (const id of ['draw_1', 'draw_2', 'draw_3']) await w.commit(w.statement({ id }));
     const { beacon: _, gives_up_at: __, ...plain } = w.statement({ id: 'plain' });
@@ -395,27 +379,34 @@ describe('the keeper of draws', () => {
   it('tells what a draw of the same id is to a request: made by it, by another one, or being made', async () => {
     const w = await new World().start();
     const statement = w.statement();
-    const known = async () => [
-      await w.keeper.knownDraw('draw_1', 'f'),
-      await w.keeper.knownDraw('draw_1', 'g'),
-      await w.open(statement),
-      await w.open(statement, 'g'),
-    ];
-    assert.equal(await w.keeper.knownDraw('draw_1', 'f'), undefined);
-    assert.equal(await w.open(statement), 'opened');
-    assert.deepEqual(await known(), ['running', 'other', 'running', 'other']);
-    await w.keeper.drawRefused('draw_1');
+    const known = async () => {
+      const settled = await Promise.allSettled([w.open(statement), w.open(statement, 'g')]);
+      return settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.code));
+    };
+    assert.deepEqual(await w.open(statement), statement);
+    assert.deepEqual(await known(), ['idempotency_in_flight', 'idempotency_mismatch']);
+    await assert.rejects(w.open(statement), { facts: { retryAfterS: 1 } });
+    const both = await Promise.allSettled([1, 2].map(() => w.open(w.statement({ id: 'both' }))));
+    assert.deepEqual(both.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'], 'at once');
+    await w.keeper.settleDraw('both');
+    await w.keeper.settleDraw('draw_1');
     await w.commit(statement);
-    assert.deepEqual(await known(), ['same', 'other', 'same', 'other']);
-    await w.keeper.drawCommitted('draw_1');
+    assert.deepEqual(await known(), [undefined, 'idempotency_mismatch']);
+    await w.keeper.settleDraw('draw_1');
     assert.deepEqual(await w.leaves(), ['draw_commit'], 'committed once');
     const { beacon: _, gives_up_at: __, ...due } = w.statement({ id: 'due' });
-    await w.open({ ...due, due_at: new Date(w.clock.wall).toISOString() });
-    w.answer({ ...due, due_at: new Date(w.clock.wall).toISOString() });
-    await w.keeper.drawCommitted('due');
+    const dueNow = { ...due, due_at: new Date(w.clock.wall).toISOString() };
+    await w.open(dueNow);
+    w.answer(dueNow);
+    await w.keeper.settleDraw('due');
     await w.until(async () => (await w.body('due')).outcome !== null);
+    w.clock.advance(1);
+    assert.equal(await w.open(dueNow), undefined, 'a retry may come when its time is past');
     for (let i = 1; i < LIMITS.openDrawsMax; i++) await w.open(w.statement({ id: `more_${i}` }));
-    assert.equal(await w.open(w.statement({ id: 'one_more' })), 'full');
+    await assert.rejects(w.open(w.statement({ id: 'one_more' })), {
+      code: 'draws_full',
+      facts: { details: { limit: LIMITS.openDrawsMax } },
+    });
   });
 
   it('reveals with the nonce that the caller fixed, or opens in time', async () => {
@@ -455,7 +446,8 @@ describe('the keeper of draws', () => {
       [{ nonce_sha256: NONCE_SHA256 }, false],
     ] as const) {
       const w = await new World().start();
-      const { beacon: _, gives_up_at: __, ...plain } = w.statement(more);
+      const { beacon: _, gives_up_at, ...certain } = w.statement(more);
+      const plain = isKnown ? certain : { ...certain, gives_up_at: gives_up_at! };
       await w.commit(plain);
       await w.passTo(dueAt() - 1);
       await w.keeper.cancelDraw('draw_1', 1);
@@ -471,15 +463,20 @@ describe('the keeper of draws', () => {
 
   it('refuses a chain that cannot be read, and knows none that the settings lack', async () => {
     const w = await new World().start();
-    assert.equal(await w.keeper.chainOf('another'), undefined);
-    const { hash, periodS, genesisS } = drand.chain;
-    const info = drand.reply(`/${hash}/info`);
-    assert.deepEqual(await w.keeper.chainOf('own'), { hash, periodS, genesisS, info });
+    const request = { fixed: { request: REQUEST, purpose: 'p', public: false }, revealAt: undefined };
+    const openWith = (chain: string) =>
+      w.keeper.openDraw({
+        ...{ id: 'draw_1', accountNumber: 1, fingerprint: 'f' },
+        request: { ...request, beacon: { chain, round: ROUND } },
+      });
+    await assert.rejects(openWith('another'), { code: 'invalid_beacon', message: /QRN_BEACONS/ });
+    assert.equal((await openWith('own'))?.beacon?.chain, drand.hash);
+    await w.keeper.settleDraw('draw_1');
     w.fetchJson = async () => {
       throw new Error('no route');
     };
     await w.start();
-    await assert.rejects(w.keeper.chainOf('own'), { code: 'beacon_unavailable', facts: { retryAfterS: 5 } });
+    await assert.rejects(openWith('own'), { code: 'beacon_unavailable', facts: { retryAfterS: 5 } });
     assert.match(w.told(), /information of a beacon’s chain is not to be had/);
   });
 

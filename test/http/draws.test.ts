@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash, hash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { DrawKeeper } from '../../src/answer/draw-keeper.ts';
+import type { BeaconChains } from '../../src/beacon/chains.ts';
 import { type DrawBody, type DrawStatement, hashOf, listSha256 } from '../../src/certificate/draw.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
@@ -11,7 +13,9 @@ import { drawRoutes } from '../../src/http/draws/routes.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { statusOf } from '../../src/http/head.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
+import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 import { REFUSED_DRAWS } from '../support/request-table.ts';
 
 /** What a request for a committed draw is read as, and what is fixed, drawn and released for it. */
@@ -22,44 +26,50 @@ const LIST = ['ada', 'grace', 'barbara', 'katherine'];
 const WINNERS = { winners: { count: 2, list: { items: LIST } }, purpose: 'raffle' };
 /** A round every three seconds, of which the first was a day ago: round 28,801 is now. */
 const CHAIN = {
-  hash: 'c'.repeat(64),
-  periodS: 3,
-  genesisS: (NOW_MS - DAY_MS) / 1_000,
+  chain: { hash: 'c'.repeat(64), periodS: 3, genesisS: (NOW_MS - DAY_MS) / 1_000 },
   info: { of: 'chain' },
 };
 const ROUND_NOW = 1 + DAY_MS / 3_000;
 const round = (round: number, chain = 'quicknet') => ({ beacon: { chain, round } });
 
 interface Keeper {
-  readonly known?: string;
-  readonly opening?: string;
+  /** What comes of an opening, in the place of a statement; undefined: the draw is made already. */
+  readonly opening?: Error | undefined;
   /** What drawing the bytes comes to. */
   readonly failure?: Error;
 }
 
-/** A service whose keeper says this, a request of it, and what is done. */
-function serviceOf(
+/** A service whose keeper has a chain of its own, or says this; a request of it, and what is done. */
+async function serviceOf(
   body: object | string,
-  { known, opening = 'opened', failure }: Keeper = {},
+  keeps: Keeper = {},
   { key, accountId = 'acct_a', secret = 1 }: { key?: string; accountId?: string; secret?: number } = {},
 ) {
   const done: string[] = [];
   const opened: DrawRecord[] = [];
   const drawn: { keeping: { untilMs: number; key: string }; label: Record<string, unknown> }[] = [];
+  const clock = new ManualClock(NOW_MS);
+  const draws = memoryLedger(clock);
+  const chains = { chain: async (name: string) => (name === 'quicknet' ? CHAIN : undefined) };
+  const idempotency = { kept: async () => undefined };
+  const keeper = await DrawKeeper.open({
+    ...{ draws, clock, idempotency, log: recordingLog() },
+    chains: chains as unknown as BeaconChains,
+  });
   const committedDraws = {
-    chainOf: async (name: string) => (name === 'quicknet' ? CHAIN : undefined),
-    knownDraw: async () => known,
-    openDraw: async (draw: DrawRecord) => {
-      opened.push(draw);
-      return opening;
+    openDraw: async (opening: Parameters<typeof keeper.openDraw>[0]) => {
+      if (keeps.opening !== undefined) throw keeps.opening;
+      if ('opening' in keeps) return undefined;
+      const statement = await keeper.openDraw(opening);
+      opened.push((await draws.draw(opening.id))!);
+      return statement;
     },
-    drawCommitted: async () => done.push('committed'),
-    drawRefused: async () => done.push('refused'),
+    settleDraw: async () => done.push('settled'),
   };
   const answers = {
     draw: async (keeping: never, _account: unknown, _reservation: unknown, { label }: { label: never }) => {
       drawn.push({ keeping, label });
-      if (failure !== undefined) throw failure;
+      if (keeps.failure !== undefined) throw keeps.failure;
       return { isReplay: false, release: () => done.push('erased') };
     },
   };
@@ -72,7 +82,6 @@ function serviceOf(
   const exchange = {
     account: { record: { id: accountId, number: 7 } },
     body: utf8Bytes(typeof body === 'string' ? body : JSON.stringify(body)),
-    pipeline: { clock: new ManualClock(NOW_MS) },
     idempotencyKey: key,
     enter: () => ({ release: () => done.push('released') }),
     asForJson: (keeping: unknown) => keeping,
@@ -83,7 +92,7 @@ function serviceOf(
 
 /** Asks for a draw of it. */
 async function asked(...request: Parameters<typeof serviceOf>) {
-  const { sources, exchange, done, opened, drawn } = serviceOf(...request);
+  const { sources, exchange, done, opened, drawn } = await serviceOf(...request);
   const made = await createDraw(sources, exchange).catch((error: unknown) => error);
   const { statement, ...rest } = JSON.parse(opened[0]?.body ?? '{}') as DrawBody;
   return { made, done, opened, drawn, statement: statement as DrawStatement | undefined, rest };
@@ -111,7 +120,7 @@ describe('a committed draw', () => {
     const [{ body: _, ...record }] = opened;
     assert.deepEqual(record, { id, accountNumber: 7, state: 'opening', dueAtMs: dueMs });
     assert.deepEqual(made, { id, isNew: true });
-    assert.deepEqual(done, ['random erased', 'erased', 'committed']);
+    assert.deepEqual(done, ['random erased', 'erased', 'settled']);
     const [{ keeping, label }] = drawn;
     assert.equal(keeping.untilMs, dueMs + 30 * DAY_MS);
     assert.deepEqual(label, {
@@ -131,7 +140,7 @@ describe('a committed draw', () => {
       [due_at, gives_up_at].map((at) => Date.parse(at!)),
       [dueMs, dueMs + DAY_MS],
     );
-    assert.deepEqual(beacon, { chain: CHAIN.hash, round: ROUND_NOW + 1_000 });
+    assert.deepEqual(beacon, { chain: CHAIN.chain.hash, round: ROUND_NOW + 1_000 });
     assert.deepEqual(
       [nonce_sha256, user_data_sha256],
       [`sha256:${'ab'.repeat(32)}`, `sha256:${'cd'.repeat(32)}`],
@@ -170,23 +179,16 @@ describe('a committed draw', () => {
     });
 
   const keepers: [what: string, keeper: Keeper, code: string | undefined, done: string[]][] = [
-    ['known under its key', { known: 'same' }, undefined, ['released']],
-    ['known as another', { known: 'other' }, 'idempotency_mismatch', ['released']],
-    ['on its way', { known: 'running' }, 'idempotency_in_flight', ['released']],
-    ['opened meanwhile', { opening: 'same' }, undefined, ['released']],
-    ['opened as another meanwhile', { opening: 'other' }, 'idempotency_mismatch', ['released']],
-    ['one too many', { opening: 'full' }, 'draws_full', ['released']],
+    ['made already', { opening: undefined }, undefined, ['released']],
+    ['one too many', { opening: new ApiError('draws_full') }, 'draws_full', ['released']],
     // the answer releases what was reserved for it
-    ['without entropy', { failure: new ApiError('entropy_unavailable') }, 'entropy_unavailable', ['refused']],
+    ['without entropy', { failure: new ApiError('entropy_unavailable') }, 'entropy_unavailable', ['settled']],
     ['perhaps durable', { failure: new Error('the ledger stopped') }, undefined, []],
   ];
   for (const [what, keeper, code, due] of keepers)
     it(`that is ${what} comes to ${code ?? (due.length > 0 ? 'the same draw' : 'the fault itself')}`, async () => {
       const { made, done, drawn } = await asked(WINNERS, keeper, { key: 'k' });
       assert.deepEqual([codeOf(made), done], [code, due]);
-      if (code === 'idempotency_in_flight') assert.equal((made as ApiError).facts.retryAfterS, 1);
-      if (code === 'draws_full')
-        assert.deepEqual((made as ApiError).facts.details, { limit: LIMITS.openDrawsMax });
       assert.equal(drawn.length, keeper.failure === undefined ? 0 : 1);
       if (code === undefined && due.length > 0) assert.equal((made as { isNew: boolean }).isNew, false);
     });
@@ -251,7 +253,8 @@ describe('the body of a draw', () => {
     });
 
   it('asks for lines of a list that stays, for items, or for picks by their weights', () => {
-    const valuesOf = (body: object) => readDrawRequest(utf8Bytes(JSON.stringify(body))).values as object;
+    const valuesOf = (body: object) =>
+      readDrawRequest(utf8Bytes(JSON.stringify(body))).fixed.request as object;
     const lines = { kind: 'integers', count: 1, min: 1, max: 9, unique: true, sort: 'none' };
     assert.deepEqual(valuesOf(of({ sha256, size: 9 })), lines);
     assert.deepEqual((valuesOf(of({ items: LIST })) as { kind: string }).kind, 'sample');
@@ -274,9 +277,9 @@ describe('the resources of draws', () => {
   async function told(
     method: string,
     path: string,
-    { body = {}, contentType = '', query = '', known = '' } = {},
+    { body = {}, contentType = '', query = '', keeps = {} } = {},
   ) {
-    const { sources, exchange } = serviceOf(body, known === '' ? {} : { known }, { key: 'k' });
+    const { sources, exchange } = await serviceOf(body, keeps, { key: 'k' });
     const done: unknown[] = [];
     const keeper = {
       ...sources.committedDraws,
@@ -307,7 +310,11 @@ describe('the resources of draws', () => {
     const sent = { body: WINNERS, contentType: JSON_TYPE };
     const [status, { id }, location] = await told('POST', '/v1/draws', sent);
     assert.deepEqual([status, location], [201, `/v1/draws/${id}`]);
-    assert.deepEqual(await told('POST', '/v1/draws', { ...sent, known: 'same' }), [200, { id }, undefined]);
+    assert.deepEqual(await told('POST', '/v1/draws', { ...sent, keeps: { opening: undefined } }), [
+      200,
+      { id },
+      undefined,
+    ]);
     assert.deepEqual(await told('POST', '/v1/draws', { body: WINNERS }), ['unsupported_media_type']);
     assert.deepEqual(await told('GET', `/v1/draws/${ID}`), [200, { id: ID }, undefined]);
     assert.deepEqual(await told('DELETE', `/v1/draws/${ID}`), [200, { id: ID }, undefined, 'cancel', ID, 7]);

@@ -6,11 +6,8 @@ function none(): never {
 
 /** The committedDraws of a world in which nobody commits to a draw. */
 export const NO_DRAWS: CommittedDraws = {
-  chainOf: none,
-  knownDraw: none,
   openDraw: none,
-  drawCommitted: none,
-  drawRefused: none,
+  settleDraw: none,
   cancelDraw: none,
   openNonce: none,
 };

@@ -1,3 +1,4 @@
+import type { DrawRequest } from '../../answer/draw-opening.ts';
 import { listSha256 } from '../../certificate/draw.ts';
 import { checkRequest } from '../../certificate/draw-statement.ts';
 import { found } from '../../certificate/verdict.ts';
@@ -10,16 +11,8 @@ import { LABEL_PARAMETERS } from '../endpoint.ts';
 import { readBatchRequest } from '../endpoints/batch.ts';
 import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';
 import { requirePossible, sampleRequest, weightedRequest } from '../endpoints/relations.ts';
-import { membersOf, parseJsonObject } from '../json-body.ts';
-import { type ParameterDefinition, readParameters, type ValuesOf } from '../params.ts';
-
-/** What a caller asks to be committed to, checked. */
-export interface DrawRequest {
-  readonly values: ValueRequest;
-  readonly list: { readonly sha256: string; readonly size: number } | undefined;
-  readonly said: ValuesOf<typeof DRAW_MEMBERS>;
-  readonly beacon: { readonly chain: string; readonly round: number } | undefined;
-}
+import { membersOf, parseJsonObject, readMembers } from '../json-body.ts';
+import { notBoth, type ParameterDefinition, type ReadValues, readParameters } from '../params.ts';
 
 const [PURPOSE, ...OTHER_LABELS] = LABEL_PARAMETERS;
 
@@ -41,10 +34,7 @@ export const DRAW_MEMBERS = [
     error: 'invalid_nonce',
     description:
       'In place of nonce its SHA-256: the caller opens the nonce later, and the service commits without knowing it.',
-    check: ({ nonce, nonce_sha256 }) => {
-      if (nonce !== undefined && nonce_sha256 !== undefined)
-        throw new ApiError('invalid_nonce', { message: 'Give nonce or nonce_sha256, not both.' });
-    },
+    check: notBoth('nonce', 'nonce_sha256', 'invalid_nonce'),
   },
   {
     name: 'reveal_at',
@@ -104,7 +94,17 @@ export function readDrawRequest(body: Uint8Array): DrawRequest {
   if (refusal !== undefined) throw new ApiError('invalid_draw', { message: refusal });
   const said = readParameters(DRAW_MEMBERS, given);
   const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon']);
-  return { ...drawn, said, beacon };
+  const fixed = {
+    request: drawn.values,
+    ...(drawn.list && { list: drawn.list }),
+    purpose: said.purpose,
+    public: said.public,
+    ...(said.user_data && { user_data: said.user_data }),
+    ...(said.user_data_sha256 && { user_data_sha256: `sha256:${said.user_data_sha256}` }),
+    ...(said.nonce && { nonce: said.nonce }),
+    ...(said.nonce_sha256 && { nonce_sha256: `sha256:${said.nonce_sha256}` }),
+  };
+  return { fixed, revealAt: said.reveal_at, beacon };
 }
 
 function objectOf(name: string, value: unknown): JsonObject {
@@ -112,31 +112,40 @@ function objectOf(name: string, value: unknown): JsonObject {
   throw new ApiError('invalid_draw', { message: `Give ${name} as an object.`, details: { parameter: name } });
 }
 
-function readWinners(winners: JsonObject): Pick<DrawRequest, 'values' | 'list'> {
-  const given = membersOf(winners, [COUNT], { prefix: 'winners.', alsoKnown: ['list', 'weights'] });
-  const { count } = readParameters([COUNT], given, 'winners.');
+function readWinners(winners: JsonObject) {
+  const { count } = readMembers(winners, [COUNT], { prefix: 'winners.', alsoKnown: ['list', 'weights'] });
   const list = objectOf('winners.list', winners['list']);
   const { weights } = winners;
-  const inList = membersOf(list, [LIST_SHA256, SIZE, ITEMS], { prefix: 'winners.list.' });
-  const { sha256 } = readParameters([LIST_SHA256], inList, 'winners.list.');
-  if (!inList.has('items')) {
-    if (sha256 === undefined) throw new ApiError('invalid_draw', { message: NO_LIST });
-    const { size } = readParameters([SIZE], inList, 'winners.list.');
-    const range = { min: 1, max: size, unique: true };
+  const isWhole = Object.hasOwn(list, 'items');
+  const prefix = 'winners.list.';
+  const given = membersOf(list, [LIST_SHA256, SIZE, ITEMS], { prefix });
+  const inOrder = [
+    LIST_SHA256,
+    { ...ITEMS, required: false, check: requireList },
+    { ...SIZE, required: !isWhole },
+  ];
+  const { sha256, items, size } = readParameters(inOrder, given, prefix);
+  if (items === undefined) {
+    const range = { min: 1, max: size!, unique: true };
     requirePossible(range, count);
     const values: ValueRequest =
       weights === undefined
         ? { kind: 'integers', count, ...range, sort: 'none' }
-        : readWeighted(weights, lines(size), count);
-    return { values, list: { sha256: `sha256:${sha256}`, size } };
+        : readWeighted(weights, lines(size!), count);
+    return { values, list: { sha256: `sha256:${sha256}`, size: size! } };
   }
-  const { items } = readParameters([ITEMS], inList, 'winners.list.');
   const computed = listSha256(items);
-  const size = inList.has('size') ? readParameters([SIZE], inList, 'winners.list.').size : items.length;
-  if (size !== items.length || (sha256 !== undefined && computed !== `sha256:${sha256}`))
+  if ((size ?? items.length) !== items.length || (sha256 !== undefined && computed !== `sha256:${sha256}`))
     throw new ApiError('list_mismatch', { details: { computed, size: items.length } });
   const values = weights === undefined ? sampleRequest(items, count) : readWeighted(weights, items, count);
-  return { values, list: { sha256: computed, size } };
+  return { values, list: { sha256: computed, size: items.length } };
+}
+
+function requireList({ items, sha256 }: ReadValues): void {
+  if (items !== undefined || sha256 !== undefined) return;
+  throw new ApiError('invalid_draw', {
+    message: 'Give winners.list as items, or as sha256 and size of a list that stays with you.',
+  });
 }
 
 function readWeighted(weights: unknown, items: readonly string[], count: number): ValueRequest {
@@ -153,8 +162,6 @@ function lines(size: number): string[] {
     });
   return Array.from({ length: size }, (_, i) => String(i + 1));
 }
-
-const NO_LIST = 'Give winners.list as items, or as sha256 and size of a list that stays with you.';
 
 function requireShort(values: ValueRequest): void {
   const bytes = jsonBytesMax(values);
@@ -177,8 +184,5 @@ function readBeacon(value: unknown): { chain: string; round: number } {
 /** What `POST /v1/draws/<id>/reveal` brings. */
 export function readNonce(body: Uint8Array): string {
   const [NONCE] = DRAW_MEMBERS.filter(({ name }) => name === 'nonce');
-  const object = parseJsonObject(body);
-  const given = membersOf(object, [NONCE]);
-  const { nonce } = readParameters([{ ...NONCE, required: true }], given) as { nonce: string };
-  return nonce;
+  return readMembers(parseJsonObject(body), [{ ...NONCE, required: true }])['nonce'] as string;
 }

@@ -1,0 +1,55 @@
+import { type BeaconChain, dueMs } from '../beacon/drand.ts';
+import type { DrawStatement } from '../certificate/draw.ts';
+import { canonicalText, timeOf } from '../certificate/members.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { ApiError } from '../core/errors.ts';
+import { grouped } from '../core/figures.ts';
+import { LIMITS } from '../core/limits.ts';
+
+/** What a caller asks to be committed to, checked. */
+export interface DrawRequest {
+  /** As the statement has it. */
+  readonly fixed: Omit<DrawStatement, 'type' | 'version' | 'id' | 'beacon' | 'due_at' | 'gives_up_at'>;
+  readonly revealAt: string | undefined;
+  /** `chain` is its name or its hash. */
+  readonly beacon: { readonly chain: string; readonly round: number } | undefined;
+}
+
+/** What a draw commits to. `chain` is that of its beacon. Throws the ApiError of a time that is out of bounds, or of too much. */
+export function statementOf(
+  id: string,
+  { fixed, revealAt, beacon }: DrawRequest,
+  chain: BeaconChain | undefined,
+  nowMs: number,
+): DrawStatement {
+  const revealAtMs = revealAt === undefined ? nowMs : revealTimeOf(revealAt);
+  if (!(revealAtMs >= nowMs && revealAtMs <= nowMs + LIMITS.drawAheadMaxMs))
+    throw new ApiError('invalid_reveal_at', { details: { parameter: 'reveal_at' } });
+  const roundAtMs = beacon && chain ? dueMs(chain, beacon.round) : nowMs;
+  if (beacon && roundAtMs < nowMs + LIMITS.drawRoundAheadMinMs)
+    throw new ApiError('beacon_round_past', { details: { round: beacon.round } });
+  if (roundAtMs > nowMs + LIMITS.drawAheadMaxMs)
+    throw new ApiError('invalid_beacon', { message: 'Give a round that is due within 366 days.' });
+  const dueAtMs = Math.max(revealAtMs, roundAtMs);
+  const mayLack = beacon !== undefined || fixed.nonce_sha256 !== undefined;
+  const statement: DrawStatement = {
+    type: 'draw_statement',
+    version: 1,
+    id,
+    ...fixed,
+    ...(beacon && chain && { beacon: { chain: chain.hash, round: beacon.round } }),
+    due_at: new Date(dueAtMs).toISOString(),
+    ...(mayLack ? { gives_up_at: new Date(dueAtMs + LIMITS.drawPatienceMs).toISOString() } : {}),
+  };
+  const { length: bytes } = utf8Bytes(canonicalText(statement));
+  if (bytes <= LIMITS.drawStatementBytesMax) return statement;
+  throw new ApiError('invalid_draw', {
+    message: `What a draw commits to takes at most ${grouped(LIMITS.drawStatementBytesMax)} bytes; this takes ${grouped(bytes)}. Give a long list by its SHA-256 and size.`,
+    details: { bytes, limit: LIMITS.drawStatementBytesMax },
+  });
+}
+
+/** Unix ms; NaN for a day or an hour that there is not. */
+function revealTimeOf(revealAt: string): number {
+  return timeOf(revealAt.replace(/(?:\.(\d+))?Z$/, (_, parts = '') => `.${parts.padEnd(3, '0')}Z`));
+}
