@@ -27,6 +27,7 @@ export interface OpenLoop {
 /** What the worker sends back. */
 export interface LoadOutcome {
   readonly answers: number;
+  readonly leadAnswers: number;
   readonly failures: number;
   readonly bytes: number;
   readonly seconds: number;
@@ -38,6 +39,8 @@ export interface LoadOutcome {
 
 export interface LoadResult {
   readonly answers: number;
+  /** Of an open loop, while its client warmed up: they cost the server as much as those that are measured. */
+  readonly leadAnswers: number;
   /** Answers other than 200, and requests that were never answered. */
   readonly failures: number;
   readonly answersPerS: number;

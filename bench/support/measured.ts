@@ -14,7 +14,7 @@ export interface Ask {
 }
 
 /** Adds what the server spent on the load: CPU per answer in µs, by all its threads and by the main one, and memory. */
-async function withCosts<T extends { readonly answers: number }>(
+async function withCosts<T extends { readonly answers: number; readonly leadAnswers?: number }>(
   server: Server,
   load: () => Promise<T>,
 ): Promise<{ result: T; costs: Sample }> {
@@ -24,7 +24,7 @@ async function withCosts<T extends { readonly answers: number }>(
   const perAnswerUs = (earlier?: number, later?: number) => {
     // a worker that ended meanwhile takes its time out of the sum
     if (earlier === undefined || later === undefined || later < earlier) return undefined;
-    return (later - earlier) / 1e3 / result.answers;
+    return (later - earlier) / 1e3 / (result.answers + (result.leadAnswers ?? 0));
   };
   const costs = {
     cpuUs: perAnswerUs(before?.allNs, after?.allNs),
