@@ -1,5 +1,5 @@
 /** Four short messages of any lengths: what small answers are committed to. */
-import { BLOCK, begin, compress, eraseSchedule, HASH, STATE } from './sha256';
+import { BLOCK, begin, compress, eraseSchedule, HASH, padded, STATE } from './sha256';
 
 /** From here on OpenSSL takes less, for all its call costs. */
 const BLOCKS: usize = 7;
@@ -11,10 +11,10 @@ export const digestsAt: usize = memory.data(4 * HASH, 16);
 
 /** Hashes the messages, of so many bytes each and with zeros behind them, and zeroes them. */
 export function messages(bytesA: i32, bytesB: i32, bytesC: i32, bytesD: i32): void {
-  const endA = padded(0, bytesA);
-  const endB = padded(1, bytesB);
-  const endC = padded(2, bytesC);
-  const endD = padded(3, bytesD);
+  const endA = padded(messagesAt, bytesA);
+  const endB = padded(messagesAt + ROOM, bytesB);
+  const endC = padded(messagesAt + 2 * ROOM, bytesC);
+  const endD = padded(messagesAt + 3 * ROOM, bytesD);
   const end = max(max(endA, endB), max(endC, endD));
   begin();
   for (let at: usize = 0; at < end; ) {
@@ -27,15 +27,6 @@ export function messages(bytesA: i32, bytesB: i32, bytesC: i32, bytesD: i32): vo
   }
   for (let lane: usize = 0; lane < 4; lane++) memory.fill(messagesAt + lane * ROOM, 0, end);
   eraseSchedule();
-}
-
-/** Pads a message (5.1.1), and says where its last block ends. */
-function padded(lane: usize, bytes: i32): usize {
-  const message = messagesAt + lane * ROOM;
-  const end = (usize(bytes) + 9 + BLOCK - 1) & ~(BLOCK - 1);
-  store<u8>(message + usize(bytes), 0x80);
-  store<u64>(message + end - 8, bswap(u64(bytes) << 3));
-  return end;
 }
 
 /** Writes the hash of one lane. */

@@ -20,10 +20,21 @@ const INITIAL: usize = memory.data<u32>([
 
 export const HASH: usize = 32;
 export const BLOCK: usize = 64;
-/** The eight words of the states, and the schedule of a block: a vector a word. */
+/** The eight words of the states, a vector a word, as the words of a schedule are. */
 export const STATE: usize = memory.data(128, 16);
-const WORDS_BYTES: usize = 1024;
-const WORDS: usize = memory.data(WORDS_BYTES, 16);
+/** Bytes of a schedule. */
+export const SCHEDULE: usize = 1024;
+/** The words of a block, and the same with the constants of their rounds. */
+const WORDS: usize = memory.data(1024, 16);
+const SUMS: usize = memory.data(1024, 16);
+
+/** Pads a message with zeros behind it (5.1.1), and says where its last block ends, from the message on. */
+export function padded(message: usize, bytes: i32): usize {
+  const end = (usize(bytes) + 9 + BLOCK - 1) & ~(BLOCK - 1);
+  store<u8>(message + usize(bytes), 0x80);
+  store<u64>(message + end - 8, bswap(u64(bytes) << 3));
+  return end;
+}
 
 /** Before the first block. */
 export function begin(): void {
@@ -32,7 +43,8 @@ export function begin(): void {
 
 /** Zeroes what is left of the last block. */
 export function eraseSchedule(): void {
-  memory.fill(WORDS, 0, WORDS_BYTES);
+  memory.fill(WORDS, 0, SCHEDULE);
+  memory.fill(SUMS, 0, SCHEDULE);
 }
 
 @inline
@@ -50,10 +62,10 @@ function turned(x: v128, bits: i32): v128 {
   return v128.or(i32x4.shr_u(x, bits), i32x4.shl(x, 32 - bits));
 }
 
-/** Σ0 and Maj (4.1.2). */
+/** Σ0 (4.1.2). */
 @inline
-function first(a: v128, b: v128, c: v128): v128 {
-  return sum(xor3(turned(a, 2), turned(a, 13), turned(a, 22)), v128.bitselect(c, b, v128.xor(a, b)));
+function sigma0(a: v128): v128 {
+  return xor3(turned(a, 2), turned(a, 13), turned(a, 22));
 }
 
 /** Σ1 and Ch. */
@@ -62,14 +74,24 @@ function second(e: v128, f: v128, g: v128): v128 {
   return sum(xor3(turned(e, 6), turned(e, 11), turned(e, 25)), v128.bitselect(f, g, e));
 }
 
-/** The word of a round, and its constant. */
+/** What the word of index `at` is made of, but for the word two before it. */
 @inline
-function word(round: usize): v128 {
-  return sum(v128.load(WORDS + (round << 4)), v128.load32_splat(K + (round << 2)));
+function early(at: usize): v128 {
+  const word = v128.load(at, 16);
+  const small0 = xor3(turned(word, 7), turned(word, 18), i32x4.shr_u(word, 3));
+  return sum(sum(v128.load(at), small0), v128.load(at, 144));
 }
 
-/** One block of each message into the four states (6.2.2); the messages lie `stride` bytes apart. */
-export function compress(block: usize, stride: usize): void {
+@inline
+function late(word: v128): v128 {
+  return xor3(turned(word, 17), turned(word, 19), i32x4.shr_u(word, 10));
+}
+
+/**
+ * Writes the schedule of one block of each message, each word with the constant of its round added; the messages lie `stride`
+ * bytes apart.
+ */
+export function schedule(block: usize, stride: usize, out: usize): void {
   for (let i: usize = 0; i < BLOCK; i += 16) {
     transpose(
       swapped(v128.load(block + i)),
@@ -77,16 +99,31 @@ export function compress(block: usize, stride: usize): void {
       swapped(v128.load(block + i + 2 * stride)),
       swapped(v128.load(block + i + 3 * stride)),
       WORDS + (i << 2),
-      16,
+      WORDS + (i << 2) + 16,
+      WORDS + (i << 2) + 32,
+      WORDS + (i << 2) + 48,
     );
   }
-  for (let at = WORDS + 256; at < WORDS + 1024; at += 16) {
-    const early = v128.load(at - 240);
-    const late = v128.load(at - 32);
-    const small0 = xor3(turned(early, 7), turned(early, 18), i32x4.shr_u(early, 3));
-    const small1 = xor3(turned(late, 17), turned(late, 19), i32x4.shr_u(late, 10));
-    v128.store(at, sum(sum(v128.load(at - 256), small0), sum(v128.load(at - 112), small1)));
+  for (let i: usize = 0; i < 16; i++)
+    v128.store(out + (i << 4), sum(v128.load(WORDS + (i << 4)), v128.load32_splat(K + (i << 2))));
+  let word0 = v128.load(WORDS, 224);
+  let word1 = v128.load(WORDS, 240);
+  let at = WORDS;
+  let sums = out + 256;
+  for (let k = K + 64; k < K + 256; k += 8) {
+    word0 = sum(early(at), late(word0));
+    word1 = sum(early(at + 16), late(word1));
+    v128.store(at, word0, 256);
+    v128.store(at, word1, 272);
+    v128.store(sums, sum(word0, v128.load32_splat(k)));
+    v128.store(sums, sum(word1, v128.load32_splat(k, 4)), 16);
+    at += 32;
+    sums += 32;
   }
+}
+
+/** Brings a block, of which this is the schedule, into the four states (6.2.2). */
+export function rounds(words: usize): void {
   let a = v128.load(STATE);
   let b = v128.load(STATE, 16);
   let c = v128.load(STATE, 32);
@@ -95,32 +132,43 @@ export function compress(block: usize, stride: usize): void {
   let f = v128.load(STATE, 80);
   let g = v128.load(STATE, 96);
   let h = v128.load(STATE, 112);
+  // Maj(a, b, c) = b ^ ((a ^ b) & (b ^ c)); a ^ b of one round is b ^ c of the next.
+  let bc = v128.xor(b, c);
+  let ab: v128;
   // eight rounds, after which each variable is where it was
-  for (let round: usize = 0; round < 64; round += 8) {
-    h = sum(sum(h, word(round)), second(e, f, g));
+  for (const end = words + SCHEDULE; words < end; words += 128) {
+    h = sum(sum(h, v128.load(words)), second(e, f, g));
     d = sum(d, h);
-    h = sum(h, first(a, b, c));
-    g = sum(sum(g, word(round + 1)), second(d, e, f));
+    ab = v128.xor(a, b);
+    h = sum(sum(h, sigma0(a)), v128.xor(b, v128.and(ab, bc)));
+    g = sum(sum(g, v128.load(words, 16)), second(d, e, f));
     c = sum(c, g);
-    g = sum(g, first(h, a, b));
-    f = sum(sum(f, word(round + 2)), second(c, d, e));
+    bc = v128.xor(h, a);
+    g = sum(sum(g, sigma0(h)), v128.xor(a, v128.and(bc, ab)));
+    f = sum(sum(f, v128.load(words, 32)), second(c, d, e));
     b = sum(b, f);
-    f = sum(f, first(g, h, a));
-    e = sum(sum(e, word(round + 3)), second(b, c, d));
+    ab = v128.xor(g, h);
+    f = sum(sum(f, sigma0(g)), v128.xor(h, v128.and(ab, bc)));
+    e = sum(sum(e, v128.load(words, 48)), second(b, c, d));
     a = sum(a, e);
-    e = sum(e, first(f, g, h));
-    d = sum(sum(d, word(round + 4)), second(a, b, c));
+    bc = v128.xor(f, g);
+    e = sum(sum(e, sigma0(f)), v128.xor(g, v128.and(bc, ab)));
+    d = sum(sum(d, v128.load(words, 64)), second(a, b, c));
     h = sum(h, d);
-    d = sum(d, first(e, f, g));
-    c = sum(sum(c, word(round + 5)), second(h, a, b));
+    ab = v128.xor(e, f);
+    d = sum(sum(d, sigma0(e)), v128.xor(f, v128.and(ab, bc)));
+    c = sum(sum(c, v128.load(words, 80)), second(h, a, b));
     g = sum(g, c);
-    c = sum(c, first(d, e, f));
-    b = sum(sum(b, word(round + 6)), second(g, h, a));
+    bc = v128.xor(d, e);
+    c = sum(sum(c, sigma0(d)), v128.xor(e, v128.and(bc, ab)));
+    b = sum(sum(b, v128.load(words, 96)), second(g, h, a));
     f = sum(f, b);
-    b = sum(b, first(c, d, e));
-    a = sum(sum(a, word(round + 7)), second(f, g, h));
+    ab = v128.xor(c, d);
+    b = sum(sum(b, sigma0(c)), v128.xor(d, v128.and(ab, bc)));
+    a = sum(sum(a, v128.load(words, 112)), second(f, g, h));
     e = sum(e, a);
-    a = sum(a, first(b, c, d));
+    bc = v128.xor(b, c);
+    a = sum(sum(a, sigma0(b)), v128.xor(c, v128.and(bc, ab)));
   }
   v128.store(STATE, sum(a, v128.load(STATE)));
   v128.store(STATE, sum(b, v128.load(STATE, 16)), 16);
@@ -132,17 +180,25 @@ export function compress(block: usize, stride: usize): void {
   v128.store(STATE, sum(h, v128.load(STATE, 112)), 112);
 }
 
-/** Writes the four hashes, one behind the other. */
-export function finish(out: usize): void {
-  for (let half: usize = 0; half < 2; half++) {
-    const state = STATE + (half << 6);
+/** One block of each message into the four states; the messages lie `stride` bytes apart. */
+export function compress(block: usize, stride: usize): void {
+  schedule(block, stride, SUMS);
+  rounds(SUMS);
+}
+
+/** Writes the four hashes. */
+export function finish(a: usize, b: usize, c: usize, d: usize): void {
+  for (let half: usize = 0; half < 32; half += 16) {
+    const state = STATE + (half << 2);
     transpose(
       swapped(v128.load(state)),
       swapped(v128.load(state, 16)),
       swapped(v128.load(state, 32)),
       swapped(v128.load(state, 48)),
-      out + (half << 4),
-      HASH,
+      a + half,
+      b + half,
+      c + half,
+      d + half,
     );
   }
 }
@@ -153,15 +209,15 @@ function swapped(words: v128): v128 {
   return v128.swizzle(words, i8x16(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
 }
 
-/** Writes four rows of words as columns, `stride` bytes behind each other. */
+/** Writes four rows of words as columns. */
 @inline
-function transpose(a: v128, b: v128, c: v128, d: v128, out: usize, stride: usize): void {
+function transpose(a: v128, b: v128, c: v128, d: v128, outA: usize, outB: usize, outC: usize, outD: usize): void {
   const ab01 = v128.shuffle<u32>(a, b, 0, 4, 1, 5);
   const ab23 = v128.shuffle<u32>(a, b, 2, 6, 3, 7);
   const cd01 = v128.shuffle<u32>(c, d, 0, 4, 1, 5);
   const cd23 = v128.shuffle<u32>(c, d, 2, 6, 3, 7);
-  v128.store(out, v128.shuffle<u64>(ab01, cd01, 0, 2));
-  v128.store(out + stride, v128.shuffle<u64>(ab01, cd01, 1, 3));
-  v128.store(out + 2 * stride, v128.shuffle<u64>(ab23, cd23, 0, 2));
-  v128.store(out + 3 * stride, v128.shuffle<u64>(ab23, cd23, 1, 3));
+  v128.store(outA, v128.shuffle<u64>(ab01, cd01, 0, 2));
+  v128.store(outB, v128.shuffle<u64>(ab01, cd01, 1, 3));
+  v128.store(outC, v128.shuffle<u64>(ab23, cd23, 0, 2));
+  v128.store(outD, v128.shuffle<u64>(ab23, cd23, 1, 3));
 }

@@ -25,7 +25,7 @@ export const KERNEL_MODULES: readonly KernelModule[] = [
   { source: 'assembly/fourier.ts', out: 'src/stats/fourier.wasm', pages: 1, mayGrow: true },
   { source: 'assembly/prints.ts', out: 'src/core/prints.wasm', pages: 5, mayGrow: false },
   { source: 'assembly/hashes.ts', out: 'src/crypto/hashes.wasm', pages: 1, mayGrow: false },
-  { source: 'assembly/leaves.ts', out: 'src/certificate/leaves.wasm', pages: 2, mayGrow: false },
+  { source: 'assembly/leaves.ts', out: 'src/certificate/leaves.wasm', pages: 4, mayGrow: false },
 ];
 
 export async function buildKernels({ source, out, pages, mayGrow }: KernelModule): Promise<Uint8Array> {

@@ -2,7 +2,6 @@ import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { isoTime } from '../core/clock.ts';
 import { writeLatin1 } from '../core/text-bytes.ts';
-import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
 import { HASH_BYTES } from '../crypto/merkle.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import type { DrawSource, LotRevocation, SegmentRecord } from '../ledger/records.ts';
@@ -11,6 +10,7 @@ import { labelAt } from '../ledger/segment-notes.ts';
 import type { IssuedCertificate } from './certificate-members.ts';
 import { nistResultOf, nistVerifiedOf } from './derive.ts';
 import type { CertificateIds } from './ids.ts';
+import { LANES, LeafKernel, type LeafMember } from './leaf-kernel.ts';
 import type { CertifiedLot } from './lot-leaf.ts';
 import { canonicalText } from './members.ts';
 import { type CertificateFacts, certificateOf, derivedFrom } from './record.ts';
@@ -18,8 +18,8 @@ import { type CertificateFacts, certificateOf, derivedFrom } from './record.ts';
 /**
  * Leaves of the log. One of a certificate is the canonical JSON (RFC 8785) of it as issued. LeafHasher makes
  * the same hashes faster, for sealing: all certificates of one endpoint and form from one source differ in four
- * members of fixed length, so it makes their text once, writes those members over it, and hashes the buffer,
- * which starts with the 0x00 of RFC 9162 §2.1.1. The tests of test/certificate compare the two.
+ * members of fixed length, so it makes their text once, behind the 0x00 of RFC 9162 §2.1.1, and has a kernel write those
+ * members over it and hash four of them at a time. The tests of test/certificate compare the two.
  */
 
 /** The leaf that makes a withdrawal part of the log. */
@@ -29,140 +29,149 @@ export function revocationText({ lotId, why, atMs }: LotRevocation): string {
 }
 
 const LEAF_BYTE = Uint8Array.of(0);
-const TIME_CHARACTERS = 24;
 /** Templates kept: as many as sources are in use at a time, times seven endpoints, with room. */
 const TEMPLATES_MAX = 512;
 
 /**
- * What stands before each member that is written over. No other text of a certificate holds these: inside a string the quotes
- * are escaped, and a lot has no such id.
+ * What stands before each member that is written over, and the length of the member. No other text of a certificate holds these:
+ * inside a string the quotes are escaped, and a lot has no such id.
  */
-const BEFORE = {
-  id: '"id":"cert_',
-  requestId: '"request_id":"req_',
-  issuedAt: '"issued_at":"',
-  delivered: '"delivered":"sha256:',
-  drawn: '"drawn":',
+const WRITTEN = {
+  id: ['"id":"cert_', 26],
+  requestId: ['"request_id":"req_', 26],
+  issuedAt: ['"issued_at":"', 24],
+  delivered: ['"delivered":"sha256:', 64],
 } as const;
+/** Differs between all answers in pure mode. */
+const BEFORE_DRAWN = '"drawn":';
+const ID_BYTES = 16;
 
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
   readonly bytes: Uint8Array;
-  /** Where each member stands; `drawn`, which differs between all answers, in pure mode alone. */
-  readonly at: Readonly<Record<keyof typeof BEFORE, number>>;
+  readonly members: Readonly<Record<keyof typeof WRITTEN, LeafMember>>;
+  /** In pure mode alone. */
+  readonly drawn: LeafMember | undefined;
 }
 
-interface Global {
-  readonly value: number;
-}
-
-/** See assembly/leaves.ts. */
-interface LeafKernel {
-  readonly memory: WasmMemory;
-  readonly entriesAt: Global;
-  readonly idsAt: Global;
-  readonly textBytesMax: Global;
-  readonly textAt: Global;
-  print(index: number, idAt: number, requestIdAt: number, deliveredAt: number): void;
-}
-
-const module = compileWasm(new URL('./leaves.wasm', import.meta.url));
-
-/** Packed entries that the kernel has room for. */
-const ENTRIES_MAX = 512;
-const ID_BYTES = 16;
-
-/**
- * A kernel with memory of its own for packed entries, for the ids of their certificates as 16 bytes each, and for the text of one
- * leaf. `print` takes the index of an entry and writes both ids and the hash of what was delivered into the text, at the places given.
- */
-export function leafKernel() {
-  const { memory, entriesAt, idsAt, textBytesMax, textAt, print } = instantiate<LeafKernel>(module);
-  const windowAt = (at: Global, size: number) => new Uint8Array(memory.buffer, at.value, size);
-  return {
-    entries: windowAt(entriesAt, ENTRIES_MAX * ENTRY_BYTES),
-    ids: windowAt(idsAt, ENTRIES_MAX * ID_BYTES),
-    text: windowAt(textAt, textBytesMax.value),
-    print,
-  };
+/** Entries in the kernel whose leaves are of one template, by their indices there. */
+interface Waiting extends LeafTemplate {
+  readonly indices: number[];
 }
 
 export class LeafHasher {
   readonly #ids: CertificateIds;
   readonly #templates = new Map<string, LeafTemplate>();
-  readonly #kernel = leafKernel();
-  /** The template whose text lies in the kernel, that text, and the time that it states. Many leaves share a millisecond. */
-  #loaded: LeafTemplate | undefined;
-  #text: Uint8Array = this.#kernel.text;
-  #writtenMs = Number.NaN;
+  readonly #kernel = new LeafKernel();
+  readonly #entries = new EntryCursor(this.#kernel.entries);
+  /** What each entry in the kernel drew, in pure mode. */
+  readonly #drawn: string[] = [];
 
   constructor(ids: CertificateIds) {
     this.#ids = ids;
   }
 
   /**
-   * The leaf hashes of a segment's certificates, one behind the other, and the latest time at which one was issued.
-   * `lotOf` gives every lot that its sources name.
+   * The leaf hashes of the certificates of segments, one behind the other, and the latest time at which one was issued.
+   * `lotOf` gives every lot that their sources name.
    */
   leavesOf(
-    segment: SegmentRecord,
+    segments: readonly SegmentRecord[],
     lotOf: (id: string) => CertifiedLot,
   ): { readonly hashes: Uint8Array<ArrayBuffer>; readonly latestMs: number } {
-    const { count, entries } = segment;
-    assert(entries.length === count * ENTRY_BYTES, 'a segment has as many entries as it says');
-    const templates = segment.sources.map(() => [] as (LeafTemplate | undefined)[]);
-    const cursor = new EntryCursor(entries);
-    const hashes = new Uint8Array(count * HASH_BYTES);
+    const { entriesMax, hashes: made } = this.#kernel;
+    const cursor = this.#entries;
+    const hashes = new Uint8Array(segments.reduce((sum, { count }) => sum + count * HASH_BYTES, 0));
+    const waiting = new Map<LeafTemplate, Waiting>();
     let latestMs = 0;
-    for (let i = 0; cursor.next(); i++) {
-      const at = i % ENTRIES_MAX;
-      if (at === 0) this.#fill(segment, i);
-      latestMs = Math.max(latestMs, cursor.issuedAtMs);
-      const label = segment.notes && labelAt(segment, i);
-      const known = templates[cursor.source];
-      const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
-      const template =
-        label === undefined ? (known[key] ??= this.#template(segment, cursor, lotOf)) : undefined;
-      if (template === undefined || template.bytes.length > this.#kernel.text.length) {
+    let done = 0;
+    let filled = 0;
+    const flush = () => {
+      for (const each of waiting.values()) this.#hash(each);
+      hashes.set(made.subarray(0, filled * HASH_BYTES), done * HASH_BYTES);
+      done += filled;
+      filled = 0;
+    };
+    for (const segment of segments) {
+      const { sequence, sources, count, entries } = segment;
+      assert(entries.length === count * ENTRY_BYTES, 'a segment has as many entries as it says');
+      const known = sources.map(() => [] as (Waiting | undefined)[]);
+      for (let i = 0; i < count; i++, filled++) {
+        if (filled === entriesMax) flush();
+        if (filled === 0 || i === 0) this.#fill(segment, i, filled);
+        cursor.seek(filled);
+        latestMs = Math.max(latestMs, cursor.issuedAtMs);
+        const label = segment.notes && labelAt(segment, i);
+        if (label === undefined) {
+          const ofSource = known[cursor.source];
+          const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
+          const group = (ofSource[key] ??= this.#waitingIn(waiting, this.#template(segment, lotOf)));
+          if (group.bytes.length <= this.#kernel.bytesMax) {
+            if (group.drawn !== undefined) this.#drawn[filled] = drawnText(sources[cursor.source]);
+            group.indices.push(filled);
+            continue;
+          }
+        }
         const entry = { ...cursor.entry(), ...(label && { label }) };
-        const id = this.#ids.textOf(segment.sequence, i);
-        sha256(leafBytes(certificateOf(id, entry, factsOf(segment, cursor, lotOf))), hashes, i * HASH_BYTES);
-        continue;
+        const certificate = certificateOf(
+          this.#ids.textOf(sequence, i),
+          entry,
+          factsOf(segment, cursor, lotOf),
+        );
+        sha256(leafBytes(certificate), made, filled * HASH_BYTES);
       }
-      this.#write(template, at, cursor.issuedAtMs);
-      const source = segment.sources[cursor.source];
-      if (source.mode === 'pure') writeLatin1(drawnText(source), this.#text, template.at.drawn);
-      sha256(this.#text, hashes, i * HASH_BYTES);
     }
+    flush();
     return { hashes, latestMs };
   }
 
-  /** Gives the kernel the entries from an index on, and their ids. */
-  #fill({ sequence, count, entries }: SegmentRecord, from: number): void {
-    const before = Math.min(count, from + ENTRIES_MAX);
-    this.#kernel.entries.set(entries.subarray(from * ENTRY_BYTES, before * ENTRY_BYTES));
-    this.#kernel.ids.set(this.#ids.blocks(sequence, from, before - from));
+  /** Gives the kernel the entries of a segment from an index on, and their ids, as far as there is room. */
+  #fill({ sequence, count, entries }: SegmentRecord, from: number, at: number): void {
+    const before = Math.min(count, from + this.#kernel.entriesMax - at);
+    this.#kernel.entries.set(entries.subarray(from * ENTRY_BYTES, before * ENTRY_BYTES), at * ENTRY_BYTES);
+    this.#kernel.ids.set(this.#ids.blocks(sequence, from, before - from), at * ID_BYTES);
   }
 
-  #write(template: LeafTemplate, index: number, issuedAtMs: number): void {
-    const { bytes, at } = template;
-    if (template !== this.#loaded) {
-      this.#kernel.text.set(bytes);
-      this.#text = this.#kernel.text.subarray(0, bytes.length);
-      this.#loaded = template;
-      this.#writtenMs = Number.NaN;
+  /** Hashes the leaves that wait for this template, by four; the last of them as often as lanes are left. */
+  #hash({ bytes, members, drawn, indices }: Waiting): void {
+    if (indices.length === 0) return;
+    const kernel = this.#kernel;
+    const { id, requestId, delivered, issuedAt } = members;
+    kernel.take(bytes, [...Object.values(members), ...(drawn === undefined ? [] : [drawn])]);
+    const last = indices.length - 1;
+    const lanes = [0, 0, 0, 0] satisfies number[];
+    const written = [Number.NaN, Number.NaN, Number.NaN, Number.NaN];
+    let time = '';
+    let timeMs = Number.NaN;
+    for (let i = 0; i <= last; i += LANES) {
+      for (let lane = 0; lane < LANES; lane++) {
+        const index = indices[Math.min(i + lane, last)];
+        lanes[lane] = index;
+        kernel.print(lane, index, id.at, requestId.at, delivered.at);
+        if (drawn !== undefined) writeLatin1(this.#drawn[index], kernel.texts[lane], drawn.at);
+        this.#entries.seek(index);
+        const { issuedAtMs } = this.#entries;
+        if (issuedAtMs === written[lane]) continue; // many leaves share a millisecond
+        if (issuedAtMs !== timeMs) time = isoTime((timeMs = issuedAtMs));
+        assert(time.length === issuedAt.length, 'a time is before the year 10000');
+        writeLatin1(time, kernel.texts[lane], issuedAt.at);
+        written[lane] = issuedAtMs;
+      }
+      kernel.hash(lanes[0], lanes[1], lanes[2], lanes[3]);
     }
-    this.#kernel.print(index, at.id, at.requestId, at.delivered);
-    if (issuedAtMs === this.#writtenMs) return;
-    this.#writtenMs = issuedAtMs;
-    const time = isoTime(issuedAtMs);
-    assert(time.length === TIME_CHARACTERS, 'a time is before the year 10000');
-    writeLatin1(time, this.#text, at.issuedAt);
+    indices.length = 0;
   }
 
-  #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => CertifiedLot): LeafTemplate {
-    const entry = cursor.entry();
-    const facts = factsOf(segment, cursor, lotOf);
+  #waitingIn(waiting: Map<LeafTemplate, Waiting>, template: LeafTemplate): Waiting {
+    let group = waiting.get(template);
+    if (group === undefined) waiting.set(template, (group = { ...template, indices: [] }));
+    return group;
+  }
+
+  /** That of the entry on which the cursor stands. */
+  #template(segment: SegmentRecord, lotOf: (id: string) => CertifiedLot): LeafTemplate {
+    const entry = this.#entries.entry();
+    const facts = factsOf(segment, this.#entries, lotOf);
     const { mode, lotIds, drawn } = facts.source;
     const name = JSON.stringify([
       entry.endpoint,
@@ -174,7 +183,8 @@ export class LeafHasher {
     ]);
     let template = this.#templates.get(name);
     if (template === undefined) {
-      template = templateOf(leafBytes(certificateOf(this.#ids.textOf(0, 0), entry, facts)));
+      const drawnLength = mode === 'pure' ? drawnText(facts.source).length : undefined;
+      template = templateOf(leafBytes(certificateOf(this.#ids.textOf(0, 0), entry, facts)), drawnLength);
       if (this.#templates.size >= TEMPLATES_MAX) this.#templates.clear();
       this.#templates.set(name, template);
     }
@@ -207,11 +217,19 @@ function leafBytes(certificate: IssuedCertificate): Buffer {
   return Buffer.concat([LEAF_BYTE, utf8Bytes(canonicalText(certificate))]);
 }
 
-function templateOf(bytes: Buffer): LeafTemplate {
-  const places = Object.entries(BEFORE).map(([member, before]) => {
+function templateOf(bytes: Buffer, drawnLength: number | undefined): LeafTemplate {
+  const memberAfter = (before: string, length: number): LeafMember => {
     const at = bytes.indexOf(before);
-    assert(at > 0 || member === 'drawn', `${member} stands in every certificate`);
-    return [member, at + before.length];
-  });
-  return { bytes, at: Object.fromEntries(places) as LeafTemplate['at'] };
+    assert(at > 0, `${before} stands in every certificate`);
+    return { at: at + before.length, length };
+  };
+  const members = Object.entries(WRITTEN).map(([name, [before, length]]) => [
+    name,
+    memberAfter(before, length),
+  ]);
+  return {
+    bytes,
+    members: Object.fromEntries(members) as LeafTemplate['members'],
+    drawn: drawnLength === undefined ? undefined : memberAfter(BEFORE_DRAWN, drawnLength),
+  };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
-import { concatBytes, utf8Bytes } from '../core/bytes.ts';
+import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { inOrder } from '../core/in-order.ts';
 import { nodeHashesByFour } from '../crypto/hash-kernel.ts';
@@ -402,19 +402,22 @@ export class CertificateLog {
     for (const { finishedAtMs } of lots) latestMs = Math.max(latestMs, finishedAtMs);
     const seals: { key: string; firstLeaf: number; count: number }[] = [];
     let firstLeaf = range.size;
-    let hashed: Uint8Array[] = [];
-    for (const segment of segments) {
-      const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => certified.get(id)!);
-      hashed.push(hashes);
+    let group: SegmentRecord[] = [];
+    const appendGroup = () => {
+      const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(group, (id) => certified.get(id)!);
+      append(hashes);
       latestMs = Math.max(latestMs, issuedAtMs);
+      group = [];
+    };
+    for (const segment of segments) {
+      group.push(segment);
       seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
       firstLeaf += segment.count;
       if (firstLeaf - range.size < LEAVES_PER_TURN) continue;
-      append(concatBytes(...hashed));
-      hashed = [];
+      appendGroup();
       await nextTurn();
     }
-    append(concatBytes(...hashed));
+    appendGroup();
     const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
     const sinceS = secondsOf(clock.wallMs()) - this.#state.published.lastAtS;
     if (lots.length + revocations.length > 0 || sinceS >= STATEMENT_INTERVAL_S)

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import { plainRead, type RawRead } from '../backend/backend.ts';
-import { leafKernel } from '../certificate/leaf.ts';
+import { LANES, LeafKernel } from '../certificate/leaf-kernel.ts';
 import { messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
@@ -67,13 +67,16 @@ export const PARTS = {
     const slots = (['hex', 'base32', 'uuid'] as const).map((form) => ({ form, bytes: () => value }));
     return Buffer.from(new Template(slots).text(undefined, undefined)).toString('latin1');
   },
-  /** The members of the leaf of an entry, one behind the other. */
-  leafMembers(entry: Uint8Array, id: Uint8Array): string {
-    const { entries, ids, text, print } = leafKernel();
-    entries.set(entry);
-    ids.set(id);
-    print(0, 0, 26, 52);
-    return Buffer.from(text.subarray(0, 116)).toString('latin1');
+  /** The hash of a leaf in whose text the members of an entry are printed one behind the other. */
+  leafHash(text: Uint8Array, entry: Uint8Array, id: Uint8Array): Uint8Array {
+    const kernel = new LeafKernel();
+    kernel.entries.set(entry);
+    kernel.ids.set(id);
+    kernel.take(text, [{ at: LEAF_MEMBERS_AT, length: 116 }]);
+    for (let lane = 0; lane < LANES; lane++)
+      kernel.print(lane, 0, LEAF_MEMBERS_AT, LEAF_MEMBERS_AT + 26, LEAF_MEMBERS_AT + 52);
+    kernel.hash(0, 0, 0, 0);
+    return kernel.hashes.subarray(0, 32);
   },
   /** The verdict on the first read of a source of one channel. */
   checkHealth: (read: RawRead) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
@@ -103,6 +106,9 @@ export function assertSelfTests(replaced: Partial<SelfTestedParts> = {}): void {
 }
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+/** Blocks without a member stand before those with one, and behind them. */
+const LEAF_MEMBERS_AT = 150;
+const LEAF_BYTES = 400;
 const ZERO_NONCE = new Uint8Array(12);
 /** FIPS 180-4. */
 const SHA256_OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
@@ -183,11 +189,16 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
   },
   'prints.wasm (texts of answers)': ({ printed }) =>
     printed(KEY) === toHex(KEY) + base32Of(KEY.subarray(0, 16)) + uuidText(KEY.subarray(0, 16)),
-  'leaves.wasm (the log)'({ leafMembers }) {
+  'leaves.wasm (the log)'({ leafHash, sha256 }) {
+    const text = keystream(LEAF_BYTES);
     const entry = keystream(80);
-    const printed =
-      base32Of(KEY.subarray(0, 16)) + base32Of(entry.subarray(0, 16)) + toHex(entry.subarray(16, 48));
-    return leafMembers(entry, KEY.subarray(0, 16)) === printed;
+    const id = KEY.subarray(0, 16);
+    const members = utf8Bytes(base32Of(id) + base32Of(entry.subarray(0, 16)) + toHex(entry.subarray(16, 48)));
+    const behind = text.subarray(LEAF_MEMBERS_AT + members.length);
+    return areEqual(
+      leafHash(text, entry, id),
+      sha256(concatBytes(text.subarray(0, LEAF_MEMBERS_AT), members, behind)),
+    );
   },
   'the health tests'({ checkHealth }) {
     const stuck = checkHealth(readOf(new Uint8Array(512)));

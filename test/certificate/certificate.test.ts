@@ -286,14 +286,14 @@ describe('LeafHasher', () => {
             const certificate = certificateOf(ids.textOf(segment.sequence, i), each, facts);
             return leafHash(Buffer.from(canonicalText(certificate)));
           });
-          assert.equal(hex(hasher.leavesOf(segment, lotOf).hashes), plain.map(hex).join(''));
+          assert.equal(hex(hasher.leavesOf([segment], lotOf).hashes), plain.map(hex).join(''));
         },
       ),
       { numRuns: 200 },
     );
   });
 
-  it('hashes the leaves of a large segment of several templates, labels and lengths of text in their order', () => {
+  it('hashes the leaves of large segments of several templates, labels and lengths of text in their order', () => {
     const long = certifiedLot(lotRecord('b', { circuit: 'x'.repeat(70_000) }));
     const lots = new Map([certifiedLot(lotRecord('a')), long].map((lot) => [lot.leaf.lot_id, lot]));
     const sources = [...lots.keys()].map((id) => seededSource(id));
@@ -308,12 +308,15 @@ describe('LeafHasher', () => {
         ...label,
       });
     });
-    const plain = entries.map((each, i) => {
-      const source = sources[each.source];
-      const facts = { source, lots: source.lotIds.map(lotOf), context: CONTEXT };
-      return leafHash(Buffer.from(canonicalText(certificateOf(ids.textOf(1, i), each, facts))));
-    });
-    const { hashes, latestMs } = new LeafHasher(ids).leavesOf(segmentRecord(1, sources, entries), lotOf);
+    const segments = [1, 7].map((sequence) => segmentRecord(sequence, sources, entries));
+    const plain = segments.flatMap(({ sequence }) =>
+      entries.map((each, i) => {
+        const source = sources[each.source];
+        const facts = { source, lots: source.lotIds.map(lotOf), context: CONTEXT };
+        return leafHash(Buffer.from(canonicalText(certificateOf(ids.textOf(sequence, i), each, facts))));
+      }),
+    );
+    const { hashes, latestMs } = new LeafHasher(ids).leavesOf(segments, lotOf);
     assert.equal(hex(hashes), plain.map(hex).join(''));
     assert.equal(latestMs, TIME_MS + (1_099 >> 4));
   });
@@ -323,7 +326,7 @@ describe('LeafHasher', () => {
     const source = seededSource(lot.leaf.lot_id);
     const entry = answerEntry(1);
     const plain = certificateOf(ids.textOf(1, 0), entry, { source, lots: [lot], context: CONTEXT });
-    const { hashes } = new LeafHasher(ids).leavesOf(segmentRecord(1, [source], [entry]), () => lot);
+    const { hashes } = new LeafHasher(ids).leavesOf([segmentRecord(1, [source], [entry])], () => lot);
     assert.equal(hex(hashes), hex(leafHash(Buffer.from(canonicalText(plain)))));
   });
 });

@@ -1,0 +1,82 @@
+import { assert } from '../core/assert.ts';
+import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
+import { HASH_BYTES } from '../crypto/merkle.ts';
+import { ENTRY_BYTES } from '../ledger/segment.ts';
+
+interface Global {
+  readonly value: number;
+}
+
+/** See assembly/leaves.ts. */
+interface Exports {
+  readonly memory: WasmMemory;
+  readonly entriesMax: Global;
+  readonly entriesAt: Global;
+  readonly idsAt: Global;
+  readonly hashesAt: Global;
+  readonly textBytes: Global;
+  readonly textsAt: Global;
+  readonly variesAt: Global;
+  take(bytes: number): void;
+  print(lane: number, index: number, idAt: number, requestIdAt: number, deliveredAt: number): void;
+  hash(a: number, b: number, c: number, d: number): void;
+}
+
+const module = compileWasm(new URL('./leaves.wasm', import.meta.url));
+
+const ID_BYTES = 16;
+const BLOCK_BYTES = 64;
+const PADDING_BYTES_MIN = 9;
+export const LANES = 4;
+
+/** A member that differs between leaves of one template: where it stands in their bytes. */
+export interface LeafMember {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Hashes leaves of one template, four at a time, in memory of its own. */
+export class LeafKernel {
+  readonly #exports = instantiate<Exports>(module);
+  /** Entries that there is room for. */
+  readonly entriesMax = this.#exports.entriesMax.value;
+  /** Packed entries, and the ids of their certificates as 16 bytes each. */
+  readonly entries = this.#window(this.#exports.entriesAt, this.entriesMax * ENTRY_BYTES);
+  readonly ids = this.#window(this.#exports.idsAt, this.entriesMax * ID_BYTES);
+  /** The hash of each entry's leaf. */
+  readonly hashes = this.#window(this.#exports.hashesAt, this.entriesMax * HASH_BYTES);
+  readonly #textBytes = this.#exports.textBytes.value;
+  /** The text of each lane, for what `print` does not print. */
+  readonly texts = Array.from({ length: LANES }, (_, lane) =>
+    this.#window(this.#exports.textsAt, this.#textBytes, lane * this.#textBytes),
+  );
+  readonly #varies = this.#window(this.#exports.variesAt, this.#textBytes / BLOCK_BYTES);
+  /** Bytes that a leaf has at most, the first one of the hash included. */
+  readonly bytesMax = this.#textBytes - PADDING_BYTES_MIN;
+
+  /** Takes a template: 0x00 and the text of a leaf. Its leaves differ in these members alone. */
+  take(bytes: Uint8Array, members: readonly LeafMember[]): void {
+    assert(bytes.length <= this.bytesMax, 'the text of a leaf fits its lane');
+    this.texts[0].set(bytes);
+    this.#varies.fill(0);
+    for (const { at, length } of members) {
+      const last = at + length - 1;
+      this.#varies.fill(1, Math.floor(at / BLOCK_BYTES), Math.floor(last / BLOCK_BYTES) + 1);
+    }
+    this.#exports.take(bytes.length);
+  }
+
+  /** Writes both ids and the hash of what was delivered into the text of a lane, for the entry with this index. */
+  print(lane: number, index: number, idAt: number, requestIdAt: number, deliveredAt: number): void {
+    this.#exports.print(lane, index, idAt, requestIdAt, deliveredAt);
+  }
+
+  /** Hashes the texts of the four lanes, for the entries with these indices. */
+  hash(a: number, b: number, c: number, d: number): void {
+    this.#exports.hash(a, b, c, d);
+  }
+
+  #window(at: Global, size: number, from = 0): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#exports.memory.buffer, at.value + from, size);
+  }
+}
