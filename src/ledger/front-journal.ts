@@ -275,7 +275,7 @@ export class FrontJournal implements SegmentSink {
 
 /** What one record of a journal holds. The bytes are views of the payload. */
 export function unpackRecord(payload: Uint8Array<ArrayBuffer>): {
-  segment: Uint8Array;
+  segment: Uint8Array<ArrayBuffer>;
   answers: StoredAnswer[];
 } {
   const segmentBytes = new DataView(payload.buffer, payload.byteOffset, 4).getUint32(0, true);

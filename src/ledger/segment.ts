@@ -357,6 +357,11 @@ export function encodeSegment(
 
 /** The segment behind stored bytes, in buffers of its own. Throws LedgerError `damaged` for anything else. */
 export function decodeSegment(stored: Uint8Array): SegmentRecord {
+  return segmentIn(new Uint8Array(stored), false);
+}
+
+/** The segment in these bytes: its entries are a view of them. What they came in may have been checked by a sum of its own. */
+export function segmentIn(stored: Uint8Array<ArrayBuffer>, isChecked: boolean): SegmentRecord {
   if (stored.length < HEAD_AT) throw new LedgerError('damaged', 'stored segment is shorter than its head');
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
   const version = view.getUint8(0);
@@ -366,7 +371,7 @@ export function decodeSegment(stored: Uint8Array): SegmentRecord {
       `stored segment has version ${version}, this program reads ${SEGMENT_VERSION}`,
     );
   }
-  if (view.getUint32(AT_SUM, true) !== crc32(stored.subarray(AT_HEAD_BYTES)))
+  if (!isChecked && view.getUint32(AT_SUM, true) !== crc32(stored.subarray(AT_HEAD_BYTES)))
     throw new LedgerError('damaged', 'stored segment does not match its checksum');
   const entriesAt = HEAD_AT + view.getUint32(AT_HEAD_BYTES, true);
   const head = unpack(stored.subarray(HEAD_AT, entriesAt)) as PackedHead;
@@ -381,7 +386,7 @@ export function decodeSegment(stored: Uint8Array): SegmentRecord {
       drawn: drawn.map(([lot, offset, bytes]) => ({ lot, offset, bytes })),
     })),
     context: { verifyUrlBase, systemGenerator },
-    entries: new Uint8Array(stored.subarray(entriesAt)),
+    entries: stored.subarray(entriesAt),
     ...(notes === undefined ? {} : { notes: notes.map(noteOf) }),
   };
 }

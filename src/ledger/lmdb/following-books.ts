@@ -5,7 +5,7 @@ import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
 import type { Books, LogStore } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
-import { decodeSegment } from '../segment.ts';
+import { decodeSegment, segmentIn } from '../segment.ts';
 import type { JournalPosition, LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -207,7 +207,7 @@ export class FollowingBooks {
 
   #take(payload: Uint8Array<ArrayBuffer>): void {
     const { segment: bytes, answers } = unpackRecord(payload);
-    const segment = decodeSegment(bytes);
+    const segment = segmentIn(bytes, true); // the record's own sum covers it
     this.#gathered.segments.push({ segment, bytes });
     this.#segmentsAhead.set(segment.sequence, bytes);
     for (const answer of answers) {
