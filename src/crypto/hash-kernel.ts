@@ -47,8 +47,8 @@ const messagesAt = kernel.messagesAt.value;
 const digestsAt = kernel.digestsAt.value;
 
 /**
- * SHA-256 of short messages, four at a time, because a call of OpenSSL takes as long as it needs for ten blocks. A message is copied
- * when it is put here, and erased when it is hashed.
+ * SHA-256 of short messages, four at a time, because a call of OpenSSL takes long (assembly/sha256.ts). A message is copied when it is
+ * put here, and erased when it is hashed.
  */
 export class ShortHashes {
   /** Longer ones are left to OpenSSL. */
