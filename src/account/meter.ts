@@ -180,7 +180,7 @@ export class Meter {
     assert(reservation.credits === 0, 'a request takes its credits once');
     const words = this.#enterPeriod(reservation.period);
     this.#follow(reservation);
-    const isEnough = credits <= words[CREDITS_MAX] - words[CREDITS];
+    const isEnough = credits <= Math.max(0, words[CREDITS_MAX] - words[CREDITS]); // a limit that was lowered may be exceeded
     if (isEnough) {
       words[CREDITS] += credits;
       reservation.credits = credits;
@@ -313,16 +313,18 @@ export class Meter {
   /** What this node holds from now on, and what is left beside it. A later month begins with it. */
   grant(grant: Omit<LimitGrant, 'accountNumber'>): void {
     const words = this.#words;
+    let creditsSpent = 0;
     this.#enter();
     if (grant.period > words[PERIOD]) {
       const isAhead = words[AHEAD] === grant.period;
       words[PERIOD] = grant.period;
       words[REQUESTS] = isAhead ? words[REQUESTS_AHEAD] : 0;
-      words[CREDITS] = isAhead ? words[CREDITS_AHEAD] : 0;
+      words[CREDITS] = creditsSpent = isAhead ? words[CREDITS_AHEAD] : 0;
     }
     if (grant.period === words[PERIOD]) {
       words[REQUESTS_MAX] = grant.requestsGranted;
-      words[CREDITS_MAX] = grant.creditsGranted;
+      // credits are granted at the price of each answer that waits: those spent ahead of the month are none of them
+      words[CREDITS_MAX] = grant.creditsGranted + creditsSpent;
       words[REQUESTS_ELSEWHERE] = grant.requestsLeft;
       words[CREDITS_ELSEWHERE] = grant.creditsLeft;
       words[REQUESTS_UNUSED] = Math.max(0, grant.requestsUnused - (words[REQUESTS_MAX] - words[REQUESTS]));

@@ -152,6 +152,12 @@ describe('the month of an account', () => {
     assert.equal(reservation.takeCredits(10_240), true);
     assert.throws(() => reservation.takeCredits(1), /credits once/);
     assert.equal(enter(meter, NOVEMBER).takeCredits(1), false);
+    meter.configure({ ...rateless, creditsPerMonth: 1 });
+    assert.equal(
+      enter(meter, NOVEMBER).takeCredits(0),
+      true,
+      'what costs nothing needs none, whatever was spent',
+    );
   });
 });
 
@@ -266,8 +272,15 @@ describe('a meter that nodes share', () => {
     assert.deepEqual(used(), [1, 0], 'it is given back to the month that it is counted in');
     meter.grant({ period: DECEMBER, ...granted, requestsGranted: 9, creditsGranted: 40 });
     assert.deepEqual(used(), [1, 7]);
+    assert.equal(
+      enter(meter, DECEMBER).takeCredits(40),
+      true,
+      'what waits for it has what was granted for it',
+    );
+    assert.equal(meter.share().creditsGranted, 47, 'the ledger learns of both');
+    assert.deepEqual(used(), [2, 47]);
     kept.release();
-    assert.deepEqual(used(), [0, 0]);
+    assert.deepEqual(used(), [1, 40]);
   });
 
   it('counts what others hold unused as left, and what it holds itself once', () => {
