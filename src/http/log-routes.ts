@@ -8,36 +8,32 @@ import { OPEN, type PlainRoute } from './route-table.ts';
  * (c2sp.org/tlog-tiles), consistency proofs between any two sizes, and the texts of its public leaves: lots,
  * withdrawals and statements. Of certificates there are hashes alone: none can be read from the log.
  */
-export function logRoutes(certificates: CertificateService): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
-  return {
-    exact: [
-      {
-        ...OPEN,
-        path: '/.well-known/qrn-keys.json',
-        handler: async () => json(await certificates.keys(), 'max-age=300'),
-      },
-      {
-        ...OPEN,
-        path: '/log/checkpoint',
-        handler: async () =>
-          publicReply('text/plain; charset=utf-8', await certificates.checkpoint(), 'no-cache'),
-      },
-      {
-        ...OPEN,
-        path: '/log/consistency',
-        handler: (exchange) => consistency(certificates, exchange.query),
-      },
-      {
-        ...OPEN,
-        path: '/log/leaves',
-        handler: (exchange) => publicLeaves(certificates, exchange.query),
-      },
-    ],
-    prefixes: [
-      { ...OPEN, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) },
-      { ...OPEN, path: LOT_PREFIX, handler: (exchange) => lot(certificates, exchange.path) },
-    ],
-  };
+export function logRoutes(certificates: CertificateService): PlainRoute[] {
+  return [
+    {
+      ...OPEN,
+      path: '/.well-known/qrn-keys.json',
+      handler: async () => json(await certificates.keys(), 'max-age=300'),
+    },
+    {
+      ...OPEN,
+      path: '/log/checkpoint',
+      handler: async () =>
+        publicReply('text/plain; charset=utf-8', await certificates.checkpoint(), 'no-cache'),
+    },
+    {
+      ...OPEN,
+      path: '/log/consistency',
+      handler: (exchange) => consistency(certificates, exchange.query),
+    },
+    {
+      ...OPEN,
+      path: '/log/leaves',
+      handler: (exchange) => publicLeaves(certificates, exchange.query),
+    },
+    { ...OPEN, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) },
+    { ...OPEN, path: LOT_PREFIX, handler: (exchange) => lot(certificates, exchange.path) },
+  ];
 }
 
 /** `/log/tile/<L>/<N>` with N in groups of three digits, all but the last behind an `x`: `x001/x234/067`. */

@@ -12,6 +12,7 @@ type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
 
 /** A resource that draws no entropy. */
 export interface PlainRoute {
+  /** One that ends in a slash, but for `/` itself, has everything below it that has no route of its own. */
   readonly path: string;
   readonly methods: readonly string[];
   /** The key's scope it needs; null needs no key and knows no limits. */
@@ -48,7 +49,6 @@ export class RouteTable {
   constructor(
     dataEndpoints: readonly DrawingEndpointDefinition[],
     plainRoutes: readonly PlainRoute[],
-    plainPrefixes: readonly PlainRoute[],
     strictParameters: boolean,
   ) {
     for (const endpoint of dataEndpoints) {
@@ -58,8 +58,7 @@ export class RouteTable {
       const data = new ParsedRequests(endpoint, strictParameters);
       addRoute(this.#routes, { path, methods, scope, limited: true, data });
     }
-    for (const route of plainRoutes) addRoute(this.#routes, route);
-    for (const route of plainPrefixes) addRoute(this.#prefixes, route);
+    for (const route of plainRoutes) addRoute(isPrefix(route) ? this.#prefixes : this.#routes, route);
   }
 
   /** The first route of a path, by its whole path before any prefix. */
@@ -77,6 +76,14 @@ export class RouteTable {
     const stripped = path.replace(/\/{1,8}$/, '');
     return stripped !== '' && this.of(stripped) !== undefined ? stripped : undefined;
   }
+}
+
+/**
+ * Whether a route has everything below its path.
+ * @internal for tests, which find the routes of a list as the table does
+ */
+export function isPrefix({ path }: Pick<PlainRoute, 'path'>): boolean {
+  return path.length > 1 && path.endsWith('/');
 }
 
 /** Routes of one path differ in their methods. */

@@ -39,8 +39,6 @@ export interface RouterOptions {
   readonly directory: AccountDirectory;
   readonly dataEndpoints: readonly DrawingEndpointDefinition[];
   readonly routes: readonly PlainRoute[];
-  /** Routes whose path is a prefix: tried when no exact path fits, e.g. `/verify/`. */
-  readonly prefixes: readonly PlainRoute[];
   readonly answers: Answers;
   readonly fair: Fair;
   readonly clock: Clock;
@@ -72,7 +70,7 @@ export class Router implements Pipeline {
   readonly #routes: RouteTable;
 
   constructor(options: RouterOptions) {
-    const { answers, dataEndpoints, routes, prefixes, strictParameters } = options;
+    const { answers, dataEndpoints, routes, strictParameters } = options;
     this.#options = options;
     this.record = options.record;
     this.clock = options.clock;
@@ -81,7 +79,7 @@ export class Router implements Pipeline {
     this.random = options.random;
     this.fair = options.fair;
     this.fair.afterTurn = () => answers.endTurn();
-    this.#routes = new RouteTable(dataEndpoints, routes, prefixes, strictParameters);
+    this.#routes = new RouteTable(dataEndpoints, routes, strictParameters);
   }
 
   /** Takes a request from the front. Never throws. */

@@ -192,9 +192,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const { memory } = fair;
   const admission = new Admission({ threads: workers.threads, memory, clock });
   const random = systemReader();
-  const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
-  const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
   const idempotency = new Idempotency(ledger, options.keys.storedAnswers, mainThread);
   const answers = new Answers({
     supply,
@@ -211,20 +209,12 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     reservoirBytes: config.reservoirBytes,
     askCredits: (...args) => mainThread.ask(...args),
   });
-  const draws = drawRoutes({
-    answers,
-    committedDraws: mainThread,
-    random,
-    nodeSecret: options.keys.storedAnswers,
-    certificates,
-    strictParameters: config.strictParameters,
-  });
   const router = new Router({
     directory,
     dataEndpoints: DRAWING_ENDPOINT_DEFINITIONS,
     routes: [
-      ...publicLog.exact,
-      ...verification.exact,
+      ...logRoutes(certificates),
+      ...verifyRoutes(certificates, (document) => workers.drawPdf(document), assets),
       ...plainRoutes({
         readiness: () => heldBack ?? notReady() ?? (ready ? 'ready' : 'starting'),
         health: () => mainThread.health(),
@@ -238,7 +228,14 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         strictParameters: config.strictParameters,
         drawPdf: (document) => workers.drawPdf(document),
       }),
-      ...draws.exact,
+      ...drawRoutes({
+        answers,
+        committedDraws: mainThread,
+        random,
+        nodeSecret: options.keys.storedAnswers,
+        certificates,
+        strictParameters: config.strictParameters,
+      }),
       randomOrgRoute({
         answers,
         directory,
@@ -263,7 +260,6 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         assets,
       ),
     ],
-    prefixes: [...publicLog.prefixes, ...verification.prefixes, ...draws.prefixes],
     answers,
     fair,
     clock,

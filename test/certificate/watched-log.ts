@@ -6,6 +6,7 @@ import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { logRoutes } from '../../src/http/log-routes.ts';
+import { isPrefix } from '../../src/http/route-table.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 
@@ -59,9 +60,8 @@ export class WatchedLog {
     const [place, query = ''] = path.split('?');
     const { world, log } = this;
     const keys = keysDocument(world.keys, [], await readVouchers(world.store, world.keys));
-    const { exact, prefixes } = logRoutes(world.service(log, keys));
-    const route =
-      exact.find((each) => each.path === place) ?? prefixes.find((each) => place.startsWith(each.path));
+    const routes = logRoutes(world.service(log, keys));
+    const route = routes.find((each) => (isPrefix(each) ? place.startsWith(each.path) : place === each.path));
     if (route === undefined) throw new LogUnavailable(`there is no ${path}`);
     try {
       const { body } = await route.handler({ path: place, query } as Exchange);

@@ -12,6 +12,7 @@ import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
 import { drawRoutes } from '../../src/http/draws/routes.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { statusOf } from '../../src/http/head.ts';
+import { isPrefix } from '../../src/http/route-table.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -290,12 +291,14 @@ describe('the resources of draws', () => {
       draw: async (id: string) => (id.endsWith('1') ? undefined : { id }),
       draws: async (...of: unknown[]) => ({ of }),
     };
-    const { exact, prefixes } = drawRoutes({
+    const routes = drawRoutes({
       ...{ ...sources, certificates: certificates as never, committedDraws: keeper as never },
       strictParameters: path.endsWith('?'),
     });
-    const { handler } = [...exact.filter((each) => each.path === path.replace('?', '')), ...prefixes].find(
-      (each) => each.methods.includes(method) && path.startsWith(each.path),
+    const { handler } = routes.find(
+      (each) =>
+        each.methods.includes(method) &&
+        (isPrefix(each) ? path.startsWith(each.path) : path.replace('?', '') === each.path),
     )!;
     const request = Object.assign(exchange, { method, path, contentType, query });
     const reply = await Promise.resolve()

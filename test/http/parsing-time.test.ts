@@ -16,6 +16,7 @@ import { canonicalText, RpcSigner } from '../../src/http/random-org/signed.ts';
 import { isJson, negotiate } from '../../src/http/representation.ts';
 import { bearerOf, RequestHead } from '../../src/http/request-head.ts';
 import { parseTraceparent } from '../../src/http/request-id.ts';
+import { isPrefix } from '../../src/http/route-table.ts';
 import type { Books } from '../../src/ledger/ledger.ts';
 
 /**
@@ -68,7 +69,7 @@ const FIELD_WORDS = [
 ];
 const ids = new CertificateIds(new Uint8Array(32));
 const signer = new RpcSigner(new Uint8Array(32));
-const [TILES] = logRoutes({ tile: async () => undefined } as never).prefixes;
+const TILES = logRoutes({ tile: async () => undefined } as never).find(isPrefix)!;
 const FORMS = ['json', 'msgpack', 'octet-stream'] as const;
 
 const READERS: readonly Reader[] = [

@@ -50,51 +50,47 @@ const ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
  * `/v1/draws` and what is under it. Anybody may list what was drawn for a public purpose, and read a draw whose id it knows; a
  * key is needed to commit to a draw, to open its nonce and to cancel it.
  */
-export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
+export function drawRoutes(sources: DrawRouteSources): PlainRoute[] {
   const { committedDraws } = sources;
   const prefix = `${DRAWS_PATH}/`;
-  return {
-    exact: [
-      { ...OPEN, path: DRAWS_PATH, handler: ({ query }) => listed(sources, query) },
-      {
-        path: DRAWS_PATH,
-        methods: ['POST'],
-        scope: SCOPE,
-        limited: false,
-        handler: async (exchange) => {
-          if (!isJson(exchange.contentType)) throw new ApiError('unsupported_media_type');
-          const { id, isNew } = await createDraw(sources, exchange);
-          return documentOf(sources, id, isNew ? 201 : 200);
-        },
+  return [
+    { ...OPEN, path: DRAWS_PATH, handler: ({ query }) => listed(sources, query) },
+    {
+      path: DRAWS_PATH,
+      methods: ['POST'],
+      scope: SCOPE,
+      limited: false,
+      handler: async (exchange) => {
+        if (!isJson(exchange.contentType)) throw new ApiError('unsupported_media_type');
+        const { id, isNew } = await createDraw(sources, exchange);
+        return documentOf(sources, id, isNew ? 201 : 200);
       },
-    ],
-    prefixes: [
-      { ...OPEN, path: prefix, handler: ({ path }) => documentOf(sources, idIn(path)) },
-      {
-        path: prefix,
-        methods: ['DELETE'],
-        scope: SCOPE,
-        limited: true,
-        handler: async ({ path, account }) => {
-          const id = idIn(path);
-          await committedDraws.cancelDraw(id, account!.record.number);
-          return documentOf(sources, id);
-        },
+    },
+    { ...OPEN, path: prefix, handler: ({ path }) => documentOf(sources, idIn(path)) },
+    {
+      path: prefix,
+      methods: ['DELETE'],
+      scope: SCOPE,
+      limited: true,
+      handler: async ({ path, account }) => {
+        const id = idIn(path);
+        await committedDraws.cancelDraw(id, account!.record.number);
+        return documentOf(sources, id);
       },
-      {
-        path: prefix,
-        methods: ['POST'],
-        scope: SCOPE,
-        limited: true,
-        handler: async ({ path, account, contentType, body }) => {
-          const id = idIn(path, REVEAL);
-          if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
-          await committedDraws.openNonce(id, account!.record.number, readNonce(body));
-          return documentOf(sources, id);
-        },
+    },
+    {
+      path: prefix,
+      methods: ['POST'],
+      scope: SCOPE,
+      limited: true,
+      handler: async ({ path, account, contentType, body }) => {
+        const id = idIn(path, REVEAL);
+        if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
+        await committedDraws.openNonce(id, account!.record.number, readNonce(body));
+        return documentOf(sources, id);
       },
-    ],
-  };
+    },
+  ];
 }
 
 const REVEAL = '/reveal';

@@ -49,7 +49,7 @@ export function verifyRoutes(
   certificates: Pick<CertificateService, 'draw' | 'draws' | 'find' | 'lot' | 'publicLot'>,
   drawPdf: DrawPdf,
   assets: PageAssets,
-): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
+): PlainRoute[] {
   const page = (title: string, main: Page['main'], more: Partial<Page> = {}) =>
     pageReply({ status: 200, title, main, cacheControl: CACHED, ...more }, assets);
   /** The start page with what was wrong above it, and in its field what was `asked` for. */
@@ -137,19 +137,15 @@ export function verifyRoutes(
     return page(`Draw ${id}`, () => drawMain(found, atMs), more);
   };
 
-  return {
-    exact: [
-      ...assets.routes,
-      logPageRoute(),
-      { ...OPEN, path: '/verify', handler: start },
-      { ...OPEN, path: '/draws', handler: draws },
-    ],
-    prefixes: [
-      { ...OPEN, path: PREFIX, handler: certificate },
-      { ...OPEN, path: LOTS, handler: lot },
-      { ...OPEN, path: DRAWS, handler: draw },
-    ],
-  };
+  return [
+    ...assets.routes,
+    logPageRoute(),
+    { ...OPEN, path: '/verify', handler: start },
+    { ...OPEN, path: '/draws', handler: draws },
+    { ...OPEN, path: PREFIX, handler: certificate },
+    { ...OPEN, path: LOTS, handler: lot },
+    { ...OPEN, path: DRAWS, handler: draw },
+  ];
 }
 
 type DrawPdf = (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;

@@ -11,7 +11,7 @@ import { logRoutes } from '../../../src/http/log-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { Reply } from '../../../src/http/reply.ts';
-import type { PlainRoute } from '../../../src/http/route-table.ts';
+import { isPrefix, type PlainRoute } from '../../../src/http/route-table.ts';
 import { served } from '../../support/served.ts';
 
 /**
@@ -39,34 +39,26 @@ export function startPageServer(certificates: () => CertificateService): Promise
   });
 }
 
-interface Routes {
-  readonly exact: ReadonlyMap<string, PlainRoute>;
-  readonly prefixes: readonly PlainRoute[];
-}
-
 const assets = loadPageAssets();
 const pipeline = { fair: new Fair(systemClock) };
 const certificatePdfBytes = async (document: CertificateDocument) =>
   new Uint8Array(await certificatePdf(document));
-const known = new WeakMap<CertificateService, Routes>();
+const known = new WeakMap<CertificateService, readonly PlainRoute[]>();
 
-function routesOf(certificates: CertificateService): Routes {
+function routesOf(certificates: CertificateService): readonly PlainRoute[] {
   let routes = known.get(certificates);
-  if (routes === undefined) known.set(certificates, (routes = makeRoutes(certificates)));
+  if (routes === undefined) {
+    routes = [...logRoutes(certificates), ...verifyRoutes(certificates, certificatePdfBytes, assets)];
+    known.set(certificates, routes);
+  }
   return routes;
 }
 
-function makeRoutes(certificates: CertificateService): Routes {
-  const [log, verify] = [logRoutes(certificates), verifyRoutes(certificates, certificatePdfBytes, assets)];
-  return {
-    exact: new Map([...log.exact, ...verify.exact].map((route) => [route.path, route])),
-    prefixes: [...log.prefixes, ...verify.prefixes],
-  };
-}
-
-async function answer(routes: Routes, target: string, accept: string): Promise<Reply> {
+async function answer(routes: readonly PlainRoute[], target: string, accept: string): Promise<Reply> {
   const [path, query = ''] = target.split('?');
-  const route = routes.exact.get(path) ?? routes.prefixes.find((each) => path.startsWith(each.path));
+  const route =
+    routes.find((each) => each.path === path) ??
+    routes.find((each) => isPrefix(each) && path.startsWith(each.path));
   try {
     if (route === undefined) throw new ApiError('not_found');
     return await route.handler({ method: 'GET', path, query, accept, pipeline } as unknown as Exchange);

@@ -238,9 +238,9 @@ describe('a certificate as PDF for a client that has gone', () => {
       drawn++;
       return new Uint8Array(0);
     };
-    const { prefixes } = verifyRoutes(service, drawPdf, loadPageAssets());
+    const routes = verifyRoutes(service, drawPdf, loadPageAssets());
     const pipeline = { fair: new Fair(systemClock) };
-    const { handler } = prefixes.find(({ path }) => path === '/verify/')!;
+    const { handler } = routes.find(({ path }) => path === '/verify/')!;
     const ask = async (isGone: boolean) =>
       handler({ path: `/verify/${id}.pdf`, isGone, pipeline } as unknown as Exchange);
     await assert.rejects(ask(true), { code: 'overloaded' });
