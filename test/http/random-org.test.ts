@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiError, type ErrorCode, type ErrorFacts } from '../../src/core/errors.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { type RpcError, rpcErrorOf } from '../../src/http/random-org/errors.ts';
+import { type RpcSources, randomOrgRoute } from '../../src/http/random-org/invoke.ts';
 import { drawOf, isDrawMethod } from '../../src/http/random-org/methods.ts';
 import { newSerial, RpcSigner, rpcTime } from '../../src/http/random-org/signed.ts';
 
@@ -165,6 +167,44 @@ describe('what random.org is told of a refusal of the service', () => {
       const error = rpcErrorOf(new ApiError(code, facts));
       assert.deepEqual([error.code, error.data], [told, data]);
     });
+});
+
+describe('a signed answer', () => {
+  it('is read in the form in which it was kept by earlier builds', async () => {
+    const signer = new RpcSigner(new Uint8Array(32).fill(1));
+    const ticket = signer.newTicket(7, Date.UTC(2026, 10, 27, 8), true);
+    const { ticketId, serialNumber } = ticket;
+    const echo = { n: 2, min: 1, max: 6, replacement: true, base: 10 };
+    // as cd498bf9 kept it
+    const facts = {
+      method: 'generateSignedIntegers',
+      hashedApiKey: 'aGFzaA==',
+      echo,
+      userData: { a: 1 },
+      ticket: { ticketId, showResult: true },
+      serialNumber,
+    };
+    const metadata = {
+      timestamp: '2026-11-27T08:00:00.000Z',
+      certificate_id: 'cert_1',
+      certificate_salt: '00',
+    };
+    const body = Buffer.from(JSON.stringify({ data: { values: [4, 6] }, metadata }));
+    const kept = async () => ({ fields: [['X-JSON-RPC', JSON.stringify(facts)]], body });
+    const { handler } = randomOrgRoute({ signer, idempotency: { kept } } as unknown as RpcSources);
+    const fair = {
+      lookUp: (_: unknown, work: () => unknown) => work(),
+      inTurn: async (_: unknown, work: () => unknown) => work(),
+    };
+    const call = { jsonrpc: '2.0', method: 'getTicket', params: { ticketId }, id: 1 };
+    const exchange = { body: Buffer.from(JSON.stringify(call)), pipeline: { fair } } as unknown as Exchange;
+    const reply = await handler(exchange);
+    const { random, signature } = JSON.parse(Buffer.from(reply.body).toString()).result.result;
+    assert.equal(signer.isAuthentic(random, signature), true);
+    assert.deepEqual(Object.keys(random).slice(2, 7), Object.keys(echo));
+    const { data, ticketData, completionTime } = random;
+    assert.deepEqual([data, ticketData.ticketId, completionTime], [[4, 6], ticketId, '2026-11-27 08:00:00Z']);
+  });
 });
 
 describe('a ticket', () => {

@@ -152,22 +152,29 @@ class RandomOrg {
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
     const reservation = exchange.enter(account);
     let draw: Draw;
-    let undrawn: ReturnType<typeof undrawnObject> | undefined;
+    let facts: SignedFacts | undefined;
     try {
       requireNone(params, 'pregeneratedRandomization', 'Values of an earlier day cannot be drawn again');
       draw = drawOf(kind, params);
       if (isSigned) {
         const ticket = this.#ticketOf(exchange, account, params);
-        undrawn = undrawnObject(`generateSigned${kind}`, draw.echo, params, ticket, exchange.atMs);
+        facts = {
+          method: `generateSigned${kind}`,
+          hashedApiKey: createHash('sha512').update(String(params['apiKey'])).digest('base64'),
+          echo: draw.echo,
+          userData: userDataOf(params),
+          ticket,
+          serialNumber: ticket?.serialNumber ?? newSerial(exchange.atMs),
+        };
       }
     } catch (error) {
       reservation.release();
       throw error;
     }
-    if (undrawn !== undefined) exchange.pipeline.fair.charge(account.record.number, SIGNED_US);
-    const keeping = undrawn && {
-      ...keyOf(undrawn.serialNumber),
-      fields: [['X-JSON-RPC', JSON.stringify(undrawn)] as const],
+    if (facts !== undefined) exchange.pipeline.fair.charge(account.record.number, SIGNED_US);
+    const keeping = facts && {
+      ...keyOf(facts.serialNumber),
+      fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
     };
     const ask = exchange.asForJson(keeping);
     const request = { mode: undefined, dryRun: false, ...draw.asked };
@@ -176,12 +183,10 @@ class RandomOrg {
     const body = shared.slice();
     release();
     if (isReplay)
-      throw undrawn?.ticketData
-        ? new RpcError('ticketUsed', TICKET_USED)
-        : new RpcError('later', SAME_NUMBER, [0]);
+      throw facts?.ticket ? new RpcError('ticketUsed', TICKET_USED) : new RpcError('later', SAME_NUMBER, [0]);
     const told = { bitsUsed: Math.ceil(informationBits(draw.asked.values)), ...this.#allowance(account) };
-    if (undrawn !== undefined)
-      return { ...exchange.spend(() => this.#signedResult(undrawn, draw, body)), cost: 0, ...told };
+    if (facts !== undefined)
+      return { ...exchange.spend(() => this.#signedResult(facts, draw, body)), cost: 0, ...told };
     const { data, completionTime } = drawnIn(body, draw);
     return { random: { data, completionTime }, ...told };
   }
@@ -198,9 +203,9 @@ class RandomOrg {
     return ticket;
   }
 
-  #signedResult(undrawn: JsonObject, draw: Draw, body: Uint8Array) {
+  #signedResult(facts: SignedFacts, draw: Draw, body: Uint8Array) {
     const { certificate, ...drawn } = drawnIn(body, draw);
-    const random: JsonObject = { ...undrawn, ...drawn };
+    const random: JsonObject = { ...undrawnObject(facts), ...drawn };
     return { random, signature: this.#sources.signer.sign(random), certificate };
   }
 
@@ -252,9 +257,9 @@ class RandomOrg {
       if (found === undefined) return undefined;
       return fair.inTurn(exchange.owner, () => {
         if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
-        const undrawn: JsonObject = JSON.parse(found.fields[0][1]);
-        const draw = drawOf(String(undrawn['method']).slice('generateSigned'.length), undrawn);
-        return this.#signedResult(undrawn, draw, found.body);
+        const facts = JSON.parse(found.fields[0][1]) as SignedFacts;
+        const draw = drawOf(facts.method.slice('generateSigned'.length), facts.echo);
+        return this.#signedResult(facts, draw, found.body);
       });
     });
   }
@@ -298,27 +303,33 @@ class RandomOrg {
 }
 
 /**
- * The object that is signed, before its values are drawn. It is kept with the answer, so that getResult gives the same one again.
+ * What a signed answer says beside its values. It is kept with the answer, so that getResult gives the same object again: another
+ * form would have to read this one too.
  */
-function undrawnObject(
-  method: string,
-  echo: JsonObject,
-  params: JsonObject,
-  ticket: Ticket | null,
-  atMs: number,
-) {
+interface SignedFacts {
+  readonly method: string;
+  /** SHA-512 of the API key, in base64. */
+  readonly hashedApiKey: string;
+  readonly echo: JsonObject;
+  readonly userData: unknown;
+  readonly ticket: Pick<Ticket, 'ticketId'> | null;
+  readonly serialNumber: number;
+}
+
+/** The object that is signed, without its values. */
+function undrawnObject({ method, hashedApiKey, echo, userData, ticket, serialNumber }: SignedFacts) {
   return {
     method,
-    hashedApiKey: createHash('sha512').update(String(params['apiKey'])).digest('base64'),
+    hashedApiKey,
     ...echo,
     pregeneratedRandomization: null,
     data: null,
     license: LICENSE,
     licenseData: null,
-    userData: userDataOf(params),
+    userData,
     ticketData: ticket && { ticketId: ticket.ticketId, ...UNCHAINED },
     completionTime: null,
-    serialNumber: ticket?.serialNumber ?? newSerial(atMs),
+    serialNumber,
   };
 }
 
