@@ -264,7 +264,8 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     try {
       this.listener.answered(this, atMonotonicMs);
     } catch (error) {
-      this.release(); // it is certified and paid for, and stays so
+      // it is certified and paid for, and stays so; a body that is on its way is its reader's
+      if (!this.ask.by.isAnswered) this.release();
       this.listener.refused(error);
     }
   }

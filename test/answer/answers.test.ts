@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createCell, Meter } from '../../src/account/meter.ts';
 import { ReplyMemory } from '../../src/answer/buffer.ts';
 import { STORED_HEAD_BYTES_MAX } from '../../src/answer/idempotency.ts';
+import { makeValues, type WorkerOrder } from '../../src/answer/make.ts';
 import { periodOf, systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
@@ -89,6 +91,25 @@ describe('an answer', () => {
     const replies = await Promise.all([first, ...others]);
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 200, 200, 500]);
     assert.equal((await front.get(key, '/uuid')).status, 200);
+  });
+
+  it('that is on its way keeps its memory until its reader has it, whatever goes wrong behind that', async (t) => {
+    const { workers, stack } = front;
+    t.mock.method(workers, 'make', async (order: WorkerOrder) => ({ ...makeValues(order), busyMs: 1 }));
+    const unrecorded = () => assert.fail('not recorded');
+    const { mock } = t.mock.method(RequestRecord.prototype, 'replied', unrecorded, { times: 1 });
+    const socket = connect(Number(new URL(stack.baseUrl).port), '127.0.0.1');
+    // more than the sockets of this machine take from a reader that has stalled
+    const body = JSON.stringify({ type: 'bytes', count: 10_000, params: { length: 1_000 } });
+    const head = ['POST /v1/batch HTTP/1.1', 'Host: h', `Authorization: Bearer ${key}`, 'Connection: close'];
+    const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`];
+    socket.write(`${[...head, ...fields].join('\r\n')}\r\n\r\n${body}`);
+    while (mock.callCount() === 0) await turn();
+    assert.ok(stack.memory.total > 0, 'nobody has read it');
+    let bytes = 0;
+    for await (const chunk of socket) bytes += (chunk as Buffer).length;
+    assert.ok(bytes > 10_000_000);
+    while (stack.memory.total > 0) await turn();
   });
 
   it('is shed while those that wait for their readers take too much memory', async (t) => {
