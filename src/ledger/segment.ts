@@ -355,7 +355,7 @@ export function encodeSegment(
   return stored;
 }
 
-/** The segment behind stored bytes, in buffers of its own. Throws LedgerError `damaged` for anything else. */
+/** The segment behind stored bytes, in memory of its own. Throws LedgerError `damaged` for anything else. */
 export function decodeSegment(stored: Uint8Array): SegmentRecord {
   return segmentIn(new Uint8Array(stored), false);
 }

@@ -123,7 +123,7 @@ function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
 
 /**
  * The buffers of segments and blocks that may change threads without a copy: those that the bytes fill alone.
- * A view of something larger is copied, since its neighbours stay.
+ * A view of something larger is copied, since its neighbours stay; so is a segment that was read, whose entries lie behind its head.
  */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
