@@ -323,7 +323,7 @@ export class Meter {
     }
     if (grant.period === words[PERIOD]) {
       words[REQUESTS_MAX] = grant.requestsGranted;
-      // credits are granted at the price of each answer that waits: those spent ahead of the month are none of them
+      // a grant of credits covers the answers that wait for it, not those that were counted ahead of it
       words[CREDITS_MAX] = grant.creditsGranted + creditsSpent;
       words[REQUESTS_ELSEWHERE] = grant.requestsLeft;
       words[CREDITS_ELSEWHERE] = grant.creditsLeft;

@@ -264,7 +264,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     try {
       this.listener.answered(this, atMonotonicMs);
     } catch (error) {
-      // it is certified and paid for, and stays so; a body that is on its way is its reader's
+      // its certificate and its price stand; a body that is being sent keeps its memory until its reader has it
       if (!this.ask.by.isAnswered) this.release();
       this.listener.refused(error);
     }

@@ -42,7 +42,7 @@ const WRITTEN = {
   issuedAt: ['"issued_at":"', 24],
   delivered: ['"delivered":"sha256:', 64],
 } as const;
-/** Differs between all answers in pure mode. */
+/** Stands before the member that differs between all answers in pure mode. */
 const BEFORE_DRAWN = '"drawn":';
 const ID_BYTES = 16;
 
@@ -132,7 +132,7 @@ export class LeafHasher {
     this.#kernel.ids.set(this.#ids.blocks(sequence, from, before - from), at * ID_BYTES);
   }
 
-  /** Hashes the leaves that wait for this template, by four; the last of them as often as lanes are left. */
+  /** Hashes the leaves that wait for this template, four at a time. Where fewer are left, the last one fills the other lanes. */
   #hash({ bytes, members, drawn, indices }: Waiting): void {
     if (indices.length === 0) return;
     const kernel = this.#kernel;
@@ -168,7 +168,7 @@ export class LeafHasher {
     return group;
   }
 
-  /** That of the entry on which the cursor stands. */
+  /** The template of the entry on which the cursor stands. */
   #template(segment: SegmentRecord, lotOf: (id: string) => CertifiedLot): LeafTemplate {
     const entry = this.#entries.entry();
     const facts = factsOf(segment, this.#entries, lotOf);

@@ -48,7 +48,7 @@ export interface ChoiceParameter extends ParameterBase {
   readonly kind: 'choice';
   /** As they are answered. */
   readonly values: readonly string[];
-  /** Where a value has several spellings: the value that a text may stand for. */
+  /** The value that a text stands for, where a value has several spellings. */
   readonly canonical?: (text: string) => string;
   readonly default?: string;
 }
@@ -157,9 +157,9 @@ export function readParameters<const Definitions extends readonly ParameterDefin
 
 /** A kind of parameters: what all of that kind have in common. */
 interface ParameterKind<P> {
-  /** The text of a query as the JSON that a body would have; undefined for what is none. */
+  /** Turns the text of a query into the JSON that a body would have; undefined for a text that is no such value. */
   readonly jsonOf: (text: string) => unknown;
-  /** The value from JSON: numbers, booleans and strings, none standing in for another. Undefined when it is none of the parameter's. */
+  /** Reads the value from JSON; a string never stands for a number or a boolean. Undefined for what the parameter does not allow. */
   readonly read: (definition: P, json: unknown) => ParameterValue;
   /** What is told of a value that is missing or malformed: its details, and what to give, where the error's own text does not say it. */
   readonly told: (definition: P) => readonly [details: object, form?: string | undefined];
@@ -238,12 +238,12 @@ function kindOf({ kind }: ParameterDefinition): ParameterKind<ParameterDefinitio
   return KINDS[kind] as ParameterKind<ParameterDefinition>;
 }
 
-/** A parameter's value from JSON; undefined when it is none of its values. */
+/** A parameter's value from JSON; undefined for what the parameter does not allow. */
 export function readValue(definition: ParameterDefinition, json: unknown): ParameterValue {
   return kindOf(definition).read(definition, json);
 }
 
-/** What a missing or malformed value answers. */
+/** The error that answers a missing or malformed value. */
 function refusal(definition: ParameterDefinition, prefix: string): ApiError {
   const parameter = prefix + definition.name;
   const [details, form] = kindOf(definition).told(definition);

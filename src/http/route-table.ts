@@ -12,7 +12,7 @@ type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
 
 /** A resource that draws no entropy. */
 export interface PlainRoute {
-  /** One that ends in a slash, but for `/` itself, has everything below it that has no route of its own. */
+  /** A path that ends in a slash, except `/` itself, serves every path below it that has no route of its own. */
   readonly path: string;
   readonly methods: readonly string[];
   /** The key's scope it needs; null needs no key and knows no limits. */
@@ -79,7 +79,7 @@ export class RouteTable {
 }
 
 /**
- * Whether a route has everything below its path.
+ * Whether a route serves the paths below its own.
  * @internal for tests, which find the routes of a list as the table does
  */
 export function isPrefix({ path }: Pick<PlainRoute, 'path'>): boolean {

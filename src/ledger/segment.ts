@@ -360,7 +360,7 @@ export function decodeSegment(stored: Uint8Array): SegmentRecord {
   return segmentIn(new Uint8Array(stored), false);
 }
 
-/** The segment in these bytes: its entries are a view of them. What they came in may have been checked by a sum of its own. */
+/** The segment in these bytes, of which its entries are a view. `isChecked` says that the caller has compared a checksum already. */
 export function segmentIn(stored: Uint8Array<ArrayBuffer>, isChecked: boolean): SegmentRecord {
   if (stored.length < HEAD_AT) throw new LedgerError('damaged', 'stored segment is shorter than its head');
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);

@@ -123,7 +123,8 @@ function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
 
 /**
  * The buffers of segments and blocks that may change threads without a copy: those that the bytes fill alone.
- * A view of something larger is copied, since its neighbours stay; so is a segment that was read, whose entries lie behind its head.
+ * A view of a larger buffer is copied, because its neighbours stay. The entries of a segment that was read are such a view: they
+ * lie behind its head.
  */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
