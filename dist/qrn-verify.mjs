@@ -977,9 +977,9 @@ function invert(number, modulo) {
     throw new Error("invert: does not exist");
   return mod(x, modulo);
 }
-function assertIsSquare(Fp3, root, n) {
+function assertIsSquare(Fp3, root2, n) {
   const F = Fp3;
-  if (!F.eql(F.sqr(root), n))
+  if (!F.eql(F.sqr(root2), n))
     throw new Error("Cannot find square root");
 }
 function aoddModulus(order, fnName) {
@@ -989,9 +989,9 @@ function aoddModulus(order, fnName) {
 function sqrt3mod4(Fp3, n) {
   const F = Fp3;
   const p1div4 = (F.ORDER + _1n2) / _4n;
-  const root = F.pow(n, p1div4);
-  assertIsSquare(F, root, n);
-  return root;
+  const root2 = F.pow(n, p1div4);
+  assertIsSquare(F, root2, n);
+  return root2;
 }
 function sqrt5mod8(Fp3, n) {
   const F = Fp3;
@@ -1000,9 +1000,9 @@ function sqrt5mod8(Fp3, n) {
   const v = F.pow(n2, p5div8);
   const nv = F.mul(n, v);
   const i = F.mul(F.mul(nv, _2n), v);
-  const root = F.mul(nv, F.sub(i, F.ONE));
-  assertIsSquare(F, root, n);
-  return root;
+  const root2 = F.mul(nv, F.sub(i, F.ONE));
+  assertIsSquare(F, root2, n);
+  return root2;
 }
 function sqrt9mod16(P) {
   const Fp_ = Field(P);
@@ -1022,9 +1022,9 @@ function sqrt9mod16(P) {
     tv1 = F.cmov(tv1, tv2, e1);
     tv2 = F.cmov(tv4, tv3, e2);
     const e3 = F.eql(F.sqr(tv2), n);
-    const root = F.cmov(tv1, tv2, e3);
-    assertIsSquare(F, root, n);
-    return root;
+    const root2 = F.cmov(tv1, tv2, e3);
+    assertIsSquare(F, root2, n);
+    return root2;
   });
 }
 function tonelliShanks(P) {
@@ -2809,12 +2809,12 @@ function canonicalize(object2) {
     return serializePrimitive(object2);
   }
   const seen = /* @__PURE__ */ new Set();
-  const root = enterValue(object2, seen);
-  if (typeof root !== "object") {
-    return root;
+  const root2 = enterValue(object2, seen);
+  if (typeof root2 !== "object") {
+    return root2;
   }
-  let result = root.keys === null ? "[" : "{";
-  const stack = [root];
+  let result = root2.keys === null ? "[" : "{";
+  const stack = [root2];
   outer:
     while (stack.length > 0) {
       const frame = stack[stack.length - 1];
@@ -3071,10 +3071,10 @@ function rootOfRun(size, from, run2, proof) {
   }
   return level[0];
 }
-function verifyInclusion(leaf, index, size, proof, root) {
+function verifyInclusion(leaf, index, size, proof, root2) {
   const path = [...proof];
   const own = rootOfRun(size, index, [leaf], path);
-  return own !== void 0 && path.length === 0 && equalHashes(own, root);
+  return own !== void 0 && path.length === 0 && equalHashes(own, root2);
 }
 function half(count2) {
   return Math.floor(count2 / 2);
@@ -3158,10 +3158,10 @@ function parseCheckpoint(text3) {
   if (!text3.endsWith("\n")) return void 0;
   const [origin, sizeText, rootText, ...extensions] = text3.slice(0, -1).split("\n");
   const size = parseCount(sizeText ?? "");
-  const root = fromBase64(rootText ?? "");
-  if (origin === "" || size === void 0 || root?.length !== HASH_BYTES) return void 0;
+  const root2 = fromBase64(rootText ?? "");
+  if (origin === "" || size === void 0 || root2?.length !== HASH_BYTES) return void 0;
   if (extensions.includes("")) return void 0;
-  return { origin, size, root };
+  return { origin, size, root: root2 };
 }
 function parseProof(text3) {
   const blank = text3.indexOf("\n\n");
@@ -3386,7 +3386,7 @@ var SEED_BLOCK_BYTES = 32;
 var PURE_BLOCK_BYTES = 4096;
 
 // src/core/schema.ts
-function object(properties, optional = {}, description) {
+function object(properties, optional, description) {
   return {
     type: "object",
     ...description === void 0 ? {} : { description },
@@ -3401,7 +3401,13 @@ var count = { type: "integer", minimum: 0 };
 var share = { type: "number", minimum: 0, maximum: 1 };
 var time = { type: "string", format: "date-time" };
 var integer = { type: "integer" };
-var sha2563 = { type: "string", pattern: "^sha256:[0-9a-f]{64}$" };
+var sha2563 = textLike("^sha256:[0-9a-f]{64}$");
+function textLike(pattern) {
+  return { type: "string", pattern };
+}
+function constant(value) {
+  return { type: typeof value === "string" ? "string" : "integer", const: value };
+}
 function orNull(schema) {
   return { ...schema, type: [schema["type"], "null"] };
 }
@@ -3430,7 +3436,11 @@ var ROWS = {
   series: row(text2, "Names the account and the purpose together.", ({ series }) => series),
   serial: row(count, "Place among all answers of the series, from 1, none left out.", ({ serial }) => serial),
   user_data: row(text2, "In a public label.", ({ userData }) => userData),
-  user_data_sha256: { schema: sha2563, of: ({ userDataSha256 }) => digest(userDataSha256) },
+  user_data_sha256: row(
+    sha2563,
+    "SHA-256 of what the answer was bound to.",
+    ({ userDataSha256 }) => digest(userDataSha256)
+  ),
   user_data_commitment: row(
     sha2563,
     "In a private label: of a byte 05, the salt and the user data.",
@@ -3438,7 +3448,7 @@ var ROWS = {
   )
 };
 var LABEL = object(
-  { public: boolean },
+  { public: described(boolean, "Whether the certificate shows purpose and user_data.") },
   Object.fromEntries(Object.entries(ROWS).map(([name, { schema }]) => [name, schema]))
 );
 function row(schema, meaning, of) {
@@ -3557,17 +3567,21 @@ function rowsOf(isDerived) {
 var told = rowsOf(false);
 var derived = rowsOf(true);
 var QUANTUM = ["quantum-seeded", "pure"];
-var lotEntry = object({ id: text2, leaf: { type: "string", pattern: "^[A-Za-z0-9+/]{43}=$" } });
+var lotEntry = object({
+  id: described(text2, "Names it."),
+  leaf: described(textLike("^[A-Za-z0-9+/]{43}=$"), "The leaf of the log: canonical JSON, or its hash.")
+});
+var drawnPiece = object({
+  lot: described(count, "The place of the lot in the list of lots."),
+  offset: described(count, "The first byte."),
+  bytes: described(count, "Bytes, encoded or counted.")
+});
 var TOP = {
-  version: told({ type: "integer", const: 1 }, "Of this form.", () => 1),
-  id: told(
-    { type: "string", pattern: "^cert_[0-9a-hjkmnp-tv-z]{26}$" },
-    "Names the certificate.",
-    ({ id }) => id
-  ),
+  version: told(constant(1), "Of this form.", () => 1),
+  id: told(textLike("^cert_[0-9a-hjkmnp-tv-z]{26}$"), "Names the certificate.", ({ id }) => id),
   issued_at: told(time, "When the answer was made.", ({ issuedAt }) => issuedAt),
   request_id: told(
-    { type: "string", pattern: "^req_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
+    textLike("^req_[0-7][0-9a-hjkmnp-tv-z]{25}$"),
     "Names the request; the same 128 bits as X-Request-ID.",
     ({ requestId: requestId2 }) => requestId2
   ),
@@ -3608,11 +3622,14 @@ var PROVENANCE = {
     ({ systemGenerator }) => systemGenerator,
     { modes: ["quantum-seeded", "csprng"] }
   ),
-  seed: told(object({ index: count }), "Which of the seeds of the lot served.", ({ seed }) => seed, {
-    modes: ["quantum-seeded"]
-  }),
+  seed: told(
+    object({ index: described(count, "The place, from 0.") }),
+    "Which of the seeds of the lot served.",
+    ({ seed }) => seed,
+    { modes: ["quantum-seeded"] }
+  ),
   drawn: told(
-    someOf(object({ lot: count, offset: count, bytes: count })),
+    someOf(drawnPiece),
     "Which of the pure bytes of the lots were drawn, in order; `lot` is the place in `lots`.",
     ({ drawn }) => drawn,
     { modes: ["pure"] }
@@ -3641,7 +3658,7 @@ var VERIFICATION = {
     nistVerifiedOf
   ),
   dieharder: derived(
-    { type: "string", const: "not implemented" },
+    constant("not implemented"),
     "That test is not implemented.",
     () => "not implemented"
   ),
@@ -3664,19 +3681,22 @@ var HASHES = {
   ),
   delivered: told(sha2563, "Of the salt and what was delivered.", ({ delivered: delivered2 }) => delivered2)
 };
+var UNSIGNED = ["status", "verify_url", "proof"];
 var SECTIONS = {
-  provenance: PROVENANCE,
-  verification: VERIFICATION,
-  hashes: HASHES
+  provenance: ["Where the entropy came from.", PROVENANCE],
+  verification: ["How the bits were tested.", VERIFICATION],
+  hashes: ["SHA-256 digests.", HASHES]
 };
 var CERTIFICATE_ROWS = [
   ...Object.entries(TOP),
   ...Object.entries(SECTIONS).flatMap(
-    ([section, rows]) => Object.entries(rows).map(([name, row3]) => [`${section}.${name}`, row3])
+    ([section, [, rows]]) => Object.entries(rows).map(([name, row3]) => [`${section}.${name}`, row3])
   )
 ];
 function certificateForm(mode, beside = {}) {
-  const inner = Object.entries(SECTIONS).map(([name, rows]) => [name, formOf(rows, mode)]);
+  const inner = Object.entries(SECTIONS).map(
+    ([name, [meaning, rows]]) => [name, described(formOf(rows, mode), meaning)]
+  );
   return formOf(TOP, mode, { ...Object.fromEntries(inner), ...beside });
 }
 function formOf(rows, mode, beside = {}) {
@@ -3689,9 +3709,6 @@ function formOf(rows, mode, beside = {}) {
   }
   return object({ ...present, ...beside }, optional);
 }
-
-// src/certificate/document.ts
-var UNSIGNED = ["status", "verify_url", "proof"];
 
 // src/certificate/form.ts
 function checkForm(schema, value, place) {
@@ -3782,13 +3799,13 @@ var claim = oneOfWords(EVIDENCE_LEVELS, "From the weakest to the strongest; neve
 var TESTED = object(
   {
     of: oneOfWords(["raw", "conditioned", "system"], "What was tested: system is the csprng stream."),
-    bits: count,
+    bits: described(count, "How many bits."),
     first_bit: described(count, "Place of the first bit."),
-    sha256: described({ type: "string", pattern: "^[0-9a-f]{64}$" }, "Of the bits, packed."),
-    passed: count,
-    total: count,
-    smallest_p: share,
-    verified: boolean
+    sha256: described(textLike("^[0-9a-f]{64}$"), "Of the bits, packed."),
+    passed: described(count, "How many p-values passed."),
+    total: described(count, "All of them."),
+    smallest_p: described(share, "The smallest p-value."),
+    verified: described(boolean, "Whether the tests passed.")
   },
   {
     order: oneOfWords(["shots", "channels"], "Of raw bits: shot after shot, or channel after channel."),
@@ -3801,7 +3818,27 @@ var EVIDENCE = object({
   figures: described({ type: "object", additionalProperties: { type: "number" } }, "By name."),
   method: described(text2, "The formula and where it is published."),
   assumptions: described(text2, "What must be true for it to hold."),
-  not_reached: listOf(object({ claim, why: text2 }))
+  not_reached: described(
+    listOf(object({ claim, why: described(text2, "Why not.") })),
+    "The stronger claims, and why they are not made."
+  )
+});
+var CALIBRATION = object({
+  id: described(orNull(text2), "Names it."),
+  date: described(orNull(text2), "The day, in UTC."),
+  digest: described(sha2563, "SHA-256 of what it names.")
+});
+var HEALTH = object({
+  samples: described(count, "Raw bits that were tested."),
+  rct_failures: described(count, "Alarms of the repetition count test."),
+  apt_failures: described(count, "Alarms of the adaptive proportion test.")
+});
+var root = described(text2, "The root of the tree over them.");
+var PURE = object({
+  bytes: described(count, "Bytes, encoded or counted."),
+  block_bytes: described({ ...count, minimum: 1 }, "Bytes of one block."),
+  piece_bytes: described(count, "Bytes of one piece."),
+  root
 });
 var UPSTREAM = object({
   log: described(text2, "The name of the log that holds them."),
@@ -3809,16 +3846,19 @@ var UPSTREAM = object({
   certificates: described(
     someOf(
       object({
-        id: { type: "string", pattern: "^cert_[0-9a-hjkmnp-tv-z]{26}$" },
-        leaf: { type: "string", pattern: "^[A-Za-z0-9+/]{43}=$" }
+        id: described(textLike("^cert_[0-9a-hjkmnp-tv-z]{26}$"), "Names it."),
+        leaf: described(
+          textLike("^[A-Za-z0-9+/]{43}=$"),
+          "The leaf of the log: canonical JSON, or its hash."
+        )
       })
     ),
     "Of each its id, and the hash of its leaf in that log."
   )
 });
 var LOT_MEMBERS = {
-  type: row2({ type: "string", const: "lot" }, "The kind of the leaf.", () => "lot"),
-  version: row2({ type: "integer", const: 1 }, "Of this form.", () => 1),
+  type: row2(constant("lot"), "The kind of the leaf.", () => "lot"),
+  version: row2(constant(1), "Of this form.", () => 1),
   lot_id: row2(text2, "Names the lot.", (lot) => lot.id),
   source: row2(text2, "The source, as the operator named it.", (lot) => lot.source),
   provider: row2(text2, "Who runs the device.", (lot) => lot.provider),
@@ -3839,7 +3879,7 @@ var LOT_MEMBERS = {
   circuit_depth: row2(count, "Depth of the circuit.", (lot) => lot.circuitDepth),
   shots: row2(count, "Times that the circuit was run.", (lot) => lot.shots),
   calibration: row2(
-    orNull(object({ id: orNull(text2), date: orNull(text2), digest: sha2563 })),
+    orNull(CALIBRATION),
     "The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.",
     (lot) => lot.calibration === null ? null : calibrationOf(lot.calibration)
   ),
@@ -3852,15 +3892,11 @@ var LOT_MEMBERS = {
   raw_bits: row2(count, "Bits that were read.", (lot) => lot.rawBits),
   raw_output: row2(sha2563, "Of the raw bits as the backend delivered them.", (lot) => prefixed(lot.rawSha256)),
   processed: row2(sha2563, "Of the bytes after conditioning.", (lot) => prefixed(lot.processedSha256)),
-  health: row2(
-    object({ samples: count, rct_failures: count, apt_failures: count }),
-    "The continuous health tests (SP 800-90B 4.4).",
-    ({ health }) => ({
-      samples: health.samples,
-      rct_failures: health.rctFailures,
-      apt_failures: health.aptFailures
-    })
-  ),
+  health: row2(HEALTH, "The continuous health tests (SP 800-90B 4.4).", ({ health }) => ({
+    samples: health.samples,
+    rct_failures: health.rctFailures,
+    apt_failures: health.aptFailures
+  })),
   min_entropy_per_bit: row2(
     orNull(share),
     "SP 800-90B 6.3 on the raw bits; null where too few were read.",
@@ -3882,7 +3918,7 @@ var LOT_MEMBERS = {
     (lot) => lot.evidence === void 0 ? null : evidenceOf2(lot.evidence)
   ),
   pure: row2(
-    object({ bytes: count, block_bytes: { ...count, minimum: 1 }, piece_bytes: count, root: text2 }),
+    PURE,
     "The blocks of pure mode, and the root of the tree over the roots of their trees.",
     (lot, { blocks }) => ({
       bytes: committed(lot).pureBytes,
@@ -3892,7 +3928,7 @@ var LOT_MEMBERS = {
     })
   ),
   seeds: row2(
-    object({ count, root: text2 }),
+    object({ count: described(count, "How many."), root }),
     "The seeds, and the root of the tree over their hashes.",
     (_, { seeds }) => ({ count: seeds.size, root: toBase64(seeds.root) })
   )
@@ -5250,8 +5286,8 @@ function seedVerdict(certificate, [lot]) {
   const run2 = readRun(lot.runs[0]);
   if (run2 === void 0 || run2.first !== index || run2.hashes.length !== 1 || lot.runs.length !== 1)
     refuse(`Nothing leads from seed ${show(index)} to its lot.`);
-  const root = rootOfRun(lot.seeds.count, run2.first, run2.hashes, run2.path);
-  if (root === void 0 || run2.path.length > 0 || toBase64(root) !== lot.seeds.root)
+  const root2 = rootOfRun(lot.seeds.count, run2.first, run2.hashes, run2.path);
+  if (root2 === void 0 || run2.path.length > 0 || toBase64(root2) !== lot.seeds.root)
     refuse(`Seed ${index} is not among the seeds that its lot committed to.`);
   return `Its seed is number ${index} of the ${lot.seeds.count} that the lot committed to.`;
 }
@@ -5293,8 +5329,8 @@ function boundRange(range2, fixed, told2) {
   const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
   const run2 = readRun(told2);
   if (run2 === void 0 || run2.first !== firstBlock || run2.hashes.length !== blocks) return void 0;
-  const root = rootOfRun(Math.ceil(pureBytes / blockBytes), firstBlock, run2.hashes, run2.path);
-  if (root === void 0 || run2.path.length > 0 || toBase64(root) !== pureRoot) return void 0;
+  const root2 = rootOfRun(Math.ceil(pureBytes / blockBytes), firstBlock, run2.hashes, run2.path);
+  if (root2 === void 0 || run2.path.length > 0 || toBase64(root2) !== pureRoot) return void 0;
   return { ...range2, fixed, firstBlock, blockRoots: run2.hashes };
 }
 function openingVerdict(ranges, response, endpoint) {
@@ -5317,8 +5353,8 @@ function openingVerdict(ranges, response, endpoint) {
         const salt = salts.subarray(saltAt, saltAt + PIECE_SALT_BYTES);
         pieces.push(pieceHash(salt, bytes.subarray(at, at + PIECE_BYTES)));
       }
-      const root = rootOfRun((end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
-      if (root === void 0 || !equalHashes(root, blockRoot))
+      const root2 = rootOfRun((end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
+      if (root2 === void 0 || !equalHashes(root2, blockRoot))
         refuse("The bytes in the opening are not those that the lot committed to.");
       from = end;
     }
@@ -5600,15 +5636,15 @@ function drawEndText(outcome) {
 // src/certificate/draw-statement.ts
 var STATEMENT = object(
   {
-    type: { type: "string", const: "draw_statement" },
-    version: { type: "integer", const: 1 },
-    id: text2,
+    type: described(constant("draw_statement"), "The kind."),
+    version: described(constant(1), "The version of the form."),
+    id: described(text2, "Names it."),
     request: described(
       { type: "object" },
       "What is drawn, every default written out; kind says of which kind."
     ),
-    purpose: text2,
-    public: boolean,
+    purpose: described(text2, "What the values are for."),
+    public: described(boolean, "Whether the certificate shows purpose and user_data."),
     due_at: described(time, "When the draw is due.")
   },
   {

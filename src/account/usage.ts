@@ -1,54 +1,71 @@
 import { type Clock, dayOf, isoTime, periodEndMs, periodOf } from '../core/clock.ts';
 import {
-  DATA_ENDPOINTS,
-  type DataEndpoint,
-  ENTROPY_MODES,
-  type EntropyMode,
-  type Tier,
-} from '../core/vocabulary.ts';
+  count,
+  described,
+  listOf,
+  object,
+  oneOfWords,
+  type Schema,
+  type TypeOf,
+  textLike,
+  time,
+} from '../core/schema.ts';
+import { DATA_ENDPOINTS, ENTROPY_MODES, TIERS } from '../core/vocabulary.ts';
 import type { Books } from '../ledger/ledger.ts';
 import type { UsageCount, UsageDay } from '../ledger/records.ts';
 import type { Account } from './directory.ts';
 
 const DAYS_SHOWN = 31;
 
-/** The `data` member of GET /v1/usage. Times are ISO 8601 in UTC; 2^53 - 1 stands for unlimited. */
-export interface Usage {
-  /** `YYYY-MM` */
-  readonly period: string;
-  readonly starts_at: string;
-  readonly ends_at: string;
-  readonly tier: Tier;
-  /** Data requests of the month; on a single node those in flight included. */
-  readonly requests: {
-    readonly used: number;
-    readonly limit: number;
-    readonly remaining: number;
-  };
-  readonly rate: {
-    readonly limit_per_minute: number;
-    readonly burst: number;
-    readonly remaining: number;
-    readonly reset_at: string;
-  };
-  /** Bytes of pure mode; on a single node those in flight included. */
-  readonly credits: {
-    readonly total: number;
-    readonly used: number;
-    readonly remaining: number;
-  };
-  /** Answers of the month that are on record, each endpoint and mode named even when unused. */
-  readonly by_endpoint: Readonly<Record<DataEndpoint, UsageCount>>;
-  readonly by_mode: Readonly<Record<EntropyMode, UsageCount>>;
-  /** The last 31 days, oldest first, today included. */
-  readonly days: readonly DayUsage[];
+const CREDITS = 'Bytes of pure mode.';
+const requests = described(count, 'Requests for values that were answered.');
+const values = described(count, 'The values, in the order in which they were drawn.');
+const bytes = described(count, 'Bytes, encoded or counted.');
+const used = described(count, 'What was used.');
+const remaining = described(count, 'What is left.');
+
+/** Answers of the month that are on record, each word named even when unused. */
+function usedBy<W extends string>(words: readonly W[]): Schema<Readonly<Record<W, UsageCount>>> {
+  const each = object({ requests, values, bytes }, {}, 'How much of it was used.');
+  return object(Object.fromEntries(words.map((word) => [word, each])) as Record<W, typeof each>);
 }
 
-interface DayUsage extends UsageCount {
-  /** `YYYY-MM-DD` */
-  readonly date: string;
-  readonly credits: number;
-}
+/** The `data` member of GET /v1/usage; 2^53 - 1 stands for unlimited. On a single node, what is in flight is counted in. */
+export const USAGE = object({
+  period: described(textLike('^\\d{4}-\\d{2}$'), 'The calendar month, in UTC.'),
+  starts_at: described(time, 'When it begins.'),
+  ends_at: described(time, 'When it ends.'),
+  tier: described(oneOfWords(TIERS), 'The tier of the account.'),
+  requests: described(
+    object({ used, limit: described(count, 'The most.'), remaining }),
+    'Requests for values that were answered.',
+  ),
+  rate: described(
+    object({
+      limit_per_minute: described(count, 'Requests a minute.'),
+      burst: described(count, 'Requests that may come at once.'),
+      remaining,
+      reset_at: described(time, 'When the full burst is there again.'),
+    }),
+    'Where the account stands with its rate.',
+  ),
+  credits: described(object({ total: described(count, 'All of them.'), used, remaining }), CREDITS),
+  by_endpoint: described(usedBy(DATA_ENDPOINTS), 'The same by endpoint.'),
+  by_mode: described(usedBy(ENTROPY_MODES), 'The same by entropy mode.'),
+  days: described(
+    listOf(
+      object({
+        date: described({ type: 'string', format: 'date' } as Schema<string>, 'The day, in UTC.'),
+        requests,
+        values,
+        bytes,
+        credits: described(count, CREDITS),
+      }),
+    ),
+    'One entry for each day of the month so far.',
+  ),
+});
+export type Usage = TypeOf<typeof USAGE>;
 
 /** What one account has used, and what is left. Shows nothing of any other account. */
 export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clock: Clock): Promise<Usage> {
@@ -123,7 +140,7 @@ function sumBy<W extends string>(
   return Object.fromEntries(sums) as Record<W, UsageCount>;
 }
 
-function lastDays(firstDay: number, recorded: readonly UsageDay[]): DayUsage[] {
+function lastDays(firstDay: number, recorded: readonly UsageDay[]): Usage['days'] {
   const byDay = new Map(recorded.map((usage) => [usage.day, usage]));
   return Array.from({ length: DAYS_SHOWN }, (_, i) => {
     const usage = byDay.get(firstDay + i);

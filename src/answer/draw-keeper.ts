@@ -1,14 +1,7 @@
 import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
 import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
-import {
-  type DrawBody,
-  type DrawOutcome,
-  type DrawReason,
-  type DrawStatement,
-  drawCommitText,
-  drawEndText,
-  hashOf,
-} from '../certificate/draw.ts';
+import { type DrawStatement, drawCommitText, drawEndText, hashOf } from '../certificate/draw.ts';
+import type { DrawBody, DrawOutcome, DrawReason } from '../certificate/draw-document.ts';
 import { canonicalText } from '../certificate/members.ts';
 import { messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes } from '../core/bytes.ts';

@@ -1,44 +1,73 @@
 import { assert } from '../core/assert.ts';
+import {
+  count,
+  described,
+  listOf,
+  object,
+  orNull,
+  type TypeOf,
+  text,
+  textLike,
+  time,
+} from '../core/schema.ts';
 import type { Books, DrawStore, EntropyStore } from '../ledger/ledger.ts';
 import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
 import { type CertificateDocument, certificateDocument, type LotProof } from './document.ts';
-import { type DrawBody, type DrawDocument, drawDocument } from './draw.ts';
+import { type DrawBody, type DrawDocument, drawDocument } from './draw-document.ts';
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
 import { type CertifiedLot, runsOf } from './lot-leaf.ts';
-import { drawLeafKey, lotLeafKey, type ProvenLeaf, revocationKey } from './public-leaves.ts';
+import { drawLeafKey, lotLeafKey, revocationKey } from './public-leaves.ts';
 import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
 
+const leaf = described(text, 'The leaf of the log: canonical JSON, or its hash.');
+const proof = described(text, 'c2sp.org/tlog-proof: the place in the log and the signed checkpoint.');
+
 /** What `/log/lots/<id>` answers. */
-export interface PublicLot extends ProvenLeaf {
-  readonly lot_id: string;
-  /** Null when the lot was not withdrawn. */
-  readonly withdrawal: ProvenLeaf | null;
-  /** The leaves of all withdrawals that the statement counts, in order. */
-  readonly withdrawals: readonly string[];
-  /** The newest public leaf that says how many there are; null before the first. */
-  readonly statement: ProvenLeaf | null;
-}
+export const PUBLIC_LOT = object({
+  lot_id: described(text, 'The id of the lot.'),
+  leaf,
+  proof,
+  withdrawal: described(
+    orNull(object({ leaf, proof })),
+    'The leaf that withdrew the lot; null when it was not withdrawn.',
+  ),
+  withdrawals: described(listOf(text), 'The leaves of all withdrawals so far.'),
+  statement: described(
+    orNull(object({ leaf, proof })),
+    'The newest statement of how many withdrawals the log holds; null before the first.',
+  ),
+});
+export type PublicLot = TypeOf<typeof PUBLIC_LOT>;
 
 /** What GET /v1/draws answers. */
-export interface DrawList {
-  readonly purpose: string;
-  /** One for each account that used the purpose publicly, with how many answers it has had. */
-  readonly series: readonly { readonly id: string; readonly count: number }[];
-  readonly draws: readonly {
-    readonly series: string;
-    readonly serial: number;
-    readonly issued_at: string;
-    /** Null where the answer was not made public. */
-    readonly certificate_id: string | null;
-  }[];
-  /** The serial that continues the list; null at its end. */
-  readonly next: number | null;
-}
+export const DRAW_LIST = object({
+  purpose: described(text, 'What the values are for.'),
+  series: described(
+    listOf(object({ id: described(text, 'Names it.'), count: described(count, 'How many.') })),
+    'One for each account that used the purpose publicly, with how many answers it has had.',
+  ),
+  draws: described(
+    listOf(
+      object({
+        series: described(text, 'The answers of one account under a purpose.'),
+        serial: described(count, 'The number under the purpose, from 1 without gaps.'),
+        issued_at: described(time, 'When the answer was made.'),
+        certificate_id: described(
+          orNull(textLike('^cert_[0-9a-hjkmnp-tv-z]{26}$')),
+          'Null where the answer was not made public.',
+        ),
+      }),
+    ),
+    'The answers, by serial.',
+  ),
+  next: described(orNull(count), 'The value of from that continues the list; null at its end.'),
+});
+export type DrawList = TypeOf<typeof DRAW_LIST>;
 
 /** Answers of a series in one list. */
 const DRAWS_LISTED_MAX = 100;

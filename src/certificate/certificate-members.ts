@@ -1,5 +1,6 @@
 import {
   boolean,
+  constant,
   count,
   described,
   object,
@@ -10,6 +11,7 @@ import {
   share,
   someOf,
   text,
+  textLike,
   time,
 } from '../core/schema.ts';
 import {
@@ -90,18 +92,22 @@ const told = rowsOf<Told>(false);
 const derived = rowsOf<DerivedFrom>(true);
 
 const QUANTUM: readonly EntropyMode[] = ['quantum-seeded', 'pure'];
-const lotEntry = object({ id: text, leaf: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' } });
+const lotEntry = object({
+  id: described(text, 'Names it.'),
+  leaf: described(textLike('^[A-Za-z0-9+/]{43}=$'), 'The leaf of the log: canonical JSON, or its hash.'),
+});
+const drawnPiece = object({
+  lot: described(count, 'The place of the lot in the list of lots.'),
+  offset: described(count, 'The first byte.'),
+  bytes: described(count, 'Bytes, encoded or counted.'),
+});
 
 const TOP = {
-  version: told({ type: 'integer', const: 1 }, 'Of this form.', () => 1 as const),
-  id: told(
-    { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' },
-    'Names the certificate.',
-    ({ id }) => id,
-  ),
+  version: told(constant(1), 'Of this form.', () => 1 as const),
+  id: told(textLike('^cert_[0-9a-hjkmnp-tv-z]{26}$'), 'Names the certificate.', ({ id }) => id),
   issued_at: told(time, 'When the answer was made.', ({ issuedAt }) => issuedAt),
   request_id: told(
-    { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
+    textLike('^req_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
     'Names the request; the same 128 bits as X-Request-ID.',
     ({ requestId }) => requestId,
   ),
@@ -143,11 +149,14 @@ const PROVENANCE = {
     ({ systemGenerator }) => systemGenerator,
     { modes: ['quantum-seeded', 'csprng'] },
   ),
-  seed: told(object({ index: count }), 'Which of the seeds of the lot served.', ({ seed }) => seed, {
-    modes: ['quantum-seeded'],
-  }),
+  seed: told(
+    object({ index: described(count, 'The place, from 0.') }),
+    'Which of the seeds of the lot served.',
+    ({ seed }) => seed,
+    { modes: ['quantum-seeded'] },
+  ),
   drawn: told(
-    someOf(object({ lot: count, offset: count, bytes: count })),
+    someOf(drawnPiece),
     'Which of the pure bytes of the lots were drawn, in order; `lot` is the place in `lots`.',
     ({ drawn }) => drawn,
     { modes: ['pure'] },
@@ -177,7 +186,7 @@ const VERIFICATION = {
     nistVerifiedOf,
   ),
   dieharder: derived(
-    { type: 'string', const: 'not implemented' },
+    constant('not implemented'),
     'That test is not implemented.',
     () => 'not implemented' as const,
   ),
@@ -202,6 +211,9 @@ type Members<Rows> = {
   readonly [Name in keyof Rows]: Rows[Name] extends Row<infer T, never> ? T : never;
 };
 
+/** Members of an answered certificate that are not of what was issued, and so not of the leaf. */
+export const UNSIGNED = ['status', 'verify_url', 'proof'] as const;
+
 /** The certificate as it is issued, and signed. */
 export type IssuedCertificate = Members<typeof TOP> & {
   readonly provenance: Members<typeof PROVENANCE>;
@@ -212,24 +224,26 @@ export type IssuedCertificate = Members<typeof TOP> & {
 type AnyRow = Row<unknown, Told & DerivedFrom>;
 type Section = Readonly<Record<string, AnyRow>>;
 
-/** Members that are objects of rows. */
-const SECTIONS: Readonly<Record<'provenance' | 'verification' | 'hashes', Section>> = {
-  provenance: PROVENANCE,
-  verification: VERIFICATION,
-  hashes: HASHES,
+/** Members that are objects of rows, each with what it is. */
+const SECTIONS: Readonly<
+  Record<'provenance' | 'verification' | 'hashes', readonly [meaning: string, rows: Section]>
+> = {
+  provenance: ['Where the entropy came from.', PROVENANCE],
+  verification: ['How the bits were tested.', VERIFICATION],
+  hashes: ['SHA-256 digests.', HASHES],
 };
 
 /** Every member with its path, such as `provenance.origin`. */
 export const CERTIFICATE_ROWS: readonly (readonly [path: string, row: AnyRow])[] = [
   ...Object.entries(TOP as Section),
-  ...Object.entries(SECTIONS).flatMap(([section, rows]) =>
+  ...Object.entries(SECTIONS).flatMap(([section, [, rows]]) =>
     Object.entries(rows).map(([name, row]) => [`${section}.${name}`, row] as const),
   ),
 ];
 
 /** The certificate of these facts. Members that it does not have are left out. */
 export function certificateMembers(from: Told & DerivedFrom): IssuedCertificate {
-  const sections = Object.entries(SECTIONS).map(([name, rows]) => [name, membersOf(rows, from)]);
+  const sections = Object.entries(SECTIONS).map(([name, [, rows]]) => [name, membersOf(rows, from)]);
   return { ...membersOf(TOP, from), ...Object.fromEntries(sections) } as unknown as IssuedCertificate;
 }
 
@@ -244,7 +258,9 @@ function membersOf(rows: Section, from: Told & DerivedFrom): Record<string, unkn
 
 /** The form of a certificate of one mode; without a mode, what those of all modes have in common. */
 export function certificateForm(mode?: EntropyMode, beside: Readonly<Record<string, Schema>> = {}): Schema {
-  const inner = Object.entries(SECTIONS).map(([name, rows]) => [name, formOf(rows, mode)] as const);
+  const inner = Object.entries(SECTIONS).map(
+    ([name, [meaning, rows]]) => [name, described(formOf(rows, mode), meaning)] as const,
+  );
   return formOf(TOP, mode, { ...Object.fromEntries(inner), ...beside });
 }
 

@@ -16,7 +16,9 @@ const ROWS = {
   series: row(text, 'Names the account and the purpose together.', ({ series }) => series),
   serial: row(count, 'Place among all answers of the series, from 1, none left out.', ({ serial }) => serial),
   user_data: row(text, 'In a public label.', ({ userData }) => userData),
-  user_data_sha256: { schema: sha256, of: ({ userDataSha256 }: AnswerLabel) => digest(userDataSha256) },
+  user_data_sha256: row(sha256, 'SHA-256 of what the answer was bound to.', ({ userDataSha256 }) =>
+    digest(userDataSha256),
+  ),
   user_data_commitment: row(
     sha256,
     'In a private label: of a byte 05, the salt and the user data.',
@@ -29,7 +31,7 @@ export type CertifiedLabel = { readonly public: boolean } & {
 };
 
 export const LABEL: Schema = object(
-  { public: boolean },
+  { public: described(boolean, 'Whether the certificate shows purpose and user_data.') },
   Object.fromEntries(Object.entries(ROWS).map(([name, { schema }]) => [name, schema])),
 );
 

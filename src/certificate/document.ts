@@ -1,47 +1,80 @@
+import {
+  count,
+  described,
+  listOf,
+  object,
+  oneOfWords,
+  orNull,
+  type Schema,
+  type TypeOf,
+  text,
+  time,
+} from '../core/schema.ts';
 import type { LotRevocation } from '../ledger/records.ts';
-import type { IssuedCertificate } from './certificate-members.ts';
-import type { LotLeaf } from './lot-members.ts';
+import { certificateForm, type IssuedCertificate, type UNSIGNED } from './certificate-members.ts';
+import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 
-/**
- * What holds now, unlike the certificate itself: `revoked` when a lot was withdrawn, `test` for test sources.
- */
-type CertificateStatus = 'valid' | 'revoked' | 'test';
-
-/** Members of an answered certificate that are not of what was issued, and so not of the leaf. */
-export const UNSIGNED = ['status', 'verify_url', 'proof'] as const;
-
-/** The certificate as it is answered: what was issued, what holds now, and the proof that it was logged. */
-export interface CertificateDocument {
-  readonly certificate: IssuedCertificate & {
-    readonly status: CertificateStatus;
-    readonly verify_url: string;
-    /** c2sp.org/tlog-proof; null until the certificate is logged, a moment after it was issued. */
-    readonly proof: string | null;
-  };
-  /** The lots of `provenance.lots`, whole, in the same order: each is bound by the hash of its leaf. */
-  readonly lots: readonly LotProof[];
-  /** Which lot was withdrawn, why and when. */
-  readonly revocation?: { readonly lot_id: string; readonly reason: string; readonly revoked_at: string };
-}
+/** Neighbouring leaves of a tree and what leads from them to its root (crypto/merkle.ts). */
+const RUN = object(
+  {
+    first: described(count, 'The index of the first.'),
+    hashes: described(listOf(text), 'SHA-256 digests.'),
+    path: described(listOf(text), 'Hashes from the leaf to the root.'),
+  },
+  {},
+  'Neighbouring leaves of a tree and what leads from them to its root; hashes in base64.',
+);
 
 /** A lot, and how the bytes that an answer was drawn from are bound to it. */
-export interface LotProof {
-  readonly leaf: LotLeaf;
-  /**
-   * c2sp.org/tlog-proof of the leaf, against the checkpoint on whose signatures the lot was released. Null for a sample
-   * of the csprng stream that is not logged yet.
-   */
-  readonly proof: string | null;
-  /** For each range of this lot in `drawn`, or for the seed. */
-  readonly runs: readonly HashRun[];
-}
+const LOT_PROOF = object({
+  leaf: described(
+    LOT_LEAF as Schema<LotLeaf>,
+    'The lot, whole: `provenance.lots` has the hash of its canonical JSON as a leaf.',
+  ),
+  // against the checkpoint on whose signatures the lot was released
+  proof: described(
+    orNull(text),
+    'c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not logged yet.',
+  ),
+  // one for each range of this lot in `drawn`, or for the seed
+  runs: described(listOf(RUN), 'Proofs of the pieces that were drawn.'),
+});
+export type LotProof = TypeOf<typeof LOT_PROOF>;
 
-/** Neighbouring leaves of a tree and what leads from them to its root (crypto/merkle.ts); hashes in base64. */
-interface HashRun {
-  readonly first: number;
-  readonly hashes: readonly string[];
-  readonly path: readonly string[];
-}
+const BESIDE_ISSUED = {
+  // `revoked` when a lot was withdrawn, `test` for test sources
+  status: oneOfWords(['valid', 'revoked', 'test'], 'What holds now; not part of what was signed.'),
+  verify_url: described(
+    { type: 'string', format: 'uri' } as Schema<string>,
+    'The public page; not part of what was signed.',
+  ),
+  proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
+} satisfies Record<(typeof UNSIGNED)[number], Schema>;
+type Answered = IssuedCertificate & {
+  readonly [Name in keyof typeof BESIDE_ISSUED]: TypeOf<(typeof BESIDE_ISSUED)[Name]>;
+};
+
+/** The certificate as it is answered: what was issued, what holds now, and the proof that it was logged. */
+export const CERTIFICATE_DOCUMENT = object(
+  {
+    certificate: described(
+      certificateForm(undefined, BESIDE_ISSUED) as Schema<Answered>,
+      'The certificate: where the entropy came from, how it was tested, and what was delivered.',
+    ),
+    lots: described(listOf(LOT_PROOF), 'The lots of `provenance.lots`, in the same order.'),
+  },
+  {
+    revocation: described(
+      object({
+        lot_id: described(text, 'The id of the lot.'),
+        reason: described(text, 'Why.'),
+        revoked_at: described(time, 'When it was withdrawn.'),
+      }),
+      'The withdrawal of a lot that the answer drew on.',
+    ),
+  },
+);
+export type CertificateDocument = TypeOf<typeof CERTIFICATE_DOCUMENT>;
 
 /** Where public pages of certificates are, and whether one was logged. */
 interface Shown {

@@ -1,4 +1,4 @@
-import { boolean, count, described, object, sha256, text, time } from '../core/schema.ts';
+import { boolean, constant, count, described, object, sha256, text, time } from '../core/schema.ts';
 import { type Chance, chancesOf, type DrawStatement, listSha256 } from './draw.ts';
 import { checkChance } from './draw-kinds.ts';
 import { checkForm } from './form.ts';
@@ -12,15 +12,15 @@ import { refuse } from './verdict.ts';
 
 export const STATEMENT = object(
   {
-    type: { type: 'string', const: 'draw_statement' },
-    version: { type: 'integer', const: 1 },
-    id: text,
+    type: described(constant('draw_statement'), 'The kind.'),
+    version: described(constant(1), 'The version of the form.'),
+    id: described(text, 'Names it.'),
     request: described(
       { type: 'object' },
       'What is drawn, every default written out; kind says of which kind.',
     ),
-    purpose: text,
-    public: boolean,
+    purpose: described(text, 'What the values are for.'),
+    public: described(boolean, 'Whether the certificate shows purpose and user_data.'),
     due_at: described(time, 'When the draw is due.'),
   },
   {

@@ -1,7 +1,5 @@
 import type { ValueRequest } from '../values/value-request.ts';
-import type { CertificateDocument } from './document.ts';
 import { canonicalText } from './members.ts';
-import type { ProvenLeaf } from './public-leaves.ts';
 import { digestText } from './verdict.ts';
 
 /**
@@ -34,68 +32,13 @@ export interface DrawStatement {
   readonly gives_up_at?: string;
 }
 
-/** A beacon's round that entered a draw. Hex. */
-interface DrawnRound {
-  readonly chain: string;
-  readonly round: number;
-  readonly signature: string;
-  /** Of a chained scheme: what is signed too. */
-  readonly previous_signature?: string;
-  readonly randomness: string;
-}
-
-type DrawEnd = 'revealed' | 'cancelled' | 'failed';
-
-/** Why a draw has no values, or none that count. */
-export type DrawReason = 'cancelled' | 'beacon_missing' | 'beacon_wrong' | 'nonce_missing' | 'secret_lost';
-
-/** How a draw ended, forever. */
-export interface DrawOutcome {
-  readonly type: 'draw_outcome';
-  readonly version: 1;
-  /** `sha256:` and 64 hex digits. */
-  readonly statement_sha256: string;
-  readonly state: DrawEnd;
-  /** Null when it was revealed. */
-  readonly reason: DrawReason | null;
-  /** The 32 committed bytes, hex; null for `secret_lost`. */
-  readonly secret: string | null;
-  readonly nonce: string | null;
-  readonly beacon: DrawnRound | null;
-  /** Of a cancelled draw what they would have been, where all that they follow from is known. */
-  readonly values: unknown;
-  readonly ended_at: string;
-}
-
-/** A leaf of the log; its proof is null until it is logged. */
-type DrawnLeaf = Pick<ProvenLeaf, 'leaf'> & { readonly proof: string | null };
-
-/** What `GET /v1/draws/<id>` answers: all that is public of a draw, and what its check needs. */
-export interface DrawDocument {
-  readonly type: 'draw';
-  readonly version: 1;
-  readonly id: string;
-  readonly state: 'committed' | DrawEnd;
-  readonly statement: DrawStatement;
-  readonly statement_sha256: string;
-  /** Of a weighted pick what the weights of the statement come to. */
-  readonly chances?: readonly Chance[];
-  readonly committed_at: string;
-  readonly certificate_id: string;
-  readonly certificate: CertificateDocument | null;
-  readonly commit: DrawnLeaf;
-  /** From the end on: the answer whose bytes were committed, as GET /v1/bytes gives it. */
-  readonly answer: object | null;
-  /** Of a draw with a beacon: what `/HASH/info` says of the chain. */
-  readonly chain: object | null;
-  readonly outcome: DrawOutcome | null;
-  readonly end: DrawnLeaf | null;
-}
-
 /** `sha256:` and the hash of an object's canonical JSON. */
 export function hashOf(value: object): string {
   return digestText(canonicalText(value));
 }
+
+/** What the log says of an outcome, beside its hash. */
+type DrawEnd = Readonly<Record<'statement_sha256' | 'state' | 'ended_at', string>>;
 
 export interface Chance {
   readonly item: string;
@@ -139,7 +82,7 @@ export function drawCommitText(statement: DrawStatement, delivered: string): str
 }
 
 /** The leaf that says how a draw ended. */
-export function drawEndText(outcome: DrawOutcome): string {
+export function drawEndText(outcome: DrawEnd): string {
   const { statement_sha256, state, ended_at } = outcome;
   return canonicalText({
     type: 'draw_end',
@@ -149,52 +92,4 @@ export function drawEndText(outcome: DrawOutcome): string {
     outcome_sha256: hashOf(outcome),
     ended_at,
   });
-}
-
-/** The answer whose bytes a draw committed to. */
-export interface DrawCommitment {
-  readonly certificate_id: string;
-  /** `sha256:` and SHA-256(salt ‖ data), as in the certificate. */
-  readonly delivered: string;
-  readonly at: string;
-}
-
-/** What the ledger keeps of a draw as its body, JSON. */
-export interface DrawBody {
-  readonly statement: DrawStatement;
-  /** Of the request that made it: what must be equal for another request to be its retry. */
-  readonly fingerprint: string;
-  /** Null while it is opening. */
-  readonly committed: DrawCommitment | null;
-  /** Hex: what the caller opened of `nonce_sha256`. */
-  readonly nonce: string | null;
-  readonly chain: object | null;
-  readonly answer: object | null;
-  readonly outcome: DrawOutcome | null;
-}
-
-/** Of a draw that is committed or has ended. */
-export function drawDocument(
-  { statement, committed, chain, answer, outcome }: DrawBody & { readonly committed: DrawCommitment },
-  certificate: CertificateDocument | null,
-  proofs: { readonly commit: string | null; readonly end: string | null },
-): DrawDocument {
-  const chances = chancesOf(statement.request);
-  return {
-    type: 'draw',
-    version: 1,
-    id: statement.id,
-    state: outcome?.state ?? 'committed',
-    statement,
-    statement_sha256: hashOf(statement),
-    ...(chances === undefined ? {} : { chances }),
-    committed_at: committed.at,
-    certificate_id: committed.certificate_id,
-    certificate,
-    commit: { leaf: drawCommitText(statement, committed.delivered), proof: proofs.commit },
-    answer,
-    chain,
-    outcome,
-    end: outcome && { leaf: drawEndText(outcome), proof: proofs.end },
-  };
 }

@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.ts';
 import {
   boolean,
+  constant,
   count,
   described,
   LIST_ITEMS_MAX,
@@ -13,6 +14,7 @@ import {
   share,
   someOf,
   text,
+  textLike,
   time,
 } from '../core/schema.ts';
 import { ORIGINS } from '../core/vocabulary.ts';
@@ -48,13 +50,13 @@ const claim = oneOfWords(EVIDENCE_LEVELS, 'From the weakest to the strongest; ne
 const TESTED = object(
   {
     of: oneOfWords(['raw', 'conditioned', 'system'], 'What was tested: system is the csprng stream.'),
-    bits: count,
+    bits: described(count, 'How many bits.'),
     first_bit: described(count, 'Place of the first bit.'),
-    sha256: described({ type: 'string', pattern: '^[0-9a-f]{64}$' }, 'Of the bits, packed.'),
-    passed: count,
-    total: count,
-    smallest_p: share,
-    verified: boolean,
+    sha256: described(textLike('^[0-9a-f]{64}$'), 'Of the bits, packed.'),
+    passed: described(count, 'How many p-values passed.'),
+    total: described(count, 'All of them.'),
+    smallest_p: described(share, 'The smallest p-value.'),
+    verified: described(boolean, 'Whether the tests passed.'),
   },
   {
     order: oneOfWords(['shots', 'channels'], 'Of raw bits: shot after shot, or channel after channel.'),
@@ -68,7 +70,30 @@ const EVIDENCE = object({
   figures: described({ type: 'object', additionalProperties: { type: 'number' } }, 'By name.'),
   method: described(text, 'The formula and where it is published.'),
   assumptions: described(text, 'What must be true for it to hold.'),
-  not_reached: listOf(object({ claim, why: text })),
+  not_reached: described(
+    listOf(object({ claim, why: described(text, 'Why not.') })),
+    'The stronger claims, and why they are not made.',
+  ),
+});
+
+const CALIBRATION = object({
+  id: described(orNull(text), 'Names it.'),
+  date: described(orNull(text), 'The day, in UTC.'),
+  digest: described(sha256, 'SHA-256 of what it names.'),
+});
+
+const HEALTH = object({
+  samples: described(count, 'Raw bits that were tested.'),
+  rct_failures: described(count, 'Alarms of the repetition count test.'),
+  apt_failures: described(count, 'Alarms of the adaptive proportion test.'),
+});
+
+const root = described(text, 'The root of the tree over them.');
+const PURE = object({
+  bytes: described(count, 'Bytes, encoded or counted.'),
+  block_bytes: described({ ...count, minimum: 1 }, 'Bytes of one block.'),
+  piece_bytes: described(count, 'Bytes of one piece.'),
+  root,
 });
 
 const UPSTREAM = object({
@@ -77,8 +102,11 @@ const UPSTREAM = object({
   certificates: described(
     someOf(
       object({
-        id: { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' },
-        leaf: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' },
+        id: described(textLike('^cert_[0-9a-hjkmnp-tv-z]{26}$'), 'Names it.'),
+        leaf: described(
+          textLike('^[A-Za-z0-9+/]{43}=$'),
+          'The leaf of the log: canonical JSON, or its hash.',
+        ),
       }),
     ),
     'Of each its id, and the hash of its leaf in that log.',
@@ -86,8 +114,8 @@ const UPSTREAM = object({
 });
 
 export const LOT_MEMBERS = {
-  type: row({ type: 'string', const: 'lot' }, 'The kind of the leaf.', () => 'lot' as const),
-  version: row({ type: 'integer', const: 1 }, 'Of this form.', () => 1 as const),
+  type: row(constant('lot'), 'The kind of the leaf.', () => 'lot' as const),
+  version: row(constant(1), 'Of this form.', () => 1 as const),
   lot_id: row(text, 'Names the lot.', (lot) => lot.id),
   source: row(text, 'The source, as the operator named it.', (lot) => lot.source),
   provider: row(text, 'Who runs the device.', (lot) => lot.provider),
@@ -106,7 +134,7 @@ export const LOT_MEMBERS = {
   circuit_depth: row(count, 'Depth of the circuit.', (lot) => lot.circuitDepth),
   shots: row(count, 'Times that the circuit was run.', (lot) => lot.shots),
   calibration: row(
-    orNull(object({ id: orNull(text), date: orNull(text), digest: sha256 })),
+    orNull(CALIBRATION),
     'The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.',
     (lot) => (lot.calibration === null ? null : calibrationOf(lot.calibration)),
   ),
@@ -119,15 +147,11 @@ export const LOT_MEMBERS = {
   raw_bits: row(count, 'Bits that were read.', (lot) => lot.rawBits),
   raw_output: row(sha256, 'Of the raw bits as the backend delivered them.', (lot) => prefixed(lot.rawSha256)),
   processed: row(sha256, 'Of the bytes after conditioning.', (lot) => prefixed(lot.processedSha256)),
-  health: row(
-    object({ samples: count, rct_failures: count, apt_failures: count }),
-    'The continuous health tests (SP 800-90B 4.4).',
-    ({ health }) => ({
-      samples: health.samples,
-      rct_failures: health.rctFailures,
-      apt_failures: health.aptFailures,
-    }),
-  ),
+  health: row(HEALTH, 'The continuous health tests (SP 800-90B 4.4).', ({ health }) => ({
+    samples: health.samples,
+    rct_failures: health.rctFailures,
+    apt_failures: health.aptFailures,
+  })),
   min_entropy_per_bit: row(
     orNull(share),
     'SP 800-90B 6.3 on the raw bits; null where too few were read.',
@@ -149,7 +173,7 @@ export const LOT_MEMBERS = {
     (lot) => (lot.evidence === undefined ? null : evidenceOf(lot.evidence)),
   ),
   pure: row(
-    object({ bytes: count, block_bytes: { ...count, minimum: 1 }, piece_bytes: count, root: text }),
+    PURE,
     'The blocks of pure mode, and the root of the tree over the roots of their trees.',
     (lot, { blocks }) => ({
       bytes: committed(lot).pureBytes,
@@ -159,7 +183,7 @@ export const LOT_MEMBERS = {
     }),
   ),
   seeds: row(
-    object({ count, root: text }),
+    object({ count: described(count, 'How many.'), root }),
     'The seeds, and the root of the tree over their hashes.',
     (_, { seeds }) => ({ count: seeds.size, root: toBase64(seeds.root) }),
   ),

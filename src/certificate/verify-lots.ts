@@ -13,7 +13,7 @@ import {
   splitHashes,
 } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
-import { UNSIGNED } from './document.ts';
+import { UNSIGNED } from './certificate-members.ts';
 import type { LotLeaf } from './lot-members.ts';
 import { canonical, listAt, member, show, text, timeOf, timeText } from './members.ts';
 import type { LoggedAt } from './signed-checkpoint.ts';

@@ -1,9 +1,21 @@
-/** A JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). */
-export type Schema = Readonly<Record<string, unknown>>;
+declare const OF: unique symbol;
+
+/** A JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it), and the type of what it describes. */
+export type Schema<T = unknown> = Readonly<Record<string, unknown>> & { readonly [OF]?: T };
+/** What a schema describes: so form, meaning and type of a document are stated once. */
+export type TypeOf<S> = S extends Schema<infer T> ? T : never;
+
 type Properties = Readonly<Record<string, Schema>>;
+type Members<P extends Properties, O extends Properties> = {
+  readonly [Name in keyof P]: TypeOf<P[Name]>;
+} & { readonly [Name in keyof O]?: TypeOf<O[Name]> };
 
 /** An object with exactly these members; those of `optional` may be missing. */
-export function object(properties: Properties, optional: Properties = {}, description?: string): Schema {
+export function object<P extends Properties, O extends Properties = Record<never, Schema>>(
+  properties: P,
+  optional?: O,
+  description?: string,
+): Schema<Members<P, O>> {
   return {
     type: 'object',
     ...(description === undefined ? {} : { description }),
@@ -17,35 +29,44 @@ export function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-export const text: Schema = { type: 'string' };
+export const text: Schema<string> = { type: 'string' };
 export const octets: Schema = { type: 'string', format: 'binary' };
-export const boolean: Schema = { type: 'boolean' };
-export const count: Schema = { type: 'integer', minimum: 0 };
-export const share: Schema = { type: 'number', minimum: 0, maximum: 1 };
-export const time: Schema = { type: 'string', format: 'date-time' };
-export const integer: Schema = { type: 'integer' };
-export const sha256: Schema = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' };
+export const boolean: Schema<boolean> = { type: 'boolean' };
+export const count: Schema<number> = { type: 'integer', minimum: 0 };
+export const share: Schema<number> = { type: 'number', minimum: 0, maximum: 1 };
+export const time: Schema<string> = { type: 'string', format: 'date-time' };
+export const integer: Schema<number> = { type: 'integer' };
+export const sha256 = textLike('^sha256:[0-9a-f]{64}$');
 
-export function orNull(schema: Schema): Schema {
+/** A text that a regular expression matches. */
+export function textLike(pattern: string): Schema<string> {
+  return { type: 'string', pattern };
+}
+
+export function constant<const T extends string | number>(value: T): Schema<T> {
+  return { type: typeof value === 'string' ? 'string' : 'integer', const: value };
+}
+
+export function orNull<T>(schema: Schema<T>): Schema<T | null> {
   return { ...schema, type: [schema['type'], 'null'] };
 }
 
-export function oneOfWords(words: readonly string[], description?: string): Schema {
+export function oneOfWords<const W extends string>(words: readonly W[], description?: string): Schema<W> {
   return { type: 'string', enum: words, ...(description === undefined ? {} : { description }) };
 }
 
-export function listOf(items: Schema): Schema {
+export function listOf<T>(items: Schema<T>): Schema<readonly T[]> {
   return { type: 'array', items };
 }
 
 /** Of at least one, and of so few that no check of them takes long. */
-export function someOf(items: Schema): Schema {
+export function someOf<T>(items: Schema<T>): Schema<readonly T[]> {
   return { ...listOf(items), minItems: 1, maxItems: LIST_ITEMS_MAX };
 }
 
 /** Entries of a list that somebody else wrote. */
 export const LIST_ITEMS_MAX = 4_096;
 
-export function described(schema: Schema, description: string): Schema {
+export function described<T>(schema: Schema<T>, description: string): Schema<T> {
   return { ...schema, description };
 }

@@ -2,6 +2,16 @@ import { NO_STORE } from '../answer/fields.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { CertificateDocument } from '../certificate/document.ts';
 import { ApiError } from '../core/errors.ts';
+import {
+  described,
+  listOf,
+  object,
+  oneOfWords,
+  type Schema,
+  type TypeOf,
+  text,
+  time,
+} from '../core/schema.ts';
 import { CERTIFICATE, CERTIFICATE_PARAMETERS, HEALTH, USAGE } from './endpoints/table.ts';
 import { TIERS_PATH, tierList } from './endpoints/tiers.ts';
 import type { Exchange } from './exchange.ts';
@@ -12,27 +22,38 @@ import { rateFields } from './reply-fields.ts';
 import { negotiate } from './representation.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
-export type HealthStatus = 'pass' | 'warn' | 'fail';
+const healthStatus = oneOfWords(['pass', 'warn', 'fail']);
+export type HealthStatus = TypeOf<typeof healthStatus>;
 
 /** One check in the shape of draft-inadarei-api-health-check-06 §4. */
-export interface HealthCheck {
-  readonly componentType: 'datastore' | 'component' | 'system';
-  readonly status: HealthStatus;
-  readonly observedValue?: number | string | boolean | null;
-  readonly observedUnit?: string;
-  readonly output?: string;
-  readonly details?: object;
-}
+const HEALTH_CHECK = object(
+  {
+    componentType: oneOfWords(['datastore', 'component', 'system']),
+    status: described(healthStatus, 'The state.'),
+  },
+  {
+    observedValue: { type: ['number', 'string', 'boolean', 'null'] } as Schema<
+      number | string | boolean | null
+    >,
+    observedUnit: text,
+    output: described(text, 'What is wrong.'),
+    details: { type: 'object' } as Schema<object>,
+  },
+);
+export type HealthCheck = TypeOf<typeof HEALTH_CHECK>;
 
-export interface HealthReport {
-  readonly status: HealthStatus;
-  /** Of the API. */
-  readonly version: string;
-  /** Of the software. */
-  readonly releaseId: string;
-  readonly time: string;
-  readonly checks: Readonly<Record<string, readonly HealthCheck[]>>;
-}
+export const HEALTH_REPORT = object({
+  status: described(healthStatus, 'fail when nothing can be answered, warn when any check is not pass.'),
+  version: described(text, 'The version of the form.'),
+  releaseId: described(text, 'The version of the software.'),
+  time: described(time, 'When it was observed.'),
+  checks: {
+    type: 'object',
+    description: 'By component and what was measured of it (draft-inadarei-api-health-check-06 §4).',
+    additionalProperties: listOf(HEALTH_CHECK),
+  } as Schema<Readonly<Record<string, readonly HealthCheck[]>>>,
+});
+export type HealthReport = TypeOf<typeof HEALTH_REPORT>;
 
 /** `database-away`, `clock-skewed` and `standby-late` are of a node that shares a database with others. */
 export type Readiness =

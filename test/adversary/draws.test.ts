@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { roundAt } from '../../src/beacon/drand.ts';
-import type { DrawDocument } from '../../src/certificate/draw.ts';
+import type { DrawDocument } from '../../src/certificate/draw-document.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
 import { fetchWhole } from '../support/http.ts';
 import { LocalDrand } from '../support/local-drand.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import type { DrawDocument } from '../../src/certificate/draw.ts';
+import type { DrawDocument } from '../../src/certificate/draw-document.ts';
 import { fetchWhole } from '../support/http.ts';
 import { loggedCertificate } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';

@@ -2,7 +2,17 @@ import type { EchoedMembers } from '../../answer/request.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { count, described, integer, listOf, type Schema, text } from '../../core/schema.ts';
+import {
+  constant,
+  count,
+  described,
+  integer,
+  listOf,
+  type Schema,
+  sha256,
+  text,
+  textLike,
+} from '../../core/schema.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
@@ -141,10 +151,7 @@ export function charactersOf(name: string, alphabet: string): readonly string[] 
 
 const LIST_SHA256 = [
   'list_sha256',
-  described(
-    { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
-    'Of the list that was drawn from: SHA-256 of its JSON without spaces.',
-  ),
+  described(sha256, 'Of the list that was drawn from: SHA-256 of its JSON without spaces.'),
 ] as const;
 
 /**
@@ -154,6 +161,14 @@ const LIST_SHA256 = [
 function sourceHash(items: readonly string[]): string {
   return `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`;
 }
+
+/** Values in the order in which they were drawn. */
+function inOrder(value: Schema): Schema {
+  return described(listOf(value), 'The values, in the order in which they were drawn.');
+}
+
+const ITEM_LIST = described(listOf(text), 'The items.');
+const HOW_MANY = described(count, 'How many.');
 
 const PER_SEQUENCE = {
   kind: 'integer-list',
@@ -179,7 +194,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
       SORT,
     ],
     errors: ['unique_impossible'],
-    value: listOf(integer),
+    value: inOrder(integer),
     streamed: ['min', 'max'],
     prices: [
       ['integers', 'count × log2(max - min + 1)', 'count=100&min=1&max=6'],
@@ -217,7 +232,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
           'Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.',
       },
     ],
-    value: listOf({ type: 'number', minimum: 0, exclusiveMaximum: 1 }),
+    value: inOrder({ type: 'number', minimum: 0, exclusiveMaximum: 1 }),
     streamed: ['precision'],
     prices: [
       ['floats', '53 × count', 'count=10'],
@@ -230,11 +245,11 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     count: countUpTo(LIMITS.uuidCountMax, 'How many UUIDs.'),
     own: [],
     valueKey: 'uuids',
-    value: listOf({
-      type: 'string',
-      pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
-    }),
-    echoed: [['version', { type: 'integer', const: 4 }]],
+    value: described(
+      listOf(textLike('^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')),
+      'The UUIDs.',
+    ),
+    echoed: [['version', described(constant(4), 'The version of the form.')]],
     streamed: [],
     prices: [['uuid', '122 × count', 'count=1']],
     ask: (_, count) => ({ kind: 'uuid', count }),
@@ -262,8 +277,8 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     summary: 'The items in a random order, each order equally likely.',
     own: [ITEMS],
     valueKey: 'items',
-    value: listOf(text),
-    echoed: [['count', count]],
+    value: ITEM_LIST,
+    echoed: [['count', HOW_MANY]],
     prices: [['shuffle', 'log2(n!), n items', 'items=ada,grace,barbara,shafi']],
     ask: ({ items }) => ({ kind: 'shuffle', items }),
     echo: ({ items }) => ({ count: items.length }),
@@ -274,7 +289,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [ITEMS],
     errors: ['unique_impossible'],
     valueKey: 'items',
-    value: listOf(text),
+    value: ITEM_LIST,
     echoed: [LIST_SHA256, ['of', described(count, 'How many items there were.')]],
     prices: [['sample', 'log2(n! / (n - count)!), n items', 'count=2&items=ada,grace,barbara,shafi']],
     ask: ({ items }, count) => sampleRequest(items, count),
@@ -285,7 +300,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     count: countUpTo(LIMITS.integersCountMax, 'How many picks.'),
     own: [ITEMS, WEIGHTS],
     valueKey: 'items',
-    value: listOf(text),
+    value: ITEM_LIST,
     echoed: [LIST_SHA256, 'weights'],
     prices: [
       [
@@ -320,7 +335,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
         description: 'The characters to choose from: 2 to 1,000 Unicode code points, none twice.',
       },
     ],
-    value: listOf(text),
+    value: inOrder(text),
     prices: [['strings', 'count × length × log2(characters of the alphabet)', 'count=1&length=16']],
     ask: ({ length, alphabet }, count) => {
       return { kind: 'strings', count, length, alphabet: charactersOf('alphabet', alphabet) };
@@ -391,7 +406,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
         description: 'Each permutation is of the numbers from 0 to length - 1.',
       },
     ],
-    value: listOf(listOf(count)),
+    value: inOrder(listOf(count)),
     prices: [['permutations', 'count × log2(length!)', 'length=52']],
     ask: ({ length }, count, numbersMax) => {
       requireNumbers(count * length, numbersMax);
@@ -430,7 +445,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
         description: 'Significant decimal digits that each value is rounded to, exactly.',
       },
     ],
-    value: listOf({ type: 'number' }),
+    value: inOrder({ type: 'number' }),
     prices: [
       [
         'gaussians',

@@ -1,7 +1,6 @@
 import { DRAW_ROWS } from './draws.ts';
 import { ENDPOINT_ROWS } from './endpoints.ts';
 import { HEADERS } from './headers.ts';
-import { explained } from './meanings.ts';
 import { pathsOf } from './operation.ts';
 import { PUBLIC_ROWS } from './public.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
@@ -36,9 +35,9 @@ export function openApiDocument({ baseUrl, version }: OpenApiFacts): OpenApiDocu
       { name: 'account', description: 'Certificates, usage and health, with a key.' },
       { name: 'public', description: 'What needs no key.' },
     ],
-    paths: explained(pathsOf([...ENDPOINT_ROWS, ...DRAW_ROWS, ...PUBLIC_ROWS])),
+    paths: pathsOf([...ENDPOINT_ROWS, ...DRAW_ROWS, ...PUBLIC_ROWS]),
     components: {
-      schemas: explained(COMPONENT_SCHEMAS),
+      schemas: COMPONENT_SCHEMAS,
       headers: HEADERS,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer KEY' },

@@ -1,17 +1,5 @@
-import { STATEMENT } from '../../certificate/draw-statement.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import {
-  described,
-  listOf,
-  object,
-  oneOfWords,
-  orNull,
-  ref,
-  type Schema,
-  sha256,
-  text,
-  time,
-} from '../../core/schema.ts';
+import { described, object, ref, type Schema, text } from '../../core/schema.ts';
 import { COUNT, DRAW_MEMBERS, LIST_SHA256, SIZE } from '../draws/request.ts';
 import { DRAWS_PARAMETERS, DRAWS_PATH } from '../draws/routes.ts';
 import { BATCH } from '../endpoints/batch.ts';
@@ -47,101 +35,31 @@ const REQUEST: Schema = {
   oneOf: [{ required: ['request'] }, { required: ['winners'] }],
   properties: {
     request: described(open, 'type, count and params, as POST /v1/batch takes them.'),
-    winners: object(
-      {
-        ...memberSchemas([COUNT]),
-        list: object(
-          {},
-          memberSchemas([ITEMS, LIST_SHA256, SIZE]),
-          'items, or sha256 and size of a list that stays with the caller.',
-        ),
-      },
-      memberSchemas([WEIGHTS]),
+    winners: described(
+      object(
+        {
+          ...memberSchemas([COUNT]),
+          list: object(
+            {},
+            memberSchemas([ITEMS, LIST_SHA256, SIZE]),
+            'items, or sha256 and size of a list that stays with the caller.',
+          ),
+        },
+        memberSchemas([WEIGHTS]),
+      ),
+      'How many winners are drawn of a list.',
     ),
     ...MEMBERS,
-    beacon: object({
-      chain: described(text, 'Name or hash of a chain of drand.'),
-      round: { type: 'integer', minimum: 1, description: 'A round that is due in 10 seconds or later.' },
-    }),
+    beacon: described(
+      object({
+        chain: described(text, 'Name or hash of a chain of drand.'),
+        round: { type: 'integer', minimum: 1, description: 'A round that is due in 10 seconds or later.' },
+      }),
+      'A round of a public beacon that enters the values.',
+    ),
   },
   additionalProperties: false,
 };
-
-const hex = (meaning: string) => described(text, `${meaning}, in hex.`);
-const or = (name: string, meaning: string): Schema =>
-  described({ anyOf: [ref(name), { type: 'null' }] }, meaning);
-
-const ENDS = ['revealed', 'cancelled', 'failed'];
-const REASONS = ['cancelled', 'beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'];
-const ROUND = object(
-  {
-    chain: described(text, 'The hash of its chain.'),
-    round: { type: 'integer', minimum: 1, description: 'The number of the round.' },
-    signature: hex('What the beacon signed the round with'),
-    randomness: hex('What follows from the signature'),
-  },
-  { previous_signature: hex('Of a chained scheme, what is signed too') },
-  'The round that entered the values.',
-);
-
-const OUTCOME = object(
-  {
-    type: { type: 'string', const: 'draw_outcome' },
-    version: { type: 'integer', const: 1 },
-    statement_sha256: sha256,
-    state: oneOfWords(ENDS, 'How the draw ended, forever.'),
-    reason: described({ type: ['string', 'null'], enum: [...REASONS, null] }, 'Null where it was revealed.'),
-    secret: orNull(hex('The 32 bytes that were committed')),
-    nonce: orNull(hex('The bytes of the caller')),
-    beacon: orNull(ROUND),
-    values: described(
-      orNull(listOf({})),
-      'The winners or values. Of a cancelled draw what they would have been; null where something that they need is missing.',
-    ),
-    ended_at: described(time, 'When it ended.'),
-  },
-  {},
-  'How the draw ended, with its values; null before the end.',
-);
-
-const leafOf = (meaning: string): Schema =>
-  object(
-    {
-      leaf: described(text, 'The leaf, as canonical JSON.'),
-      proof: described(orNull(text), 'c2sp.org/tlog-proof; null until the leaf is logged.'),
-    },
-    {},
-    meaning,
-  );
-
-/** A draw as docs/draws.md describes it. */
-export const DRAW = object(
-  {
-    type: { type: 'string', const: 'draw' },
-    version: { type: 'integer', const: 1 },
-    id: described(text, 'Whoever has it can read the draw.'),
-    state: oneOfWords(['committed', ...ENDS], 'Where the draw stands.'),
-    statement: described(STATEMENT, 'What was fixed before anybody could know the outcome.'),
-    statement_sha256: sha256,
-    committed_at: time,
-    certificate_id: text,
-    certificate: or('CertificateDocument', 'Of the committed bytes; null until it can be read.'),
-    commit: leafOf('The leaf of the log that fixes the draw.'),
-    answer: or(
-      'DrawAnswer',
-      'The answer whose bytes were committed, without what its account has left; null before the end.',
-    ),
-    chain: orNull(open),
-    outcome: orNull(OUTCOME),
-    end: orNull(leafOf('The leaf of the log that ends the draw; null before the end.')),
-  },
-  {
-    chances: described(
-      listOf(object({ item: text, percent: text })),
-      'Of a weighted pick the chance of each item, in percent of one pick.',
-    ),
-  },
-);
 
 const ALWAYS: readonly ErrorCode[] = ['bad_request', 'internal_error'];
 const OF_ID: readonly ErrorCode[] = ['invalid_draw_id', 'draw_not_found'];

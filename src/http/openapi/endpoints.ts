@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
-import { described, octets, ref, type Schema, text } from '../../core/schema.ts';
+import { constant, described, octets, ref, type Schema, text } from '../../core/schema.ts';
 import type { BodyDefinition, EndpointDefinition } from '../endpoint.ts';
 import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/common.ts';
 import { STREAM } from '../endpoints/stream.ts';
@@ -37,7 +37,11 @@ function bodyContent({ members, params }: BodyDefinition): Schema {
     return {
       title: type,
       type: 'object',
-      properties: { ...properties, type: { type: 'string', const: type }, params: own },
+      properties: {
+        ...properties,
+        type: described(constant(type), 'The kind.'),
+        params: described(own, 'The parameters of the type.'),
+      },
       required: own.required.length === 0 ? required : [...required, 'params'],
       additionalProperties: false,
     };

@@ -1,6 +1,9 @@
-import { certificateIdSchema, modeSchema, requestIdSchema, schemaOf } from '../../answer/fields.ts';
-import { certificateForm } from '../../certificate/certificate-members.ts';
-import { LOT_LEAF } from '../../certificate/lot-members.ts';
+import { USAGE } from '../../account/usage.ts';
+import { modeSchema, requestIdSchema, schemaOf } from '../../answer/fields.ts';
+import { DRAW_LIST, PUBLIC_LOT } from '../../certificate/archive.ts';
+import { CERTIFICATE_DOCUMENT } from '../../certificate/document.ts';
+import { DRAW } from '../../certificate/draw-document.ts';
+import { KEYS_DOCUMENT } from '../../certificate/keys-document.ts';
 import { ERRORS } from '../../core/errors.ts';
 import {
   boolean,
@@ -14,12 +17,13 @@ import {
   type Schema,
   sha256,
   text,
+  textLike,
   time,
 } from '../../core/schema.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, SCOPES, TIERS } from '../../core/vocabulary.ts';
 import { BATCH_KINDS, KINDS, type Kind } from '../endpoints/kinds.ts';
 import { COUNT_LIMITS } from '../endpoints/tiers.ts';
-import { DRAW } from './draws.ts';
+import { HEALTH_REPORT } from '../plain-routes.ts';
 import { parameterSchema } from './parameters.ts';
 
 /*
@@ -27,94 +31,49 @@ import { parameterSchema } from './parameters.ts';
  * holds what the running service answers against them, and no object may have a member that is not named
  * here.
  */
-export const lotId: Schema = { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' };
+export const lotId = textLike('^lot_[0-9a-hjkmnp-tv-z]{26}$');
 
+/** What is said of the request beside every document. */
+const timestamp = described(time, 'When the request came in.');
+const ofDocument = 'Where the values came from, and the request.';
 /** Beside a document for which nothing is drawn; a certificate's names what its answer was drawn from. */
-const documentMetadata = object({
-  request_id: requestIdSchema,
-  timestamp: time,
-  lang_circuit: text,
-  lang_version: text,
-  quantum_backend: text,
-  nist_verified: boolean,
-  powered_by: text,
-});
-
-const run = object(
-  { first: described(count, 'The index of the first.'), hashes: listOf(text), path: listOf(text) },
-  {},
-  'Neighbouring leaves of a tree and what leads from them to its root; hashes in base64.',
-);
-const lotProof = object({
-  leaf: described(
-    LOT_LEAF,
-    'The lot, whole: `provenance.lots` has the hash of its canonical JSON as a leaf.',
-  ),
-  proof: described(
-    orNull(text),
-    'c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not logged yet.',
-  ),
-  runs: described(listOf(run), 'Proofs of the pieces that were drawn.'),
-});
-const logged = object({ leaf: text, proof: text });
-
-/** What the log answers of its public leaves. */
-const LOG_SCHEMAS: Readonly<Record<string, Schema>> = {
-  PublicLeaves: object({ leaves: listOf(object({ index: count, leaf: text })) }),
-  PublicLot: object({
-    lot_id: text,
-    leaf: text,
-    proof: text,
-    withdrawal: described(orNull(logged), 'The leaf that withdrew the lot; null when it was not withdrawn.'),
-    withdrawals: described(listOf(text), 'The leaves of all withdrawals so far.'),
-    statement: described(
-      orNull(logged),
-      'The newest statement of how many withdrawals the log holds; null before the first.',
+const documentMetadata = described(
+  object({
+    request_id: requestIdSchema,
+    timestamp,
+    lang_circuit: described(text, 'Name of the circuit; none where nothing was drawn.'),
+    lang_version: described(text, 'Version of the circuit compiler; none where nothing was drawn.'),
+    quantum_backend: described(text, 'The processor; none where nothing was drawn.'),
+    nist_verified: described(
+      boolean,
+      'SP 800-22 passed on the bits that were drawn from; false where nothing was drawn.',
     ),
+    powered_by: described(text, 'A constant label.'),
   }),
-};
+  ofDocument,
+);
+const documentOf = (data: Schema) =>
+  object({ data: described(data, 'What was asked for.'), metadata: documentMetadata });
 
 /** What the caller said of an answer, in the answer itself. */
 const answerLabel = object(
-  { public: boolean },
-  { purpose: text, series: text, user_data: text, user_data_sha256: sha256 },
+  { public: described(boolean, 'Whether the certificate shows purpose and user_data.') },
+  {
+    purpose: described(text, 'What the values are for.'),
+    series: described(text, 'The answers of one account under a purpose.'),
+    user_data: described(text, 'What the answer was bound to.'),
+    user_data_sha256: described(sha256, 'SHA-256 of what the answer was bound to.'),
+  },
   'What the request said of the answer.',
 );
 
-/** What GET /v1/draws answers. */
-const drawList = object({
-  purpose: text,
-  series: described(
-    listOf(object({ id: text, count })),
-    'One for each account that used the purpose publicly, with how many answers it has had.',
-  ),
-  draws: listOf(
-    object({
-      series: text,
-      serial: described(count, 'The number under the purpose, from 1 without gaps.'),
-      issued_at: time,
-      certificate_id: described(orNull(certificateIdSchema), 'Null where the answer was not made public.'),
-    }),
-  ),
-  next: described(orNull(count), 'The value of from that continues the list; null at its end.'),
-});
-
-const certificate = certificateForm(undefined, {
-  status: oneOfWords(['valid', 'revoked', 'test'], 'What holds now; not part of what was signed.'),
-  verify_url: described({ type: 'string', format: 'uri' }, 'The public page; not part of what was signed.'),
-  proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
-});
-
-const certificateDocument = object(
-  { certificate, lots: described(listOf(lotProof), 'The lots of `provenance.lots`, in the same order.') },
-  {
-    revocation: object({ lot_id: text, reason: text, revoked_at: time }),
-    metadata: documentMetadata,
-  },
-);
+const certificateDocument = {
+  ...CERTIFICATE_DOCUMENT,
+  properties: { ...(CERTIFICATE_DOCUMENT['properties'] as object), metadata: documentMetadata },
+};
 
 /** Of every `data` member that was drawn. */
-const drawnFrom = schemaOf('drawn');
+const drawnFrom = described(schemaOf('drawn'), ofDocument);
 
 /** The members of `data` that a kind's answer has beside the values. */
 function echoedBy(kind: Kind): Record<string, Schema> {
@@ -129,16 +88,18 @@ function echoedBy(kind: Kind): Record<string, Schema> {
 function dataOf(endpoint: DataEndpoint): Record<string, Schema> {
   if (endpoint === 'batch') return BATCH_DATA;
   const kind = KINDS[endpoint];
-  return { ...(kind.count && { count }), ...echoedBy(kind), [kind.valueKey]: kind.value };
+  return { ...(kind.count && { count: howMany }), ...echoedBy(kind), [kind.valueKey]: kind.value };
 }
+
+const howMany = described(count, 'How many.');
 
 const BATCH_DATA = {
   values: described(
     listOf({ type: ['integer', 'number', 'string', 'array'] }),
     'Lists of numbers for permutations, lists of such lists for sequences.',
   ),
-  count,
-  type: oneOfWords(Object.keys(BATCH_KINDS)),
+  count: howMany,
+  type: oneOfWords(Object.keys(BATCH_KINDS), 'The kind.'),
   params: described(
     { oneOf: Object.values(BATCH_KINDS).map((kind) => object(echoedBy(kind))) },
     'The effective parameters of the type, defaults included.',
@@ -146,17 +107,26 @@ const BATCH_DATA = {
 };
 
 const opening = object(
-  { bytes: text, path: text, salts: text },
+  {
+    bytes: described(text, 'Bytes, encoded or counted.'),
+    path: described(text, 'Hashes from the leaf to the root.'),
+    salts: described(text, 'The salts of the pieces.'),
+  },
   {},
   'In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks, and their salts. Absent in long answers.',
 );
 
+const meta = described(
+  ref('Meta'),
+  'The request, as the entropy-mode variant of the specification names it.',
+);
+const credits = described(ref('Credits'), 'The credits of pure mode.');
+
 /** The answer of a data endpoint. */
 function answerOf(endpoint: DataEndpoint, own: Readonly<Record<string, Schema>>): Schema {
-  return object(
-    { data: ref(`${nameOf(endpoint)}Data`), metadata: ref('Metadata'), meta: ref('Meta'), ...own },
-    { label: answerLabel, opening },
-  );
+  const data = described(ref(`${nameOf(endpoint)}Data`), 'What was asked for.');
+  const metadata = described(ref('Metadata'), ofDocument);
+  return object({ data, metadata, meta, ...own }, { label: answerLabel, opening });
 }
 
 /** The name of an endpoint's schemas, e.g. `Integers`. */
@@ -166,125 +136,88 @@ export function nameOf(endpoint: string): string {
 
 const quote = object(
   {
-    data: object({ mode: modeSchema, required_bytes: described(count, 'What it would cost in pure mode.') }),
-    metadata: object({ request_id: requestIdSchema, timestamp: time }),
-    meta: ref('Meta'),
-    quantum_credits: ref('Credits'),
+    data: described(
+      object({ mode: modeSchema, required_bytes: described(count, 'What it would cost in pure mode.') }),
+      'What was asked for.',
+    ),
+    metadata: described(object({ request_id: requestIdSchema, timestamp }), ofDocument),
+    meta,
+    quantum_credits: credits,
   },
   {},
   'The answer to dry_run=true: nothing was drawn.',
 );
 
-const used = object({ requests: count, values: count, bytes: count }, {}, 'How much of it was used.');
-const usage = object({
-  data: object({
-    period: { type: 'string', pattern: '^\\d{4}-\\d{2}$' },
-    starts_at: described(time, 'When it begins.'),
-    ends_at: described(time, 'When it ends.'),
-    tier: oneOfWords(TIERS),
-    requests: object({ used: count, limit: count, remaining: count }),
-    rate: object({
-      limit_per_minute: described(count, 'Requests a minute.'),
-      burst: described(count, 'Requests that may come at once.'),
-      remaining: count,
-      reset_at: described(time, 'When the full burst is there again.'),
-    }),
-    credits: object({ total: count, used: count, remaining: count }),
-    by_endpoint: object(Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [endpoint, used]))),
-    by_mode: object(Object.fromEntries(ENTROPY_MODES.map((each) => [each, used]))),
-    days: listOf(
-      object({
-        date: { type: 'string', format: 'date' },
-        requests: count,
-        values: count,
-        bytes: count,
-        credits: count,
-      }),
-    ),
-  }),
-  metadata: documentMetadata,
-});
-
 /** The `data` member of GET /v1/tiers. */
 const tierList = object({
-  tiers: listOf(
-    object({
-      tier: oneOfWords(TIERS),
-      requests_per_minute: described(orNull(count), 'The sustained rate.'),
-      burst: described(orNull(count), 'Requests that may come at once; also the most in any 60 seconds.'),
-      requests_per_month: described(orNull(count), 'Answered requests for values.'),
-      credits_per_month: described(orNull(count), 'Bytes of pure mode.'),
-      entropy_modes: described(
-        listOf(oneOfWords(ENTROPY_MODES)),
-        'The modes that the tier has, the default first.',
-      ),
-      default_entropy_mode: oneOfWords(ENTROPY_MODES, 'The mode of a request that names none.'),
-      seed_interval_s: described(
-        orNull(count),
-        'How often quantum-seeded takes a new seed; null without it.',
-      ),
-      scopes: described(listOf(oneOfWords(SCOPES)), 'What keys may be allowed.'),
-      custom: described(boolean, 'Each account agrees on figures of its own; they are null here.'),
-    }),
-  ),
-  prices: listOf(
-    object({
-      kind: text,
-      bits: described(text, 'The entropy of the answer; the price is an eighth of it, rounded up once.'),
-      example: described(text, 'A request with this price.'),
-      credits: described(count, 'The price of the example.'),
-    }),
-  ),
-  limits: object(
-    Object.fromEntries(
-      Object.keys(COUNT_LIMITS).map((name) => [name, described(count, 'The most in one request.')]),
+  tiers: described(
+    listOf(
+      object({
+        tier: oneOfWords(TIERS, 'The tier of the account.'),
+        requests_per_minute: described(orNull(count), 'The sustained rate.'),
+        burst: described(orNull(count), 'Requests that may come at once; also the most in any 60 seconds.'),
+        requests_per_month: described(orNull(count), 'Answered requests for values.'),
+        credits_per_month: described(orNull(count), 'Bytes of pure mode.'),
+        entropy_modes: described(
+          listOf(oneOfWords(ENTROPY_MODES)),
+          'The modes that the tier has, the default first.',
+        ),
+        default_entropy_mode: oneOfWords(ENTROPY_MODES, 'The mode of a request that names none.'),
+        seed_interval_s: described(
+          orNull(count),
+          'How often quantum-seeded takes a new seed; null without it.',
+        ),
+        scopes: described(listOf(oneOfWords(SCOPES)), 'What keys may be allowed.'),
+        custom: described(boolean, 'Each account agrees on figures of its own; they are null here.'),
+      }),
     ),
+    'The tiers.',
   ),
-});
-
-const healthStatus = oneOfWords(['pass', 'warn', 'fail']);
-const healthReport = object({
-  status: described(healthStatus, 'fail when nothing can be answered, warn when any check is not pass.'),
-  version: text,
-  releaseId: described(text, 'The version of the software.'),
-  time: described(time, 'When it was observed.'),
-  checks: {
-    type: 'object',
-    description: 'By component and what was measured of it (draft-inadarei-api-health-check-06 §4).',
-    additionalProperties: listOf(
-      object(
-        { componentType: oneOfWords(['datastore', 'component', 'system']), status: healthStatus },
-        {
-          observedValue: { type: ['number', 'string', 'boolean', 'null'] },
-          observedUnit: text,
-          output: described(text, 'What is wrong.'),
-          details: { type: 'object' },
-        },
+  prices: described(
+    listOf(
+      object({
+        kind: described(text, 'The kind of values.'),
+        bits: described(text, 'The entropy of the answer; the price is an eighth of it, rounded up once.'),
+        example: described(text, 'A request with this price.'),
+        credits: described(count, 'The price of the example.'),
+      }),
+    ),
+    'What pure mode costs.',
+  ),
+  limits: described(
+    object(
+      Object.fromEntries(
+        Object.keys(COUNT_LIMITS).map((name) => [name, described(count, 'The most in one request.')]),
       ),
     ),
-  },
+    'The most that one request may ask for.',
+  ),
 });
 
 const details = described({ type: 'object' }, 'Facts for programs; which ones depends on the code.');
 const errorCode = oneOfWords(Object.keys(ERRORS), 'What programs should look at.');
+const httpStatus: Schema = { type: 'integer', minimum: 400, maximum: 599 };
 const error = object({
-  error: object(
-    {
-      code: errorCode,
-      message: described(text, 'What to do.'),
-      status: { type: 'integer', minimum: 400, maximum: 599 },
-      request_id: requestIdSchema,
-    },
-    { details },
+  error: described(
+    object(
+      {
+        code: errorCode,
+        message: described(text, 'What to do.'),
+        status: described(httpStatus, 'The state.'),
+        request_id: requestIdSchema,
+      },
+      { details },
+    ),
+    'What was wrong.',
   ),
 });
 const problem = object(
   {
-    type: { type: 'string', format: 'uri-reference' },
+    type: described({ type: 'string', format: 'uri-reference' }, 'The kind.'),
     title: described(text, 'The status in words.'),
-    status: { type: 'integer', minimum: 400, maximum: 599 },
+    status: described(httpStatus, 'The state.'),
     detail: described(text, 'What to do.'),
-    instance: { type: 'string', format: 'uri' },
+    instance: described({ type: 'string', format: 'uri' }, 'Names the request, as a URI.'),
     code: errorCode,
     request_id: requestIdSchema,
   },
@@ -292,47 +225,15 @@ const problem = object(
   'The same facts as RFC 9457.',
 );
 
-const logKeys = listOf(
-  object(
-    {
-      key_id: { type: 'string', pattern: '^[0-9a-f]{8}$' },
-      algorithm: { type: 'string', const: 'ed25519' },
-      public_key: { type: 'string', contentEncoding: 'base64' },
-      verifier_key: text,
-      cosigner_key: described(text, 'The same key as cosigner: every checkpoint it signs has a time.'),
-      created_at: described(time, 'From when on it signs.'),
-      retired_at: described(
-        orNull(time),
-        'By when it had signed for the last time; null for the key in use.',
-      ),
-    },
-    {
-      vouched_by: described(
-        text,
-        'The checkpoint that the key before it signed together with it: a signed note. The first key has none.',
-      ),
-    },
-  ),
-);
-
-const keys = object(
-  { origin: text, current_key_id: text, keys: logKeys },
-  {
-    predecessors: described(
-      listOf(object({ origin: text, checkpoint: text, keys: logKeys })),
-      'The logs that this one has succeeded after a restore, oldest first, each with its last known checkpoint.',
-    ),
-    first_leaf: described(
-      text,
-      'The first leaf of a log that succeeds another: it names the last checkpoint before it.',
-    ),
-  },
-);
-
 const consistency = object({
   from: described(count, 'Where it begins.'),
   to: described(count, 'Where it ends.'),
-  hashes: listOf({ type: 'string', contentEncoding: 'base64' }),
+  hashes: described(listOf({ type: 'string', contentEncoding: 'base64' }), 'SHA-256 digests.'),
+});
+
+const publicLeaf = object({
+  index: described(count, 'The place, from 0.'),
+  leaf: described(text, 'The leaf of the log: canonical JSON, or its hash.'),
 });
 
 /** Everything under `components/schemas`. */
@@ -346,7 +247,7 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(
     DATA_ENDPOINTS.map((endpoint) => [
       `${nameOf(endpoint)}Answer`,
-      answerOf(endpoint, { quantum_credits: ref('Credits') }),
+      answerOf(endpoint, { quantum_credits: credits }),
     ]),
   ),
   DrawAnswer: answerOf('bytes', {}),
@@ -358,15 +259,16 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
     description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.',
   },
   CertificateDocument: certificateDocument,
-  Usage: { ...usage, description: '2^53 - 1 stands for unlimited.' },
-  Tiers: object({ data: tierList, metadata: documentMetadata }),
-  Health: object({ data: ref('HealthReport'), metadata: documentMetadata }),
-  HealthReport: healthReport,
+  Usage: { ...documentOf(USAGE), description: '2^53 - 1 stands for unlimited.' },
+  Tiers: documentOf(tierList),
+  Health: documentOf(ref('HealthReport')),
+  HealthReport: HEALTH_REPORT,
   Error: error,
   Problem: problem,
-  Keys: keys,
+  Keys: KEYS_DOCUMENT,
   Consistency: consistency,
-  Draws: drawList,
+  Draws: DRAW_LIST,
   Draw: DRAW,
-  ...LOG_SCHEMAS,
+  PublicLeaves: object({ leaves: described(listOf(publicLeaf), 'The leaves with their indexes.') }),
+  PublicLot: PUBLIC_LOT,
 };

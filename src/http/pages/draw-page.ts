@@ -1,5 +1,5 @@
 import { LEAGUE_OF_ENTROPY } from '../../beacon/drand.ts';
-import type { DrawDocument } from '../../certificate/draw.ts';
+import type { DrawDocument } from '../../certificate/draw-document.ts';
 import { OVERDUE_MS } from '../../certificate/draw-statement.ts';
 import { grouped } from '../../core/figures.ts';
 import { asJson, banner, originBanners, rows, witnessFields } from './certificate-page.ts';

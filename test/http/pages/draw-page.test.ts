@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DrawDocument } from '../../../src/certificate/draw.ts';
+import type { DrawDocument } from '../../../src/certificate/draw-document.ts';
 import { OVERDUE_MS } from '../../../src/certificate/draw-statement.ts';
 import { drawMain } from '../../../src/http/pages/draw-page.ts';
 import { scene } from '../../certificate/scene.ts';
