@@ -19,8 +19,8 @@ const DAYS_SHOWN = 31;
 
 const CREDITS = 'Bytes of pure mode.';
 const requests = described(count, 'Requests for values that were answered.');
-const values = described(count, 'The values, in the order in which they were drawn.');
-const bytes = described(count, 'Bytes, encoded or counted.');
+const values = described(count, 'How many values they had.');
+const bytes = described(count, 'Bytes that their certificates commit to.');
 const used = described(count, 'What was used.');
 const remaining = described(count, 'What is left.');
 
@@ -62,7 +62,7 @@ export const USAGE = object({
         credits: described(count, CREDITS),
       }),
     ),
-    'One entry for each day of the month so far.',
+    'The last 31 days, oldest first, today included.',
   ),
 });
 export type Usage = TypeOf<typeof USAGE>;

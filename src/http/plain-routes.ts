@@ -44,7 +44,7 @@ export type HealthCheck = TypeOf<typeof HEALTH_CHECK>;
 
 export const HEALTH_REPORT = object({
   status: described(healthStatus, 'fail when nothing can be answered, warn when any check is not pass.'),
-  version: described(text, 'The version of the form.'),
+  version: described(text, 'The version of the API.'),
   releaseId: described(text, 'The version of the software.'),
   time: described(time, 'When it was observed.'),
   checks: {

@@ -82,7 +82,7 @@ export type components = {
             /** @description How many. */
             readonly count: number;
             /**
-             * @description The version of the form.
+             * @description The version of the UUIDs.
              * @constant
              */
             readonly version: 4;
@@ -939,117 +939,117 @@ export type components = {
                     readonly integers: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly bytes: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly floats: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly uuid: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly bitstring: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly shuffle: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly batch: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly sample: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly weighted: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly strings: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly sequences: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly permutations: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly gaussians: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                 };
@@ -1059,31 +1059,31 @@ export type components = {
                     readonly "quantum-seeded": {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly pure: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                     /** @description How much of it was used. */
                     readonly csprng: {
                         /** @description Requests for values that were answered. */
                         readonly requests: number;
-                        /** @description The values, in the order in which they were drawn. */
+                        /** @description How many values they had. */
                         readonly values: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description Bytes that their certificates commit to. */
                         readonly bytes: number;
                     };
                 };
-                /** @description One entry for each day of the month so far. */
+                /** @description The last 31 days, oldest first, today included. */
                 readonly days: readonly {
                     /**
                      * Format: date
@@ -1092,9 +1092,9 @@ export type components = {
                     readonly date: string;
                     /** @description Requests for values that were answered. */
                     readonly requests: number;
-                    /** @description The values, in the order in which they were drawn. */
+                    /** @description How many values they had. */
                     readonly values: number;
-                    /** @description Bytes, encoded or counted. */
+                    /** @description Bytes that their certificates commit to. */
                     readonly bytes: number;
                     /** @description Bytes of pure mode. */
                     readonly credits: number;
@@ -1233,7 +1233,7 @@ export type components = {
              * @enum {string}
              */
             readonly status: "pass" | "warn" | "fail";
-            /** @description The version of the form. */
+            /** @description The version of the API. */
             readonly version: string;
             /** @description The version of the software. */
             readonly releaseId: string;

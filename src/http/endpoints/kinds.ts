@@ -249,7 +249,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
       listOf(textLike('^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')),
       'The UUIDs.',
     ),
-    echoed: [['version', described(constant(4), 'The version of the form.')]],
+    echoed: [['version', described(constant(4), 'The version of the UUIDs.')]],
     streamed: [],
     prices: [['uuid', '122 × count', 'count=1']],
     ask: (_, count) => ({ kind: 'uuid', count }),
