@@ -69,7 +69,7 @@ export function isWritable(file: string): boolean {
  * Makes the file as long as its content and tells whether that was needed. Reading a page beyond the end
  * would kill the process (SIGBUS). LMDB may leave final free pages unwritten, so a short file can be sound; a
  * copy that was cut short is not. Zeros in place of what is missing turn the second case into damage that the
- * checksums show. Which file it is says the descriptor: by then another one may have the name (FolderWatch).
+ * checksums show. Which file it is says the descriptor: by then another one may have the name (folder-watch.ts).
  */
 export function lengthen(fd: number, usedBytes: number): boolean {
   if (fstatSync(fd).size >= usedBytes) return false;

@@ -26,8 +26,7 @@ import { auditTables } from './audit.ts';
 import { auditInChild } from './audit-child.ts';
 import { JOURNAL_FINISHED, lmdbBooksIn } from './books.ts';
 import { DATA_FILE, FREE_BYTES_MIN, FreeSpace, freeBytesOf } from './data-file.ts';
-import { FolderWatch } from './folder-watch.ts';
-import type { FollowingBooks } from './following-books.ts';
+import { watchFolder } from './folder-watch.ts';
 import { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
 import { openFormat, openRaw, requireWhole } from './lmdb.ts';
@@ -222,8 +221,10 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
   seals = BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1);
   const folder = { ...reading, seals };
   await new Blocks(folder).begin();
-  const folderWatch = watchFolder({ path, log, writer, space, following, journals });
-  opened.push(() => folderWatch.stop());
+  const files = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
+  const journalFiles = journals.flatMap((journal) => filesOf(journal.path));
+  const watched = { files: [...files, ...journalFiles], socket: socketPathOf(path) };
+  opened.push(watchFolder({ ...watched, log, writer, space, following }));
   const bytesPerS = options.scrubBytesPerS ?? 0;
   const scrub = bytesPerS > 0 ? new Scrub({ store: raw, tables, log, clock, bytesPerS }) : undefined;
   scrub?.startAfter(startAudit?.damage);
@@ -354,36 +355,6 @@ function ledgerOver(
       await sources.abandonJobs(failure);
     },
   };
-}
-
-interface WatchedFolder {
-  readonly path: string;
-  readonly log: Log;
-  readonly writer: GroupWriter;
-  readonly following: FollowingBooks;
-  readonly journals: readonly JournalPlace[];
-  readonly space: FreeSpace;
-}
-
-/**
- * Once a file is gone, stores what is acknowledged, and stops: what is written from then on would end with the process. A journal
- * that is gone is not missed then.
- */
-function watchFolder({ path, log, writer, following, journals, space }: WatchedFolder): FolderWatch {
-  const names = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
-  const socket = socketPathOf(path);
-  const all = [...names, socket, ...journals.flatMap((each) => filesOf(each.path))];
-  return new FolderWatch(all, space, async (file) => {
-    const what =
-      file === socket ? 'start it again' : 'put it back, or restore a backup with `qrn ledger restore`';
-    const gone = new LedgerError(
-      'stopped',
-      `${file} was removed or replaced while the service ran, and nothing more is acknowledged: ${what}`,
-    );
-    log.error({ file }, gone.message);
-    await following.closeJournals().catch(() => {}); // whoever writes is told so too
-    writer.stop(gone);
-  });
 }
 
 /** A server whose start is no longer the newest may not write. */
