@@ -14,13 +14,13 @@ import type {
   StoredAnswer,
 } from './records.ts';
 import { type Body, bytesCodec, type Codec, type Key, plainCodec, type SharedTable, tx } from './store.ts';
-import { type Charge, countersCodec, type UsageCounters } from './usage-counters.ts';
+import type { Charge, UsageCounters } from './usage-counters.ts';
 
 /**
  * The format of what the tables hold, in a folder and in a database. A change that an older program would misread takes the next
  * number, and a program refuses what has another one.
  */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** The tables of the rules in `domain`, without COUNTS. */
 export const BOOK_TABLES: SharedTable<Key, unknown>[] = [];
@@ -60,9 +60,6 @@ export type CountName =
   | 'revocations'
   /** Sequences below are leased (Books.leaseSequences). */
   | 'leasedBefore'
-  /** The first and the last UTC day, since 1970, that any counted usage falls on. */
-  | 'firstUsageDay'
-  | 'lastUsageDay'
   /** When the last probe was written (Books.probe). */
   | 'probedAtMs'
   /** The last generation number given to a seed of the tier. */
@@ -70,10 +67,7 @@ export type CountName =
   /** Lots whose blocks were stored in this folder so far: also the highest ordinal of one. */
   | 'heldLots'
   /** Blocks stored so far, of both kinds: also the highest ordinal of one. */
-  | 'blocks'
-  /** Of blocks that nobody has claimed. */
-  | `${BlockKind}Blocks`
-  | `${BlockKind}Bytes`;
+  | 'blocks';
 export const COUNTS: SharedTable<CountName, number> = { name: 'meta', codec: plainCodec<number>() };
 
 /** domain/directory.ts */
@@ -159,7 +153,7 @@ export const UNSEALED = table<number, UnsealedSegment>('unsealed');
 /** The highest sequence that retention dropped is the one key: PostgreSQL compares it with those of a commit. */
 export const DROPPED_SEGMENTS = table<number, 0>('droppedSegments');
 /** By usageKey: day and account. */
-export const USAGE = table<number, UsageCounters>('usage', countersCodec);
+export const USAGE = table<number, UsageCounters>('usage');
 /** Month (`YYYYMM`), account number: the sum of its days. */
 export const BALANCES = table<readonly [number, number], Charge>('balances');
 /** domain/claims.ts. By digest of the key: who makes the answer to it. */
@@ -212,16 +206,23 @@ export interface LotState {
 /** Kind, ordinal. */
 export type BlockKey = readonly [BlockKind, number];
 
-/** A lot in the folder: of each kind it has `count` blocks, with ordinals from `first` on. */
-export interface HeldLot
-  extends Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>> {
+/** A lot in the folder. */
+export interface HeldLot extends Readonly<Record<BlockKind, HeldBlocks>> {
   /** The key of this record. */
   readonly ordinal: number;
   readonly lotId: string;
-  /** Blocks that nobody has claimed. */
-  readonly left: number;
   /** Null while nothing of it may be claimed. */
   readonly releasedAtMs: number | null;
+}
+
+/** The blocks of one kind. */
+interface HeldBlocks {
+  readonly count: number;
+  /** The ordinal of the first one. */
+  readonly first: number;
+  /** Blocks that nobody has claimed, and their bytes. */
+  readonly left: number;
+  readonly bytes: number;
 }
 
 interface StoredBlock {

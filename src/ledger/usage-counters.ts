@@ -3,7 +3,6 @@ import { dayOf, periodOf } from '../core/clock.ts';
 import type { DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { UsageCount, UsageDay } from './records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor, MODE_OF_CODE } from './segment.ts';
-import type { Codec } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -26,10 +25,11 @@ assert(
 /** Account numbers are 32 bits wide in packed entries. */
 const ACCOUNTS = 2 ** 32;
 
-export type UsageCounters = Float64Array<ArrayBuffer>;
+/** Most are 0, which takes a byte in MessagePack: a record is stored in about 100. */
+export type UsageCounters = number[];
 
 export function newCounters(): UsageCounters {
-  return new Float64Array(COUNTERS);
+  return new Array<number>(COUNTERS).fill(0);
 }
 
 export function addCounters(into: UsageCounters, more: UsageCounters): void {
@@ -109,34 +109,6 @@ function wordsOf<W extends string>(
   });
   return counts;
 }
-
-const PAIR_BYTES = 9; // index (uint8), value (float64, little-endian)
-
-/**
- * The stored form: index and value of each counter that is not zero, about 90 bytes instead of 608, so that a
- * commit which touches 100 accounts rewrites 3 pages instead of 17.
- */
-export const countersCodec = {
-  encode(counters: UsageCounters): Uint8Array<ArrayBuffer> {
-    const pairs = new Uint8Array(COUNTERS * PAIR_BYTES);
-    const view = new DataView(pairs.buffer);
-    let at = 0;
-    for (let i = 0; i < COUNTERS; i++) {
-      if (counters[i] === 0) continue;
-      view.setUint8(at, i);
-      view.setFloat64(at + 1, counters[i], true);
-      at += PAIR_BYTES;
-    }
-    return pairs.subarray(0, at);
-  },
-  decode(pairs: Uint8Array): UsageCounters {
-    const counters = newCounters();
-    const view = new DataView(pairs.buffer, pairs.byteOffset, pairs.byteLength);
-    for (let at = 0; at < pairs.length; at += PAIR_BYTES)
-      counters[view.getUint8(at)] = view.getFloat64(at + 1, true);
-    return counters;
-  },
-} satisfies Codec<UsageCounters>;
 
 /**
  * Day and account as one exact number, below 2^52: the key of usage records. Accounts are numbered densely,

@@ -61,14 +61,7 @@ export class Blocks {
     if (blocks.length === 0 || (yield* heldLots()).has(lotId)) return;
     const [pure, seed] = [yield* this.#put(lotId, 'pure', blocks), yield* this.#put(lotId, 'seed', blocks)];
     const ordinal = yield* increase('heldLots', 1);
-    yield* tx.put(HELD_LOTS, ordinal, {
-      ordinal,
-      lotId,
-      pure,
-      seed,
-      left: blocks.length,
-      releasedAtMs: null,
-    });
+    yield* tx.put(HELD_LOTS, ordinal, { ordinal, lotId, pure, seed, releasedAtMs: null });
   }
 
   /** Lots with blocks that nobody has claimed, in the order in which they came. */
@@ -117,18 +110,18 @@ export class Blocks {
   }
 
   async unclaimed(lotId: string): Promise<number> {
-    return (await this.#folder.store.read(heldLots)).get(lotId)?.left ?? 0;
+    const lot = (await this.#folder.store.read(heldLots)).get(lotId);
+    return lot === undefined ? 0 : leftOf(lot);
   }
 
-  levels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
-    const names = ['pureBlocks', 'pureBytes', 'seedBlocks', 'seedBytes'] as const;
-    return this.#folder.store.read(function* () {
-      const [pure, pureBytes, seed, seedBytes] = yield* tx.getMany(COUNTS, names);
-      return {
-        pure: { blocks: pure ?? 0, bytes: pureBytes ?? 0 },
-        seed: { blocks: seed ?? 0, bytes: seedBytes ?? 0 },
-      };
-    });
+  async levels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
+    const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
+    for (const lot of await this.held())
+      for (const kind of BLOCK_KINDS) {
+        levels[kind].blocks += lot[kind].left;
+        levels[kind].bytes += lot[kind].bytes;
+      }
+    return levels;
   }
 
   get #seals(): BlockSeals {
@@ -140,17 +133,13 @@ export class Blocks {
   *#put(lotId: string, kind: BlockKind, all: readonly { kind: BlockKind; bytes: Uint8Array }[]) {
     const ours = all.filter((block) => block.kind === kind);
     const first = (yield* increase('blocks', ours.length)) - ours.length + 1;
-    yield* this.#count(
-      kind,
-      ours.length,
-      ours.reduce((sum, { bytes }) => sum + bytes.length, 0),
-    );
     const rows = ours.map(({ bytes }, i) => {
       const sealed = this.#seals.seal(kind, first + i, lotId, bytes);
       return [[kind, first + i], { lotId, sealed }] as const;
     });
     yield* tx.putAll(BLOCKS, rows);
-    return { first, count: ours.length };
+    const size = ours.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    return { first, count: ours.length, left: ours.length, bytes: size };
   }
 
   *#settle(fates: LotFates): Body<void> {
@@ -177,23 +166,15 @@ export class Blocks {
       BLOCKS,
       blocks.map(({ key }) => key),
     );
-    for (const [kind, ours] of Map.groupBy(blocks, ({ key }) => key[0])) {
-      const bytes = ours.reduce((sum, { sealed }) => sum + sealed.length - SEAL_BYTES, 0);
-      yield* this.#count(kind, -ours.length, -bytes);
-    }
-    if (blocks.length === 0) return;
     const held = yield* heldLots();
-    for (const [lotId, { length }] of Map.groupBy(blocks, (block) => block.lotId)) {
+    for (const [lotId, taken] of Map.groupBy(blocks, (block) => block.lotId)) {
       const lot = held.get(lotId);
-      assert(lot !== undefined && lot.left >= length, `lot ${lotId} has no such blocks left`);
-      if (lot.left === length) yield* tx.remove(HELD_LOTS, [lot.ordinal]);
-      else yield* tx.put(HELD_LOTS, lot.ordinal, { ...lot, left: lot.left - length });
+      assert(lot !== undefined, `lot ${lotId} has no blocks left`);
+      const [pure, seed] = BLOCK_KINDS.map((kind) => without(lot[kind], taken, kind));
+      const rest = { ...lot, pure, seed };
+      if (leftOf(rest) === 0) yield* tx.remove(HELD_LOTS, [lot.ordinal]);
+      else yield* tx.put(HELD_LOTS, lot.ordinal, rest);
     }
-  }
-
-  *#count(kind: BlockKind, blocks: number, bytes: number): Body<void> {
-    yield* increase(`${kind}Blocks`, blocks);
-    yield* increase(`${kind}Bytes`, bytes);
   }
 
   *#giveUpKeyless(seals: BlockSeals): Body<number> {
@@ -241,6 +222,18 @@ function* heldLots(): Body<Map<string, HeldLot>> {
   return new Map((yield* tx.range(HELD_LOTS, {})).map(({ value }) => [value.lotId, value]));
 }
 
+function leftOf({ pure, seed }: HeldLot): number {
+  return pure.left + seed.left;
+}
+
+/** What is left of the blocks of a kind without these of the same lot, which may be of both kinds. */
+function without(held: HeldLot[BlockKind], taken: readonly StoredBlock[], kind: BlockKind) {
+  const ours = taken.filter(({ key }) => key[0] === kind);
+  assert(ours.length <= held.left, `a lot has no such ${kind} blocks left`);
+  const bytes = ours.reduce((sum, { sealed }) => sum + sealed.length - SEAL_BYTES, 0);
+  return { ...held, left: held.left - ours.length, bytes: held.bytes - bytes };
+}
+
 /** The ordinal of the oldest block of the kind that may still be claimed. */
 function* oldestOf(kind: BlockKind): Body<number> {
   const [first] = yield* tx.range(BLOCKS, { ...allOf(kind), limit: 1 });
@@ -275,23 +268,24 @@ export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, bo
       if (count > 0) next = first + count;
     }
   });
-  const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
-  const left = new Map<string, number>();
+  const stored = new Map<string, { blocks: number; bytes: number }>();
+  let blocksUnclaimed = 0;
   await auditor.walk(BLOCKS, ([kind, ordinal], { lotId, sealed }) => {
     const { first = 0, count = 0 } = held.get(lotId)?.[kind] ?? {};
     if (ordinal < first || ordinal >= first + count)
       auditor.problem(`block ${kind} ${ordinal} is not of the lot ${lotId} that it names`);
-    left.set(lotId, (left.get(lotId) ?? 0) + 1);
-    levels[kind].blocks++;
-    levels[kind].bytes += sealed.length - SEAL_BYTES;
+    const { blocks, bytes } = stored.get(`${lotId} ${kind}`) ?? { blocks: 0, bytes: 0 };
+    stored.set(`${lotId} ${kind}`, { blocks: blocks + 1, bytes: bytes + sealed.length - SEAL_BYTES });
+    blocksUnclaimed++;
   });
   for (const lot of held.values())
-    if (left.get(lot.lotId) !== lot.left)
-      auditor.problem(`lot ${lot.lotId} is held with ${lot.left} blocks left, which it has not`);
-  for (const kind of BLOCK_KINDS) {
-    await auditor.checkCount(`${kind}Blocks`, levels[kind].blocks);
-    await auditor.checkCount(`${kind}Bytes`, levels[kind].bytes);
-  }
-  const blocksUnclaimed = levels.pure.blocks + levels.seed.blocks;
+    for (const kind of BLOCK_KINDS) {
+      const { blocks, bytes } = stored.get(`${lot.lotId} ${kind}`) ?? { blocks: 0, bytes: 0 };
+      const { left, bytes: bytesLeft } = lot[kind];
+      if (blocks !== left || bytes !== bytesLeft)
+        auditor.problem(
+          `lot ${lot.lotId} is held with ${left} ${kind} blocks of ${bytesLeft} bytes left, and ${blocks} of ${bytes} are stored`,
+        );
+    }
   return { blocksUnclaimed, blocksClaimed: ((await auditor.count('blocks')) ?? 0) - blocksUnclaimed };
 }

@@ -202,10 +202,11 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
 
     usage: (accountNumber, sinceDay) =>
       store.read(function* () {
-        const [firstDay, lastDay] = yield* usageDays();
+        const [first] = yield* tx.range(USAGE, { from: usageKey(sinceDay, 0), limit: 1 });
+        const [last] = yield* tx.range(USAGE, { isReverse: true, limit: 1 });
         const sums = new UsageTally();
         const keys: number[] = [];
-        for (let day = Math.max(sinceDay, firstDay); day <= lastDay; day++)
+        for (let day = first && dayOfKey(first.key); day !== undefined && day <= dayOfKey(last.key); day++)
           keys.push(usageKey(day, accountNumber));
         for (const [i, counters] of (yield* tx.getMany(USAGE, keys)).entries())
           if (counters !== undefined) sums.counters.set(keys[i], counters);
@@ -351,12 +352,6 @@ function* unstored(segments: readonly EncodedSegment[]): Body<EncodedSegment[]> 
   });
 }
 
-/** The first and the last day of any counted usage. */
-function* usageDays(): Body<readonly [number, number]> {
-  const [first, last] = yield* tx.getMany(COUNTS, ['firstUsageDay', 'lastUsageDay']);
-  return [first ?? Number.POSITIVE_INFINITY, last ?? Number.NEGATIVE_INFINITY];
-}
-
 /** The highest sequence that retention dropped; 0 before the first. */
 function* droppedSegment(): Body<number> {
   return (yield* tx.range(DROPPED_SEGMENTS, { limit: 1 }))[0]?.key ?? 0;
@@ -450,10 +445,6 @@ function* fold(sealed: readonly SealedSegment[], unsealed: UnsealedEntries): Bod
     addCounters(sum, more);
     return sum;
   });
-  const days = [...all.counters.keys()].map(dayOfKey).sort((a, b) => a - b);
-  const [first, last] = yield* usageDays();
-  if (days[0] < first) yield* tx.put(COUNTS, 'firstUsageDay', days[0]);
-  if (days[days.length - 1] > last) yield* tx.put(COUNTS, 'lastUsageDay', days[days.length - 1]);
   const charged = all.charges().map((charge) => [monthOf(charge), chargeIn(charge)] as const);
   yield* addTo(BALANCES, charged, sumOf);
   yield* addTo(SPENT, spent, sumOf);

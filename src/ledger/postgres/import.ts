@@ -63,8 +63,7 @@ JOIN qrn.record AS r ON r.part = t.part AND r.key = substring($3::bytea FROM key
 WHERE r.name = t.name AND r.value = substring($6::bytea FROM value_first FOR value_size)`,
 };
 /** Numbers of the folder itself and of its blocks. */
-const OF_FOLDER =
-  /^(?:format|ledgerId|start|journal.*|heldLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|probedAtMs)$/;
+const OF_FOLDER = /^(?:format|ledgerId|start|journal.*|heldLots|blocks|probedAtMs)$/;
 
 export interface ImportState {
   /** Of the import that the database holds; null without one. */
