@@ -136,18 +136,10 @@ export class SegmentCommits {
     const { database } = this.#options;
     try {
       const isStored = await database.attempt(async (session) => {
-        if (isPlain) return this.#insert(session, slot, segments);
-        await session.run(BEGIN);
-        try {
-          const hasAll = await this.#insert(session, slot, segments);
-          if (hasAll) await storeUnderLocks(session, segments, storeFollowing(segments, answers));
-          await session.run(hasAll ? COMMIT : ROLLBACK);
-          return hasAll;
-        } catch (error) {
-          await session.run(ROLLBACK).catch(() => {}); // the first error tells more
-          throw error;
-        }
-      });
+        const hasAll = await this.#insert(session, slot, segments);
+        if (hasAll && !isPlain) await storeUnderLocks(session, segments, storeFollowing(segments, answers));
+        return hasAll;
+      }, !isPlain);
       return { isStored, isUnknown: false };
     } catch (error) {
       return { isStored: false, isUnknown: database.isUnknownAfter(error) };
@@ -187,9 +179,6 @@ export class SegmentCommits {
   }
 }
 
-const BEGIN = { name: '', text: 'BEGIN' };
-const COMMIT = { name: '', text: 'COMMIT' };
-const ROLLBACK = { name: '', text: 'ROLLBACK' };
 const FENCE = {
   name: 'commit_fence',
   text: 'UPDATE qrn.slot SET epoch = epoch WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot',

@@ -105,9 +105,12 @@ export class Database {
     return this.#repeat(() => this.#on((connection) => connection.transact(body)), { isUnknown });
   }
 
-  /** Gives `body` a connection, once. Whether what it did was stored when it throws, `isUnknownAfter` tells. */
-  attempt<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    return this.#on(body);
+  /**
+   * Gives `body` a connection, once; `isOne` makes a transaction of all that it does. Whether that was stored when this throws,
+   * `isUnknownAfter` tells.
+   */
+  attempt<T>(body: (session: Session) => Promise<T>, isOne = false): Promise<T> {
+    return this.#on((connection) => (isOne ? connection.transact(body) : body(connection)));
   }
 
   /** Whether something may have been stored by what threw this. */

@@ -6,7 +6,9 @@ import { dropClaims } from '../domain/claims.ts';
 import { LIMIT_LOCKS, settle } from '../domain/limits.ts';
 import { LOG_LOCK } from '../domain/log.ts';
 import type { JobOwner } from '../domain/sources.ts';
+import type { DatabaseState } from '../integrity.ts';
 import { LedgerError } from '../ledger.ts';
+import { UNSEALED } from '../tables.ts';
 import { AdvisoryLock } from './advisory-lock.ts';
 import type { Database, Session } from './connection.ts';
 import { CALL_SLOT, COMMIT_SLOTS, fencedError, type NamedEpoch } from './fence.ts';
@@ -22,8 +24,11 @@ interface NodeOptions {
   readonly log: Log;
 }
 
-/** How often a node looks whether its lock is still held, and tries to take it again. */
-const LOCK_CHECK_MS = 1_000;
+const LOOK_INTERVAL_MS = 1_000;
+/** A look takes a millisecond. One that has no answer for so long counts as none: a partition gives no sign of its own. */
+const ANSWER_WITHIN_MS = 3_000;
+/** A node whose clock differs by more is not ready: months and days would turn at other times than on the others. */
+const SKEW_MAX_MS = 1_000;
 /** How long a start waits for the former process of the name, whose connection may outlive it for a moment. */
 const NAME_PATIENCE_MS = 2_000;
 const NAME_RETRY_MS = 100;
@@ -43,11 +48,24 @@ const FENCE = {
   name: 'node_fence',
   text: `UPDATE qrn.node SET epoch = epoch + 1, state = 'fenced' WHERE name = $1 RETURNING number, epoch`,
 };
-const EPOCH = { name: 'node_epoch', text: 'SELECT epoch FROM qrn.slot WHERE node = $1 AND slot = $2' };
+const LOOK = {
+  name: 'node_look',
+  text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "atMs",
+  (SELECT epoch FROM qrn.slot WHERE node = $1 AND slot = ${CALL_SLOT}) AS epoch,
+  (SELECT count(*) FROM qrn.record WHERE part = '${UNSEALED.name}') AS "unsealedSegments",
+  EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()
+    AND query_start < clock_timestamp() - interval '2 s') AS "isStandbyLate"`,
+};
+
+interface Look extends Pick<DatabaseState, 'unsealedSegments' | 'isStandbyLate'> {
+  readonly atMs: number;
+  readonly epoch: number | null;
+}
 
 /**
  * This process as one node of many. The lock on its name keeps a second process of the name out; the epoch, which grows
- * with every start, keeps out what a former process of the name may still send.
+ * with every start, keeps out what a former process of the name may still send. Once a second it looks whether PostgreSQL answers,
+ * what time it is there, whether its standby keeps up, and whether the node was fenced, and takes its lock again where that was lost.
  */
 export class NodeIdentity implements NamedEpoch {
   readonly name: string;
@@ -59,6 +77,9 @@ export class NodeIdentity implements NamedEpoch {
   readonly #stopping = new AbortController();
   readonly #watching: Promise<void>;
   readonly #lock: AdvisoryLock;
+  /** When the look that is under way began; undefined between looks. */
+  #askedAtMs: number | undefined;
+  #seen = { skewMs: 0, isSkewed: false, isStandbyLate: false, unsealedSegments: 0 };
 
   private constructor(options: NodeOptions, { number, epoch }: Writer, lock: AdvisoryLock) {
     this.#options = options;
@@ -104,21 +125,57 @@ export class NodeIdentity implements NamedEpoch {
     await this.#lock.release();
   }
 
-  /** Takes the lock again when its connection was lost, and finds out when the node was fenced. */
+  /** What the newest look found. */
+  database(): DatabaseState {
+    const { database, clock } = this.#options;
+    const isSilent =
+      this.#askedAtMs !== undefined && clock.monotonicMs() - this.#askedAtMs > ANSWER_WITHIN_MS;
+    return { isAway: database.isAway || isSilent, ...this.#seen };
+  }
+
+  /** Resolves to the epoch that the node has by now. Rejects when PostgreSQL does not answer. */
+  async look(): Promise<number | null> {
+    const { database, clock, log } = this.#options;
+    const askedAtMs = clock.monotonicMs();
+    const [{ atMs, epoch, ...found }] = await database.run<Look>(LOOK, [this.number]);
+    const tookMs = clock.monotonicMs() - askedAtMs;
+    const differenceMs = clock.wallMs() - atMs;
+    // Between the reading there and here lies at most the whole time that the question took.
+    const skewMs = Math.round(differenceMs >= 0 ? Math.max(0, differenceMs - tookMs) : differenceMs);
+    const before = this.#seen;
+    this.#seen = { skewMs, isSkewed: Math.abs(skewMs) > SKEW_MAX_MS, ...found };
+    const { isSkewed, isStandbyLate } = this.#seen;
+    if (isSkewed && !before.isSkewed)
+      log.error(
+        { skewMs },
+        "the clock of this node differs from PostgreSQL's by more than a second: the node is not ready; set the clock",
+      );
+    if (!isSkewed && before.isSkewed)
+      log.info({ skewMs }, "the clock of this node agrees with PostgreSQL's again");
+    if (isStandbyLate && !before.isStandbyLate)
+      log.error(
+        {},
+        'commits have waited for a standby of PostgreSQL for more than 2 s: requests that draw are refused until one follows; see pg_stat_replication',
+      );
+    if (!isStandbyLate && before.isStandbyLate) log.info({}, 'no commit waits for a standby any more');
+    return epoch;
+  }
+
   async #watch(fail: (error: Error) => void): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       try {
-        await sleep(LOCK_CHECK_MS, undefined, { signal, ref: false });
-        const { database, name } = this.#options;
-        const [slot] = await database.run<{ epoch: number }>(EPOCH, [this.number, CALL_SLOT]);
-        if (slot?.epoch !== this.epoch) {
-          fail(fencedError(name));
+        await sleep(LOOK_INTERVAL_MS, undefined, { signal, ref: false });
+        this.#askedAtMs = this.#options.clock.monotonicMs();
+        if ((await this.look()) !== this.epoch) {
+          fail(fencedError(this.name));
           return;
         }
         await this.#lock.take(); // in vain while PostgreSQL has not noticed that its connection was lost
       } catch {
-        // PostgreSQL is away: the next look tells
+        // PostgreSQL is away, as `isAway` and the log say: the next look tells
+      } finally {
+        this.#askedAtMs = undefined;
       }
     }
   }

@@ -16,7 +16,6 @@ import { type LmdbLedger, type LmdbLedgerOptions, openLmdbLedger } from '../lmdb
 import { AdvisoryLock } from './advisory-lock.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
-import { DatabaseWatch } from './database-watch.ts';
 import { NodeFeed, nodesBehind, sharedDirectoryIn } from './directory.ts';
 import { openFailure } from './failure.ts';
 import { COMMIT_SLOTS } from './fence.ts';
@@ -106,17 +105,14 @@ async function nodeLedger(
   // of the one node that seals, folds and expires for all; the step of the log (LogStep) makes a second one harmless
   const sequencer = new AdvisoryLock(database, 'qrn sequencer');
   opened.push(() => sequencer.release());
-  const watch = new DatabaseWatch({ database, clock, log });
-  opened.push(() => watch.stop());
-  await watch.look();
-  watch.start();
+  await node.look();
   const rules = rulesOver(database, clock, node, folder.folder);
   const feed = await NodeFeed.start({ directory: rules, database, node, clock, log });
   opened.push(() => feed.close());
   if (!isCurrent) await rules.giveUpAll();
   noteEpoch(path, node.epoch);
   const commit: Books['commit'] = (segments, answers) => commits.commit(segments, answers);
-  const calls = callsOver({ ...rules, commit, ...postgresUpkeep(database, folder, watch) }, () => {});
+  const calls = callsOver({ ...rules, commit, ...postgresUpkeep(database, folder, node) }, () => {});
   log.info({ node: name, number: node.number, epoch: node.epoch, durability }, 'ledger: open in PostgreSQL');
   let closed: Promise<void> | undefined;
   return {

@@ -4,7 +4,7 @@ import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
 import type { Key } from '../store.ts';
 import type { Database, Session } from './connection.ts';
-import type { DatabaseWatch } from './database-watch.ts';
+import type { NodeIdentity } from './node.ts';
 import { ONE_MOMENT, rangeOf } from './postgres-store.ts';
 
 /** Records read at a time: of segments some megabytes. */
@@ -14,12 +14,12 @@ type Folder = Pick<Ledger, 'audit' | 'integrity'>;
 
 /**
  * Audits the books of all nodes, and the blocks of this one. `folder` has those; undefined on a machine that has none. A command
- * has no watch.
+ * is no node.
  */
 export function postgresUpkeep(
   database: Database,
   folder: Folder | undefined,
-  watch: DatabaseWatch | undefined,
+  node: Pick<NodeIdentity, 'database'> | undefined,
 ): Upkeep {
   return {
     async audit() {
@@ -42,7 +42,7 @@ export function postgresUpkeep(
 
     async integrity(): Promise<LedgerIntegrity> {
       const ofFolder = (await folder?.integrity()) ?? { startAudit: 'none', scrub: null };
-      return { ...ofFolder, database: watch?.state() ?? null };
+      return { ...ofFolder, database: node?.database() ?? null };
     },
   };
 }

@@ -23,7 +23,7 @@ import { Weather } from './weather.ts';
 import { type Life, wired } from './wire.ts';
 import { SimWorkers } from './workers.ts';
 
-/** Half of what two clocks may differ by (ledger/postgres/database-watch.ts). */
+/** Half of what two clocks may differ by (ledger/postgres/node.ts). */
 const CLOCKS_DIFFER_MS = 450;
 const LINES_KEPT = 80;
 const FRONTS = 2;

@@ -49,7 +49,7 @@ test('a batch costs fifteen statements, whether it has one segment or those of t
   const log = await openLog(nodes[0]);
   // each node looks for its fence in its own time, perhaps on a new connection, which begins with statements of its own
   const isOfBatch = (name: string) =>
-    !['node_epoch', 'advisory_lock_alive', 'commit_nothing', ''].includes(name);
+    !['node_look', 'advisory_lock_alive', 'commit_nothing', ''].includes(name);
   const query = t.mock.method(pg.Client.prototype, 'query');
   const sealing = async () => {
     query.mock.resetCalls();

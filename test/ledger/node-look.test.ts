@@ -1,34 +1,49 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { silentLog } from '../../src/core/log.ts';
 import type { Database } from '../../src/ledger/postgres/connection.ts';
-import { DatabaseWatch } from '../../src/ledger/postgres/database-watch.ts';
+import { NodeIdentity } from '../../src/ledger/postgres/node.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-/** A watch over a database that answers as the test says, and the first word of each line that it logs. */
-function watched() {
+/** A node over a database that answers its looks as the test says, and the level and the text of each line that it logs. */
+async function watched(t: TestContext) {
   const clock = new ManualClock(NOON_MS);
   const told: string[] = [];
   const take = (level: string) => (_facts: object, line: string) => void told.push(`${level}: ${line}`);
   const said = { behindMs: 0, tookMs: 0, isLate: false, looks: 0, until: Promise.resolve() };
+  const answered: Readonly<Record<string, object[]>> = {
+    advisory_lock: [{ is_mine: true }],
+    node_begin: [{ number: 1, epoch: 1 }],
+  };
+  const session = {
+    run: async ({ name }: { readonly name: string }) => answered[name] ?? [],
+    close: async () => {},
+  };
   const database = {
     isAway: false,
+    hold: async () => session,
+    transact: (body: (session: object) => unknown) => body(session),
     async run() {
       said.looks++;
       await said.until;
       clock.monotonic += said.tookMs;
-      return [{ at_ms: clock.wall - said.behindMs, unsealed: 3, is_late: said.isLate }];
+      const atMs = clock.wall - said.behindMs;
+      return [{ atMs, epoch: 1, unsealedSegments: 3, isStandbyLate: said.isLate }];
     },
   };
   const log = { ...silentLog, info: take('info'), error: take('error') };
-  const watch = new DatabaseWatch({ database: database as unknown as Database, clock, log });
-  return { clock, told, said, database, watch };
+  const node = await NodeIdentity.start({
+    ...{ name: 'a', clock, log },
+    database: database as unknown as Database,
+  });
+  t.after(() => node.close());
+  return { clock, told, said, database, node };
 }
 
-test('a node is told once when its clock is off or its standby late, and once when that is over', async () => {
-  const { said, told, watch } = watched();
+test('a node is told once when its clock is off or its standby late, and once when that is over', async (t) => {
+  const { said, told, node } = await watched(t);
   const OFF = /^error: the clock of this node differs/;
   const AGREES = /^info: the clock of this node agrees/;
   for (const [behindMs, tookMs, isLate, skewMs, line] of [
@@ -44,10 +59,10 @@ test('a node is told once when its clock is off or its standby late, and once wh
     [0, 0, false, 0, /^info: no commit waits for a standby any more/],
   ] as const) {
     Object.assign(said, { behindMs, tookMs, isLate });
-    await watch.look();
+    await node.look();
     const isSkewed = Math.abs(skewMs) > 1_000;
     const state = { isAway: false, skewMs, isSkewed, isStandbyLate: isLate, unsealedSegments: 3 };
-    assert.deepEqual(watch.state(), state);
+    assert.deepEqual(node.database(), state);
     const lines = told.splice(0);
     assert.equal(lines.length, line === undefined ? 0 : 1, lines.join());
     if (line !== undefined) assert.match(lines[0], line);
@@ -56,19 +71,17 @@ test('a node is told once when its clock is off or its standby late, and once wh
 
 test('a database that does not answer a look for three seconds is away until it does', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { clock, said, database, watch } = watched();
+  const { clock, said, database, node } = await watched(t);
   const answer = Promise.withResolvers<void>();
   said.until = answer.promise;
-  watch.start();
   for (; said.looks === 0; await turn()) t.mock.timers.tick(1_000);
   clock.monotonic += 3_000;
-  assert.equal(watch.state().isAway, false);
+  assert.equal(node.database().isAway, false);
   clock.monotonic += 1;
-  assert.equal(watch.state().isAway, true);
+  assert.equal(node.database().isAway, true);
   answer.resolve();
-  while (watch.state().isAway) await turn();
+  while (node.database().isAway) await turn();
   database.isAway = true;
-  assert.equal(watch.state().isAway, true);
+  assert.equal(node.database().isAway, true);
   for (; said.looks === 1; await turn()) t.mock.timers.tick(1_000);
-  await watch.stop();
 });
