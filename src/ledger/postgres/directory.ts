@@ -12,14 +12,11 @@ const LOOK_INTERVAL_MS = 250;
 
 const APPLIED = {
   name: 'directory_applied',
-  text: `INSERT INTO qrn.directory_reader (node, version) VALUES ($1, $2)
-ON CONFLICT (node) DO UPDATE SET version = excluded.version`,
+  text: 'UPDATE qrn.node SET directory_version = $3 WHERE number = $1 AND epoch = $2',
 };
-const CLOSED = { name: 'directory_closed', text: 'DELETE FROM qrn.directory_reader WHERE node = $1' };
 const BEHIND = {
   name: 'directory_behind',
-  text: `SELECT node.name FROM qrn.directory_reader AS reader JOIN qrn.node ON node.number = reader.node
-WHERE node.state = 'live' AND reader.version < $1 ORDER BY node.name`,
+  text: "SELECT name FROM qrn.node WHERE state = 'live' AND directory_version < $1 ORDER BY name",
 };
 
 /** Names of the live nodes on which somebody serves by an older version of the directory than the newest. */
@@ -62,19 +59,13 @@ export class NodeFeed extends DirectoryFeed {
   readonly #node: Writer;
   readonly #timer: NodeJS.Timeout;
   /** The version that commands were told of. */
-  #told: number | undefined;
+  #told: number | null | undefined;
 
-  private constructor(options: NodeFeedOptions) {
-    super(options.directory.directoryChanges, options.clock);
-    this.#database = options.database;
-    this.#node = options.node;
-    this.#timer = every(LOOK_INTERVAL_MS, options.log, () => this.#look());
-  }
-
-  /** Forgets the readers of this node's former life, for which no command is to wait. */
-  static async start(options: NodeFeedOptions): Promise<NodeFeed> {
-    await options.database.run(CLOSED, [options.node.number]);
-    return new NodeFeed(options);
+  constructor({ directory, database, node, clock, log }: NodeFeedOptions) {
+    super(directory.directoryChanges, clock);
+    this.#database = database;
+    this.#node = node;
+    this.#timer = every(LOOK_INTERVAL_MS, log, () => this.#look());
   }
 
   /** A change from now on waits for what this node goes by. */
@@ -83,9 +74,10 @@ export class NodeFeed extends DirectoryFeed {
     await super.follow(reader);
   }
 
+  /** No command waits for this node any more; nor for one whose former life ended without this: a start forgets its version. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#database.run(CLOSED, [this.#node.number]).catch(() => {}); // a database that is gone has no command waiting
+    await this.#tell(null).catch(() => {}); // a database that is gone has no command waiting
   }
 
   async #look(): Promise<void> {
@@ -94,8 +86,9 @@ export class NodeFeed extends DirectoryFeed {
     if (version !== undefined && version !== this.#told) await this.#tell(version);
   }
 
-  async #tell(version: number): Promise<void> {
-    await this.#database.run(APPLIED, [this.#node.number, version]);
+  async #tell(version: number | null): Promise<void> {
+    const { number, epoch } = this.#node;
+    await this.#database.run(APPLIED, [number, epoch, version]);
     this.#told = version;
   }
 }

@@ -36,7 +36,7 @@ const NAME_RETRY_MS = 100;
 const BEGIN_EPOCH = {
   name: 'node_begin',
   text: `INSERT INTO qrn.node (name, epoch, state, started_at_ms) VALUES ($1, 1, 'live', $2)
-    ON CONFLICT (name) DO UPDATE SET epoch = node.epoch + 1, state = 'live', started_at_ms = excluded.started_at_ms
+    ON CONFLICT (name) DO UPDATE SET epoch = node.epoch + 1, state = 'live', started_at_ms = excluded.started_at_ms, directory_version = NULL
     RETURNING number, epoch`,
 };
 const SET_SLOTS = {

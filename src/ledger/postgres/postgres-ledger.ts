@@ -107,7 +107,7 @@ async function nodeLedger(
   opened.push(() => sequencer.release());
   await node.look();
   const rules = rulesOver(database, clock, node, folder.folder);
-  const feed = await NodeFeed.start({ directory: rules, database, node, clock, log });
+  const feed = new NodeFeed({ directory: rules, database, node, clock, log });
   opened.push(() => feed.close());
   if (!isCurrent) await rules.giveUpAll();
   noteEpoch(path, node.epoch);

@@ -18,8 +18,10 @@ CREATE TABLE qrn.node (
   number int GENERATED ALWAYS AS IDENTITY UNIQUE,
   epoch bigint NOT NULL,
   state text NOT NULL CHECK (state IN ('live', 'fenced')),
-  started_at_ms double precision NOT NULL
-);
+  started_at_ms double precision NOT NULL,
+  -- The version of the directory that everybody on the node goes by: -1 before the first one, null while nobody serves.
+  directory_version bigint
+) WITH (fillfactor = 10);
 CREATE TABLE qrn.slot (
   node int NOT NULL,
   slot int NOT NULL,
@@ -28,9 +30,6 @@ CREATE TABLE qrn.slot (
   committed_at_ms double precision,
   PRIMARY KEY (node, slot)
 ) WITH (fillfactor = 10);
-
--- The version of the directory that everybody on a node goes by; -1 before the first one.
-CREATE TABLE qrn.directory_reader (node int PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
 
 -- What the rules in ledger/domain keep, answers, counters and limits among it: a row for each record. `key` has the order of the keys, `name` is the key as JSON.
 CREATE TABLE qrn.record (

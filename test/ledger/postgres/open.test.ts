@@ -12,6 +12,7 @@ import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { openFailure } from '../../../src/ledger/postgres/failure.ts';
 import { fence } from '../../../src/ledger/postgres/node.ts';
 import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
+import { takeFolder } from '../../../src/ledger/server-socket.ts';
 import { FORMAT } from '../../../src/ledger/tables.ts';
 import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { block, lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
@@ -309,9 +310,9 @@ test('a start that fails leaves the node its blocks, and one on an earlier copy 
   const path = temporaryFolder(t);
   const copy = join(temporaryFolder(t), 'copy');
   const failingStart = async (folder: string) => {
-    await administer(url, 'ALTER TABLE qrn.directory_reader RENAME TO hidden');
+    const owner = await takeFolder(folder);
     await assert.rejects(openNode(t, url, { path: folder }), { reason: 'unusable' });
-    await administer(url, 'ALTER TABLE qrn.hidden RENAME TO directory_reader');
+    await owner.release();
   };
   const first = await openNode(t, url, { path });
   await addReleased(first, lot(1), [block('pure', 1), block('pure', 2)]);
