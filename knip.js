@@ -24,7 +24,7 @@ export default {
         'bench/peers/*.ts',
         'bench/support/no-durability.ts',
         'test/**/*.test.ts',
-        'test/**/{run,night,coverage,property-seed,first-failure,core-times,write-vectors}.ts',
+        'test/**/{run,night,readers,property-seed,first-failure,core-times,write-vectors}.ts',
         'test/**/long/*.ts',
         'test/adversary/crash/*.ts',
         'test/statistical/*.ts',

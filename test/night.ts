@@ -76,7 +76,7 @@ const STEPS: readonly Step[] = [
     name: 'fuzz of readers',
     share: 0.06,
     repeats: true,
-    command: (seed) => program('test/adversary/fuzz/coverage.ts', '--seed', seed, '--seconds', 10),
+    command: (seed) => program('test/adversary/fuzz/readers.ts', '--seed', seed, '--seconds', 10),
     ends: /executions with seed/,
   },
   {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fuzzGuided } from './guided.ts';
+import { fuzzReader } from './reading.ts';
 import { corpusOf, FUZZ_TARGETS } from './targets/table.ts';
 
-/** The short form of `node test/adversary/fuzz/coverage.ts`: the inputs to begin with and a few hundred changes of them. */
+/** The short form of `node test/adversary/fuzz/readers.ts`: the inputs to begin with and a few hundred changes of them. */
 const SEED = 20_261_121;
 const EXECUTIONS = 300;
 
@@ -12,12 +12,12 @@ describe('a reader of what others wrote', () => {
     it(`reads anything without an unexpected fault: ${target.name}`, async () => {
       const seeds = corpusOf(target);
       assert.ok(seeds.length > 0, 'there is something to begin with');
-      const { executions, finding, outcomes } = await fuzzGuided(target, {
+      const { executions, finding, outcomes } = await fuzzReader(target, {
         seed: SEED,
         seeds,
         isDone: (outcome) => outcome.executions >= EXECUTIONS,
       });
-      const replay = `node test/adversary/fuzz/coverage.ts --seed ${SEED} ${target.name}`;
+      const replay = `node test/adversary/fuzz/readers.ts --seed ${SEED} ${target.name}`;
       assert.equal(
         finding,
         undefined,

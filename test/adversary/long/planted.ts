@@ -3,9 +3,6 @@ import { after, before, describe, it } from 'node:test';
 import { planted } from '../../mutants/plant.ts';
 import { Chance } from '../../support/chance.ts';
 import { crashRounds } from '../crash/crash-rounds.ts';
-import { CoverageProbe } from '../fuzz/coverage-probe.ts';
-import { fuzzGuided } from '../fuzz/guided.ts';
-import { MAZE } from '../fuzz/maze.ts';
 import { PLANTS, UNRELEASED_QUOTA } from '../fuzz/plants.ts';
 import { bookFailure, FUZZ_PROPERTIES, tryProperty } from '../fuzz/properties.ts';
 import { World } from '../fuzz/world.ts';
@@ -26,18 +23,6 @@ it('the crash test finds answers that are sent before the commit', async () => {
   });
   const violations = rounds.flatMap((round) => round.violations);
   assert.match(violations.join('\n'), /acknowledged certificates are lost/);
-});
-
-describe('coverage guides the next inputs', () => {
-  const EXECUTIONS_MAX = 60_000;
-  const isDone = ({ executions }: { executions: number }) => executions >= EXECUTIONS_MAX;
-
-  it('finds the end of a maze with coverage, and does not without', async () => {
-    const probe = new CoverageProbe(/\/fuzz\/maze\.ts$/);
-    const { finding, executions } = await fuzzGuided(MAZE, { seed: SEED, seeds: [], probe, isDone });
-    assert.match(finding?.why ?? `not found in ${executions}`, /the way out/);
-    assert.equal((await fuzzGuided(MAZE, { seed: SEED, seeds: [], isDone })).finding, undefined);
-  });
 });
 
 /** What they break in the books of their world stays broken. */
