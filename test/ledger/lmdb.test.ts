@@ -129,13 +129,15 @@ suite('opening', () => {
 
   test('a server that closes while it looks at its files says which of them is gone', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
-    const path = temporaryFolder(t);
-    const ledger = await openTestLedger(path);
-    rmSync(join(path, 'data.mdb'));
-    t.mock.timers.tick(1_000);
-    await ledger.close();
-    const told = await Promise.race([ledger.failed, Promise.resolve(new Error('it said nothing'))]);
-    assert.match(told.message, /data\.mdb was removed or replaced while the service ran/);
+    for (const name of ['data.mdb', 'block-keys', 'journal-1-0-a', 'server.sock']) {
+      const path = temporaryFolder(t);
+      const ledger = await openTestLedger(path);
+      rmSync(join(path, name));
+      t.mock.timers.tick(1_000);
+      await ledger.close();
+      const told = await Promise.race([ledger.failed, Promise.resolve(new Error('it said nothing'))]);
+      assert.match(told.message, new RegExp(`${name} was removed or replaced while the service ran`));
+    }
   });
 
   test('what is no ledger is not opened', async (t) => {
