@@ -7,12 +7,7 @@ import { createInterface } from 'node:readline';
 import { suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import {
-  closeSound,
-  openJournaledLedger,
-  openTestLedger,
-  temporaryFolder,
-} from '../support/ledger-folder.ts';
+import { closeSound, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import {
   account,
   block,
@@ -35,8 +30,6 @@ import { SmallDisk } from '../support/small-disk.ts';
 
 const CHILD = fileURLToPath(new URL('../support/ledger-child.ts', import.meta.url));
 const ENTRIES = 20;
-/** For each durability; `node test/adversary/crash/run.ts` has as many as one likes. */
-const KILL_ROUNDS = 2;
 
 /** What a child said, by its first word. */
 interface Said {
@@ -102,92 +95,11 @@ async function assertNothingLost(path: string, acknowledged: ReadonlySet<number>
   await ledger.close();
 }
 
-suite('kill -9', () => {
-  for (const durability of ['fsync', 'commit'] as const) {
-    test(`${durability}: nothing acknowledged is lost, no block is given twice`, async (t) => {
-      const path = temporaryFolder(t);
-      const acknowledged = new Set<number>();
-      const lots = new Set<string>();
-      const claimed: string[] = [];
-      for (let round = 0; round < KILL_ROUNDS; round++) {
-        const said = start(['write', path, durability, '0']);
-        await said.heard('ack', 1 + round * 100);
-        said.child.kill('SIGKILL');
-        assert.equal((await said.ended()).signal, 'SIGKILL');
-        for (const sequence of wordsOf(said, 'ack')) {
-          assert.ok(!acknowledged.has(Number(sequence)), `sequence ${sequence} was given again`);
-          acknowledged.add(Number(sequence));
-        }
-        for (const id of wordsOf(said, 'lot')) lots.add(id);
-        claimed.push(...wordsOf(said, 'claim'));
-        await assertNothingLost(path, acknowledged, lots);
-      }
-      assert.ok(acknowledged.size >= 100 && claimed.length > 0, 'the child did something');
-      assert.equal(new Set(claimed).size, claimed.length, 'a block was given twice');
-    });
-  }
-});
-
-const SECTOR_BYTES = 512;
-/** Of a file of a journal. */
 const FILE_HEADER_BYTES = 4_096;
-/** The files of the first front of the first start. */
-const JOURNAL = ['journal-1-0-a', 'journal-1-0-b'];
-
-function copyFiles(from: string, to: string, names: readonly string[]): void {
-  for (const name of names) copyFileSync(join(from, name), join(to, name));
-}
-
+/** The first file of a journal, of the first front of the first start. */
+const JOURNAL = 'journal-1-0-a';
 /** MDB_page of lmdb 3.5 (mdb.c). */
 const PAGE_BYTES = 4_096;
-/** They name the tree that holds, and are written when all of its pages have been flushed. */
-const META_PAGES_BYTES = 2 * PAGE_BYTES;
-
-suite('a power cut', () => {
-  test('loses nothing acknowledged, whichever sectors of the journal and of a transaction of LMDB written since their last flush survive', async (t) => {
-    const folder = temporaryFolder(t);
-    const path = join(folder, 'ledger');
-    const [journal, data] = [join(path, JOURNAL[0]), join(path, 'data.mdb')]; // the second file stays empty
-    const ledger = await openJournaledLedger(path);
-    const acknowledged = new Set<number>();
-    let chance = 1;
-    const coin = () => (chance = (chance * 48_271) % 2_147_483_647) % 2 === 0; // MINSTD: the same choices each time
-    /** What is on the disk when any of the sectors from `from` on that were written since `flushed` may be. */
-    const torn = (written: Buffer, flushed: Buffer, from = 0) => {
-      flushed.copy(written, 0, 0, from);
-      const before = Buffer.alloc(written.length);
-      flushed.copy(before);
-      for (let at = from; at < written.length; at += SECTOR_BYTES) {
-        if (coin()) before.copy(written, at, at, at + SECTOR_BYTES);
-      }
-      return written;
-    };
-    for (let n = 1; n <= 12; n++) {
-      const isInTransaction = n % 3 === 0;
-      if (isInTransaction) await ledger.balances(202611); // so that the next one has one transaction to store
-      await ledger.commit([childSegment(n, ENTRIES)], []);
-      acknowledged.add(n);
-      const flushed = { journal: readFileSync(journal), data: readFileSync(data) };
-      // What follows is stored by LMDB, or written and not acknowledged.
-      if (isInTransaction) await ledger.balances(202611);
-      const stored = readFileSync(data);
-      const waiting = n % 4 === 0 ? ledger.commit([childSegment(1_000 + n, ENTRIES)], []) : undefined;
-      const image = join(folder, `image ${n}`);
-      mkdirSync(image);
-      copyFiles(path, image, ['block-keys', JOURNAL[1]]);
-      if (isInTransaction) assert.ok(!stored.equals(flushed.data), 'LMDB wrote a transaction');
-      writeFileSync(
-        join(image, 'data.mdb'),
-        isInTransaction ? torn(stored, flushed.data, META_PAGES_BYTES) : stored,
-      );
-      await waiting;
-      writeFileSync(join(image, JOURNAL[0]), torn(readFileSync(journal), flushed.journal));
-      await assertNothingLost(image, acknowledged, new Set());
-      if (waiting !== undefined) acknowledged.add(1_000 + n);
-    }
-    await ledger.close();
-  });
-});
 
 const COMPILER = process.env['CC'] ?? 'gcc';
 
@@ -410,17 +322,8 @@ suite('damaged pages', () => {
     await said.heard('ack', 20);
     said.child.kill('SIGKILL');
     await said.ended();
-    return { path, journal: join(path, JOURNAL[0]), acknowledged: wordsOf(said, 'ack').map(Number) };
+    return { path, journal: join(path, JOURNAL), acknowledged: wordsOf(said, 'ack').map(Number) };
   }
-
-  test('with durability commit a journal with flipped bytes leaves the ledger sound', async (t) => {
-    const { path, journal } = await killed(t, 'commit');
-    const content = readFileSync(journal);
-    for (const at of [FILE_HEADER_BYTES + 60, content.length / 2 + 40]) content[at] ^= 1;
-    writeFileSync(journal, content);
-    const ledger = await openTestLedger(path, { durability: 'commit' });
-    await closeSound(ledger);
-  });
 
   test('no certificate id of an answer that the journal lost names another answer, whoever opens the ledger first', async (t) => {
     const { path, journal, acknowledged } = await killed(t, 'commit');
