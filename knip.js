@@ -27,7 +27,6 @@ export default {
         'test/**/{run,night,readers,property-seed,first-failure,core-times,write-vectors}.ts',
         'test/**/long/*.ts',
         'test/adversary/crash/*.ts',
-        'test/statistical/*.ts',
         'test/support/*-child.ts',
         'clients/typescript/src/*.ts',
       ],

@@ -14,7 +14,7 @@ import { administer } from '../../support/postgres.ts';
 import type { PostgresPair } from '../../support/postgres-pair.ts';
 import { freePort } from '../../support/programs.ts';
 import type { Environment } from '../../support/server.ts';
-import { type AuditOutcome, audit } from './auditor.ts';
+import { audit } from './auditor.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode, PATIENCE_MS } from './node.ts';
 import { openTool } from './tool.ts';
@@ -154,14 +154,14 @@ export class Cluster {
     for (const link of this.links) link.retarget(this.#pair.port);
   }
 
-  /** Stops every node, fences it, and holds the books against what clients know. */
-  async audit(): Promise<AuditOutcome> {
+  /** Stops every node, fences it, and holds the books against what clients know: what is wrong, in words. */
+  async audit(): Promise<string[]> {
     for (const link of this.links) link.heal();
     await Promise.all(this.nodes.map((node) => node.kill('SIGTERM')));
     for (const { name } of this.nodes) await this.fence(name);
     const audited = await audit(this.url, this.nodes[0].dataDir, this.load);
     const told = this.nodes.flatMap(({ violations }) => [...violations]);
-    return { ...audited, violations: [...audited.violations, ...told] };
+    return [...audited, ...told];
   }
 
   async stop(): Promise<void> {

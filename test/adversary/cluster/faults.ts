@@ -8,8 +8,6 @@ import { type ClusterNode, PATIENCE_MS } from './node.ts';
 export interface Arena {
   readonly cluster: Cluster;
   readonly pair: PostgresPair;
-  /** Times from the end of a promotion to the first answer, in ms. */
-  readonly answeredAfterMs: number[];
 }
 
 /** What a fault does next. All steps of a fault are about one node. */
@@ -54,16 +52,13 @@ const answersAgain: Step = async ({ cluster }) => {
 
 /** The primary dies for good, and its standby takes over with what it has; what was on its way to it is lost. */
 const failOver: Step = async (arena, node) => {
-  const { cluster, pair, answeredAfterMs } = arena;
+  const { cluster, pair } = arena;
   const wasCut = pair.link.isCut;
   pair.killPrimary();
   if (wasCut) pair.link.healWithLoss();
   await pair.promote();
   cluster.follow();
-  const promotedAtMs = performance.now();
   await answersAgain(arena, node);
-  const afterMs = cluster.load.lastAnswerAtMs - promotedAtMs;
-  if (!wasCut && afterMs > 0) answeredAfterMs.push(afterMs); // there may be no node that could answer
   await pair.addStandby();
 };
 

@@ -8,9 +8,9 @@ import { randomInt } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Chance } from '../../support/chance.ts';
 import { PostgresPair, serverPrograms } from '../../support/postgres-pair.ts';
-import { aligned, readOptions, say } from '../program.ts';
+import { readOptions, say } from '../program.ts';
 import type { Totals } from './cluster.ts';
-import { FAULTS, type FaultName, faultsOf, GROUPS } from './faults.ts';
+import { type FaultName, faultsOf, GROUPS } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
 import { scenariosHere } from './scenarios.ts';
@@ -104,42 +104,18 @@ async function faultRuns(): Promise<boolean> {
       audited.push(outcome);
       for (const violation of outcome.violations) say(`  VIOLATION ${violation}`);
       if (isBroken()) say(outcome.output);
-      say(JSON.stringify(Object.fromEntries(outcome.refusals)));
     } catch (error) {
       failed++; // it counts for nothing else
       say(`  FAILED ${inspect(error)}`);
     }
   }
-  for (const line of linesOf(audited)) say(line);
-  say(`${failed} series not audited`);
+  const [faults, acknowledged] = (['faults', 'acknowledged'] as const).map((name) =>
+    audited.reduce((sum, each) => sum + each[name], 0),
+  );
+  say(
+    `${audited.length} series audited, ${failed} not: ${faults} faults, ${acknowledged} answers acknowledged`,
+  );
   return failed === 0 && !isBroken();
-}
-
-const SUMS = ['acknowledged', 'entries', 'leaves', 'checkpoints', 'starts', 'seconds'] as const;
-
-/** The matrix of faults by series, and the sums. */
-function linesOf(audited: readonly SeriesOutcome[]): string[] {
-  const countIn = (outcomes: readonly SeriesOutcome[], name: FaultName) =>
-    String(outcomes.flatMap(({ faults }) => faults).filter((each) => each === name).length);
-  const rows = (Object.keys(FAULTS) as FaultName[]).map((name) => {
-    const having = audited.filter(({ faults }) => faults.includes(name));
-    const violated = having.filter(({ violations }) => violations.length > 0);
-    return [countIn(audited, name), String(having.length), String(violated.length), name];
-  });
-  const groups = GROUPS.map((group) => {
-    const count = faultsOf(group).reduce((sum, name) => sum + Number(countIn(audited, name)), 0);
-    return `${count} ${group}`;
-  });
-  const sums = SUMS.map((name) => `${audited.reduce((sum, each) => sum + each[name], 0)} ${name}`);
-  const answered = audited.flatMap((each) => each.answeredAfterMs).toSorted((a, b) => a - b);
-  const [median, longest] = [answered.at(answered.length >> 1), answered.at(-1)].map((ms) => ms?.toFixed(0));
-  return [
-    ...aligned([['faults', 'series', 'violated', 'fault'], ...rows]),
-    ...[groups.join(', '), `${audited.length} series audited: ${sums.join(', ')}`],
-    ...(answered.length === 0
-      ? []
-      : [`answers after a promotion: median ${median} ms, longest ${longest} ms`]),
-  ];
 }
 
 async function plantedRuns(): Promise<boolean> {

@@ -146,7 +146,7 @@ const standbyAway: Scenario = (pair) =>
     await until('answers come again', () => load.lastAnswerAtMs > healedAtMs, PATIENCE_MS);
     await load.stop();
     await load.settle();
-    return [...violations, ...(await cluster.audit()).violations];
+    return [...violations, ...(await cluster.audit())];
   });
 
 /** The library that gives one process another clock (Debian's package libfaketime); undefined where it is missing. */
@@ -170,7 +170,7 @@ function clockOff(pair: PostgresPair, library: string, offset: string): Promise<
     if (status === 200) violations.push('a node whose clock is off is ready');
     await answersFor(cluster, LOAD_MS);
     violations.push(...(await repeatedKeys(cluster)));
-    return [...violations, ...(await cluster.audit()).violations];
+    return [...violations, ...(await cluster.audit())];
   });
 }
 

@@ -11,7 +11,6 @@ import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes, rawRead } from '../../support/backends.ts';
 import { readOptions, say } from '../program.ts';
 import { firstLot } from './attacks.ts';
-import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
 import { alarmsOf, honestLots } from './honest-lots.ts';
 import {
   biased,
@@ -30,7 +29,6 @@ import {
 /**
  * The long form of the tests of sources that lie: `node test/adversary/liars/run.ts [PART ...] [--long] [--lots N] [--seconds N]`,
  * all parts when none is named.
- *   alarms     false alarms of the health tests among 2^30 sound bits (--long: 2^34), and their rates at larger alphas
  *   models     first lots of every model, and of periods to 64: what is credited against what is there
  *   scores     the least of ten estimators on short lots of an ideal source
  *   independence  honest lots of one window, half of them biased (40; --long: 2,000): none is refuted by its own bits
@@ -44,25 +42,10 @@ const { long: isLong, operands: named } = options;
 
 /** Three windows of raw bits in each order, or five. */
 const LOT_BITS = isLong ? 4 * 1024 * 1024 : 2_200_000;
-/** Of a tally; parts have some twenty of them. */
-const P_MIN = 1e-7;
 
 function violation(line: string): void {
   say(`VIOLATION ${line}`);
   process.exitCode = 1;
-}
-
-function judge({ what, trials, seen, chance, p }: Tally): void {
-  const line = `${what}: ${seen} of ${trials}, ${(trials * chance).toPrecision(3)} expected, p ${p.toPrecision(2)}`;
-  if (p < P_MIN) violation(line);
-  else say(`  ${line}`);
-}
-
-function alarms(): void {
-  for (const each of countedAlphas(isLong ? 200_000 : 20_000)) judge(each);
-  const { rct, apt } = alarmsAmong(isLong ? 2 ** 34 : 2 ** 30, say);
-  judge(rct);
-  judge(apt);
 }
 
 async function models(): Promise<void> {
@@ -173,7 +156,6 @@ async function lots(): Promise<void> {
 const ALARM_P_MIN = 0.001;
 
 const PARTS: Readonly<Record<string, () => unknown>> = {
-  alarms,
   models,
   scores,
   independence,

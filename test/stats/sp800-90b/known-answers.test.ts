@@ -42,7 +42,7 @@ for (const answer of KNOWN_ANSWERS.filter(({ reproducible }) => reproducible)) {
       assert.equal(tests.repeatLength.passed, answer.iid.lrs_passed);
     });
 
-    // The bit string of the bytes, eight million bits, is assessed by test/statistical/sp800-90b-bytes.ts.
+    // The bit string of the bytes, eight million bits, is assessed by long/bytes.ts.
     if (answer.bits_per_symbol === 1) {
       test('the assessment takes the lowest', () => {
         const assessed = assessBits(packBits(symbols), symbols.length);
