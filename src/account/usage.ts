@@ -32,7 +32,7 @@ function usedBy<W extends string>(words: readonly W[]): Schema<Readonly<Record<W
 
 /** The `data` member of GET /v1/usage; 2^53 - 1 stands for unlimited. On a single node, what is in flight is counted in. */
 export const USAGE = object({
-  period: described(textLike('^\\d{4}-\\d{2}$'), 'The calendar month, in UTC.'),
+  period: described(textLike(/^\d{4}-\d{2}$/), 'The calendar month, in UTC.'),
   starts_at: described(time, 'When it begins.'),
   ends_at: described(time, 'When it ends.'),
   tier: described(oneOfWords(TIERS), 'The tier of the account.'),

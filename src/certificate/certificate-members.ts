@@ -94,7 +94,7 @@ const derived = rowsOf<DerivedFrom>(true);
 const QUANTUM: readonly EntropyMode[] = ['quantum-seeded', 'pure'];
 const lotEntry = object({
   id: described(text, 'Names it.'),
-  leaf: described(textLike('^[A-Za-z0-9+/]{43}=$'), 'The leaf of the log: canonical JSON, or its hash.'),
+  leaf: described(textLike(/^[A-Za-z0-9+/]{43}=$/), 'The leaf of the log: canonical JSON, or its hash.'),
 });
 const drawnPiece = object({
   lot: described(count, 'The place of the lot in the list of lots.'),
@@ -104,10 +104,10 @@ const drawnPiece = object({
 
 const TOP = {
   version: told(constant(1), 'Of this form.', () => 1 as const),
-  id: told(textLike('^cert_[0-9a-hjkmnp-tv-z]{26}$'), 'Names the certificate.', ({ id }) => id),
+  id: told(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), 'Names the certificate.', ({ id }) => id),
   issued_at: told(time, 'When the answer was made.', ({ issuedAt }) => issuedAt),
   request_id: told(
-    textLike('^req_[0-7][0-9a-hjkmnp-tv-z]{25}$'),
+    textLike(/^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
     'Names the request; the same 128 bits as X-Request-ID.',
     ({ requestId }) => requestId,
   ),

@@ -19,7 +19,7 @@ const KEY_LIST = described(
   listOf(
     object(
       {
-        key_id: described(textLike('^[0-9a-f]{8}$'), 'Names the key.'),
+        key_id: described(textLike(/^[0-9a-f]{8}$/), 'Names the key.'),
         algorithm: described(constant('ed25519'), 'The signature algorithm.'),
         public_key: described(base64, 'The key itself.'),
         verifier_key: described(text, 'The key as signed notes name it.'),

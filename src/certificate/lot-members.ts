@@ -52,7 +52,7 @@ const TESTED = object(
     of: oneOfWords(['raw', 'conditioned', 'system'], 'What was tested: system is the csprng stream.'),
     bits: described(count, 'How many bits.'),
     first_bit: described(count, 'Place of the first bit.'),
-    sha256: described(textLike('^[0-9a-f]{64}$'), 'Of the bits, packed.'),
+    sha256: described(textLike(/^[0-9a-f]{64}$/), 'Of the bits, packed.'),
     passed: described(count, 'How many p-values passed.'),
     total: described(count, 'All of them.'),
     smallest_p: described(share, 'The smallest p-value.'),
@@ -102,9 +102,9 @@ const UPSTREAM = object({
   certificates: described(
     someOf(
       object({
-        id: described(textLike('^cert_[0-9a-hjkmnp-tv-z]{26}$'), 'Names it.'),
+        id: described(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), 'Names it.'),
         leaf: described(
-          textLike('^[A-Za-z0-9+/]{43}=$'),
+          textLike(/^[A-Za-z0-9+/]{43}=$/),
           'The leaf of the log: canonical JSON, or its hash.',
         ),
       }),

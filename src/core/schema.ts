@@ -36,11 +36,18 @@ export const count: Schema<number> = { type: 'integer', minimum: 0 };
 export const share: Schema<number> = { type: 'number', minimum: 0, maximum: 1 };
 export const time: Schema<string> = { type: 'string', format: 'date-time' };
 export const integer: Schema<number> = { type: 'integer' };
-export const sha256 = textLike('^sha256:[0-9a-f]{64}$');
+export const sha256 = textLike(/^sha256:[0-9a-f]{64}$/);
 
-/** A text that a regular expression matches. */
-export function textLike(pattern: string): Schema<string> {
-  return { type: 'string', pattern };
+export function textLike({ source }: RegExp): Schema<string> {
+  return { type: 'string', pattern: source };
+}
+
+export function wholeFrom(minimum: number, maximum: number): Schema<number> {
+  return { type: 'integer', format: 'int64', minimum, maximum };
+}
+
+export function numberFrom(minimum: number, maximum: number): Schema<number> {
+  return { type: 'number', minimum, maximum };
 }
 
 export function constant<const T extends string | number>(value: T): Schema<T> {
@@ -59,9 +66,14 @@ export function listOf<T>(items: Schema<T>): Schema<readonly T[]> {
   return { type: 'array', items };
 }
 
+/** Of so many. */
+export function listFrom<T>(items: Schema<T>, minItems: number, maxItems: number): Schema<readonly T[]> {
+  return { type: 'array', items, minItems, maxItems };
+}
+
 /** Of at least one, and of so few that no check of them takes long. */
 export function someOf<T>(items: Schema<T>): Schema<readonly T[]> {
-  return { ...listOf(items), minItems: 1, maxItems: LIST_ITEMS_MAX };
+  return listFrom(items, 1, LIST_ITEMS_MAX);
 }
 
 /** Entries of a list that somebody else wrote. */

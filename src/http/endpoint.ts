@@ -1,14 +1,9 @@
 import type { LabelRequest } from '../answer/label.ts';
 import type { DataRequest } from '../answer/request.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import { boolean, oneOfWords, textLike } from '../core/schema.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
-import {
-  type BooleanParameter,
-  type ChoiceParameter,
-  notBoth,
-  type ParameterDefinition,
-  type ValuesOf,
-} from './params.ts';
+import { notBoth, type ParameterDefinition, type ValuesOf } from './params.ts';
 
 /**
  * An endpoint as data: the router, the OpenAPI document, the docs and the tests read the same definitions.
@@ -82,59 +77,54 @@ export interface StreamPlan {
 
 export const ENTROPY_MODE = {
   name: 'entropy_mode',
-  kind: 'choice',
-  values: ENTROPY_MODES,
+  schema: oneOfWords(ENTROPY_MODES),
   canonical: (text) => text.toLowerCase().replace(/^hybrid$/, 'quantum-seeded'),
   error: 'invalid_entropy_mode',
   description:
     'Where the values come from. Letter case does not matter; hybrid means quantum-seeded. Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure.',
-} as const satisfies ChoiceParameter;
+} as const satisfies ParameterDefinition;
 
 export const FORMAT = {
   name: 'format',
-  kind: 'choice',
-  values: ['json', 'plain', 'csv'],
+  schema: oneOfWords(['json', 'plain', 'csv']),
   error: 'invalid_format',
   description:
     'plain: nothing but the values, one to a line; csv: the same as RFC 4180 with a header line; the metadata is then in headers. Comes before Accept, which decides when it is left out.',
-} as const satisfies ChoiceParameter;
+} as const satisfies ParameterDefinition;
 
 export const DRY_RUN = {
   name: 'dry_run',
-  kind: 'boolean',
+  schema: boolean,
   default: false,
   error: 'invalid_boolean',
   description: 'Checks and prices the request; draws nothing, spends nothing.',
-} as const satisfies BooleanParameter;
+} as const satisfies ParameterDefinition;
 
 /** What the caller says of an answer, for its certificate. Characters are Unicode code points. */
 export const LABEL_PARAMETERS = [
   {
     name: 'purpose',
-    kind: 'text',
-    pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u,
+    schema: textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
     error: 'invalid_purpose',
     description:
       'What the values are for, 1 to 100 characters. The certificate is bound to it, and numbers the answers of the account under it.',
   },
   {
     name: 'user_data',
-    kind: 'text',
-    pattern: /^[^\p{Cs}]{1,1000}$/u,
+    schema: textLike(/^[^\p{Cs}]{1,1000}$/u),
     error: 'invalid_user_data',
     description: 'Anything that the certificate is to be bound to, 1 to 1,000 characters.',
   },
   {
     name: 'user_data_sha256',
-    kind: 'text',
-    pattern: /^[0-9a-f]{64}$/,
+    schema: textLike(/^[0-9a-f]{64}$/u),
     error: 'invalid_user_data',
     description: 'In place of user_data its SHA-256, 64 hex digits in lower case.',
     check: notBoth('user_data', 'user_data_sha256', 'invalid_user_data'),
   },
   {
     name: 'public',
-    kind: 'boolean',
+    schema: boolean,
     default: false,
     error: 'invalid_boolean',
     description:

@@ -1,5 +1,6 @@
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { grouped } from '../core/figures.ts';
+import type { Schema, TypeOf } from '../core/schema.ts';
 
 /*
  * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the
@@ -21,97 +22,28 @@ export type ParameterValue =
 /** What was read so far, by parameter name. */
 export type ReadValues = Readonly<Record<string, ParameterValue>>;
 
-interface ParameterBase {
+/**
+ * A parameter. A body gives its value as JSON, and a query as the text of that: a list of texts is split at its commas before
+ * each is decoded, so that %2C is a comma in an item. One without a literal comma is split after it is decoded: form
+ * encoders (curl --data-urlencode, URLSearchParams, Python) encode the separators too.
+ */
+export interface ParameterDefinition {
   readonly name: string;
+  /** Its values: what is read, what a refusal tells of them, and what the OpenAPI document shows. */
+  readonly schema: Schema<ParameterValue>;
   readonly required?: boolean;
+  /** null: absence is itself a choice, and is answered as null. */
+  readonly default?: ParameterValue;
+  /** The word that a text stands for, where one has several spellings. */
+  readonly canonical?: (text: string) => string;
+  /** What a text is to be, for a refusal by the parameter's name; the text of the error's code without it. */
+  readonly form?: string;
   /** What a malformed or missing value answers. */
   readonly error: ErrorCode;
   readonly description: string;
   /** Relations to parameters before this one; runs once this one is read. Throws an ApiError. */
   readonly check?: (values: ReadValues) => void;
 }
-
-export interface IntegerParameter extends ParameterBase {
-  readonly kind: 'integer';
-  readonly min: number;
-  readonly max: number;
-  /** null: absence is itself a choice, and is answered as null. */
-  readonly default?: number | null;
-}
-
-export interface BooleanParameter extends ParameterBase {
-  readonly kind: 'boolean';
-  readonly default?: boolean;
-}
-
-export interface ChoiceParameter extends ParameterBase {
-  readonly kind: 'choice';
-  /** As they are answered. */
-  readonly values: readonly string[];
-  /** The value that a text stands for, where a value has several spellings. */
-  readonly canonical?: (text: string) => string;
-  readonly default?: string;
-}
-
-/**
- * A comma-separated list of percent-encoded items. It is split before it is decoded, so that %2C is a comma
- * in an item. A value without a literal comma is split after it is decoded: form encoders (curl
- * --data-urlencode, URLSearchParams, Python) encode the separators too.
- */
-interface ItemsParameter extends ParameterBase {
-  readonly kind: 'items';
-  /** Bounds of the number of items. */
-  readonly min: number;
-  readonly max: number;
-}
-
-interface TextParameter extends ParameterBase {
-  readonly kind: 'text';
-  readonly pattern: RegExp;
-  /** What the text is to be, for a refusal by the parameter's name; the text of the error's code without it. */
-  readonly form?: string;
-  readonly default?: string;
-}
-
-/** A decimal number, as JSON writes one. */
-interface NumberParameter extends ParameterBase {
-  readonly kind: 'number';
-  readonly min: number;
-  readonly max: number;
-  readonly default?: number;
-}
-
-/** Whole numbers with commas between them; in a body a list of numbers. */
-interface IntegerListParameter extends ParameterBase {
-  readonly kind: 'integer-list';
-  /** Bounds of each number. */
-  readonly min: number;
-  readonly max: number;
-  /** Bounds of how many there are. */
-  readonly lengthMin: number;
-  readonly lengthMax: number;
-}
-
-export type ParameterDefinition =
-  | IntegerParameter
-  | BooleanParameter
-  | ChoiceParameter
-  | ItemsParameter
-  | IntegerListParameter
-  | NumberParameter
-  | TextParameter;
-
-type GivenValue<P> = P extends { kind: 'integer' | 'number' }
-  ? number
-  : P extends { kind: 'boolean' }
-    ? boolean
-    : P extends { kind: 'choice'; values: readonly (infer Value)[] }
-      ? Value
-      : P extends { kind: 'items' }
-        ? readonly string[]
-        : P extends { kind: 'integer-list' }
-          ? readonly number[]
-          : string;
 
 type AbsentValue<P> = P extends { default: infer Value }
   ? Value extends null
@@ -123,7 +55,7 @@ type AbsentValue<P> = P extends { default: infer Value }
 
 /** The values of a list of definitions, by name. */
 export type ValuesOf<Definitions extends readonly ParameterDefinition[]> = {
-  readonly [P in Definitions[number] as P['name']]: GivenValue<P> | AbsentValue<P>;
+  readonly [P in Definitions[number] as P['name']]: TypeOf<P['schema']> | AbsentValue<P>;
 };
 
 const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
@@ -155,75 +87,143 @@ export function readParameters<const Definitions extends readonly ParameterDefin
   return values as ValuesOf<Definitions>;
 }
 
-/** A kind of parameters: what all of that kind have in common. */
-interface ParameterKind<P> {
-  /** Turns the text of a query into the JSON that a body would have; undefined for a text that is no such value. */
-  readonly jsonOf: (text: string) => unknown;
-  /** Reads the value from JSON; a string never stands for a number or a boolean. Undefined for what the parameter does not allow. */
-  readonly read: (definition: P, json: unknown) => ParameterValue;
-  /** What is told of a value that is missing or malformed: its details, and what to give, where the error's own text does not say it. */
-  readonly told: (definition: P) => readonly [details: object, form?: string | undefined];
+/** What of a schema parameters are read by. */
+interface Form {
+  readonly type: 'integer' | 'number' | 'boolean' | 'string' | 'array';
+  /** Of a number. */
+  readonly minimum: number;
+  readonly maximum: number;
+  /** Of a text that is one of these, or that matches. */
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  /** Of a list. */
+  readonly items: Schema;
+  readonly minItems: number;
+  readonly maxItems: number;
 }
 
-const KINDS: {
-  readonly [K in ParameterDefinition['kind']]: ParameterKind<Extract<ParameterDefinition, { kind: K }>>;
-} = {
-  integer: {
-    jsonOf: integerOf,
-    read: (definition, json) =>
-      json === null && definition.default === null ? null : wholeWithin(definition, json),
-    // a bound of a range is explained by the table's text, which tells how the two are related
-    told: ({ min, max, error }) => [
-      { min, max },
-      error === 'invalid_range' ? undefined : `a whole number from ${grouped(min)} to ${grouped(max)}`,
-    ],
-  },
-  number: {
-    jsonOf: (text) => (/^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : undefined),
-    read: (definition, json) => (typeof json === 'number' ? within(definition, json) : undefined),
-    told: ({ min, max }) => {
+function formOf(schema: Schema): Form {
+  return schema as unknown as Form;
+}
+
+/** Whether the values are lists of texts of the caller. */
+export function isListOfTexts(schema: Schema): boolean {
+  const { type, items } = formOf(schema);
+  return type === 'array' && formOf(items).type === 'string';
+}
+
+/** A parameter's value from JSON, in which a string never stands for a number or a boolean; undefined for what it does not allow. */
+export function readValue(definition: ParameterDefinition, json: unknown): ParameterValue {
+  const { schema, canonical } = definition;
+  if (json === null && definition.default === null) return null;
+  return valueIn(schema, canonical !== undefined && typeof json === 'string' ? canonical(json) : json);
+}
+
+function valueIn(schema: Schema, json: unknown): ParameterValue {
+  const { type, minimum, maximum, enum: words, pattern, items, minItems, maxItems } = formOf(schema);
+  switch (type) {
+    case 'integer':
+    case 'number': {
+      const isNumber = type === 'integer' ? Number.isSafeInteger(json) : typeof json === 'number';
+      if (!isNumber || !isWithin(json as number, minimum, maximum)) return undefined;
+      return json === 0 ? 0 : (json as number); // -0 is 0
+    }
+    case 'boolean':
+      return typeof json === 'boolean' ? json : undefined;
+    case 'string': {
+      if (typeof json !== 'string') return undefined;
+      // text that has come through JSON may hold lone surrogates, which no UTF-8 can carry
+      const isAllowed =
+        words?.includes(json) ?? (pattern === undefined ? json.isWellFormed() : matches(pattern, json));
+      return isAllowed ? json : undefined;
+    }
+    case 'array': {
+      if (!Array.isArray(json) || !isWithin(json.length, minItems, maxItems)) return undefined;
+      const read = json.map((each) => valueIn(items, each));
+      return read.includes(undefined) ? undefined : (read as string[] | number[]);
+    }
+  }
+}
+
+function isWithin(value: number, min: number, max: number): boolean {
+  return value >= min && value <= max;
+}
+
+/** Compiled once each. */
+const patterns = new Map<string, RegExp>();
+
+function matches(pattern: string, text: string): boolean {
+  let compiled = patterns.get(pattern);
+  if (compiled === undefined) patterns.set(pattern, (compiled = new RegExp(pattern, 'u')));
+  return compiled.test(text);
+}
+
+/** The error that answers a missing or malformed value: its details, and what to give where the error's own text does not say it. */
+function refusal(definition: ParameterDefinition, prefix: string): ApiError {
+  const parameter = prefix + definition.name;
+  const [details, form] = toldOf(definition);
+  return new ApiError(definition.error, {
+    ...(form && { message: `Give ${parameter} as ${form}.` }),
+    details: { parameter, ...details },
+  });
+}
+
+function toldOf({ schema, form, error }: ParameterDefinition): [details: object, form?: string | undefined] {
+  const { type, minimum: min, maximum: max, enum: words, items, minItems, maxItems } = formOf(schema);
+  switch (type) {
+    case 'integer':
+      // a bound of a range is explained by the table's text, which tells how the two are related
+      if (error === 'invalid_range') return [{ min, max }];
+      return [{ min, max }, `a whole number from ${grouped(min)} to ${grouped(max)}`];
+    case 'number': {
       const [from, to] = [min, max].map((each) => each.toLocaleString('en-US', { maximumFractionDigits: 9 }));
       return [{ min, max }, `a number from ${from} to ${to}`];
-    },
-  },
-  boolean: {
-    jsonOf: (text) => BOOLEANS.get(text),
-    read: (_, json) => (typeof json === 'boolean' ? json : undefined),
-    told: () => [{}, 'true, false, 1 or 0'],
-  },
-  choice: {
-    jsonOf: (text) => text,
-    read: ({ values, canonical }, json) => {
-      if (typeof json !== 'string') return undefined;
-      const value = canonical?.(json) ?? json;
-      return values.includes(value) ? value : undefined;
-    },
-    told: ({ values }) => [{ allowed: values }, `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`],
-  },
-  text: {
-    jsonOf: (text) => text,
-    read: ({ pattern }, json) => (typeof json === 'string' && pattern.test(json) ? json : undefined),
-    told: ({ form }) => [{}, form],
-  },
-  items: {
-    jsonOf: (text) => text.split(','),
-    read: ({ min, max }, json) => (isListOfTexts(json) && isWithin(json.length, min, max) ? json : undefined),
-    told: ({ min, max }) => [{}, `${grouped(min)} to ${grouped(max)} ${ITEMS_FORM}`],
-  },
-  'integer-list': {
-    jsonOf: (text) => text.split(',').map(integerOf),
-    read: (definition, json) => {
-      if (!Array.isArray(json) || !isWithin(json.length, definition.lengthMin, definition.lengthMax))
-        return undefined;
-      const read = json.map((each) => wholeWithin(definition, each));
-      return read.every((number) => number !== undefined) ? read : undefined;
-    },
-    told: ({ min, max, lengthMin, lengthMax }) => [
-      { min, max, length_min: lengthMin, length_max: lengthMax },
-      `${grouped(lengthMin)} to ${grouped(lengthMax)} whole numbers from ${grouped(min)} to ${grouped(max)}`,
-    ],
-  },
-};
+    }
+    case 'boolean':
+      return [{}, 'true, false, 1 or 0'];
+    case 'string':
+      if (words === undefined) return [{}, form];
+      return [{ allowed: words }, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`];
+    case 'array': {
+      const counted = `${grouped(minItems)} to ${grouped(maxItems)}`;
+      if (isListOfTexts(schema)) return [{}, `${counted} ${ITEMS_FORM}`];
+      const { minimum, maximum } = formOf(items);
+      return [
+        { min: minimum, max: maximum, length_min: minItems, length_max: maxItems },
+        `${counted} whole numbers from ${grouped(minimum)} to ${grouped(maximum)}`,
+      ];
+    }
+  }
+}
+
+const ITEMS_FORM =
+  'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
+
+/** The text of a query, still percent-encoded, as the JSON that a body would have; undefined when it is malformed. */
+function jsonOf(schema: Schema, raw: string): unknown {
+  if (isListOfTexts(schema) && raw.includes(',')) {
+    const items = raw.split(',').map(percentDecoded);
+    return items.includes(undefined) ? undefined : items;
+  }
+  const text = percentDecoded(raw);
+  return text === undefined ? undefined : jsonOfText(schema, text);
+}
+
+function jsonOfText(schema: Schema, text: string): unknown {
+  const { type, items } = formOf(schema);
+  switch (type) {
+    case 'integer':
+      return /^-?[0-9]+$/.test(text) ? Number(text) : undefined;
+    case 'number':
+      return /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(text) ? Number(text) : undefined;
+    case 'boolean':
+      return BOOLEANS.get(text);
+    case 'string':
+      return text;
+    case 'array':
+      return text.split(',').map((each) => jsonOfText(items, each));
+  }
+}
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
@@ -231,61 +231,6 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ['false', false],
   ['0', false],
 ]);
-const ITEMS_FORM =
-  'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
-
-function kindOf({ kind }: ParameterDefinition): ParameterKind<ParameterDefinition> {
-  return KINDS[kind] as ParameterKind<ParameterDefinition>;
-}
-
-/** A parameter's value from JSON; undefined for what the parameter does not allow. */
-export function readValue(definition: ParameterDefinition, json: unknown): ParameterValue {
-  return kindOf(definition).read(definition, json);
-}
-
-/** The error that answers a missing or malformed value. */
-function refusal(definition: ParameterDefinition, prefix: string): ApiError {
-  const parameter = prefix + definition.name;
-  const [details, form] = kindOf(definition).told(definition);
-  return new ApiError(definition.error, {
-    ...(form && { message: `Give ${parameter} as ${form}.` }),
-    details: { parameter, ...details },
-  });
-}
-
-/** The text of a query, still percent-encoded, as the JSON that a body would have; undefined when it is malformed. */
-function jsonOf(definition: ParameterDefinition, raw: string): unknown {
-  if (definition.kind === 'items' && raw.includes(',')) {
-    const items = raw.split(',').map(percentDecoded);
-    return items.includes(undefined) ? undefined : items;
-  }
-  const text = percentDecoded(raw);
-  return text === undefined ? undefined : kindOf(definition).jsonOf(text);
-}
-
-function integerOf(text: string): number | undefined {
-  return /^-?[0-9]+$/.test(text) ? Number(text) : undefined;
-}
-
-/** Text that has come through JSON may hold lone surrogates, which no UTF-8 can carry. */
-function isListOfTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item.isWellFormed());
-}
-
-function isWithin(length: number, min: number, max: number): boolean {
-  return length >= min && length <= max;
-}
-
-type Bounds = Pick<NumberParameter, 'min' | 'max'>;
-
-function wholeWithin(bounds: Bounds, value: unknown): number | undefined {
-  return Number.isSafeInteger(value) ? within(bounds, value as number) : undefined;
-}
-
-function within({ min, max }: Bounds, value: number): number | undefined {
-  if (!isWithin(value, min, max)) return undefined;
-  return value === 0 ? 0 : value; // -0 is 0
-}
 
 /**
  * A name or value of a query as text. Undefined for a malformed escape, for escapes that are not UTF-8, and
@@ -345,7 +290,7 @@ export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery
     const definition = definitions.find((each) => each.name === name);
     if (definition === undefined) unknown.add(rawName);
     else if (given.has(name)) throw duplicate(name);
-    else given.set(name, jsonOf(definition, raw));
+    else given.set(name, jsonOf(definition.schema, raw));
   }
   const ignored: string[] = [];
   for (const name of unknown) ignore(ignored, name);

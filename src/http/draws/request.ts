@@ -6,6 +6,7 @@ import { ApiError } from '../../core/errors.ts';
 import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { textLike, wholeFrom } from '../../core/schema.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import { LABEL_PARAMETERS } from '../endpoint.ts';
 import { readBatchRequest } from '../endpoints/batch.ts';
@@ -22,15 +23,13 @@ export const DRAW_MEMBERS = [
   ...OTHER_LABELS,
   {
     name: 'nonce',
-    kind: 'text',
-    pattern: /^(?:[0-9a-f]{2}){1,64}$/,
+    schema: textLike(/^(?:[0-9a-f]{2}){1,64}$/u),
     error: 'invalid_nonce',
     description: `Bytes of the caller that enter the values, in hex, at most ${LIMITS.drawNonceBytesMax}.`,
   },
   {
     name: 'nonce_sha256',
-    kind: 'text',
-    pattern: /^[0-9a-f]{64}$/,
+    schema: textLike(/^[0-9a-f]{64}$/u),
     error: 'invalid_nonce',
     description:
       'In place of nonce its SHA-256: the caller opens the nonce later, and the service commits without knowing it.',
@@ -38,8 +37,7 @@ export const DRAW_MEMBERS = [
   },
   {
     name: 'reveal_at',
-    kind: 'text',
-    pattern: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/,
+    schema: textLike(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/u),
     error: 'invalid_reveal_at',
     description:
       'When the draw is to be revealed, ISO 8601 in UTC; left out, as soon as everything is known.',
@@ -48,9 +46,7 @@ export const DRAW_MEMBERS = [
 
 export const COUNT = {
   name: 'count',
-  kind: 'integer',
-  min: 1,
-  max: LIMITS.batchCountMax,
+  schema: wholeFrom(1, LIMITS.batchCountMax),
   required: true,
   error: 'invalid_count',
   description: 'How many winners.',
@@ -58,17 +54,14 @@ export const COUNT = {
 
 export const LIST_SHA256 = {
   name: 'sha256',
-  kind: 'text',
-  pattern: /^[0-9a-f]{64}$/,
+  schema: textLike(/^[0-9a-f]{64}$/u),
   error: 'list_mismatch',
   description: 'SHA-256 of the list, every item in UTF-8 with a line feed behind it.',
 } as const satisfies ParameterDefinition;
 
 export const SIZE = {
   name: 'size',
-  kind: 'integer',
-  min: 2,
-  max: LIMITS.integerMagnitudeMax,
+  schema: wholeFrom(2, LIMITS.integerMagnitudeMax),
   required: true,
   error: 'invalid_count',
   description: 'How many items the list has.',

@@ -1,5 +1,6 @@
 import type { CertificateService } from '../../certificate/archive.ts';
 import { ApiError } from '../../core/errors.ts';
+import { textLike, wholeFrom } from '../../core/schema.ts';
 import type { Field } from '../head.ts';
 import { type ParameterDefinition, parseQuery } from '../params.ts';
 import { publicReply, type Reply } from '../reply.ts';
@@ -14,24 +15,20 @@ export const DRAWS_PATH = '/v1/draws';
 export const DRAWS_PARAMETERS = [
   {
     name: 'purpose',
-    kind: 'text',
-    pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u,
+    schema: textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
     required: true,
     error: 'invalid_purpose',
     description: 'The purpose, as the callers gave it.',
   },
   {
     name: 'series',
-    kind: 'text',
-    pattern: /^series_[0-9a-hjkmnp-tv-z]{26}$/,
+    schema: textLike(/^series_[0-9a-hjkmnp-tv-z]{26}$/u),
     error: 'invalid_series',
     description: 'Which account’s answers; left out, those of the first series.',
   },
   {
     name: 'from',
-    kind: 'integer',
-    min: 1,
-    max: Number.MAX_SAFE_INTEGER,
+    schema: wholeFrom(1, Number.MAX_SAFE_INTEGER),
     default: 1,
     error: 'invalid_count',
     description: 'The first serial.',

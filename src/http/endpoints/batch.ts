@@ -1,6 +1,7 @@
 import { ApiError } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { oneOfWords, wholeFrom } from '../../core/schema.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
 import type { DataEndpointDefinition, ParsedDataRequest, RequestContent } from '../endpoint.ts';
 import { membersOf, readMembers } from '../json-body.ts';
@@ -12,17 +13,14 @@ import { requireReplyFits } from './relations.ts';
 const MEMBERS = [
   {
     name: 'type',
-    kind: 'choice',
-    values: Object.keys(BATCH_KINDS) as BatchType[],
+    schema: oneOfWords(Object.keys(BATCH_KINDS) as BatchType[]),
     required: true,
     error: 'invalid_type',
     description: 'What kind of values.',
   },
   {
     name: 'count',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.batchCountMax,
+    schema: wholeFrom(1, LIMITS.batchCountMax),
     required: true,
     error: 'invalid_count',
     description: 'How many values.',

@@ -3,26 +3,25 @@ import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import {
+  boolean,
   constant,
   count,
   described,
   integer,
+  listFrom,
   listOf,
+  numberFrom,
+  oneOfWords,
   type Schema,
   sha256,
   text,
   textLike,
+  wholeFrom,
 } from '../../core/schema.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
-import type {
-  ChoiceParameter,
-  IntegerParameter,
-  ParameterDefinition,
-  ReadValues,
-  ValuesOf,
-} from '../params.ts';
+import { isListOfTexts, type ParameterDefinition, type ReadValues, type ValuesOf } from '../params.ts';
 import {
   requireNumbers,
   requirePossible,
@@ -38,7 +37,7 @@ import {
 export interface Kind<Own = readonly ParameterDefinition[], Read = ReadValues> {
   readonly summary: string;
   /** How many values; undefined where its own parameters tell. */
-  readonly count?: IntegerParameter;
+  readonly count?: ParameterDefinition;
   /** Its own parameters in the order in which they are checked, after `count`. A batch takes them in `params`. */
   readonly own: Own;
   /** Codes beside those of its parameters. */
@@ -67,7 +66,7 @@ function kind<const Own extends readonly ParameterDefinition[]>(
 ): Kind {
   return {
     errors: [],
-    takesBody: row.own.some(({ kind }) => kind === 'items'),
+    takesBody: row.own.some(({ schema }) => isListOfTexts(schema)),
     valueKey: 'values',
     echoed: row.own.map(({ name }) => name),
     echo: (read: ReadValues) => Object.fromEntries(row.own.map(({ name }) => [name, read[name]])),
@@ -76,20 +75,18 @@ function kind<const Own extends readonly ParameterDefinition[]>(
 }
 
 /** How many values; one when it is left out. */
-function countUpTo(max: number, description: string): IntegerParameter {
-  return { name: 'count', kind: 'integer', min: 1, max, default: 1, error: 'invalid_count', description };
+function countUpTo(max: number, description: string): ParameterDefinition {
+  return { name: 'count', schema: wholeFrom(1, max), default: 1, error: 'invalid_count', description };
 }
 
 const BOUND = {
-  kind: 'integer',
-  min: -LIMITS.integerMagnitudeMax,
-  max: LIMITS.integerMagnitudeMax,
+  schema: wholeFrom(-LIMITS.integerMagnitudeMax, LIMITS.integerMagnitudeMax),
   error: 'invalid_range',
 } as const;
 
 const UNIQUE = {
   name: 'unique',
-  kind: 'boolean',
+  schema: boolean,
   default: false,
   error: 'invalid_boolean',
   description: 'No value twice; the range must hold at least count values.',
@@ -97,8 +94,7 @@ const UNIQUE = {
 
 const SORT = {
   name: 'sort',
-  kind: 'choice',
-  values: ['none', 'ascending', 'descending'],
+  schema: oneOfWords(['none', 'ascending', 'descending']),
   default: 'none',
   error: 'invalid_sort',
   description: 'Order of the values.',
@@ -106,18 +102,15 @@ const SORT = {
 
 const ENCODING = {
   name: 'encoding',
-  kind: 'choice',
-  values: ['hex', 'base64'],
+  schema: oneOfWords(['hex', 'base64']),
   default: 'hex',
   error: 'invalid_encoding',
   description: 'hex in lower case, or base64 with padding (RFC 4648 §4).',
-} as const satisfies ChoiceParameter;
+} as const satisfies ParameterDefinition;
 
 export const ITEMS = {
   name: 'items',
-  kind: 'items',
-  min: LIMITS.shuffleItemsMin,
-  max: LIMITS.shuffleItemsMax,
+  schema: listFrom(text, LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
   required: true,
   error: 'invalid_items',
   description: 'The items; one may be empty.',
@@ -125,11 +118,7 @@ export const ITEMS = {
 
 export const WEIGHTS = {
   name: 'weights',
-  kind: 'integer-list',
-  lengthMin: LIMITS.shuffleItemsMin,
-  lengthMax: LIMITS.shuffleItemsMax,
-  min: 1,
-  max: LIMITS.integerMagnitudeMax,
+  schema: listFrom(wholeFrom(1, LIMITS.integerMagnitudeMax), LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
   required: true,
   error: 'invalid_weights',
   description:
@@ -170,12 +159,12 @@ function inOrder(value: Schema): Schema {
 const ITEM_LIST = described(listOf(text), 'The items.');
 const HOW_MANY = described(count, 'How many.');
 
-const PER_SEQUENCE = {
-  kind: 'integer-list',
-  lengthMin: 1,
-  lengthMax: LIMITS.sequencesMax,
-  required: true,
-} as const;
+/** A whole number for each sequence. */
+function perSequence(number: Schema<number>) {
+  return { schema: listFrom(number, 1, LIMITS.sequencesMax), required: true } as const;
+}
+
+const BOUNDS = { ...BOUND, ...perSequence(BOUND.schema) } as const;
 
 export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
   integers: kind({
@@ -223,9 +212,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [
       {
         name: 'precision',
-        kind: 'integer',
-        min: 1,
-        max: LIMITS.floatPrecisionMax,
+        schema: wholeFrom(1, LIMITS.floatPrecisionMax),
         default: null,
         error: 'invalid_precision',
         description:
@@ -246,7 +233,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [],
     valueKey: 'uuids',
     value: described(
-      listOf(textLike('^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$')),
+      listOf(textLike(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)),
       'The UUIDs.',
     ),
     echoed: [['version', described(constant(4), 'The version of the UUIDs.')]],
@@ -260,9 +247,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [
       {
         name: 'length',
-        kind: 'integer',
-        min: 1,
-        max: LIMITS.bitstringLengthMax,
+        schema: wholeFrom(1, LIMITS.bitstringLengthMax),
         default: 128,
         error: 'invalid_length',
         description: 'How many bits.',
@@ -318,17 +303,14 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [
       {
         name: 'length',
-        kind: 'integer',
-        min: 1,
-        max: LIMITS.stringLengthMax,
+        schema: wholeFrom(1, LIMITS.stringLengthMax),
         default: 16,
         error: 'invalid_length',
         description: 'Characters of each string.',
       },
       {
         name: 'alphabet',
-        kind: 'text',
-        pattern: /^[\s\S]{2,1000}$/u,
+        schema: textLike(/^[\s\S]{2,1000}$/u),
         form: ALPHABET_FORM,
         default: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
         error: 'invalid_alphabet',
@@ -346,17 +328,14 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     count: countUpTo(LIMITS.integersCountMax, 'How often all sequences are drawn.'),
     own: [
       {
-        ...PER_SEQUENCE,
+        ...perSequence(wholeFrom(1, LIMITS.integersCountMax)),
         name: 'length',
-        min: 1,
-        max: LIMITS.integersCountMax,
         error: 'invalid_length',
         description: 'How many numbers each sequence has.',
       },
-      { ...BOUND, ...PER_SEQUENCE, name: 'min', description: 'Lower bound of each sequence, inclusive.' },
+      { ...BOUNDS, name: 'min', description: 'Lower bound of each sequence, inclusive.' },
       {
-        ...BOUND,
-        ...PER_SEQUENCE,
+        ...BOUNDS,
         name: 'max',
         description:
           'Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it.',
@@ -398,9 +377,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [
       {
         name: 'length',
-        kind: 'integer',
-        min: 2,
-        max: LIMITS.shuffleItemsMax,
+        schema: wholeFrom(2, LIMITS.shuffleItemsMax),
         required: true,
         error: 'invalid_length',
         description: 'Each permutation is of the numbers from 0 to length - 1.',
@@ -419,27 +396,21 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [
       {
         name: 'mean',
-        kind: 'number',
-        min: -LIMITS.gaussianMagnitudeMax,
-        max: LIMITS.gaussianMagnitudeMax,
+        schema: numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax),
         default: 0,
         error: 'invalid_mean',
         description: 'Mean of the normal distribution: exactly the decimal that the answer echoes.',
       },
       {
         name: 'stddev',
-        kind: 'number',
-        min: LIMITS.gaussianStddevMin,
-        max: LIMITS.gaussianMagnitudeMax,
+        schema: numberFrom(LIMITS.gaussianStddevMin, LIMITS.gaussianMagnitudeMax),
         default: 1,
         error: 'invalid_stddev',
         description: 'Standard deviation, likewise.',
       },
       {
         name: 'digits',
-        kind: 'integer',
-        min: LIMITS.gaussianDigitsMin,
-        max: LIMITS.gaussianDigitsMax,
+        schema: wholeFrom(LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax),
         default: LIMITS.gaussianDigitsMax,
         error: 'invalid_digits',
         description: 'Significant decimal digits that each value is rounded to, exactly.',
@@ -467,9 +438,7 @@ export const BATCH_KINDS = {
       ENCODING,
       {
         name: 'length',
-        kind: 'integer',
-        min: 1,
-        max: LIMITS.batchBytesLengthMax,
+        schema: wholeFrom(1, LIMITS.batchBytesLengthMax),
         default: 16,
         error: 'invalid_length',
         description: 'Bytes per value.',

@@ -1,6 +1,7 @@
 import { ApiError } from '../../core/errors.ts';
 import { grouped } from '../../core/figures.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { oneOfWords, wholeFrom } from '../../core/schema.ts';
 import {
   DRY_RUN,
   type DrawingEndpointDefinition,
@@ -28,26 +29,21 @@ const STREAMED = (Object.entries(BATCH_KINDS) as [BatchType, Kind][]).flatMap(([
 const SIZE = [
   {
     name: 'type',
-    kind: 'choice',
-    values: STREAMED.map(({ type }) => type),
+    schema: oneOfWords(STREAMED.map(({ type }) => type)),
     required: true,
     error: 'invalid_type',
     description: 'What kind of values.',
   },
   {
     name: 'total',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.streamTotalMax,
+    schema: wholeFrom(1, LIMITS.streamTotalMax),
     required: true,
     error: 'invalid_count',
     description: 'How many values in all.',
   },
   {
     name: 'block',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.batchCountMax,
+    schema: wholeFrom(1, LIMITS.batchCountMax),
     default: null,
     error: 'invalid_count',
     description:
@@ -55,9 +51,7 @@ const SIZE = [
   },
   {
     name: 'first',
-    kind: 'integer',
-    min: 0,
-    max: LIMITS.streamTotalMax - 1,
+    schema: wholeFrom(0, LIMITS.streamTotalMax - 1),
     default: 0,
     error: 'invalid_count',
     description:

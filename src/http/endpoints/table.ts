@@ -1,3 +1,4 @@
+import { oneOfWords, textLike } from '../../core/schema.ts';
 import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
 import type { ParameterDefinition } from '../params.ts';
@@ -8,16 +9,14 @@ import { valuesEndpoint } from './values.ts';
 export const CERTIFICATE_PARAMETERS = [
   {
     name: 'id',
-    kind: 'text',
-    pattern: /^cert_[0-9a-hjkmnp-tv-z]{26}$/,
+    schema: textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/u),
     required: true,
     error: 'invalid_id',
     description: 'The certificate_id of an answer.',
   },
   {
     name: 'format',
-    kind: 'choice',
-    values: ['json', 'pdf'],
+    schema: oneOfWords(['json', 'pdf']),
     default: 'json',
     error: 'invalid_format',
     description: 'The certificate as data or as a document.',

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../core/limits.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 import { type DataEndpointDefinition, FORMAT } from '../endpoint.ts';
 import {
@@ -17,7 +18,7 @@ export function valuesRequest(name: keyof typeof KINDS, read: ReadValues, count:
   const kind = KINDS[name];
   return {
     endpoint: name,
-    values: kind.ask(read, count, kind.count?.max ?? 1),
+    values: kind.ask(read, count, LIMITS.integersCountMax),
     valueKey: kind.valueKey,
     members: { ...(kind.count && { count }), ...kind.echo(read, count) },
   };

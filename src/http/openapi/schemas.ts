@@ -31,7 +31,7 @@ import { parameterSchema } from './parameters.ts';
  * holds what the running service answers against them, and no object may have a member that is not named
  * here.
  */
-export const lotId = textLike('^lot_[0-9a-hjkmnp-tv-z]{26}$');
+export const lotId = textLike(/^lot_[0-9a-hjkmnp-tv-z]{26}$/);
 
 /** What is said of the request beside every document. */
 const timestamp = described(time, 'When the request came in.');

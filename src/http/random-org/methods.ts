@@ -1,6 +1,7 @@
 import type { DataRequest, EchoedMembers } from '../../answer/request.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { boolean, numberFrom, oneOfWords, textLike, wholeFrom } from '../../core/schema.ts';
 import type { ListRequest } from '../../values/value-request.ts';
 import { batchRequest } from '../endpoints/batch.ts';
 import { ALPHABET_FORM, charactersOf } from '../endpoints/kinds.ts';
@@ -46,11 +47,11 @@ function givenIn(params: JsonObject): ReadonlyMap<string, unknown> {
 const REQUIRED = { required: true, error: 'invalid_params', description: '' } as const;
 
 export function whole<const Name extends string>(name: Name, min: number, max: number) {
-  return { ...REQUIRED, kind: 'integer', name, min, max } as const;
+  return { ...REQUIRED, schema: wholeFrom(min, max), name } as const;
 }
 
 export function flag<const Name extends string>(name: Name) {
-  return { ...REQUIRED, kind: 'boolean', name } as const;
+  return { ...REQUIRED, schema: boolean, name } as const;
 }
 
 const N = whole('n', 1, LIMITS.integersCountMax);
@@ -67,9 +68,7 @@ const BASE = {
 } as const;
 const MAGNITUDE = {
   ...REQUIRED,
-  kind: 'number',
-  min: -LIMITS.gaussianMagnitudeMax,
-  max: LIMITS.gaussianMagnitudeMax,
+  schema: numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax),
 } as const;
 
 const METHODS: Readonly<Record<string, Method>> = {
@@ -147,9 +146,8 @@ const METHODS: Readonly<Record<string, Method>> = {
       whole('length', 1, LIMITS.stringLengthMax),
       {
         ...REQUIRED,
-        kind: 'text',
+        schema: textLike(/^[\s\S]{2,1000}$/u),
         name: 'characters',
-        pattern: /^[\s\S]{2,1000}$/u,
         form: ALPHABET_FORM,
       },
       REPLACEMENT,
@@ -182,9 +180,8 @@ const METHODS: Readonly<Record<string, Method>> = {
       {
         ...REQUIRED,
         required: false,
-        kind: 'choice',
+        schema: oneOfWords(['base64', 'hex']),
         name: 'format',
-        values: ['base64', 'hex'],
         default: 'base64',
       },
     ],
