@@ -3401,9 +3401,9 @@ var count = { type: "integer", minimum: 0 };
 var share = { type: "number", minimum: 0, maximum: 1 };
 var time = { type: "string", format: "date-time" };
 var integer = { type: "integer" };
-var sha2563 = textLike("^sha256:[0-9a-f]{64}$");
-function textLike(pattern) {
-  return { type: "string", pattern };
+var sha2563 = textLike(/^sha256:[0-9a-f]{64}$/);
+function textLike({ source }) {
+  return { type: "string", pattern: source };
 }
 function constant(value) {
   return { type: typeof value === "string" ? "string" : "integer", const: value };
@@ -3417,8 +3417,11 @@ function oneOfWords(words, description) {
 function listOf(items) {
   return { type: "array", items };
 }
+function listFrom(items, minItems, maxItems) {
+  return { type: "array", items, minItems, maxItems };
+}
 function someOf(items) {
-  return { ...listOf(items), minItems: 1, maxItems: LIST_ITEMS_MAX };
+  return listFrom(items, 1, LIST_ITEMS_MAX);
 }
 var LIST_ITEMS_MAX = 4096;
 function described(schema, description) {
@@ -3569,7 +3572,7 @@ var derived = rowsOf(true);
 var QUANTUM = ["quantum-seeded", "pure"];
 var lotEntry = object({
   id: described(text2, "Names it."),
-  leaf: described(textLike("^[A-Za-z0-9+/]{43}=$"), "The leaf of the log: canonical JSON, or its hash.")
+  leaf: described(textLike(/^[A-Za-z0-9+/]{43}=$/), "The leaf of the log: canonical JSON, or its hash.")
 });
 var drawnPiece = object({
   lot: described(count, "The place of the lot in the list of lots."),
@@ -3578,10 +3581,10 @@ var drawnPiece = object({
 });
 var TOP = {
   version: told(constant(1), "Of this form.", () => 1),
-  id: told(textLike("^cert_[0-9a-hjkmnp-tv-z]{26}$"), "Names the certificate.", ({ id }) => id),
+  id: told(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), "Names the certificate.", ({ id }) => id),
   issued_at: told(time, "When the answer was made.", ({ issuedAt }) => issuedAt),
   request_id: told(
-    textLike("^req_[0-7][0-9a-hjkmnp-tv-z]{25}$"),
+    textLike(/^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
     "Names the request; the same 128 bits as X-Request-ID.",
     ({ requestId: requestId2 }) => requestId2
   ),
@@ -3801,7 +3804,7 @@ var TESTED = object(
     of: oneOfWords(["raw", "conditioned", "system"], "What was tested: system is the csprng stream."),
     bits: described(count, "How many bits."),
     first_bit: described(count, "Place of the first bit."),
-    sha256: described(textLike("^[0-9a-f]{64}$"), "Of the bits, packed."),
+    sha256: described(textLike(/^[0-9a-f]{64}$/), "Of the bits, packed."),
     passed: described(count, "How many p-values passed."),
     total: described(count, "All of them."),
     smallest_p: described(share, "The smallest p-value."),
@@ -3846,9 +3849,9 @@ var UPSTREAM = object({
   certificates: described(
     someOf(
       object({
-        id: described(textLike("^cert_[0-9a-hjkmnp-tv-z]{26}$"), "Names it."),
+        id: described(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), "Names it."),
         leaf: described(
-          textLike("^[A-Za-z0-9+/]{43}=$"),
+          textLike(/^[A-Za-z0-9+/]{43}=$/),
           "The leaf of the log: canonical JSON, or its hash."
         )
       })
@@ -5593,6 +5596,44 @@ function digestOf(...parts) {
 }
 
 // src/certificate/draw.ts
+var STATEMENT = object(
+  {
+    type: described(constant("draw_statement"), "The kind."),
+    version: described(constant(1), "The version of the form."),
+    // 128 random bits: whoever lacks it cannot guess the statement
+    id: described(text2, "Names it."),
+    request: described(
+      { type: "object" },
+      "What is drawn, every default written out; kind says of which kind."
+    ),
+    purpose: described(text2, "What the values are for."),
+    public: described(boolean, "Whether the certificate shows purpose and user_data."),
+    due_at: described(time, "When the draw is due.")
+  },
+  {
+    list: object(
+      {
+        sha256: described(sha2563, "Of its items, each in UTF-8 with a line feed behind it."),
+        size: described(count, "How many items it has.")
+      },
+      {},
+      "The list that is drawn from."
+    ),
+    user_data: described(text2, "What the draw is bound to."),
+    user_data_sha256: described(sha2563, "Of what the draw is bound to."),
+    nonce: described(text2, "Bytes of the caller that enter the values, in hex."),
+    nonce_sha256: described(sha2563, "Of bytes that the caller opens later."),
+    beacon: object(
+      {
+        chain: described(text2, "The hash of its chain."),
+        round: described(count, "The number of the round.")
+      },
+      {},
+      "The round of a public beacon that enters the values."
+    ),
+    gives_up_at: described(time, "When the draw fails if the round or the nonce is still missing.")
+  }
+);
 function hashOf(value) {
   return digestText(canonicalText(value));
 }
@@ -5634,43 +5675,6 @@ function drawEndText(outcome) {
 }
 
 // src/certificate/draw-statement.ts
-var STATEMENT = object(
-  {
-    type: described(constant("draw_statement"), "The kind."),
-    version: described(constant(1), "The version of the form."),
-    id: described(text2, "Names it."),
-    request: described(
-      { type: "object" },
-      "What is drawn, every default written out; kind says of which kind."
-    ),
-    purpose: described(text2, "What the values are for."),
-    public: described(boolean, "Whether the certificate shows purpose and user_data."),
-    due_at: described(time, "When the draw is due.")
-  },
-  {
-    list: object(
-      {
-        sha256: described(sha2563, "Of its items, each in UTF-8 with a line feed behind it."),
-        size: described(count, "How many items it has.")
-      },
-      {},
-      "The list that is drawn from."
-    ),
-    user_data: described(text2, "What the draw is bound to."),
-    user_data_sha256: described(sha2563, "Of what the draw is bound to."),
-    nonce: described(text2, "Bytes of the caller that enter the values, in hex."),
-    nonce_sha256: described(sha2563, "Of bytes that the caller opens later."),
-    beacon: object(
-      {
-        chain: described(text2, "The hash of its chain."),
-        round: described(count, "The number of the round.")
-      },
-      {},
-      "The round of a public beacon that enters the values."
-    ),
-    gives_up_at: described(time, "When the draw fails if the round or the nonce is still missing.")
-  }
-);
 var OVERDUE_MS = 6e4;
 var CHANCES_TOLD = 10;
 function checkRequest(request) {

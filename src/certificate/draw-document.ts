@@ -14,8 +14,15 @@ import {
   time,
 } from '../core/schema.ts';
 import type { CertificateDocument } from './document.ts';
-import { type Chance, chancesOf, type DrawStatement, drawCommitText, drawEndText, hashOf } from './draw.ts';
-import { STATEMENT } from './draw-statement.ts';
+import {
+  type Chance,
+  chancesOf,
+  type DrawStatement,
+  drawCommitText,
+  drawEndText,
+  hashOf,
+  STATEMENT,
+} from './draw.ts';
 
 /** What `GET /v1/draws/<id>` answers: all that is public of a draw, and what its check needs (docs/draws.md). */
 
@@ -83,10 +90,7 @@ export const DRAW = object(
     version,
     id: described(text, 'Whoever has it can read the draw.'),
     state: oneOfWords(['committed', ...ENDS], 'Where the draw stands.'),
-    statement: described(
-      STATEMENT as Schema<DrawStatement>,
-      'What was fixed before anybody could know the outcome.',
-    ),
+    statement: described(STATEMENT, 'What was fixed before anybody could know the outcome.'),
     statement_sha256: statementSha256,
     committed_at: described(time, 'When the draw was fixed.'),
     certificate_id: described(text, 'The id of the certificate.'),

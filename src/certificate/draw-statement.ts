@@ -1,5 +1,4 @@
-import { boolean, constant, count, described, object, sha256, text, time } from '../core/schema.ts';
-import { type Chance, chancesOf, type DrawStatement, listSha256 } from './draw.ts';
+import { type Chance, chancesOf, type DrawStatement, listSha256, STATEMENT } from './draw.ts';
 import { checkChance } from './draw-kinds.ts';
 import { checkForm } from './form.ts';
 import { canonical, listAt, member, show } from './members.ts';
@@ -9,44 +8,6 @@ import { refuse } from './verdict.ts';
  * What the statement of a committed draw may say (docs/draws.md): exactly the members of its kind, and more than one
  * possible outcome. The service asks the same of a draw before it commits to it. Runs in browsers.
  */
-
-export const STATEMENT = object(
-  {
-    type: described(constant('draw_statement'), 'The kind.'),
-    version: described(constant(1), 'The version of the form.'),
-    id: described(text, 'Names it.'),
-    request: described(
-      { type: 'object' },
-      'What is drawn, every default written out; kind says of which kind.',
-    ),
-    purpose: described(text, 'What the values are for.'),
-    public: described(boolean, 'Whether the certificate shows purpose and user_data.'),
-    due_at: described(time, 'When the draw is due.'),
-  },
-  {
-    list: object(
-      {
-        sha256: described(sha256, 'Of its items, each in UTF-8 with a line feed behind it.'),
-        size: described(count, 'How many items it has.'),
-      },
-      {},
-      'The list that is drawn from.',
-    ),
-    user_data: described(text, 'What the draw is bound to.'),
-    user_data_sha256: described(sha256, 'Of what the draw is bound to.'),
-    nonce: described(text, 'Bytes of the caller that enter the values, in hex.'),
-    nonce_sha256: described(sha256, 'Of bytes that the caller opens later.'),
-    beacon: object(
-      {
-        chain: described(text, 'The hash of its chain.'),
-        round: described(count, 'The number of the round.'),
-      },
-      {},
-      'The round of a public beacon that enters the values.',
-    ),
-    gives_up_at: described(time, 'When the draw fails if the round or the nonce is still missing.'),
-  },
-);
 
 /** A draw is revealed within moments of its time, also while the service is busy. */
 export const OVERDUE_MS = 60_000;

@@ -1,3 +1,15 @@
+import {
+  boolean,
+  constant,
+  count,
+  described,
+  object,
+  type Schema,
+  sha256,
+  type TypeOf,
+  text,
+  time,
+} from '../core/schema.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import { canonicalText } from './members.ts';
 import { digestText } from './verdict.ts';
@@ -8,29 +20,45 @@ import { digestText } from './verdict.ts';
  */
 
 /** What is fixed before anybody knows the outcome. Members that do not apply are left out. */
-export interface DrawStatement {
-  readonly type: 'draw_statement';
-  readonly version: 1;
-  /** `draw_` and 26 base32 characters of 128 random bits: whoever lacks it cannot guess the statement. */
-  readonly id: string;
-  /** What is drawn, as the samplers take it. */
-  readonly request: ValueRequest;
-  /** Of a list that is drawn from: see `listSha256`. */
-  readonly list?: { readonly sha256: string; readonly size: number };
-  readonly purpose: string;
-  readonly public: boolean;
-  readonly user_data?: string;
-  /** `sha256:` and 64 hex digits, as all hashes here. */
-  readonly user_data_sha256?: string;
-  /** Hex, 1 to 64 bytes; or its SHA-256, where the caller opens it later. */
-  readonly nonce?: string;
-  readonly nonce_sha256?: string;
-  readonly beacon?: { readonly chain: string; readonly round: number };
-  /** ISO 8601, as all times here. */
-  readonly due_at: string;
-  /** When the draw fails that cannot be revealed; left out where nothing can be missing. */
-  readonly gives_up_at?: string;
-}
+export const STATEMENT = object(
+  {
+    type: described(constant('draw_statement'), 'The kind.'),
+    version: described(constant(1), 'The version of the form.'),
+    // 128 random bits: whoever lacks it cannot guess the statement
+    id: described(text, 'Names it.'),
+    request: described(
+      { type: 'object' } as Schema<ValueRequest>,
+      'What is drawn, every default written out; kind says of which kind.',
+    ),
+    purpose: described(text, 'What the values are for.'),
+    public: described(boolean, 'Whether the certificate shows purpose and user_data.'),
+    due_at: described(time, 'When the draw is due.'),
+  },
+  {
+    list: object(
+      {
+        sha256: described(sha256, 'Of its items, each in UTF-8 with a line feed behind it.'),
+        size: described(count, 'How many items it has.'),
+      },
+      {},
+      'The list that is drawn from.',
+    ),
+    user_data: described(text, 'What the draw is bound to.'),
+    user_data_sha256: described(sha256, 'Of what the draw is bound to.'),
+    nonce: described(text, 'Bytes of the caller that enter the values, in hex.'),
+    nonce_sha256: described(sha256, 'Of bytes that the caller opens later.'),
+    beacon: object(
+      {
+        chain: described(text, 'The hash of its chain.'),
+        round: described(count, 'The number of the round.'),
+      },
+      {},
+      'The round of a public beacon that enters the values.',
+    ),
+    gives_up_at: described(time, 'When the draw fails if the round or the nonce is still missing.'),
+  },
+);
+export type DrawStatement = TypeOf<typeof STATEMENT>;
 
 /** `sha256:` and the hash of an object's canonical JSON. */
 export function hashOf(value: object): string {

@@ -10,7 +10,7 @@ import type { OpenApiFacts } from './openapi/document.ts';
 import type { PageAssets } from './pages/assets.ts';
 import { docsRoutes } from './pages/docs-pages.ts';
 import { landingMain } from './pages/landing-page.ts';
-import { type Page, pageReply } from './pages/layout.ts';
+import { type Markup, type Page, pageReply } from './pages/layout.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import { type Reply, replyOf } from './reply.ts';
 import { SYSTEM_RANDOM } from './request-id.ts';
@@ -41,31 +41,25 @@ const PUBLIC_FIELDS: readonly Field[] = [
   ['X-Content-Type-Options', 'nosniff'],
 ];
 
+type PublicPage = Pick<Page, 'title' | 'main' | 'script' | 'place'>;
+
 /** What tells about the service to anybody, without a key: its state, its documentation, its metrics. */
 export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): PlainRoute[] {
   const { metrics, clock, areMetricsPublic } = sources;
-  const publicPage = (page: Pick<Page, 'title' | 'main' | 'script' | 'place'>): Reply =>
+  const publicPage = (page: PublicPage): Reply =>
     pageReply({ ...page, status: 200, cacheControl: 'no-cache', fields: PUBLIC_FIELDS }, assets);
   const facts = atMostEvery(FRESH_MS, clock, () => sources.status());
-  const landing = atMostEvery(FRESH_MS, clock, async () =>
-    publicPage({
-      title: 'Quantum Random Number Service',
-      main: landingMain(await facts(), sources.facts().baseUrl, sources.hasDemo()),
-      script: 'landing-page.mjs',
-      place: null,
-    }),
-  );
-  const status = atMostEvery(FRESH_MS, clock, async () =>
-    publicPage({
-      title: 'Status',
-      main: statusMain(await facts()),
-      script: 'status-page.mjs',
-      place: 'status',
-    }),
-  );
+  const live = (path: string, page: Omit<PublicPage, 'main'>, main: (facts: StatusFacts) => Markup) => {
+    const handler = atMostEvery(FRESH_MS, clock, async () =>
+      publicPage({ ...page, main: main(await facts()) }),
+    );
+    return { ...OPEN, path, handler };
+  };
   const routes: PlainRoute[] = [
-    { ...OPEN, path: '/', handler: landing },
-    { ...OPEN, path: '/status', handler: status },
+    live('/', { title: 'Quantum Random Number Service', script: 'landing-page.mjs', place: null }, (now) =>
+      landingMain(now, sources.facts().baseUrl, sources.hasDemo()),
+    ),
+    live('/status', { title: 'Status', script: 'status-page.mjs', place: 'status' }, statusMain),
     ...docsRoutes(sources.facts, publicPage),
   ];
   if (metrics === undefined) return routes;

@@ -3,6 +3,7 @@ import type { CertificateService } from '../certificate/archive.ts';
 import type { CertificateDocument } from '../certificate/document.ts';
 import { ApiError } from '../core/errors.ts';
 import {
+  boolean,
   described,
   listOf,
   object,
@@ -159,13 +160,17 @@ export function foundDocument(found: CertificateDocument | 'malformed' | 'unknow
 type Asked = Pick<Exchange, 'accept' | 'atMs' | 'rate' | 'requestIdText' | 'requestUuid'>;
 
 /** The provenance that every envelope and its header fields name (specification, metadata object). */
-interface Drawn {
-  readonly lang_circuit: string;
-  readonly lang_version: string;
-  readonly quantum_backend: string;
-  readonly nist_verified: boolean;
-  readonly powered_by: string;
-}
+export const PROVENANCE = {
+  lang_circuit: described(text, 'Name of the circuit; none where nothing was drawn.'),
+  lang_version: described(text, 'Version of the circuit compiler; none where nothing was drawn.'),
+  quantum_backend: described(text, 'The processor; none where nothing was drawn.'),
+  nist_verified: described(
+    boolean,
+    'SP 800-22 passed on the bits that were drawn from; false where nothing was drawn.',
+  ),
+  powered_by: described(text, 'A constant label.'),
+};
+type Drawn = { readonly [Name in keyof typeof PROVENANCE]: TypeOf<(typeof PROVENANCE)[Name]> };
 
 const NOTHING_DRAWN = {
   provenance: { lang_circuit: 'none', lang_version: 'none', quantum_backend: 'none' },

@@ -5,9 +5,6 @@ import { pathsOf } from './operation.ts';
 import { PUBLIC_ROWS } from './public.ts';
 import { COMPONENT_SCHEMAS } from './schemas.ts';
 
-/** An OpenAPI 3.1 document; plain JSON. */
-export type OpenApiDocument = Readonly<Record<string, unknown>>;
-
 export interface OpenApiFacts {
   /** Ends in /v1. */
   readonly baseUrl: string;
@@ -18,7 +15,7 @@ export interface OpenApiFacts {
  * The OpenAPI document, made from the definitions that route and validate requests and from the table of
  * errors, so that it cannot say anything else than what the service does.
  */
-export function openApiDocument({ baseUrl, version }: OpenApiFacts): OpenApiDocument {
+export function openApiDocument({ baseUrl, version }: OpenApiFacts) {
   return {
     openapi: '3.1.0',
     info: {
@@ -46,6 +43,9 @@ export function openApiDocument({ baseUrl, version }: OpenApiFacts): OpenApiDocu
     },
   };
 }
+
+/** An OpenAPI 3.1 document; plain JSON. */
+export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 const DESCRIPTION = `Every answer names the entropy that it was drawn from and carries the id of its certificate.
 No entropy mode ever turns into another: what cannot be served is 503 \`entropy_unavailable\`.

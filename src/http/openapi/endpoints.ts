@@ -8,7 +8,7 @@ import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { DATA_HEADERS, DOCUMENT_HEADERS, HEALTH_HEADERS, STREAM_HEADERS } from './headers.ts';
 import { errorResponses, OF_DRAWING, OF_KEYED, OF_PARAMETERS, type OperationRow } from './operation.ts';
-import { IDEMPOTENCY_KEY, json, memberSchemas, queryParameter } from './parameters.ts';
+import { IDEMPOTENCY_KEY, json, type MediaTypes, memberSchemas, queryParameter } from './parameters.ts';
 import { nameOf } from './schemas.ts';
 
 function rowOf(endpoint: EndpointDefinition, operationId: string, body?: BodyDefinition): OperationRow {
@@ -30,7 +30,7 @@ function rowOf(endpoint: EndpointDefinition, operationId: string, body?: BodyDef
 }
 
 /** One shape for each type: `params` of one is not a `params` of another. */
-function bodyContent({ members, params }: BodyDefinition): Schema {
+function bodyContent({ members, params }: BodyDefinition): MediaTypes {
   const shapes = Object.entries(params).map(([type, definitions]) => {
     const own = bodySchema(definitions);
     const { properties, required } = bodySchema(members);
@@ -60,7 +60,7 @@ function bodySchema(members: readonly ParameterDefinition[]) {
 
 function responsesOf(endpoint: EndpointDefinition, codes: readonly ErrorCode[]): OperationRow['responses'] {
   const inBoth = (schema: Schema) => ({ ...json(schema), [MEDIA_TYPES.msgpack]: { schema } });
-  const success = (description: string, headers: Schema, content: Schema) => ({
+  const success = (description: string, headers: Schema, content: MediaTypes) => ({
     200: { description, headers, content },
   });
   switch (endpoint) {

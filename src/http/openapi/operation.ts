@@ -4,6 +4,7 @@ import { ref, type Schema } from '../../core/schema.ts';
 import type { Scope } from '../../core/vocabulary.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { PLAIN_HEADERS, refsOf } from './headers.ts';
+import type { MediaTypes, Parameter } from './parameters.ts';
 
 /** Codes that any call under /v1 with a key can answer. */
 export const OF_KEYED: readonly ErrorCode[] = [
@@ -41,19 +42,17 @@ export interface OperationRow {
   readonly summary: string;
   /** The scope that a key needs; without one anybody may call. */
   readonly scope?: Scope;
-  readonly parameters?: readonly Schema[];
-  /** Content of the body, by media type. */
-  readonly body?: Schema;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: MediaTypes;
   /** Responses by status, beside those of `codes`, which they come before. */
-  readonly responses: Readonly<Record<number, Response>>;
+  readonly responses: Readonly<Record<string, Response>>;
   readonly codes: readonly ErrorCode[];
 }
 
 interface Response {
   readonly description: string;
   readonly headers?: Schema;
-  /** By media type. */
-  readonly content: Schema;
+  readonly content: MediaTypes;
 }
 
 /** A call and its answer, for people to read. */
@@ -72,7 +71,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = JSON.parse(
 );
 
 /** The `paths` of the document. */
-export function pathsOf(rows: readonly OperationRow[]): Readonly<Record<string, object>> {
+export function pathsOf(
+  rows: readonly OperationRow[],
+): Readonly<Record<string, Readonly<Record<string, Operation>>>> {
   const byPath = Map.groupBy(rows, ({ path }) => path);
   return Object.fromEntries(
     Array.from(byPath, ([path, each]) => [
@@ -81,6 +82,8 @@ export function pathsOf(rows: readonly OperationRow[]): Readonly<Record<string, 
     ]),
   );
 }
+
+export type Operation = ReturnType<typeof operationOf>;
 
 function operationOf({ operationId, tag, summary, scope, parameters, body, responses, codes }: OperationRow) {
   const example = EXAMPLES[operationId.replace(/OfBody$/, '')] ?? {};
@@ -94,25 +97,24 @@ function operationOf({ operationId, tag, summary, scope, parameters, body, respo
     summary,
     security: scope === undefined ? [] : [{ bearer: [scope] }, { apiKey: [scope] }],
     ...(parameters && {
-      parameters: parameters.map((each) => {
-        const name = String(each['name']);
-        return Object.hasOwn(given, name) ? { ...each, example: given[name] } : each;
-      }),
+      parameters: parameters.map((each) =>
+        Object.hasOwn(given, each.name) ? { ...each, example: given[each.name] } : each,
+      ),
     }),
     ...(body && { requestBody: { required: true, content: withExample(body, example.body) } }),
-    responses: { ...errorResponses(codes), ...responses, [success]: shown },
+    responses: { ...errorResponses(codes), ...responses, [success]: shown } as OperationRow['responses'],
   };
 }
 
 /** Text is an example of the first form that there is, anything else of JSON. */
-function withExample(content: Schema, example: object | string | undefined): Schema {
+function withExample(content: MediaTypes, example: object | string | undefined): MediaTypes {
   if (example === undefined) return content;
   const type = typeof example === 'string' ? Object.keys(content)[0] : MEDIA_TYPES.json;
-  return { ...content, [type]: { ...(content[type] as object), example } };
+  return { ...content, [type]: { ...content[type], example } };
 }
 
 /** One response for each status, which names its codes. */
-export function errorResponses(codes: readonly ErrorCode[]): Readonly<Record<number, Response>> {
+export function errorResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Response>> {
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
   return Object.fromEntries([...byStatus].map(([status, each]) => [status, errorResponse(status, each)]));
 }

@@ -2,8 +2,20 @@ import { orNull, type Schema } from '../../core/schema.ts';
 import { isListOfTexts, type ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 
-/** A parameter of a query as OpenAPI describes it. */
-export function queryParameter(definition: ParameterDefinition): Schema {
+/** As OpenAPI describes it. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly required?: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+  readonly example?: unknown;
+}
+
+/** Content of a body, by media type. */
+export type MediaTypes = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+
+export function queryParameter(definition: ParameterDefinition): Parameter {
   const { name, required = false, description, schema } = definition;
   const form = isListOfTexts(schema) ? ` ${ITEMS_IN_QUERY}` : '';
   const list = schema['type'] === 'array' ? { style: 'form', explode: false } : {};
@@ -31,7 +43,7 @@ export function parameterSchema(definition: ParameterDefinition): Schema {
   return definition.default === null ? orNull(schema) : schema;
 }
 
-export const IDEMPOTENCY_KEY: Schema = {
+export const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
@@ -39,12 +51,11 @@ export const IDEMPOTENCY_KEY: Schema = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 
-export function inPath(name: string, description: string, schema: Schema): Schema {
+export function inPath(name: string, description: string, schema: Schema): Parameter {
   return { name, in: 'path', required: true, description, schema };
 }
 
-/** Content of a response or a request as JSON. */
-export function json(schema: Schema): Schema {
+export function json(schema: Schema): MediaTypes {
   return { [MEDIA_TYPES.json]: { schema } };
 }
 

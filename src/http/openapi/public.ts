@@ -1,15 +1,15 @@
 import { certificateIdSchema } from '../../answer/fields.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import { octets, ref, type Schema, text } from '../../core/schema.ts';
+import { octets, ref, text } from '../../core/schema.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
 import type { OperationRow } from './operation.ts';
-import { inPath, json } from './parameters.ts';
+import { inPath, json, type MediaTypes, type Parameter } from './parameters.ts';
 import { lotId } from './schemas.ts';
 
-const plain: Schema = { 'text/plain': { schema: text } };
-const page: Schema = { 'text/html': { schema: text } };
+const plain: MediaTypes = { 'text/plain': { schema: text } };
+const page: MediaTypes = { 'text/html': { schema: text } };
 
-function size(name: string): Schema {
+function size(name: string): Parameter {
   const schema = { type: 'integer', minimum: 1 };
   return { name, in: 'query', required: true, description: 'A size of the log.', schema };
 }
@@ -18,9 +18,9 @@ type Row = readonly [
   path: string,
   operationId: string,
   summary: string,
-  content: Schema,
+  content: MediaTypes,
   codes?: readonly ErrorCode[],
-  parameters?: readonly Schema[],
+  parameters?: readonly Parameter[],
 ];
 
 /** What needs no key and is read, beside draws. */

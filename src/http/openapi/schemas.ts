@@ -23,7 +23,7 @@ import {
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, SCOPES, TIERS } from '../../core/vocabulary.ts';
 import { BATCH_KINDS, KINDS, type Kind } from '../endpoints/kinds.ts';
 import { COUNT_LIMITS } from '../endpoints/tiers.ts';
-import { HEALTH_REPORT } from '../plain-routes.ts';
+import { HEALTH_REPORT, PROVENANCE } from '../plain-routes.ts';
 import { parameterSchema } from './parameters.ts';
 
 /*
@@ -41,14 +41,7 @@ const documentMetadata = described(
   object({
     request_id: requestIdSchema,
     timestamp,
-    lang_circuit: described(text, 'Name of the circuit; none where nothing was drawn.'),
-    lang_version: described(text, 'Version of the circuit compiler; none where nothing was drawn.'),
-    quantum_backend: described(text, 'The processor; none where nothing was drawn.'),
-    nist_verified: described(
-      boolean,
-      'SP 800-22 passed on the bits that were drawn from; false where nothing was drawn.',
-    ),
-    powered_by: described(text, 'A constant label.'),
+    ...PROVENANCE,
   }),
   ofDocument,
 );

@@ -62,6 +62,7 @@ export const CAPABILITY_FIELDS: readonly Field[] = [
   ['X-Robots-Tag', 'noindex, nofollow'],
 ];
 
+/** The page is written out when its body is first read. */
 export function pageReply(page: Page, assets: PageAssets): Reply {
   const head = headOf(page.status, [
     ['Content-Type', 'text/html; charset=utf-8'],
@@ -72,26 +73,14 @@ export function pageReply(page: Page, assets: PageAssets): Reply {
     ['X-Frame-Options', 'DENY'],
     ...(page.fields ?? CAPABILITY_FIELDS),
   ]);
-  return new PageReply(page, head, assets);
-}
-
-/** Writes its page out when the body is first read. */
-class PageReply implements Reply {
-  readonly isMadeLate = true;
-  readonly head: Uint8Array<ArrayBuffer>;
-  readonly #page: Page;
-  readonly #assets: PageAssets;
-  #body: Uint8Array<ArrayBuffer> | undefined;
-
-  constructor(page: Page, head: Uint8Array<ArrayBuffer>, assets: PageAssets) {
-    this.head = head;
-    this.#page = page;
-    this.#assets = assets;
-  }
-
-  get body(): Uint8Array<ArrayBuffer> {
-    return (this.#body ??= utf8Bytes(documentOf(this.#page, this.#assets).text));
-  }
+  let body: Uint8Array<ArrayBuffer> | undefined;
+  return {
+    head,
+    isMadeLate: true,
+    get body() {
+      return (body ??= utf8Bytes(documentOf(page, assets).text));
+    },
+  };
 }
 
 function documentOf(

@@ -4,6 +4,8 @@ import type { Schema } from '../../core/schema.ts';
 import { COMMON_PARAMETERS } from '../endpoints/common.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { ORDINARY_ERRORS } from '../openapi/endpoints.ts';
+import type { Operation } from '../openapi/operation.ts';
+import type { MediaTypes, Parameter } from '../openapi/parameters.ts';
 import { prettyJson, samplesOf } from './code-samples.ts';
 import { type Content, html, type Markup } from './layout.ts';
 
@@ -12,40 +14,17 @@ import { type Content, html, type Markup } from './layout.ts';
  * requests, so that the page cannot say anything else than what the service does.
  */
 
-interface Parameter {
-  readonly name: string;
-  readonly in: 'query' | 'path' | 'header';
-  readonly required?: boolean;
-  readonly description: string;
-  readonly schema: Schema;
-  readonly example?: unknown;
-}
-
-type MediaTypes = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
-
 /** An operation of the document, with where it stands. */
-export interface Operation {
-  readonly operationId: string;
-  readonly method: string;
-  readonly path: string;
-  readonly summary: string;
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: MediaTypes };
-  readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: MediaTypes }>
-  >;
-}
+export type Call = Operation & { readonly method: string; readonly path: string };
 
 export interface OperationGroup {
   readonly title: string;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly Call[];
 }
 
 /** The operations by what they are for, in the order of the document. HTML pages have none. */
 export function operationGroups(document: OpenApiDocument): OperationGroup[] {
-  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  const all = Object.entries(paths).flatMap(([path, item]) =>
+  const all = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
   );
   const groups = Map.groupBy(
@@ -58,7 +37,7 @@ export function operationGroups(document: OpenApiDocument): OperationGroup[] {
   }));
 }
 
-function groupOf({ path, security }: Operation): string {
+function groupOf({ path, security }: Call): string {
   if (path.startsWith('/v1/draws')) return 'Draws';
   if (path.startsWith('/v1/'))
     return security.some(({ bearer }) => bearer?.[0]?.startsWith('entropy:')) ? 'Values' : 'Account';
@@ -80,7 +59,7 @@ const COMMON_NAMES: readonly string[] = [...COMMON_PARAMETERS.map(({ name }) => 
 /** Members of every answer of values, which /docs/common explains. */
 const COMMON_SCHEMAS = ['Metadata', 'Meta', 'Credits'];
 
-export function operationMain(operation: Operation, document: OpenApiDocument, baseUrl: string): Markup {
+export function operationMain(operation: Call, document: OpenApiDocument, baseUrl: string): Markup {
   const { method, path, summary, security, parameters = [], requestBody } = operation;
   const scope = security.flatMap(({ bearer }) => bearer ?? [])[0];
   const own = parameters.filter(({ name }) => !COMMON_NAMES.includes(name));
@@ -121,24 +100,20 @@ ${members.map(
 
 function sharedBy(document: OpenApiDocument) {
   const [{ operations }] = operationGroups(document);
-  const schemas = componentsOf(document, 'schemas');
+  const schemas = document.components.schemas;
   const members = COMMON_SCHEMAS.map((name) => {
     const id = name === 'Credits' ? 'quantum_credits' : name.toLowerCase();
     return [id, fieldsOf(schemas[name], document)] as const;
   });
-  const headers = Object.entries(componentsOf(document, 'headers')).map(
+  const headers = Object.entries(document.components.headers).map(
     ([name, header]): Field => ({ name, kind: 'header', meaning: String(header['description']) }),
   );
   const parameters = (operations[0].parameters ?? []).filter(({ name }) => COMMON_NAMES.includes(name));
   return { parameters, members, headers };
 }
 
-function componentsOf(document: OpenApiDocument, kind: string): Readonly<Record<string, Schema>> {
-  return (document['components'] as Record<string, Record<string, Schema>>)[kind];
-}
-
 /** The call in each language, one of them shown, and a form that sends it. */
-function request(operation: Operation, baseUrl: string): Markup {
+function request(operation: Call, baseUrl: string): Markup {
   const { operationId: name, path, method, parameters = [], security, requestBody } = operation;
   const fields = parameters.filter((each) => each.in !== 'header');
   const isKeyed = security.length > 0;
@@ -274,7 +249,7 @@ function refOf({ $ref }: Schema): string | undefined {
 
 function resolved(schema: Schema, document: OpenApiDocument): Schema {
   const name = refOf(schema);
-  return name === undefined ? schema : componentsOf(document, 'schemas')[name];
+  return name === undefined ? schema : document.components.schemas[name];
 }
 
 /** More than this many members of a member are folded. */

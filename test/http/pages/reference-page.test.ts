@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import * as schema from '../../../src/core/schema.ts';
 import type { OpenApiDocument } from '../../../src/http/openapi/document.ts';
 import {
+  type Call,
   commonMain,
-  type Operation,
   operationGroups,
   operationMain,
 } from '../../../src/http/pages/reference-page.ts';
@@ -61,7 +61,7 @@ const ASKS = {
     400: { description: '`invalid_count`, `invalid_parameter`' },
     401: { description: '`auth_missing`' },
   },
-} as unknown as Operation;
+} as unknown as Call;
 
 const CHANGES = {
   ...{ operationId: 'change', method: 'POST', path: '/other', summary: 'Changes.', security: [] },
@@ -83,7 +83,7 @@ const CHANGES = {
     200: { description: 'Again.' },
     201: { description: 'Made.', content: json({ description: 'Text.' }, 'ok') },
   },
-} as unknown as Operation;
+} as unknown as Call;
 
 const EXPECTED = {
   asks: `
