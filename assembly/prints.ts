@@ -1,40 +1,56 @@
 /**
- * Values of bytes, printed over the text that stands around them (core/template.ts): hexadecimal, base32 (core/ids.ts) and the
- * form of a UUID (RFC 9562). A text prints five of them, and character by character they took a third of the time of its reply.
+ * The head and the body of a reply, printed around the data of an answer (src/answer/template.ts). What changes from answer to answer
+ * as bytes is printed over the text of the answer before: hexadecimal, base32 (src/core/ids.ts) and the form of a UUID (RFC 9562). A
+ * reply prints six of them, and character by character they took a third of its time.
  */
 import { base32, hex, hexDigits, lowerHalf, upperHalf } from './hex';
 
 const DASH: u8 = 0x2d;
+/** `{"data":`, with which every body begins. */
+const OPENING: u64 = 0x3a2261746164227b;
+const OPENING_BYTES: i32 = 8;
 
-/** What is printed: 16 or 32 bytes each. */
-const VALUE_BYTES: i32 = 32;
-const VALUES: i32 = 4;
-export const valueBytes: i32 = VALUE_BYTES;
-export const valuesMax: i32 = VALUES;
-export const valuesAt: usize = memory.data(VALUE_BYTES * VALUES, 16);
-
-/** Texts that are printed over, and of each the places of its values: form, value, and where in the text it stands. */
+/**
+ * A layout is the text of a reply: its head from the beginning on, and the end of its body from `dataEnd` on. The record of an answer
+ * (src/answer/make.ts) ends there when its reply is printed: ids and salt, and then the data of the body.
+ */
 const LAYOUTS: i32 = 64;
-const LAYOUT_BYTES: i32 = 4096;
-const PLACES: i32 = 10;
-const PLACE_BYTES: i32 = 12;
+const HEAD_BYTES: i32 = 2048;
+const RECORD_BYTES: i32 = 4096;
+const TAIL_BYTES: i32 = 2048;
+const DATA_END: i32 = HEAD_BYTES + RECORD_BYTES;
+const LAYOUT_BYTES: i32 = DATA_END + TAIL_BYTES;
 export const layoutsMax: i32 = LAYOUTS;
+export const headBytesMax: i32 = HEAD_BYTES;
+export const recordBytesMax: i32 = RECORD_BYTES;
+export const tailBytesMax: i32 = TAIL_BYTES;
+export const dataEnd: i32 = DATA_END;
 export const layoutBytes: i32 = LAYOUT_BYTES;
-export const placesMax: i32 = PLACES;
 export const layoutsAt: usize = memory.data(LAYOUTS * LAYOUT_BYTES, 16);
+
+/** Of a record, before its data. */
+const RECORD_HEAD: i32 = 64;
+/** Of each layout the places of bytes: form, where in the record the bytes stand, and where in the layout they are printed. */
+const PLACES: i32 = 12;
+const PLACE_BYTES: i32 = 12;
+export const placesMax: i32 = PLACES - 1;
+export const openingBytes: i32 = OPENING_BYTES;
+export const recordHeadBytes: i32 = RECORD_HEAD;
 export const placesAt: usize = memory.data(LAYOUTS * PLACES * PLACE_BYTES, 16);
 
-export const asHex: i32 = 0;
-export const asBase32: i32 = 1;
-export const asUuid: i32 = 2;
+/** Ends the places of a layout. */
+export const noMore: i32 = 0;
+export const asHex: i32 = 1;
+export const asBase32: i32 = 2;
+export const asUuid: i32 = 3;
 
-/** Prints the values into a layout, at its first `count` places. */
-export function print(layout: i32, count: i32): void {
+/** Prints what the record in a layout says, and the opening of the body before its data. */
+export function print(layout: i32, recordBytes: i32): void {
   const text = layoutsAt + usize(layout * LAYOUT_BYTES);
+  const record = text + DATA_END - recordBytes;
   let place = placesAt + usize(layout * PLACES * PLACE_BYTES);
-  for (const end = place + usize(count * PLACE_BYTES); place < end; place += PLACE_BYTES) {
-    const form = load<i32>(place);
-    const value = valuesAt + usize(load<i32>(place, 4) * VALUE_BYTES);
+  for (let form = load<i32>(place); form != noMore; form = load<i32>(place)) {
+    const value = record + load<u32>(place, 4);
     const at = text + load<u32>(place, 8);
     if (form == asBase32) base32(value, at);
     else if (form == asUuid) uuid(v128.load(value), at);
@@ -42,13 +58,31 @@ export function print(layout: i32, count: i32): void {
       hex(v128.load(value), at);
       hex(v128.load(value, 16), at + 32);
     }
+    place += PLACE_BYTES;
+  }
+  store<u64>(record + RECORD_HEAD - OPENING_BYTES, OPENING);
+}
+
+/** Zeroes a record, and the hexadecimal digits: what is printed so is secret. */
+export function forget(layout: i32, recordBytes: i32): void {
+  const text = layoutsAt + usize(layout * LAYOUT_BYTES);
+  zero(text + DATA_END - recordBytes, text + DATA_END);
+  let place = placesAt + usize(layout * PLACES * PLACE_BYTES);
+  for (let form = load<i32>(place); form != noMore; form = load<i32>(place)) {
+    const at = text + load<u32>(place, 8);
+    if (form == asHex) zero(at, at + 64);
+    place += PLACE_BYTES;
   }
 }
 
-/** Zeroes a value, and the 64 digits that were printed of it. */
-export function forget(value: i32, layout: i32, at: i32): void {
-  memory.fill(valuesAt + usize(value * VALUE_BYTES), 0, VALUE_BYTES);
-  memory.fill(layoutsAt + usize(layout * LAYOUT_BYTES + at), 0, 2 * VALUE_BYTES);
+/** In whole vectors from the end on: what they touch before the beginning is room for longer records, or of a multiple of 16 nothing. */
+@inline
+function zero(from: usize, to: usize): void {
+  let at = to;
+  while (at > from) {
+    at -= 16;
+    v128.store(at, i8x16.splat(0));
+  }
 }
 
 @inline

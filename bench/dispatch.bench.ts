@@ -97,9 +97,7 @@ function contendersFor(
   stream.reseed(randomBytes(32));
   const order = {
     values: valueRequest(kind, count),
-    before: utf8Bytes(`{"count":${count},"values":`),
-    after: utf8Bytes('}'),
-    salt: new Uint8Array(randomBytes(32)),
+    template: { before: utf8Bytes(`{"count":${count},"values":`), after: utf8Bytes('}') },
     form: 'json' as const,
     octets: undefined,
   };
@@ -108,9 +106,8 @@ function contendersFor(
   const making = { ...order, ...room } as Making;
   let memory: Uint8Array<ArrayBuffer> = new Uint8Array(bytes.length);
   const handOver = async () => {
-    const salt = new Uint8Array(order.salt); // the worker's copy is erased, and so is the key
     const draw = { from: 'one-time-key', key: stream.oneTimeKey() } as const;
-    memory = (await workers.make({ ...order, salt, draw, memory })).bytes;
+    memory = (await workers.make({ ...order, draw, memory })).bytes;
   };
   const timeMs = TIME_MS * run.seconds;
   return [

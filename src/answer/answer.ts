@@ -1,5 +1,6 @@
 import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/reservation.ts';
+import { assert } from '../core/assert.ts';
 import { withinPeriod } from '../core/clock.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
@@ -8,14 +9,23 @@ import type { DrawSource } from '../ledger/records.ts';
 import { packedBytesMax } from '../values/packed.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { QueuedWork, WeighedAnswer } from './admission.ts';
-import type { ReplyBuffer } from './buffer.ts';
+import type { ReplyBuffer, ReplyMemory } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
-import type { PrintedAnswer } from './fields.ts';
+import type { PrintedAnswer, ServiceNames } from './fields.ts';
 import { type FirstAnswer, type FirstUse, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
-import type { Making } from './make.ts';
+import type { DataTemplate, Making } from './make.ts';
+import {
+  AT_CERTIFICATE_ID,
+  AT_REQUEST_ID,
+  AT_SALT,
+  DATA_START,
+  RECORD_BYTES_MAX,
+  SALT_BYTES,
+} from './record.ts';
 import { type AnswerForm, type DataRequest, isLarge, type Plan, type Written } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
-import type { DataTemplate } from './text.ts';
+import { OPENING_BYTES, type ReplyTemplate } from './template.ts';
+import { bodyTemplateOf, hasMoreMembers, withMoreMembers } from './text.ts';
 
 /** Who asks, for as long as the answer takes. An HTTP call is one. */
 export interface Requester {
@@ -86,6 +96,7 @@ export interface Quote {
 }
 
 const NO_BYTES = new Uint8Array();
+const ID_BYTES = 16;
 
 /**
  * One answer on its way from the request to the reply: what is asked, what is drawn, the bytes it becomes,
@@ -114,6 +125,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   /** Its place in the queue of the workers. */
   queued: QueuedWork | undefined = undefined;
   #isUndecided = false;
+  readonly #memory: ReplyMemory;
   #buffer: ReplyBuffer | undefined = undefined;
 
   // the draw
@@ -130,17 +142,14 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   source!: number;
 
   // the bytes
-  before: Uint8Array = NO_BYTES;
-  after: Uint8Array = NO_BYTES;
-  /** This and `delivered` may be the memory of all answers that are made at once in this thread: they are read before the next one is made. */
-  salt: Uint8Array<ArrayBuffer> = NO_BYTES;
+  template!: DataTemplate;
   bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
   start!: number;
   end!: number;
-  dataStart!: number;
   dataEnd!: number;
   packedStart!: number;
   packedEnd!: number;
+  /** This may be the memory of all answers that are made at once in this thread: it is read before the next one is made. */
   delivered: Uint8Array<ArrayBuffer> = NO_BYTES;
   deliveredBytes!: number;
   consumedBytes!: number;
@@ -149,12 +158,11 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
    * ignored).
    */
   fields: FirstAnswer['fields'] | undefined = undefined;
-  /** What is sent. */
-  body: Uint8Array<ArrayBuffer> = NO_BYTES;
+  /** What is sent, where that is made before the reply: MessagePack, bare values, and what is kept. */
+  body: Uint8Array<ArrayBuffer> | undefined = undefined;
 
   // what is said of it
-  certificateId: Uint8Array = NO_BYTES;
-  timestamp = '';
+  issuedAtMs!: number;
   durationMs!: number;
 
   constructor(
@@ -164,7 +172,9 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     reservation: Reservation,
     plan: Plan,
     mode: EntropyMode,
+    memory: ReplyMemory,
   ) {
+    this.#memory = memory;
     this.ask = ask;
     this.listener = listener;
     this.account = account;
@@ -198,12 +208,16 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.ask.requestId;
   }
 
-  /**
-   * When the request came in, or when its last lot could be drawn from if that was later. The meter says in which month the
-   * request is counted, by a clock that never goes back over a month's end, and the date is of that month.
-   */
-  get issuedAtMs(): number {
-    return Math.max(withinPeriod(this.ask.atMs, this.reservation.period), this.from.availableAtMs);
+  get certificateId(): Uint8Array {
+    return this.#recorded(AT_CERTIFICATE_ID, ID_BYTES);
+  }
+
+  get salt(): Uint8Array<ArrayBuffer> {
+    return this.#recorded(AT_SALT, SALT_BYTES);
+  }
+
+  #recorded(at: number, size: number): Uint8Array<ArrayBuffer> {
+    return this.bytes.subarray(this.start + at, this.start + at + size);
   }
 
   get accountNumber(): number {
@@ -231,12 +245,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.account.allowance.creditsPerMonth;
   }
 
-  /** Takes the text around its values. */
-  useTemplate({ before, after }: DataTemplate): void {
-    this.before = before;
-    this.after = after;
-  }
-
   /** Takes memory to be made in, or a body that does not fit in what it has; that is given back. */
   hold(buffer: ReplyBuffer): void {
     this.#buffer?.release();
@@ -246,9 +254,55 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.end = buffer.start + buffer.size;
   }
 
-  /** Gives back the memory from `end` on, where nothing was written. */
-  keepTo(end: number): void {
-    this.#buffer?.keepTo(end);
+  /**
+   * Gives it a certificate and a date: when the request came in, or when its last lot could be drawn from if that was later. The
+   * meter says in which month the request is counted, by a clock that never goes back over a month's end, and the date is of that month.
+   */
+  issue(certificateId: Uint8Array, durationMs: number): void {
+    const { ask, reservation, from, bytes, start } = this;
+    bytes.set(ask.requestId, start + AT_REQUEST_ID);
+    bytes.set(certificateId, start + AT_CERTIFICATE_ID);
+    this.issuedAtMs = Math.max(withinPeriod(ask.atMs, reservation.period), from.availableAtMs);
+    this.durationMs = durationMs;
+  }
+
+  /** Prints its reply in JSON, and returns the body, which may be gone when the template forgets it. */
+  print<B>(template: ReplyTemplate<PrintedAnswer, B>, beside: B): Uint8Array<ArrayBuffer> {
+    const { bytes, start, dataEnd, end } = this;
+    const isShort = dataEnd - start <= RECORD_BYTES_MAX;
+    template.print(this, beside, bytes, start, isShort ? dataEnd : start + DATA_START);
+    let { body } = template;
+    if (!isShort) {
+      // what was printed stands around no data: it goes around those that are here
+      const bodyEnd = dataEnd + body.length - OPENING_BYTES;
+      assert(bodyEnd <= end, 'an answer keeps to its bound');
+      bytes.set(body.subarray(0, OPENING_BYTES), start + DATA_START - OPENING_BYTES);
+      bytes.set(body.subarray(OPENING_BYTES), dataEnd);
+      body = bytes.subarray(start + DATA_START - OPENING_BYTES, bodyEnd);
+    }
+    return hasMoreMembers(this) ? this.#held(withMoreMembers(body, this)) : body;
+  }
+
+  /** Makes its body in JSON before its reply is sent. */
+  makeBody(names: ServiceNames): Uint8Array<ArrayBuffer> {
+    const template = bodyTemplateOf(this.from, names);
+    try {
+      const body = this.print(template, undefined);
+      return this.keepBody(body.buffer === this.bytes.buffer ? body : body.slice());
+    } finally {
+      template.forget();
+    }
+  }
+
+  /** Takes its body. */
+  keepBody(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    return (this.body = body.buffer === this.bytes.buffer ? body : this.#held(body));
+  }
+
+  /** Takes memory that is not that which it was made in, in its place. */
+  #held(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    this.hold(this.#memory.adopt(body));
+    return body;
   }
 
   /** From the committer: the answer is durable, or not known to be. */
@@ -297,7 +351,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   release(): void {
     this.#buffer?.release();
     this.#buffer = undefined;
-    this.body = NO_BYTES;
+    this.body = undefined;
     this.queued?.leave();
     this.queued?.memory.resize(0);
     this.queued = undefined;

@@ -2,8 +2,7 @@ import type { Cells } from '../account/cells.ts';
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
-import { eraseBytes, secretCopy, wipe } from '../core/bytes.ts';
-import { type Clock, isoTime, periodOf } from '../core/clock.ts';
+import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { inOrder } from '../core/in-order.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
@@ -26,12 +25,11 @@ import {
   type DrawOrder,
   drawFrom,
   type MadeByWorker,
-  REPLY_TAIL_BYTES_MAX,
-  SALT_BYTES,
 } from './make.ts';
+import { AT_SALT, DATA_START, SALT_BYTES, TAIL_BYTES_MAX } from './record.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type EntropySupply, unavailable } from './supply.ts';
-import { completeJson, completePacked, envelopeOf, hasMoreMembers, withMoreMembers } from './text.ts';
+import { completePacked } from './text.ts';
 
 export interface AnswersOptions {
   readonly supply: EntropySupply;
@@ -55,9 +53,6 @@ export interface AnswersOptions {
   readonly askCredits: Cells['ask'];
 }
 
-/** Drawn at a time. */
-const SALTS = 64;
-
 /** Waits for what an answer cannot be drawn without: a seed, pure bytes, the first sample of the system's stream, or credits. Rejects where it does not come. */
 type Missing = () => Promise<unknown>;
 
@@ -69,12 +64,6 @@ export class Answers {
   readonly #options: AnswersOptions;
   /** The same group object for the same account, so that the supply finds its keystream by identity. */
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
-  /** Salts of answers to come, and a view of each. */
-  readonly #salts = new Uint8Array(SALTS * SALT_BYTES);
-  readonly #saltViews = Array.from({ length: SALTS }, (_, i) =>
-    this.#salts.subarray(i * SALT_BYTES, (i + 1) * SALT_BYTES),
-  );
-  #nextSalt = SALTS;
   /** Of the answer that this thread makes now; it is read before the next one is made. */
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
   /** Large kept answers are read one at a time: each has memory of its own before it is known whether there is room for it. */
@@ -94,8 +83,10 @@ export class Answers {
     const { promise, resolve, reject } = Promise.withResolvers<Drawn>();
     const listener: Listener = {
       answered: (answer) => {
-        this.#options.record.answered(answer);
-        resolve({ body: answer.body, isReplay: false, release: () => answer.release() });
+        const { record, names } = this.#options;
+        record.answered(answer);
+        const body = answer.body ?? answer.makeBody(names);
+        resolve({ body, isReplay: false, release: () => answer.release() });
       },
       replayed: ({ body }) => resolve({ body, isReplay: true, release: () => {} }),
       refused: reject,
@@ -119,7 +110,16 @@ export class Answers {
     try {
       // a replay needs no quota, and whether the request is one is not known before its key was looked up
       if (keeping === undefined) requireRequest(reservation, ask.atMs);
-      answer = new Answer(ask, listener, account, reservation, plan, this.#modeOf(ask, account, plan));
+      const { memory } = this.#options;
+      answer = new Answer(
+        ask,
+        listener,
+        account,
+        reservation,
+        plan,
+        this.#modeOf(ask, account, plan),
+        memory,
+      );
     } catch (error) {
       reservation.release();
       listener.refused(error);
@@ -238,7 +238,7 @@ export class Answers {
     if (held === undefined) return () => supply.comes(group);
     const { from, reader, order } = held;
     answer.from = from;
-    answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
+    answer.template = answer.plan.templateFor(answer.mode, from.quantumBackend);
     if (answer.isLarge) {
       answer.queued = this.#options.admission.enterQueue(answer);
       this.#later(
@@ -262,7 +262,7 @@ export class Answers {
       return undefined;
     }
     const draw = supply.pure.tryDraw(plan.drawBytesMax, (reader, { quantumBackend }) => {
-      answer.useTemplate(plan.templateFor('pure', quantumBackend));
+      answer.template = plan.templateFor('pure', quantumBackend);
       this.#makeHere(answer, reader);
     });
     if (draw === undefined) {
@@ -286,7 +286,7 @@ export class Answers {
       supply.pure.giveBack(blocks.map((block) => ({ block, bytes: block.bytes })));
       throw error;
     }
-    answer.useTemplate(answer.plan.templateFor('pure', blocks[0].lot.quantumBackend));
+    answer.template = answer.plan.templateFor('pure', blocks[0].lot.quantumBackend);
     // the pieces move to the worker: nothing is left of them here
     const pieces = blocks.map(({ bytes }) => bytes);
     const left = await this.#workerMakes(answer, { from: 'pieces', pieces });
@@ -307,16 +307,14 @@ export class Answers {
   /** Returns the pieces that were not read. */
   async #workerMakes(answer: Answer, draw: DrawOrder): Promise<MadeByWorker['left']> {
     const { workers, memory } = this.#options;
-    const { values, form, octets, before, after } = answer;
+    const { values, form, octets, template } = answer;
     const buffer = memory.large(answerBytesMax(answer, answer.valuesBytesMax));
     answer.hold(buffer);
-    const salt = this.#newSalt();
-    answer.salt = secretCopy(salt); // it goes to another thread
-    wipe(salt);
-    const order = { values, form, octets, before, after, salt: answer.salt, draw, memory: buffer.bytes };
+    this.#salt(answer);
+    const order = { values, form, octets, template, draw, memory: buffer.bytes };
     const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
-    buffer.returned(made.bytes, Math.max(made.dataEnd + REPLY_TAIL_BYTES_MAX, made.packedEnd));
+    buffer.returned(made.bytes, Math.max(made.dataEnd + TAIL_BYTES_MAX, made.packedEnd));
     answer.queued?.leave(busyMs);
     return left;
   }
@@ -324,8 +322,8 @@ export class Answers {
   #makeHere(answer: Answer, reader: EntropyReader): void {
     const { admission, memory } = this.#options;
     const startedMs = admission.enterTurn(answer, answer.ask.by.isLate);
-    answer.salt = this.#newSalt();
     answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
+    this.#salt(answer);
     drawFrom(reader, answer);
     if (!this.#committerOf(answer).commitTo(answer)) {
       answer.delivered = this.#delivered;
@@ -334,15 +332,11 @@ export class Answers {
     admission.madeHere(answer, startedMs);
   }
 
-  /** It is told to nobody but the caller, and erased when it is printed. */
-  #newSalt(): Uint8Array<ArrayBuffer> {
-    if (this.#nextSalt === SALTS) {
-      const { random } = this.#options;
-      random.fill(this.#salts);
-      random.erase();
-      this.#nextSalt = 0;
-    }
-    return this.#saltViews[this.#nextSalt++];
+  /** It is told to nobody but the caller, and erased with the memory of the answer. */
+  #salt({ bytes, start }: Answer): void {
+    const { random } = this.#options;
+    random.fill(bytes, start + AT_SALT, start + AT_SALT + SALT_BYTES);
+    random.erase();
   }
 
   /** What goes on later ends by itself, or refuses the answer. */
@@ -353,30 +347,28 @@ export class Answers {
   /** Gives the answer its certificate and its reply, and has it committed; it leaves when it is durable. */
   #issue(answer: Answer): void {
     const { ask, form } = answer;
+    const { names } = this.#options;
     const committer = this.#committerOf(answer);
-    answer.certificateId = committer.nextCertificateId();
-    const { issuedAtMs } = answer;
-    answer.reservation.countIn(periodOf(issuedAtMs));
-    answer.timestamp = isoTime(issuedAtMs);
-    answer.durationMs = this.#elapsedMs(ask);
-    answer.deliveredBytes = answer.dataEnd - answer.dataStart;
+    answer.issue(committer.nextCertificateId(), this.#elapsedMs(ask));
+    answer.reservation.countIn(periodOf(answer.issuedAtMs));
+    answer.deliveredBytes = answer.dataEnd - answer.start - DATA_START;
     const { label } = answer.request;
     if (label !== undefined) {
       answer.label = labelOf(label, answer.account.record.id, answer.salt);
       answer.labelText = labelText(label, answer.label);
     }
-    this.#writeBody(answer);
     let stored: StoredAnswer | undefined;
+    // else the reply is printed when it is sent, by a template
     if (form !== 'json' || ask.ignored !== '' || answer.first !== undefined) {
       const { offer, ignored, keeping } = ask;
-      const fields = keeping?.fields ?? keptFields(answer, this.#options.names, offer.mediaType, ignored);
+      const fields = keeping?.fields ?? keptFields(answer, names, offer.mediaType, ignored);
       answer.fields = fields;
+      const body = this.#makeBody(answer);
       stored = answer.first?.complete(
-        { fields, body: answer.body },
+        { fields, body },
         keeping?.untilMs ?? ask.atMs + IDEMPOTENCY_LIFETIME_MS,
       );
     }
-    eraseBytes(answer.salt, 0, SALT_BYTES);
     answer.source = committer.sourceOf(answer.drawSource ?? answer.from);
     committer.add(answer, stored);
   }
@@ -386,20 +378,14 @@ export class Answers {
     return answer.isLarge && answer.first !== undefined ? keptCommitter : committer;
   }
 
-  #writeBody(answer: Answer): void {
-    const { memory, names } = this.#options;
-    const { from, form, bytes, start, dataStart, dataEnd, request } = answer;
-    if (form === 'json') {
-      answer.body = completeJson(answer, envelopeOf(from, names), bytes, start, dataEnd);
-      if (hasMoreMembers(answer)) answer.body = withMoreMembers(answer.body, answer);
-      else answer.keepTo(answer.body.byteOffset + answer.body.length); // a chunk is a buffer of its own
-    } else if (form === 'octet-stream') {
-      answer.body = bytes.subarray(dataStart, dataEnd);
-    } else {
-      answer.body = completePacked(answer, names, request, bytes);
-    }
-    // a body with an opening or a long alphabet is longer than the room that it was made in
-    if (answer.body.buffer !== bytes.buffer) answer.hold(memory.adopt(answer.body));
+  #makeBody(answer: Answer): Uint8Array<ArrayBuffer> {
+    const { names } = this.#options;
+    const { form, bytes, start, dataEnd, request } = answer;
+    if (form === 'json') return answer.makeBody(names);
+    const isBare = form === 'octet-stream';
+    return answer.keepBody(
+      isBare ? bytes.subarray(start + DATA_START, dataEnd) : completePacked(answer, names, request, bytes),
+    );
   }
 
   /** Of a tier with seeds: no other has the mode. */

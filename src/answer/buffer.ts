@@ -23,8 +23,6 @@ export interface ReplyBuffer {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly size: number;
-  /** Gives back what lies from `end` on, for the next answer; nothing may be written there. */
-  keepTo(end: number): void;
   release(): void;
 }
 
@@ -132,14 +130,9 @@ class Chunk {
   /** Where the next answer starts. */
   enter(size: number): number {
     const start = this.#used;
-    this.#used = aligned(start + size);
+    this.#used = Math.min(CHUNK_BYTES, (start + size + 7) & ~7);
     this.#answers++;
     return start;
-  }
-
-  /** The newest answer, which took the bytes up to `takenTo`, keeps those up to `end`. */
-  shrink(takenTo: number, end: number): void {
-    if (this.#used === aligned(takenTo)) this.#used = aligned(end);
   }
 
   /** True when that was the last answer in it. */
@@ -151,11 +144,6 @@ class Chunk {
   }
 }
 
-/** Where the next answer may start. */
-function aligned(end: number): number {
-  return Math.min(CHUNK_BYTES, (end + 7) & ~7);
-}
-
 /** Memory that an answer has: a part of a chunk, or all of its own, of which nobody else can use the rest. */
 class Taken implements MovableBuffer {
   bytes: Uint8Array<ArrayBuffer>;
@@ -164,7 +152,6 @@ class Taken implements MovableBuffer {
   readonly chunk: Chunk | undefined;
   /** Of memory of its own: the bytes that were written by a worker. */
   used = 0;
-  #takenTo: number;
   #released: ((taken: Taken) => void) | undefined;
 
   constructor(
@@ -178,18 +165,12 @@ class Taken implements MovableBuffer {
     this.start = start;
     this.size = size;
     this.chunk = chunk;
-    this.#takenTo = start + size;
     this.#released = released;
   }
 
   returned(bytes: Uint8Array<ArrayBuffer>, used: number): void {
     this.bytes = bytes;
     this.used = used;
-  }
-
-  keepTo(end: number): void {
-    this.chunk?.shrink(this.#takenTo, end);
-    this.#takenTo = end;
   }
 
   release(): void {

@@ -13,6 +13,7 @@ import type {
 import { SegmentWriter } from '../ledger/segment.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import type { Making } from './make.ts';
+import { AT_SALT } from './record.ts';
 
 /** An answer that waits to be durable: what is kept of it, and what follows. */
 export interface PendingAnswer extends AnswerEntry {
@@ -134,8 +135,8 @@ export class Committer {
   }
 
   /** Takes what the answer of the next `add` is committed to, if that is short (see SegmentWriter). */
-  commitTo({ salt, bytes, dataStart, dataEnd }: Making): boolean {
-    return this.#writer.commitTo(salt, bytes, dataStart, dataEnd);
+  commitTo({ bytes, start, dataEnd }: Making): boolean {
+    return this.#writer.commitTo(bytes, start + AT_SALT, dataEnd);
   }
 
   /**

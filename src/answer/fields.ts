@@ -1,18 +1,18 @@
 import { toHex } from '../core/bytes.ts';
+import { isoTime } from '../core/clock.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { boolean, count, described, object, oneOfWords, type Schema, text, time } from '../core/schema.ts';
-import type { BytesForm } from '../core/template.ts';
 import { ENTROPY_MODES, ORIGINS } from '../core/vocabulary.ts';
 import type { AnswerForm } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
+import type { BytesForm, RecordBytes } from './template.ts';
 
 /** What an answer says of itself beside its values. An Answer is one. */
 export interface PrintedAnswer {
   readonly from: DrawnFrom;
   /** 16 bytes, printed as `req_…` and as a UUID. */
   readonly requestId: Uint8Array;
-  /** ISO 8601, 24 characters. */
-  readonly timestamp: string;
+  readonly issuedAtMs: number;
   /** 16 bytes, printed as `cert_…`. */
   readonly certificateId: Uint8Array;
   /** 32 bytes; for the caller alone, never stored. */
@@ -65,8 +65,7 @@ interface NumberField extends FieldBase {
 interface BytesField extends FieldBase {
   readonly before: (names: ServiceNames) => string;
   readonly form: BytesForm;
-  readonly bytes: (answer: PrintedAnswer) => Uint8Array;
-  readonly isSecret?: true;
+  readonly bytes: RecordBytes;
 }
 
 /** A text of constant width, the same for many answers. */
@@ -150,7 +149,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     schema: described({ type: 'string', format: 'uuid' }, 'Names the request, as a UUID.'),
     before: nothing,
     form: 'uuid',
-    bytes: requestIdOf,
+    bytes: 'requestId',
   },
   {
     group: 'quantum_credits',
@@ -167,7 +166,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     schema: described(certificateIdSchema, 'For GET /v1/certificate.'),
     before: () => 'cert_',
     form: 'base32',
-    bytes: certificateIdOf,
+    bytes: 'certificateId',
   },
   {
     group: 'metadata',
@@ -179,8 +178,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     ),
     before: nothing,
     form: 'hex',
-    bytes: ({ salt }) => salt,
-    isSecret: true,
+    bytes: 'salt',
   },
   {
     group: 'metadata',
@@ -188,7 +186,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     header: 'X-Timestamp',
     schema: described(time, 'When the request came in; ISO 8601 in UTC.'),
     width: TIME_WIDTH,
-    text: ({ timestamp }) => timestamp, // the same for all requests of a millisecond
+    text: ({ issuedAtMs }) => isoTime(issuedAtMs), // the same for all requests of a millisecond
   },
   {
     group: 'metadata',
@@ -218,7 +216,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     schema: described({ type: 'string', format: 'uri' }, 'Where anybody reads and checks the certificate.'),
     before: ({ verifyUrlBase }) => `${verifyUrlBase}/cert_`,
     form: 'base32',
-    bytes: certificateIdOf,
+    bytes: 'certificateId',
   },
   {
     group: 'drawn',
@@ -238,7 +236,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     schema: requestIdSchema,
     before: () => 'req_',
     form: 'base32',
-    bytes: requestIdOf,
+    bytes: 'requestId',
   },
   {
     group: 'meta',
@@ -256,14 +254,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
 
 function durationMs(answer: PrintedAnswer): number {
   return answer.durationMs;
-}
-
-function requestIdOf(answer: PrintedAnswer): Uint8Array {
-  return answer.requestId;
-}
-
-function certificateIdOf(answer: PrintedAnswer): Uint8Array {
-  return answer.certificateId;
 }
 
 const TEXT_OF: Readonly<Record<BytesForm, (bytes: Uint8Array) => string>> = {
@@ -290,7 +280,7 @@ export function valueIn(field: AnswerField, answer: PrintedAnswer, names: Servic
   if ('fixed' in field) return field.fixed(answer.from, names);
   if ('number' in field) return field.number(answer);
   if ('text' in field) return field.text(answer);
-  return field.before(names) + TEXT_OF[field.form](field.bytes(answer));
+  return field.before(names) + TEXT_OF[field.form](answer[field.bytes]);
 }
 
 export type HeadedField = AnswerField & { readonly header: string };

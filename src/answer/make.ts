@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { eraseBytes, putBytes, wipe } from '../core/bytes.ts';
+import { putBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
 import { Expander, PIECE_OUTPUT_BYTES } from '../crypto/expander.ts';
 import { sha256 } from '../crypto/sha256.ts';
@@ -9,20 +9,19 @@ import { type Output, packedBytesMax } from '../values/packed.ts';
 import { drawJson, drawOctets } from '../values/sample.ts';
 import { drawText } from '../values/text-lines.ts';
 import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
+import { AT_SALT, DATA_START, RECORD_BYTES_MAX, TAIL_BYTES_MAX } from './record.ts';
 import type { AnswerForm } from './request.ts';
 
-export const SALT_BYTES = 32;
 export const DIGEST_BYTES = 32;
 
-/**
- * Where the `data` member, or the octets, start in their memory: room for the opening of the reply, and for the salt
- * when it is hashed.
- */
-export const DATA_START = 32;
 /** Room before the values of a MessagePack reply for what precedes them; a longer reply is copied (text.ts). */
 export const PACKED_HEAD_BYTES_MAX = 4_096;
-/** Room behind the `data` member for the rest of the reply (text.ts holds its texts against it). */
-export const REPLY_TAIL_BYTES_MAX = 2_048;
+
+/** The text of the `data` member before and after its values; canonical JSON as a whole. */
+export interface DataTemplate {
+  readonly before: Uint8Array<ArrayBuffer>;
+  readonly after: Uint8Array<ArrayBuffer>;
+}
 
 /** What an answer is made from. Plain data, so that it crosses threads. */
 export interface MakeOrder {
@@ -30,25 +29,20 @@ export interface MakeOrder {
   readonly form: AnswerForm;
   /** Of the form `octet-stream`; then there is no text. */
   readonly octets: BareType | undefined;
-  /** The text of the `data` member before and after its values; canonical JSON as a whole. */
-  readonly before: Uint8Array;
-  readonly after: Uint8Array;
-  /** 32 bytes, hashed before the `data` member or the octets. */
-  readonly salt: Uint8Array<ArrayBuffer>;
+  readonly template: DataTemplate;
 }
 
 /** Where an answer is made, and what came of it. */
 export interface Making extends MakeOrder {
   /**
-   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. The `data` member, or the octets, begin
-   * DATA_START in.
+   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. They begin with a record (record.ts), whose salt is
+   * there, and is hashed before the `data` member or the octets.
    */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
   // what follows is for `makeFrom` to set
-  /** Where what is committed to starts and ends: the `data` member or the octets. */
-  dataStart: number;
+  /** Where what is committed to ends: the `data` member or the octets. */
   dataEnd: number;
   /** Of MessagePack beside text: where the values start and end in it. */
   packedStart: number;
@@ -72,16 +66,13 @@ export type DrawOrder =
 /** An answer that a worker makes. */
 export interface WorkerOrder extends MakeOrder {
   readonly draw: DrawOrder;
-  /** At least `answerBytesMax` bytes; moves to the worker and back. */
+  /** At least `answerBytesMax` bytes, with a salt in the record; moves to the worker and back. */
   readonly memory: Uint8Array<ArrayBuffer>;
 }
 
 /** As the worker returns it. */
 export interface MadeByWorker
-  extends Pick<
-    Making,
-    'bytes' | 'dataStart' | 'dataEnd' | 'packedStart' | 'packedEnd' | 'delivered' | 'consumedBytes'
-  > {
+  extends Pick<Making, 'bytes' | 'dataEnd' | 'packedStart' | 'packedEnd' | 'delivered' | 'consumedBytes'> {
   /** Pieces that were not read, or what is left of one, in order: the next draw takes them. */
   readonly left: readonly Uint8Array<ArrayBuffer>[];
   /** What it took of the worker's time: the answers to come are weighed by it. */
@@ -99,18 +90,18 @@ export interface AnswerWorkers {
 
 /** Memory that an answer needs at most, its values taking `valuesBytesMax` bytes of JSON or octets. */
 export function answerBytesMax(
-  { values, form, octets, before, after }: Pick<MakeOrder, 'values' | 'form' | 'octets' | 'before' | 'after'>,
+  { values, form, octets, template: { before, after } }: MakeOrder,
   valuesBytesMax: number,
 ): number {
   if (octets !== undefined) return DATA_START + valuesBytesMax;
-  const textBytes = DATA_START + before.length + valuesBytesMax + after.length + REPLY_TAIL_BYTES_MAX;
-  if (form !== 'msgpack') return textBytes;
-  return textBytes + PACKED_HEAD_BYTES_MAX + packedBytesMax(values, valuesBytesMax);
+  const textBytes = DATA_START + before.length + valuesBytesMax + after.length;
+  if (form === 'msgpack') return textBytes + PACKED_HEAD_BYTES_MAX + packedBytesMax(values, valuesBytesMax);
+  return textBytes > RECORD_BYTES_MAX ? textBytes + TAIL_BYTES_MAX : textBytes;
 }
 
 /**
  * Draws, samples, writes and hashes one answer's `data` member for a worker, whose order is its own copy:
- * key, pieces and salt are erased.
+ * key and pieces are erased.
  */
 export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeByWorker, 'busyMs'> {
   const stream = openStream(draw, order.values);
@@ -122,13 +113,12 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
     left = stream.takeRest();
   } finally {
     stream.close();
-    wipe(order.salt);
   }
-  const { bytes, dataStart, dataEnd, packedStart, packedEnd, consumedBytes } = making;
-  return { bytes, dataStart, dataEnd, packedStart, packedEnd, delivered, consumedBytes, left };
+  const { bytes, dataEnd, packedStart, packedEnd, consumedBytes } = making;
+  return { bytes, dataEnd, packedStart, packedEnd, delivered, consumedBytes, left };
 }
 
-/** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
+/** The same in the caller's thread. What was read is erased. */
 export function makeFrom(reader: EntropyReader, making: Making): void {
   drawFrom(reader, making);
   commitInPlace(making);
@@ -138,11 +128,10 @@ export function makeFrom(reader: EntropyReader, making: Making): void {
 export function drawFrom(reader: EntropyReader, making: Making): void {
   const { values, octets, bytes, start, end } = making;
   const consumedBefore = reader.consumedBytes;
-  making.dataStart = start + DATA_START;
   making.packedStart = making.packedEnd = 0;
   if (octets === undefined) writeData(reader, making);
-  else if (isTextType(octets)) making.dataEnd = drawText(values, octets, reader, bytes, making.dataStart);
-  else making.dataEnd = drawOctets(values, reader, bytes, making.dataStart);
+  else if (isTextType(octets)) making.dataEnd = drawText(values, octets, reader, bytes, start + DATA_START);
+  else making.dataEnd = drawOctets(values, reader, bytes, start + DATA_START);
   assert(Math.max(making.dataEnd, making.packedEnd) <= end, 'an answer keeps to its bound');
   reader.erase();
   making.consumedBytes = reader.consumedBytes - consumedBefore;
@@ -150,31 +139,25 @@ export function drawFrom(reader: EntropyReader, making: Making): void {
 
 /** Writes the `data` member, and of MessagePack its values again behind it. */
 function writeData(reader: EntropyReader, making: Making): void {
-  const { values, form, before, after, bytes, end, dataStart } = making;
-  const valuesStart = putBytes(before, bytes, dataStart);
+  const { values, form, bytes, start } = making;
+  const { before, after } = making.template;
+  const valuesStart = putBytes(before, bytes, start + DATA_START);
   let packed: Output | undefined;
   if (form === 'msgpack') {
     const textMax = before.length + jsonBytesMax(values) + after.length;
-    making.packedStart = dataStart + textMax + REPLY_TAIL_BYTES_MAX + PACKED_HEAD_BYTES_MAX;
+    making.packedStart = start + DATA_START + textMax + PACKED_HEAD_BYTES_MAX;
     packed = { bytes, at: making.packedStart };
   }
   const valuesEnd = drawJson(values, reader, bytes, valuesStart, packed);
   if (packed !== undefined) making.packedEnd = packed.at;
   making.dataEnd = putBytes(after, bytes, valuesEnd);
-  const textEnd = packed === undefined ? end : making.packedStart - PACKED_HEAD_BYTES_MAX;
-  assert(making.dataEnd + REPLY_TAIL_BYTES_MAX <= textEnd, 'an answer keeps to its bound');
+  if (packed !== undefined)
+    assert(making.dataEnd <= making.packedStart - PACKED_HEAD_BYTES_MAX, 'a text keeps to its bound');
 }
 
-/**
- * SHA-256(salt ‖ data or octets): the salt stands before them for the moment of one call, a third of the time of
- * three.
- */
-export function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): void {
-  assert(salt.length === SALT_BYTES, 'a salt has 32 bytes');
-  const saltStart = dataStart - SALT_BYTES;
-  putBytes(salt, bytes, saltStart);
-  sha256(bytes.subarray(saltStart, dataEnd), delivered);
-  eraseBytes(bytes, saltStart, saltStart + SALT_BYTES);
+/** SHA-256(salt ‖ data or octets), which lie so in the record. */
+export function commitInPlace({ bytes, start, dataEnd, delivered }: Making): void {
+  sha256(bytes.subarray(start + AT_SALT, dataEnd), delivered);
 }
 
 /** Bytes for one answer. */

@@ -19,7 +19,8 @@ import {
   valueCount,
 } from '../values/value-request.ts';
 import type { LabelRequest } from './label.ts';
-import { type DataTemplate, dataTemplate } from './text.ts';
+import type { DataTemplate } from './make.ts';
+import { dataTemplate } from './text.ts';
 
 type Echoed = string | number | boolean | readonly number[] | null;
 

@@ -1,9 +1,7 @@
 import canonicalize from 'canonicalize';
 import { pack } from 'msgpackr';
-import { assert } from '../core/assert.ts';
-import { concatBytes, putBytes, utf8Bytes } from '../core/bytes.ts';
+import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { isObject } from '../core/json.ts';
-import { Template } from '../core/template.ts';
 import {
   type AnswerField,
   fieldsOf,
@@ -12,15 +10,10 @@ import {
   type ServiceNames,
   valueIn,
 } from './fields.ts';
-import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from './make.ts';
+import { type DataTemplate, PACKED_HEAD_BYTES_MAX } from './make.ts';
 import type { EchoedMembers } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
-
-/** The text of the `data` member around its values, as bytes. */
-export interface DataTemplate {
-  readonly before: Uint8Array<ArrayBuffer>;
-  readonly after: Uint8Array<ArrayBuffer>;
-}
+import { type Part, ReplyTemplate } from './template.ts';
 
 /** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
 const VALUES_MARK = '\u0000';
@@ -97,44 +90,23 @@ function packedUpTo(name: string, members: Readonly<Record<string, unknown>>): U
   return pack({ ...members, [name]: null }).subarray(0, -1); // null is one byte
 }
 
-/** How every JSON reply begins; written right before the `data` member. */
-const REPLY_OPENING = utf8Bytes('{"data":');
-assert(REPLY_OPENING.length <= DATA_START, 'the opening of a reply fits before its data member');
-
-/** Completes a JSON reply in place around its `data` member; returns the whole reply. */
-export function completeJson(
-  answer: PrintedAnswer,
-  template: EnvelopeTemplate,
-  bytes: Uint8Array<ArrayBuffer>,
-  start: number,
-  dataEnd: number,
-): Uint8Array<ArrayBuffer> {
-  const replyStart = start + DATA_START - REPLY_OPENING.length;
-  putBytes(REPLY_OPENING, bytes, replyStart);
-  return bytes.subarray(replyStart, template.write(answer, undefined, bytes, dataEnd));
-}
-
-/** True when the reply has members that only some have, for which the room of its making is too small. */
+/** True when the reply has members that only some have, which no template prints. */
 export function hasMoreMembers({ opening, labelText }: PrintedAnswer): boolean {
   return opening !== undefined || labelText !== undefined;
 }
 
-/** A JSON reply with the members that only some have, as its last. Erases the reply that it was made of. */
+/** A JSON body with the members that only some have, as its last, in memory of its own. */
 export function withMoreMembers(
-  reply: Uint8Array<ArrayBuffer>,
+  body: Uint8Array,
   { opening, labelText }: PrintedAnswer,
 ): Uint8Array<ArrayBuffer> {
   const label = labelText === undefined ? '' : `,"label":${labelText}`;
   const end = utf8Bytes(`${label}${opening === undefined ? '' : `,"opening":${opening}`}}`);
-  const whole = concatBytes(reply.subarray(0, -1), end);
-  reply.fill(0);
-  return whole;
+  return concatBytes(body.subarray(0, -1), end);
 }
 
-/** The end of every JSON answer from one source: the text behind the `data` member. */
-export type EnvelopeTemplate = Template<PrintedAnswer, undefined>;
-
-export function envelopeTemplate(from: DrawnFrom, names: ServiceNames): EnvelopeTemplate {
+/** What follows the data in the bodies of all JSON answers from one source. */
+export function tailOf(from: DrawnFrom, names: ServiceNames): Part<PrintedAnswer, unknown>[] {
   const parts = ENVELOPE.flatMap((group) => {
     const members = fieldsOf(group).flatMap((field, i) => [
       `${i === 0 ? '' : ','}"${field.name}":`,
@@ -142,13 +114,7 @@ export function envelopeTemplate(from: DrawnFrom, names: ServiceNames): Envelope
     ]);
     return [`,"${group}":{`, ...members, '}'];
   });
-  const template: EnvelopeTemplate = new Template([...parts, '}']);
-  // Answers lie side by side in memory: a text beyond its room would overwrite the next one.
-  assert(
-    template.lengthMax <= REPLY_TAIL_BYTES_MAX,
-    'the longest text behind the values fits the room kept for it',
-  );
-  return template;
+  return [...parts, '}'];
 }
 
 /** A value in JSON. */
@@ -158,11 +124,11 @@ function partsOf(field: AnswerField, from: DrawnFrom, names: ServiceNames) {
   return [JSON.stringify('text' in field ? '' : field.before(names)).slice(0, -1), field, '"'];
 }
 
-/** The template for a source; the same object for the same source. */
-export function envelopeOf(from: DrawnFrom, names: ServiceNames): EnvelopeTemplate {
+/** The template of bodies that are sent without the head of an answer, or are kept. */
+export function bodyTemplateOf(from: DrawnFrom, names: ServiceNames): ReplyTemplate<PrintedAnswer, unknown> {
   let template = templates.get(from);
-  if (template === undefined) templates.set(from, (template = envelopeTemplate(from, names)));
+  if (template === undefined) templates.set(from, (template = new ReplyTemplate([], tailOf(from, names))));
   return template;
 }
 
-const templates = new WeakMap<DrawnFrom, EnvelopeTemplate>();
+const templates = new WeakMap<DrawnFrom, ReplyTemplate<PrintedAnswer, unknown>>();

@@ -69,14 +69,12 @@ export class ShortHashes {
     this.#hashed = hashed;
   }
 
-  /** Copies a message, `first` and then a part of `rest`, in the place of the last one if that was not kept. */
-  put(first: Uint8Array, rest: Uint8Array, from: number, to: number): void {
+  /** Copies a message in the place of the last one if that was not kept. */
+  put(bytes: Uint8Array, from: number, to: number): void {
     const lane = this.#kept;
     this.#erase(lane);
-    const at = messagesAt + lane * ROOM_BYTES;
-    this.#memory.set(first, at);
-    this.#memory.set(rest.subarray(from, to), at + first.length);
-    this.#lengths[lane] = first.length + to - from;
+    this.#memory.set(bytes.subarray(from, to), messagesAt + lane * ROOM_BYTES);
+    this.#lengths[lane] = to - from;
   }
 
   /** Has the message that was put last hashed under this name: with others, or by `finish`. */

@@ -1,9 +1,10 @@
-import type { Answer, Quote } from '../answer/answer.ts';
-import { IN_EVERY_HEAD, NO_STORE, type PrintedAnswer } from '../answer/fields.ts';
+import type { Quote } from '../answer/answer.ts';
+import { IN_EVERY_HEAD, NO_STORE, type PrintedAnswer, type ServiceNames } from '../answer/fields.ts';
 import type { DataRequest, Written } from '../answer/request.ts';
 import type { DrawnFrom } from '../answer/supply.ts';
+import { type Part, ReplyTemplate, type Slot } from '../answer/template.ts';
+import { tailOf } from '../answer/text.ts';
 import { ApiError } from '../core/errors.ts';
-import { type Slot, Template } from '../core/template.ts';
 import { type BareType, bareMediaType, type OctetType } from '../core/vocabulary.ts';
 import { octetTypeOf, type ValueRequest } from '../values/value-request.ts';
 import type { Exchange } from './exchange.ts';
@@ -90,15 +91,6 @@ function bareOffer(name: string, type: BareType): AnswerOffer {
   return { name, form: 'octet-stream', octets: type, mediaType: bareMediaType(type) };
 }
 
-/** The head of an answer; valid until the next call. One of JSON is made of the template of its source. */
-export function answerHead(
-  answer: PrintedAnswer & Pick<Answer, 'fields'>,
-  rate: RateFacts | undefined,
-): Uint8Array {
-  if (answer.fields !== undefined) return fieldsHead(answer.fields, rate);
-  return templateOf(answer.from, rate).text(answer, rate);
-}
-
 /** The answer to `dry_run`. */
 export function quoteReply(quote: Quote, exchange: Exchange): Reply {
   const { requestUuid, requestIdText, atMs, ignored, offer, rate } = exchange;
@@ -137,42 +129,43 @@ export function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined
   return headOf(200, [...fields, ...rateFields(rate)]);
 }
 
-/** Of one source, by the policy of the rate: what is the same in the heads of all its answers in JSON. */
-type HeadTemplates = Map<string | undefined, Template<PrintedAnswer, RateFacts | undefined>>;
-const templates = new WeakMap<DrawnFrom, HeadTemplates>();
+type AnswerTemplate = ReplyTemplate<PrintedAnswer, RateFacts | undefined>;
+/** Of one source, by the policy of the rate: what is the same in the replies of all its answers in JSON. */
+const templates = new WeakMap<DrawnFrom, Map<string | undefined, AnswerTemplate>>();
 /** Stands for the policy of an answer that tells nothing of a rate. */
 const WITHOUT_RATE = '';
 /** Of a source: operators may give each account a rate of its own. */
 const TEMPLATES_MAX = 64;
+/** Most answers have the template of the one before. */
+let last:
+  | { readonly from: DrawnFrom; readonly policy: string | undefined; readonly template: AnswerTemplate }
+  | undefined;
 
-function templateOf(from: DrawnFrom, rate: RateFacts | undefined) {
+/** The template of the replies from this source. */
+export function replyTemplateOf(
+  from: DrawnFrom,
+  rate: RateFacts | undefined,
+  names: ServiceNames,
+): AnswerTemplate {
   const policy = rate === undefined ? WITHOUT_RATE : rate.policy;
   if (last?.from !== from || last.policy !== policy)
-    last = { from, policy, template: keptTemplate(from, policy) };
+    last = { from, policy, template: keptTemplate(from, policy, names) };
   return last.template;
 }
 
-/** Most answers have the template of the one before. */
-let last:
-  | {
-      readonly from: DrawnFrom;
-      readonly policy: string | undefined;
-      readonly template: ReturnType<typeof keptTemplate>;
-    }
-  | undefined;
-
-function keptTemplate(from: DrawnFrom, policy: string | undefined) {
+function keptTemplate(from: DrawnFrom, policy: string | undefined, names: ServiceNames): AnswerTemplate {
   let ofSource = templates.get(from);
   if (ofSource === undefined) templates.set(from, (ofSource = new Map()));
   let template = ofSource.get(policy);
   if (template === undefined) {
     if (ofSource.size >= TEMPLATES_MAX) ofSource.clear();
-    ofSource.set(policy, (template = new Template([...partsOf(from), ...ratePartsOf(policy)])));
+    template = new ReplyTemplate([...headPartsOf(from), ...ratePartsOf(policy)], tailOf(from, names));
+    ofSource.set(policy, template);
   }
   return template;
 }
 
-function partsOf(from: DrawnFrom) {
+function headPartsOf(from: DrawnFrom): Part<PrintedAnswer, RateFacts | undefined>[] {
   const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], NO_STORE];
   const changing = [];
   for (const field of IN_EVERY_HEAD) {

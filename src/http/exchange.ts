@@ -3,6 +3,7 @@ import { retryAfterS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
 import type { Reservation } from '../account/reservation.ts';
 import type { Answer, Ask, Keeping, Listener, Quote, Requester } from '../answer/answer.ts';
+import type { ServiceNames } from '../answer/fields.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import { assert } from '../core/assert.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
@@ -11,7 +12,7 @@ import { uuidText } from '../core/ids.ts';
 import type { EntropyMode, Scope } from '../core/vocabulary.ts';
 import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { Fair, Piece, Turn } from '../fair/fair.ts';
-import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, quoteReply } from './answer-reply.ts';
+import { type AnswerOffer, AS_JSON, fieldsHead, quoteReply, replyTemplateOf } from './answer-reply.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { ReplyHead, Wire } from './engine.ts';
 import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
@@ -41,6 +42,7 @@ export interface Pipeline {
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
   readonly fair: Fair;
+  readonly names: ServiceNames;
   /** What a client is told of anything thrown; a fault is logged. */
   readonly explain: (exchange: Exchange, error: unknown) => ApiError;
   /** Answers an error in the form that the exchange asks for. */
@@ -297,8 +299,21 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   }
 
   answered(answer: Answer, atMonotonicMs?: number): void {
-    this.pipeline.record.answered(answer);
-    this.reply(answerHead(answer, this.rate), answer.body, atMonotonicMs, answer);
+    const { record, names } = this.pipeline;
+    const { rate } = this;
+    record.answered(answer);
+    const { fields, body } = answer;
+    if (fields !== undefined && body !== undefined) {
+      this.reply(fieldsHead(fields, rate), body, atMonotonicMs, answer);
+      return;
+    }
+    const template = replyTemplateOf(answer.from, rate, names);
+    try {
+      const printed = answer.print(template, rate);
+      this.reply(template.head, printed, atMonotonicMs, answer);
+    } finally {
+      template.forget();
+    }
   }
 
   replayed(first: FirstAnswer): void {

@@ -1,6 +1,7 @@
 import type { AccountDirectory } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import type { Answers } from '../answer/answers.ts';
+import type { ServiceNames } from '../answer/fields.ts';
 import { entropyBytes, Plan, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -50,6 +51,8 @@ export interface RouterOptions {
   readonly strictParameters: boolean;
   readonly record: RequestRecord;
   readonly cors: CorsPolicy;
+  /** As answers tell them. */
+  readonly names: ServiceNames;
   /** The page for a reader who asks for a path that is not there; undefined for programs. */
   readonly unknownPage: (exchange: Exchange) => Reply | undefined;
 }
@@ -66,6 +69,7 @@ export class Router implements Pipeline {
   readonly rateLimitFields: boolean;
   readonly random: EntropyReader;
   readonly fair: Fair;
+  readonly names: ServiceNames;
   readonly #options: RouterOptions;
   readonly #routes: RouteTable;
 
@@ -78,6 +82,7 @@ export class Router implements Pipeline {
     this.rateLimitFields = options.rateLimitFields;
     this.random = options.random;
     this.fair = options.fair;
+    this.names = options.names;
     this.fair.afterTurn = () => answers.endTurn();
     this.#routes = new RouteTable(dataEndpoints, routes, strictParameters);
   }

@@ -127,9 +127,9 @@ export class SegmentWriter {
    * Takes what the next entry is committed to, where it is short enough: then its commitment is made with those of others, and
    * the entry is appended without one. Else returns false.
    */
-  commitTo(salt: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-    if (salt.length + to - from > ShortHashes.bytesMax) return false;
-    this.#commitments.put(salt, bytes, from, to);
+  commitTo(bytes: Uint8Array, from: number, to: number): boolean {
+    if (to - from > ShortHashes.bytesMax) return false;
+    this.#commitments.put(bytes, from, to);
     return true;
   }
 

@@ -210,6 +210,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     askCredits: (...args) => mainThread.ask(...args),
   });
   const router = new Router({
+    names,
     directory,
     dataEndpoints: DRAWING_ENDPOINT_DEFINITIONS,
     routes: [

@@ -1,11 +1,11 @@
 import { hkdfSync } from 'node:crypto';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
+import { ReplyTemplate } from '../answer/template.ts';
 import { plainRead, type RawRead } from '../backend/backend.ts';
 import { LANES, LeafKernel } from '../certificate/leaf-kernel.ts';
 import { messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
-import { Template } from '../core/template.ts';
 import { chacha20 } from '../crypto/chacha20.ts';
 import { hkdfSha256, sha256Hex } from '../crypto/digest.ts';
 import { verifyEd25519 } from '../crypto/ed25519.ts';
@@ -56,16 +56,23 @@ export const PARTS = {
     const out = new Uint8Array(32 * messages.length);
     const hashes = new ShortHashes((i, digest) => out.set(digest, 32 * i));
     for (const [i, message] of messages.entries()) {
-      hashes.put(message, message, 0, 0);
+      hashes.put(message, 0, message.length);
       hashes.keep(i);
     }
     hashes.finish();
     return out;
   },
-  /** 32 bytes in each form that texts print bytes in, the first 16 where it takes no more. */
-  printed(value: Uint8Array): string {
-    const slots = (['hex', 'base32', 'uuid'] as const).map((form) => ({ form, bytes: () => value }));
-    return Buffer.from(new Template(slots).text(undefined, undefined)).toString('latin1');
+  /** Head and body of a reply that prints the bytes of a record in each form. */
+  printed(record: Uint8Array): string {
+    const head = [
+      { form: 'uuid', bytes: 'requestId' },
+      { form: 'base32', bytes: 'certificateId' },
+    ] as const;
+    const template = new ReplyTemplate(head, [{ form: 'hex', bytes: 'salt' }]);
+    template.print(undefined, undefined, record, 0, record.length);
+    const printed = Buffer.concat([template.head, template.body]).toString('latin1');
+    template.forget();
+    return printed;
   },
   /** The hash of a leaf in whose text the members of an entry are printed one behind the other. */
   leafHash(text: Uint8Array, entry: Uint8Array, id: Uint8Array): Uint8Array {
@@ -188,7 +195,8 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
     return areEqual(shortHashes(messages), concatBytes(...messages.map((message) => sha256(message))));
   },
   'prints.wasm (texts of answers)': ({ printed }) =>
-    printed(KEY) === toHex(KEY) + base32Of(KEY.subarray(0, 16)) + uuidText(KEY.subarray(0, 16)),
+    printed(concatBytes(KEY, KEY.toReversed(), utf8Bytes('1'))) ===
+    `${uuidText(KEY.subarray(0, 16))}${base32Of(KEY.subarray(16))}{"data":1${toHex(KEY.toReversed())}`,
   'leaves.wasm (the log)'({ leafHash, sha256 }) {
     const text = keystream(LEAF_BYTES);
     const entry = keystream(80);

@@ -4,15 +4,14 @@ import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import {
   answerBytesMax,
-  DATA_START,
   type MadeByWorker,
   type MakeOrder,
   type Making,
   makeFrom,
   makeValues,
   PACKED_HEAD_BYTES_MAX,
-  REPLY_TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
+import { AT_SALT, DATA_START, RECORD_BYTES_MAX, TAIL_BYTES_MAX } from '../../src/answer/record.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
@@ -42,10 +41,11 @@ function assertMade(
     Buffer.from(expected.data).toString(),
   );
   assert.deepEqual(made.delivered, expected.delivered);
-  assert.ok(isZero(made.bytes.subarray(start, start + DATA_START)), 'no salt is left in the headroom');
+  assert.deepEqual(made.bytes.subarray(start + AT_SALT, start + DATA_START), bytesOf('salt', 32));
   assert.equal(made.consumedBytes, expected.consumedBytes);
   assert.ok(made.consumedBytes <= entropyBytesMax(values));
-  assert.ok(made.dataEnd + REPLY_TAIL_BYTES_MAX <= end);
+  const isLong = made.packedEnd === 0 && made.dataEnd - start > RECORD_BYTES_MAX;
+  assert.ok(made.dataEnd + (isLong ? TAIL_BYTES_MAX : 0) <= end);
 }
 
 describe('an answer', () => {
@@ -78,21 +78,18 @@ describe('an answer', () => {
       const { packedStart, packedEnd, dataEnd } = packed;
       assertMade(packed, stream, values);
       assert.deepEqual(unpack(packed.bytes.subarray(packedStart, packedEnd)), plain, name);
-      assert.ok(
-        packedStart - PACKED_HEAD_BYTES_MAX >= dataEnd + REPLY_TAIL_BYTES_MAX,
-        'room for what is before',
-      );
+      assert.ok(packedStart - PACKED_HEAD_BYTES_MAX >= dataEnd, 'room for what is before');
       if (octets === undefined) continue;
       const bare = makeValues(orderOf(from(), values, 'octet-stream'));
-      assert.deepEqual(bare.bytes.subarray(bare.dataStart, bare.dataEnd), octets, name);
-      assert.deepEqual([bare.delivered, bare.dataStart, bare.packedEnd], [deliveredOctets, DATA_START, 0]);
+      assert.deepEqual(bare.bytes.subarray(DATA_START, bare.dataEnd), octets, name);
+      assert.deepEqual([bare.delivered, bare.packedEnd], [deliveredOctets, 0]);
     }
     const { integers } = REQUESTS;
     const lines = { ...orderOf(from(), integers), form: 'octet-stream', octets: 'csv' } as const;
     const made = makeValues(lines);
     const text = new Uint8Array(lines.memory.length);
     const end = drawText(integers, 'csv', new EntropyReader(() => stream.slice()), text, 0);
-    assert.deepEqual(made.bytes.subarray(made.dataStart, made.dataEnd), text.subarray(0, end));
+    assert.deepEqual(made.bytes.subarray(DATA_START, made.dataEnd), text.subarray(0, end));
   });
 
   it('does not depend on where its pieces are cut', () => {
@@ -128,7 +125,7 @@ describe('an answer', () => {
     assert.deepEqual(left(cut(4_800)), []);
   });
 
-  it('leaves no key, no piece that was read and no salt behind, also when it fails', () => {
+  it('leaves no key and no piece that was read behind, also when it fails', () => {
     const pieces = [bytesOf('a', 2_400), bytesOf('b', 2_400)];
     const key = bytesOf('key', 32);
     const short = [bytesOf('short', 10)];
@@ -137,11 +134,10 @@ describe('an answer', () => {
       orderOf({ from: 'one-time-key', key }, REQUESTS.uuid),
     ]) {
       makeValues(order);
-      assert.ok(isZero(order.salt));
     }
     const failing = orderOf({ from: 'pieces', pieces: short }, REQUESTS.uuid);
     assert.throws(() => makeValues(failing), { name: 'InvariantError' });
-    for (const secret of [...pieces, ...short, key, failing.salt]) assert.ok(isZero(secret));
+    for (const secret of [...pieces, ...short, key]) assert.ok(isZero(secret));
   });
 });
 
@@ -156,7 +152,7 @@ describe('an answer made in place', () => {
     return makingIn(order, memory, 0, memory.length);
   };
 
-  it('reads on from where the reader stands, erases behind it and leaves the salt to its owner', () => {
+  it('reads on from where the reader stands, and erases behind it', () => {
     const stream = bytesOf('in place', 65_536);
     const chunk = stream.slice();
     const reader = new EntropyReader(() => chunk);
@@ -170,7 +166,6 @@ describe('an answer made in place', () => {
     const end = 100 + first.consumedBytes + second.consumedBytes;
     assert.ok(isZero(chunk.subarray(0, end)));
     assert.deepEqual(chunk.subarray(end), stream.subarray(end));
-    assert.deepEqual(first.salt, bytesOf('salt', 32));
   });
 
   it('keeps to its part of the memory, and its part need be no longer than it says', () => {
@@ -180,6 +175,7 @@ describe('an answer made in place', () => {
     const memory = new Uint8Array(8_192).fill(0xee);
     const asked = answerBytesMax(order, jsonBytesMax(order.values));
     memory.fill(0, 16, 16 + asked);
+    memory.set(bytesOf('salt', 32), 16 + AT_SALT);
     const made = makingIn(order, memory, 16, 16 + asked);
     makeFrom(reader, made);
     assertMade(made, stream, REQUESTS.bitstring, [16, 16 + asked]);
@@ -188,10 +184,10 @@ describe('an answer made in place', () => {
     assert.ok(memory.subarray(16 + asked).every((byte) => byte === 0xee));
   });
 
-  it('is refused without room for the rest of the reply', () => {
+  it('is refused when it does not keep to its room', () => {
     const order = making(REQUESTS.bitstring);
     const reader = new EntropyReader(() => bytesOf('room', 4_096));
-    const tight = { ...order, end: DATA_START + BEFORE.length + 1_001 + 2 + REPLY_TAIL_BYTES_MAX };
+    const tight = { ...order, end: DATA_START + BEFORE.length + 1_001 + 2 };
     assert.throws(() => makeFrom(reader, tight), /keeps to its bound/);
   });
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { answerBytesMax, type DrawOrder, type WorkerOrder } from '../../src/answer/make.ts';
+import { AT_SALT } from '../../src/answer/record.ts';
 import type { AnswerForm } from '../../src/answer/request.ts';
 import { concatBytes, utf8Bytes } from '../../src/core/bytes.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
@@ -35,13 +36,13 @@ export function orderOf(draw: DrawOrder, values: ValueRequest, form: AnswerForm 
   const order = {
     values,
     octets,
-    before: utf8Bytes(BEFORE),
-    after: utf8Bytes(AFTER),
-    salt: bytesOf('salt', 32),
+    template: { before: utf8Bytes(BEFORE), after: utf8Bytes(AFTER) },
     form,
   };
   const size = octets === undefined ? jsonBytesMax(values) : octetBytes(values);
-  return { ...order, draw, memory: new Uint8Array(answerBytesMax(order, size)) };
+  const memory = new Uint8Array(answerBytesMax(order, size));
+  memory.set(bytesOf('salt', 32), AT_SALT);
+  return { ...order, draw, memory };
 }
 
 /** What an answer from these bytes must be: the samplers on the bytes as one chunk, in this thread. */

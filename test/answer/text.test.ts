@@ -3,20 +3,22 @@ import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { pack, unpack } from 'msgpackr';
-import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
+import type { PrintedAnswer } from '../../src/answer/fields.ts';
+import { PACKED_HEAD_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
+import { ReplyTemplate } from '../../src/answer/template.ts';
 import {
-  completeJson,
+  bodyTemplateOf,
   completePacked,
   dataTemplate,
   envelopeObject,
-  envelopeOf,
-  envelopeTemplate,
   hasMoreMembers,
+  tailOf,
   withMoreMembers,
 } from '../../src/answer/text.ts';
 import { loadConfig } from '../../src/config/sources.ts';
-import { answerHead } from '../../src/http/answer-reply.ts';
+import { concatBytes } from '../../src/core/bytes.ts';
+import { replyTemplateOf } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/reply-fields.ts';
 
 const FROM: DrawnFrom = {
@@ -33,13 +35,18 @@ const FROM: DrawnFrom = {
 
 const NAMES = { poweredBy: 'Lang', verifyUrlBase: 'https://qrn.example/verify' };
 const ODD_NAMES = { poweredBy: 'Läng "1"', verifyUrlBase: 'https://qrn.example/ver"ify\\ä' };
-const poweredBy = (text: string) => ({ ...NAMES, poweredBy: text });
+const RATE: RateFacts = {
+  remaining: 7,
+  resetAtS: 1_795_250_468,
+  resetAfterS: 60,
+  policy: '"burst";q=750;w=90, "sustained";q=500;w=60',
+};
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const facts = fc.record({
   from: fc.constantFrom(FROM, { ...FROM, nistVerified: false, quantumBackend: 'ä"\\ backend' }),
   requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
-  timestamp: fc.constant('2026-11-21T08:40:07.786Z'),
+  issuedAtMs: fc.constant(Date.UTC(2026, 10, 21, 8, 40, 7, 786)),
   certificateId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
   salt: fc.uint8Array({ minLength: 32, maxLength: 32 }),
   durationMs: fc.nat({ max: 99_999_999 }),
@@ -74,21 +81,27 @@ describe('the data of an answer', () => {
   });
 });
 
+/** The reply of an answer whose data is 1. */
+function replyOf(
+  each: PrintedAnswer,
+  template: ReplyTemplate<PrintedAnswer, RateFacts | undefined>,
+  rate?: RateFacts,
+) {
+  const record = concatBytes(each.requestId, each.certificateId, each.salt, Buffer.from('1'));
+  template.print(each, rate, record, 0, record.length);
+  const [head, body] = [template.head, template.body].map((bytes) => Buffer.from(bytes));
+  template.forget();
+  return { head: head.toString('latin1'), body };
+}
+
 describe('the envelope of an answer', () => {
   it('says as bytes what it says as an object', () => {
     fc.assert(
       fc.property(facts, fc.constantFrom(NAMES, ODD_NAMES), (each, names) => {
-        const template = envelopeTemplate(each.from, names);
-        const bytes = new Uint8Array(100 + DATA_START + 1 + template.lengthMax);
-        const dataAt = 100 + DATA_START;
-        bytes.set(Buffer.from('1'), dataAt);
-        const reply = completeJson(each, template, bytes, 100, dataAt + 1);
-        assert.ok(reply.byteOffset >= 100);
+        const { body } = replyOf(each, new ReplyTemplate([], tailOf(each.from, names)));
         const hasMore = each.opening !== undefined || each.labelText !== undefined;
         assert.equal(hasMoreMembers(each), hasMore);
-        const whole = hasMore ? withMoreMembers(reply, each) : reply;
-        assert.ok(!hasMore || reply.every((byte) => byte === 0), 'what it was made of is erased');
-        const parsed = JSON.parse(Buffer.from(whole).toString('utf8'));
+        const parsed = JSON.parse(Buffer.from(hasMore ? withMoreMembers(body, each) : body).toString('utf8'));
         const more = [each.opening, each.labelText].map((text) => text && JSON.parse(text));
         assert.deepEqual([parsed.opening, parsed.label], more);
         assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, names) });
@@ -96,22 +109,20 @@ describe('the envelope of an answer', () => {
     );
   });
 
-  it('is laid out once for each source', () => {
-    assert.equal(envelopeOf(FROM, NAMES), envelopeOf(FROM, NAMES));
-    assert.notEqual(envelopeOf({ ...FROM }, NAMES), envelopeOf(FROM, NAMES));
+  it('is laid out once for each source and rate', () => {
+    assert.equal(bodyTemplateOf(FROM, NAMES), bodyTemplateOf(FROM, NAMES));
+    assert.notEqual(bodyTemplateOf({ ...FROM }, NAMES), bodyTemplateOf(FROM, NAMES));
+    assert.equal(replyTemplateOf(FROM, RATE, NAMES), replyTemplateOf(FROM, { ...RATE, remaining: 3 }, NAMES));
+    assert.notEqual(replyTemplateOf(FROM, RATE, NAMES), replyTemplateOf(FROM, undefined, NAMES));
   });
 
-  it('is refused when its longest text does not fit behind the values', () => {
-    const rest = envelopeTemplate(FROM, poweredBy('')).lengthMax;
-    const longest = 'x'.repeat(REPLY_TAIL_BYTES_MAX - rest);
-    assert.equal(envelopeTemplate(FROM, poweredBy(longest)).lengthMax, REPLY_TAIL_BYTES_MAX);
-    assert.throws(() => envelopeTemplate(FROM, poweredBy(`${longest}x`)), /fits the room/);
+  it('has room for the longest names that the settings allow', () => {
     const { poweredBy: name, verifyUrlBase } = loadConfig({
       QRN_POWERED_BY: '\u{1f600}'.repeat(100),
       QRN_VERIFY_URL_BASE: `https://${'v'.repeat(504)}`,
     });
     const from = { ...FROM, quantumBackend: 'b'.repeat(80) };
-    envelopeTemplate(from, { poweredBy: name, verifyUrlBase: verifyUrlBase! }); // the longest that are allowed fit
+    replyTemplateOf(from, RATE, { poweredBy: name, verifyUrlBase: verifyUrlBase! });
   });
 
   it('precedes the values in MessagePack, however long the alphabet that is echoed', () => {
@@ -133,14 +144,9 @@ describe('the envelope of an answer', () => {
 
   it('has a head that carries the moment, and nothing of the answer before', () => {
     const [one, two] = fc.sample(facts, { numRuns: 2 });
-    const rate: RateFacts = {
-      remaining: 7,
-      resetAtS: 1_795_250_468,
-      resetAfterS: 60,
-      policy: '"burst";q=750;w=90, "sustained";q=500;w=60',
-    };
+    const rate = RATE;
     const headText = (answer: typeof one, at: RateFacts | undefined) =>
-      Buffer.from(answerHead({ ...answer, from: FROM, fields: undefined }, at)).toString('latin1');
+      replyOf({ ...answer, from: FROM }, replyTemplateOf(FROM, at, NAMES), at).head;
     const first = headText({ ...one, creditsRemaining: 12 }, rate);
     assert.match(first, /^200 OK\r\nContent-Type: application\/json\r\n/);
     const standing = '\r\nX-RateLimit-Remaining: 7\r\nX-RateLimit-Reset: 1795250468';

@@ -35,7 +35,8 @@ class World {
     };
     const cors = corsPolicy([]);
     const fair = new Fair(clock);
-    const unused = { explain: () => assert.fail(), fail: () => {}, take: () => {} };
+    const names = { poweredBy: '', verifyUrlBase: '' };
+    const unused = { names, explain: () => assert.fail(), fail: () => {}, take: () => {} };
     exchange.begin({ record, clock, random, cors, fair, rateLimitFields: false, ...unused });
     return exchange;
   }

@@ -7,6 +7,7 @@ import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
 import { type MadeByWorker, makeValues, type WorkerOrder } from '../../src/answer/make.ts';
+import { AT_SALT, DATA_START } from '../../src/answer/record.ts';
 import type { CertificateService } from '../../src/certificate/archive.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
@@ -54,11 +55,11 @@ export class HeldWorkers {
     this.taken++;
     this.memories.push(order.memory.buffer);
     assert.ok(
-      Buffer.from(order.memory.buffer).equals(Buffer.alloc(order.memory.length)),
-      'nothing is left in it',
+      order.memory.every((byte, at) => byte === 0 || (at >= AT_SALT && at < DATA_START)),
+      'nothing but a salt is in it',
     );
     await new Promise<void>((resolve) => this.#held.push(resolve));
-    return { ...makeValues({ ...order, values: OTHERS, salt: order.salt.slice() }), busyMs: this.busyMs };
+    return { ...makeValues({ ...order, values: OTHERS }), busyMs: this.busyMs };
   }
 
   /** Has all that is held made. */

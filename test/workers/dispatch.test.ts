@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
-import { DATA_START, type DrawOrder } from '../../src/answer/make.ts';
+import type { DrawOrder } from '../../src/answer/make.ts';
+import { DATA_START } from '../../src/answer/record.ts';
 import { HOP_ABOVE_BYTES, isLarge, Plan } from '../../src/answer/request.ts';
 import { toHex } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
@@ -100,14 +101,10 @@ describe('workers', () => {
     assert.equal(new Set(made.map(({ delivered }) => toHex(delivered))).size, 3);
   });
 
-  it('leave no key and no piece with the caller, but its salt', async () => {
+  it('leave no key and no piece with the caller', async () => {
     const piece = bytesOf('piece', 8_192);
     const draws: DrawOrder[] = [keyed(), pieced(piece)];
-    for (const draw of draws) {
-      const order = orderOf(draw, REQUESTS.uuid);
-      await workers.make(order);
-      assert.deepEqual(order.salt, bytesOf('salt', 32));
-    }
+    for (const draw of draws) await workers.make(orderOf(draw, REQUESTS.uuid));
     assert.ok(draws[0].from === 'one-time-key' && isZero(draws[0].key));
     assert.ok(isZero(piece));
   });

@@ -59,7 +59,7 @@ export class SimWorkers implements Assessor {
 
   async make(order: WorkerOrder): Promise<MadeByWorker> {
     try {
-      const work = () => makeValues({ ...order, draw: copyOf(order.draw), salt: order.salt.slice() });
+      const work = () => makeValues({ ...order, draw: copyOf(order.draw) });
       const made = await this.#task(work);
       if (order.draw.from === 'pieces') this.#worked(order.draw.pieces, made.left);
       return { ...made, busyMs: this.#random.gap(TASK_MS) };

@@ -1,0 +1,329 @@
+import { assert } from '../core/assert.ts';
+import { utf8Bytes } from '../core/bytes.ts';
+import { decimalDigits, writeLatin1, writeNumber } from '../core/text-bytes.ts';
+import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
+import {
+  AT_CERTIFICATE_ID,
+  AT_REQUEST_ID,
+  AT_SALT,
+  DATA_START,
+  RECORD_BYTES_MAX,
+  TAIL_BYTES_MAX,
+} from './record.ts';
+
+interface Global {
+  readonly value: number;
+}
+
+/** See assembly/prints.ts. */
+interface Kernel {
+  readonly memory: WasmMemory;
+  readonly layoutsMax: Global;
+  readonly layoutBytes: Global;
+  readonly layoutsAt: Global;
+  readonly headBytesMax: Global;
+  readonly recordBytesMax: Global;
+  readonly recordHeadBytes: Global;
+  readonly tailBytesMax: Global;
+  readonly dataEnd: Global;
+  readonly openingBytes: Global;
+  readonly placesMax: Global;
+  readonly placesAt: Global;
+  readonly noMore: Global;
+  readonly asHex: Global;
+  readonly asBase32: Global;
+  readonly asUuid: Global;
+  print(layout: number, recordBytes: number): void;
+  forget(layout: number, recordBytes: number): void;
+}
+
+const kernel = instantiate<Kernel>(compileWasm(new URL('./prints.wasm', import.meta.url)));
+const memory = new Uint8Array(kernel.memory.buffer);
+const LAYOUT_BYTES = kernel.layoutBytes.value;
+const layoutsAt = kernel.layoutsAt.value;
+const DATA_END = kernel.dataEnd.value;
+const HEAD_BYTES_MAX = kernel.headBytesMax.value;
+assert(kernel.recordHeadBytes.value === DATA_START, 'the kernel knows where in a record the data stand');
+assert(kernel.recordBytesMax.value === RECORD_BYTES_MAX, 'the kernel has room for a record');
+assert(kernel.tailBytesMax.value === TAIL_BYTES_MAX, 'the kernel has room for the text behind the data');
+/** Of each place its form, where in the record its bytes stand, and where in the layout it is. One more ends them. */
+const WORDS_OF_PLACE = 3;
+const PLACES = kernel.placesMax.value + 1;
+const places = new Uint32Array(
+  kernel.memory.buffer,
+  kernel.placesAt.value,
+  kernel.layoutsMax.value * PLACES * WORDS_OF_PLACE,
+);
+
+/** Bytes of `{"data":`, with which every body begins. */
+export const OPENING_BYTES = kernel.openingBytes.value;
+
+/** How bytes are printed, and how wide that is: 32 of them as hex, 16 in base32 (ids.ts) or as a UUID. */
+const FORMS = {
+  hex: { code: kernel.asHex.value, width: 64 },
+  base32: { code: kernel.asBase32.value, width: 26 },
+  uuid: { code: kernel.asUuid.value, width: 36 },
+} as const;
+export type BytesForm = keyof typeof FORMS;
+
+const PLACE_IN_RECORD = {
+  requestId: AT_REQUEST_ID,
+  certificateId: AT_CERTIFICATE_ID,
+  salt: AT_SALT,
+} as const;
+/** Bytes of a record. */
+export type RecordBytes = keyof typeof PLACE_IN_RECORD;
+
+/** A whole number from 0 to 2^53 - 1, printed in decimal. */
+interface NumberSlot<A, B> {
+  readonly number: (a: A, b: B) => number;
+}
+
+/** Bytes of the record. Hexadecimal digits are secret: they are erased when the reply was sent. */
+interface BytesSlot {
+  readonly form: BytesForm;
+  readonly bytes: RecordBytes;
+}
+
+/** A text in Latin-1 that seldom changes, always of the same width. It is kept with the layout. */
+interface TextSlot<A> {
+  readonly width: number;
+  readonly text: (a: A) => string;
+}
+
+/** What changes from one reply to the next. */
+export type Slot<A, B> = NumberSlot<A, B> | BytesSlot | TextSlot<A>;
+export type Part<A, B> = string | Slot<A, B>;
+
+const DIGITS_MAX = 16;
+/** A few combinations of widths serve nearly all replies of a template. */
+const LAYOUTS_MAX = 64;
+
+/** A reply laid out for one combination of widths. */
+interface Layout {
+  /** The widths of its numbers. */
+  readonly digits: readonly number[];
+  /** Head and tail without what changes. */
+  readonly headText: Uint8Array;
+  readonly tailText: Uint8Array;
+  /** Where in the layout each slot starts. */
+  readonly at: readonly number[];
+  /** Its place in the kernel's memory, while it has one. */
+  index: number;
+  /** The head there, and where the data and the body end. */
+  head: Uint8Array<ArrayBuffer>;
+  dataEnd: number;
+  bodyEnd: number;
+  /** The numbers that stand in it. */
+  readonly values: number[];
+  /** What it shows now in the slot that seldom changes. */
+  seldom: string | undefined;
+}
+
+/** The layout that has each place in the kernel's memory. Places are given anew in turn. */
+const owners: (Layout | undefined)[] = Array.from({ length: kernel.layoutsMax.value }, () => undefined);
+let nextIndex = 0;
+
+/**
+ * The text of replies whose fixed parts are made once: their head, and the tail that follows the data of the body. It is laid out
+ * for each combination of the widths of its numbers, and each reply writes what is new in it over the layout: numbers here, bytes in
+ * WebAssembly. So a reply needs neither a string nor an object, and every number is printed without padding. `A` and `B` are what
+ * the slots read.
+ */
+export class ReplyTemplate<A, B> {
+  readonly #head: Section<A, B>;
+  readonly #tail: Section<A, B>;
+  /** Each number once, however often it is printed. */
+  readonly #numbers: readonly ((a: A, b: B) => number)[];
+  /** The places of each among the slots of head and tail. */
+  readonly #placesOf: readonly (readonly number[])[];
+  readonly #slots: readonly Slot<A, B>[];
+  readonly #seldom: { readonly slot: TextSlot<A>; readonly place: number } | undefined;
+  /** Of the reply that is printed now. */
+  readonly #values: number[];
+  readonly #layouts = new Map<number, Layout>();
+  #layout: Layout;
+  #recordBytes = 0;
+
+  /** The head as head.ts makes it, and what follows the data in the body. */
+  constructor(head: readonly Part<A, B>[], tail: readonly Part<A, B>[]) {
+    this.#head = sectionOf(head);
+    this.#tail = sectionOf(tail);
+    const slots = [...this.#head.slots, ...this.#tail.slots];
+    this.#slots = slots;
+    this.#numbers = [...new Set(slots.flatMap((slot) => ('number' in slot ? [slot.number] : [])))];
+    assert(this.#numbers.length <= 12, 'the widths of twelve numbers make a key');
+    this.#values = this.#numbers.map(() => 0);
+    this.#placesOf = this.#numbers.map((number) =>
+      slots.flatMap((slot, place) => ('number' in slot && slot.number === number ? [place] : [])),
+    );
+    const printed = slots.filter((slot) => 'bytes' in slot);
+    assert(printed.length < PLACES, 'the kernel has room for the places of a template');
+    const seldom = slots.flatMap((slot, place) => ('text' in slot ? [{ slot, place }] : []));
+    assert(seldom.length <= 1, 'one slot of a template seldom changes');
+    this.#seldom = seldom[0];
+    this.#layout = this.#layOut(this.#numbers.map(() => DIGITS_MAX));
+    const { headText, tailText } = this.#layout;
+    assert(headText.length <= HEAD_BYTES_MAX, 'the longest head of a reply fits the room kept for it');
+    // the tail is also written behind data that lie beside those of other answers
+    assert(tailText.length <= TAIL_BYTES_MAX, 'the longest text behind the data fits the room kept for it');
+  }
+
+  /**
+   * Prints the reply of the record in these bytes, which holds its data or ends before them. Head and body stay valid, and secrets
+   * in memory, until `forget`.
+   */
+  print(a: A, b: B, bytes: Uint8Array, from: number, to: number): void {
+    assert(this.#recordBytes === 0, 'a reply is forgotten before the next is printed');
+    assert(to - from >= DATA_START && to - from <= RECORD_BYTES_MAX, 'a record fits the room kept for it');
+    const layout = this.#layoutOf(a, b);
+    this.#recordBytes = to - from;
+    memory.set(bytes.subarray(from, to), layout.dataEnd - this.#recordBytes);
+    kernel.print(layout.index, this.#recordBytes);
+  }
+
+  /** The head of the reply that was printed. */
+  get head(): Uint8Array<ArrayBuffer> {
+    return this.#layout.head;
+  }
+
+  /** Its body. */
+  get body(): Uint8Array<ArrayBuffer> {
+    const { dataEnd, bodyEnd } = this.#layout;
+    return memory.subarray(dataEnd - this.#recordBytes + DATA_START - OPENING_BYTES, bodyEnd);
+  }
+
+  /** Erases the record and the digits of its salt. */
+  forget(): void {
+    kernel.forget(this.#layout.index, this.#recordBytes);
+    this.#recordBytes = 0;
+  }
+
+  /** A layout that holds the numbers of this reply: mostly that of the one before, in which a few are written anew. */
+  #layoutOf(a: A, b: B): Layout {
+    const values = this.#values;
+    const numbers = this.#numbers;
+    let layout = this.#layout;
+    let isAsWide = true;
+    for (let i = 0; i < numbers.length; i++) {
+      const value = numbers[i](a, b);
+      values[i] = value;
+      if (value !== layout.values[i] && decimalDigits(value) !== layout.digits[i]) isAsWide = false;
+    }
+    if (!isAsWide) this.#layout = layout = this.#keptLayout();
+    if (owners[layout.index] !== layout) this.#enter(layout);
+    const textAt = layoutsAt + layout.index * LAYOUT_BYTES;
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i];
+      if (value === layout.values[i]) continue;
+      for (const place of this.#placesOf[i]) writeNumber(value, memory, textAt + layout.at[place]);
+      layout.values[i] = value;
+    }
+    const seldom = this.#seldom;
+    if (seldom === undefined) return layout;
+    const text = seldom.slot.text(a);
+    if (text === layout.seldom) return layout;
+    assert(text.length === seldom.slot.width, 'a text that seldom changes is always as wide');
+    writeLatin1(text, memory, textAt + layout.at[seldom.place]);
+    layout.seldom = text;
+    return layout;
+  }
+
+  /** Gives the layout a place in the memory of the kernel. */
+  #enter(layout: Layout): void {
+    const index = nextIndex;
+    nextIndex = (nextIndex + 1) % owners.length;
+    owners[index] = layout;
+    const textAt = layoutsAt + index * LAYOUT_BYTES;
+    const { headText, tailText, at } = layout;
+    memory.set(headText, textAt);
+    memory.set(tailText, textAt + DATA_END);
+    const printed = this.#slots.flatMap((slot, place) =>
+      'bytes' in slot ? [FORMS[slot.form].code, PLACE_IN_RECORD[slot.bytes], at[place]] : [],
+    );
+    places.set([...printed, kernel.noMore.value], index * PLACES * WORDS_OF_PLACE);
+    layout.index = index;
+    layout.head = memory.subarray(textAt, textAt + headText.length);
+    layout.dataEnd = textAt + DATA_END;
+    layout.bodyEnd = textAt + DATA_END + tailText.length;
+    layout.values.fill(Number.NaN);
+    layout.seldom = undefined;
+  }
+
+  #keptLayout(): Layout {
+    const digits = this.#values.map(decimalDigits);
+    const key = digits.reduce((sum, each) => sum * (DIGITS_MAX + 1) + each, 0);
+    let layout = this.#layouts.get(key);
+    if (layout !== undefined) return layout;
+    if (this.#layouts.size >= LAYOUTS_MAX) this.#layouts.clear();
+    layout = this.#layOut(digits);
+    this.#layouts.set(key, layout);
+    return layout;
+  }
+
+  #layOut(digits: readonly number[]): Layout {
+    const at: number[] = [];
+    const widthOf = (slot: Slot<A, B>) => {
+      if ('number' in slot) return digits[this.#numbers.indexOf(slot.number)];
+      return 'bytes' in slot ? FORMS[slot.form].width : slot.width;
+    };
+    const textOf = ({ texts, slots }: Section<A, B>, start: number) => {
+      const widths = slots.map(widthOf);
+      const size = [...widths, ...texts.map((text) => text.length)].reduce((sum, each) => sum + each, 0);
+      const bytes = new Uint8Array(size);
+      let end = 0;
+      texts.forEach((text, i) => {
+        bytes.set(text, end);
+        end += text.length;
+        if (i === widths.length) return;
+        at.push(start + end);
+        end += widths[i];
+      });
+      return bytes;
+    };
+    const headText = textOf(this.#head, 0);
+    const tailText = textOf(this.#tail, DATA_END);
+    const values = digits.map(() => Number.NaN);
+    return {
+      digits,
+      headText,
+      tailText,
+      at,
+      index: 0,
+      head: NO_BYTES,
+      dataEnd: 0,
+      bodyEnd: 0,
+      values,
+      seldom: undefined,
+    };
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Slots, and what stands before each of them and behind the last. */
+interface Section<A, B> {
+  readonly texts: readonly Uint8Array[];
+  readonly slots: readonly Slot<A, B>[];
+}
+
+function sectionOf<A, B>(parts: readonly Part<A, B>[]): Section<A, B> {
+  const texts = [''];
+  const slots: Slot<A, B>[] = [];
+  for (const part of parts) {
+    if (typeof part === 'string') texts[slots.length] += part;
+    else {
+      slots.push(part);
+      texts.push('');
+    }
+  }
+  return { texts: texts.map(utf8Bytes), slots };
+}
+
+/**
+ * True when these bytes stand anywhere in the memory that replies are printed in.
+ * @internal for tests: nothing else can see the memory
+ */
+export function isInMemory(bytes: Uint8Array): boolean {
+  return Buffer.from(memory.buffer).includes(Buffer.from(bytes));
+}
