@@ -23,3 +23,15 @@ export async function readJson<T>(store: LogReader, key: string): Promise<T | un
 export function jsonRecord(key: string, value: unknown): LogRecord {
   return { key, value: utf8Bytes(JSON.stringify(value)) };
 }
+
+/** The first number below `count` that passes, as all that follow it do, found by halving; `count` where none does. */
+export async function firstThat(count: number, passes: (n: number) => Promise<boolean>): Promise<number> {
+  let from = 0;
+  let before = count;
+  while (from < before) {
+    const middle = Math.floor((from + before) / 2);
+    if (await passes(middle)) before = middle;
+    else from = middle + 1;
+  }
+  return from;
+}

@@ -25,7 +25,7 @@ import {
 import { keysDocument } from './keys-document.ts';
 import { CertificateLog } from './log.ts';
 import { CertificateLogError, readVouchers, storedStateOf } from './log-state.ts';
-import { type ReleasePolicy, UnseenLots } from './unseen-lots.ts';
+import { findUnseenLots, type ReleasePolicy, type UnseenLots } from './unseen-lots.ts';
 
 /**
  * Opens the certificates of a ledger, after making sure that the ledger is the one that its keys signed for
@@ -102,9 +102,7 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
   const ofLedger = { books: ledger, entropy: ledger, draws: ledger };
   const certificates = certificateService({ ...ofLedger, ids, log, keys: document, held });
   const unseen =
-    witnesses === undefined || isHeld
-      ? undefined
-      : await UnseenLots.find({ ledger, store, policy: witnesses });
+    witnesses === undefined || isHeld ? undefined : await findUnseenLots(ledger, store, witnesses);
   return { certificates, log: isHeld ? undefined : log, unseen, held };
 }
 

@@ -15,59 +15,39 @@ export interface ReleasePolicy {
 /** The newest lots that are looked through: far more than can hold blocks that are not claimed yet. */
 const LOTS_LOOKED_AT = 1_024;
 
+export type UnseenLots = Awaited<ReturnType<typeof findUnseenLots>>;
+
 /**
  * Lots that were released before the operator asked for these witnesses, and of which something is left to draw. An
  * answer drawn from one would fail a verifier who asks for the same witnesses, so that nothing is drawn until a
  * checkpoint with all of their leaves has enough of their cosignatures. The first round after a start brings them: the
  * newest checkpoint is sent to every witness again.
  */
-export class UnseenLots {
-  readonly #store: LogStore;
-  readonly #policy: ReleasePolicy;
-  /** Leaves that such a checkpoint must have. */
-  readonly #size: number;
-  #waiting: readonly LotRecord[];
-
-  private constructor({ store, policy }: UnseenLotsOptions, waiting: readonly LotRecord[], size: number) {
-    this.#store = store;
-    this.#policy = policy;
-    this.#waiting = waiting;
-    this.#size = size;
+export async function findUnseenLots(
+  ledger: Pick<EntropyStore, 'lots' | 'pendingLots' | 'unclaimedBlocks'>,
+  store: LogStore,
+  policy: ReleasePolicy,
+) {
+  const seen = await sizeSeenBy(store, policy);
+  const pending = new Set((await ledger.pendingLots(LOTS_LOOKED_AT)).map(({ id }) => id));
+  let waiting: LotRecord[] = [];
+  /** Leaves that a checkpoint with all of theirs has at least. */
+  let size = 0;
+  for (const lot of await ledger.lots(LOTS_LOOKED_AT)) {
+    const leaf = pending.has(lot.id) ? undefined : await namedLeaf(store, lotLeafKey(lot.id));
+    if (leaf === undefined || leaf.size <= seen || (await ledger.unclaimedBlocks(lot.id)) === 0) continue;
+    waiting.unshift(lot);
+    size = Math.max(size, leaf.size);
   }
-
-  static async find(options: UnseenLotsOptions): Promise<UnseenLots> {
-    const { ledger, store, policy } = options;
-    const seen = await sizeSeenBy(store, policy);
-    const pending = new Set((await ledger.pendingLots(LOTS_LOOKED_AT)).map(({ id }) => id));
-    const waiting: LotRecord[] = [];
-    let size = 0;
-    for (const lot of await ledger.lots(LOTS_LOOKED_AT)) {
-      const leaf = pending.has(lot.id) ? undefined : await namedLeaf(store, lotLeafKey(lot.id));
-      if (leaf === undefined || leaf.size <= seen || (await ledger.unclaimedBlocks(lot.id)) === 0) continue;
-      waiting.push(lot);
-      size = Math.max(size, leaf.size);
-    }
-    return new UnseenLots(options, waiting.reverse(), size);
-  }
-
-  /** Those that still wait, in the order in which they came. */
-  get lots(): readonly LotRecord[] {
-    return this.#waiting;
-  }
-
-  /** Looks whether enough witnesses have seen them by now. Resolves to whether none waits any more. */
-  async settle(): Promise<boolean> {
-    if (this.#waiting.length === 0) return true;
-    if ((await sizeSeenBy(this.#store, this.#policy)) < this.#size) return false;
-    this.#waiting = [];
-    return true;
-  }
-}
-
-interface UnseenLotsOptions {
-  readonly ledger: Pick<EntropyStore, 'lots' | 'pendingLots' | 'unclaimedBlocks'>;
-  readonly store: LogStore;
-  readonly policy: ReleasePolicy;
+  return {
+    /** Those that still wait, in the order in which they came. */
+    lots: (): readonly LotRecord[] => waiting,
+    /** Looks whether enough witnesses have seen them by now. Resolves to whether none waits any more. */
+    async settle(): Promise<boolean> {
+      if (waiting.length > 0 && (await sizeSeenBy(store, policy)) >= size) waiting = [];
+      return waiting.length === 0;
+    },
+  };
 }
 
 /** Leaves of the newest checkpoint that witnesses have cosigned; 0 where these are not enough of them. */

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts';
 import { formatNote, readTimestamped } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
-import { jsonRecord, paddedNumber, readJson } from './log-records.ts';
+import { firstThat, jsonRecord, paddedNumber, readJson } from './log-records.ts';
 import { noteOf } from './log-state.ts';
 
 /**
@@ -54,26 +54,16 @@ function withThoseOf(first: string, second: string): string {
 
 /** The smallest witnessed checkpoint of at least `size` leaves. */
 export async function firstWitnessed(store: LogStore, size: number): Promise<Witnessed | undefined> {
-  const n = await firstOf(store, (each) => each.size >= size);
-  return n === (await countOf(store)) ? undefined : await readWitnessed(store, n);
+  const count = await countOf(store);
+  const n = await firstThat(count, async (each) => (await readWitnessed(store, each)).size >= size);
+  return n === count ? undefined : await readWitnessed(store, n);
 }
 
 /** The witnessed checkpoint of the most leaves that the log says it had signed by a time. */
 export async function witnessedBy(store: LogStore, atMs: number): Promise<Witnessed | undefined> {
-  const n = await firstOf(store, ({ note }) => signedAtMs(note) > atMs);
+  const isLater = async (n: number) => signedAtMs((await readWitnessed(store, n)).note) > atMs;
+  const n = await firstThat(await countOf(store), isLater);
   return n === 0 ? undefined : await readWitnessed(store, n - 1);
-}
-
-/** The number of the first that `passes`, which those after it do too, by halving; how many there are where none does. */
-async function firstOf(store: LogStore, passes: (each: Witnessed) => boolean): Promise<number> {
-  let from = 0;
-  let before = await countOf(store);
-  while (from < before) {
-    const middle = Math.floor((from + before) / 2);
-    if (passes(await readWitnessed(store, middle))) before = middle;
-    else from = middle + 1;
-  }
-  return from;
 }
 
 /** When the log says that it signed a checkpoint. */

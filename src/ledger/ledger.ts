@@ -378,7 +378,7 @@ export const LEDGER_CALLS = {
 /** The calls of a ledger, and no other function of what has them. `guard` throws when the rule forbids the call now. */
 export function callsOver(
   all: LedgerCalls,
-  guard: (call: string, rule: CallRule) => void,
+  guard: (call: string, rule: CallRule) => void = () => {},
 ): Readonly<LedgerCalls> {
   const calls = Object.entries<CallRule>(LEDGER_CALLS).map(([name, rule]) => {
     const made = all[name as keyof LedgerCalls] as (...args: unknown[]) => Promise<unknown>;

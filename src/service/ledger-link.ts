@@ -3,8 +3,8 @@ import type { CertificateService } from '../certificate/archive.ts';
 import { concatBytes, giveBack, isLarge, wipe } from '../core/bytes.ts';
 import {
   type Books,
+  callsOver,
   type DirectoryReader,
-  LEDGER_CALLS,
   type Ledger,
   type LedgerCalls,
   LedgerError,
@@ -49,15 +49,12 @@ export function serveFront(
 }
 
 type ServedLedger = LedgerCalls & Pick<Ledger, 'follow'>;
-type Call = (...args: never[]) => Promise<unknown>;
 
 /**
  * Answers the calls that arrive on the port. Closing the port leaves the ledger open: its owner closes it.
  */
 export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
-  const names = Object.keys(LEDGER_CALLS) as (keyof LedgerCalls)[];
-  const calls = names.map((name) => [name, (...args: never[]) => (ledger[name] as Call)(...args)]);
-  const far: FarLedger = { ...Object.fromEntries(calls), follow: () => ledger.follow(link.calls) };
+  const far: FarLedger = { ...callsOver(ledger), follow: () => ledger.follow(link.calls) };
   const link: Link<DirectoryReader, FarLedger> = new Link<DirectoryReader, FarLedger>(port, {
     serve: far,
     movesOf: buffersOf,
@@ -98,10 +95,8 @@ export function connectLedger(port: MessagePort): Ledger {
     },
     closedError: (why) => new LedgerError('stopped', `the ledger cannot answer: ${why}`),
   });
-  const names = Object.keys(LEDGER_CALLS) as (keyof LedgerCalls)[];
-  const calls = Object.fromEntries(names.map((name) => [name, link.calls[name]])) as unknown as LedgerCalls;
   return {
-    ...calls,
+    ...callsOver(link.calls),
     async follow(reader) {
       readers.add(reader);
       await link.calls.follow();

@@ -200,7 +200,7 @@ function releasing(
     },
     async pendingLots(limit) {
       const pending = await ledger.pendingLots(limit);
-      return [...(unseen?.lots ?? []), ...pending].slice(0, limit);
+      return [...(unseen?.lots() ?? []), ...pending].slice(0, limit);
     },
     async addLot(lot, blocks, jobKey) {
       const isStored = await ledger.addLot(lot, blocks, jobKey);

@@ -7,7 +7,7 @@ import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { noteOf } from '../../src/certificate/log-state.ts';
 import { certifiedLot, statementText } from '../../src/certificate/lot-leaf.ts';
-import { UnseenLots } from '../../src/certificate/unseen-lots.ts';
+import { findUnseenLots } from '../../src/certificate/unseen-lots.ts';
 import { lotVerdict, verifyPublicLot } from '../../src/certificate/verify-public-lot.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
@@ -125,15 +125,15 @@ describe('lots in the log', () => {
     w.clock.wall += 60_000;
     const log = await CertificateLog.open({ ...w.options(), isWitnessed: true });
     const find = (unclaimed: number, names = ['w1', 'w2'], keyId = '01020304') =>
-      UnseenLots.find({
-        ledger: {
+      findUnseenLots(
+        {
           lots: async () => [first],
           pendingLots: async () => [],
           unclaimedBlocks: async () => unclaimed,
         },
-        store: w.store,
-        policy: { witnesses: names.map((name) => ({ name, keyId })), quorum: 2 },
-      });
+        w.store,
+        { witnesses: names.map((name) => ({ name, keyId })), quorum: 2 },
+      );
     assert.equal(await (await find(0)).settle(), true, 'nothing is left of it to draw');
     const unseen = await find(3);
     assert.equal(await unseen.settle(), false, 'nobody has seen it');
@@ -147,12 +147,12 @@ describe('lots in the log', () => {
     };
     await log.addWitnessed(log.size, cosignedBy('w1', 'w3'));
     assert.equal(await unseen.settle(), false, 'one of them, and a witness that is not asked for');
-    assert.deepEqual(unseen.lots, [first]);
+    assert.deepEqual(unseen.lots(), [first]);
     const proofNow = async () => (await log.lotProof(first.id, w.clock.wall + 1_000)) ?? '';
     assert.match(await proofNow(), /^— w3 /m);
     await log.addWitnessed(log.size, cosignedBy('w1', 'w2'));
     assert.equal(await unseen.settle(), true);
-    assert.deepEqual(unseen.lots, []);
+    assert.deepEqual(unseen.lots(), []);
     await (await CertificateLog.open({ ...w.options(), isWitnessed: true })).seal();
     assert.ok(w.released.has(second.id), 'after a restart too');
     const before = await log.lotProof(first.id, releasedMs + 1_000);
