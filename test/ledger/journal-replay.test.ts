@@ -196,7 +196,10 @@ suite('a start that stores what a killed server left in its journal', () => {
     const path = await killedFolder(t);
     const backup = join(temporaryFolder(t), 'backup');
     const tool = await openTestLedger(path, { role: 'reader' });
-    await assert.rejects(tool.backup(backup), { reason: 'refused', message: /journal-1-0 holds 3 commit/ });
+    await assert.rejects(tool.backup(backup), {
+      reason: 'refused',
+      message: /was killed, and a copy would lack/,
+    });
     assert.ok(!existsSync(backup));
     await tool.close();
     await (await openTestLedger(path)).close();

@@ -11,7 +11,7 @@ import { directoryIn } from '../domain/directory.ts';
 import { drawsIn } from '../domain/draws.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
-import { type Durability, filesOf, type JournalPlace, ownerOf, readJournal } from '../journal.ts';
+import { type Durability, filesOf, type JournalPlace } from '../journal.ts';
 import {
   callsOver,
   type FailStop,
@@ -24,7 +24,7 @@ import { callOwner, type Served, socketPathOf, takeFolder } from '../server-sock
 import { SOLE_NODE } from '../sharing.ts';
 import { auditTables } from './audit.ts';
 import { auditInChild } from './audit-child.ts';
-import { JOURNAL_FINISHED, lmdbBooksIn } from './books.ts';
+import { lmdbBooksIn } from './books.ts';
 import { DATA_FILE, FREE_BYTES_MIN, FreeSpace, freeBytesOf } from './data-file.ts';
 import { watchFolder } from './folder-watch.ts';
 import { GroupWriter } from './group-writer.ts';
@@ -261,17 +261,11 @@ function ledgerOver(
         'refused',
         `the service on ${path} does not answer, and a copy would lack what it has not stored: see its log, and back up again`,
       );
-    if (served !== undefined) return;
-    for (const [name, from] of books.journalPositions()) {
-      if (from === JOURNAL_FINISHED) continue;
-      const journal = join(path, name);
-      const count = readJournal(journal, from, ownerOf(name, identity.ledgerId)).length;
-      if (count === 0) continue;
+    if (served === undefined && hasJournals(path))
       throw new LedgerError(
         'refused',
-        `${journal} holds ${count} commit(s) of a service that was killed, which a copy would lack: start the service, and back up then`,
+        `the service on ${path} was killed, and a copy would lack what only its journals hold: start the service, and back up then`,
       );
-    }
   }
 
   async function copyTo(directory: string, compact: boolean): Promise<void> {
