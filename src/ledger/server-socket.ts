@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { messageOf } from '../core/assert.ts';
 import { LedgerError } from './ledger.ts';
 import { type PackedError, packError, unpackError } from './packed-error.ts';
 
@@ -54,7 +58,7 @@ export class FolderTaken extends LedgerError {
 export async function takeFolder(directory: string, isCommand = false): Promise<FolderOwner> {
   const path = socketPathOf(directory);
   for (let waitedMs = 0; waitedMs < COMMAND_LASTS_MS; waitedMs += RETRY_MS) {
-    const owner = await FolderOwner.listen(path, isCommand);
+    const owner = await listen(path, isCommand);
     if (owner !== undefined) return owner;
     const other = await ask(path, {}, ANSWER_TIMEOUT_MS);
     if (other === undefined) {
@@ -100,98 +104,81 @@ export async function callOwner(
  * The one process that writes a folder. What keeps a second writer out for good is the epoch; the socket in the folder says
  * who has it, and takes the calls of commands: one line of JSON there and one back.
  */
-class FolderOwner {
-  readonly #server: Server;
-  readonly #isCommand: boolean;
-  readonly #sockets = new Set<Socket>();
-  readonly #handler = Promise.withResolvers<Handler>();
-  readonly #running = new Set<Promise<void>>();
-  #isDrained = false;
-
-  private constructor(isCommand: boolean) {
-    this.#isCommand = isCommand;
-    this.#server = createServer((socket) => this.#accept(socket));
-  }
-
-  /** Undefined when the path is taken. */
-  static listen(path: string, isCommand: boolean): Promise<FolderOwner | undefined> {
-    const owner = new FolderOwner(isCommand);
-    const server = owner.#server;
-    const { promise, resolve: settle, reject } = Promise.withResolvers<FolderOwner | undefined>();
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') settle(undefined);
-      else
-        reject(new LedgerError('unusable', `cannot listen on ${path}: ${error.message}`, { cause: error }));
-    });
-    server.listen(path, () => {
-      server.unref();
-      if (process.platform !== 'win32') chmodSync(path, 0o600);
-      settle(owner);
-    });
-    return promise;
-  }
-
+interface FolderOwner {
   /** Answers calls from now on; those that came before have waited. */
-  serve(handle: Handler): void {
-    this.#handler.resolve(handle);
-  }
-
+  serve(handle: Handler): void;
   /** Takes no more calls: they are repeated to the next owner. Resolves when those under way are answered. */
-  async drain(): Promise<void> {
-    this.#isDrained = true;
-    this.#handler.promise.catch(() => {}); // told to those who wait
-    this.#handler.reject(new LedgerError('stopped', 'the owner of the folder stops'));
-    await Promise.all(this.#running);
-  }
+  drain(): Promise<void>;
+  release(): Promise<void>;
+}
 
-  release(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    return new Promise((done, fail) => this.#server.close((error) => (error ? fail(error) : done())));
-  }
+/** Undefined when the path is taken. */
+async function listen(path: string, isCommand: boolean): Promise<FolderOwner | undefined> {
+  const sockets = new Set<Socket>();
+  const running = new Set<Promise<void>>();
+  const handler = Promise.withResolvers<Handler>();
+  let isDrained = false;
+  const who = { process: process.pid, isCommand };
 
-  #accept(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
-    socket.on('error', () => socket.destroy()); // whoever asked went away: nothing to tell
-    socket.unref();
-    let text = '';
-    socket.setEncoding('utf8');
-    socket.on('data', (piece: string) => {
-      text += piece;
-      const end = text.indexOf('\n');
-      if (end < 0) {
-        if (text.length > LINE_BYTES_MAX) socket.destroy();
-        return;
-      }
-      const line = text.slice(0, end);
-      text = '';
-      const answer = this.#answer(socket, line).finally(() => this.#running.delete(answer));
-      this.#running.add(answer);
-    });
-  }
-
-  async #answer(socket: Socket, line: string): Promise<void> {
-    const who = { process: process.pid, isCommand: this.#isCommand };
-    let reply: Reply = who;
+  /** Undefined for a call that the next owner is to be asked for. */
+  async function replyTo(line: string): Promise<Reply | undefined> {
     try {
       const { call, args = [] } = JSON.parse(line) as Request;
-      if (call !== undefined) {
-        if (this.#isDrained) {
-          socket.destroy();
-          return;
-        }
-        const handle = await this.#handler.promise;
-        reply = { ...who, served: await handle(call, args) };
-      }
+      if (call === undefined) return who;
+      if (isDrained) return undefined;
+      const handle = await handler.promise;
+      return { ...who, served: await handle(call, args) };
     } catch (error) {
-      reply = { ...who, error: packError(error) };
+      return { ...who, error: packError(error) };
     }
-    // destroyed meanwhile: nobody reads it
-    await new Promise<void>((resolve) => {
-      socket.once('close', () => resolve());
-      socket.end(`${JSON.stringify(reply)}\n`, () => resolve());
-    });
   }
+
+  async function answer(socket: Socket, line: string): Promise<void> {
+    const reply = await replyTo(line);
+    if (reply === undefined) socket.destroy();
+    else
+      await new Promise<void>((resolve) => {
+        socket.once('close', () => resolve()); // destroyed meanwhile: nobody reads it
+        socket.end(`${JSON.stringify(reply)}\n`, () => resolve());
+      });
+  }
+
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy()); // whoever asked went away: nothing to tell
+    socket.unref();
+    let line = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (piece: string) => {
+      line += piece;
+      if (line.endsWith('\n')) {
+        const answered = answer(socket, line).finally(() => running.delete(answered));
+        running.add(answered);
+      } else if (line.length > LINE_BYTES_MAX) socket.destroy();
+    });
+  });
+  try {
+    await once(server.listen(path), 'listening');
+  } catch (error) {
+    if (codeOf(error) === 'EADDRINUSE') return undefined;
+    throw new LedgerError('unusable', `cannot listen on ${path}: ${messageOf(error)}`, { cause: error });
+  }
+  server.unref();
+  if (process.platform !== 'win32') chmodSync(path, 0o600);
+  return {
+    serve: (handle) => handler.resolve(handle),
+    async drain() {
+      isDrained = true;
+      handler.promise.catch(() => {}); // told to those who wait
+      handler.reject(new LedgerError('stopped', 'the owner of the folder stops'));
+      await Promise.all(running);
+    },
+    async release() {
+      for (const socket of sockets) socket.destroy();
+      await promisify(server.close.bind(server))();
+    },
+  };
 }
 
 /** Where the owner of the folder listens. */
@@ -204,39 +191,32 @@ export function socketPathOf(directory: string): string {
 }
 
 /** Undefined when nobody listens; `lost` when the owner hung up, `late` when it took too long. */
-function ask(
+async function ask(
   path: string,
   request: Request,
   timeoutMs: number,
 ): Promise<Reply | 'lost' | 'late' | undefined> {
-  const { promise, resolve: settle, reject } = Promise.withResolvers<Reply | 'lost' | 'late' | undefined>();
-  const socket = connect(path);
-  let text = '';
-  socket.setEncoding('utf8');
-  let isLate = false;
-  socket.setTimeout(timeoutMs, () => {
-    isLate = true;
-    socket.destroy();
-  });
-  socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));
-  socket.on('data', (piece: string) => {
-    text += piece;
-  });
-  socket.on('error', (error: NodeJS.ErrnoException) => {
+  const late = new Error('late');
+  const socket = connect(path).setTimeout(timeoutMs, () => socket.destroy(late));
+  socket.write(`${JSON.stringify(request)}\n`);
+  try {
+    const reply = await text(socket);
+    return reply.endsWith('\n') ? (JSON.parse(reply) as Reply) : 'lost';
+  } catch (error) {
+    if (error === late) return 'late';
+    const code = codeOf(error) ?? '';
     // Refused: the owner is dead. Gone: it released the path between our two calls. Else: it lives, or ended just now.
-    if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') settle(undefined);
-    else if (error.code === 'ECONNRESET' || error.code === 'EPIPE') settle('lost');
-    else
-      reject(
-        new LedgerError(
-          'unusable',
-          `cannot ask at ${path} whether a server is using the folder (${error.message}): run this as the user of the service, who may read and write it`,
-        ),
-      );
-  });
-  socket.on('close', () => {
-    if (text.endsWith('\n')) settle(JSON.parse(text) as Reply);
-    else settle(isLate ? 'late' : 'lost');
-  });
-  return promise;
+    if (code === 'ECONNREFUSED' || code === 'ENOENT') return undefined;
+    if (HUNG_UP.includes(code)) return 'lost';
+    throw new LedgerError(
+      'unusable',
+      `cannot ask at ${path} whether a server is using the folder (${messageOf(error)}): run this as the user of the service, who may read and write it`,
+    );
+  }
+}
+
+const HUNG_UP: readonly string[] = ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'];
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
