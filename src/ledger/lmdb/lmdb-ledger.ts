@@ -32,7 +32,7 @@ import { requireNotImported } from './import-mark.ts';
 import { openFormat, openRaw, requireWhole } from './lmdb.ts';
 import { LmdbStore } from './lmdb-store.ts';
 import { Scrub } from './scrub.ts';
-import { type FolderAudit, StartAudit } from './start-audit.ts';
+import { beginStartAudit, type FolderAudit, type StartAudit } from './start-audit.ts';
 import { hasJournals, startJournals } from './start-journals.ts';
 import type { RawStore, Snapshot } from './table.ts';
 import { count, type Tables } from './tables.ts';
@@ -64,7 +64,7 @@ export interface LmdbLedgerOptions {
   readonly freeBytes?: () => number;
   /** Bytes of each of the two files of a journal. */
   readonly journalFileBytes?: number;
-  /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
+  /** How long the start of a server waits for the audit that follows an unclean stop (start-audit.ts). */
   readonly startAuditWaitMs?: number;
   /** The audit after an unclean stop, and of a backup; in a process of its own unless a test gives another. */
   readonly audit?: FolderAudit;
@@ -172,7 +172,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
         `${join(path, DATA_FILE)} is missing, and journals of it are there: put it back, or move the folder away and restore a backup with \`qrn ledger restore\``,
       );
     const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS } = options;
-    startAudit = await StartAudit.begin({ path, log, waitMs, audit });
+    startAudit = await beginStartAudit({ path, log, waitMs, audit });
     opened.push(() => startAudit?.stop());
   }
   const dataFile = await openRaw(path, { readOnly: !isServer, gate: options.gate });
@@ -294,7 +294,7 @@ function ledgerOver(
       return auditTables(tables, raw.snapshot());
     },
     integrity: async () => ({
-      startAudit: startAudit?.state ?? 'none',
+      startAudit: startAudit?.state() ?? 'none',
       scrub: scrub?.state() ?? null,
       database: null,
     }),
