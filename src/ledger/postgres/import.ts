@@ -6,7 +6,7 @@ import type { Snapshot } from '../lmdb/table.ts';
 import { type Tables, tableOf } from '../lmdb/tables.ts';
 import { BOOK_TABLES, COUNTS, UNSEALED } from '../tables.ts';
 import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
-import { lockIn, packedRows, putRows, type RecordRow, rowOf } from './postgres-store.ts';
+import { lockIn, packedRows, putRows, type RecordRow, rowOf, UNPACKED_ROWS } from './postgres-store.ts';
 import { auditBooks } from './upkeep.ts';
 
 /** The records of an LMDB folder that nobody writes, of one moment. */
@@ -56,11 +56,8 @@ const COUNTS_BY_TABLE = {
 } as const;
 const SAME = {
   name: 'import_same',
-  text: `SELECT count(*) AS same
-FROM unnest($1::text[], $2::text[], $4::int[], $5::int[], $7::int[], $8::int[])
-  AS t(part, name, key_first, key_size, value_first, value_size)
-JOIN qrn.record AS r ON r.part = t.part AND r.key = substring($3::bytea FROM key_first FOR key_size)
-WHERE r.name = t.name AND r.value = substring($6::bytea FROM value_first FOR value_size)`,
+  text: `SELECT count(*) AS same FROM (${UNPACKED_ROWS}) AS t JOIN qrn.record AS r ON r.part = t.part AND r.key = t.key
+WHERE r.name = t.name AND r.value = t.value`,
 };
 /** Numbers of the folder itself and of its blocks. */
 const OF_FOLDER = /^(?:format|ledgerId|start|journal.*|heldLots|blocks|probedAtMs)$/;

@@ -24,12 +24,14 @@ const RANGE_BACK = {
   name: 'store_range_back',
   text: 'SELECT name, value FROM qrn.record WHERE part = $1 AND key >= $2 AND key < $3 ORDER BY key DESC LIMIT $4',
 };
+/** The rows of `packedRows`, whose values are the first eight of a statement. */
+export const UNPACKED_ROWS = `SELECT part, substring($3::bytea FROM key_first FOR key_size) AS key, name,
+  substring($6::bytea FROM value_first FOR value_size) AS value
+FROM unnest($1::text[], $2::text[], $4::int[], $5::int[], $7::int[], $8::int[])
+  AS t(part, name, key_first, key_size, value_first, value_size)`;
 const PUT = {
   name: 'store_put',
-  text: `INSERT INTO qrn.record (part, key, name, value)
-SELECT part, substring($3::bytea FROM key_first FOR key_size), name, substring($6::bytea FROM value_first FOR value_size)
-FROM unnest($1::text[], $2::text[], $4::int[], $5::int[], $7::int[], $8::int[])
-  AS t(part, name, key_first, key_size, value_first, value_size)
+  text: `INSERT INTO qrn.record (part, key, name, value) ${UNPACKED_ROWS}
 ON CONFLICT (part, key) DO UPDATE SET value = excluded.value`,
 };
 const REMOVE = {
@@ -190,7 +192,7 @@ export async function putRows(session: Session, rows: readonly RecordRow[]): Pro
   await session.run(PUT, packedRows(rows));
 }
 
-/** The values of a statement that unnests rows as PUT does. */
+/** The values of a statement for UNPACKED_ROWS. */
 export function packedRows(rows: readonly RecordRow[]): unknown[] {
   return [
     rows.map(({ part }) => part),
