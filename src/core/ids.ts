@@ -1,5 +1,4 @@
 import { assert } from './assert.ts';
-import { writeBase32 } from './text-bytes.ts';
 
 /**
  * Identifiers are 128-bit values printed in lower-case Crockford base32 (26 characters; the first carries the
@@ -11,14 +10,19 @@ for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
 
 const ID_TEXT_LENGTH = 26;
 
-/** 16 bytes as 26 characters, most significant bits first. */
+/** 16 bytes as 26 characters, most significant bits first: the first two bits are zeros. */
 export function base32Of(id: Uint8Array): string {
   assert(id.length === 16, 'an id has 16 bytes');
-  writeBase32(id, printed, 0);
-  return String.fromCharCode(...printed);
+  let text = '';
+  let bits = 2;
+  let accumulator = 0;
+  for (let i = 0; i < id.length; i++) {
+    accumulator = (accumulator << 8) | id[i]; // what was printed falls off the upper end
+    bits += 8;
+    for (; bits >= 5; bits -= 5) text += ALPHABET[(accumulator >>> (bits - 5)) & 31];
+  }
+  return text;
 }
-
-const printed = new Uint8Array(ID_TEXT_LENGTH);
 
 /** The 16 bytes behind 26 characters; undefined when the text is not one that `base32Of` can print. */
 export function bytesOfBase32(text: string): Uint8Array<ArrayBuffer> | undefined {

@@ -1,38 +1,10 @@
 import { assert } from './assert.ts';
 
 /**
- * Texts written as bytes in place: what a reply prints of ids and numbers, without a string between.
+ * Texts written as bytes in place: what a reply prints of texts and numbers, without a string between.
  * Each writer returns where it ended; the target is long enough.
  */
-const BASE32 = Uint8Array.from('0123456789abcdefghjkmnpqrstvwxyz', (each) => each.charCodeAt(0));
 const ZERO = 0x30;
-
-/**
- * 16 bytes as 26 characters, as `base32Of` (ids.ts) prints them: the first byte behind two zero bits gives
- * two, and every five that follow give eight. Written out, because a loop over single bits takes three times as long.
- */
-export function writeBase32(id: Uint8Array, target: Uint8Array, at: number): number {
-  target[at] = BASE32[id[0] >>> 5];
-  target[at + 1] = BASE32[id[0] & 31];
-  let end = at + 2;
-  for (let i = 1; i < 16; i += 5) {
-    const a = id[i];
-    const b = id[i + 1];
-    const c = id[i + 2];
-    const d = id[i + 3];
-    const e = id[i + 4];
-    target[end] = BASE32[a >>> 3];
-    target[end + 1] = BASE32[((a << 2) | (b >>> 6)) & 31];
-    target[end + 2] = BASE32[(b >>> 1) & 31];
-    target[end + 3] = BASE32[((b << 4) | (c >>> 4)) & 31];
-    target[end + 4] = BASE32[((c << 1) | (d >>> 7)) & 31];
-    target[end + 5] = BASE32[(d >>> 2) & 31];
-    target[end + 6] = BASE32[((d << 3) | (e >>> 5)) & 31];
-    target[end + 7] = BASE32[e & 31];
-    end += 8;
-  }
-  return end;
-}
 
 /** Latin-1 text, a byte a character. */
 export function writeLatin1(text: string, target: Uint8Array, at: number): number {

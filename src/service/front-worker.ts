@@ -8,11 +8,9 @@ import { type FrontWorkerData, openFront, type ThreadCommands } from './front-th
 
 // Entry of a front thread. Everything that all fronts share is asked of other threads.
 const data = workerData as FrontWorkerData;
-let served = { start } as ThreadCommands;
+const served = { start } as ThreadCommands;
 const link: Link<MainThread, ThreadCommands> = new Link(data.home, {
-  get serve() {
-    return served;
-  },
+  serve: served,
   after: { installSeed: (_seed, quantumSeed) => wipe(quantumSeed) },
   movesOf: (result) => (result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : []), // a sample is not left here
 });
@@ -20,17 +18,13 @@ const link: Link<MainThread, ThreadCommands> = new Link(data.home, {
 async function start(): Promise<{ port: number; baseUrl: string }> {
   /** Each thread guards its own: they are started together and see the same jumps. */
   const clock = new GuardedClock();
-  const { port, baseUrl, commands, failed, end } = await openFront(
-    data,
-    link.calls,
-    clock,
-    createLog(data.config),
-  );
+  const log = createLog(data.config);
+  const { port, baseUrl, commands, failed, end } = await openFront(data, link.calls, clock, log);
   failed.catch((error: unknown) => {
     setImmediate(() => {
       throw error; // ends this thread, which stops the service
     });
   });
-  served = { ...commands, start, end };
+  Object.assign(served, commands, { end });
   return { port, baseUrl };
 }
