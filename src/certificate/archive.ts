@@ -10,7 +10,7 @@ import {
   textLike,
   time,
 } from '../core/schema.ts';
-import type { Books, DrawStore, EntropyStore } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
@@ -79,10 +79,7 @@ export interface LotOfRecord {
 }
 
 interface CertificateSources {
-  readonly books: Pick<Books, 'segment' | 'seriesPage'>;
-  readonly entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
-  /** Where committed draws are kept; left out where there are none. */
-  readonly draws?: Pick<DrawStore, 'draw'>;
+  readonly ledger: Pick<Ledger, 'segment' | 'seriesPage' | 'lot' | 'revocations' | 'draw'>;
   readonly ids: CertificateIds;
   readonly log: CertificateLog;
   readonly keys: KeysDocument;
@@ -98,13 +95,13 @@ export type CertificateService = ReturnType<typeof certificateService>;
 
 /** Certificates by their id, made again from the records that they were issued from, and what is public of their log. */
 export function certificateService(sources: CertificateSources) {
-  const { books, entropy, draws, ids, log, keys, held = null } = sources;
+  const { ledger, ids, log, keys, held = null } = sources;
 
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
   async function find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'> {
     const place = ids.placeOf(id);
     if (typeof place === 'string') return place;
-    const segment = await books.segment(place.segment);
+    const segment = await ledger.segment(place.segment);
     const entry = segment && readEntry(segment.entries, place.index);
     if (segment === undefined || entry === undefined) return 'unknown';
     const source = segment.sources[entry.source];
@@ -115,7 +112,7 @@ export function certificateService(sources: CertificateSources) {
     const proof = (await log.proofOf(place.segment, place.index)) ?? null;
     const shown = { verifyUrlBase: segment.context.verifyUrlBase, proof };
     const proven = await Promise.all(lots.map((lot, i) => lotProof(lot, i, source, entry.issuedAtMs)));
-    return certificateDocument(certificate, shown, proven, await entropy.revocations());
+    return certificateDocument(certificate, shown, proven, await ledger.revocations());
   }
 
   async function drawnFrom(lotId: string): Promise<CertifiedLot> {
@@ -143,7 +140,7 @@ export function certificateService(sources: CertificateSources) {
     find,
     /** What is public of a committed draw; undefined for an id that is unknown, and for one whose answer is not durable yet. */
     async draw(id: string): Promise<DrawDocument | undefined> {
-      const record = await draws?.draw(id);
+      const record = await ledger.draw(id);
       const body = record && (JSON.parse(record.body) as DrawBody);
       if (!body?.committed) return undefined;
       const { committed } = body;
@@ -158,7 +155,7 @@ export function certificateService(sources: CertificateSources) {
     /** Answers of a series of a public purpose, from a serial on; of its first series where none is named. */
     async draws(purpose: string, asked: string | undefined, from: number): Promise<DrawList> {
       const part = { series: asked, from, limit: DRAWS_LISTED_MAX + 1 };
-      const { series, answers } = await books.seriesPage(purpose, part);
+      const { series, answers } = await ledger.seriesPage(purpose, part);
       const id = asked ?? series.at(0)?.id ?? '';
       const listed = answers.slice(0, DRAWS_LISTED_MAX).map((each) => ({
         series: id,
@@ -170,9 +167,9 @@ export function certificateService(sources: CertificateSources) {
     },
     /** A lot for its public page; undefined when there is none. */
     async lot(id: string): Promise<LotOfRecord | undefined> {
-      const lot = await entropy.lot(id);
+      const lot = await ledger.lot(id);
       if (lot === undefined) return undefined;
-      const revocation = (await entropy.revocations()).find(({ lotId }) => lotId === id);
+      const revocation = (await ledger.revocations()).find(({ lotId }) => lotId === id);
       return { lot, revocation: revocation ?? null };
     },
     /** What is public of a lot; undefined for one that is unknown, or that is not logged. */

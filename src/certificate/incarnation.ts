@@ -1,8 +1,16 @@
-import { closeSync, fdatasyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
-import { objectIn } from '../core/json.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import { KeyFileError, type PublishedKey } from '../crypto/key-files.ts';
 import { equalHashes, rootOf } from '../crypto/merkle.ts';
@@ -10,7 +18,7 @@ import type { Checkpoint } from '../crypto/note.ts';
 import type { Ledger, LedgerIdentity, LogStore } from '../ledger/ledger.ts';
 import { jsonRecord, type LogReader, readJson } from './log-records.ts';
 import { storedStateOf } from './log-state.ts';
-import { canonicalText } from './members.ts';
+import { canonicalText, parsedObject } from './members.ts';
 import { readCheckpoint } from './signed-checkpoint.ts';
 import { nodeReader } from './tiles.ts';
 
@@ -155,23 +163,12 @@ function anchorPath(keysPath: string): string {
 
 /** Undefined when there is none. Throws for a file that is no anchor. */
 export function readAnchor(keysPath: string): Anchor | undefined {
-  let text: string;
-  try {
-    text = readFileSync(anchorPath(keysPath), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  let anchor: Partial<Anchor> = {};
-  try {
-    anchor = objectIn(JSON.parse(text)) as Partial<Anchor>;
-  } catch {
-    // told below
-  }
-  const { version, checkpoint, folder } = anchor;
-  if (Number(version) > 1) throw new KeyFileError(`${anchorPath(keysPath)} is of a later release`);
-  if (checkpoint !== undefined && folder !== undefined) return anchor as Anchor;
-  throw new KeyFileError(`${anchorPath(keysPath)} is damaged: put it back from a backup`);
+  const path = anchorPath(keysPath);
+  if (!existsSync(path)) return undefined;
+  const anchor = parsedObject(readFileSync(path, 'utf8')) as Partial<Anchor> | undefined;
+  if (Number(anchor?.version) > 1) throw new KeyFileError(`${path} is of a later release`);
+  if (anchor?.checkpoint !== undefined && anchor.folder !== undefined) return anchor as Anchor;
+  throw new KeyFileError(`${path} is damaged: put it back from a backup`);
 }
 
 /**

@@ -99,8 +99,7 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
   });
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
   const document = keysDocument(keys, incarnations, await readVouchers(store, keys));
-  const ofLedger = { books: ledger, entropy: ledger, draws: ledger };
-  const certificates = certificateService({ ...ofLedger, ids, log, keys: document, held });
+  const certificates = certificateService({ ledger, ids, log, keys: document, held });
   const unseen =
     witnesses === undefined || isHeld ? undefined : await findUnseenLots(ledger, store, witnesses);
   return { certificates, log: isHeld ? undefined : log, unseen, held };

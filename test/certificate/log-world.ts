@@ -184,11 +184,13 @@ export class LogWorld {
 
   /** What is asked of the certificates that are committed here. */
   service(log: CertificateLog, keys: KeysDocument = keysDocument(this.keys)): CertificateService {
-    const books = {
+    const ledger = {
+      ...this.store,
       segment: async (sequence: number) => this.segments.get(sequence),
       seriesPage: async () => NO_SERIES,
+      draw: async () => undefined,
     };
-    return certificateService({ books, entropy: this.store, ids: this.ids, log, keys });
+    return certificateService({ ledger, ids: this.ids, log, keys });
   }
 
   /** Verifies all that the log says, from scratch; gives the number of leaves. */

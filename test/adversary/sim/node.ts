@@ -207,8 +207,7 @@ async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   const sealing = keepSealing();
   return {
     certificates: certificateService({
-      books: ledger,
-      entropy: ledger,
+      ledger,
       ids,
       log: writer,
       keys: keysDocument(keys.log),

@@ -64,7 +64,7 @@ export class CertificateKeeper {
     });
     await this.#extend(log);
     const keys = keysDocument(this.#keys);
-    const service = certificateService({ books: ledger, entropy: ledger, ids: this.#ids, log, keys });
+    const service = certificateService({ ledger, ids: this.#ids, log, keys });
     const waiting: Sent[] = [];
     for (const sent of this.#unlogged) {
       const isLogged = await this.#check(sent, service);
