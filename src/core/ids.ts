@@ -5,10 +5,7 @@ import { assert } from './assert.ts';
  * two leading zero bits, so it is one of 0..7). The alphabet leaves out i, l, o and u.
  */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-const VALUE_OF = new Int8Array(128).fill(-1);
-for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
-
-const ID_TEXT_LENGTH = 26;
+const ID_TEXT = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** 16 bytes as 26 characters, most significant bits first: the first two bits are zeros. */
 export function base32Of(id: Uint8Array): string {
@@ -26,21 +23,17 @@ export function base32Of(id: Uint8Array): string {
 
 /** The 16 bytes behind 26 characters; undefined when the text is not one that `base32Of` can print. */
 export function bytesOfBase32(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (text.length !== ID_TEXT_LENGTH) return undefined;
+  if (!ID_TEXT.test(text)) return undefined;
   const id = new Uint8Array(16);
   let at = 0;
   let bits = -2;
   let accumulator = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    const value = code < 128 ? VALUE_OF[code] : -1;
-    if (value < 0 || (i === 0 && value > 7)) return undefined;
-    accumulator = (accumulator << 5) | value;
+  for (const digit of text) {
+    accumulator = (accumulator << 5) | ALPHABET.indexOf(digit);
     bits += 5;
     if (bits >= 8) {
       bits -= 8;
-      id[at++] = (accumulator >>> bits) & 255;
-      accumulator &= (1 << bits) - 1;
+      id[at++] = accumulator >>> bits;
     }
   }
   return id;
