@@ -2684,58 +2684,33 @@ function assert(condition, what) {
   if (!condition) throw new InvariantError(what);
 }
 
-// src/core/text-bytes.ts
-var BASE32 = Uint8Array.from("0123456789abcdefghjkmnpqrstvwxyz", (each) => each.charCodeAt(0));
-function writeBase32(id, target, at) {
-  target[at] = BASE32[id[0] >>> 5];
-  target[at + 1] = BASE32[id[0] & 31];
-  let end = at + 2;
-  for (let i = 1; i < 16; i += 5) {
-    const a = id[i];
-    const b = id[i + 1];
-    const c = id[i + 2];
-    const d = id[i + 3];
-    const e = id[i + 4];
-    target[end] = BASE32[a >>> 3];
-    target[end + 1] = BASE32[(a << 2 | b >>> 6) & 31];
-    target[end + 2] = BASE32[b >>> 1 & 31];
-    target[end + 3] = BASE32[(b << 4 | c >>> 4) & 31];
-    target[end + 4] = BASE32[(c << 1 | d >>> 7) & 31];
-    target[end + 5] = BASE32[d >>> 2 & 31];
-    target[end + 6] = BASE32[(d << 3 | e >>> 5) & 31];
-    target[end + 7] = BASE32[e & 31];
-    end += 8;
-  }
-  return end;
-}
-
 // src/core/ids.ts
 var ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-var VALUE_OF = new Int8Array(128).fill(-1);
-for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
-var ID_TEXT_LENGTH = 26;
+var ID_TEXT = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 function base32Of(id) {
   assert(id.length === 16, "an id has 16 bytes");
-  writeBase32(id, printed, 0);
-  return String.fromCharCode(...printed);
+  let text3 = "";
+  let bits = 2;
+  let accumulator = 0;
+  for (let i = 0; i < id.length; i++) {
+    accumulator = accumulator << 8 | id[i];
+    bits += 8;
+    for (; bits >= 5; bits -= 5) text3 += ALPHABET[accumulator >>> bits - 5 & 31];
+  }
+  return text3;
 }
-var printed = new Uint8Array(ID_TEXT_LENGTH);
 function bytesOfBase32(text3) {
-  if (text3.length !== ID_TEXT_LENGTH) return void 0;
+  if (!ID_TEXT.test(text3)) return void 0;
   const id = new Uint8Array(16);
   let at = 0;
   let bits = -2;
   let accumulator = 0;
-  for (let i = 0; i < text3.length; i++) {
-    const code = text3.charCodeAt(i);
-    const value = code < 128 ? VALUE_OF[code] : -1;
-    if (value < 0 || i === 0 && value > 7) return void 0;
-    accumulator = accumulator << 5 | value;
+  for (const digit of text3) {
+    accumulator = accumulator << 5 | ALPHABET.indexOf(digit);
     bits += 5;
     if (bits >= 8) {
       bits -= 8;
-      id[at++] = accumulator >>> bits & 255;
-      accumulator &= (1 << bits) - 1;
+      id[at++] = accumulator >>> bits;
     }
   }
   return id;
