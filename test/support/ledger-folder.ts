@@ -85,7 +85,7 @@ export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = 
     durability: 'fsync',
     freeBytesMin: 0,
     journalFileBytes: 128 * 1_024,
-    audit: auditFolder, // in this process: many tests start after a kill
+    audit: (path) => auditFolder(path), // in this process: many tests start after a kill
     ...more,
   });
 }

@@ -32,19 +32,15 @@ export async function auditInChild(
     env: {},
     execArgv,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    killSignal: 'SIGKILL',
+    ...(signal && { signal }),
   });
-  const stop = () => {
-    child.kill('SIGKILL');
-    reject(signal?.reason);
-  };
-  signal?.addEventListener('abort', stop, { once: true });
-  child.on('error', reject);
+  child.on('error', (error) => reject(signal?.aborted ? signal.reason : error));
   child.on('message', (outcome: AuditOutcome) => {
     if ('report' in outcome) resolve(outcome.report);
     else reject(new LedgerError(outcome.failure.reason, outcome.failure.message));
   });
   child.on('exit', (code, by) => {
-    signal?.removeEventListener('abort', stop);
     reject(
       BY_DAMAGE.includes(by)
         ? new LedgerError('damaged', `a page is damaged so that LMDB cannot follow it (${by})`)

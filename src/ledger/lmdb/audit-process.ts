@@ -5,7 +5,7 @@ import { auditFolder } from './lmdb.ts';
 
 /** The process that audit-child.ts starts: audits the folder that it is given, and tells the outcome. */
 const [path, served] = process.argv.slice(2);
-const outcome: AuditOutcome = await auditFolder(path, undefined, served !== undefined).then(
+const outcome: AuditOutcome = await auditFolder(path, served !== undefined).then(
   (report) => ({ report }),
   (error: unknown) => ({
     failure: { reason: error instanceof LedgerError ? error.reason : 'damaged', message: messageOf(error) },

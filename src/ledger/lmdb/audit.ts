@@ -8,21 +8,16 @@ import { type Tables, tableOf } from './tables.ts';
 const RECORDS_PER_TURN = 16;
 
 /**
- * Reads every record of one snapshot and checks it against its checksum and against every other that it implies. Awaits
- * `rest` after each slice; what that throws ends the audit.
+ * Reads every record of one snapshot and checks it against its checksum and against every other that it implies.
  */
-export async function auditTables(
-  tables: Tables,
-  snapshot: Snapshot,
-  rest: () => Promise<void> = nextTurn,
-): Promise<AuditReport> {
+export async function auditTables(tables: Tables, snapshot: Snapshot): Promise<AuditReport> {
   try {
     let read = 0;
     return await auditStore(async (table, visit, problem) => {
       for (const { key, value, problems } of tableOf(tables, table).checked(snapshot)) {
         for (const each of problems) problem(each);
         if (value !== undefined) visit(key, value);
-        if (++read % RECORDS_PER_TURN === 0) await rest();
+        if (++read % RECORDS_PER_TURN === 0) await nextTurn();
       }
     }, true);
   } finally {

@@ -1,6 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { assert, messageOf } from '../../core/assert.ts';
 import { silentLog } from '../../core/log.ts';
@@ -22,20 +21,13 @@ const LOCK_FILE = 'lock.mdb';
 
 /**
  * Reads all of the ledger in a folder, as `qrn ledger audit` does. A data file that is short is lengthened, unless another process may
- * write it. Throws LedgerError, or the signal's reason.
+ * write it. Throws LedgerError.
  */
-export async function auditFolder(
-  path: string,
-  signal?: AbortSignal,
-  mayBeServed = false,
-): Promise<AuditReport> {
+export async function auditFolder(path: string, mayBeServed = false): Promise<AuditReport> {
   const raw = await openRaw(path, { readOnly: true, mayLengthen: !mayBeServed });
   try {
     const tables = openFormat(raw, new GroupWriter(raw, silentLog, () => {}), path, true);
-    return await auditTables(tables, raw.snapshot(), async () => {
-      signal?.throwIfAborted();
-      await nextTurn();
-    });
+    return await auditTables(tables, raw.snapshot());
   } finally {
     await raw.close();
   }

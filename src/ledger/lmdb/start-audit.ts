@@ -49,7 +49,10 @@ export async function beginStartAudit({ path, log, waitMs, audit }: StartAuditOp
   }
 
   const damage = damageIn();
-  const found = await Promise.race([damage, sleep(waitMs, undefined, { ref: false })]);
+  const waiting = new AbortController();
+  const timeUp = sleep(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined);
+  const found = await Promise.race([damage, timeUp]);
+  waiting.abort();
   if (found !== undefined) throw found;
   if (state === 'running')
     log.warn({ path }, 'ledger: serving while the audit continues; damage that it finds stops the service');
