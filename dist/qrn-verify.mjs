@@ -4051,6 +4051,8 @@ function checkDraw({ mode, lots, spans }) {
 }
 function checkOrder(certificate, lots) {
   const drawn = member(certificate, "provenance", "drawn");
+  const other = drawn.find(({ lot }) => lot >= lots.length);
+  if (other !== void 0) refuse(`It draws from lot ${other.lot + 1}, and names ${lots.length}.`);
   for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
     const { lot_id: id, pure } = lots[lot];
     const end = offset + bytes;

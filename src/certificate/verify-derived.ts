@@ -126,6 +126,8 @@ function checkDraw({ mode, lots, spans }: DerivedFrom): void {
  */
 function checkOrder(certificate: unknown, lots: readonly LotLeaf[]): void {
   const drawn = member(certificate, 'provenance', 'drawn') as readonly (DrawnSpan & { lot: number })[];
+  const other = drawn.find(({ lot }) => lot >= lots.length);
+  if (other !== undefined) refuse(`It draws from lot ${other.lot + 1}, and names ${lots.length}.`);
   for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
     const { lot_id: id, pure } = lots[lot];
     const end = offset + bytes;

@@ -104,6 +104,19 @@ it('says why a lot was withdrawn', async () => {
   assert.match(failure.why, /detector fault/);
 });
 
+it('refuses a range of a lot that the certificate does not name, wherever it stands', async () => {
+  const s = await pureAnswer();
+  const { drawn = [] } = s.certificate.certificate.provenance;
+  for (const ranges of [
+    [{ lot: 2, offset: 0, bytes: 16 }, ...drawn],
+    [...drawn, { lot: 2, offset: 0, bytes: 16 }],
+  ]) {
+    const certificate = changed(s.certificate, 'certificate.provenance.drawn', ranges);
+    const { checks } = await verifyAnswer({ ...s, certificate });
+    assert.equal(checks.find(({ name }) => name === 'derived')?.why, 'It draws from lot 3, and names 2.');
+  }
+});
+
 it('refuses a checkpoint of another log with the same keys', async () => {
   const s = await pureAnswer();
   const proof = s.certificate.certificate.proof ?? '';
