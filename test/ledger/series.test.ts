@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import {
@@ -64,32 +62,6 @@ describe('series of labelled answers', () => {
     );
     assert.deepEqual((await ledger.seriesPage('another', FROM_START)).series, []);
     await closeSound(ledger);
-  });
-
-  it('gives the serials that follow when a killed server left the answers in its journal', async (t) => {
-    const folder = temporaryFolder(t);
-    const killed = await openJournaledLedger(join(folder, 'killed'));
-    await killed.createAccount(account(1));
-    const { from: first } = await killed.leaseSequences();
-    await killed.commit([labelled(first, RAFFLE), labelled(first + 1, SECRET, RAFFLE)], []);
-    cpSync(join(folder, 'killed'), join(folder, 'left'), {
-      recursive: true,
-      filter: (name) => !name.endsWith('.sock'),
-    });
-    const ledger = await openTestLedger(join(folder, 'left'));
-    await ledger.commit([labelled((await ledger.leaseSequences()).from, RAFFLE)], []);
-    const { answers } = await ledger.seriesPage('raffle', FROM_START);
-    assert.deepEqual(
-      answers.map(({ serial, isPublic }) => [serial, isPublic]),
-      [
-        [1, true],
-        [2, false],
-        [3, true],
-        [4, true],
-      ],
-    );
-    await closeSound(ledger);
-    await killed.close();
   });
 
   it('has numbered the answers of a journal before the log takes them', async (t) => {

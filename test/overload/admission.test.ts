@@ -88,37 +88,6 @@ describe('what an answer is thought to cost', () => {
     assert.ok(cost > before && cost < 1.5 * before, `${before} and then ${cost} µs`);
   });
 
-  it('grows in each kind with what its making takes', () => {
-    const { admission } = subject();
-    const items = Array.from({ length: 1_000 }, () => 'ab');
-    const many = { count: 1_000, min: 0, max: 9_999 };
-    const range = { ...many, unique: false, sort: 'none' } as const;
-    const [short, long] = [1, 1_000].map((length) => [{ length, min: 0, max: 9, unique: false }]);
-    const cases: [ValueRequest, costUs: number][] = [
-      [{ kind: 'integers', ...range }, 15],
-      [{ kind: 'integers', ...range, sort: 'descending' }, 100],
-      [{ kind: 'integers', ...range, unique: true, sort: 'ascending' }, 60],
-      [{ kind: 'floats', count: 1_000, precision: 3 }, 20],
-      [{ kind: 'floats', count: 1_000, precision: null }, 30],
-      [{ kind: 'bytes', count: 1_000, length: 1, encoding: 'hex', single: false }, 12],
-      [{ kind: 'bytes', count: 1, length: 1_000, encoding: 'hex', single: true }, 5],
-      [uuids(1_000), 50],
-      [{ kind: 'bitstring', length: 9_000 }, 9],
-      [{ kind: 'shuffle', items }, 60],
-      [{ kind: 'sample', items, count: 1 }, 60],
-      [{ kind: 'weighted', items: ['a', 'b'], weights: [1, 1], count: 1_000 }, 121],
-      [{ kind: 'strings', count: 1_000, length: 1, alphabet: ['a', 'b'] }, 75],
-      [{ kind: 'sequences', count: 100, ranges: short, sort: 'none' }, 156],
-      [{ kind: 'sequences', count: 1, ranges: long, sort: 'none' }, 62],
-      [{ kind: 'permutations', count: 100, length: 1 }, 156],
-      [{ kind: 'gaussians', count: 1_000, mean: 0, stddev: 1, digits: 3 }, 200],
-    ];
-    assert.deepEqual(
-      cases.map(([values]) => admission.costUs(answer(values))),
-      cases.map(([, costUs]) => costUs),
-    );
-  });
-
   it('is one figure for lines of text and JSON, and another for octets', () => {
     const { admission } = subject();
     const { form: _, ...bare } = { ...answer(uuids(1_000)), form: 'octet-stream' } as const;

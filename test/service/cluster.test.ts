@@ -229,10 +229,9 @@ suite('two nodes on one PostgreSQL', () => {
   });
 });
 
-/** What a start asks first in the ledger's thread, in the main thread, and for the demo. */
+/** What a start asks first in the ledger's thread, and last in the main thread. */
 for (const [during, statement] of [
   ['it opens the log', 'store_get'],
-  ['it loads the limits', 'balances'],
   ['it makes the demo account', 'store_put'],
 ] as const) {
   test(`a node whose database goes away while ${during} ends, and says where PostgreSQL does not answer`, async (t) => {

@@ -46,30 +46,17 @@ function trendFailures({ memory, p99, client: { revokedServedMs } }: SoakOutcome
 }
 
 function rowsOf(outcome: SoakOutcome): string[][] {
-  const { client, source, ledger, restarts, capacityPerS } = outcome;
-  const peak = Math.max(...outcome.samples.map(({ residentMib }) => residentMib));
+  const { client, ledger, verified } = outcome;
   const trend = (each: Trend | undefined, unit: string) =>
     each === undefined
       ? 'too short'
       : `${each.median.toFixed(1)} ${unit}, ${each.perMinute.toFixed(2)} a minute, ${each.growth.toFixed(1)} over ${each.points} points`;
   const refused = [...client.refusals].map(([code, count]) => `${count} ${code}`).join(', ');
-  const { acknowledged } = client;
   return [
-    ['capacity, rate', `${capacityPerS?.toFixed(0) ?? 'not measured'}, ${outcome.ratePerS} requests/s`],
-    ['acknowledged', `${acknowledged.count} answers, ${acknowledged.creditsSpent} credits`],
-    [
-      'in the ledger',
-      `${ledger.entries} answers, ${ledger.creditsBooked} credits; ${ledger.unacknowledged} nobody got`,
-    ],
-    ['connections lost', `${client.unknown} outcomes unknown; ${client.notSent} requests not sent`],
+    ['rate', `${outcome.ratePerS} requests/s`],
+    ['acknowledged', `${client.acknowledged.count} answers; ${client.unknown} outcomes unknown`],
     ['refused', refused === '' ? 'none' : refused],
-    ['idempotent retries', String(client.retried)],
-    ['certificates verified', String(outcome.verified)],
-    ['restarts', `${restarts.SIGTERM} SIGTERM, ${restarts.SIGKILL} SIGKILL`],
-    ['seeds, lots in answers', `${ledger.seeds} seeds, ${ledger.lots} lots`],
-    ['source', `${source.reads} reads, ${source.refusals} refused`],
-    ['keys revoked', `${outcome.keysRevoked}, served for ${client.revokedServedMs.toFixed(0)} ms at most`],
-    ['resident memory, peak', `${peak.toFixed(0)} MiB`],
+    ['certificates verified', String(verified)],
     ['private memory', trend(outcome.memory, 'MiB')],
     ['p99 of small requests', trend(outcome.p99, 'µs')],
     ['violations', String(ledger.violations.length)],

@@ -25,22 +25,15 @@ interface SoakSample {
   readonly atS: number;
   /** Which start of the service this is, from 1 on. */
   readonly life: number;
-  readonly residentMib: number;
   /** Without what is mapped from files. */
   readonly privateMib: number;
-  readonly answers: number;
 }
 
 export interface SoakOutcome {
   readonly client: Clients;
-  readonly source: Pick<SwitchedSource, 'reads' | 'refusals'>;
   readonly ledger: BookFindings;
   readonly ratePerS: number;
-  readonly capacityPerS: number | undefined;
   readonly verified: number;
-  readonly restarts: Readonly<Record<'SIGTERM' | 'SIGKILL', number>>;
-  readonly keysRevoked: number;
-  readonly samples: readonly SoakSample[];
   /** Of the last life, after its warm-up. Undefined when that was too short. */
   readonly memory: Trend | undefined;
   /** 99th percentile of small requests, µs, by window of the same time. */
@@ -99,12 +92,10 @@ class SoakRun {
   readonly #verifier: Verifier;
   readonly #accountId: string;
   readonly #samples: SoakSample[] = [];
-  readonly #restarts = { SIGTERM: 0, SIGKILL: 0 };
   #server: TestServer;
   #isUp = true;
   #life = 1;
   #lifeFromS = 0;
-  #keysRevoked = 0;
 
   private constructor(
     plan: SoakPlan,
@@ -139,11 +130,10 @@ class SoakRun {
   async whole(): Promise<SoakOutcome> {
     const { seconds, report } = this.#plan;
     const client = this.#client;
-    let capacityPerS: number | undefined;
     let ratePerS = this.#plan.ratePerS;
     if (ratePerS === undefined) {
       await client.capacity(CAPACITY_CONNECTIONS, WARM_UP_MS);
-      capacityPerS = await client.capacity(CAPACITY_CONNECTIONS, CAPACITY_MS);
+      const capacityPerS = await client.capacity(CAPACITY_CONNECTIONS, CAPACITY_MS);
       ratePerS = Math.round(CAPACITY_SHARE * capacityPerS);
       report(`${capacityPerS.toFixed(0)} requests/s when there is always one; from now on ${ratePerS}`);
     }
@@ -164,7 +154,7 @@ class SoakRun {
     await sleep(1_000); // what was kept last is logged by then
     await this.#verifier.verifyAll(this.#server);
     await this.#stop('SIGTERM');
-    return this.#outcome(ratePerS, capacityPerS);
+    return this.#outcome(ratePerS);
   }
 
   async end(): Promise<void> {
@@ -199,7 +189,6 @@ class SoakRun {
     const client = this.#client;
     const code = await this.#server.kill(signal);
     this.#isUp = false;
-    this.#restarts[signal]++;
     const expected = signal === 'SIGTERM' ? 0 : 'SIGKILL';
     if (code !== expected)
       client.violate(`ended by ${signal} with ${code}: ${this.#server.output().slice(-500)}`);
@@ -221,7 +210,6 @@ class SoakRun {
     key.isRevoking = true;
     await this.#server.qrn('keys', 'revoke', key.id);
     key.revokedAtMs = performance.now();
-    this.#keysRevoked++;
     setTimeout(() => keys.splice(keys.indexOf(key), 1), REVOKED_FOR_MS);
   }
 
@@ -229,14 +217,14 @@ class SoakRun {
     const memory = this.#isUp ? residentMemory(this.#server.process.pid!) : undefined;
     if (memory === undefined) return;
     const { nowS: atS, acknowledged } = this.#client;
-    const { nowMib: residentMib, privateMib } = memory;
-    this.#samples.push({ atS, life: this.#life, residentMib, privateMib, answers: acknowledged.count });
+    const { privateMib } = memory;
+    this.#samples.push({ atS, life: this.#life, privateMib });
     if (this.#samples.length % 30 === 0) {
       report(`${atS.toFixed(0)} s: ${acknowledged.count} answers, ${privateMib.toFixed(0)} MiB private`);
     }
   }
 
-  async #outcome(ratePerS: number, capacityPerS: number | undefined): Promise<SoakOutcome> {
+  async #outcome(ratePerS: number): Promise<SoakOutcome> {
     const client = this.#client;
     const { dataDir } = this.#server;
     const ledger = await checkLedger(dataDir, [
@@ -250,8 +238,7 @@ class SoakRun {
       .map(([window, latency]) => ({ atS: window * WINDOW_S, value: latency.percentile(99) }))
       .filter(({ atS }) => atS >= fromS);
     return {
-      ...{ client, source: this.#source, ledger, ratePerS, capacityPerS, samples: this.#samples },
-      ...{ verified: this.#verifier.verified, restarts: this.#restarts, keysRevoked: this.#keysRevoked },
+      ...{ client, ledger, ratePerS, verified: this.#verifier.verified },
       memory: trendOf(points),
       p99: trendOf(latencies),
     };

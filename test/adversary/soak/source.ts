@@ -12,19 +12,14 @@ const LOT_BYTES = 512 * 1024;
 /** A source of entropy over HTTP that breaks and mends while the service runs. */
 export class SwitchedSource {
   state: SourceState = 'sound';
-  /** Reads that were answered, and refused. */
-  reads = 0;
-  refusals = 0;
   readonly #server: Server;
 
   constructor() {
     this.#server = createServer((_request, response) => {
       if (this.state === 'down') {
-        this.refusals++;
         response.writeHead(503).end();
         return;
       }
-      this.reads++;
       const bits = randomFillSync(Buffer.alloc(LOT_BYTES));
       if (this.state === 'stuck') for (let i = 0; i < bits.length; i++) bits[i] &= 0xfe;
       response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bits);
