@@ -8,7 +8,10 @@ type Promises = readonly (readonly [promise: string, ...suites: string[]])[];
 export const ROOMS: Readonly<Record<string, Promises>> = {
   core: [
     ['time goes on whatever the system clock does', 'test/core/clock.test.ts'],
-    ['a template is copied and patched, and nothing of the last reply is left', 'test/answer/template.test.ts'],
+    [
+      'a template is copied and patched, and nothing of the last reply is left',
+      'test/answer/template.test.ts',
+    ],
   ],
   crypto: [
     ['known answers of SHA-256, ChaCha20, Ed25519 and RFC 9162', 'test/crypto/digest.test.ts'],

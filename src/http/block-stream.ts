@@ -8,7 +8,6 @@ import { describedHead } from './answer-reply.ts';
 import type { StreamPlan } from './endpoint.ts';
 import { errorOf } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
-import { newRequestId } from './request-id.ts';
 
 /** Takes a block through key, rate, quota and answer, as a request of its own. Rejects where any of them refuses it. */
 type DrawBlock = (ask: Ask, request: DataRequest) => Promise<Drawn>;
@@ -90,9 +89,9 @@ function askOf(exchange: Exchange, plan: StreamPlan, block: number, by: Requeste
   if (block === plan.first) return { ...exchange.asForJson(keeping), by };
   if (exchange.isDraining) throw new ApiError('shutting_down', { retryAfterS: 1 });
   exchange.restartDeadline();
-  const { clock, random } = exchange.pipeline;
+  const { clock } = exchange.pipeline;
   const atMs = clock.wallMs();
-  exchange.requestId = newRequestId(random, atMs);
+  exchange.renameAt(atMs);
   return { ...exchange.asForJson(keeping), atMs, startedMonotonicMs: clock.monotonicMs(), by };
 }
 

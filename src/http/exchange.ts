@@ -10,7 +10,7 @@ import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { EntropyMode, Scope } from '../core/vocabulary.ts';
-import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
+import { type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { Fair, Piece, Turn } from '../fair/fair.ts';
 import { type AnswerOffer, AS_JSON, fieldsHead, quoteReply, replyTemplateOf } from './answer-reply.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
@@ -39,9 +39,6 @@ export interface Pipeline {
   readonly cors: CorsPolicy;
   /** Replies carry the RateLimit fields of the draft beside X-RateLimit. */
   readonly rateLimitFields: boolean;
-  /** System entropy for request ids, not for values. */
-  readonly random: RandomBytes;
-  readonly fair: Fair;
   readonly names: ServiceNames;
   /** What a client is told of anything thrown; a fault is logged. */
   readonly explain: (exchange: Exchange, error: unknown) => ApiError;
@@ -75,8 +72,10 @@ export interface ExchangeHost {
   readonly sending: DeadlineQueue<Exchange>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
-  /** Takes those of them that no owner accounts for: bodies without an owner, and copies. */
-  readonly memory: Budget;
+  /** Whose memory takes those of them that no owner accounts for: bodies without an owner, and copies. */
+  readonly fair: Fair;
+  /** System entropy for request ids, not for values. */
+  readonly random: RandomBytes;
   /** A listener of ours threw. */
   fault(exchange: Exchange, error: unknown): void;
 }
@@ -112,14 +111,15 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   /** `send` was called, by the handler or, past the deadline, by the front. */
   isAnswered = false;
   #closing = false;
-  /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
-  requestId: RequestId = NOT_NAMED;
-  #turn: Turn = NOT_BEGUN;
+  /** 16 bytes: UUIDv7 layout. */
+  requestId: RequestId;
+  readonly #turn: Turn;
   #step: Step = undefined!;
   #waitingBytes: Hold | undefined = undefined;
   costUs = 0;
   isLate = false;
-  #pipeline: Pipeline | undefined = undefined;
+  /** Known from routing on. */
+  pipeline: Pipeline = undefined!;
   readonly #host: ExchangeHost;
   readonly #wire: Wire;
   /** Null once it is finished, or the client is gone. */
@@ -147,6 +147,8 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     this.head = new RequestHead(method, request);
     this.#host = host;
     this.#wire = wire;
+    this.#turn = host.fair.now();
+    this.requestId = newRequestId(host.random, this.atMs);
     this.#listen();
     this.#enter(host.waiting);
   }
@@ -187,7 +189,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     this.#step = step;
     this.costUs = costUs;
     this.#waitingBytes = waitingBytes;
-    this.pipeline.fair.run(this.owner, this);
+    this.fair.run(this.owner, this);
   }
 
   /** For Fair: its turn has come. */
@@ -196,9 +198,8 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     this.pipeline.take(this, this.#step, nowMs);
   }
 
-  /** Known from the beginning in the pipeline on. */
-  get pipeline(): Pipeline {
-    return this.#pipeline!;
+  get fair(): Fair {
+    return this.#host.fair;
   }
 
   requireScope(scope: Scope | null): void {
@@ -229,19 +230,11 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
 
   /** Does some of the work of this request, and counts its time as its owner's. */
   spend<T>(work: () => T): T {
-    return this.#pipeline === undefined ? work() : this.#pipeline.fair.spend(this.owner, work);
+    return this.fair.spend(this.owner, work);
   }
 
   inTurn<T>(work: () => T): Promise<T> {
-    return this.pipeline.fair.inTurn(this.owner, work);
-  }
-
-  /** The request enters the pipeline; only the first call counts. */
-  begin(pipeline: Pipeline): void {
-    if (this.#pipeline !== undefined) return;
-    this.#pipeline = pipeline;
-    this.#turn = pipeline.fair.now();
-    this.nameWith(pipeline.random, this.atMs);
+    return this.fair.inTurn(this.owner, work);
   }
 
   /** Unix time at which the request came in; decides its month, and is its timestamp. */
@@ -253,9 +246,9 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.#turn.monotonicMs;
   }
 
-  /** Gives the request its id, unless it has one. */
-  nameWith(random: RandomBytes, wallMs: number): void {
-    if (this.requestId === NOT_NAMED) this.requestId = newRequestId(random, wallMs);
+  /** What follows of a stream is a request of its own. */
+  renameAt(wallMs: number): void {
+    this.requestId = newRequestId(this.#host.random, wallMs);
   }
 
   /** As `metadata.request_id` and error bodies print it. */
@@ -335,7 +328,10 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
    * the clock where the time is known; `owner` releases the body once it is not read any more.
    */
   reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
-    const { record, fair } = this.pipeline;
+    const {
+      pipeline: { record },
+      fair,
+    } = this;
     if (this.isAnswered || this.isAborted) {
       owner?.release();
       if (!this.isAnswered) record.aborted(); // else the front was faster: its deadline had passed
@@ -508,5 +504,3 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
 }
 
 const UNKNOWN = endpointRow('unknown');
-const NOT_BEGUN: Turn = { wallMs: 0, monotonicMs: 0 };
-const NOT_NAMED: RequestId = new Uint8Array(0);

@@ -2,13 +2,13 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import { Budget } from '../fair/budget.ts';
+import { Fair } from '../fair/fair.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, StartEngine, Wire } from './engine.ts';
 import { errorReply } from './error-reply.ts';
 import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
-import { newRequestId, SYSTEM_RANDOM } from './request-id.ts';
+import { newRequestId, type RandomBytes, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 
 /*
@@ -55,8 +55,10 @@ export interface FrontOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
-  /** Bounds the replies that are held for slow readers; without it they are only counted. */
-  readonly memory?: Budget;
+  /** Bounds the replies that are held for slow readers; one of its own without it. */
+  readonly fair?: Fair;
+  /** System entropy for request ids. */
+  readonly random?: RandomBytes;
 }
 
 export interface Front {
@@ -112,7 +114,8 @@ class ListeningFront implements Front, ExchangeHost {
   openConnections = 0;
   heldBytes = 0;
   port = -1;
-  readonly memory: Budget;
+  readonly fair: Fair;
+  readonly random: RandomBytes;
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;
@@ -126,7 +129,8 @@ class ListeningFront implements Front, ExchangeHost {
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    this.memory = options.memory ?? new Budget(Number.POSITIVE_INFINITY);
+    this.fair = options.fair ?? new Fair(options.clock);
+    this.random = options.random ?? SYSTEM_RANDOM;
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);
@@ -169,7 +173,7 @@ class ListeningFront implements Front, ExchangeHost {
   }
 
   #refusalOf(code: 'bad_request' | 'head_too_large'): { head: Uint8Array; body: Uint8Array } {
-    const requestId = newRequestId(SYSTEM_RANDOM, this.#options.clock.wallMs());
+    const requestId = newRequestId(this.random, this.#options.clock.wallMs());
     return errorReply(new ApiError(code), { requestId, accept: '' });
   }
 
@@ -288,7 +292,6 @@ class ListeningFront implements Front, ExchangeHost {
 
   /** What names a request in the log. Never the query: it may hold what a client shuffles. */
   #namesOf(exchange: Exchange): object {
-    exchange.nameWith(SYSTEM_RANDOM, this.#options.clock.wallMs());
     const method = exchange.method.slice(0, METHOD_LENGTH_LOGGED);
     const path = exchange.path.slice(0, PATH_LENGTH_LOGGED);
     return { ...exchange.logNames, method, path };

@@ -13,7 +13,6 @@ import { landingMain } from './pages/landing-page.ts';
 import { type Markup, type Page, pageReply } from './pages/layout.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import { type Reply, replyOf } from './reply.ts';
-import { SYSTEM_RANDOM } from './request-id.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
 /**
@@ -82,7 +81,7 @@ const METRICS_ARE_LOCAL =
   'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
 
 /** Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it. */
-export function metricsAlone(metrics: MetricsText, clock: Clock): Pick<FrontOptions, 'handle' | 'fail'> {
+export function metricsAlone(metrics: MetricsText): Pick<FrontOptions, 'handle' | 'fail'> {
   const answer = async (exchange: Exchange) => {
     if (exchange.path !== '/metrics') throw new ApiError('not_found');
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
@@ -91,7 +90,6 @@ export function metricsAlone(metrics: MetricsText, clock: Clock): Pick<FrontOpti
     exchange.send(head, body);
   };
   const fail = (exchange: Exchange, error: unknown) => {
-    exchange.nameWith(SYSTEM_RANDOM, clock.wallMs());
     const { head, body } = errorReply(clientError(error), exchange);
     exchange.send(head, body);
   };

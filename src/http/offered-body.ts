@@ -103,7 +103,7 @@ export class OfferedBody {
    * again without paying. An answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
    */
   #hold(unsent: Uint8Array, taken: number): void {
-    const { memory } = this.#host;
+    const { memory } = this.#host.fair;
     const { owner } = this.#exchange;
     const rest = unsent.subarray(taken);
     const isCopied = rest.length < HELD_BODY_FROM_BYTES;

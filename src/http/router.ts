@@ -8,7 +8,6 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Fair } from '../fair/fair.ts';
-import type { EntropyReader } from '../values/entropy-reader.ts';
 import { describedHead } from './answer-reply.ts';
 import { sendBlocks } from './block-stream.ts';
 import { compressed } from './compression.ts';
@@ -44,8 +43,6 @@ export interface RouterOptions {
   readonly fair: Fair;
   readonly clock: Clock;
   readonly log: Log;
-  /** System entropy for request ids, not for values. */
-  readonly random: EntropyReader;
   readonly rateLimitFields: boolean;
   /** Answer 400 unknown_parameter instead of listing the names in X-Ignored-Parameters. */
   readonly strictParameters: boolean;
@@ -67,7 +64,6 @@ export class Router implements Pipeline {
   readonly clock: Clock;
   readonly cors: CorsPolicy;
   readonly rateLimitFields: boolean;
-  readonly random: EntropyReader;
   readonly fair: Fair;
   readonly names: ServiceNames;
   readonly #options: RouterOptions;
@@ -80,7 +76,6 @@ export class Router implements Pipeline {
     this.clock = options.clock;
     this.cors = options.cors;
     this.rateLimitFields = options.rateLimitFields;
-    this.random = options.random;
     this.fair = options.fair;
     this.names = options.names;
     this.fair.afterTurn = () => answers.endTurn();
@@ -89,7 +84,7 @@ export class Router implements Pipeline {
 
   /** Takes a request from the front. Never throws. */
   handle(exchange: Exchange): void {
-    exchange.begin(this);
+    exchange.pipeline = this;
     try {
       this.#walk(exchange);
     } catch (error) {
@@ -101,7 +96,7 @@ export class Router implements Pipeline {
    * Answers what the front itself refuses: at once past its deadline, else in its turn. Never throws.
    */
   refuse(exchange: Exchange, error: ApiError, isLate: boolean): void {
-    exchange.begin(this);
+    exchange.pipeline = this;
     exchange.endpoint = this.#routes.of(exchange.path)?.endpoint ?? exchange.endpoint;
     if (isLate) this.fail(exchange, error);
     else this.#inTurn(exchange, () => this.fail(exchange, error));

@@ -265,7 +265,6 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     fair,
     clock,
     log,
-    random,
     rateLimitFields: config.rateLimitFields,
     strictParameters: config.strictParameters,
     record,
@@ -282,13 +281,14 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     fail: (exchange, error, isLate) => router.refuse(exchange, error, isLate),
     log,
     clock,
+    fair,
+    random,
     limits: {
       connectionsMax: Math.min(
         connectionsMax(descriptorLimit(), config.fronts, config.fronts + config.workers),
         connectionsWithin(memoryLimit(), config.fronts),
       ),
     },
-    memory,
   });
   Object.assign(names, urlsOf(config, front.port));
   gauges.start({ front, committer, workers, supply });

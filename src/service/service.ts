@@ -259,7 +259,7 @@ async function startOn(
           port: metricsPort,
           portSetting: 'QRN_METRICS_PORT',
           engine: config.front,
-          ...metricsAlone(mainThread.metrics, clock),
+          ...metricsAlone(mainThread.metrics),
           log,
           clock,
           limits: { connectionsMax: METRICS_CONNECTIONS_MAX },

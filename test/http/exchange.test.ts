@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Account } from '../../src/account/directory.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { Budget } from '../../src/fair/budget.ts';
-import { Fair } from '../../src/fair/fair.ts';
 import type { BodyOwner, Exchange, Pipeline } from '../../src/http/exchange.ts';
 import { HELD_BODY_FROM_BYTES } from '../../src/http/offered-body.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
@@ -16,12 +14,7 @@ function inLines(takes: readonly number[]): { wire: ModelWire; exchange: Exchang
   const wire = new ModelWire(takes);
   const { exchange, host } = exchangeOn(wire);
   exchange.account = { record: { number: 1 } } as Account;
-  exchange.begin({
-    record: { replied: () => {} },
-    fair: new Fair(systemClock),
-    random: { fill: () => {} },
-    cors: corsPolicy([]),
-  } as unknown as Pipeline);
+  exchange.pipeline = { record: { replied: () => {} }, cors: corsPolicy([]) } as unknown as Pipeline;
   return { wire, exchange, host };
 }
 

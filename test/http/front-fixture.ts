@@ -5,7 +5,6 @@ import { errorReply } from '../../src/http/error-reply.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type Front, type FrontOptions, startFront } from '../../src/http/front.ts';
 import { headOf } from '../../src/http/head.ts';
-import { SYSTEM_RANDOM } from '../../src/http/request-id.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { type Conversation, talk } from '../support/http.ts';
 
@@ -30,7 +29,6 @@ export async function frontWith(
   const log = recordingLog();
   const { clock = systemClock } = options;
   const fail = (exchange: Exchange, error: ApiError, isLate: boolean) => {
-    exchange.nameWith(SYSTEM_RANDOM, 0);
     const { head, body } = errorReply(error, exchange);
     // whoever is refused past its deadline is answered at once, or the front cuts it
     if (isLate) exchange.send(head, body);

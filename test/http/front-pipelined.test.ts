@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { systemClock } from '../../src/core/clock.ts';
 import type { EngineName } from '../../src/http/engine.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { Front } from '../../src/http/front.ts';
@@ -46,7 +45,7 @@ function contract(engine: EngineName): void {
   });
 
   it('serves nothing behind a head that it refuses, on the port of the metrics too', async () => {
-    const metrics = await frontWith(() => {}, { engine, ...metricsAlone(async () => 'a 1\n', systemClock) });
+    const metrics = await frontWith(() => {}, { engine, ...metricsAlone(async () => 'a 1\n') });
     const scrape = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
     const refused = scrape.replace('Host: a', 'Host: a\r\nHost: b');
     const { replies, closed } = await talk(metrics.front.port, refused + scrape, { silenceMs: 15_000 });

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { Budget } from '../../src/fair/budget.ts';
+import { Fair } from '../../src/fair/fair.ts';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { ReplyHead, Wire } from '../../src/http/engine.ts';
 import { Exchange, type ExchangeHost } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
+import { type RandomBytes, SYSTEM_RANDOM } from '../../src/http/request-id.ts';
 
 /** The rules of an engine as assertions: what is called after the end of a reply, or twice, throws as it would there. */
 export class ModelWire implements Wire {
@@ -80,7 +83,8 @@ export class ModelWire implements Wire {
 }
 
 export class ModelHost implements ExchangeHost {
-  readonly memory: Budget;
+  readonly fair: Fair;
+  readonly random: RandomBytes;
   draining = false;
   nowMs = 0;
   heldBytes = 0;
@@ -88,8 +92,13 @@ export class ModelHost implements ExchangeHost {
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];
 
-  constructor(memory = new Budget(LIMITS.largeReplyBytesMax)) {
-    this.memory = memory;
+  constructor(
+    memory = new Budget(LIMITS.largeReplyBytesMax),
+    clock: Clock = systemClock,
+    random: RandomBytes = SYSTEM_RANDOM,
+  ) {
+    this.fair = Object.assign(new Fair(clock), { memory });
+    this.random = random;
   }
 
   fault(_exchange: Exchange, error: unknown): void {

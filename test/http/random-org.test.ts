@@ -197,7 +197,7 @@ describe('a signed answer', () => {
       inTurn: async (_: unknown, work: () => unknown) => work(),
     };
     const call = { jsonrpc: '2.0', method: 'getTicket', params: { ticketId }, id: 1 };
-    const exchange = { body: Buffer.from(JSON.stringify(call)), pipeline: { fair } } as unknown as Exchange;
+    const exchange = { body: Buffer.from(JSON.stringify(call)), fair } as unknown as Exchange;
     const reply = await handler(exchange);
     const { random, signature } = JSON.parse(Buffer.from(reply.body).toString()).result.result;
     assert.equal(signer.isAuthentic(random, signature), true);

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { COUNTED, createMetricMemory, labelsOf, MetricShard, MetricTotals } from '../../src/core/metrics.ts';
-import { Fair } from '../../src/fair/fair.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { exchangeOn, ModelWire } from './model-exchange.ts';
+import { exchangeOn, ModelHost, ModelWire } from './model-exchange.ts';
 
 /** What the metrics and the log of a running service do not show (test/api/metrics.test.ts, test/api/health.test.ts). */
 class World {
@@ -27,17 +26,16 @@ class World {
   exchange(options: { last?: number; aborted?: boolean } = {}): Exchange {
     const { record, clock } = this;
     const wire = new ModelWire();
-    const { exchange } = exchangeOn(wire);
-    if (options.aborted) exchange.destroy();
-    wire.send = (head) => this.sent.push(Buffer.from(head).toString('latin1'));
     const random = {
       fill: (bytes: Uint8Array) => new DataView(bytes.buffer).setUint32(12, options.last ?? 0),
     };
+    const { exchange } = exchangeOn(wire, new ModelHost(undefined, clock, random));
+    if (options.aborted) exchange.destroy();
+    wire.send = (head) => this.sent.push(Buffer.from(head).toString('latin1'));
     const cors = corsPolicy([]);
-    const fair = new Fair(clock);
     const names = { poweredBy: '', verifyUrlBase: '' };
     const unused = { names, explain: () => assert.fail(), fail: () => {}, take: () => {} };
-    exchange.begin({ record, clock, random, cors, fair, rateLimitFields: false, ...unused });
+    exchange.pipeline = { record, clock, cors, rateLimitFields: false, ...unused };
     return exchange;
   }
 

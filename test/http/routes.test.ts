@@ -5,7 +5,6 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { statusOf } from '../../src/http/head.ts';
 import { metricsAlone } from '../../src/http/info-routes.ts';
 import { OPEN, RouteTable } from '../../src/http/route-table.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { replyOf } from './pages/page-server.ts';
 
 /** Which resource a path is, and what the public log and the metrics make of paths and queries. */
@@ -93,7 +92,7 @@ describe('a port for metrics alone', () => {
   ];
   for (const [method, path, status] of cases)
     it(`answers ${status} to ${method} ${path}`, async () => {
-      const { handle } = metricsAlone(async (isFresh) => `fresh: ${isFresh}`, new ManualClock());
+      const { handle } = metricsAlone(async (isFresh) => `fresh: ${isFresh}`);
       const { promise, resolve } = Promise.withResolvers<[head: Uint8Array, body: Uint8Array]>();
       const exchange = {
         ...{ method, path, accept: '', isFromThisMachine: true },

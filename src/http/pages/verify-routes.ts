@@ -72,7 +72,7 @@ export function verifyRoutes(
    */
   const pdf = (exchange: Exchange): Promise<Reply> => {
     const id = exchange.path.slice(PREFIX.length, -PDF.length);
-    const { fair } = exchange.pipeline;
+    const { fair } = exchange;
     const drawn = async () => {
       await fair.inTurn(PDFS, () => {}, PDF_US);
       if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more

@@ -171,7 +171,7 @@ class RandomOrg {
       reservation.release();
       throw error;
     }
-    if (facts !== undefined) exchange.pipeline.fair.charge(account.record.number, SIGNED_US);
+    if (facts !== undefined) exchange.fair.charge(account.record.number, SIGNED_US);
     const keeping = facts && {
       ...keyOf(facts.serialNumber),
       fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
@@ -223,7 +223,7 @@ class RandomOrg {
   async #usage(exchange: Exchange, params: JsonObject): Promise<object> {
     this.#admit(exchange, params, 'usage:read', []);
     const account = exchange.account!;
-    const { by_mode: modes, requests } = await exchange.pipeline.fair.lookUp(exchange.owner, () =>
+    const { by_mode: modes, requests } = await exchange.fair.lookUp(exchange.owner, () =>
       this.#sources.usage(account),
     );
     return {
@@ -249,7 +249,7 @@ class RandomOrg {
    * megabyte, so it is a look-up to the end.
    */
   #resultOf(exchange: Exchange, accountNumber: number, serialNumber: number) {
-    const { fair } = exchange.pipeline;
+    const { fair } = exchange;
     return fair.lookUp(exchange.owner, async () => {
       const { key: keyText, fingerprint } = keyOf(serialNumber);
       const request = { accountNumber, keyText, fingerprint };

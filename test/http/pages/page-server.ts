@@ -40,7 +40,7 @@ export function startPageServer(certificates: () => CertificateService): Promise
 }
 
 const assets = loadPageAssets();
-const pipeline = { fair: new Fair(systemClock) };
+const fair = new Fair(systemClock);
 const certificatePdfBytes = async (document: CertificateDocument) =>
   new Uint8Array(await certificatePdf(document));
 const known = new WeakMap<CertificateService, readonly PlainRoute[]>();
@@ -61,7 +61,7 @@ async function answer(routes: readonly PlainRoute[], target: string, accept: str
     routes.find((each) => isPrefix(each) && path.startsWith(each.path));
   try {
     if (route === undefined) throw new ApiError('not_found');
-    return await route.handler({ method: 'GET', path, query, accept, pipeline } as unknown as Exchange);
+    return await route.handler({ method: 'GET', path, query, accept, fair } as unknown as Exchange);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return errorReply(error, { requestId: new Uint8Array(16), accept });

@@ -239,10 +239,10 @@ describe('a certificate as PDF for a client that has gone', () => {
       return new Uint8Array(0);
     };
     const routes = verifyRoutes(service, drawPdf, loadPageAssets());
-    const pipeline = { fair: new Fair(systemClock) };
+    const fair = new Fair(systemClock);
     const { handler } = routes.find(({ path }) => path === '/verify/')!;
     const ask = async (isGone: boolean) =>
-      handler({ path: `/verify/${id}.pdf`, isGone, pipeline } as unknown as Exchange);
+      handler({ path: `/verify/${id}.pdf`, isGone, fair } as unknown as Exchange);
     await assert.rejects(ask(true), { code: 'overloaded' });
     assert.equal(drawn, 0);
     assert.equal(statusOf((await ask(false)).head), 200);
