@@ -16,7 +16,6 @@ const FULL_ONLY: readonly string[] = [
   'test/browser/',
   'test/certificate/cosigning.test.ts',
   'test/certificate/incarnation.test.ts',
-  'test/certificate/second-verifier.test.ts',
   'test/cli/assess.test.ts',
   'test/cli/client.test.ts',
   'test/cli/cluster.test.ts',

@@ -4,7 +4,6 @@ import { type Cells, OwnedCells } from '../../src/account/cells.ts';
 import { Meter } from '../../src/account/meter.ts';
 import { SharedLimits } from '../../src/account/shared-limits.ts';
 import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
-import { periodOf } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { Balance, RateRecord } from '../../src/ledger/records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -57,18 +56,5 @@ describe('cells', () => {
     assert.deepEqual([requestsGranted, requestsUsed, creditsUsed], [750, 0, 0]);
     await cells.ask(1, 40);
     assert.equal(meter.share().creditsGranted, 40);
-  });
-
-  it('begin with the present month, whatever the books know of later ones', async () => {
-    const clock = new ManualClock(NOVEMBER_20_MS, 500);
-    const ofMonth = (period: number, requests: number) => ({
-      accountNumber: 1,
-      period,
-      requests,
-      credits: 0,
-    });
-    const cells = await OwnedCells.open(books([ofMonth(202_611, 3), ofMonth(202_612, 10)]), clock);
-    const meter = new Meter(await cellOf(cells, 1));
-    assert.deepEqual(meter.used(periodOf(clock.wallMs())), { period: 202_611, requests: 3, credits: 0 });
   });
 });

@@ -10,14 +10,12 @@ import { canonicalText } from '../../src/certificate/members.ts';
 import { drawLeafKey, revocationKey } from '../../src/certificate/public-leaves.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
-import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
+import { fromBase64 } from '../../src/crypto/base64.ts';
 import { verifyEd25519 } from '../../src/crypto/ed25519.ts';
 import { type LogKeys, publishedKey } from '../../src/crypto/key-files.ts';
 import { type Hash, leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
 import {
   cosignatureText,
-  formatNote,
-  formatProof,
   parseCheckpoint,
   parseNote,
   parseProof,
@@ -28,10 +26,9 @@ import type { DrawLeaf } from '../../src/ledger/draw-records.ts';
 import { LedgerError, type LogRecord, type LogStep, type ReleasedLots } from '../../src/ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
 import { readEntries } from '../../src/ledger/segment.ts';
-import { referencePath, referenceRoot } from '../reference/merkle.ts';
+import { referenceRoot } from '../reference/merkle.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { NO_SERIES, TIME_MS } from './fixtures.ts';
-import { cosignature, signature } from './signatures.ts';
 
 const ORIGIN = 'qrn.example/log';
 
@@ -171,15 +168,6 @@ export class LogWorld {
     if (n === undefined) return;
     const key = `public/${Buffer.from(n).toString().padStart(16, '0')}`;
     assert.equal(JSON.parse(Buffer.from(this.records.get(key) ?? []).toString()).leaf, text, name);
-  }
-
-  /** The proof of one of these leaves, in a checkpoint of the log over them that is signed when the clock says. */
-  proofIn(leaves: readonly Uint8Array[], index: number): string {
-    const { name, current: key } = this.keys;
-    const text = `${name}\n${leaves.length}\n${toBase64(referenceRoot(leaves))}\n`;
-    const atS = Math.floor(this.clock.wall / 1000);
-    const signatures = [signature({ name, key }, text), cosignature({ name, key }, text, atS)];
-    return formatProof({ index, path: referencePath(leaves, index), note: formatNote({ text, signatures }) });
   }
 
   /** What is asked of the certificates that are committed here. */
