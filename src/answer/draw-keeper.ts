@@ -85,6 +85,8 @@ export class DrawKeeper {
   /** Draws of one chain are looked at one after the other, so that a beacon that is slow holds up no other's draws. */
   readonly #underWay = new Map<string | undefined, Promise<void>>();
   readonly #ended = { revealed: 0, cancelled: 0, failed: 0 };
+  /** Draws whose answers are being made. */
+  readonly #making = new Set<string>();
   /** Changes of draws run one after the other. */
   readonly #inTurn = inOrder();
 
@@ -146,8 +148,10 @@ export class DrawKeeper {
     };
     return this.#inTurn(async () => {
       if (await this.#isMade(id, fingerprint)) return undefined;
-      if (await draws.openDraw(draw, LIMITS.openDrawsMax)) return statement;
-      throw new ApiError('draws_full', { details: { limit: LIMITS.openDrawsMax } });
+      if (!(await draws.openDraw(draw, LIMITS.openDrawsMax)))
+        throw new ApiError('draws_full', { details: { limit: LIMITS.openDrawsMax } });
+      this.#making.add(id);
+      return statement;
     });
   }
 
@@ -164,17 +168,19 @@ export class DrawKeeper {
     throw new ApiError('invalid_beacon', { message: UNKNOWN_CHAIN, details: { parameter: 'beacon.chain' } });
   }
 
+  /** A retry settles a draw whose answer is not under way any more: the ledger refused that before. */
   async #isMade(id: string, fingerprint: string): Promise<boolean> {
     const stored = await this.#options.draws.draw(id);
     if (stored === undefined) return false;
     if (bodyOf(stored).fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
-    if (stored.state === 'opening') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
-    return true;
+    if (this.#making.has(id)) throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+    return stored.state === 'opening' ? this.#settle(stored) : true;
   }
 
   /** Commits to a draw whose answer is durable, and forgets one that has none: then it gives false. */
   async settleDraw(id: string): Promise<boolean> {
     const isCommitted = await this.#inTurn(async () => {
+      this.#making.delete(id);
       const draw = await this.#options.draws.draw(id);
       return draw?.state === 'opening' ? this.#settle(draw) : draw !== undefined;
     });

@@ -291,6 +291,26 @@ describe('the keeper of draws', () => {
     assert.equal((await w.body()).committed?.certificate_id, 'cert_1');
   });
 
+  it('settles at the next request a draw that the ledger refused, and makes it anew where its answer is not kept', async () => {
+    const w = await new World().start();
+    const { putDraw, dropDraw } = w.ledger;
+    const refuse = async () => {
+      throw new ApiError('storage_unavailable');
+    };
+    const [kept, lost] = [w.statement(), w.statement({ id: 'draw_2' })];
+    for (const statement of [kept, lost]) await w.open(statement);
+    w.answer(kept);
+    Object.assign(w.ledger, { putDraw: refuse, dropDraw: refuse });
+    for (const { id } of [kept, lost])
+      await assert.rejects(w.keeper.settleDraw(id), { code: 'storage_unavailable' });
+    await assert.rejects(w.open(kept), { code: 'storage_unavailable' }, 'the ledger is still held back');
+    Object.assign(w.ledger, { putDraw, dropDraw });
+    assert.equal(await w.open(kept), undefined);
+    assert.equal((await w.body()).committed?.certificate_id, 'cert_1');
+    assert.deepEqual(await w.open(lost), lost);
+    await assert.rejects(w.open(lost), { code: 'idempotency_in_flight' }, 'it is under way again');
+  });
+
   it('fails a draw whose committed bytes are gone or cannot be opened, and says so', async () => {
     for (const lose of [
       (w: World) => w.kept.clear(),
