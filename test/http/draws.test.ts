@@ -18,7 +18,6 @@ import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
-import { REFUSED_DRAWS } from '../support/request-table.ts';
 
 /** What a request for a committed draw is read as, and what is fixed, drawn and released for it. */
 
@@ -211,11 +210,6 @@ describe('a committed draw', () => {
 });
 
 describe('the body of a draw', () => {
-  for (const { request, code } of REFUSED_DRAWS)
-    it(`is refused with ${code}: ${request.slice(0, 90)}`, async () => {
-      assert.equal(codeOf((await asked(request)).made), code);
-    });
-
   const sha256 = 'ab'.repeat(32);
   const of = (list: object, more: object = {}) => ({ winners: { count: 1, list, ...more }, purpose: 'p' });
   const own = createHash('sha256').update('ada\ngrace\nbarbara\nkatherine\n').digest('hex');
