@@ -16,11 +16,6 @@ export function witness(seed: number, name = `witness.example/w${seed}`) {
   return { name, key, verifier: verifierKey(name, key.publicKey, COSIGNATURE_TYPE) };
 }
 
-/** A signature of the text alone. */
-export function signature({ name, key }: Signer, text: string): Signature {
-  return noteSignature(name, key, text);
-}
-
 /** A signature that says when: seconds since 1970. */
 export function cosignature({ name, key }: Signer, text: string, atS: number): Signature {
   return noteSignature(name, key, text, atS);

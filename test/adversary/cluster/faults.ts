@@ -85,7 +85,7 @@ const soon = after(0, 300);
 const cut = [standbyFollows, cutStandby];
 
 /** Every fault by its name, in groups. */
-export const FAULTS = {
+const FAULTS = {
   'kill a node': { group: 'kills', steps: [soon, kill, launch] },
   /** On what an earlier kill had left. */
   'kill a node as it starts': { group: 'kills', steps: [kill, launch, after(200, 3_000), kill, launch] },
