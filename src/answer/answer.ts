@@ -37,8 +37,6 @@ export interface Requester {
   readonly isGone: boolean;
   /** It was told that its answer comes too late. */
   readonly isAnswered: boolean;
-  /** Does some of the work for its answer when its account has its turn of the loop, and gives what came of it. */
-  inTurn<T>(work: () => T): Promise<T>;
 }
 
 /** What is asked for beside the values. */

@@ -6,6 +6,7 @@ import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { inOrder } from '../core/in-order.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
+import type { Fair } from '../fair/fair.ts';
 import type { AnswerEntry, StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
@@ -35,6 +36,8 @@ export interface AnswersOptions {
   readonly supply: EntropySupply;
   readonly workers: AnswerWorkers;
   readonly admission: Admission;
+  /** Where an answer that waited goes on, in a turn of its account. */
+  readonly fair: Fair;
   readonly memory: ReplyMemory;
   readonly committer: Committer;
   /** Of large answers that are kept, which take long to store: nobody else waits for them. */
@@ -169,7 +172,7 @@ export class Answers {
   /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
   async #beginOnce(answer: Answer, { key, fingerprint }: Keeping): Promise<void> {
     const { ask, accountNumber } = answer;
-    const { idempotency, admission } = this.#options;
+    const { idempotency, admission, fair } = this.#options;
     const bytesMax = answer.bodyBytesMax + STORED_HEAD_BYTES_MAX;
     const request = { accountNumber, keyText: key, fingerprint, bytesMax };
     const look = () => idempotency.begin(request, ask.atMs);
@@ -177,7 +180,7 @@ export class Answers {
     if ('first' in outcome) {
       answer.first = outcome.first;
       requireRequest(answer.reservation, ask.atMs);
-      await ask.by.inTurn(() => this.#begin(answer));
+      await fair.inTurn(accountNumber, () => this.#begin(answer));
     } else {
       admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();
@@ -206,7 +209,7 @@ export class Answers {
   async #drawAfter(answer: Answer, first: Missing): Promise<void> {
     for (let missing: Missing | undefined = first; missing !== undefined; ) {
       await missing();
-      missing = await answer.ask.by.inTurn(() => this.#drawNow(answer));
+      missing = await this.#options.fair.inTurn(answer.accountNumber, () => this.#drawNow(answer));
     }
   }
 

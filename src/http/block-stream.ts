@@ -76,7 +76,6 @@ function requesterOf(exchange: Exchange, hasBegun: () => boolean): Requester {
     get isAnswered() {
       return !hasBegun() && exchange.isAnswered;
     },
-    inTurn: (work) => exchange.inTurn(work),
   };
 }
 

@@ -5,7 +5,6 @@ import { NO_STORE } from '../answer/fields.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { Fair } from '../fair/fair.ts';
 import { AS_JSON } from './answer-reply.ts';
 import { valuesRequest } from './endpoints/values.ts';
 import { type Reply, replyOf } from './reply.ts';
@@ -16,7 +15,6 @@ export interface DemoSources {
   readonly answers: Answers;
   readonly directory: Pick<AccountDirectory, 'demo'>;
   readonly clock: Clock;
-  readonly fair: Fair;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
 }
@@ -43,7 +41,7 @@ export function demoRoute(sources: DemoSources): PlainRoute {
 }
 
 async function drawn(sources: DemoSources): Promise<Reply> {
-  const { answers, directory, clock, fair, random } = sources;
+  const { answers, directory, clock, random } = sources;
   const account = directory.demo();
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
   requireShare(account, clock);
@@ -60,7 +58,6 @@ async function drawn(sources: DemoSources): Promise<Reply> {
       // whoever asked may leave: others get the same answer
       isGone: false,
       isAnswered: false,
-      inTurn: <T>(work: () => T) => fair.inTurn(account.record.number, work),
     },
   };
   const { meter } = account;

@@ -233,10 +233,6 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.fair.spend(this.owner, work);
   }
 
-  inTurn<T>(work: () => T): Promise<T> {
-    return this.fair.inTurn(this.owner, work);
-  }
-
   /** Unix time at which the request came in; decides its month, and is its timestamp. */
   get atMs(): number {
     return this.#turn.wallMs;

@@ -198,6 +198,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     supply,
     workers,
     admission,
+    fair,
     memory: replyMemory,
     committer,
     keptCommitter,
@@ -245,7 +246,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         usage: (account) => usageOf(account, keyedLookUps, clock),
         signer: new RpcSigner(options.keys.storedAnswers),
       }),
-      demoRoute({ answers, directory, clock, fair, random }),
+      demoRoute({ answers, directory, clock, random }),
       ...infoRoutes(
         {
           status: () => mainThread.status(),

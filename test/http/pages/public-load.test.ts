@@ -6,7 +6,6 @@ import { type Allowance, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import type { Drawn } from '../../../src/answer/answer.ts';
 import type { Answers } from '../../../src/answer/answers.ts';
 import { ApiError } from '../../../src/core/errors.ts';
-import { Fair } from '../../../src/fair/fair.ts';
 import { demoRoute } from '../../../src/http/demo-routes.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { type InfoRouteSources, infoRoutes } from '../../../src/http/info-routes.ts';
@@ -62,8 +61,7 @@ describe('the samples of the status page', () => {
         return account;
       },
     };
-    const fair = new Fair(clock);
-    const die = demoRoute({ answers, directory, clock, fair, random: SYSTEM_RANDOM });
+    const die = demoRoute({ answers, directory, clock, random: SYSTEM_RANDOM });
     const roll = async () => (await die.handler({} as Exchange)).body[0];
     return { clock, roll, drawn: () => drawn, looks: () => looks };
   };
