@@ -2,7 +2,7 @@ import type { CertificateDocument } from '../../certificate/document.ts';
 import { durationText, grouped, rounded } from '../../core/figures.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { html, type Markup, time } from './layout.ts';
-import { plot } from './plots.ts';
+import { bars } from './plots.ts';
 
 /* What a certificate says, drawn: its p-values, the order of its events, and the level of its evidence. */
 
@@ -20,18 +20,15 @@ export function smallestPPlot(lots: readonly Lot[]): Markup | null {
   const tested = [...all.filter(({ of }) => of === 'raw'), ...all.filter(({ of }) => of !== 'raw')];
   const least = rounded(Math.min(...tested.map(({ smallest_p: p }) => p)));
   const raw = tested.filter(({ of }) => of === 'raw').length;
-  const points = tested.map(({ of, smallest_p: p }, x) => ({
-    x,
+  const drawn = tested.map(({ of, smallest_p: p }) => ({
     y: Math.min(DECADES, -Math.log10(p)),
     tone: of === 'raw' ? 'raw' : '',
   }));
-  return plot(points, {
-    as: 'bars',
+  return bars(drawn, {
     label: 'Smallest p-value of each tested window: the taller, the smaller; above the line a window fails',
     value: `least ${least}`,
     words: `Smallest p-value of each of ${grouped(tested.length)} tested windows, ${grouped(raw)} of them of raw noise: the least is ${least}. A window fails below 0.000001.`,
     axis: [`${raw} of raw noise, may be biased`, `${tested.length - raw} of what answers are drawn from`],
-    x: [0, tested.length],
     y: [0, DECADES],
     rule: FAILING_DECADES,
   });

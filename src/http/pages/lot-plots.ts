@@ -1,40 +1,30 @@
 import type { Markup } from './layout.ts';
-import { plot } from './plots.ts';
+import { bars } from './plots.ts';
 
 /** How many p-values lie in each tenth of [0, 1], and the height of all if they were exactly uniform. */
 export function histogram(label: string, counts: readonly number[]): Markup {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const shares = counts.map((count) => Math.round((100 * count) / total));
-  return plot(
-    counts.map((y, x) => ({ x, y })),
-    {
-      as: 'bars',
-      label,
-      value: `${total} rows`,
-      words: `${label}, ${total} of them, by tenths of 0 to 1: ${shares.join(', ')} %.`,
-      axis: ['p = 0', 'p = 1'],
-      x: [0, counts.length],
-      y: [0, Math.max(...counts)],
-      rule: total / counts.length,
-    },
-  );
+  return bars(counts, {
+    label,
+    value: `${total} rows`,
+    words: `${label}, ${total} of them, by tenths of 0 to 1: ${shares.join(', ')} %.`,
+    axis: ['p = 0', 'p = 1'],
+    y: [0, Math.max(...counts)],
+    rule: total / counts.length,
+  });
 }
 
 /** Bars of shares of one, left to right. */
 export function barPlot(label: string, named: readonly (readonly [string, number])[]): Markup {
   const values = named.map(([, value]) => value);
-  return plot(
-    values.map((y, x) => ({ x, y })),
-    {
-      as: 'bars',
-      label,
-      value: `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`,
-      words: `${label}: ${named.map(([name, value]) => `${name} ${value.toFixed(3)}`).join(', ')}.`,
-      axis: [named[0][0], named[named.length - 1][0]],
-      x: [0, values.length],
-      y: [0, Math.max(1, ...values)],
-    },
-  );
+  return bars(values, {
+    label,
+    value: `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`,
+    words: `${label}: ${named.map(([name, value]) => `${name} ${value.toFixed(3)}`).join(', ')}.`,
+    axis: [named[0][0], named[named.length - 1][0]],
+    y: [0, Math.max(1, ...values)],
+  });
 }
 
 /**
@@ -47,19 +37,14 @@ export function onesSharePlot(shares: readonly number[], shots: number, noun: st
   const [least, most] = [Math.min(...shares), Math.max(...shares)];
   const three = (3 * deviation).toFixed(4);
   const listed = shares.map((share, channel) => `${noun} ${channel} ${share.toFixed(4)}`).join(', ');
-  return plot(
-    shares.map((y, x) => ({ x, y })),
-    {
-      as: 'bars',
-      label: `Share of ones by ${noun}`,
-      value: `${least.toFixed(4)} to ${most.toFixed(4)}`,
-      words: `Share of ones: ${listed}. Three deviations of chance are ${three}.`,
-      axis: [`${noun} 0`, `middle 0.5 · band ± ${three}, three deviations`, `${noun} ${shares.length - 1}`],
-      x: [0, shares.length],
-      y: [0.5 - widest, 0.5 + widest],
-      from: 0.5,
-      rule: 0.5,
-      band: [0.5 - 3 * deviation, 0.5 + 3 * deviation],
-    },
-  );
+  return bars(shares, {
+    label: `Share of ones by ${noun}`,
+    value: `${least.toFixed(4)} to ${most.toFixed(4)}`,
+    words: `Share of ones: ${listed}. Three deviations of chance are ${three}.`,
+    axis: [`${noun} 0`, `middle 0.5 · band ± ${three}, three deviations`, `${noun} ${shares.length - 1}`],
+    y: [0.5 - widest, 0.5 + widest],
+    from: 0.5,
+    rule: 0.5,
+    band: [0.5 - 3 * deviation, 0.5 + 3 * deviation],
+  });
 }

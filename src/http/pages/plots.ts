@@ -3,16 +3,10 @@ import { html, type Markup } from './layout.ts';
 const WIDTH = 360;
 const HEIGHT = 72;
 
-interface PlotPoint {
-  readonly x: number;
-  readonly y: number;
-  /** Class of its bar, which gives it another colour than the accent. */
-  readonly tone?: string;
-}
+type Limits = readonly [least: number, most: number];
 
-/** Everything about a plot but its points. */
-interface PlotLimits {
-  readonly as: 'bars' | 'line';
+/** What stands around and across what is drawn. */
+interface Frame {
   readonly label: string;
   /** What the reader should take from it, in a few words. */
   readonly value: string;
@@ -20,36 +14,73 @@ interface PlotLimits {
   readonly words: string;
   /** Words below the plot: at its ends, and between them. */
   readonly axis: readonly string[];
-  readonly x: readonly [least: number, most: number];
-  readonly y: readonly [least: number, most: number];
-  /** Where bars begin; the least y when nothing else is said. */
-  readonly from?: number;
+  readonly y: Limits;
   /** A line across, at this y. */
   readonly rule?: number;
   /** A stripe across, between these two. */
-  readonly band?: readonly [least: number, most: number];
-  /** Points that are further apart are not joined. */
-  readonly gap?: number;
+  readonly band?: Limits;
   readonly style?: string;
 }
 
-/** A line or bars, as SVG that takes its colours from the style sheet. */
-export function plot(points: readonly PlotPoint[], limits: PlotLimits): Markup {
-  const { label, value, words, axis, rule, band, style = '' } = limits;
-  const { y } = scalesOf(limits);
-  const { line, area } = pathsOf(points, limits);
+/** A bar's value, and the class that gives it another colour than the accent. */
+type Bar = number | { readonly y: number; readonly tone: string };
+
+/** A bar for each value, up or down from `from`, or from the least y when nothing else is said. */
+export function bars(values: readonly Bar[], frame: Frame & { readonly from?: number }): Markup {
+  const width = WIDTH / Math.max(1, values.length);
+  const from = placeOf(frame.from ?? frame.y[0], frame.y);
+  const drawn = values.map((bar, i) => {
+    const { y, tone } = typeof bar === 'number' ? { y: bar, tone: '' } : bar;
+    const to = placeOf(y, frame.y);
+    const left = Number(fixed((WIDTH * i) / values.length)) + 0.1 * width;
+    return html`<rect class="${tone}" x="${fixed(left)}" y="${fixed(Math.min(from, to))}" width="${fixed(0.8 * width)}" height="${fixed(Math.max(0.8, Math.abs(from - to)))}"/>`;
+  });
+  return framed(html`${drawn}`, frame);
+}
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A line through points. Those that are further apart than `gap` are not joined. */
+export function line(
+  points: readonly Point[],
+  frame: Frame & { readonly x: Limits; readonly gap?: number },
+): Markup {
+  const [least, most] = frame.x;
+  const at = ({ x }: Point) => fixed(WIDTH * Math.max(0, (x - least) / (most - least || 1)));
+  const runs: Point[][] = [];
+  for (const point of points) {
+    const last = runs.at(-1)?.at(-1);
+    if (last === undefined || point.x - last.x > (frame.gap ?? Number.POSITIVE_INFINITY)) runs.push([]);
+    runs.at(-1)!.push(point);
+  }
+  const paths = runs.map((run) =>
+    run.map((point) => `${at(point)} ${fixed(placeOf(point.y, frame.y))}`).join('L'),
+  );
+  const areas = runs.map((run, i) => `M${at(run[0])} ${HEIGHT}L${paths[i]}L${at(run.at(-1)!)} ${HEIGHT}Z`);
+  // a single point is drawn to the right end, where its successor will stand
+  const lines = runs.map((run, i) => (run.length === 1 ? `M${paths[i]}h2` : `M${paths[i]}`));
+  return framed(
+    html`<path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/>`,
+    frame,
+  );
+}
+
+/** A figure as SVG that takes its colours from the style sheet. */
+function framed(drawn: Markup, { label, value, words, axis, y, rule, band, style = '' }: Frame): Markup {
+  const [bottom, top] = (band ?? []).map((each) => placeOf(each, y));
   const stripe =
     band === undefined
       ? null
-      : html`<rect class="band" x="0" y="${y(band[1])}" width="${WIDTH}" height="${fixed(Number(y(band[0])) - Number(y(band[1])))}"/>`;
-  const drawn =
-    limits.as === 'bars'
-      ? barsOf(points, limits)
-      : html`<path class="area" d="${area}"/><path class="line" d="${line}"/>`;
+      : html`<rect class="band" x="0" y="${fixed(top)}" width="${WIDTH}" height="${fixed(bottom - top)}"/>`;
+  const across =
+    rule === undefined ? null : html`<path class="line thin" d="M0 ${fixed(placeOf(rule, y))}H${WIDTH}"/>`;
   return html`<figure class="plot ${style}">
 <figcaption><span>${label}</span> <strong>${value}</strong></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
-${stripe}<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawn}${rule === undefined ? null : html`<path class="line thin" d="M0 ${y(rule)}H${WIDTH}"/>`}</svg>
+${stripe}<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawn}${across}</svg>
 <p class="scale">${axis.map((each) => html`<span>${each}</span>`)}</p>
 </figure>`;
 }
@@ -63,12 +94,12 @@ interface Figures {
   /** What stands at its ends. */
   readonly ends: readonly [begin: string, end: string];
   /** From where to where it reaches; from the first to the last point when nothing else is said. */
-  readonly x?: PlotLimits['x'];
+  readonly x?: Limits;
   readonly gap?: number;
 }
 
 /** A line of figures from zero up, the newest last: the newest is the value, and the least and the most stand below it. */
-export function figuresPlot(label: string, points: readonly PlotPoint[], figures: Figures): Markup {
+export function figuresPlot(label: string, points: readonly Point[], figures: Figures): Markup {
   const { unit, digits, top, ends, gap } = figures;
   const values = points.map(({ y }) => y);
   const text = (value: number) => value.toFixed(digits);
@@ -80,8 +111,8 @@ export function figuresPlot(label: string, points: readonly PlotPoint[], figures
       : `least ${text(Math.min(...values))} · most ${text(Math.max(...values))}`;
   // one figure is a line too
   const drawn = points.length === 1 && figures.x === undefined ? [points[0], { ...points[0], x: 1 }] : points;
-  return plot(drawn, {
-    ...{ as: 'line', label, value, ...(gap !== undefined && { gap }) },
+  return line(drawn, {
+    ...{ label, value, ...(gap !== undefined && { gap }) },
     words: `${label}: now ${value}, ${range}.`,
     axis: [ends[0], range, ends[1]],
     x: figures.x ?? [0, Math.max(1, points.length - 1)],
@@ -89,44 +120,9 @@ export function figuresPlot(label: string, points: readonly PlotPoint[], figures
   });
 }
 
-/** How a value of each axis becomes a coordinate. */
-function scalesOf({ x, y }: PlotLimits): { x(value: number): string; y(value: number): string } {
-  const share = (value: number, [least, most]: readonly [number, number]) =>
-    (value - least) / (most - least || 1);
-  return {
-    x: (value) => fixed(WIDTH * Math.max(0, share(value, x))),
-    y: (value) => fixed(HEIGHT - (HEIGHT - 2) * share(value, y)),
-  };
-}
-
-function pathsOf(points: readonly PlotPoint[], limits: PlotLimits): { line: string; area: string } {
-  const scales = scalesOf(limits);
-  const runs: PlotPoint[][] = [];
-  for (const point of points) {
-    const last = runs.at(-1)?.at(-1);
-    if (last === undefined || point.x - last.x > (limits.gap ?? Number.POSITIVE_INFINITY)) runs.push([]);
-    runs.at(-1)!.push(point);
-  }
-  const drawn = runs.map((run) => {
-    const path = run.map(({ x, y }) => `${scales.x(x)} ${scales.y(y)}`).join('L');
-    const [from, to] = [scales.x(run[0].x), scales.x(run.at(-1)!.x)];
-    // a single point is drawn to the right end, where its successor will stand
-    const line = run.length === 1 ? `M${path}h2` : `M${path}`;
-    return { line, area: `M${from} ${HEIGHT}L${path}L${to} ${HEIGHT}Z` };
-  });
-  return { line: drawn.map(({ line }) => line).join(''), area: drawn.map(({ area }) => area).join('') };
-}
-
-/** A bar stands on its x and is as wide as the space to the next. */
-function barsOf(points: readonly PlotPoint[], limits: PlotLimits): Markup[] {
-  const { x, y } = scalesOf(limits);
-  const width = WIDTH / Math.max(1, points.length);
-  const from = Number(y(limits.from ?? limits.y[0]));
-  return points.map(({ x: at, y: value, tone = '' }) => {
-    const to = Number(y(value));
-    const height = Math.max(0.8, Math.abs(from - to));
-    return html`<rect class="${tone}" x="${fixed(Number(x(at)) + 0.1 * width)}" y="${fixed(Math.min(from, to))}" width="${fixed(0.8 * width)}" height="${fixed(height)}"/>`;
-  });
+/** Where a value stands, from the top, to a tenth of a pixel. */
+function placeOf(value: number, [least, most]: Limits): number {
+  return Number(fixed(HEIGHT - (HEIGHT - 2) * ((value - least) / (most - least || 1))));
 }
 
 function fixed(value: number): string {

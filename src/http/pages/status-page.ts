@@ -3,7 +3,7 @@ import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
 import { type Content, html, type Markup, time } from './layout.ts';
-import { figuresPlot, plot } from './plots.ts';
+import { bars, figuresPlot } from './plots.ts';
 import { originWords, sourceBanner } from './source-banner.ts';
 
 /** What anybody may know of a running service: nothing of accounts, keys or single requests. */
@@ -272,19 +272,16 @@ function healthStrip(history: readonly StatusPoint[], { endMs, ms, begin }: Span
     recorded === 0
       ? 'nothing was recorded yet'
       : `${share('pass')} of ${recorded} recorded pieces pass, ${share('warn')} with warnings, ${share('fail')} failing`;
-  const points = pieces.map((piece, x) => ({
-    x,
+  const drawn = pieces.map((piece) => ({
     y: HEIGHTS[piece],
     tone: piece === 'none' ? 'none' : TONES[piece],
   }));
-  return plot(points, {
-    as: 'bars',
+  return bars(drawn, {
     style: 'strip',
     label: 'Health',
     value: words,
     words: `Health since ${begin}: ${words}.`,
     axis: [begin, 'taller is worse', 'now'],
-    x: [0, STRIP_PIECES],
     y: [0, 7],
   });
 }

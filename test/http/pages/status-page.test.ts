@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ORIGINS } from '../../../src/core/vocabulary.ts';
-import { plot } from '../../../src/http/pages/plots.ts';
+import { bars, line } from '../../../src/http/pages/plots.ts';
 import { type StatusFacts, type StatusSource, statusMain } from '../../../src/http/pages/status-page.ts';
 import { FACTS, NOW, POINT, SOURCE } from './status-facts.ts';
 
@@ -195,25 +195,23 @@ describe('the plots of the last hour', () => {
 
 describe('a plot', () => {
   const LIMITS = {
-    as: 'line',
     label: 'Level',
     value: '5 MiB',
     words: 'Level: 5 MiB.',
     axis: ['then', 'now'],
   } as const;
-  const line = (points: { x: number; y: number }[], gap = 10) =>
-    /class="line" d="([^"]*)"/.exec(plot(points, { ...LIMITS, x: [0, 100], y: [0, 10], gap }).text)?.[1];
+  const drawn = (points: { x: number; y: number }[], gap = 10) =>
+    /class="line" d="([^"]*)"/.exec(line(points, { ...LIMITS, x: [0, 100], y: [0, 10], gap }).text)?.[1];
 
   it('does not draw over the time in which nothing was recorded', () => {
     const points = [0, 5, 90, 95].map((x) => ({ x, y: 1 }));
-    assert.equal(line(points)?.match(/M/g)?.length, 2);
-    assert.equal(line(points, 1_000)?.match(/M/g)?.length, 1);
+    assert.equal(drawn(points)?.match(/M/g)?.length, 2);
+    assert.equal(drawn(points, 1_000)?.match(/M/g)?.length, 1);
   });
 
   it('stands bars on the line that they begin at, upwards and downwards', () => {
-    const limits = { ...LIMITS, as: 'bars', x: [0, 2], y: [-1, 1], from: 0 } as const;
-    const points = [1, -1].map((y, x) => ({ x, y }));
-    const tops = [...plot(points, limits).text.matchAll(/ y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g)];
+    const frame = { ...LIMITS, y: [-1, 1], from: 0 } as const;
+    const tops = [...bars([1, -1], frame).text.matchAll(/ y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g)];
     assert.deepEqual(
       tops.map(([, top, height]) => `${top} ${height}`),
       ['2.0 35.0', '37.0 35.0'],
