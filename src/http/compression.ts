@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { hasField, withFields } from './head.ts';
+import { withFields } from './head.ts';
 import type { Reply } from './reply.ts';
 import { parseWeighted } from './representation.ts';
 
@@ -25,18 +25,14 @@ const compressedForms = new WeakMap<Uint8Array, Partial<Record<Coding, Uint8Arra
  */
 export function compressed(reply: Reply, acceptEncoding: string): Reply {
   const { head, body } = reply;
-  if (reply.hasValues || !isCompressible(head)) return reply;
+  const fields = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+  if (reply.hasValues || !COMPRESSIBLE.test(fields)) return reply;
   const vary = withFields(head, [['Vary', 'Accept-Encoding']]) as Uint8Array<ArrayBuffer>;
   const isWorthIt = body.length >= BYTES_MIN && body.length <= BYTES_MAX;
   const coding = isWorthIt ? codingOf(acceptEncoding) : undefined;
   if (coding === undefined) return { head: vary, body };
   const encoded = withFields(vary, [['Content-Encoding', coding]]) as Uint8Array<ArrayBuffer>;
   return { head: encoded, body: formOf(body, coding) };
-}
-
-function isCompressible(head: Uint8Array): boolean {
-  if (hasField(head, 'Content-Encoding')) return false;
-  return COMPRESSIBLE.test(Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1'));
 }
 
 function formOf(body: Uint8Array<ArrayBuffer>, coding: Coding): Uint8Array<ArrayBuffer> {

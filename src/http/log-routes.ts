@@ -48,12 +48,8 @@ async function tile(certificates: CertificateService, path: string): Promise<Rep
   // a partial tile is asked for by its width, a whole one without
   const width = match[3] === undefined ? 256 : Number(match[3]);
   if (bytes === undefined || width < 1 || bytes.length < width * HASH_BYTES) throw new ApiError('not_found');
-  const cacheControl = 'max-age=31536000, immutable';
-  return publicReply(
-    'application/octet-stream',
-    new Uint8Array(bytes.subarray(0, width * HASH_BYTES)),
-    cacheControl,
-  );
+  const cut = new Uint8Array(bytes.subarray(0, width * HASH_BYTES));
+  return publicReply('application/octet-stream', cut, 'max-age=31536000, immutable');
 }
 
 /** A lot's leaf takes half a KiB. */
@@ -80,13 +76,15 @@ async function lot(certificates: CertificateService, path: string): Promise<Repl
 
 async function consistency(certificates: CertificateService, query: string): Promise<Reply> {
   const parameters = new URLSearchParams(query);
-  const size = (name: string) =>
-    /^\d{1,15}$/.test(parameters.get(name) ?? '') ? Number(parameters.get(name)) : 0;
-  const proof = await certificates.consistencyProof(size('from'), size('to'));
+  const [from, to] = ['from', 'to'].map((name) => {
+    const size = parameters.get(name) ?? '';
+    return /^\d{1,15}$/.test(size) ? Number(size) : 0;
+  });
+  const proof = await certificates.consistencyProof(from, to);
   if (proof === undefined)
     throw new ApiError('not_found', { message: 'The log has no such sizes: 1 <= from <= to.' });
   const hashes = proof.map((hash) => Buffer.from(hash).toString('base64'));
-  return json({ from: size('from'), to: size('to'), hashes }, 'max-age=3600');
+  return json({ from, to, hashes }, 'max-age=3600');
 }
 
 function json(value: object, cacheControl: string): Reply {

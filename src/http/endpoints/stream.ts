@@ -79,12 +79,10 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const { type, total, block, first } = readParameters(SIZE, given);
   const { kind, parameters } = STREAMED.find((each) => each.type === type)!;
   // what a stream does not take has its default, and what another type takes is ignored
-  const [ofType, others] = [true, false].map((isOfType) =>
-    [...given].filter(([name]) => parameters.some((each) => each.name === name) === isOfType),
-  );
-  const known = [...SIZE, ...COMMON].map(({ name }): string => name);
-  const unused = others.map(([name]) => name).filter((name) => !known.includes(name));
-  const own = readParameters(kind.own, new Map(ofType));
+  const isTaken = (names: readonly ParameterDefinition[], name: string) =>
+    names.some((each) => each.name === name);
+  const unused = [...given.keys()].filter((name) => !isTaken([...SIZE, ...COMMON, ...parameters], name));
+  const own = readParameters(kind.own, new Map([...given].filter(([name]) => isTaken(parameters, name))));
   const common = readParameters(COMMON, given);
   const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);

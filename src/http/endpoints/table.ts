@@ -71,7 +71,3 @@ export const ENDPOINT_DEFINITIONS: readonly EndpointDefinition[] = [
   HEALTH,
   USAGE,
 ];
-
-export function isDrawing(endpoint: EndpointDefinition): boolean {
-  return DRAWING_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
-}

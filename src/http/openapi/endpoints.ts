@@ -3,7 +3,7 @@ import { constant, described, octets, ref, type Schema, text } from '../../core/
 import type { BodyDefinition, EndpointDefinition } from '../endpoint.ts';
 import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/common.ts';
 import { STREAM } from '../endpoints/stream.ts';
-import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, isDrawing, USAGE } from '../endpoints/table.ts';
+import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, USAGE } from '../endpoints/table.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { DATA_HEADERS, DOCUMENT_HEADERS, HEALTH_HEADERS, STREAM_HEADERS } from './headers.ts';
@@ -13,7 +13,7 @@ import { nameOf } from './schemas.ts';
 
 function rowOf(endpoint: EndpointDefinition, operationId: string, body?: BodyDefinition): OperationRow {
   const { path, summary, scope, parameters } = endpoint;
-  const isData = isDrawing(endpoint);
+  const isData = 'parse' in endpoint;
   // with a body the query has nothing but the common parameters
   const inQuery = (body === undefined ? parameters : COMMON_PARAMETERS).map(queryParameter);
   const codes = errorCodesOf(endpoint).filter(
@@ -132,7 +132,7 @@ function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
     ...read.map(({ error }) => error),
     ...(read.length > 0 ? OF_PARAMETERS : []),
     ...(endpoint === HEALTH ? [] : (['rate_limited'] as const)),
-    ...(isDrawing(endpoint) ? ([...OF_DRAWING, 'pure_too_large'] as const) : []),
+    ...('parse' in endpoint ? ([...OF_DRAWING, 'pure_too_large'] as const) : []),
   ]);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
