@@ -21,11 +21,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   mjs: 'text/javascript; charset=utf-8',
 };
 
-/** The verifier under names that stay, for whoever wants to keep a copy and check with that. */
+/** The verifier under a name that stays, for whoever wants to keep a copy and check with that. */
 const VERIFIER = 'qrn-verify.mjs';
 export const VERIFIER_PATH = `/assets/${VERIFIER}`;
-/** Draws had a file of their own: whoever linked it gets the one that checks everything. */
-const FORMER_DRAW_VERIFIER_PATH = '/assets/qrn-verify-draw.mjs';
 
 export interface PageAssets {
   readonly routes: readonly PlainRoute[];
@@ -51,8 +49,7 @@ export function loadPageAssets(): PageAssets {
     const named = { ...OPEN, path: path(name), handler: () => forEver };
     if (name !== VERIFIER) return [named];
     const forNow = publicReply(contentType, bytes, 'public, max-age=300');
-    const stays = [VERIFIER_PATH, FORMER_DRAW_VERIFIER_PATH];
-    return [named, ...stays.map((each) => ({ ...OPEN, path: each, handler: () => forNow }))];
+    return [named, { ...OPEN, path: VERIFIER_PATH, handler: () => forNow }];
   });
   const icon = loaded.find(({ name }) => name === 'icon.svg')!;
   // browsers ask for it beside pages that name no icon, such as JSON
