@@ -33,7 +33,7 @@ export function docsRoutes(
     );
     return { ...OPEN, path, handler: () => reply() };
   };
-  // the operations, but not the address in their examples, are known before the service listens
+  // the operations, but not the address that they are shown with, are known before the service listens
   const operations = operationGroups(openApiDocument({ baseUrl: '/v1', version: '' })).flatMap(
     (group) => group.operations,
   );
@@ -49,12 +49,10 @@ export function docsRoutes(
     ...[...GUIDES, ...BACKGROUND].map((guide) =>
       pageOf(`/docs/${guide.slug}`, guide.title, () => guideMain(guide)),
     ),
-    ...operations.map(({ operationId, method, path }) =>
-      pageOf(`/docs/api/${operationId}`, `${method} ${path}`, () => {
-        const all = operationGroups(document()).flatMap((group) => group.operations);
-        const found = all.find((each) => each.operationId === operationId)!;
-        return operationMain(found, document(), facts().baseUrl);
-      }),
+    ...operations.map((operation) =>
+      pageOf(`/docs/api/${operation.operationId}`, `${operation.method} ${operation.path}`, () =>
+        operationMain(operation, document(), facts().baseUrl),
+      ),
     ),
     { ...OPEN, path: SEARCH_PATH, handler: search },
     {
