@@ -2,6 +2,7 @@ import {
   count,
   described,
   listOf,
+  type MembersOf,
   object,
   oneOfWords,
   orNull,
@@ -50,9 +51,7 @@ const BESIDE_ISSUED = {
   ),
   proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
 } satisfies Record<(typeof UNSIGNED)[number], Schema>;
-type Answered = IssuedCertificate & {
-  readonly [Name in keyof typeof BESIDE_ISSUED]: TypeOf<(typeof BESIDE_ISSUED)[Name]>;
-};
+type Answered = IssuedCertificate & MembersOf<typeof BESIDE_ISSUED>;
 
 /** The certificate as it is answered: what was issued, what holds now, and the proof that it was logged. */
 export const CERTIFICATE_DOCUMENT = object(

@@ -1,42 +1,16 @@
-import {
-  constant,
-  described,
-  listOf,
-  object,
-  orNull,
-  type Schema,
-  type TypeOf,
-  text,
-  textLike,
-  time,
-} from '../core/schema.ts';
-import type { LogKeys, PublishedKey } from '../crypto/key-files.ts';
+import { described, listOf, object, type TypeOf, text } from '../core/schema.ts';
+import { type LogKeys, PUBLISHED_KEY, type PublishedKey } from '../crypto/key-files.ts';
 import { type Incarnation, incarnationText } from './incarnation.ts';
 import type { Voucher } from './log-state.ts';
 
-const base64 = { type: 'string', contentEncoding: 'base64' } as Schema<string>;
 const KEY_LIST = described(
   listOf(
-    object(
-      {
-        key_id: described(textLike(/^[0-9a-f]{8}$/), 'Names the key.'),
-        algorithm: described(constant('ed25519'), 'The signature algorithm.'),
-        public_key: described(base64, 'The key itself.'),
-        verifier_key: described(text, 'The key as signed notes name it.'),
-        cosigner_key: described(text, 'The same key as cosigner: every checkpoint it signs has a time.'),
-        created_at: described(time, 'From when on it signs.'),
-        retired_at: described(
-          orNull(time),
-          'By when it had signed for the last time; null for the key in use.',
-        ),
-      },
-      {
-        vouched_by: described(
-          text,
-          'The checkpoint that the key before it signed together with it: a signed note. The first key has none.',
-        ),
-      },
-    ),
+    object(PUBLISHED_KEY, {
+      vouched_by: described(
+        text,
+        'The checkpoint that the key before it signed together with it: a signed note. The first key has none.',
+      ),
+    }),
   ),
   'Every key that ever signed.',
 );

@@ -6,16 +6,15 @@ export type Schema<T = unknown> = Readonly<Record<string, unknown>> & { readonly
 export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
 type Properties = Readonly<Record<string, Schema>>;
-type Members<P extends Properties, O extends Properties> = {
-  readonly [Name in keyof P]: TypeOf<P[Name]>;
-} & { readonly [Name in keyof O]?: TypeOf<O[Name]> };
+/** An object of the members that these schemas describe. */
+export type MembersOf<P extends Properties> = { readonly [Name in keyof P]: TypeOf<P[Name]> };
 
 /** An object with exactly these members; those of `optional` may be missing. */
 export function object<P extends Properties, O extends Properties = Record<never, Schema>>(
   properties: P,
   optional?: O,
   description?: string,
-): Schema<Members<P, O>> {
+): Schema<MembersOf<P> & Partial<MembersOf<O>>> {
   return {
     type: 'object',
     ...(description === undefined ? {} : { description }),
@@ -49,6 +48,8 @@ export function wholeFrom(minimum: number, maximum: number): Schema<number> {
 export function numberFrom(minimum: number, maximum: number): Schema<number> {
   return { type: 'number', minimum, maximum };
 }
+
+export const base64: Schema<string> = { type: 'string', contentEncoding: 'base64' };
 
 export function constant<const T extends string | number>(value: T): Schema<T> {
   return { type: typeof value === 'string' ? 'string' : 'integer', const: value };

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { makeFolder, syncToDisk } from '../core/files.ts';
 import { objectIn } from '../core/json.ts';
+import { base64, constant, described, type MembersOf, orNull, text, textLike, time } from '../core/schema.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
@@ -37,21 +38,17 @@ export class KeyFileError extends Error {
 }
 
 /** A public key of a log, as it is published. */
-export interface PublishedKey {
-  /** 8 hex digits, see noteKeyId. */
-  readonly key_id: string;
-  readonly algorithm: 'ed25519';
-  /** 32 bytes in base64. */
-  readonly public_key: string;
-  /** The same key as note tools read it. */
-  readonly verifier_key: string;
-  /** The same key as cosigner: it gives every checkpoint a time too. */
-  readonly cosigner_key: string;
-  /** From when on it signs. */
-  readonly created_at: string;
-  /** By when it had signed for the last time; null for the key in use. */
-  readonly retired_at: string | null;
-}
+export const PUBLISHED_KEY = {
+  // see noteKeyId
+  key_id: described(textLike(/^[0-9a-f]{8}$/), 'Names the key.'),
+  algorithm: described(constant('ed25519'), 'The signature algorithm.'),
+  public_key: described(base64, 'The key itself.'),
+  verifier_key: described(text, 'The key as signed notes name it.'),
+  cosigner_key: described(text, 'The same key as cosigner: every checkpoint it signs has a time.'),
+  created_at: described(time, 'From when on it signs.'),
+  retired_at: described(orNull(time), 'By when it had signed for the last time; null for the key in use.'),
+};
+export type PublishedKey = MembersOf<typeof PUBLISHED_KEY>;
 
 /** The key that signs now and every key that ever signed for this name, oldest first. */
 export interface LogKeys {

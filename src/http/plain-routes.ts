@@ -6,6 +6,7 @@ import {
   boolean,
   described,
   listOf,
+  type MembersOf,
   object,
   oneOfWords,
   type Schema,
@@ -170,7 +171,7 @@ export const PROVENANCE = {
   ),
   powered_by: described(text, 'A constant label.'),
 };
-type Drawn = { readonly [Name in keyof typeof PROVENANCE]: TypeOf<(typeof PROVENANCE)[Name]> };
+type Drawn = MembersOf<typeof PROVENANCE>;
 
 const NOTHING_DRAWN = {
   provenance: { lang_circuit: 'none', lang_version: 'none', quantum_backend: 'none' },

@@ -6,6 +6,7 @@ import { DRAW } from '../../certificate/draw-document.ts';
 import { KEYS_DOCUMENT } from '../../certificate/keys-document.ts';
 import { ERRORS } from '../../core/errors.ts';
 import {
+  base64,
   boolean,
   count,
   described,
@@ -221,7 +222,7 @@ const problem = object(
 const consistency = object({
   from: described(count, 'Where it begins.'),
   to: described(count, 'Where it ends.'),
-  hashes: described(listOf({ type: 'string', contentEncoding: 'base64' }), 'SHA-256 digests.'),
+  hashes: described(listOf(base64), 'SHA-256 digests.'),
 });
 
 const publicLeaf = object({
