@@ -1,7 +1,7 @@
 import { grouped } from '../../src/core/figures.ts';
-import { tierList } from '../../src/http/endpoints/tiers.ts';
+import { TIER_LIST } from '../../src/http/endpoints/tiers.ts';
 
-const { tiers, prices, limits } = tierList();
+const { tiers, prices, limits } = TIER_LIST;
 type TierRow = (typeof tiers)[number];
 
 function tierTable(): string {

@@ -78,20 +78,13 @@ async function drawn(sources: DemoSources): Promise<Reply> {
 function requireShare({ meter, allowance }: Account, clock: Clock): void {
   const wallMs = clock.wallMs();
   const { remaining } = meter.peek(clock.monotonicMs());
-  if (remaining <= meter.burstHere * VISITORS_SHARE)
-    throw new ApiError('rate_limited', {
-      message: SHARE_USED,
-      retryAfterS: Math.ceil(SHARED_FOR_MS / 1_000),
-    });
+  const isBurstUsed = remaining <= meter.burstHere * VISITORS_SHARE;
   const { requestsPerMonth } = allowance;
   const used = requestsPerMonth - meter.left(periodOf(wallMs)).requests;
   const shareNow = (requestsPerMonth * VISITORS_SHARE * new Date(wallMs).getUTCDate()) / DAYS_OF_MONTH_MAX;
-  if (used < shareNow) return;
-  const nextDayMs = (dayOf(wallMs) + 1) * DAY_MS;
-  throw new ApiError('rate_limited', {
-    message: SHARE_USED,
-    retryAfterS: Math.ceil((nextDayMs - wallMs) / 1_000),
-  });
+  if (!isBurstUsed && used < shareNow) return;
+  const waitMs = isBurstUsed ? SHARED_FOR_MS : (dayOf(wallMs) + 1) * DAY_MS - wallMs;
+  throw new ApiError('rate_limited', { message: SHARE_USED, retryAfterS: Math.ceil(waitMs / 1_000) });
 }
 
 const VISITORS_SHARE = 1 / 2;

@@ -15,7 +15,7 @@ import {
   time,
 } from '../core/schema.ts';
 import { CERTIFICATE, CERTIFICATE_PARAMETERS, HEALTH, USAGE } from './endpoints/table.ts';
-import { TIERS_PATH, tierList } from './endpoints/tiers.ts';
+import { TIER_LIST, TIERS_PATH } from './endpoints/tiers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Field } from './head.ts';
 import { parseQuery } from './params.ts';
@@ -115,7 +115,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
     {
       ...OPEN, // who has no key yet wants to know
       path: TIERS_PATH,
-      handler: (exchange) => envelope(exchange, { data: tierList() }, drawnFrom(sources)),
+      handler: (exchange) => envelope(exchange, { data: TIER_LIST }, drawnFrom(sources)),
     },
     {
       ...OPEN,

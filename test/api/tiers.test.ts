@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { tierList } from '../../src/http/endpoints/tiers.ts';
+import type { TIER_LIST } from '../../src/http/endpoints/tiers.ts';
 import { fetchWhole } from '../support/http.ts';
 import { DocumentSchemas } from '../support/openapi.ts';
 import { bearer, bodyOf, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
-type TierList = ReturnType<typeof tierList>;
+type TierList = typeof TIER_LIST;
 type Refused = { readonly error: { readonly code: string; readonly details: { readonly tiers: string[] } } };
 
 let list: TierList;

@@ -8,16 +8,22 @@ import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
 
 export const TIERS_PATH = '/v1/tiers';
 
-let list: ReturnType<typeof madeList> | undefined;
+/** How much one request may ask for. */
+export const COUNT_LIMITS = {
+  integers_count: LIMITS.integersCountMax,
+  bytes_count: LIMITS.bytesCountMax,
+  floats_count: LIMITS.floatsCountMax,
+  uuid_count: LIMITS.uuidCountMax,
+  bitstring_length: LIMITS.bitstringLengthMax,
+  shuffle_items: LIMITS.shuffleItemsMax,
+  batch_count: LIMITS.batchCountMax,
+};
 
-/** The `data` member of GET /v1/tiers, made when it is first asked for from the tables that the service itself goes by. */
-export function tierList() {
-  return (list ??= madeList());
-}
-
-function madeList() {
+/** The `data` member of GET /v1/tiers, made from the tables that the service itself goes by. */
+export const TIER_LIST = {
+  tiers: TIERS.map(rowOf),
   // a credit is a byte of entropy: an eighth of the bits, rounded up once per request
-  const prices = DATA_ENDPOINT_DEFINITIONS.flatMap(({ name, path, parse }) =>
+  prices: DATA_ENDPOINT_DEFINITIONS.flatMap(({ name, path, parse }) =>
     name === 'batch'
       ? []
       : KINDS[name].prices.map(([kind, bits, query]) => ({
@@ -26,9 +32,9 @@ function madeList() {
           example: `${path}?${query}`,
           credits: entropyBytes(parse(contentOfGet(query)).request.values),
         })),
-  );
-  return { tiers: TIERS.map(rowOf), prices, limits: COUNT_LIMITS };
-}
+  ),
+  limits: COUNT_LIMITS,
+};
 
 /** What an account of a tier may do, as GET /v1/tiers tells it; null where each account agrees on a figure of its own. */
 function rowOf(tier: Tier) {
@@ -49,14 +55,3 @@ function rowOf(tier: Tier) {
     custom: isAgreed,
   };
 }
-
-/** How much one request may ask for. */
-export const COUNT_LIMITS = {
-  integers_count: LIMITS.integersCountMax,
-  bytes_count: LIMITS.bytesCountMax,
-  floats_count: LIMITS.floatsCountMax,
-  uuid_count: LIMITS.uuidCountMax,
-  bitstring_length: LIMITS.bitstringLengthMax,
-  shuffle_items: LIMITS.shuffleItemsMax,
-  batch_count: LIMITS.batchCountMax,
-};
