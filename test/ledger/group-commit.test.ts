@@ -69,6 +69,14 @@ suite('group commit', () => {
     await ledger.close();
   });
 
+  test('a lot and its blocks take one transaction, and their release another', async (t) => {
+    const { disk, ledger } = await open(t);
+    const before = disk.transactions;
+    await addReleased(ledger, lot(1), [block('pure', 1), block('seed', 2)]);
+    assert.equal(disk.transactions, before + 2);
+    await closeSound(ledger);
+  });
+
   test('an answer waits for no transaction, a claim does, and both are seen at once', async (t) => {
     for (const durability of ['fsync', 'commit'] as const) {
       const { disk, ledger } = await openJournaled(t, durability);

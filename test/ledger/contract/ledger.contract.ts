@@ -262,6 +262,8 @@ export function ledgerContract(
       assert.equal(await ledger.unclaimedBlocks(lotId(2)), 2);
       const again = await reopen();
       assert.deepEqual(await claimedIn(again), []);
+      await again.putLog([], undefined, { lotIds: [lotId(2), lotId(4)], atMs: NOON_MS });
+      assert.equal((await pendingIn(again)).length, 3, 'none is released before an earlier one');
       await again.putLog([], undefined, { lotIds: [lotId(1), lotId(2)], atMs: NOON_MS });
       await release(again, lotId(2), NOON_MS + 1);
       await release(again, lotId(9));
