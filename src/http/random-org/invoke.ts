@@ -7,6 +7,7 @@ import { type Clock, periodOf } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { repeatedMember } from '../../core/repeated-member.ts';
+import { boolean, wholeFrom } from '../../core/schema.ts';
 import type { Scope } from '../../core/vocabulary.ts';
 import { informationBits } from '../../values/value-request.ts';
 import type { Exchange } from '../exchange.ts';
@@ -15,7 +16,7 @@ import { type ParameterDefinition, readParameters, type ValuesOf } from '../para
 import { type Reply, valueReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
 import { invalid, RpcError, rpcErrorOf } from './errors.ts';
-import { type Draw, drawOf, flag, isDrawMethod, whole } from './methods.ts';
+import { type Draw, drawOf, isDrawMethod, parameter } from './methods.ts';
 import { canonicalText, newSerial, type RpcSigner, rpcTime, type Ticket } from './signed.ts';
 
 /**
@@ -68,8 +69,8 @@ const LICENSE = {
 /** random.org chains tickets to others; here none is. */
 const UNCHAINED = { previousTicketId: null, nextTicketId: null };
 
-const OF_TICKETS = [whole('n', 1, 50), flag('showResult')] as const;
-const OF_RESULT = [whole('serialNumber', 0, Number.MAX_SAFE_INTEGER)] as const;
+const OF_TICKETS = [parameter('n', wholeFrom(1, 50)), parameter('showResult', boolean)] as const;
+const OF_RESULT = [parameter('serialNumber', wholeFrom(0, Number.MAX_SAFE_INTEGER))] as const;
 
 class RandomOrg {
   readonly #sources: RpcSources;

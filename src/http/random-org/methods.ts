@@ -1,13 +1,19 @@
 import type { DataRequest, EchoedMembers } from '../../answer/request.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { boolean, numberFrom, oneOfWords, textLike, wholeFrom } from '../../core/schema.ts';
+import { boolean, numberFrom, oneOfWords, type Schema, textLike, wholeFrom } from '../../core/schema.ts';
 import type { ListRequest } from '../../values/value-request.ts';
 import { batchRequest } from '../endpoints/batch.ts';
 import { ALPHABET_FORM, charactersOf } from '../endpoints/kinds.ts';
 import { requirePossible, requireRange, requireReplyFits } from '../endpoints/relations.ts';
 import { valuesRequest } from '../endpoints/values.ts';
-import { type ParameterDefinition, type ReadValues, readParameters, type ValuesOf } from '../params.ts';
+import {
+  type ParameterDefinition,
+  type ParameterValue,
+  type ReadValues,
+  readParameters,
+  type ValuesOf,
+} from '../params.ts';
 import { RpcError } from './errors.ts';
 
 /**
@@ -44,32 +50,27 @@ function givenIn(params: JsonObject): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(params).filter(([, value]) => value !== null));
 }
 
-const REQUIRED = { required: true, error: 'invalid_params', description: '' } as const;
-
-export function whole<const Name extends string>(name: Name, min: number, max: number) {
-  return { ...REQUIRED, schema: wholeFrom(min, max), name } as const;
+/** A parameter that must be given. */
+export function parameter<const Name extends string, T extends ParameterValue>(
+  name: Name,
+  schema: Schema<T>,
+) {
+  return { name, schema, required: true, error: 'invalid_params', description: '' } as const;
 }
 
-export function flag<const Name extends string>(name: Name) {
-  return { ...REQUIRED, schema: boolean, name } as const;
-}
-
-const N = whole('n', 1, LIMITS.integersCountMax);
-const MIN = whole('min', -LIMITS.integerMagnitudeMax, LIMITS.integerMagnitudeMax);
+const N = parameter('n', wholeFrom(1, LIMITS.integersCountMax));
+const MIN = parameter('min', wholeFrom(-LIMITS.integerMagnitudeMax, LIMITS.integerMagnitudeMax));
 const MAX = { ...MIN, name: 'max' } as const;
-const REPLACEMENT = { ...flag('replacement'), required: false, default: true } as const;
+const REPLACEMENT = { ...parameter('replacement', boolean), required: false, default: true } as const;
 const BASE = {
-  ...whole('base', 2, 16),
+  ...parameter('base', wholeFrom(2, 16)),
   required: false,
   default: 10,
   check: ({ base }: ReadValues) => {
     if (![2, 8, 10, 16].includes(base as number)) throw refused('base', '2, 8, 10 or 16');
   },
 } as const;
-const MAGNITUDE = {
-  ...REQUIRED,
-  schema: numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax),
-} as const;
+const MAGNITUDE = numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax);
 
 const METHODS: Readonly<Record<string, Method>> = {
   Integers: method(
@@ -81,9 +82,9 @@ const METHODS: Readonly<Record<string, Method>> = {
   ),
 
   IntegerSequences: (params) => {
-    const { n } = readParameters([whole('n', 1, LIMITS.sequencesMax)], givenIn(params));
+    const { n } = readParameters([parameter('n', wholeFrom(1, LIMITS.sequencesMax))], givenIn(params));
     const lists = {
-      length: each(params, n, whole('length', 1, LIMITS.integersCountMax)),
+      length: each(params, n, parameter('length', wholeFrom(1, LIMITS.integersCountMax))),
       min: each(params, n, MIN),
       max: each(params, n, MAX),
       replacement: each(params, n, REPLACEMENT),
@@ -110,7 +111,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
 
   DecimalFractions: method(
-    [N, whole('decimalPlaces', 1, LIMITS.floatPrecisionMax), REPLACEMENT],
+    [N, parameter('decimalPlaces', wholeFrom(1, LIMITS.floatPrecisionMax)), REPLACEMENT],
     ({ n, decimalPlaces: precision, replacement }) =>
       replacement
         ? { asked: valuesRequest('floats', { precision }, n) }
@@ -123,16 +124,15 @@ const METHODS: Readonly<Record<string, Method>> = {
   Gaussians: method(
     [
       N,
-      { ...MAGNITUDE, name: 'mean' },
+      parameter('mean', MAGNITUDE),
       {
-        ...MAGNITUDE,
-        name: 'standardDeviation',
+        ...parameter('standardDeviation', MAGNITUDE),
         check: ({ standardDeviation }) => {
           if (Math.abs(standardDeviation as number) < LIMITS.gaussianStddevMin)
             throw refused('standardDeviation', `at least ${LIMITS.gaussianStddevMin} from 0`);
         },
       },
-      whole('significantDigits', LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax),
+      parameter('significantDigits', wholeFrom(LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax)),
     ],
     // a negative deviation has the same distribution
     ({ n, mean, standardDeviation, significantDigits: digits }) => ({
@@ -143,13 +143,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   Strings: method(
     [
       N,
-      whole('length', 1, LIMITS.stringLengthMax),
-      {
-        ...REQUIRED,
-        schema: textLike(/^[\s\S]{2,1000}$/u),
-        name: 'characters',
-        form: ALPHABET_FORM,
-      },
+      parameter('length', wholeFrom(1, LIMITS.stringLengthMax)),
+      { ...parameter('characters', textLike(/^[\s\S]{2,1000}$/u)), form: ALPHABET_FORM },
       REPLACEMENT,
     ],
     ({ n, length, characters, replacement }) => {
@@ -166,24 +161,20 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   ),
 
-  UUIDs: method([whole('n', 1, LIMITS.uuidCountMax)], ({ n }) => ({ asked: valuesRequest('uuid', {}, n) })),
+  UUIDs: method([parameter('n', wholeFrom(1, LIMITS.uuidCountMax))], ({ n }) => ({
+    asked: valuesRequest('uuid', {}, n),
+  })),
 
   Blobs: method(
     [
-      whole('n', 1, LIMITS.batchCountMax),
+      parameter('n', wholeFrom(1, LIMITS.batchCountMax)),
       {
-        ...whole('size', 8, 8 * LIMITS.batchBytesLengthMax),
+        ...parameter('size', wholeFrom(8, 8 * LIMITS.batchBytesLengthMax)),
         check: ({ size }) => {
           if ((size as number) % 8 !== 0) throw refused('size', 'a multiple of 8 bits');
         },
       },
-      {
-        ...REQUIRED,
-        required: false,
-        schema: oneOfWords(['base64', 'hex']),
-        name: 'format',
-        default: 'base64',
-      },
+      { ...parameter('format', oneOfWords(['base64', 'hex'])), required: false, default: 'base64' },
     ],
     ({ n, size, format: encoding }) => {
       const asked = batchRequest('bytes', { encoding, length: size / 8 }, n);
