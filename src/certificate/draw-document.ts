@@ -14,15 +14,7 @@ import {
   time,
 } from '../core/schema.ts';
 import type { CertificateDocument } from './document.ts';
-import {
-  type Chance,
-  chancesOf,
-  type DrawStatement,
-  drawCommitText,
-  drawEndText,
-  hashOf,
-  STATEMENT,
-} from './draw.ts';
+import { chancesOf, type DrawStatement, drawCommitText, drawEndText, hashOf, STATEMENT } from './draw.ts';
 
 /** What `GET /v1/draws/<id>` answers: all that is public of a draw, and what its check needs (docs/draws.md). */
 
@@ -114,7 +106,7 @@ export const DRAW = object(
           item: described(text, 'One of the items.'),
           percent: described(text, 'The chance in one pick.'),
         }),
-      ) as Schema<readonly Chance[]>,
+      ),
       'Of a weighted pick the chance of each item, in percent of one pick.',
     ),
   },
