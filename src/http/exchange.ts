@@ -113,7 +113,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   #closing = false;
   /** 16 bytes: UUIDv7 layout. */
   requestId: RequestId;
-  readonly #turn: Turn;
+  #turn: Turn;
   #step: Step = undefined!;
   #waitingBytes: Hold | undefined = undefined;
   costUs = 0;
@@ -233,7 +233,14 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.fair.spend(this.owner, work);
   }
 
-  /** Unix time at which the request came in; decides its month, and is its timestamp. */
+  /** The body has come, and with it the request: how long its client took to send it is no time of the service. */
+  complete(body: Uint8Array): void {
+    this.body = body;
+    this.#turn = this.fair.now();
+    this.renameAt(this.atMs);
+  }
+
+  /** Unix time at which all of the request had come in; decides its month, and is its timestamp. */
   get atMs(): number {
     return this.#turn.wallMs;
   }
@@ -242,7 +249,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.#turn.monotonicMs;
   }
 
-  /** What follows of a stream is a request of its own. */
+  /** What follows of a stream is a request of its own. An id begins with the time of its request. */
   renameAt(wallMs: number): void {
     this.requestId = newRequestId(this.#host.random, wallMs);
   }

@@ -263,7 +263,7 @@ class ListeningFront implements Front, ExchangeHost {
         if (size > body.length) body = grown(body, isLast ? size : Math.min(max, 2 * size));
         body.set(piece, start);
         if (!isLast) return;
-        exchange.body = body.subarray(0, size);
+        exchange.complete(body.subarray(0, size));
         if (exchange.head.isEncoded) this.#refuse(exchange, new ApiError('unsupported_media_type', ENCODED));
         else this.#dispatch(exchange);
       } else if (isLast || size > BODY_DISCARDED_BYTES_MAX || pieces > BODY_PIECES_MAX) {

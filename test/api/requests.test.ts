@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { fetchWhole, talk } from '../support/http.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { fetchWhole, HttpConnection, talk } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { bearer, refusalOf, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
@@ -35,6 +36,30 @@ describe('requests as clients write them', () => {
     const octets = server.get('/uuid', { accept: 'application/octet-stream' });
     assert.equal(await refusalOf(octets), '406 not_acceptable');
     assert.equal(await requestsUsed(server), before);
+  });
+
+  it('a body that takes long to come makes no request late, and the answer is dated when it has come', async () => {
+    const body = JSON.stringify({ type: 'integers', count: 10_000, params: { min: 0, max: 100 } });
+    const head = [
+      'POST /v1/batch HTTP/1.1',
+      'Host: a',
+      `Authorization: Bearer ${server.key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    const connection = await HttpConnection.open(Number(new URL(server.baseUrl).port));
+    connection.send(`${head.join('\r\n')}\r\n\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, LIMITS.largeQueueMs + 100));
+    const beforeMs = Date.now();
+    connection.send(body);
+    while (connection.replies.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    const [reply] = connection.replies;
+    connection.leave();
+    assert.equal(reply.status, 200, reply.body.toString());
+    const { meta, metadata } = JSON.parse(reply.body.toString());
+    const idMs = Number.parseInt(meta.request_id.replace('-', '').slice(0, 12), 16);
+    for (const atMs of [Date.parse(metadata.timestamp), idMs]) assert.ok(atMs >= beforeMs - 1, `${atMs}`);
+    assert.ok(meta.duration_ms < LIMITS.largeQueueMs, `${meta.duration_ms}`);
   });
 
   describe('a HEAD request', () => {
