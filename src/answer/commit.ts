@@ -119,7 +119,8 @@ export class Committer {
   #makeIds(segment: number, from: number): void {
     const count = this.#segmentIds;
     const segments = from === 0 ? Math.floor(IDS / count) : 1;
-    this.#idBytes.set(this.#options.ids.blocks(segment, from, count, segments));
+    const ranges = Array.from({ length: segments }, (_, i) => ({ segment: segment + i, from, count }));
+    this.#idBytes.set(this.#options.ids.blocks(ranges));
     this.#ids = { segment, segments, from, count }; // not before: those of a call that failed would be given twice
   }
 

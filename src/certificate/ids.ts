@@ -31,6 +31,13 @@ export interface CertificatePlace {
   readonly index: number;
 }
 
+/** So many records of a segment, from an index on. */
+export interface IdRange {
+  readonly segment: number;
+  readonly from: number;
+  readonly count: number;
+}
+
 export class CertificateIds {
   readonly #incarnations: readonly { readonly number: number; readonly firstSegment: number }[];
   readonly #cipher: Cipher;
@@ -63,28 +70,26 @@ export class CertificateIds {
   }
 
   textOf(segment: number, index: number): string {
-    return PREFIX + base32Of(this.blocks(segment, index, 1));
+    return PREFIX + base32Of(this.blocks([{ segment, from: index, count: 1 }]));
   }
 
-  /**
-   * The ids of `count` records from index `from` on, of each of so many segments, before they are printed: 16 bytes each, one
-   * behind the other, by one cipher call.
-   */
-  blocks(segment: number, from: number, count: number, segments = 1): Uint8Array<ArrayBuffer> {
-    assert(isCount(segment + segments - 1, SEGMENT_MAX) && segment >= 0, 'a segment is numbered in 48 bits');
-    assert(isCount(from, INDEX_MAX) && isCount(count, INDEX_MAX + 1 - from), 'an index has 32 bits');
-    const size = segments * count * BLOCK_BYTES;
+  /** The ids of records before they are printed: 16 bytes each, one behind the other, by one cipher call. */
+  blocks(ranges: readonly IdRange[]): Uint8Array<ArrayBuffer> {
+    let size = 0;
+    for (const { count } of ranges) size += count * BLOCK_BYTES;
     if (this.#places.length < size) this.#places = new Uint8Array(size);
     const places = this.#places.subarray(0, size);
     const view = new DataView(places.buffer);
     let at = 0;
-    for (let each = segment; each < segment + segments; each++) {
-      const node = this.#nodeOf(each);
-      const high = Math.floor(each / 2 ** 32);
+    for (const { segment, from, count } of ranges) {
+      assert(isCount(segment, SEGMENT_MAX), 'a segment is numbered in 48 bits');
+      assert(isCount(from, INDEX_MAX) && isCount(count, INDEX_MAX + 1 - from), 'an index has 32 bits');
+      const node = this.#nodeOf(segment);
+      const high = Math.floor(segment / 2 ** 32);
       for (let index = from; index < from + count; index++, at += BLOCK_BYTES) {
         view.setUint16(at + NODE_AT, node);
         view.setUint16(at + SEGMENT_AT, high);
-        view.setUint32(at + SEGMENT_AT + 2, each >>> 0);
+        view.setUint32(at + SEGMENT_AT + 2, segment >>> 0);
         view.setUint32(at + INDEX_AT, index);
       }
     }

@@ -9,7 +9,7 @@ import { ENDPOINT_OF_CODE, ENTRY_BYTES, EntryCursor } from '../ledger/segment.ts
 import { labelAt } from '../ledger/segment-notes.ts';
 import type { IssuedCertificate } from './certificate-members.ts';
 import { nistResultOf, nistVerifiedOf } from './derive.ts';
-import type { CertificateIds } from './ids.ts';
+import type { CertificateIds, IdRange } from './ids.ts';
 import { LANES, LeafKernel, type LeafMember } from './leaf-kernel.ts';
 import type { CertifiedLot } from './lot-leaf.ts';
 import { canonicalText } from './members.ts';
@@ -44,7 +44,6 @@ const WRITTEN = {
 } as const;
 /** Stands before the member that differs between all answers in pure mode. */
 const BEFORE_DRAWN = '"drawn":';
-const ID_BYTES = 16;
 
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
@@ -83,10 +82,14 @@ export class LeafHasher {
     const cursor = this.#entries;
     const hashes = new Uint8Array(segments.reduce((sum, { count }) => sum + count * HASH_BYTES, 0));
     const waiting = new Map<LeafTemplate, Waiting>();
+    const places: IdRange[] = [];
+    let known: (Waiting | undefined)[][] = [];
+    let last: SegmentRecord | undefined;
     let latestMs = 0;
     let done = 0;
     let filled = 0;
     const flush = () => {
+      this.#kernel.ids.set(this.#ids.blocks(places.splice(0)));
       for (const each of waiting.values()) this.#hash(each);
       hashes.set(made.subarray(0, filled * HASH_BYTES), done * HASH_BYTES);
       done += filled;
@@ -95,10 +98,12 @@ export class LeafHasher {
     for (const segment of segments) {
       const { sequence, sources, count, entries } = segment;
       assert(entries.length === count * ENTRY_BYTES, 'a segment has as many entries as it says');
-      const known = sources.map(() => [] as (Waiting | undefined)[]);
+      // segments that were read together share these
+      if (sources !== last?.sources || segment.context !== last.context) known = sources.map(() => []);
+      last = segment;
       for (let i = 0; i < count; i++, filled++) {
         if (filled === entriesMax) flush();
-        if (filled === 0 || i === 0) this.#fill(segment, i, filled);
+        if (filled === 0 || i === 0) places.push(this.#fill(segment, i, filled));
         cursor.seek(filled);
         latestMs = Math.max(latestMs, cursor.issuedAtMs);
         const label = segment.notes && labelAt(segment, i);
@@ -125,11 +130,11 @@ export class LeafHasher {
     return { hashes, latestMs };
   }
 
-  /** Gives the kernel the entries of a segment from an index on, and their ids, as far as there is room. */
-  #fill({ sequence, count, entries }: SegmentRecord, from: number, at: number): void {
+  /** Gives the kernel the entries of a segment from an index on, as far as there is room; gives which they are. */
+  #fill({ sequence: segment, count, entries }: SegmentRecord, from: number, at: number): IdRange {
     const before = Math.min(count, from + this.#kernel.entriesMax - at);
     this.#kernel.entries.set(entries.subarray(from * ENTRY_BYTES, before * ENTRY_BYTES), at * ENTRY_BYTES);
-    this.#kernel.ids.set(this.#ids.blocks(sequence, from, before - from), at * ID_BYTES);
+    return { segment, from, count: before - from };
   }
 
   /** Hashes the leaves that wait for this template, four at a time. Where fewer are left, the last one fills the other lanes. */

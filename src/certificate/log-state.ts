@@ -11,8 +11,9 @@ import {
 } from '../crypto/note.ts';
 import { noteSignature } from '../crypto/signing.ts';
 import type { Books, LogRecord, LogStore, ReleasedLots } from '../ledger/ledger.ts';
+import type { SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
-import { type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
+import { jsonRecord, type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
 import {
   loadPublicState,
   type PublicState,
@@ -41,6 +42,8 @@ export class CertificateLogError extends Error {
 }
 
 export const STATE_KEY = 'state';
+/** A batch of answers alone writes a few of these, and a single one no more than a page. */
+const SEALS_PER_RECORD = 64;
 
 /** The growing edge of the tree is that of the stored tiles. */
 interface StoredState {
@@ -255,14 +258,56 @@ export function checkpointKey(size: number): string {
   return `checkpoint/${paddedNumber(size)}`;
 }
 
-/** The record of a segment's leaves. */
-export function sealKey(segment: number): string {
-  return `seal/${paddedNumber(segment)}`;
+/** The record of the seals of segments whose numbers are near each other. */
+function sealsKey(segment: number): string {
+  return `seals/${paddedNumber(Math.floor(segment / SEALS_PER_RECORD))}`;
 }
 
-/** Where a segment's leaves are: from the first one on, in the checkpoint of `size` leaves. */
-export interface Seal {
+/** Where the leaves of segments are whose numbers follow each other: one behind the other, in the checkpoint of `size` leaves. */
+interface Seal {
+  /** The first of them. */
+  readonly segment: number;
   readonly firstLeaf: number;
-  readonly count: number;
+  /** The leaves of each. */
+  readonly counts: number[];
   readonly size: number;
+}
+
+/** The records of segments whose leaves begin with this one, together with what was sealed before. */
+export function sealRecords(
+  store: LogReader,
+  segments: readonly Pick<SegmentRecord, 'sequence' | 'count'>[],
+  firstLeaf: number,
+  size: number,
+): Promise<LogRecord[]> {
+  const seals: Seal[] = [];
+  let leaf = firstLeaf;
+  for (const { sequence, count } of segments) {
+    const last = seals.at(-1);
+    const isNext = last !== undefined && sequence === last.segment + last.counts.length;
+    if (isNext && sequence % SEALS_PER_RECORD !== 0) last.counts.push(count);
+    else seals.push({ segment: sequence, firstLeaf: leaf, counts: [count], size });
+    leaf += count;
+  }
+  const records = [...Map.groupBy(seals, ({ segment }) => sealsKey(segment))];
+  return Promise.all(
+    records.map(async ([key, added]) => {
+      return jsonRecord(key, [...((await readJson<Seal[]>(store, key)) ?? []), ...added]);
+    }),
+  );
+}
+
+/** The leaf of an answer, and the size of the checkpoint that it was sealed with; undefined where it was not. */
+export async function sealedLeaf(
+  store: LogReader,
+  segment: number,
+  index: number,
+): Promise<{ readonly leaf: number; readonly size: number } | undefined> {
+  for (const seal of (await readJson<Seal[]>(store, sealsKey(segment))) ?? []) {
+    const count = seal.counts[segment - seal.segment];
+    if (count === undefined || index >= count) continue;
+    const before = seal.counts.slice(0, segment - seal.segment).reduce((sum, each) => sum + each, 0);
+    return { leaf: seal.firstLeaf + before + index, size: seal.size };
+  }
+  return undefined;
 }

@@ -19,7 +19,7 @@ import type { Books, DrawStore, EntropyStore, LogRecord, LogStore } from '../led
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
-import { jsonRecord, readJson, textOf } from './log-records.ts';
+import { textOf } from './log-records.ts';
 import {
   addSignatures,
   CertificateLogError,
@@ -30,9 +30,9 @@ import {
   loadState,
   putState,
   recorded,
-  type Seal,
   STATE_KEY,
-  sealKey,
+  sealedLeaf,
+  sealRecords,
   signCheckpoint,
   voucherRecord,
 } from './log-state.ts';
@@ -62,7 +62,7 @@ import { firstWitnessed, putWitnessed, witnessedBy } from './witnessed.ts';
  * transaction releases a lot whose leaf is in a checkpoint.
  *
  * Records, by key:
- *   state, checkpoint/<size>, seal/<segment>   see log-state.ts
+ *   state, checkpoint/<size>, seals/…   see log-state.ts
  *   public/…, withdrawn/…, lot/…, revocation/…, draw/…   see public-leaves.ts
  *   witnessed/…, tile/…   see the files of these names
  */
@@ -218,10 +218,8 @@ export class CertificateLog {
    */
   async proofOf(segment: number, index: number): Promise<string | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
-      const seal = await readJson<Seal>(store, sealKey(segment));
-      if (seal === undefined) continue;
-      const { firstLeaf, count, size } = seal;
-      return index < count ? await this.#shownProof(store, firstLeaf + index, size) : undefined;
+      const sealed = await sealedLeaf(store, segment, index);
+      if (sealed !== undefined) return await this.#shownProof(store, sealed.leaf, sealed.size);
     }
     return undefined;
   }
@@ -400,20 +398,20 @@ export class CertificateLog {
     let latestMs = clock.wallMs();
     for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
     for (const { finishedAtMs } of lots) latestMs = Math.max(latestMs, finishedAtMs);
-    const seals: { key: string; firstLeaf: number; count: number }[] = [];
-    let firstLeaf = range.size;
+    const firstLeaf = range.size;
     let group: SegmentRecord[] = [];
+    let waiting = 0;
     const appendGroup = () => {
       const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(group, (id) => certified.get(id)!);
       append(hashes);
       latestMs = Math.max(latestMs, issuedAtMs);
       group = [];
+      waiting = 0;
     };
     for (const segment of segments) {
       group.push(segment);
-      seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
-      firstLeaf += segment.count;
-      if (firstLeaf - range.size < LEAVES_PER_TURN) continue;
+      waiting += segment.count;
+      if (waiting < LEAVES_PER_TURN) continue;
       appendGroup();
       await nextTurn();
     }
@@ -429,7 +427,7 @@ export class CertificateLog {
     const records = [
       ...tiles,
       ...edge.partialTiles(),
-      ...seals.map(({ key, ...seal }) => jsonRecord(key, { ...seal, size } satisfies Seal)),
+      ...(await sealRecords(this.#store, segments, firstLeaf, size)),
       ...published.records,
     ];
     return { state, records };
@@ -452,7 +450,10 @@ export class CertificateLog {
   /** The lots that these segments name. */
   async #lotsOf(segments: readonly SegmentRecord[]): Promise<ReadonlyMap<string, CertifiedLot>> {
     const lots = new Map<string, CertifiedLot>();
+    let known: SegmentRecord['sources'] | undefined;
     for (const { sequence, sources } of segments) {
+      if (sources === known) continue; // segments that were read together share them
+      known = sources;
       for (const id of sources.flatMap(({ lotIds }) => lotIds)) {
         const lot = lots.get(id) ?? (await this.lots.get(id));
         if (lot === undefined)

@@ -46,7 +46,7 @@ describe('CertificateIds', () => {
 
   it('gives the same ids in a batch, from any index on', () => {
     const batch = (from: number, count: number) => {
-      const blocks = ids.blocks(7, from, count);
+      const blocks = ids.blocks([{ segment: 7, from, count }]);
       return Array.from(
         { length: count },
         (_, i) => `cert_${base32Of(blocks.subarray(16 * i, 16 * i + 16))}`,
@@ -59,8 +59,9 @@ describe('CertificateIds', () => {
     assert.deepEqual(batch(0, 0), []);
     assert.equal(new Set(batch(0, 500)).size, 500);
     const first = 2 ** 32 - 1;
-    const each = [0, 1, 2].map((i) => ids.blocks(first + i, 3, 5));
-    assert.deepEqual(Buffer.from(ids.blocks(first, 3, 5, 3)), Buffer.concat(each), 'of several segments');
+    const ranges = [0, 1, 2].map((i) => ({ segment: first + i, from: 3 + i, count: 5 - i }));
+    const each = ranges.map((range) => ids.blocks([range]));
+    assert.deepEqual(Buffer.from(ids.blocks(ranges)), Buffer.concat(each), 'of several segments');
   });
 
   it('calls an id of another form malformed', () => {
@@ -120,9 +121,12 @@ describe('CertificateIds', () => {
       [1, indexMax, 2],
       [1, 0, -1],
     ])
-      assert.throws(() => ids.blocks(segment, from, count), InvariantError, `${segment} ${from} ${count}`);
-    assert.throws(() => ids.blocks(segmentMax, 0, 1, 2), InvariantError);
-    assert.equal(ids.blocks(segmentMax, indexMax - 1, 2).length, 32);
+      assert.throws(
+        () => ids.blocks([{ segment, from, count }]),
+        InvariantError,
+        `${segment} ${from} ${count}`,
+      );
+    assert.equal(ids.blocks([{ segment: segmentMax, from: indexMax - 1, count: 2 }]).length, 32);
   });
 
   it('has the number of the newest incarnation that a segment is of', () => {
@@ -136,7 +140,9 @@ describe('CertificateIds', () => {
       [200, 9],
     ]) {
       const own = new CertificateIds(KEY, [{ number, firstSegment: 0 }]);
-      if (segment > 0) assert.deepEqual(of.blocks(segment - 1, 0, 1, 2).slice(16), own.blocks(segment, 0, 1));
+      const one = { segment, from: 0, count: 1 };
+      if (segment > 0)
+        assert.deepEqual(of.blocks([{ ...one, segment: segment - 1 }, one]).slice(16), own.blocks([one]));
       assert.equal(of.textOf(segment, 1), own.textOf(segment, 1));
       assert.deepEqual(of.placeOf(own.textOf(segment, 1)), { segment, index: 1 });
     }

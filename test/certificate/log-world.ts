@@ -42,6 +42,13 @@ export function logKeys(...seeds: number[]): LogKeys {
 
 export class StoreFault extends Error {}
 
+/** Where the leaves of segments are whose numbers follow each other. */
+interface Sealed {
+  readonly segment: number;
+  readonly firstLeaf: number;
+  readonly counts: readonly number[];
+}
+
 /** A ledger of maps whose next write can be made to fail, before it is done or after. */
 export class LogWorld {
   readonly segments = new Map<number, SegmentRecord>();
@@ -140,9 +147,16 @@ export class LogWorld {
       leaves[at] = leafHash(utf8Bytes(text));
     };
     for (const segment of this.segments.values()) {
-      const seal = this.records.get(`seal/${String(segment.sequence).padStart(16, '0')}`);
-      if (seal === undefined) continue;
-      const { firstLeaf: first } = JSON.parse(Buffer.from(seal).toString()) as { firstLeaf: number };
+      const { sequence } = segment;
+      const record = this.records.get(`seals/${String(Math.floor(sequence / 64)).padStart(16, '0')}`);
+      if (record === undefined) continue;
+      const seals = JSON.parse(Buffer.from(record).toString()) as Sealed[];
+      const own = seals.filter((seal) => seal.counts[sequence - seal.segment] !== undefined);
+      assert.ok(own.length <= 1, 'a segment is sealed once');
+      if (own.length === 0) continue;
+      const first = own[0].counts
+        .slice(0, sequence - own[0].segment)
+        .reduce((leaf, count) => leaf + count, own[0].firstLeaf);
       [...readEntries(segment.entries)].forEach((entry, i) => {
         const source = segment.sources[entry.source];
         const known = source.lotIds.map((id) => this.lots.get(id)).filter((lot) => lot !== undefined);

@@ -190,7 +190,10 @@ describe('answers before a slow disk', () => {
         [0, 0, 1, 0],
       );
       for (let i = 0; i < 130; i++) {
-        assert.deepEqual(Buffer.from(committer.nextCertificateId()), Buffer.from(ids.blocks(sequence, i, 1)));
+        assert.deepEqual(
+          Buffer.from(committer.nextCertificateId()),
+          Buffer.from(ids.blocks([{ segment: sequence, from: i, count: 1 }])),
+        );
         const said = i === 9 ? { label } : {};
         committer.add({ ...entry(i), ...said, settled: () => {} }, i === 7 ? kept : undefined);
       }
@@ -209,7 +212,7 @@ describe('answers before a slow disk', () => {
       for (let index = 0; index < count; index++) {
         assert.deepEqual(
           Buffer.from(committer.nextCertificateId()),
-          Buffer.from(ids.blocks(3 + i, index, 1)),
+          Buffer.from(ids.blocks([{ segment: 3 + i, from: index, count: 1 }])),
         );
         committer.add({ ...entry(index), settled: () => {} });
       }
@@ -232,6 +235,9 @@ describe('answers before a slow disk', () => {
     };
     t.mock.method(CertificateIds.prototype, 'blocks', fail, { times: 1 });
     assert.throws(() => committer.nextCertificateId(), /no memory/);
-    assert.deepEqual(Buffer.from(committer.nextCertificateId()), Buffer.from(ids.blocks(1, 16, 1)));
+    assert.deepEqual(
+      Buffer.from(committer.nextCertificateId()),
+      Buffer.from(ids.blocks([{ segment: 1, from: 16, count: 1 }])),
+    );
   });
 });
