@@ -17,7 +17,7 @@ import {
 } from './journal.ts';
 import { type Books, LedgerError } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
-import { encodeSegment } from './segment.ts';
+import { type EncodedSegment, encodeSegment, segmentIn } from './segment.ts';
 import type { SegmentSink, SinkRefusal } from './segment-sink.ts';
 import type { Sequences } from './sequences.ts';
 
@@ -202,17 +202,16 @@ export class FrontJournal implements SegmentSink {
     const kept = answers.length === 0 ? NOTHING_KEPT : pack(answers);
     let buffer = NOTHING_KEPT;
     const { length } = encodeSegment(segment, (bytes) => {
-      buffer = this.#bufferOf(recordBytes(4 + bytes + kept.length));
-      return buffer.subarray(RECORD_HEADER_BYTES + 4, RECORD_HEADER_BYTES + 4 + bytes);
+      buffer = this.#bufferOf(recordBytes(bytes + kept.length));
+      return buffer.subarray(RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + bytes);
     });
-    const payloadBytes = 4 + length + kept.length;
+    const payloadBytes = length + kept.length;
     const size = recordBytes(payloadBytes);
     const after = this.#placedTo;
     const position = placeAfter(after, size, fileBytes);
     if (size > RECORD_SHARE_MAX * fileBytes) return undefined;
     if (!isFree(position, this.#board.stored(front), fileBytes)) return undefined;
-    new DataView(buffer.buffer).setUint32(RECORD_HEADER_BYTES, length, true);
-    buffer.set(kept, RECORD_HEADER_BYTES + 4 + length);
+    buffer.set(kept, RECORD_HEADER_BYTES + length);
     sealRecord(buffer, payloadBytes, { position, after, acknowledged: this.#end });
     this.#placedTo = position + size;
     return { buffer, position, end: position + size };
@@ -273,14 +272,13 @@ export class FrontJournal implements SegmentSink {
   }
 }
 
-/** What one record of a journal holds. The bytes are views of the payload. */
-export function unpackRecord(payload: Uint8Array<ArrayBuffer>): {
-  segment: Uint8Array<ArrayBuffer>;
-  answers: StoredAnswer[];
-} {
-  const segmentBytes = new DataView(payload.buffer, payload.byteOffset, 4).getUint32(0, true);
-  const segment = payload.subarray(4, 4 + segmentBytes);
-  const kept = payload.subarray(4 + segmentBytes);
+/** What one record of a journal holds, in views of the payload. `before` is what the one before it holds. */
+export function unpackRecord(
+  payload: Uint8Array<ArrayBuffer>,
+  before?: EncodedSegment,
+): { readonly segment: EncodedSegment; readonly answers: readonly StoredAnswer[] } {
+  const segment = segmentIn(payload, true, before); // the record's own sum covers it
+  const kept = payload.subarray(segment.bytes.length);
   if (kept.length === 0) return { segment, answers: [] };
   const answers = unpack(kept) as StoredAnswer[];
   return {

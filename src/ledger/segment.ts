@@ -167,8 +167,7 @@ export class SegmentWriter {
   /** The packed entries in a buffer of their own, ready to be transferred; the writer is empty afterwards. */
   finish(): Pick<SegmentRecord, 'count' | 'entries' | 'notes'> {
     this.#commitments.finish();
-    const count = this.#count;
-    const notes = this.#notes;
+    const [count, notes] = [this.#count, this.#notes];
     this.#count = 0;
     const entries = this.#bytes.slice(0, count * ENTRY_BYTES);
     if (notes.length === 0) return { count, entries };
@@ -266,12 +265,8 @@ export class EntryCursor {
   entry(): AnswerEntry {
     const endpoint = ENDPOINT_OF_CODE[this.endpointCode];
     const mode = MODE_OF_CODE[this.modeCode];
-    if (endpoint === undefined || mode === undefined) {
-      throw new LedgerError(
-        'damaged',
-        `packed entry names endpoint ${this.endpointCode}, mode ${this.modeCode}`,
-      );
-    }
+    if (endpoint === undefined || mode === undefined)
+      throw damaged(`has an entry with endpoint ${this.endpointCode}, mode ${this.modeCode}`);
     return {
       requestId: this.requestId,
       issuedAtMs: this.issuedAtMs,
@@ -308,14 +303,14 @@ export function* readEntries(entries: Uint8Array): Generator<AnswerEntry> {
 const SEGMENT_VERSION = 1;
 
 const AT_SUM = 1;
-const AT_HEAD_BYTES = 5;
-const HEAD_AT = 9;
+const AT_SEQUENCE = 5;
+const AT_COMMITTED = 13;
+const AT_COUNT = 21;
+const AT_HEAD_BYTES = 25;
+const HEAD_AT = 29;
 
-/** What is in the head of a stored segment. */
+/** What is in the head of a stored segment. Segments of one front that follow each other mostly have the same. */
 type PackedHead = readonly [
-  sequence: number,
-  committedAtMs: number,
-  count: number,
   sources: readonly (readonly [
     EntropyMode,
     readonly string[],
@@ -326,10 +321,17 @@ type PackedHead = readonly [
   notes?: readonly PackedNote[],
 ];
 
+export interface EncodedSegment {
+  readonly segment: SegmentRecord;
+  /** As encodeSegment gives them. */
+  readonly bytes: Uint8Array;
+}
+
 /**
- * A segment as it is stored: version byte, CRC-32 of all that follows (uint32, little-endian), length of the head (uint32,
- * little-endian), head in MessagePack, packed entries. Equal segments give equal bytes. A segment is checked here, and by its
- * sum when it is read. `room` gives the memory that it is written to, of so many bytes.
+ * A segment as it is stored: version byte, CRC-32 of all that follows (uint32), sequence and time of its commit (float64 each), how
+ * many entries it has (uint32), length of the head (uint32), head in MessagePack, packed entries; numbers are little-endian. Equal
+ * segments give equal bytes, which say where they end. A segment is checked here, and by its sum when it is read. `room` gives the
+ * memory that it is written to, of so many bytes.
  */
 export function encodeSegment(
   segment: SegmentRecord,
@@ -341,52 +343,89 @@ export function encodeSegment(
   const drawSources = sources.map(({ mode, lotIds, drawn }) => {
     return [mode, lotIds, drawn.map(({ lot, offset, bytes }) => [lot, offset, bytes] as const)] as const;
   });
-  const generated = [context.verifyUrlBase, context.systemGenerator] as const;
-  const facts = [sequence, committedAtMs, count, drawSources, generated] as const;
+  const facts = [drawSources, [context.verifyUrlBase, context.systemGenerator]] as const;
   const packed: PackedHead = notes === undefined ? facts : [...facts, notes.map(packedNote)];
   const head = pack(packed);
   const stored = room(HEAD_AT + head.length + segment.entries.length);
   const view = new DataView(stored.buffer, stored.byteOffset);
   view.setUint8(0, SEGMENT_VERSION);
+  view.setFloat64(AT_SEQUENCE, sequence, true);
+  view.setFloat64(AT_COMMITTED, committedAtMs, true);
+  view.setUint32(AT_COUNT, count, true);
   view.setUint32(AT_HEAD_BYTES, head.length, true);
   stored.set(head, HEAD_AT);
   stored.set(segment.entries, HEAD_AT + head.length);
-  view.setUint32(AT_SUM, crc32(stored.subarray(AT_HEAD_BYTES)), true);
+  view.setUint32(AT_SUM, crc32(stored.subarray(AT_SEQUENCE)), true);
   return stored;
 }
 
-/** The segment behind stored bytes, in memory of its own. Throws LedgerError `damaged` for anything else. */
-export function decodeSegment(stored: Uint8Array): SegmentRecord {
-  return segmentIn(new Uint8Array(stored), false);
+/**
+ * Segments whose sequences follow each other, which are stored as one record, one behind the other: the small ones are so many that
+ * a record for each would cost most of what the ledger does for them.
+ */
+export type Run = readonly EncodedSegment[];
+
+/** The segments of a stored run, in memory that they share. Throws LedgerError `damaged` for anything else. */
+export function decodeRun(stored: Uint8Array): Run {
+  const own = new Uint8Array(stored);
+  const run: EncodedSegment[] = [];
+  let at = 0;
+  do {
+    const next = segmentIn(own.subarray(at), false, run.at(-1));
+    run.push(next);
+    at += next.bytes.length;
+  } while (at < own.length);
+  return run;
 }
 
-/** The segment in these bytes, of which its entries are a view. `isChecked` says that the caller has compared a checksum already. */
-export function segmentIn(stored: Uint8Array<ArrayBuffer>, isChecked: boolean): SegmentRecord {
-  if (stored.length < HEAD_AT) throw new LedgerError('damaged', 'stored segment is shorter than its head');
+/**
+ * The segment that these bytes begin with, of which its entries are a view. It shares what its head says with the one that was read
+ * before it where they have the same head, as nearly all have. `isChecked` says that the caller has compared a checksum already.
+ * Throws LedgerError `damaged` for anything else.
+ */
+export function segmentIn(
+  stored: Uint8Array<ArrayBuffer>,
+  isChecked: boolean,
+  before: EncodedSegment | undefined,
+): EncodedSegment {
+  if (stored.length < HEAD_AT) throw damaged('is shorter than its head');
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength);
   const version = view.getUint8(0);
-  if (version !== SEGMENT_VERSION) {
-    throw new LedgerError(
-      'damaged',
-      `stored segment has version ${version}, this program reads ${SEGMENT_VERSION}`,
-    );
-  }
-  if (!isChecked && view.getUint32(AT_SUM, true) !== crc32(stored.subarray(AT_HEAD_BYTES)))
-    throw new LedgerError('damaged', 'stored segment does not match its checksum');
+  if (version !== SEGMENT_VERSION)
+    throw damaged(`has version ${version}, this program reads ${SEGMENT_VERSION}`);
+  const count = view.getUint32(AT_COUNT, true);
   const entriesAt = HEAD_AT + view.getUint32(AT_HEAD_BYTES, true);
-  const head = unpack(stored.subarray(HEAD_AT, entriesAt)) as PackedHead;
-  const [sequence, committedAtMs, count, sources, [verifyUrlBase, systemGenerator], notes] = head;
-  return {
-    sequence,
-    committedAtMs,
+  const end = entriesAt + count * ENTRY_BYTES;
+  const bytes = stored.subarray(0, end);
+  if (bytes.length < end) throw damaged('is cut short');
+  if (!isChecked && view.getUint32(AT_SUM, true) !== crc32(bytes.subarray(AT_SEQUENCE)))
+    throw damaged('does not match its checksum');
+  const head = stored.subarray(HEAD_AT, entriesAt);
+  const hasHead = ({ segment: { entries }, bytes: all }: EncodedSegment) =>
+    Buffer.compare(head, all.subarray(HEAD_AT, all.length - entries.length)) === 0;
+  const segment = {
+    ...(before !== undefined && hasHead(before) ? before.segment : factsIn(head)),
+    sequence: view.getFloat64(AT_SEQUENCE, true),
+    committedAtMs: view.getFloat64(AT_COMMITTED, true),
     count,
+    entries: stored.subarray(entriesAt, end),
+  };
+  return { segment, bytes };
+}
+
+function damaged(what: string): LedgerError {
+  return new LedgerError('damaged', `stored segment ${what}`);
+}
+
+function factsIn(head: Uint8Array): Pick<SegmentRecord, 'sources' | 'context' | 'notes'> {
+  const [sources, [verifyUrlBase, systemGenerator], notes] = unpack(head) as PackedHead;
+  return {
     sources: sources.map(([mode, lotIds, drawn]) => ({
       mode,
       lotIds,
       drawn: drawn.map(([lot, offset, bytes]) => ({ lot, offset, bytes })),
     })),
     context: { verifyUrlBase, systemGenerator },
-    entries: stored.subarray(entriesAt),
     ...(notes === undefined ? {} : { notes: notes.map(noteOf) }),
   };
 }

@@ -20,7 +20,7 @@ import type { Charge, UsageCounters } from './usage-counters.ts';
  * The format of what the tables hold, in a folder and in a database. A change that an older program would misread takes the next
  * number, and a program refuses what has another one.
  */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** The tables of the rules in `domain`, without COUNTS. */
 export const BOOK_TABLES: SharedTable<Key, unknown>[] = [];
@@ -144,12 +144,12 @@ const answerCodec: Codec<StoredAnswer> = {
   },
 };
 
-/** domain/books.ts. Segments as `encodeSegment` wrote them. */
+/** domain/books.ts. Runs by the sequence of their last segment: segments as `encodeSegment` wrote them, one behind the other. */
 export const SEGMENTS = table<number, Uint8Array>('segments', bytesCodec);
-/** When it was committed (Unix ms), sequence: the number of the node that stored it. */
+/** When the last segment of a run was committed (Unix ms), its sequence: the number of the node that stored the run. */
 export const SEGMENT_TIMES = table<readonly [number, number], number>('segmentTimes');
-/** By sequence: segments that the transparency log has not sealed, and that the counters lack. */
-export const UNSEALED = table<number, UnsealedSegment>('unsealed');
+/** Runs that the transparency log has not sealed, and that the counters lack. */
+export const UNSEALED = table<number, UnsealedRun>('unsealed');
 /** The highest sequence that retention dropped is the one key: PostgreSQL compares it with those of a commit. */
 export const DROPPED_SEGMENTS = table<number, 0>('droppedSegments');
 /** By usageKey: day and account. */
@@ -186,7 +186,8 @@ interface Grant extends Charge {
   readonly order: number;
 }
 
-interface UnsealedSegment {
+interface UnsealedRun {
+  readonly segments: number;
   /** Certificates. */
   readonly count: number;
   /** Who stored it: see Writer (domain/books.ts). */

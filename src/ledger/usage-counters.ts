@@ -158,7 +158,7 @@ export interface PeriodCharge extends Charge {
 export class UsageTally {
   readonly counters = new Map<number, UsageCounters>();
 
-  addSegment(entries: Uint8Array): void {
+  addEntries(entries: Uint8Array): void {
     const cursor = new EntryCursor(entries);
     let lastKey = -1;
     let counters: UsageCounters | undefined;

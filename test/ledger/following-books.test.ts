@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
-import type { EncodedSegment } from '../../src/ledger/domain/books.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { createJournal, JournalBoard } from '../../src/ledger/journal.ts';
 import { LedgerError, SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
@@ -11,6 +10,7 @@ import { FreeSpace } from '../../src/ledger/lmdb/data-file.ts';
 import { FollowingBooks } from '../../src/ledger/lmdb/following-books.ts';
 import type { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
+import type { Run } from '../../src/ledger/segment.ts';
 import { Sequences } from '../../src/ledger/sequences.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment } from '../support/ledger-records.ts';
@@ -36,7 +36,8 @@ function followed(t: TestContext) {
   const inLmdb: SegmentRecord[] = [];
   const stopped: unknown[] = [];
   const books = {
-    store(segments: EncodedSegment[], _answers: unknown, [{ position }]: JournalPosition[]) {
+    store(runs: Run[], _answers: unknown, [{ position }]: JournalPosition[]) {
+      const segments = runs.flat();
       assert.equal(position, board.written(0));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const take = () => {

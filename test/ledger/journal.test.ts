@@ -25,7 +25,7 @@ import {
   readJournal,
 } from '../../src/ledger/journal.ts';
 import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
-import { decodeSegment, encodeSegment } from '../../src/ledger/segment.ts';
+import { encodeSegment } from '../../src/ledger/segment.ts';
 import { Sequences } from '../../src/ledger/sequences.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { answer, filledSegment, NOON_MS } from '../support/ledger-records.ts';
@@ -116,7 +116,7 @@ function heldWrites(t: TestContext) {
 }
 
 function sequencesIn(payloads: readonly Uint8Array<ArrayBuffer>[]): number[] {
-  return payloads.map((payload) => decodeSegment(unpackRecord(payload).segment).sequence);
+  return payloads.map((payload) => unpackRecord(payload).segment.segment.sequence);
 }
 
 const leftIn = (path: string, from = 0) => sequencesIn(readJournal(path, from, OWNER));
@@ -130,7 +130,7 @@ suite('the journal of a front', () => {
     await journal.commit(filledSegment(2, 1), []);
     const payloads = readJournal(place.path, 0, OWNER);
     assert.deepEqual(
-      Buffer.from(unpackRecord(payloads[0]).segment),
+      Buffer.from(unpackRecord(payloads[0]).segment.bytes),
       Buffer.from(encodeSegment(filledSegment(1, 3))),
     );
     assert.deepEqual(unpackRecord(payloads[0]).answers, [kept]);

@@ -10,7 +10,7 @@ import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
 import {
-  decodeSegment,
+  decodeRun,
   ENTRY_BYTES,
   EntryCursor,
   encodeSegment,
@@ -235,6 +235,14 @@ suite('stored segments', () => {
     for (const each of wrong) assert.throws(() => encodeSegment(each), InvariantError);
   });
 });
+
+/** Of a run that is nothing else. */
+function decodeSegment(stored: Uint8Array): SegmentRecord {
+  const run = decodeRun(stored);
+  assert.equal(run.length, 1);
+  assert.deepEqual(run[0].bytes, stored);
+  return run[0].segment;
+}
 
 function isDamage(error: unknown): boolean {
   return error instanceof LedgerError && error.reason === 'damaged';

@@ -1,7 +1,7 @@
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import type { SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
-import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
+import { decodeRun, EntryCursor, MODE_OF_CODE, type Run } from '../segment.ts';
 import {
   BALANCES,
   BLOCK_TABLES,
@@ -76,44 +76,49 @@ class SegmentAudit {
 
   async #checkSegments(): Promise<number> {
     const auditor = this.#auditor;
-    const unsealed = new Map<number, number>();
-    await auditor.walk(UNSEALED, (sequence, { count }) => unsealed.set(sequence, count));
+    const unsealed = new Map<number, { readonly segments: number; readonly count: number }>();
+    await auditor.walk(UNSEALED, (key, waiting) => unsealed.set(key, waiting));
     const times = new Map<number, number>();
-    await auditor.walk(SEGMENT_TIMES, ([committedAtMs, sequence]) => {
-      times.set(sequence, committedAtMs);
+    await auditor.walk(SEGMENT_TIMES, ([committedAtMs, key]) => {
+      times.set(key, committedAtMs);
       this.#oldestMs = Math.min(this.#oldestMs, committedAtMs);
     });
     let read = 0;
-    await auditor.walk(SEGMENTS, (sequence, stored) => {
-      const segment = this.#decoded(sequence, stored);
-      if (segment === undefined) return;
-      read++;
-      if (segment.sequence !== sequence)
-        auditor.problem(`segment ${segment.sequence} is stored as ${sequence}`);
-      if (times.get(sequence) !== segment.committedAtMs)
-        auditor.problem(`segment ${sequence} is not listed by its time`);
-      times.delete(sequence);
-      const waiting = unsealed.get(sequence);
-      if (waiting === undefined) this.#sealed.addSegment(segment.entries);
-      if (waiting === segment.count) unsealed.delete(sequence);
-      this.#checkSources(segment);
-      this.#checkEntries(segment, waiting === undefined);
-      this.#series.addSegment(segment);
+    await auditor.walk(SEGMENTS, (key, stored) => {
+      const run = this.#decoded(key, stored);
+      if (run.length === 0) return;
+      read += run.length;
+      for (const [i, { segment }] of run.toReversed().entries())
+        if (segment.sequence !== key - i)
+          auditor.problem(`segment ${segment.sequence} is stored as ${key - i}`);
+      if (times.get(key) !== run.at(-1)?.segment.committedAtMs)
+        auditor.problem(`segment ${key} is not listed by its time`);
+      times.delete(key);
+      const waiting = unsealed.get(key);
+      let certificates = 0;
+      for (const { segment } of run) {
+        certificates += segment.count;
+        if (waiting === undefined) this.#sealed.addEntries(segment.entries);
+        this.#checkSources(segment);
+        this.#checkEntries(segment, waiting === undefined);
+        this.#series.addSegment(segment);
+      }
+      if (waiting?.segments === run.length && waiting.count === certificates) unsealed.delete(key);
     });
-    for (const sequence of times.keys())
-      auditor.problem(`segment ${sequence} is listed by time but not readable`);
-    for (const sequence of unsealed.keys())
-      auditor.problem(`segment ${sequence} is to be logged, and is not stored with as many certificates`);
+    for (const key of times.keys()) auditor.problem(`segment ${key} is listed by time but not readable`);
+    for (const key of unsealed.keys())
+      auditor.problem(`segment ${key} is to be logged, and is not stored with as many certificates`);
     return read;
   }
 
-  #decoded(sequence: number, stored: Uint8Array): SegmentRecord | undefined {
+  /** None of a record that cannot be read. */
+  #decoded(key: number, stored: Uint8Array): Run {
     try {
-      return decodeSegment(stored);
+      return decodeRun(stored);
     } catch (error) {
       if (!(error instanceof LedgerError)) throw error;
-      this.#auditor.problem(`segment ${sequence}: ${error.message}`);
-      return undefined;
+      this.#auditor.problem(`segment ${key}: ${error.message}`);
+      return [];
     }
   }
 

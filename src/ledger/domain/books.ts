@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { concatBytes } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Books, isRefusal, LedgerError, type LogStore, SEQUENCES_PER_LEASE } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { putRates, SavedRates } from '../saved-rates.ts';
-import { decodeSegment, encodeSegment } from '../segment.ts';
+import { decodeRun, type EncodedSegment, encodeSegment, type Run } from '../segment.ts';
 import { type Body, type Key, type SharedTable, type Store, tx } from '../store.ts';
 import {
   BALANCES,
@@ -38,14 +39,16 @@ import { dropNumbers, numberAnswers, seriesLocks, seriesPage, withSerials } from
  * unsealed. All who fold hold LOG_LOCK.
  */
 
-/** Segments erased by one transaction, so that commits get their turn between: with 1,000 certificates each they take 2 ms. */
-const SEGMENTS_PER_SWEEP = 8;
-/** Segments whose bodies are read at once: some megabytes. */
-const SEGMENTS_PER_READ = 256;
-/** Segments that wait to be sealed and are looked through at once, for a seal that is behind: a batch has about 256. */
-const UNSEALED_PER_READ = 512;
-/** Bodies that are decoded before the loop has a turn: about 1,000 certificates. */
-const BYTES_PER_TURN = 96 * 1_024;
+/** A run takes no more: whoever reads one of its segments reads them all. */
+const RUN_BYTES_MAX = 16 * 1_024;
+/** Its segments were committed in one of these intervals, since retention drops them together. */
+const RUN_MS = 1_000;
+/** Runs erased by one transaction, so that commits get their turn between: with 1,000 certificates each they take 2 ms. */
+const RUNS_PER_SWEEP = 8;
+/** Runs that are read at once: some megabytes. */
+const RUNS_PER_READ = 256;
+/** Runs that wait to be sealed and are read before the loop has a turn. */
+const UNSEALED_PER_READ = 128;
 /** Entries that are kept until they are sealed: a million certificates have more. */
 const ENTRIES_BYTES_MAX = 64 * 2 ** 20;
 
@@ -56,15 +59,41 @@ export interface Writer {
   readonly epoch: number;
 }
 
-export interface EncodedSegment {
-  readonly segment: SegmentRecord;
-  /** As encodeSegment gives them. */
-  readonly bytes: Uint8Array;
+/** A run of this segment alone. Throws what encodeSegment throws for a segment whose parts do not agree. */
+export function encoded(segment: SegmentRecord): Run {
+  return [{ segment, bytes: encodeSegment(segment) }];
 }
 
-/** Throws what encodeSegment throws for a segment whose parts do not agree. */
-export function encoded(segment: SegmentRecord): EncodedSegment {
-  return { segment, bytes: encodeSegment(segment) };
+/** Segments in runs, of each of which all or none are `marked`. */
+export function runsOf(segments: readonly EncodedSegment[], marked: ReadonlySet<number> = new Set()): Run[] {
+  const runs: EncodedSegment[][] = [];
+  let [next, interval, isMarked, bytes] = [0, 0, false, 0]; // of the run that grows
+  for (const each of segments) {
+    const { sequence, committedAtMs } = each.segment;
+    const of = Math.floor(committedAtMs / RUN_MS);
+    bytes += each.bytes.length;
+    const isAlike = of === interval && marked.has(sequence) === isMarked;
+    if (sequence === next && isAlike && bytes <= RUN_BYTES_MAX) runs[runs.length - 1].push(each);
+    else {
+      runs.push([each]);
+      [interval, isMarked, bytes] = [of, marked.has(sequence), each.bytes.length];
+    }
+    next = sequence + 1;
+  }
+  return runs;
+}
+
+/** The first key from any of its sequences on, so that it is found by them all. */
+function keyOf(run: Run): number {
+  return lastOf(run).sequence;
+}
+
+function lastOf(run: Run): SegmentRecord {
+  return run[run.length - 1].segment;
+}
+
+function segmentsOf(runs: readonly Run[]): SegmentRecord[] {
+  return runs.flatMap((run) => run.map(({ segment }) => segment));
 }
 
 /** See LogStore.putLog. */
@@ -73,21 +102,16 @@ export type LogPut = Parameters<LogStore['putLog']>;
 /** What stores segments, for a transaction of the caller. */
 export interface Storing {
   /**
-   * As Books.commit, and then as LogStore.putLog where there is something to put: what that seals of the segments never waits.
-   * Gives the refusal of the put, which keeps no segment from being stored.
+   * As Books.commit, and then as LogStore.putLog where there is something to put. Gives the refusal of the put, which keeps no
+   * segment from being stored.
    */
-  storing(
-    segments: readonly EncodedSegment[],
-    answers: readonly StoredAnswer[],
-    put?: LogPut,
-  ): Body<Error | undefined>;
+  storing(runs: readonly Run[], answers: readonly StoredAnswer[], put?: LogPut): Body<Error | undefined>;
 }
 
-/** A segment that a transaction adds to the counters, and who stored it. */
-interface SealedSegment extends Writer {
-  readonly sequence: number;
-  /** Of one that the same transaction stores; undefined for one that waits in UNSEALED. */
-  readonly entries: Uint8Array | undefined;
+/** A run that waits to be sealed, and who stored it. */
+interface WaitingRun extends Writer {
+  readonly key: number;
+  readonly segments: number;
 }
 
 /** The books of one process, over a store that others may write too. */
@@ -95,22 +119,28 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
   const unsealed = new UnsealedEntries();
   const { expireAnswers, ...answers } = answersIn(store, clock);
 
-  function* putSealed([records, , released]: LogPut, sealed: readonly SealedSegment[]): Body<void> {
-    yield* fold(sealed, unsealed);
+  /** Throws `conflict`, before it writes, when the step of the log cannot be taken. */
+  function* putLog([records, step, released]: LogPut): Body<void> {
+    if (step !== undefined && !(yield* mayStep(records, step))) return; // it was taken already
+    const { sealed = [] } = step ?? {};
+    const runs = yield* waitingOf(sealed);
+    // They could be read, and a failover lost them before a standby had them.
+    if (runs.reduce((left, { segments }) => left - segments, sealed.length) !== 0)
+      throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
+    yield* fold(runs, unsealed);
     yield* putLogRecords(records, released);
-    unsealed.forget(sealed.map(({ sequence }) => sequence));
   }
 
   /** Erases some segments that were committed before, and tells how many. The counters stay. */
   async function sweep(beforeMs: number): Promise<number> {
     const due = await store.read(function* () {
-      const times = yield* tx.range(SEGMENT_TIMES, { before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP });
-      return yield* storedSegments(times.map(({ key: [, sequence] }) => sequence));
+      const times = yield* tx.range(SEGMENT_TIMES, { before: [beforeMs, 0], limit: RUNS_PER_SWEEP });
+      return yield* storedRuns(times.map(({ key: [, last] }) => last));
     });
-    if (due.length === 0) return 0;
-    await store.write([LOG_LOCK, ...seriesLocks(due)], () => dropSegments(due, unsealed));
-    unsealed.forget(due.map(({ sequence }) => sequence));
-    return due.length;
+    const segments = segmentsOf(due);
+    if (due.length > 0)
+      await store.write([LOG_LOCK, ...seriesLocks(segments)], () => dropRuns(due, unsealed));
+    return segments.length;
   }
 
   return {
@@ -130,61 +160,45 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
 
     async commit(segments, kept) {
       const fresh = segments.map(encoded); // a flaw is the caller's bug: found before anything is written
-      await store.write(seriesLocks(segments), () => storeSegments(fresh, kept, writer));
+      await store.write(seriesLocks(segments), () => storeRuns(fresh, kept, writer));
     },
 
-    *storing(segments, kept, put) {
-      const fresh = yield* unstored(segments);
-      let sealed: readonly SealedSegment[] | undefined;
-      let refusal: Error | undefined;
+    *storing(runs, kept, put) {
+      for (const run of yield* storeRuns(runs, kept, writer)) unsealed.note(run); // soon they are sealed
       try {
-        sealed = put && (yield* sealedBy(put, fresh, writer));
+        if (put !== undefined) yield* putLog(put);
       } catch (error) {
-        if (!isRefusal(error)) throw error;
-        refusal = error;
+        if (isRefusal(error)) return error;
+        throw error;
       }
-      const now = new Set(sealed?.map(({ sequence }) => sequence));
-      yield* putSegments(fresh, writer, now);
-      yield* storeFollowing(fresh, kept);
-      for (const { segment } of fresh) if (!now.has(segment.sequence)) unsealed.note(segment); // soon they are sealed
-      if (put !== undefined && sealed !== undefined) yield* putSealed(put, sealed);
-      return refusal;
     },
 
     segment: (sequence) =>
       store.read(function* () {
-        const bytes = yield* tx.get(SEGMENTS, sequence);
-        return bytes && (yield* withSerials([decodeSegment(bytes)]))[0];
+        const [row] = yield* tx.range(SEGMENTS, { from: sequence, limit: 1 });
+        const found = row && decodeRun(row.value).find(({ segment }) => segment.sequence === sequence);
+        return found && (yield* withSerials([found.segment]))[0];
       }),
 
     async unsealed(certificates) {
-      const wanted: number[] = [];
-      for (let missing = certificates, isMore = true; isMore; ) {
-        const from = (wanted.at(-1) ?? 0) + 1;
+      const all: SegmentRecord[] = [];
+      for (let [missing, from] = [certificates, 0]; ; from++) {
         const waiting = await store.read(() => tx.range(UNSEALED, { from, limit: UNSEALED_PER_READ }));
-        const last = waiting.findIndex(({ value }) => (missing -= value.count) <= 0);
-        wanted.push(...waiting.slice(0, last < 0 ? waiting.length : last + 1).map(({ key }) => key));
-        isMore = last < 0 && waiting.length === UNSEALED_PER_READ;
-      }
-      const bodies = await store.read(() => unsealedBodies(wanted));
-      const segments: SegmentRecord[] = [];
-      let bytes = 0;
-      for (const body of bodies) {
-        const segment = decodeSegment(body);
-        unsealed.note(segment);
-        segments.push(segment);
-        bytes += body.length;
-        if (bytes < BYTES_PER_TURN) continue;
-        bytes = 0;
+        const wanted = waiting.filter(({ value }) => (missing -= value.count) + value.count > 0);
+        const runs = await store.read(() => unsealedRuns(wanted.map(({ key }) => key)));
+        for (const run of runs) unsealed.note(run);
+        all.push(...segmentsOf(runs));
+        if (wanted.length < UNSEALED_PER_READ) return store.read(() => withSerials(all));
+        from = wanted[wanted.length - 1].key;
         await nextTurn();
       }
-      return store.read(() => withSerials(segments));
     },
 
     segmentsFrom: (from, limit) =>
       store.read(function* () {
         const rows = yield* tx.range(SEGMENTS, { from, limit });
-        return yield* withSerials(rows.map(({ value }) => decodeSegment(value)));
+        const segments = segmentsOf(rows.map(({ value }) => decodeRun(value)));
+        return yield* withSerials(segments.filter(({ sequence }) => sequence >= from).slice(0, limit));
       }),
 
     seriesPage: (purpose, part) => store.read(() => seriesPage(purpose, part)),
@@ -224,11 +238,12 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       let from: readonly [number, number] = [sinceMs, 0];
       for (;;) {
         const recent = await store.read(function* () {
-          const times = yield* tx.range(SEGMENT_TIMES, { from, limit: SEGMENTS_PER_READ });
-          const segments = yield* storedSegments(times.map(({ key: [, sequence] }) => sequence));
-          return times.map(({ key, value: node }, i) => ({ key, node, segment: segments[i] }));
+          const times = yield* tx.range(SEGMENT_TIMES, { from, limit: RUNS_PER_READ });
+          const runs = yield* storedRuns(times.map(({ key: [, last] }) => last));
+          return times.map(({ key, value: node }, i) => ({ key, node, run: runs[i] }));
         });
-        for (const { node, segment } of recent) rates.addEntries(node, segment.entries);
+        for (const { node, run } of recent)
+          rates.addEntries(node, entriesOf(run.filter(({ segment }) => segment.committedAtMs >= sinceMs)));
         const last = recent.at(-1);
         if (last === undefined) return rates.records();
         from = [last.key[0], last.key[1] + 1];
@@ -236,12 +251,10 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
     },
 
     async expire(nowMs, segmentsBeforeMs) {
-      const erased = await expireAnswers(nowMs);
-      for (let segments = 0; ; ) {
-        const now = await sweep(segmentsBeforeMs);
-        if (now === 0) return { answers: erased, segments };
-        segments += now;
-      }
+      const answers = await expireAnswers(nowMs);
+      let segments = 0;
+      for (let now = 1; now > 0; segments += now) now = await sweep(segmentsBeforeMs);
+      return { answers, segments };
     },
 
     segmentSpan: () =>
@@ -254,46 +267,27 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
     probe: () => store.write([], () => tx.put(COUNTS, 'probedAtMs', clock.wallMs())),
 
     async putLog(...put) {
-      const locks = put[2] === undefined ? [LOG_LOCK] : LOG_LOCKS;
-      await store.write(locks, function* () {
-        const sealed = yield* sealedBy(put, [], writer);
-        if (sealed !== undefined) yield* putSealed(put, sealed);
-      });
+      await store.write(put[2] === undefined ? [LOG_LOCK] : LOG_LOCKS, () => putLog(put));
     },
 
     getLog: (key) => readLog(store, key),
   };
 }
 
-/** What the books have of segments that are stored for the first time; `sealed` of them do not wait to be sealed. */
-export function* putSegments(
-  stored: readonly EncodedSegment[],
-  { number: node, epoch }: Writer,
-  sealed: ReadonlySet<number> = new Set(),
-): Body<void> {
-  const segments = stored.map(({ segment }) => segment);
-  yield* tx.putAll(
-    SEGMENTS,
-    stored.map(({ segment, bytes }) => [segment.sequence, bytes]),
-  );
-  yield* tx.putAll(
-    SEGMENT_TIMES,
-    segments.map(({ committedAtMs, sequence }) => [[committedAtMs, sequence], node]),
-  );
-  yield* tx.putAll(
-    UNSEALED,
-    segments
-      .filter(({ sequence }) => !sealed.has(sequence))
-      .map(({ sequence, count }) => [sequence, { count, node, epoch }]),
-  );
+/** What the books have of runs that are stored for the first time. */
+export function* putRuns(runs: readonly Run[], { number: node, epoch }: Writer): Body<void> {
+  for (const run of runs) {
+    const { sequence: key, committedAtMs } = lastOf(run);
+    const count = run.reduce((sum, { segment }) => sum + segment.count, 0);
+    yield* tx.put(SEGMENTS, key, concatBytes(...run.map(({ bytes }) => bytes)));
+    yield* tx.put(SEGMENT_TIMES, [committedAtMs, key], node);
+    yield* tx.put(UNSEALED, key, { segments: run.length, count, node, epoch });
+  }
 }
 
-/** What is stored with segments that are stored for the first time. Kept answers let go of their keys. */
-export function* storeFollowing(
-  segments: readonly EncodedSegment[],
-  answers: readonly StoredAnswer[],
-): Body<void> {
-  yield* numberAnswers(segments.map(({ segment }) => segment));
+/** What is stored with runs that are stored for the first time. Kept answers let go of their keys. */
+export function* storeFollowing(runs: readonly Run[], answers: readonly StoredAnswer[]): Body<void> {
+  yield* numberAnswers(segmentsOf(runs));
   if (answers.length === 0) return;
   yield* putAnswers(answers);
   yield* tx.remove(
@@ -302,15 +296,16 @@ export function* storeFollowing(
   );
 }
 
-/** See Books.commit. */
-export function* storeSegments(
-  segments: readonly EncodedSegment[],
+/** See Books.commit. Gives what is stored for the first time. */
+export function* storeRuns(
+  runs: readonly Run[],
   answers: readonly StoredAnswer[],
   writer: Writer,
-): Body<void> {
-  const fresh = yield* unstored(segments);
-  yield* putSegments(fresh, writer);
+): Body<readonly Run[]> {
+  const fresh = yield* unstored(runs);
+  yield* putRuns(fresh, writer);
   yield* storeFollowing(fresh, answers);
+  return fresh;
 }
 
 /** What the sealed segments of earlier lives of a node spent, and what those spent that are unsealed: by epoch. */
@@ -333,23 +328,30 @@ export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCh
   return spent;
 }
 
-/** The segments that are not stored yet. Refuses all when one must not be stored. */
-function* unstored(segments: readonly EncodedSegment[]): Body<EncodedSegment[]> {
-  const sequences = segments.map(({ segment }) => segment.sequence);
-  const seen = new Set<number>();
-  const twice = sequences.find((sequence) => seen.size === seen.add(sequence).size);
-  if (twice !== undefined) throw new LedgerError('conflict', `segment ${twice} is twice in one commit`);
-  const stored = yield* tx.getMany(SEGMENTS, sequences);
+/** What is not stored yet. Refuses all when a segment must not be stored. */
+function* unstored(runs: readonly Run[]): Body<Run[]> {
   const dropped = yield* droppedSegment();
-  return segments.filter(({ segment: { sequence }, bytes }, i) => {
-    const known = stored[i];
-    if (known !== undefined && Buffer.compare(known, bytes) !== 0)
-      throw new LedgerError('conflict', `segment ${sequence} is stored with other content`);
-    // Counted and dropped already, or so late that its numbers would be counted after their retention.
-    if (known === undefined && sequence <= dropped)
-      throw new LedgerError('refused', `segment ${sequence} is past its retention`);
-    return known === undefined;
-  });
+  const fresh: Run[] = [];
+  const seen = new Set<number>();
+  for (const run of runs) {
+    // a run that has one of these ends before: it has more bytes than segments
+    const range = { from: run[0].segment.sequence, before: keyOf(run) + RUN_BYTES_MAX, limit: run.length };
+    const beside = (yield* tx.range(SEGMENTS, range)).flatMap(({ value }) => decodeRun(value));
+    const known = new Map(beside.map(({ segment, bytes }) => [segment.sequence, bytes]));
+    const left = run.filter(({ segment: { sequence }, bytes }) => {
+      if (seen.size === seen.add(sequence).size)
+        throw new LedgerError('conflict', `segment ${sequence} is twice in one commit`);
+      const stored = known.get(sequence);
+      if (stored !== undefined && Buffer.compare(stored, bytes) !== 0)
+        throw new LedgerError('conflict', `segment ${sequence} is stored with other content`);
+      // Counted and dropped already, or so late that its numbers would be counted after their retention.
+      if (stored === undefined && sequence <= dropped)
+        throw new LedgerError('refused', `segment ${sequence} is past its retention`);
+      return stored === undefined;
+    });
+    fresh.push(...runsOf(left));
+  }
+  return fresh;
 }
 
 /** The highest sequence that retention dropped; 0 before the first. */
@@ -358,105 +360,71 @@ function* droppedSegment(): Body<number> {
 }
 
 /** Another node may have sealed and dropped some of them meanwhile. */
-function* unsealedBodies(sequences: readonly number[]): Body<Uint8Array[]> {
-  const bodies = yield* tx.getMany(SEGMENTS, sequences);
-  const missing = sequences.filter((_, i) => bodies[i] === undefined);
+function* unsealedRuns(keys: readonly number[]): Body<Run[]> {
+  const stored = yield* tx.getMany(SEGMENTS, keys);
+  const missing = keys.filter((_, i) => stored[i] === undefined);
   if (missing.length > 0) {
     const listed = yield* tx.getMany(UNSEALED, missing);
-    yield* tx.getAll(
-      SEGMENTS,
-      missing.filter((_, i) => listed[i] !== undefined),
-    );
+    yield* storedRuns(missing.filter((_, i) => listed[i] !== undefined));
   }
-  return bodies.filter((body) => body !== undefined);
+  return stored.flatMap((run) => (run === undefined ? [] : [decodeRun(run)]));
 }
 
-function* storedSegments(sequences: readonly number[]): Body<SegmentRecord[]> {
-  return (yield* tx.getAll(SEGMENTS, sequences)).map(decodeSegment);
+function* storedRuns(keys: readonly number[]): Body<Run[]> {
+  return (yield* tx.getAll(SEGMENTS, keys)).map(decodeRun);
 }
 
 /** Another node may have dropped some of them meanwhile. */
-function* dropSegments(due: readonly SegmentRecord[], unsealed: UnsealedEntries): Body<void> {
-  const sequences = due.map(({ sequence }) => sequence);
-  const stored = yield* tx.getMany(SEGMENTS, sequences);
-  const segments = due.filter((_, i) => stored[i] !== undefined);
+function* dropRuns(due: readonly Run[], unsealed: UnsealedEntries): Body<void> {
+  const keys = due.map(keyOf);
+  const stored = yield* tx.getMany(SEGMENTS, keys);
+  const runs = due.filter((_, i) => stored[i] !== undefined);
   const dropped = yield* droppedSegment();
-  yield* fold(yield* waitingOf(sequences), unsealed);
-  yield* dropNumbers(segments);
+  yield* fold(yield* waitingOf(keys), unsealed);
+  yield* dropNumbers(segmentsOf(runs));
+  yield* tx.remove(SEGMENTS, runs.map(keyOf));
   yield* tx.remove(
-    SEGMENTS,
-    segments.map(({ sequence }) => sequence),
+    SEGMENT_TIMES,
+    runs.map((run) => [lastOf(run).committedAtMs, keyOf(run)]),
   );
-  for (const { sequence, committedAtMs } of segments)
-    yield* tx.remove(SEGMENT_TIMES, [[committedAtMs, sequence]]);
-  const highest = Math.max(...sequences);
+  const highest = Math.max(...keys);
   if (highest <= dropped) return;
   yield* tx.remove(DROPPED_SEGMENTS, [dropped]);
   yield* tx.put(DROPPED_SEGMENTS, highest, 0);
 }
 
-/** Those of the segments that wait to be sealed. */
-function* waitingOf(sequences: readonly number[]): Body<SealedSegment[]> {
-  const found = yield* tx.getMany(UNSEALED, sequences);
-  return sequences.flatMap((sequence, i) => {
-    const waiting = found[i];
-    if (waiting === undefined) return [];
-    return [{ sequence, number: waiting.node, epoch: waiting.epoch, entries: undefined }];
-  });
+/** The runs with these last segments that wait to be sealed. */
+function* waitingOf(sequences: readonly number[]): Body<WaitingRun[]> {
+  if (sequences.length === 0) return [];
+  const wanted = new Set(sequences);
+  const before = sequences.reduce((highest, each) => Math.max(highest, each)) + 1;
+  const waiting = (yield* tx.range(UNSEALED, { before })).filter(({ key }) => wanted.has(key));
+  return waiting.map(({ key, value: { segments, node, epoch } }) => ({ key, segments, number: node, epoch }));
 }
 
-/**
- * What a put of the log seals: segments that wait, and some of the fresh ones, which the same transaction stores. Undefined when the
- * step was taken already. Throws `conflict` when it cannot be taken.
- */
-function* sealedBy(
-  [records, step]: LogPut,
-  fresh: readonly EncodedSegment[],
-  writer: Writer,
-): Body<SealedSegment[] | undefined> {
-  if (step === undefined) return [];
-  if (!(yield* mayStep(records, step))) return undefined;
-  const missing = new Set(step.sealed);
-  const now = fresh.filter(({ segment }) => missing.delete(segment.sequence));
-  const waiting = yield* waitingOf([...missing]);
-  // They could be read, and a failover lost them before a standby had them.
-  if (waiting.length < missing.size)
-    throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
-  return [...waiting, ...now.map(({ segment: { sequence, entries } }) => ({ ...writer, sequence, entries }))];
-}
-
-/** Adds the segments to the counters. */
-function* fold(sealed: readonly SealedSegment[], unsealed: UnsealedEntries): Body<void> {
+/** Adds the runs to the counters: they wait no longer. */
+function* fold(sealed: readonly WaitingRun[], unsealed: UnsealedEntries): Body<void> {
   if (sealed.length === 0) return;
-  const waiting: number[] = [];
+  const keys = sealed.map(({ key }) => key);
   const all = new UsageTally();
   const spent: (readonly [readonly [number, number, number, number], Charge])[] = [];
   for (const life of Map.groupBy(sealed, ({ number, epoch }) => `${number} ${epoch}`).values()) {
     const [{ number, epoch }] = life;
-    const stored = life.filter(({ entries }) => entries === undefined).map(({ sequence }) => sequence);
-    const tally = yield* unsealed.tally(stored);
-    for (const { entries } of life) if (entries !== undefined) tally.addSegment(entries);
-    waiting.push(...stored);
+    const tally = yield* unsealed.tally(life.map(({ key }) => key));
     all.addTally(tally);
     if (epoch === 0) continue;
-    for (const charge of tally.charges()) spent.push([[number, epoch, ...monthOf(charge)], chargeIn(charge)]);
+    for (const { period, account, ...charge } of tally.charges())
+      spent.push([[number, epoch, period, account], charge]);
   }
   yield* addTo(USAGE, [...all.counters], (sum = newCounters(), more) => {
     addCounters(sum, more);
     return sum;
   });
-  const charged = all.charges().map((charge) => [monthOf(charge), chargeIn(charge)] as const);
+  const charged = all.charges().map(({ period, account, ...charge }) => [[period, account], charge] as const);
   yield* addTo(BALANCES, charged, sumOf);
   yield* addTo(SPENT, spent, sumOf);
-  yield* tx.remove(UNSEALED, waiting);
-}
-
-function monthOf({ period, account }: PeriodCharge): readonly [number, number] {
-  return [period, account];
-}
-
-function chargeIn({ requests, credits }: PeriodCharge): Charge {
-  return { requests, credits };
+  yield* tx.remove(UNSEALED, keys);
+  unsealed.forget(keys);
 }
 
 /** Adds to each record what comes with its key. */
@@ -475,18 +443,24 @@ function* addTo<K extends Key, V>(
   );
 }
 
+/** Of all its segments, in memory of their own. */
+function entriesOf(run: Run): Uint8Array {
+  return concatBytes(...run.map(({ segment }) => segment.entries));
+}
+
 /**
- * The entries of segments that are not sealed, each read once in this process: when it is read to be sealed, or when a counter is
+ * The entries of runs that are not sealed, by key, each read once in this process: when it is read to be sealed, or when a counter is
  * asked for. What a failover of the database took back is not asked for again.
  */
 class UnsealedEntries {
   readonly #entries = new Map<number, Uint8Array>();
   #bytes = 0;
 
-  /** Notes a segment that was read anyway, in the place of what it was before a failover. */
-  note({ sequence, entries }: SegmentRecord): void {
-    this.forget([sequence]);
-    this.#entries.set(sequence, entries.slice()); // whoever gets the segment may hand its buffer to another thread
+  /** Notes a run that was read anyway, in the place of what it was before a failover. */
+  note(run: Run): void {
+    const entries = entriesOf(run); // a copy: whoever gets a segment may hand its buffer to another thread
+    this.forget([keyOf(run)]);
+    this.#entries.set(keyOf(run), entries);
     this.#bytes += entries.length;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= ENTRIES_BYTES_MAX) return;
@@ -495,33 +469,33 @@ class UnsealedEntries {
   }
 
   /** These were sealed: the counters have them. */
-  forget(sequences: readonly number[]): void {
-    for (const sequence of sequences) {
-      this.#bytes -= this.#entries.get(sequence)?.length ?? 0;
-      this.#entries.delete(sequence);
+  forget(keys: readonly number[]): void {
+    for (const key of keys) {
+      this.#bytes -= this.#entries.get(key)?.length ?? 0;
+      this.#entries.delete(key);
     }
   }
 
   /** The sum over all that wait. Forgets what others have sealed or dropped. */
   *tallyAll(): Body<UsageTally> {
     const waiting = new Set((yield* tx.range(UNSEALED, {})).map(({ key }) => key));
-    this.forget([...this.#entries.keys()].filter((sequence) => !waiting.has(sequence)));
+    this.forget([...this.#entries.keys()].filter((key) => !waiting.has(key)));
     return yield* this.tally([...waiting]);
   }
 
-  /** The sum over these segments, which all are stored. */
-  *tally(sequences: readonly number[]): Body<UsageTally> {
+  /** The sum over these runs, which all are stored. */
+  *tally(keys: readonly number[]): Body<UsageTally> {
     const tally = new UsageTally();
     const missing: number[] = [];
-    for (const sequence of sequences) {
-      const known = this.#entries.get(sequence);
-      if (known === undefined) missing.push(sequence);
-      else tally.addSegment(known);
+    for (const key of keys) {
+      const known = this.#entries.get(key);
+      if (known === undefined) missing.push(key);
+      else tally.addEntries(known);
     }
-    for (let at = 0; at < missing.length; at += SEGMENTS_PER_READ)
-      for (const segment of yield* storedSegments(missing.slice(at, at + SEGMENTS_PER_READ))) {
-        tally.addSegment(segment.entries);
-        this.note(segment);
+    for (let at = 0; at < missing.length; at += RUNS_PER_READ)
+      for (const run of yield* storedRuns(missing.slice(at, at + RUNS_PER_READ))) {
+        tally.addEntries(entriesOf(run));
+        this.note(run);
       }
     return tally;
   }

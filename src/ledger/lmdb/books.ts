@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
-import { booksIn, type EncodedSegment, type LogPut, type Writer } from '../domain/books.ts';
+import { booksIn, type LogPut, type Writer } from '../domain/books.ts';
 import { ONLY_OWNER } from '../domain/sources.ts';
 import type { Books, LogStore } from '../ledger.ts';
 import type { StoredAnswer } from '../records.ts';
+import type { Run } from '../segment.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import type { Tables } from './tables.ts';
@@ -21,11 +22,11 @@ const WRITER: Writer = { number: ONLY_OWNER.node, epoch: 0 };
 /** The books of a folder, and how far the journals of its fronts are stored in them. */
 export interface LmdbBooks extends Books, LogStore {
   /**
-   * As commit, of encoded segments, together with the positions up to which journals are stored by that, and with what is put into
+   * As commit, of runs, together with the positions up to which journals are stored by that, and with what is put into
    * the log. Gives the refusal of the put: see Storing.
    */
   store(
-    segments: readonly EncodedSegment[],
+    runs: readonly Run[],
     answers: readonly StoredAnswer[],
     journals?: readonly JournalPosition[],
     put?: LogPut,
@@ -55,9 +56,9 @@ export function lmdbBooksIn(
   return {
     ...books,
 
-    store: (segments, answers, journals = [], put) =>
+    store: (runs, answers, journals = [], put) =>
       writer.submit(() => {
-        const refusal = domain.within(storing(segments, answers, put));
+        const refusal = domain.within(storing(runs, answers, put));
         putPositions(journals);
         return refusal;
       }),

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EncodedSegment, LogPut } from '../domain/books.ts';
+import { inOrder } from '../../core/in-order.ts';
+import { type LogPut, runsOf } from '../domain/books.ts';
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
 import type { Books, LogStore } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
-import { decodeSegment, segmentIn } from '../segment.ts';
+import type { EncodedSegment } from '../segment.ts';
 import type { JournalPosition, LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -17,6 +18,14 @@ const CLOSED_WITHIN_MS = 50;
 interface Gathered {
   readonly segments: EncodedSegment[];
   readonly answers: StoredAnswer[];
+  /** Accounts and keys of those answers. */
+  readonly answerKeys: Set<string>;
+}
+
+const NOTHING = (): Gathered => ({ segments: [], answers: [], answerKeys: new Set() });
+
+function answerKey({ accountNumber, keyDigest }: Pick<StoredAnswer, 'accountNumber' | 'keyDigest'>): string {
+  return `${accountNumber} ${keyDigest}`;
 }
 
 /** One front's journal, and the name of its position in LMDB. */
@@ -47,10 +56,6 @@ const AFTER_STORE = [
   'segmentSpan',
 ] as const satisfies readonly (keyof Books)[];
 
-function answerKey(accountNumber: number, keyDigest: string): string {
-  return `${accountNumber} ${keyDigest}`;
-}
-
 /**
  * The books as a server keeps them. Fronts acknowledge their segments from journals of their own (front-journal.ts). This
  * thread reads the journals and stores what is new in one transaction with its leaves, or at once where a read needs it,
@@ -61,14 +66,12 @@ export class FollowingBooks {
   readonly calls: Books & LogStore;
   readonly #options: FollowingOptions;
   readonly #followed: readonly Followed[];
-  #gathered: Gathered = { segments: [], answers: [] };
-  /** Encoded segments that are read and not yet in LMDB, by sequence. */
-  readonly #segmentsAhead = new Map<number, Uint8Array>();
-  /** Kept answers among them. */
-  readonly #answersAhead = new Map<string, StoredAnswer>();
-  /** Stores run one after the other. */
-  #storing: Promise<void> = Promise.resolve();
-  /** The one that waits for its turn. */
+  #gathered = NOTHING();
+  /** Of those segments the ones that are about to be sealed. They are stored in runs of their own, for a run is sealed as a whole. */
+  #leaving: ReadonlySet<number> = new Set();
+  /** Of what reads the journals or stores what was read. */
+  readonly #inTurn = inOrder();
+  /** The store that waits for its turn. */
   #nextStore: Promise<void> | undefined;
   #isClosed = false;
 
@@ -95,15 +98,11 @@ export class FollowingBooks {
    * Brings to LMDB what the journals hold. Rejects, as every later call does, when LMDB cannot take it.
    */
   store(): Promise<void> {
-    if (this.#nextStore !== undefined) return this.#nextStore; // it has not begun, so it takes what is there now
-    const store = this.#storing.then(() => {
+    this.#nextStore ??= this.#inTurn(() => {
       this.#nextStore = undefined;
       return this.#store();
     });
-    store.catch(() => {}); // told to the caller, and to whoever waits for the writer's failure
-    this.#storing = store;
-    this.#nextStore = store;
-    return store;
+    return this.#nextStore; // it has not begun, so it takes what is there now
   }
 
   /** Has the fronts acknowledge nothing more from journals, and stores all that they had. Rejects when LMDB cannot take it. */
@@ -126,12 +125,11 @@ export class FollowingBooks {
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
-    this.#gather();
-    const ahead = this.#segmentsAhead.get(sequence);
-    if (ahead === undefined) return this.#options.books.segment(sequence);
-    const segment = decodeSegment(ahead);
-    if (segment.notes === undefined) return segment;
-    await this.store(); // which numbers labelled answers
+    const { segments } = await this.#inTurn(async () => this.#gather());
+    const segment = segments.find((each) => each.segment.sequence === sequence)?.segment;
+    if (segment !== undefined && segment.notes === undefined)
+      return { ...segment, entries: segment.entries.slice() };
+    if (segment !== undefined) await this.store(); // which numbers labelled answers
     return this.#options.books.segment(sequence);
   }
 
@@ -140,10 +138,13 @@ export class FollowingBooks {
    * numbers when they are stored, so they are stored first.
    */
   async unsealed(certificates: number): Promise<SegmentRecord[]> {
-    await this.#storing; // what a store has taken is gathered no more, and not yet in LMDB
-    this.#gather();
-    if (this.#gathered.segments.some(hasNotes)) await this.store();
-    const ahead = this.#gathered.segments.filter((each) => !hasNotes(each)).map(({ segment }) => segment);
+    const gathered = await this.#inTurn(async () => {
+      const segments = this.#gather().segments.map(({ segment }) => segment);
+      this.#leaving = new Set(segments.map(({ sequence }) => sequence));
+      return segments;
+    });
+    const ahead = gathered.filter(({ notes }) => notes === undefined);
+    if (ahead.length < gathered.length) await this.store();
     const segments = await this.#options.books.unsealed(certificates);
     const stored = new Set(segments.map(({ sequence }) => sequence));
     let missing = segments.reduce((left, { count }) => left - count, certificates);
@@ -161,14 +162,12 @@ export class FollowingBooks {
    * since is left to the next put, which seals it.
    */
   putLog(...put: LogPut): Promise<void> {
-    const stored = this.#storing.then(() => this.#store(put));
-    this.#storing = stored.catch(() => {}); // told to the caller
-    return stored;
+    return this.#inTurn(() => this.#store(put));
   }
 
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
-    this.#gather();
-    if (this.#answersAhead.has(answerKey(accountNumber, keyDigest))) await this.store();
+    const { answerKeys } = await this.#inTurn(async () => this.#gather());
+    if (answerKeys.has(answerKey({ accountNumber, keyDigest }))) await this.store();
     return this.#options.books.storedAnswer(accountNumber, keyDigest);
   }
 
@@ -193,27 +192,25 @@ export class FollowingBooks {
     }
   }
 
-  /** Reads what the fronts have acknowledged. After damage, which it throws, nothing is stored any more. */
-  #gather(): void {
-    if (this.#isClosed) return;
+  /** Reads what the fronts have acknowledged; gives all that waits. After damage, which it throws, nothing is stored any more. */
+  #gather(): Gathered {
+    if (this.#isClosed) return this.#gathered;
+    const { board, writer } = this.#options;
+    let before: EncodedSegment | undefined;
     try {
       for (const { reader, front } of this.#followed) {
-        for (const payload of reader.readTo(this.#options.board.written(front))) this.#take(payload);
+        for (const payload of reader.readTo(board.written(front))) {
+          const { segment, answers } = unpackRecord(payload, before);
+          before = segment;
+          this.#gathered.segments.push(segment);
+          this.#gathered.answers.push(...answers);
+          for (const each of answers) this.#gathered.answerKeys.add(answerKey(each));
+        }
       }
     } catch (error) {
-      throw this.#options.writer.stop(error);
+      throw writer.stop(error);
     }
-  }
-
-  #take(payload: Uint8Array<ArrayBuffer>): void {
-    const { segment: bytes, answers } = unpackRecord(payload);
-    const segment = segmentIn(bytes, true); // the record's own sum covers it
-    this.#gathered.segments.push({ segment, bytes });
-    this.#segmentsAhead.set(segment.sequence, bytes);
-    for (const answer of answers) {
-      this.#gathered.answers.push(answer);
-      this.#answersAhead.set(answerKey(answer.accountNumber, answer.keyDigest), answer);
-    }
+    return this.#gathered;
   }
 
   /** With what is put into the log in the same transaction, or else with all that is acknowledged. */
@@ -224,27 +221,19 @@ export class FollowingBooks {
     if (isNew && put === undefined) this.#gather();
     const { segments, answers } = this.#gathered;
     if (segments.length === 0) return put && books.putLog(...put);
-    this.#gathered = { segments: [], answers: [] };
     const positions = this.#followed.map(({ reader, front, name }) => {
       return { front, name, position: reader.position };
     });
     let refusal: Error | undefined;
     try {
-      refusal = await books.store(segments, answers, positions satisfies JournalPosition[], put);
+      const runs = runsOf(segments, put?.[1] === undefined ? this.#leaving : new Set(put[1].sealed));
+      refusal = await books.store(runs, answers, positions satisfies JournalPosition[], put);
     } catch (error) {
       throw writer.stop(error); // what was gathered is acknowledged, and no later store would have it
     }
+    this.#gathered = NOTHING();
     for (const { front, position } of positions) board.setStored(front, position);
     this.#options.space.look();
-    for (const { segment } of segments) this.#segmentsAhead.delete(segment.sequence);
-    for (const answer of answers) {
-      const key = answerKey(answer.accountNumber, answer.keyDigest);
-      if (this.#answersAhead.get(key) === answer) this.#answersAhead.delete(key);
-    }
     if (refusal !== undefined) throw refusal;
   }
-}
-
-function hasNotes({ segment }: EncodedSegment): boolean {
-  return segment.notes !== undefined;
 }

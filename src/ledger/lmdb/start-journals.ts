@@ -2,6 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncToDisk } from '../../core/files.ts';
 import type { Log } from '../../core/log.ts';
+import { runsOf } from '../domain/books.ts';
 import { unpackRecord } from '../front-journal.ts';
 import {
   createJournal,
@@ -19,7 +20,6 @@ import {
   wholeRecordsIn,
 } from '../journal.ts';
 import { LedgerError, type LedgerIdentity } from '../ledger.ts';
-import { decodeSegment } from '../segment.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { FollowingBooks } from './following-books.ts';
@@ -96,11 +96,10 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
     const payloads = mayLackJournals
       ? wholeRecordsIn(journal, from).map(({ payload }) => payload)
       : readJournal(journal, from, owner);
-    const records = payloads.map(unpackRecord);
-    const segments = records.map(({ segment: bytes }) => ({ segment: decodeSegment(bytes), bytes }));
+    const records = payloads.map((payload) => unpackRecord(payload));
     try {
       await books.store(
-        segments,
+        runsOf(records.map(({ segment }) => segment)),
         records.flatMap(({ answers }) => answers),
         [{ name, position: JOURNAL_FINISHED }],
       );

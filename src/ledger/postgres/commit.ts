@@ -1,9 +1,10 @@
 import { messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
-import { type EncodedSegment, encoded, putSegments, storeFollowing, storeSegments } from '../domain/books.ts';
+import { encoded, putRuns, storeFollowing, storeRuns } from '../domain/books.ts';
 import { seriesLocks } from '../domain/series.ts';
 import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
+import type { Run } from '../segment.ts';
 import type { Body } from '../store.ts';
 import { DROPPED_SEGMENTS } from '../tables.ts';
 import type { Database, Session } from './connection.ts';
@@ -25,7 +26,8 @@ export interface SegmentCommitsOptions {
 }
 
 interface Pending {
-  readonly segments: readonly EncodedSegment[];
+  /** Of one segment each, so that a second commit of it meets the first one's key. */
+  readonly runs: readonly Run[];
   readonly answers: readonly StoredAnswer[];
   readonly bytes: number;
   resolve(): void;
@@ -57,11 +59,11 @@ export class SegmentCommits {
 
   /** See Books.commit. Throws what encoding finds wrong. */
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
-    const fresh = segments.map(encoded);
+    const runs = segments.map(encoded);
     if (this.#stopped !== undefined) throw this.#stopped;
-    const size = fresh.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    const size = runs.flat().reduce((sum, { bytes }) => sum + bytes.length, 0);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ segments: fresh, answers, bytes: size, resolve, reject });
+    this.#waiting.push({ runs, answers, bytes: size, resolve, reject });
     this.#schedule();
     return promise;
   }
@@ -103,7 +105,7 @@ export class SegmentCommits {
     let bytes = 0;
     let size = 0;
     for (const next of this.#waiting) {
-      segments += next.segments.length;
+      segments += next.runs.length;
       bytes += next.bytes;
       if (size > 0 && (segments > SEGMENTS_PER_COMMIT || bytes > BYTES_PER_COMMIT)) break;
       size++;
@@ -128,16 +130,15 @@ export class SegmentCommits {
     slot: number,
     group: readonly Pending[],
   ): Promise<{ isStored: boolean; isUnknown: boolean }> {
-    const segments = group.flatMap((pending) => pending.segments);
+    const runs = group.flatMap((pending) => pending.runs);
     const answers = group.flatMap((pending) => pending.answers);
-    if (segments.length === 0 || segments.length > SEGMENTS_PER_COMMIT)
-      return { isStored: false, isUnknown: false };
-    const isPlain = answers.length === 0 && segments.every(({ segment }) => segment.notes === undefined);
+    if (runs.length === 0 || runs.length > SEGMENTS_PER_COMMIT) return { isStored: false, isUnknown: false };
+    const isPlain = answers.length === 0 && runs.flat().every(({ segment }) => segment.notes === undefined);
     const { database } = this.#options;
     try {
       const isStored = await database.attempt(async (session) => {
-        const hasAll = await this.#insert(session, slot, segments);
-        if (hasAll && !isPlain) await storeUnderLocks(session, segments, storeFollowing(segments, answers));
+        const hasAll = await this.#insert(session, slot, runs);
+        if (hasAll && !isPlain) await storeUnderLocks(session, runs, storeFollowing(runs, answers));
         return hasAll;
       }, !isPlain);
       return { isStored, isUnknown: false };
@@ -147,23 +148,24 @@ export class SegmentCommits {
   }
 
   /** One call in a transaction of its own, with what may be there already. */
-  #storeAlone(slot: number, { segments, answers }: Pending, isUnknown: boolean): Promise<void> {
+  #storeAlone(slot: number, { runs, answers }: Pending, isUnknown: boolean): Promise<void> {
     const { database, node } = this.#options;
     return database.settle(async (session) => {
       const fence = await session.run(FENCE, [node.number, slot, node.epoch]);
       if (fence.length === 0) throw fencedError(node.name);
-      await storeUnderLocks(session, segments, storeSegments(segments, answers, node));
+      await storeUnderLocks(session, runs, storeRuns(runs, answers, node));
     }, isUnknown);
   }
 
   /** False when nothing was stored: the node is fenced, or a segment is past its retention. */
-  async #insert(session: Session, slot: number, segments: readonly EncodedSegment[]): Promise<boolean> {
+  async #insert(session: Session, slot: number, runs: readonly Run[]): Promise<boolean> {
     const { node } = this.#options;
+    const segments = runs.flat();
     const first = Math.min(...segments.map(({ segment }) => segment.sequence));
     const newestMs = Math.max(...segments.map(({ segment }) => segment.committedAtMs));
     const { key: dropped } = rowOf(DROPPED_SEGMENTS, first, 0);
     const values: unknown[] = [node.number, slot, node.epoch, newestMs, Buffer.from(dropped)];
-    const rows = rowsPutBy(putSegments(segments, node));
+    const rows = rowsPutBy(putRuns(runs, node));
     for (const { part, key, name, value } of rows) values.push(part, bufferOf(key), name, bufferOf(value));
     return (await session.run(insertOf(rows.length), values)).length === rows.length;
   }
@@ -204,12 +206,8 @@ function insertOf(count: number): { name: string; text: string } {
 }
 
 /** Runs the body under the locks of the series of these segments. */
-async function storeUnderLocks(
-  session: Session,
-  segments: readonly EncodedSegment[],
-  body: Body<void>,
-): Promise<void> {
-  await lockIn(session, seriesLocks(segments.map(({ segment }) => segment)));
+async function storeUnderLocks(session: Session, runs: readonly Run[], body: Body<unknown>): Promise<void> {
+  await lockIn(session, seriesLocks(runs.flat().map(({ segment }) => segment)));
   await inSession(session, body);
 }
 

@@ -6,7 +6,6 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { fence } from '../../../src/ledger/postgres/node.ts';
-import { ENTRY_BYTES } from '../../../src/ledger/segment.ts';
 import { SEGMENT_TIMES, SEGMENTS } from '../../../src/ledger/tables.ts';
 import { Chance } from '../../support/chance.ts';
 import { Link } from '../../support/link.ts';
@@ -137,9 +136,9 @@ export class Cluster {
    * take after each fault. The audit looks for each answer.
    */
   async lostCount(acknowledged: number): Promise<string[]> {
-    // what follows the head of a segment is its entries; the head's length is the last three bytes before it (segment.ts)
-    const headBytes = 'get_byte(value, 5) + 256 * get_byte(value, 6) + 65536 * get_byte(value, 7)';
-    const counted = `SELECT sum((octet_length(value) - 9 - (${headBytes})) / ${ENTRY_BYTES}) AS stored
+    // a node stores each segment alone, and its third number is how many entries it has (segment.ts)
+    const entries = 'get_byte(value, 21) + 256 * get_byte(value, 22) + 65536 * get_byte(value, 23)';
+    const counted = `SELECT sum(${entries}) AS stored
       FROM qrn.record WHERE part = '${SEGMENTS.name}'`;
     const { rows } = await administer<{ stored: string | null }>(this.url, counted);
     const [{ stored }] = rows;

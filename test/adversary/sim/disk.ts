@@ -4,7 +4,6 @@ import { basename } from 'node:path';
 import { unpackRecord } from '../../../src/ledger/front-journal.ts';
 import { type Durability, journalOf } from '../../../src/ledger/journal.ts';
 import type { SegmentRecord } from '../../../src/ledger/records.ts';
-import { decodeSegment } from '../../../src/ledger/segment.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
 
@@ -295,7 +294,7 @@ function recordIn(bytes: Uint8Array, front = 0): Written | undefined {
   const payload = new Uint8Array(bytes.subarray(RECORD.payload, RECORD.payload + payloadBytes));
   return {
     front,
-    segment: decodeSegment(unpackRecord(payload).segment),
+    segment: unpackRecord(payload).segment.segment,
     position,
     acknowledged: position - view.getUint32(RECORD.waitingBytes, true),
     isWhole: true,

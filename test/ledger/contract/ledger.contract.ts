@@ -466,23 +466,24 @@ export function ledgerContract(
     });
 
     check('expire erases answers and old segments, and the counters stay', async ({ ledger, reopen }) => {
+      const ofSecond = (n: number) => ({ ...filledSegment(n, 2), committedAtMs: NOON_MS + n * 1_000 });
       for (let sequence = 1; sequence <= 40; sequence++) {
-        await ledger.commit([filledSegment(sequence, 2)], [answer(1, sequence, NOON_MS + sequence)]);
+        await ledger.commit([ofSecond(sequence)], [answer(1, sequence, NOON_MS + sequence)]);
       }
       const balances = await ledger.balances(202611);
       const usage = await ledger.usage(1, 0);
-      assert.deepEqual(await ledger.segmentSpan(), { oldestMs: NOON_MS + 1, newestMs: NOON_MS + 40 });
-      assert.deepEqual(await ledger.expire(NOON_MS + 30, NOON_MS + 36), { answers: 30, segments: 35 });
-      assert.deepEqual(await ledger.expire(NOON_MS + 30, NOON_MS + 36), { answers: 0, segments: 0 });
+      assert.deepEqual(await ledger.segmentSpan(), { oldestMs: NOON_MS + 1_000, newestMs: NOON_MS + 40_000 });
+      assert.deepEqual(await ledger.expire(NOON_MS + 30, NOON_MS + 36_000), { answers: 30, segments: 35 });
+      assert.deepEqual(await ledger.expire(NOON_MS + 30, NOON_MS + 36_000), { answers: 0, segments: 0 });
       const again = await reopen();
-      assert.deepEqual(await again.segmentSpan(), { oldestMs: NOON_MS + 36, newestMs: NOON_MS + 40 });
+      assert.deepEqual(await again.segmentSpan(), { oldestMs: NOON_MS + 36_000, newestMs: NOON_MS + 40_000 });
       assert.equal(await again.segment(35), undefined);
-      assert.deepEqual(await again.segment(36), filledSegment(36, 2));
+      assert.deepEqual(await again.segment(36), ofSecond(36));
       assert.deepEqual(await again.balances(202611), balances);
       assert.deepEqual(await again.usage(1, 0), usage);
       if (options.withoutRepeats === undefined)
         await assertRejects(again.commit([filledSegment(35, 2)], []), 'refused');
-      await again.commit([filledSegment(36, 2)], []);
+      await again.commit([ofSecond(36)], []);
       await assertSound(again, { segments: 5, certificates: 10 });
     });
 

@@ -143,7 +143,7 @@ for (const how of ['its next start', 'a fence'] as const) {
       yield* tx.put(GRANTS, [number, epoch, PERIOD, 2], { requests: 9, credits: 9, order: 1 });
       yield* tx.put(GRANTS, [number + 1, epoch, PERIOD, 1], { requests: 20, credits: 30, order: 1 });
       yield* tx.put(KEY_CLAIMS, 'digest', { fingerprint: 'f', node: number, epoch });
-      yield* tx.put(UNSEALED, 99, { count: 1, node: number + 1, epoch });
+      yield* tx.put(UNSEALED, 99, { segments: 1, count: 1, node: number + 1, epoch });
     });
     await dead.books.commit([filledSegment(1, 7, { credits: 2 })], []);
     await dead.books.putLog([{ key: 'state', value: new Uint8Array([1]) }], {

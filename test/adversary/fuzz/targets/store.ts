@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { pack } from 'msgpackr';
 import { createJournal, filesOf, readJournal, wholeRecordsIn } from '../../../../src/ledger/journal.ts';
 import { LedgerError } from '../../../../src/ledger/ledger.ts';
-import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
+import { decodeRun, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
 import { type FuzzTarget, magnitude, refusalOf, scratchFile } from './target.ts';
 
 /** A stored segment: refused as damaged, or one that is stored again as the same. */
@@ -30,11 +30,17 @@ const segment: FuzzTarget = {
   seeds: () => [segmentSeed(0), segmentSeed(1), segmentSeed(3)],
   read: (input) => {
     try {
-      const decoded = decodeSegment(input);
-      const entries = [...readEntries(decoded.entries)];
-      assert.equal(entries.length, decoded.count);
-      assert.deepEqual(decodeSegment(encodeSegment(decoded)), decoded);
-      return `${decoded.sources.length} sources, ${magnitude(decoded.count)} entries`;
+      const run = decodeRun(input);
+      for (const { segment } of run) {
+        assert.equal([...readEntries(segment.entries)].length, segment.count);
+        assert.deepEqual(
+          decodeRun(encodeSegment(segment)).map((each) => each.segment),
+          [segment],
+        );
+      }
+      return run
+        .map(({ segment }) => `${segment.sources.length} sources, ${magnitude(segment.count)} entries`)
+        .join('; ');
     } catch (error) {
       return refusalOf(error, LedgerError, ({ reason, message }: LedgerError) => {
         assert.equal(reason, 'damaged');
