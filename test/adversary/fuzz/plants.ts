@@ -19,7 +19,8 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: 'a bound that is one too high',
     foundBy: 'table',
-    plant: () => replaced(definitionOf('uuid').parameters[0].schema as { maximum: number }, 'maximum', () => 10_001),
+    plant: () =>
+      replaced(definitionOf('uuid').parameters[0].schema as { maximum: number }, 'maximum', () => 10_001),
   },
   {
     bug: 'entropy drawn before the parameters are checked',
