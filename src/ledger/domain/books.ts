@@ -45,10 +45,8 @@ const RUN_BYTES_MAX = 16 * 1_024;
 const RUN_MS = 1_000;
 /** Runs erased by one transaction, so that commits get their turn between: with 1,000 certificates each they take 2 ms. */
 const RUNS_PER_SWEEP = 8;
-/** Runs that are read at once: some megabytes. */
-const RUNS_PER_READ = 256;
-/** Runs that wait to be sealed and are read before the loop has a turn. */
-const UNSEALED_PER_READ = 128;
+/** Runs that are read before the loop has a turn: some megabytes. */
+const RUNS_PER_READ = 128;
 /** Entries that are kept until they are sealed: a million certificates have more. */
 const ENTRIES_BYTES_MAX = 64 * 2 ** 20;
 
@@ -183,12 +181,12 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
     async unsealed(certificates) {
       const all: SegmentRecord[] = [];
       for (let [missing, from] = [certificates, 0]; ; from++) {
-        const waiting = await store.read(() => tx.range(UNSEALED, { from, limit: UNSEALED_PER_READ }));
+        const waiting = await store.read(() => tx.range(UNSEALED, { from, limit: RUNS_PER_READ }));
         const wanted = waiting.filter(({ value }) => (missing -= value.count) + value.count > 0);
         const runs = await store.read(() => unsealedRuns(wanted.map(({ key }) => key)));
         for (const run of runs) unsealed.note(run);
         all.push(...segmentsOf(runs));
-        if (wanted.length < UNSEALED_PER_READ) return store.read(() => withSerials(all));
+        if (wanted.length < RUNS_PER_READ) return store.read(() => withSerials(all));
         from = wanted[wanted.length - 1].key;
         await nextTurn();
       }
