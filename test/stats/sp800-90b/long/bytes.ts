@@ -10,10 +10,12 @@ for (const answer of KNOWN_ANSWERS) {
   if (!answer.reproducible || answer.H_bitstring === null) continue;
   const symbols = INPUTS[answer.input]();
 
-  test(`${answer.input}: every estimator on the bit string`, () => {
-    const expected = answer.detail.H_bitstring ?? {};
+  test(`${answer.input}: every estimator on the symbols and on their bit string`, () => {
+    const { H_original: ofSymbols, H_bitstring: ofBits = {} } = answer.detail;
+    const names = Object.keys(ofSymbols);
+    assertDetails(detailsOf(symbols, answer.distinct_symbols, names), ofSymbols, answer.input);
     const bits = bitStringOf(symbols, answer.bits_per_symbol);
-    assertDetails(detailsOf(bits, 2, Object.keys(expected)), expected, answer.input);
+    assertDetails(detailsOf(bits, 2, Object.keys(ofBits)), ofBits, answer.input);
   });
 
   test(`${answer.input}: the assessment`, () => {
