@@ -4,9 +4,8 @@
  * fraction as its rounding needs. Here every bit that is drawn is one of a stream, with two ways to read it:
  *
  * - Bit by bit, as the algorithm is told (`drawWhole`, `areParts`).
- * - By table: for each of the `INDEX_BITS` next bits that there may be, what the way above makes of them and how many it
- *   takes; 0 where it takes more, and then it is gone instead. The way above fills the tables, so both make the same of the
- *   same bits.
+ * - By table: for each of the `INDEX_BITS` next bits that there may be, what the way above makes of them, how far it gets and
+ *   how many it takes; from there it is gone itself. It fills the tables, so both make the same of the same bits.
  *
  * The stream lies backwards in memory, the bits of each byte too: 64 bits loaded from where the next one is have it on top.
  * A value that needs more bits than there are is given up, and begun again when the stream was fed.
@@ -216,10 +215,9 @@ function passes(k: u32): bool {
 /** What `drawWhole` gives for a deviate that is refused. */
 const REFUSED: u32 = 15;
 
-/** The whole part k of a deviate, accepted with probability exp(-k(k-1)/2). */
-function drawWhole(): u32 {
-  let k: u32 = 0;
-  for (let isEnded = false; !isEnded && next <= end; ) {
+/** The whole part of a deviate, k of which were counted (all when that has ended), accepted with probability exp(-k(k-1)/2). */
+function drawWhole(k: u32, isEnded: bool): u32 {
+  while (!isEnded && next <= end) {
     const run = u32(load<u16>(RUNS + (indexAt(next) << 1)));
     if (run != 0) {
       next += usize(run & 15);
@@ -249,10 +247,9 @@ function drawWhole(): u32 {
   return k;
 }
 
-/** Makes X a new number, and accepts it with probability exp(-x(2k + x)/2). */
-function areParts(k: u32): bool {
-  put(X, 0, 0);
-  for (let i: u32 = 0; i <= k; i++) if (!isPart(k)) return false;
+/** Accepts the number at X, which has passed i of its k + 1 trials, with probability exp(-x(2k + x)/2) in all. */
+function areParts(k: u32, i: u32): bool {
+  for (; i <= k; i++) if (!isPart(k)) return false;
   return true;
 }
 
@@ -264,12 +261,18 @@ const ROOTS: usize = memory.data(1 << 12, 64);
 /** By the next bits: how many of them calls of `isRootOfE` take up to the first that is false, as far as they go; how many are true; the end. */
 const RUNS: usize = memory.data(2 << 12, 64);
 const ENDED: u32 = 256;
-/** By the next bits: how many of them `drawWhole` takes until it accepts, as far as they go, and above four bits what it gives. */
-const WHOLES: usize = memory.data(1 << 12, 64);
-/** By k, below 2, and the next bits: how many of them `areParts` takes, whether it accepts, and how many of X it knows and which. */
-const PARTS: usize = memory.data(8 << 12, 64);
+/** The same for whole parts, refused ones left behind, with ENDED as above; accepted ones have DECIDED. */
+const WHOLES: usize = memory.data(2 << 12, 64);
+const DECIDED: u32 = 512;
+/**
+ * By k, below PARTS_END, and the next bits: how many of them trials of a new X take as far as they go, whether they decide and
+ * accept, how many they are, and how many bits of X they know and which.
+ */
+const PARTS: usize = memory.data(12 << 12, 64);
+const PARTS_END: u32 = 3;
 const ACCEPTED: u32 = 16;
-const KNOWN_SHIFT: u32 = 8;
+const PASSED_SHIFT: u32 = 5;
+const KNOWN_SHIFT: u32 = 10;
 const X_SHIFT: u32 = 16;
 
 /** The next bits as the index of a table. */
@@ -297,19 +300,31 @@ export function prepareGaussians(): void {
   }
   for (let index: usize = 0; index < ENTRIES; index++) {
     begin(index);
-    for (let whole = REFUSED; whole == REFUSED; ) {
-      whole = drawWhole();
+    let whole: u32 = 0;
+    for (let state: u32 = 0; state < DECIDED; ) {
+      if (state == ENDED) {
+        whole = drawWhole(whole, true);
+        state = whole == REFUSED ? 0 : DECIDED;
+        if (state == 0) whole = 0;
+      } else if (isRootOfE()) {
+        whole++;
+      } else {
+        state = ENDED;
+      }
       if (next > end) break;
-      store<u8>(WHOLES + index, u32(next) | (whole << 4));
+      store<u16>(WHOLES + (index << 1), u32(next) | (whole << 4) | state);
     }
-    for (let k: u32 = 0; k < 2; k++) {
+    for (let k: u32 = 0; k < PARTS_END; k++) {
       begin(index);
-      const accepted = areParts(k) ? ACCEPTED : 0;
-      if (next > end) continue;
-      const known = load<u32>(X, KNOWN);
-      const x = u32(numberAtX());
-      const entry = u32(next) | accepted | (known << KNOWN_SHIFT) | (x << X_SHIFT);
-      store<u32>(PARTS + (((usize(k) << INDEX_BITS) + index) << 2), entry);
+      put(X, 0, 0);
+      for (let i: u32 = 1, state: u32 = 0; state == 0; i++) {
+        const isPassed = isPart(k);
+        if (next > end) break;
+        state = !isPassed ? DECIDED : i > k ? DECIDED | ACCEPTED : 0;
+        const known = load<u32>(X, KNOWN) << KNOWN_SHIFT;
+        const entry = u32(next) | state | (i << PASSED_SHIFT) | known | (u32(numberAtX()) << X_SHIFT);
+        store<u32>(PARTS + (((usize(k) << INDEX_BITS) + index) << 2), entry);
+      }
     }
   }
 }
@@ -339,23 +354,24 @@ const DECADES: usize = 7;
  * - float64: mean, stddev, more than the error of mean ± stddev · z in doubles (z below 16), bits from which on a fraction is
  *   rounded, digits of a decimal;
  * - float64: the power of ten where the decades end, and those where each begins;
- * - of each decade, in steps 10^e of its decimals: mean, 64 bits before the point and 64 behind it (the latter first); stddev as
- *   s / 2^q, 2^63 <= s < 2^64, cut (s, q); what a decimal is multiplied by, and then divided by, to be a value (float64,
+ * - of each decade, in steps 10^e of its decimals: mean, its lowest 64 bits with as many behind the point as 10^digits
+ *   leaves of 64; stddev as s / 2^q, 2^63 <= s < 2^64, cut (s, q); what a decimal is multiplied by, and then divided by, to be a value (float64,
  *   exact up to 10^22; the caller has it read beyond); the place of its first digit.
  */
-export const distribution: usize = memory.data(40 + 64 + 7 * 56, 8);
+export const distribution: usize = memory.data(40 + 64 + 7 * 48, 8);
 const LIMITS: usize = distribution + 40;
 const SCALES: usize = LIMITS + 64;
-const SCALE_SIZE: usize = 56;
+const SCALE_SIZE: usize = 48;
 
 /** A fraction of so many bits and a whole part of four fit into 64. */
 const KNOWN_MAX: u64 = 60;
 const STEP_BITS: u64 = 4;
-/** Of a decimal: 10^(16 - digits), 10^(digits - 1) and 10^digits follow from it. */
+const SIGN: u64 = 1 << 63;
+/** Of a decimal: 10^(14 - digits) and 10^(digits - 1). */
 const POWERS: usize = memory.data<u64>(
   [
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
-    10000000000000, 100000000000000, 1000000000000000, 10000000000000000,
+    10000000000000,
   ],
   8,
 );
@@ -372,8 +388,9 @@ const UNSURE: u32 = 2;
  *
  * *The rounding.* X = mean ± stddev · N / 2^b lies between `near` (N) and `far` (N + 1). In doubles they tell the decade of
  * the bound nearer to 0, which has the finer decimals, unless they come closer to a power of ten than their error. In steps of
- * these decimals, 64 bits behind the point, the bounds are computed again: s · N exactly, cut once, and mean cut once. s being
- * cut at 2^-q makes an error below (whole + 1) · 2^-q, and the cuts one below 2^-64 each. Where a bound comes closer than that to the
+ * these decimals, with as many bits behind the point as 10^digits leaves of 64, the bounds are computed again: s · N exactly, cut
+ * once, and mean cut once, both modulo 2^64, which their sum is below. s being cut at 2^-q makes an error below (whole + 1) · 2^-q,
+ * and the cuts one below the last bit each. Where a bound comes closer than that to the
  * border between two decimals, or may round to the first of the next decade, nothing is said. Bounds that are a step or more
  * apart (2^b < stddev) round apart, and no step is computed.
  */
@@ -385,8 +402,10 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
   const error = load<f64>(distribution, 16);
   const firstBits = u64(load<f64>(distribution, 24));
   const digits = usize(load<f64>(distribution, 32));
-  const padding = load<u64>((16 - digits) << 3, POWERS);
-  const least = i64(load<u64>((digits - 1) << 3, POWERS));
+  const padding = load<u64>((14 - digits) << 3, POWERS);
+  const least = load<u64>((digits - 1) << 3, POWERS);
+  const pointBits = clz(10 * least);
+  const half: u64 = 1 << (pointBits - 1);
   let out = TEXT + usize(textBytes);
   let status = DONE;
   let i = made;
@@ -397,45 +416,39 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
     let known: u64 = 0;
     for (;;) {
       let bits = bitsAt(at);
-      const first = u32(load<u8>(WHOLES + usize(bits >> INDEX_SHIFT)));
-      if (first != 0) {
-        at += usize(first & 15);
-        bits <<= u64(first & 15);
-        whole = first >> 4;
-      } else {
+      const first = u32(load<u16>(WHOLES + (usize(bits >> INDEX_SHIFT) << 1)));
+      at += usize(first & 15);
+      bits <<= u64(first & 15);
+      whole = (first >> 4) & 15;
+      if (first < DECIDED) {
         const from = next;
         next = at;
-        whole = drawWhole();
+        whole = drawWhole(whole, first >= ENDED);
         at = next;
         next = from;
         if (at > end) break;
+        if (whole == REFUSED) continue;
         bits = bitsAt(at);
       }
-      if (whole == REFUSED) {
-        if (at > end) break;
-        continue;
+      const index = (usize(whole) << INDEX_BITS) + usize(bits >> INDEX_SHIFT);
+      const second = whole < PARTS_END ? load<u32>(index << 2, PARTS) : 0;
+      at += usize(second & 15);
+      known = u64((second >> KNOWN_SHIFT) & 15);
+      x = u64(second >> X_SHIFT);
+      let isAccepted = (second & ACCEPTED) != 0;
+      if ((second & DECIDED) == 0) {
+        put(X, (x << 1) << (63 - known), known);
+        const from = next;
+        next = at;
+        isAccepted = areParts(whole, (second >> PASSED_SHIFT) & 3);
+        at = next;
+        next = from;
+        known = u64(load<u32>(X, KNOWN));
+        x = numberAtX();
       }
-      const second = whole < 2 ? load<u32>(((usize(whole) << INDEX_BITS) + usize(bits >> INDEX_SHIFT)) << 2, PARTS) : 0;
-      if (second != 0) {
-        at += usize(second & 15);
-        if (at > end) break;
-        if ((second & ACCEPTED) == 0) continue;
-        known = u64((second >> KNOWN_SHIFT) & 15);
-        x = u64(second >> X_SHIFT);
-        break;
-      }
-      const from = next;
-      next = at;
-      const accepted = areParts(whole);
-      at = next;
-      next = from;
-      if (at > end) break;
-      if (!accepted) continue;
-      known = u64(load<u32>(X, KNOWN));
-      x = numberAtX();
-      break;
+      if (isAccepted || at > end) break;
     }
-    const isNegative = bitsAt(at) >> 63 != 0;
+    const sign = bitsAt(at) & SIGN;
     at++;
     if (at > end) {
       status = NO_BITS;
@@ -452,10 +465,10 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
       known = firstBits;
     }
     let n = known > KNOWN_MAX ? u64.MAX_VALUE : (u64(whole) << known) | x;
-    const signed = isNegative ? -stddev : stddev;
+    const signed = reinterpret<f64>(reinterpret<u64>(stddev) ^ sign);
     let scale: usize = 0;
-    let decimal: i64 = 0;
-    let isBelow = false;
+    let decimal: u64 = 0;
+    let below: u64 = 0;
     for (;;) {
       if (at > end) {
         status = NO_BITS;
@@ -467,62 +480,47 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
       const near = mean + signed * (f64(n) * width);
       const far = near + signed * width;
       if (near * far <= 0) break;
-      const inner = min(abs(near), abs(far));
-      let decade: usize = 0;
-      for (let limit = LIMITS; limit < SCALES; limit += 8) decade += usize(inner < load<f64>(limit));
+      const inner = reinterpret<f64>(min(reinterpret<u64>(near) & ~SIGN, reinterpret<u64>(far) & ~SIGN));
+      const inners = f64x2.splat(inner);
+      const limitsAbove = i64x2.add(
+        i64x2.add(f64x2.gt(v128.load(LIMITS), inners), f64x2.gt(v128.load(LIMITS, 16), inners)),
+        i64x2.add(f64x2.gt(v128.load(LIMITS, 32), inners), f64x2.gt(v128.load(LIMITS, 48), inners)),
+      );
+      const decade = usize(-(i64x2.extract_lane(limitsAbove, 0) + i64x2.extract_lane(limitsAbove, 1)));
       if (decade == 0 || decade > DECADES) break;
       const limits = LIMITS + (decade << 3);
       const room = load<f64>(limits - 8) - inner;
       if (inner - load<f64>(limits) <= error || room <= error) break;
       scale = SCALES + (decade - 1) * SCALE_SIZE;
-      const q = load<u64>(scale, 24);
+      const q = load<u64>(scale, 16);
       if (q + known >= 64) {
-        const shift = q + known - 64;
+        const shift = q + known - pointBits;
         // s · n of 128 bits, in halves of 32
-        const s = load<u64>(scale, 16);
+        const s = load<u64>(scale, 8);
         const s0 = s & 0xffffffff, s1 = s >> 32, n0 = n & 0xffffffff, n1 = n >> 32;
         const low = s0 * n0;
         const middle = s1 * n0 + (low >> 32);
         const other = s0 * n1 + (middle & 0xffffffff);
-        let high = s1 * n1 + (middle >> 32) + (other >> 32);
-        let part = (other << 32) | (low & 0xffffffff);
-        let step: u64 = 0;
-        if (shift < 64) {
-          if (shift > 0) {
-            part = (part >> shift) | (high << (64 - shift));
-            high >>= shift;
-          }
-          step = s >> shift;
-        } else {
+        const high = s1 * n1 + (middle >> 32) + (other >> 32);
+        let part = (high << (64 - shift)) | (((other << 32) | (low & 0xffffffff)) >> shift);
+        let step = s >> shift;
+        if (shift >= 64) {
           part = shift < 128 ? high >> (shift - 64) : 0;
-          high = 0;
+          step = 0;
         }
-        // near and far, and both away from 0
-        const meanPart = load<u64>(scale);
-        const meanHigh = load<u64>(scale, 8);
-        let nearPart = isNegative ? meanPart - part : meanPart + part;
-        let nearHigh = isNegative
-          ? meanHigh - high - u64(meanPart < part)
-          : meanHigh + high + u64(nearPart < part);
-        let farPart = isNegative ? nearPart - step : nearPart + step;
-        let farHigh = isNegative ? nearHigh - u64(nearPart < step) : nearHigh + u64(farPart < step);
-        isBelow = near < 0;
-        if (isBelow) {
-          nearHigh = ~nearHigh + u64(nearPart == 0);
-          nearPart = 0 - nearPart;
-          farHigh = ~farHigh + u64(farPart == 0);
-          farPart = 0 - farPart;
-        }
-        const half: u64 = 1 << 63;
-        nearPart += half;
-        nearHigh += u64(nearPart < half);
-        farPart += half;
-        farHigh += u64(farPart < half);
-        const about = (q < 64 ? u64(whole + 1) << (64 - q) : u64(whole + 1)) + 4;
-        if (nearPart - about > 0 - 2 * about || farPart - about > 0 - 2 * about) break;
-        decimal = min(i64(nearHigh), i64(farHigh));
-        if (decimal < least || decimal >= 10 * least) break;
-        if (nearHigh == farHigh) {
+        // |near| and |far|, of which no branch takes the sign: nobody can foresee it
+        below = u64(reinterpret<i64>(near) >> 63);
+        const inwards = below ^ u64(i64(sign) >> 63);
+        const nearFixed = (load<u64>(scale) ^ below) - below + ((part ^ inwards) - inwards) + half;
+        const farFixed = nearFixed + ((step ^ inwards) - inwards);
+        const about = (q < 64 ? (u64(whole + 1) << pointBits) >> q : 0) + 4;
+        const sure = 2 * half - 2 * about;
+        if (((nearFixed & (2 * half - 1)) - about > sure) || ((farFixed & (2 * half - 1)) - about > sure)) break;
+        const rounded = nearFixed >> pointBits;
+        const farRounded = farFixed >> pointBits;
+        decimal = min(rounded, farRounded);
+        if (decimal - least >= 9 * least) break;
+        if (rounded == farRounded) {
           status = DONE;
           break;
         }
@@ -538,27 +536,24 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
       if (status == UNSURE) {
         next = afterSign;
         store<u32>(SECOND, whole, 12);
-        store<u32>(SECOND, u32(isNegative), 16);
+        store<u32>(SECOND, u32(sign >> 63), 16);
         store<u32>(SECOND, u32(knownBefore), 20);
         if (knownBefore > 0 && knownBefore <= 64) store<u64>(X, xBefore << (64 - knownBefore));
       }
       break;
     }
     next = at;
-    const value = f64(decimal) * load<f64>(scale, 32) / load<f64>(scale, 40);
-    store<f64>(OFFSETS + (usize(i) << 3), isBelow ? -value : value);
+    const value = f64(i64(decimal)) * load<f64>(scale, 24) / load<f64>(scale, 32);
+    store<u64>(OFFSETS + (usize(i) << 3), reinterpret<u64>(value) | (below & SIGN));
 
-    const padded = u64(decimal) * padding;
-    let high = u64(f64(padded) / 1e8); // rounded up at most to the next
-    let low = padded - high * 100000000;
-    if (i64(low) < 0) {
-      high--;
-      low += 100000000;
-    }
+    // the quotient is at least 10^-6 / 2 away from a whole number, and its error below 10^-7
+    const padded = decimal * padding;
+    const high = u64(i32((f64(i64(padded)) + 0.5) * 1e-6));
+    const low = (padded - high * 1000000) * 100;
     const numbers = sixteenDigits(high, low, k0, k1, k2, k3, k4, k5);
     const text = textOf(numbers, k6);
     const length = 32 - clz<u32>(nonZero(numbers));
-    out = putDecimal(out, text, u32(length), isBelow, load<i64>(scale, 48));
+    out = putDecimal(out, text, u32(length), u32(below) & 1, load<i64>(scale, 40));
   }
   store<u32>(SECOND, u32(out - TEXT));
   store<u32>(SECOND, status, 4);
@@ -585,34 +580,26 @@ for (let places: usize = 1; places <= 16; places++) {
  * `place` is the power of ten of the first digit.
  */
 @inline
-function putDecimal(at: usize, text: v128, length: u32, isNegative: bool, place: i64): usize {
+function putDecimal(at: usize, text: v128, length: u32, isNegative: u32, place: i64): usize {
   store<u8>(at, 0x2d); // '-'
   let out = at + usize(isNegative);
-  if (place < 0 && place >= -6) {
-    store<u64>(out, ZERO_POINT_ZEROS);
-    out += usize(1 - place);
-    v128.store(out, text);
-    out += usize(length);
-  } else {
-    const before: u32 = place < 0 ? 1 : u32(place) + 1;
-    if (length <= before) {
-      v128.store(out, text);
-      out += before;
-    } else {
-      const lanes = v128.load(WITH_POINT + (usize(before) << 4));
-      v128.store(out, v128.or(v128.swizzle(text, lanes), v128.load(POINTS + (usize(before) << 4))));
-      out += usize(length) + 1;
+  // no branch tells decades apart that are about as frequent
+  const isSmall = place < 0 && place >= -6;
+  store<u64>(out, ZERO_POINT_ZEROS);
+  out += isSmall ? usize(1 - place) : 0;
+  const before: u32 = isSmall ? 16 : place < 0 ? 1 : u32(place) + 1;
+  const lanes = v128.load(WITH_POINT + (usize(before) << 4));
+  v128.store(out, v128.or(v128.swizzle(text, lanes), v128.load(POINTS + (usize(before) << 4))));
+  out += length > before ? length + 1 : isSmall ? length : before;
+  if (place < -6) {
+    store<u16>(out, 0x2d65); // 'e-'
+    const exponent = u32(-place);
+    if (exponent >= 10) {
+      store<u8>(out, 0x30 + exponent / 10, 2);
+      out++;
     }
-    if (place < 0) {
-      store<u16>(out, 0x2d65); // 'e-'
-      const exponent = u32(-place);
-      if (exponent >= 10) {
-        store<u8>(out, 0x30 + exponent / 10, 2);
-        out++;
-      }
-      store<u8>(out, 0x30 + (exponent % 10), 2);
-      out += 3;
-    }
+    store<u8>(out, 0x30 + (exponent % 10), 2);
+    out += 3;
   }
   store<u8>(out, 0x2c);
   return out + 1;

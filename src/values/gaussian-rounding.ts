@@ -94,16 +94,16 @@ export class GaussianRounding {
     return new Uint8Array(BigUint64Array.from(words, (word) => BigInt.asUintN(64, word)).buffer);
   }
 
-  /** mean and stddev in steps of 10^exponent: mean in two words, s and q. */
+  /** mean and stddev in steps of 10^exponent: mean, s and q. */
   #scaleOf(exponent: number): bigint[] {
     const fixed = (value: bigint, bits: number) => {
       const [n, d] = scaledTo(value, this.#unit, exponent);
       return (n << BigInt(bits)) / d;
     };
-    const mean = fixed(this.#mean, 64);
+    const mean = fixed(this.#mean, 64 - powerOfTen(this.#digits).toString(2).length);
     const stddev = fixed(this.#stddev, FIXED_BITS);
     const cut = BigInt(stddev.toString(2).length - 64);
-    return [mean, mean >> 64n, stddev >> cut, BigInt(FIXED_BITS) - cut];
+    return [mean, stddev >> cut, BigInt(FIXED_BITS) - cut];
   }
 }
 
