@@ -61,6 +61,52 @@ describe('what an answer is thought to cost', () => {
       );
   });
 
+  it('grows with what its making takes, which is not the number of its values alone', () => {
+    const { admission } = subject();
+    const items = (size: number) => Array.from({ length: size }, (_, i) => `${i}`);
+    const [short, long] = [1, 1_000].map((length) => [{ length, min: 0, max: 9, unique: false }]);
+    const weighted = (count: number, text: string) =>
+      ({ kind: 'weighted', items: [text, text], weights: [1, 1], count }) as const;
+    const grows: readonly (readonly [less: ValueRequest, more: ValueRequest])[] = [
+      [uuids(10), uuids(1_000)],
+      [
+        { kind: 'bytes', count: 1, length: 10, encoding: 'hex', single: true },
+        { kind: 'bytes', count: 1, length: 10_000, encoding: 'hex', single: true },
+      ],
+      [
+        { kind: 'strings', count: 10, length: 1, alphabet: ['a', 'b'] },
+        { kind: 'strings', count: 10, length: 1_000, alphabet: ['a', 'b'] },
+      ],
+      [
+        { kind: 'bitstring', length: 100 },
+        { kind: 'bitstring', length: 100_000 },
+      ],
+      [
+        { kind: 'shuffle', items: items(10) },
+        { kind: 'shuffle', items: items(1_000) },
+      ],
+      [
+        { kind: 'sample', items: items(10), count: 1 },
+        { kind: 'sample', items: items(1_000), count: 1 },
+      ],
+      [weighted(10, 'a'), weighted(1_000, 'a')],
+      [weighted(100, 'a'), weighted(100, 'a'.repeat(1_000))],
+      // of as many numbers, many short lists take longer than a long one
+      [
+        { kind: 'sequences', count: 1, ranges: long, sort: 'none' },
+        { kind: 'sequences', count: 1_000, ranges: short, sort: 'none' },
+      ],
+      [
+        { kind: 'permutations', count: 1, length: 1_000 },
+        { kind: 'permutations', count: 1_000, length: 1 },
+      ],
+    ];
+    for (const [less, more] of grows) {
+      const [few, many] = [less, more].map((values) => admission.costUs(answer(values)));
+      assert.ok(many > 10 * few, `${JSON.stringify(more).slice(0, 80)}: ${few} and ${many} µs`);
+    }
+  });
+
   it('is one figure for each way of making integers', () => {
     const { admission, here } = subject();
     const ways = [{}, { unique: true }, { sort: 'ascending' }] as const;
