@@ -180,6 +180,10 @@ describe('the house', () => {
     );
   });
 
+  it('no ledger is opened so that a commit returns before it is on the disk', () => {
+    onlyIn(/\b(noSync|noMetaSync|mapAsync)\b/, [], 'a power cut would take what was acknowledged');
+  });
+
   it('time, environment, console and weak randomness have one home or none', () => {
     onlyIn(/\bMath\.random\b/, [], 'there is no use for Math.random');
     onlyIn(
