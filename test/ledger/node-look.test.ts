@@ -13,12 +13,17 @@ async function watched(t: TestContext) {
   const told: string[] = [];
   const take = (level: string) => (_facts: object, line: string) => void told.push(`${level}: ${line}`);
   const said = { behindMs: 0, tookMs: 0, isLate: false, looks: 0, until: Promise.resolve() };
+  const lock = { asks: 0, until: Promise.resolve() };
   const answered: Readonly<Record<string, object[]>> = {
     advisory_lock: [{ is_mine: true }],
     node_begin: [{ number: 1, epoch: 1 }],
   };
   const session = {
-    run: async ({ name }: { readonly name: string }) => answered[name] ?? [],
+    async run({ name }: { readonly name: string }) {
+      lock.asks++;
+      await lock.until;
+      return answered[name] ?? [];
+    },
     close: async () => {},
   };
   const database = {
@@ -39,7 +44,7 @@ async function watched(t: TestContext) {
     database: database as unknown as Database,
   });
   t.after(() => node.close());
-  return { clock, told, said, database, node };
+  return { clock, told, said, lock, database, node };
 }
 
 test('a node is told once when its clock is off or its standby late, and once when that is over', async (t) => {
@@ -84,4 +89,17 @@ test('a database that does not answer a look for three seconds is away until it 
   database.isAway = true;
   assert.equal(node.database().isAway, true);
   for (; said.looks === 1; await turn()) t.mock.timers.tick(1_000);
+});
+
+test('a connection of the lock of the name that is silent says nothing of the database', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { clock, said, lock, node } = await watched(t);
+  const answer = Promise.withResolvers<void>();
+  lock.until = answer.promise;
+  const { asks } = lock;
+  for (; lock.asks === asks; await turn()) t.mock.timers.tick(1_000);
+  assert.equal(said.looks, 1);
+  clock.monotonic += 60_000;
+  assert.equal(node.database().isAway, false);
+  answer.resolve();
 });

@@ -167,7 +167,9 @@ export class NodeIdentity implements NamedEpoch {
       try {
         await sleep(LOOK_INTERVAL_MS, undefined, { signal, ref: false });
         this.#askedAtMs = this.#options.clock.monotonicMs();
-        if ((await this.look()) !== this.epoch) {
+        const epoch = await this.look();
+        this.#askedAtMs = undefined; // the lock has a connection of its own, whose silence is not the database's
+        if (epoch !== this.epoch) {
           fail(fencedError(this.name));
           return;
         }
