@@ -301,7 +301,7 @@ function replyContract(engine: EngineName): void {
       socket.write(GET);
       socket.pause();
       await until(() => front.sendingReplies === 1);
-      const drained = front.drain(5_000);
+      const drained = front.drain(60_000);
       let size = 0;
       for await (const chunk of socket as AsyncIterable<Buffer>) size += chunk.length;
       assert.ok(size > body.length);
