@@ -12,7 +12,7 @@ const OPENING_BYTES: i32 = 8;
 
 /**
  * A layout is the text of a reply: its head from the beginning on, and the end of its body from `dataEnd` on. The record of an answer
- * (src/answer/record.ts) ends there when its reply is printed: ids and salt, and then the data of the body.
+ * (src/answer/make.ts) ends there when its reply is printed: ids and salt, and then the data of the body.
  */
 const LAYOUTS: i32 = 64;
 const HEAD_BYTES: i32 = 2048;

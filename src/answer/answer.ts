@@ -13,15 +13,16 @@ import type { ReplyBuffer, ReplyMemory } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
 import type { PrintedAnswer, ServiceNames } from './fields.ts';
 import { type FirstAnswer, type FirstUse, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
-import type { DataTemplate, Making } from './make.ts';
 import {
   AT_CERTIFICATE_ID,
   AT_REQUEST_ID,
   AT_SALT,
   DATA_START,
+  type DataTemplate,
+  type Making,
   RECORD_BYTES_MAX,
   SALT_BYTES,
-} from './record.ts';
+} from './make.ts';
 import { type AnswerForm, type DataRequest, isLarge, type Plan, type Written } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 import { OPENING_BYTES, type ReplyTemplate } from './template.ts';
@@ -156,7 +157,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
    * ignored).
    */
   fields: FirstAnswer['fields'] | undefined = undefined;
-  /** What is sent, where that is made before the reply: MessagePack, bare values, and what is kept. */
+  /** The body, where it is made before the reply is sent: MessagePack, bare values, and what is kept. */
   body: Uint8Array<ArrayBuffer> | undefined = undefined;
 
   // what is said of it
@@ -264,14 +265,14 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.durationMs = durationMs;
   }
 
-  /** Prints its reply in JSON, and returns the body, which may be gone when the template forgets it. */
+  /** Prints its reply in JSON, and returns the body, which is valid until the template forgets it. */
   print<B>(template: ReplyTemplate<PrintedAnswer, B>, beside: B): Uint8Array<ArrayBuffer> {
     const { bytes, start, dataEnd, end } = this;
     const isShort = dataEnd - start <= RECORD_BYTES_MAX;
     template.print(this, beside, bytes, start, isShort ? dataEnd : start + DATA_START);
     let { body } = template;
     if (!isShort) {
-      // what was printed stands around no data: it goes around those that are here
+      // opening and tail were printed without data between them: they are copied around the data in this memory
       const bodyEnd = dataEnd + body.length - OPENING_BYTES;
       assert(bodyEnd <= end, 'an answer keeps to its bound');
       bytes.set(body.subarray(0, OPENING_BYTES), start + DATA_START - OPENING_BYTES);
@@ -292,12 +293,12 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     }
   }
 
-  /** Takes its body. */
+  /** Keeps a body that was made before the reply is sent. */
   keepBody(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     return (this.body = body.buffer === this.bytes.buffer ? body : this.#held(body));
   }
 
-  /** Takes memory that is not that which it was made in, in its place. */
+  /** Replaces the memory that the answer was made in by that of this body. */
   #held(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     this.hold(this.#memory.adopt(body));
     return body;

@@ -20,14 +20,17 @@ import { IDEMPOTENCY_LIFETIME_MS, type Idempotency, STORED_HEAD_BYTES_MAX } from
 import { labelOf, labelText } from './label.ts';
 import {
   type AnswerWorkers,
+  AT_SALT,
   answerBytesMax,
   commitInPlace,
+  DATA_START,
   DIGEST_BYTES,
   type DrawOrder,
   drawFrom,
   type MadeByWorker,
+  SALT_BYTES,
+  TAIL_BYTES_MAX,
 } from './make.ts';
-import { AT_SALT, DATA_START, SALT_BYTES, TAIL_BYTES_MAX } from './record.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type EntropySupply, unavailable } from './supply.ts';
 import { completePacked } from './text.ts';

@@ -12,8 +12,7 @@ import type {
 } from '../ledger/records.ts';
 import { SegmentWriter } from '../ledger/segment.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
-import type { Making } from './make.ts';
-import { AT_SALT } from './record.ts';
+import { AT_SALT, type Making } from './make.ts';
 
 /** An answer that waits to be durable: what is kept of it, and what follows. */
 export interface PendingAnswer extends AnswerEntry {

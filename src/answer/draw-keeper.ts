@@ -168,7 +168,7 @@ export class DrawKeeper {
     throw new ApiError('invalid_beacon', { message: UNKNOWN_CHAIN, details: { parameter: 'beacon.chain' } });
   }
 
-  /** A retry settles a draw whose answer is not under way any more: the ledger refused that before. */
+  /** A retry settles a draw that the ledger refused to settle before. */
   async #isMade(id: string, fingerprint: string): Promise<boolean> {
     const stored = await this.#options.draws.draw(id);
     if (stored === undefined) return false;

@@ -9,8 +9,24 @@ import { type Output, packedBytesMax } from '../values/packed.ts';
 import { drawJson, drawOctets } from '../values/sample.ts';
 import { drawText } from '../values/text-lines.ts';
 import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
-import { AT_SALT, DATA_START, RECORD_BYTES_MAX, TAIL_BYTES_MAX } from './record.ts';
 import type { AnswerForm } from './request.ts';
+
+/**
+ * The memory of an answer begins with its record: the ids and the salt that its reply prints, and behind them the octets or the text
+ * of its `data` member. The salt stands right before what it is hashed with.
+ */
+export const AT_REQUEST_ID = 0;
+export const AT_CERTIFICATE_ID = 16;
+export const AT_SALT = 32;
+export const SALT_BYTES = 32;
+export const DATA_START = AT_SALT + SALT_BYTES;
+/**
+ * A record of at most this size is copied into its reply when the reply is sent (template.ts). The reply of a longer one is completed in
+ * the memory of the answer, which has room for the text behind the data.
+ */
+export const RECORD_BYTES_MAX = 4_096;
+/** Bytes of the text behind the data, at most. */
+export const TAIL_BYTES_MAX = 2_048;
 
 export const DIGEST_BYTES = 32;
 
@@ -35,8 +51,8 @@ export interface MakeOrder {
 /** Where an answer is made, and what came of it. */
 export interface Making extends MakeOrder {
   /**
-   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. They begin with a record (record.ts), whose salt is
-   * there, and is hashed before the `data` member or the octets.
+   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. They begin with a record that has its salt, which is
+   * hashed before the `data` member or the octets.
    */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
@@ -155,7 +171,7 @@ function writeData(reader: EntropyReader, making: Making): void {
     assert(making.dataEnd <= making.packedStart - PACKED_HEAD_BYTES_MAX, 'a text keeps to its bound');
 }
 
-/** SHA-256(salt ‖ data or octets), which lie so in the record. */
+/** SHA-256(salt ‖ data or octets): the salt lies right before them. */
 export function commitInPlace({ bytes, start, dataEnd, delivered }: Making): void {
   sha256(bytes.subarray(start + AT_SALT, dataEnd), delivered);
 }

@@ -9,7 +9,7 @@ import {
   DATA_START,
   RECORD_BYTES_MAX,
   TAIL_BYTES_MAX,
-} from './record.ts';
+} from './make.ts';
 
 interface Global {
   readonly value: number;
@@ -79,7 +79,7 @@ interface NumberSlot<A, B> {
   readonly number: (a: A, b: B) => number;
 }
 
-/** Bytes of the record. Hexadecimal digits are secret: they are erased when the reply was sent. */
+/** Bytes of the record. Those printed in hexadecimal are secret, and erased once the reply is sent. */
 interface BytesSlot {
   readonly form: BytesForm;
   readonly bytes: RecordBytes;

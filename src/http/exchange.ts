@@ -72,7 +72,7 @@ export interface ExchangeHost {
   readonly sending: DeadlineQueue<Exchange>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
-  /** Whose memory takes those of them that no owner accounts for: bodies without an owner, and copies. */
+  /** Its memory budget counts those of them that no owner accounts for: bodies without an owner, and copies. */
   readonly fair: Fair;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
@@ -233,7 +233,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.fair.spend(this.owner, work);
   }
 
-  /** The body has come, and with it the request: how long its client took to send it is no time of the service. */
+  /** The whole request has come. The time that its client took to send the body does not count as the service's. */
   complete(body: Uint8Array): void {
     this.body = body;
     this.#turn = this.fair.now();

@@ -3,15 +3,18 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import {
+  AT_SALT,
   answerBytesMax,
+  DATA_START,
   type MadeByWorker,
   type MakeOrder,
   type Making,
   makeFrom,
   makeValues,
   PACKED_HEAD_BYTES_MAX,
+  RECORD_BYTES_MAX,
+  TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
-import { AT_SALT, DATA_START, RECORD_BYTES_MAX, TAIL_BYTES_MAX } from '../../src/answer/record.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { answerBytesMax, type DrawOrder, type WorkerOrder } from '../../src/answer/make.ts';
-import { AT_SALT } from '../../src/answer/record.ts';
+import { AT_SALT, answerBytesMax, type DrawOrder, type WorkerOrder } from '../../src/answer/make.ts';
 import type { AnswerForm } from '../../src/answer/request.ts';
 import { concatBytes, utf8Bytes } from '../../src/core/bytes.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';

@@ -8,7 +8,7 @@ import {
   DATA_START,
   RECORD_BYTES_MAX,
   TAIL_BYTES_MAX,
-} from '../../src/answer/record.ts';
+} from '../../src/answer/make.ts';
 import { isInMemory, type Part, ReplyTemplate } from '../../src/answer/template.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 

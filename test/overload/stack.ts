@@ -6,8 +6,13 @@ import { unpack } from 'msgpackr';
 import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
-import { type MadeByWorker, makeValues, type WorkerOrder } from '../../src/answer/make.ts';
-import { AT_SALT, DATA_START } from '../../src/answer/record.ts';
+import {
+  AT_SALT,
+  DATA_START,
+  type MadeByWorker,
+  makeValues,
+  type WorkerOrder,
+} from '../../src/answer/make.ts';
 import type { CertificateService } from '../../src/certificate/archive.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';

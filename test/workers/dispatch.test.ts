@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
-import type { DrawOrder } from '../../src/answer/make.ts';
-import { DATA_START } from '../../src/answer/record.ts';
+import { DATA_START, type DrawOrder } from '../../src/answer/make.ts';
 import { HOP_ABOVE_BYTES, isLarge, Plan } from '../../src/answer/request.ts';
 import { toHex } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
