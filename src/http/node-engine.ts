@@ -48,14 +48,20 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
   const server =
     tls === null
       ? createServer(http)
-      : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2' });
+      : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2', handshakeTimeout: IDLE_MS });
   server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
   // A client that closes its half while its answer is made still gets it. The published types leave the
   // property out.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const connections = new Map<Socket, Connection>();
-  /** One whose TLS handshake failed was never told of. */
-  const connectionOf = (socket: Socket) => connections.get(socket) ?? new Connection(socket, options);
+  /** As they are accepted: a connection is counted, and closed, before its TLS handshake too. */
+  const sockets = new Set<Socket>();
+  /** Of the sockets that HTTP comes from: those of TLS stand on the accepted ones. */
+  const connections = new WeakMap<Socket, Connection>();
+  const connectionOf = (socket: Socket) => {
+    const connection = connections.get(socket) ?? new Connection(socket, options);
+    connections.set(socket, connection);
+    return connection;
+  };
   const receive = (request: IncomingMessage, response: ServerResponse) =>
     connectionOf(request.socket).receive(request, response);
   server.on('request', receive);
@@ -65,11 +71,11 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
     connectionOf(socket as Socket).refuse(error.code === HEAD_TOO_LARGE ? 'head_too_large' : 'bad_request'),
   );
   server.on('connect', (_request, stream) => connectionOf(stream as Socket).refuseTunnel());
-  server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     const connection = { close: () => socket.destroy() };
-    connections.set(socket, new Connection(socket, options));
+    sockets.add(socket);
     socket.once('close', () => {
-      connections.delete(socket);
+      sockets.delete(socket);
       options.connectionChanged(connection, -1);
     });
     options.connectionChanged(connection, 1);
@@ -81,8 +87,8 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
         port: (server.address() as AddressInfo).port,
         stopListening: () => void server.close(),
         close: async () => {
-          const closed = [...connections.keys()].map((socket) => once(socket, 'close'));
-          server.closeAllConnections();
+          const closed = [...sockets].map((socket) => once(socket, 'close'));
+          for (const socket of sockets) socket.destroy();
           await Promise.all(closed);
         },
       }),

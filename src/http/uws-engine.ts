@@ -118,7 +118,12 @@ export function startUwsEngine(options: EngineOptions): Promise<Engine> {
 function appOf(tls: EngineOptions['tls']): Uws.TemplatedApp {
   if (tls === null) return uws.App();
   readTlsFiles(tls);
-  return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  try {
+    return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  } catch (cause) {
+    const use = 'a key of RSA, P-256, P-384, P-521 or Ed25519, or set QRN_FRONT=node';
+    throw new Error(`uWebSockets.js cannot use QRN_TLS_KEY_FILE ${tls.keyFile}: give it ${use}`, { cause });
+  }
 }
 
 /** Written to a chunked body at once; a stalled reader makes the library hold so much. */

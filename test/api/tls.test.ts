@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { fetchHead, fetchWhole } from '../support/http.ts';
+import type { Front } from '../../src/http/front.ts';
+import { frontWith, PLAIN_HEAD, sendLater } from '../http/front-fixture.ts';
+import { fetchHead, fetchWhole, HttpConnection } from '../support/http.ts';
 import { freePort, missing, writeSelfSigned } from '../support/programs.ts';
 import { parseExposition } from '../support/prometheus.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
+const LARGE = Buffer.alloc(3_000_000, 'not one record');
 const skip = missing('openssl', 'openssl');
 
 /** Of a service with three fronts that speaks TLS itself and has a port for its metrics. */
@@ -20,9 +24,19 @@ describe('TLS', { skip }, () => {
   const keyFile = join(folder, 'key.pem');
   let server: TestServer;
   let metricsPort: number;
+  let onNode: Front;
+  let silent: HttpConnection;
+  let silentFromMs: number;
 
   before(async () => {
     writeSelfSigned(keyFile, certFile);
+    const { front } = await frontWith((exchange) => sendLater(exchange, PLAIN_HEAD, LARGE), {
+      engine: 'node',
+      tls: { certFile, keyFile },
+    });
+    onNode = front;
+    silentFromMs = performance.now();
+    silent = await HttpConnection.open(front.port);
     metricsPort = await freePort();
     server = await TestServer.start({
       QRN_TLS_CERT_FILE: certFile,
@@ -83,5 +97,25 @@ describe('TLS', { skip }, () => {
       stderr,
       /qrn serve: QRN_TLS_CERT_FILE .* and QRN_TLS_KEY_FILE .*cert\.pem are not a certificate and its key/,
     );
+  });
+
+  it('refuses to start with a kind of key that its engine does not know, and says what to do', async () => {
+    const words = 'genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048';
+    const pss = { keyFile: join(folder, 'pss-key.pem'), certFile: join(folder, 'pss-cert.pem') };
+    execFileSync('openssl', [...words.split(' '), '-out', pss.keyFile], { stdio: 'ignore' });
+    execFileSync('openssl', ['req', '-x509', '-key', pss.keyFile, '-subj', '/CN=a', '-out', pss.certFile]);
+    const environment = { QRN_TLS_CERT_FILE: pss.certFile, QRN_TLS_KEY_FILE: pss.keyFile, QRN_PORT: '0' };
+    const { code, stderr } = await runQrn(mkdtempSync(join(folder, 'data-')), ['serve'], environment);
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot use QRN_TLS_KEY_FILE .*pss-key\.pem: give it .*or set QRN_FRONT=node/);
+  });
+
+  it('is spoken by node:http too, which ends a handshake that stalls', async () => {
+    const tls = { ca: readFileSync(certFile), agent: false } as const;
+    const reply = await fetchHead(`https://127.0.0.1:${onNode.port}/`, {}, tls);
+    assert.ok((await buffer(reply)).equals(LARGE));
+    await silent.closed;
+    assert.ok(performance.now() - silentFromMs < 60_000, 'not after the two minutes of node:tls');
+    silent.leave();
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { LIMITS } from '../../src/core/limits.ts';
 import {
@@ -10,10 +11,13 @@ import {
 } from '../../src/service/front-stack.ts';
 import { HttpConnection } from '../support/http.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { missing, writeSelfSigned } from '../support/programs.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { frontWith, PLAIN_HEAD, sendLater, until } from './front-fixture.ts';
 
 /** Bounds of the front that the whole service reaches only after minutes or with thousands of clients. */
 
+const noOpenssl = missing('openssl', 'openssl');
 const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
 const OK = Buffer.from('ok');
 
@@ -41,6 +45,21 @@ describe('connections beyond the limit', () => {
     for (const connection of [...within, ...beyond, next]) connection.leave();
     await front.drain(0);
   });
+
+  for (const engine of ['uws', 'node'] as const)
+    it(`are counted and closed before their TLS handshake on ${engine}`, { skip: noOpenssl }, async () => {
+      const folder = scratchFolder();
+      const tls = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
+      writeSelfSigned(tls.keyFile, tls.certFile);
+      const limits = { connectionsMax: 3 };
+      const { front } = await frontWith(() => assert.fail('nobody asks'), { engine, tls, limits });
+      const silent = await HttpConnection.openMany(front.port, 5);
+      await until(() => silent.filter(({ isClosed }) => isClosed).length === 2);
+      assert.equal(front.openConnections, 3);
+      await front.drain(0);
+      await Promise.all(silent.map(({ closed }) => closed));
+      for (const connection of silent) connection.leave();
+    });
 
   it('are told of in one line a minute', async () => {
     let looks = 0;
