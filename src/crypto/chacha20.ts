@@ -28,5 +28,6 @@ export function chacha20(
   const cipher = createCipheriv('chacha20', key, iv);
   const output = cipher.update(input);
   cipher.final(); // frees OpenSSL's copy of the key, which it erases; else that waits for the garbage collector
-  return output;
+  // The methods `fill` and `subarray` of the Buffer that Node returns take several times as long as those of a Uint8Array.
+  return new Uint8Array(output.buffer, output.byteOffset, output.length);
 }
