@@ -8,9 +8,10 @@ const SALT_LABEL = utf8Bytes('qrn block salts v1\n');
 const NO_IV = new Uint8Array(16);
 
 /**
- * What is committed of a block of pure bytes: a tree over its pieces of 16 bytes, each with a salt of its own. The
- * salts are AES-256-CTR under SHA-256(label ‖ block): whoever does not hold the whole block knows none but those he is
- * told, and nothing of them has to be stored. The block is hashed, not kept.
+ * The commitment to a block of pure bytes: a hash tree over its pieces of 16 bytes, each with its own salt. The salts
+ * are AES-256-CTR keystream under the key SHA-256(label ‖ block). So they need not be stored, and whoever does not hold
+ * the whole block knows only the salts that were disclosed to him. The constructor hashes the block and does not keep
+ * it.
  */
 export class BlockCommitment {
   readonly tree: HashTree;
@@ -26,7 +27,7 @@ export class BlockCommitment {
     this.tree = new HashTree(leaves);
   }
 
-  /** Views of the salts of the pieces [from, before). */
+  /** Returns a view of the salts of the pieces [from, before). */
   salts(from: number, before: number): Uint8Array<ArrayBuffer> {
     return this.#salts.subarray(from * PIECE_SALT_BYTES, before * PIECE_SALT_BYTES);
   }

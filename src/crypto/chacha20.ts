@@ -5,8 +5,9 @@ const NONCE_BYTES = 12;
 const BLOCK_BYTES = 64;
 
 /**
- * ChaCha20 (RFC 8439 §2.4) by OpenSSL: `input` XOR the keystream of (key, nonce, counter), as a fresh array that the
- * caller wipes. `key` has 32 bytes, `nonce` 12; `counter` is the block the keystream starts at. Throws RangeError.
+ * ChaCha20 (RFC 8439 §2.4) by OpenSSL. Returns `input` XOR the keystream of (key, nonce, counter) as a fresh array,
+ * which the caller wipes. `key` has 32 bytes, `nonce` 12; `counter` is the number of the keystream's first block.
+ * Throws RangeError.
  */
 export function chacha20(
   key: Uint8Array,
@@ -16,7 +17,7 @@ export function chacha20(
 ): Uint8Array<ArrayBuffer> {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('chacha20: the key has 32 bytes');
   if (nonce.length !== NONCE_BYTES) throw new RangeError('chacha20: the nonce has 12 bytes');
-  // RFC 8439 §2.4: one (key, nonce) has 2^32 blocks; past them OpenSSL would carry into the nonce.
+  // RFC 8439 §2.4: one (key, nonce) has 2^32 blocks; after them OpenSSL would carry into the nonce.
   const blocks = Math.ceil(input.length / BLOCK_BYTES);
   if (!Number.isInteger(counter) || counter < 0 || counter + blocks > 0xffff_ffff) {
     throw new RangeError('chacha20: the block counter leaves its 32 bits');
@@ -27,7 +28,7 @@ export function chacha20(
   iv.set(nonce, 4);
   const cipher = createCipheriv('chacha20', key, iv);
   const output = cipher.update(input);
-  cipher.final(); // frees OpenSSL's copy of the key, which it erases; else that waits for the garbage collector
+  cipher.final(); // makes OpenSSL erase and free its copy of the key now, not at the next garbage collection
   // The methods `fill` and `subarray` of the Buffer that Node returns take several times as long as those of a Uint8Array.
   return new Uint8Array(output.buffer, output.byteOffset, output.length);
 }

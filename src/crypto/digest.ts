@@ -6,17 +6,19 @@ import { concatBytes, secretCopy, utf8Bytes, wipe } from '../core/bytes.ts';
 const KEY_BYTES = 32;
 
 /**
- * Every domain in which a key is derived, with its HKDF info string. A label is never reused and never
- * changed: a new meaning is a new label.
+ * The HKDF info string of each domain in which keys are derived. Labels are never reused and never
+ * changed: a key with a new meaning gets a new label.
  */
 export const KEY_LABELS = {
-  /** Key of an expander, from a quantum seed, system entropy and the key before. */
+  /** Key of an expander, from a quantum seed, system entropy and the previous key. */
   seed: 'qrn seed v1',
   /** Key of the block cipher that makes certificate ids, from the key of the node. */
   certificateId: 'qrn certificate id v1',
   /** Key that seals a stored answer, from the node's secret, the account and the Idempotency-Key. */
   storedAnswer: 'qrn stored answer v1',
-  /** Key of the values of a committed draw, from its committed bytes, its caller’s nonce, its beacon and its statement. */
+  /**
+   * Key of the values of a committed draw, from its committed bytes, its caller’s nonce, its beacon and its statement.
+   */
   draw: 'qrn draw v1',
   /** Id of a committed draw, from the node’s secret, the account and the Idempotency-Key. */
   drawId: 'qrn draw id v1',
@@ -33,8 +35,8 @@ export function sha256Hex(data: Uint8Array): string {
 }
 
 /**
- * HKDF with SHA-256 (RFC 5869), `length` bytes, at most 255 * 32. By @noble/hashes, which erases its copies:
- * node:crypto keeps one of the keying material in an object of its own until the garbage collector takes it
+ * HKDF with SHA-256 (RFC 5869), `length` bytes, at most 255 * 32. It uses @noble/hashes, which erases its copies;
+ * node:crypto keeps a copy of the keying material in one of its objects until that is garbage-collected
  * (test/secrets).
  */
 export function hkdfSha256(
@@ -50,9 +52,9 @@ export function hkdfSha256(
 }
 
 /**
- * A 32-byte key from secrets, in the domain of `label`. The keying material is each input behind its length
- * as four big-endian bytes, so that no two lists of inputs give the same material; no salt (RFC 5869 §3.1:
- * the inputs are uniform already). Inputs are left as they are; the caller wipes them.
+ * Derives a 32-byte key from secrets, in the domain of `label`. The keying material is each input after its length
+ * as four big-endian bytes, so that no two lists of inputs give the same material. There is no salt, because
+ * the inputs are uniform already (RFC 5869 §3.1). The caller wipes the inputs.
  */
 export function deriveKey(label: KeyLabel, inputs: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const material = concatBytes(...inputs.flatMap((input) => [lengthPrefix(input.length), input]));
@@ -62,8 +64,8 @@ export function deriveKey(label: KeyLabel, inputs: readonly Uint8Array[]): Uint8
 }
 
 /**
- * The key of an expander: 32 bytes of quantum seed, 32 of system entropy and the key it replaces (null at the
- * first seed, which counts as an input of no bytes). Whoever lacks one of them knows nothing of the key.
+ * Derives the key of an expander from 32 bytes of quantum seed, 32 of system entropy and the key it replaces (null at the
+ * first seed, which counts as an empty input). Without any one of them the key is unpredictable.
  */
 export function seedKey(
   quantumSeed: Uint8Array,

@@ -4,13 +4,13 @@ import { verifyWithoutOpenSsl } from './ed25519.ts';
 verifyWithoutOpenSsl(verifyPurely);
 
 /**
- * As `verifyEd25519`, for platforms without OpenSSL. The builds for browsers and packages put it first (`inject`); no service loads
- * the curve, which takes 13 MB of memory. Runs in browsers.
+ * Does what `verifyEd25519` does, on platforms without OpenSSL. The builds for browsers and packages load it first
+ * (`inject`); no service loads the curve, which takes 13 MB of memory. Runs in browsers.
  */
 export function verifyPurely(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (!ed25519.verify(signature, message, publicKey, { zip215: false })) return false;
-  // The library multiplies the equation by the cofactor and OpenSSL does not. They agree where the key and R lie in the group of
-  // prime order; else its holder could sign what pages believe and programs refuse.
+  // The library multiplies the equation by the cofactor and OpenSSL does not. They agree when the key and R are in the
+  // subgroup of prime order. With any other key its holder could make signatures that pages accept and programs reject.
   const { Point } = ed25519;
   return [publicKey, signature.subarray(0, 32)].every((point) => Point.fromBytes(point).isTorsionFree());
 }

@@ -8,21 +8,24 @@ type Verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array
 
 const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-/** The DER of a public key up to its 32 bytes (RFC 8410 §4). */
+/** The DER encoding of a public key before its 32 bytes (RFC 8410 §4). */
 const SPKI_HEAD = Uint8Array.from([0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0]);
 
 const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
 const native = process?.getBuiltinModule?.('node:crypto') as NodeCrypto | undefined;
 
-/** Ed25519 (RFC 8032) by OpenSSL, where the platform has it. */
+/** Verifies Ed25519 signatures (RFC 8032) with OpenSSL, where the platform has it. */
 let verify = native === undefined ? undefined : nativeVerify(native);
 
-/** Has signatures checked by `pure` where there is no OpenSSL. What is built for other platforms begins with ed25519-pure.ts, which does so. */
+/**
+ * Sets the function that verifies signatures where there is no OpenSSL. Builds for such platforms load ed25519-pure.ts
+ * first, which calls it.
+ */
 export function verifyWithoutOpenSsl(pure: Verify): void {
   verify ??= pure;
 }
 
-/** Whether `signature` is what the holder of the key made for `message`. Runs in browsers. */
+/** Tells whether `signature` is a signature of `message` by the holder of the key. Runs in browsers. */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
   if (verify === undefined)

@@ -27,7 +27,7 @@ const hashesAt = kernel.hashesAt.value;
 const nodesAt = kernel.nodesAt.value;
 const windowBytes = kernel.pairsMax.value * 2 * HASH_BYTES;
 
-/** nodeHashes (merkle.ts), for a service: four nodes at a time, in a third of the time. */
+/** Does what nodeHashes (merkle.ts) does, for a service: four nodes at a time, in a third of the time. */
 export function nodeHashesByFour(level: Uint8Array): Uint8Array<ArrayBuffer> {
   const above = new Uint8Array(level.length / 2);
   for (let at = 0; at < level.length; at += windowBytes) {
@@ -40,18 +40,18 @@ export function nodeHashesByFour(level: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 const LANES = 4;
-/** Fewer messages are hashed one by one. */
+/** Fewer messages than this are hashed one by one. */
 const LANES_MIN = 3;
 const ROOM_BYTES = kernel.roomBytes.value;
 const messagesAt = kernel.messagesAt.value;
 const digestsAt = kernel.digestsAt.value;
 
 /**
- * SHA-256 of short messages, four at a time, because a call of OpenSSL takes long (assembly/sha256.ts). A message is copied when it is
- * put here, and erased when it is hashed.
+ * SHA-256 of short messages, four at a time, because each call of OpenSSL has a high fixed cost (assembly/sha256.ts).
+ * `put` copies a message, and the copy is erased once it is hashed.
  */
 export class ShortHashes {
-  /** Longer ones are left to OpenSSL. */
+  /** The longest message that fits. Callers hash longer ones with OpenSSL. */
   static readonly bytesMax = ROOM_BYTES - 9;
   readonly #kernel = instantiate<Kernel>(wasm);
   readonly #memory = new Uint8Array(this.#kernel.memory.buffer);
@@ -64,12 +64,12 @@ export class ShortHashes {
   readonly #hashed: (name: number, digest: Uint8Array) => void;
   #kept = 0;
 
-  /** `hashed` is told each digest, which is valid for the time of the call. */
+  /** `hashed` receives each digest, which is valid only during the call. */
   constructor(hashed: (name: number, digest: Uint8Array) => void) {
     this.#hashed = hashed;
   }
 
-  /** Copies a message in the place of the last one if that was not kept. */
+  /** Copies a message into the next free lane. The next `put` overwrites it unless `keep` was called. */
   put(bytes: Uint8Array, from: number, to: number): void {
     const lane = this.#kept;
     this.#erase(lane);
@@ -77,14 +77,14 @@ export class ShortHashes {
     this.#lengths[lane] = to - from;
   }
 
-  /** Has the message that was put last hashed under this name: with others, or by `finish`. */
+  /** Queues the message that was put last under this name. It is hashed once four are queued, or by `finish`. */
   keep(name: number): void {
     assert(this.#lengths[this.#kept] > 0, 'a message is put before it is kept');
     this.#names[this.#kept++] = name;
     if (this.#kept === LANES) this.finish();
   }
 
-  /** Hashes what is kept. */
+  /** Hashes the queued messages. */
   finish(): void {
     const kept = this.#kept;
     if (kept < LANES) this.#erase(kept);
@@ -111,8 +111,8 @@ export class ShortHashes {
   }
 
   /**
-   * True when no message is left in its memory.
-   * @internal for tests: nothing else can see it
+   * True when the memory holds no message.
+   * @internal for tests, which have no other way to see it
    */
   get isErased(): boolean {
     return this.#memory.subarray(messagesAt, messagesAt + LANES * ROOM_BYTES).every((byte) => byte === 0);

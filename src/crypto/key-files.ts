@@ -21,10 +21,10 @@ import { SigningKey } from './signing.ts';
 import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
- * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before
- * they are used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key),
+ * Keys on disk. Each file is created once, never overwritten, readable by its owner alone and flushed to disk before
+ * its key is used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key),
  * `log-n.json` (public; kept forever, so that what an old key signed stays verifiable), and `log-n.retired`
- * (since when it does not sign any more).
+ * (the time by which the key had stopped signing).
  */
 
 const SECRET_BYTES = 32;
@@ -50,7 +50,7 @@ export const PUBLISHED_KEY = {
 };
 export type PublishedKey = MembersOf<typeof PUBLISHED_KEY>;
 
-/** The key that signs now and every key that ever signed for this name, oldest first. */
+/** The key that signs now, and every key that ever signed for this log, oldest first. */
 export interface LogKeys {
   readonly name: string;
   readonly current: SigningKey;
@@ -58,7 +58,7 @@ export interface LogKeys {
   readonly published: readonly PublishedKey[];
 }
 
-/** The 32 secret bytes in the file; made by the system's generator when there is no such file yet. */
+/** Returns the 32 secret bytes in the file. If there is no such file yet, makes one from system entropy. */
 export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
   makeFolder(dirname(path));
   const stored = readPrivate(path);
@@ -74,8 +74,8 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The keys of the log `name` in `directory`, for the one process that signs with them; makes the first one
- * when there is none, and notes that those before the current one are retired. Throws KeyFileError.
+ * Returns the keys of the log `name` in `directory`, for the one process that signs with them. Makes the first key
+ * when there is none, and records that the keys before the current one are retired. Throws KeyFileError.
  */
 export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   if (!isKeyName(name))
@@ -85,13 +85,13 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
   if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
   const last = numbers[numbers.length - 1];
   for (const number of numbers) if (number !== last) retire(directory, number, clock);
-  // a rotation that was killed left them
+  // A rotation that was killed may have left private keys of retired numbers.
   for (const number of numbers)
     if (number !== last) rmSync(join(directory, `log-${number}.pem`), { force: true });
   const published = numbers.map((number) => readPublished(directory, number, name));
   const path = join(directory, `log-${last}.pem`);
   const pem = readPrivate(path);
-  // Never a new key in its place: whoever lost one decides (rotateLogKeys).
+  // A missing key is never replaced silently: its owner decides (rotateLogKeys).
   if (pem === undefined)
     throw new KeyFileError(
       `${path}, the private key of the log, is missing: ${PUT_BACK}, or begin with a new one by qrn log rotate-key`,
@@ -113,7 +113,7 @@ function signingKeyOf(path: string, pem: string): SigningKey {
   }
 }
 
-/** The Ed25519 key in the file, as PEM; makes one when there is no such file yet. */
+/** Returns the Ed25519 key in the PEM file. If there is no such file yet, makes one. */
 export function openSigningKey(path: string): SigningKey {
   makeFolder(dirname(path));
   const stored = readPrivate(path);
@@ -124,15 +124,14 @@ export function openSigningKey(path: string): SigningKey {
 }
 
 /**
- * The public keys of the log `name` in `directory`, oldest first; none where there is no folder. Changes
- * nothing.
+ * Returns the public keys of the log `name` in `directory`, oldest first; none if there is no folder. Changes nothing.
  */
 export function publishedKeys(directory: string, name: string): PublishedKey[] {
   if (!existsSync(directory)) return [];
   return keyNumbers(directory).map((number) => readPublished(directory, number, name));
 }
 
-/** Makes a new key the current one, keeps every public key and removes the private key before it. */
+/** Makes a new key the current one, keeps every public key and removes the previous private key. */
 export function rotateLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   const numbers = keyNumbers(directory);
   if (numbers.length === 0) throw new KeyFileError(`${directory}: holds no key to rotate`);
@@ -150,7 +149,7 @@ function addKey(
   number: number,
   earlier: readonly PublishedKey[],
 ): LogKeys {
-  // A crash between the two files leaves a private key that nobody has seen: it is used, not overwritten.
+  // A crash between the two files leaves a private key whose public key nobody has seen: it is used, not overwritten.
   const path = join(directory, `log-${number}.pem`);
   const left = readPrivate(path);
   const current = left === undefined ? SigningKey.generate() : signingKeyOf(path, left);
@@ -162,7 +161,7 @@ function addKey(
   return { name, current, currentKeyId: key.key_id, published: [...earlier, key] };
 }
 
-/** The numbers of the public key files, ascending: a key exists from the moment its public file does. */
+/** Returns the numbers of the public key files, ascending. A key exists once its public file does. */
 function keyNumbers(directory: string): number[] {
   return readdirSync(directory)
     .map((file) => /^log-([1-9][0-9]*)\.json$/.exec(file)?.[1])
@@ -172,8 +171,8 @@ function keyNumbers(directory: string): number[] {
 }
 
 /**
- * A service signs with an old key until it is restarted, so its last signature was made before the start that
- * finds a newer key.
+ * Records the retirement of a key, if that is not recorded yet. A service signs with an old key until it is restarted, so
+ * the first start that finds a newer key knows that the old one has made its last signature.
  */
 function retire(directory: string, number: number, clock: Clock): void {
   const path = join(directory, `log-${number}.retired`);
@@ -187,7 +186,7 @@ function readPublished(directory: string, number: number, name: string): Publish
   const publicKey = typeof public_key === 'string' ? fromBase64(public_key) : undefined;
   if (publicKey?.length !== 32 || typeof created_at !== 'string')
     throw new KeyFileError(`${path} is not a public key: ${PUT_BACK}`);
-  // The key id covers the name: the same keys under another name would verify nothing that is signed already.
+  // The key id covers the name: under another name the same keys would verify no signature made so far.
   if (storedName !== name)
     throw new KeyFileError(
       `${path} belongs to the log ${storedName}, not to ${name}: the name of a log (QRN_LOG_NAME) never changes`,
@@ -196,7 +195,7 @@ function readPublished(directory: string, number: number, name: string): Publish
   return publishedKey(name, publicKey, created_at, retiredAt);
 }
 
-/** Undefined for a text that is no JSON. */
+/** Returns undefined for text that is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -205,7 +204,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The times in ISO 8601. */
+/** Returns what is published of a key. The times are in ISO 8601. */
 export function publishedKey(
   name: string,
   publicKey: Uint8Array,
@@ -223,7 +222,7 @@ export function publishedKey(
   };
 }
 
-/** What the file holds; undefined when there is none. A file that others may read is refused. */
+/** Returns the content of the file; undefined when there is none. Throws if others may read the file. */
 function readPrivate(path: string): string | undefined {
   let file: number;
   try {
@@ -233,7 +232,7 @@ function readPrivate(path: string): string | undefined {
     throw error;
   }
   try {
-    // Windows keeps access lists, not modes.
+    // Windows has access lists instead of modes.
     if (process.platform !== 'win32' && (fstatSync(file).mode & OTHERS_MASK) !== 0) {
       throw new KeyFileError(`${path}: others may read it; make it 0600, or rotate it if they may have`);
     }
@@ -244,12 +243,12 @@ function readPrivate(path: string): string | undefined {
 }
 
 /**
- * Makes a whole new file or none, on disk before it returns. Throws EEXIST when the name is taken: `link`,
- * unlike `rename`, never replaces.
+ * Creates a file completely or not at all, and flushes it to disk before it returns. Throws EEXIST when the name is
+ * taken: `link`, unlike `rename`, never replaces.
  */
 function createOnce(path: string, content: string, mode: number): void {
   const draft = `${path}.draft`;
-  rmSync(draft, { force: true }); // of a process that died here: nothing has used it
+  rmSync(draft, { force: true }); // left by a process that died here; nothing has used it
   const file = openSync(draft, 'wx', mode);
   try {
     writeSync(file, content);

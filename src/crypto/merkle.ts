@@ -3,9 +3,9 @@ import { concatBytes, copyBytes } from '../core/bytes.ts';
 import { sha256 } from './sha256.ts';
 
 /**
- * The Merkle tree of RFC 9162 §2.1. A node is named by its level (leaves have 0) and its index in the level; it covers the
- * leaves [index * 2^level, (index + 1) * 2^level) and exists once the tree has all of them, and then never changes.
- * Sizes and indices are whole numbers up to 2^53, so this file shifts by division and never by `>>`.
+ * The Merkle tree of RFC 9162 §2.1. A node is identified by its level (leaves have 0) and its index in the level. It
+ * covers the leaves [index * 2^level, (index + 1) * 2^level), exists once the tree has all of them, and never changes
+ * after that. Sizes and indices are integers up to 2^53, so this file divides and never shifts by `>>`.
  */
 export type Hash = Uint8Array<ArrayBuffer>;
 
@@ -14,30 +14,30 @@ export type ReadNode = (level: number, index: number) => Promise<Hash>;
 
 export const HASH_BYTES = 32;
 
-/** Hashes that stand one behind the other. */
+/** Splits a concatenation of hashes. */
 export function splitHashes(bytes: Uint8Array): Hash[] {
   assert(bytes.length % HASH_BYTES === 0, 'a whole number of hashes');
   return Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => new Uint8Array(hashAt(bytes, i)));
 }
 
-/** A view of one of them. */
+/** Returns a view of one hash of a concatenation. */
 function hashAt(hashes: Uint8Array, index: number): Uint8Array {
   return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
 }
 
-/** Root of the tree without leaves: the hash of an empty string (RFC 9162 §2.1.1). */
+/** Returns the root of the tree without leaves: the hash of an empty string (RFC 9162 §2.1.1). */
 export function emptyRoot(): Hash {
   return sha256(new Uint8Array(0));
 }
 
-/** SHA-256(0x00 || entry): RFC 9162 §2.1.1, so that no leaf is ever a node. */
+/** SHA-256(0x00 || entry) of RFC 9162 §2.1.1: the prefix keeps a leaf from being taken for a node. */
 export function leafHash(entry: Uint8Array): Hash {
   return taggedHash(0x00, entry);
 }
 
-/** Bytes that are committed to as one: every draw in pure mode takes whole pieces. */
+/** Size of a piece, the unit of commitment: every draw in pure mode takes whole pieces. */
 export const PIECE_BYTES = 16;
-/** Bytes of the salt of a piece. */
+/** Size of the salt of a piece. */
 export const PIECE_SALT_BYTES = 16;
 
 /** SHA-256(0x02 || salt || piece): a leaf of the tree over a block of pure bytes. */
@@ -45,12 +45,15 @@ export function pieceHash(salt: Uint8Array, piece: Uint8Array): Hash {
   return taggedHash(0x02, salt, piece);
 }
 
-/** SHA-256(0x03 || seed). A seed is 32 random bytes that are never told, so it needs no salt. */
+/** SHA-256(0x03 || seed). A seed is 32 random bytes that are never disclosed, so it needs no salt. */
 export function seedHash(seed: Uint8Array): Hash {
   return taggedHash(0x03, seed);
 }
 
-/** The first byte keeps the kinds of leaves apart from each other and from nodes (0x01). Erases its input. */
+/**
+ * Hashes the parts after a tag that separates the kinds of leaves from each other and from nodes (0x01). Erases its
+ * input.
+ */
 function taggedHash(tag: number, ...parts: readonly Uint8Array[]): Hash {
   const input = concatBytes(Uint8Array.of(tag), ...parts);
   const hash = sha256(input);
@@ -58,7 +61,10 @@ function taggedHash(tag: number, ...parts: readonly Uint8Array[]): Hash {
   return hash;
 }
 
-/** One input for all nodes: a hash is read before the next one is made, and a log makes one for each leaf. */
+/**
+ * One input buffer for all nodes, because a log hashes a node for each leaf. Each hash is complete before the next
+ * begins.
+ */
 const nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = 0x01;
 
@@ -70,7 +76,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Hash {
   return sha256(nodeInput);
 }
 
-/** The nodes above an even number of nodes, which all stand one behind the other. */
+/** Returns the parents of an even number of nodes; both are concatenations of hashes. */
 export function nodeHashes(level: Uint8Array): Uint8Array<ArrayBuffer> {
   const above = new Uint8Array(level.length / 2);
   for (let at = 0; at < above.length; at += HASH_BYTES) {
@@ -80,7 +86,7 @@ export function nodeHashes(level: Uint8Array): Uint8Array<ArrayBuffer> {
   return above;
 }
 
-/** The fewest nodes that cover the leaves [from, to), in order. */
+/** Returns the fewest nodes that cover the leaves [from, to), in order. */
 export function nodesCovering(
   from: number,
   to: number,
@@ -96,14 +102,14 @@ export function nodesCovering(
 }
 
 /**
- * The growing edge of a tree: the roots of its maximal complete subtrees, largest first, one for each bit
- * that is set in the size. All that is needed to append and to know the root.
+ * The right edge of a growing tree: the roots of its maximal complete subtrees, largest first, one for each bit
+ * that is set in the size. That is all it takes to append leaves and to compute the root.
  */
 export class CompactRange {
   readonly #roots: Hash[];
   #size: number;
 
-  /** An empty tree, or the one that `roots` (see the property of that name) belong to. */
+  /** Starts with an empty tree, or with the tree of this size and these `roots` (see the property). */
   constructor(size = 0, roots: readonly Hash[] = []) {
     assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a whole number of leaves');
     assert(roots.length === nodesCovering(0, size).length, 'one root for each complete subtree');
@@ -120,8 +126,8 @@ export class CompactRange {
   }
 
   /**
-   * Adds the next leaves, which stand one behind the other; tells of every node that this completes, level by level, as runs
-   * of nodes from an index on. `nodesAbove` is for whoever has a faster nodeHashes.
+   * Appends a concatenation of leaves. Calls `completed` for each level with the run of nodes that this completes: the
+   * index of the first one and their hashes. `nodesAbove` may be a faster implementation of nodeHashes.
    */
   append(
     leaves: Uint8Array<ArrayBuffer>,
@@ -152,9 +158,9 @@ export class CompactRange {
   }
 }
 
-/** All nodes of a tree that is held as a whole, from its leaves up to its root. */
+/** All nodes of a tree that is held in memory, from its leaves up to its root. */
 export class HashTree {
-  /** Hashes one behind the other; a node without a right sibling stands in the level above it too. */
+  /** The hashes of each level, concatenated; a node without a right sibling is also in the level above. */
   readonly #levels: readonly Uint8Array[];
 
   constructor(leaves: readonly Hash[]) {
@@ -168,12 +174,12 @@ export class HashTree {
     this.#levels = levels;
   }
 
-  /** Leaves. */
+  /** Count of leaves. */
   get size(): number {
     return this.#levels[0].length / HASH_BYTES;
   }
 
-  /** Hashes that it holds, leaves and root too. */
+  /** Count of hashes held, including leaves and root. */
   get nodes(): number {
     return this.#levels.reduce((sum, level) => sum + level.length / HASH_BYTES, 0);
   }
@@ -187,7 +193,7 @@ export class HashTree {
     return new Uint8Array(hashAt(this.#levels[0], index));
   }
 
-  /** The hashes that lead from the leaves [from, before) to the root, in the order of `nodesBeside`. */
+  /** Returns the hashes that lead from the leaves [from, before) to the root, in the order of `nodesBeside`. */
   runProof(from: number, before: number): Hash[] {
     return nodesBeside(from, before, this.size).map(
       ({ level, index }) => new Uint8Array(hashAt(this.#levels[level], index)),
@@ -196,9 +202,9 @@ export class HashTree {
 }
 
 /**
- * The nodes that lead from the leaves [from, before) of a tree of `size` leaves to its root: of each level the left
- * neighbour of the run, then the right one, where there is one that the run does not hold. For one leaf these are the
- * nodes of RFC 9162 §2.1.3.1.
+ * Returns the nodes that lead from the leaves [from, before) of a tree of `size` leaves to its root. In each level these
+ * are the left neighbour of the run and then its right neighbour, each only if the run needs it to make whole pairs. For
+ * one leaf these are the nodes of RFC 9162 §2.1.3.1.
  */
 function nodesBeside(from: number, before: number, size: number): { level: number; index: number }[] {
   assert(from >= 0 && from < before && before <= size, 'a proof is of leaves of the tree');
@@ -216,8 +222,8 @@ function nodesBeside(from: number, before: number, size: number): { level: numbe
 }
 
 /**
- * The root of a tree of `size` leaves in which `run` stands at `from`. Takes from `proof`, which may hold more, what
- * it needs, from the front. Undefined when the run does not fit or the proof is too short.
+ * Returns the root of a tree of `size` leaves in which `run` begins at index `from`. Removes the hashes it needs from the
+ * front of `proof`, which may hold more. Undefined when the run does not fit or the proof is too short.
  */
 export function rootOfRun(size: number, from: number, run: readonly Hash[], proof: Hash[]): Hash | undefined {
   if (!isCount(size) || !isCount(from) || run.length === 0 || from + run.length > size) return undefined;
@@ -240,7 +246,7 @@ export function rootOfRun(size: number, from: number, run: readonly Hash[], proo
   return level[0];
 }
 
-/** The hashes from the leaf's sibling up to the child of the root: RFC 9162 §2.1.3.1. */
+/** Returns the hashes from the leaf's sibling up to the child of the root (RFC 9162 §2.1.3.1). */
 export function inclusionProof(index: number, size: number, readNode: ReadNode): Promise<Hash[]> {
   const path = nodesBeside(index, index + 1, size).map((node) => {
     const leaves = 2 ** node.level;
@@ -251,8 +257,8 @@ export function inclusionProof(index: number, size: number, readNode: ReadNode):
 }
 
 /**
- * The hashes that lead from the tree of `from` leaves to the one of `to`: RFC 9162 §2.1.4.1. Empty when from
- * is 0 or to.
+ * Returns the hashes that lead from the tree of `from` leaves to the one of `to` leaves (RFC 9162 §2.1.4.1). Empty when
+ * `from` is 0 or equals `to`.
  */
 export async function consistencyProof(from: number, to: number, readNode: ReadNode): Promise<Hash[]> {
   assert(from >= 0 && from <= to, 'a tree only grows');
@@ -260,7 +266,7 @@ export async function consistencyProof(from: number, to: number, readNode: ReadN
   const path: Promise<Hash>[] = [];
   let start = 0;
   let end = to;
-  let whole = true; // "b" of SUBPROOF: the old tree fills [start, from) from 0 on, so its root is known
+  let whole = true; // "b" of SUBPROOF: start is 0, so the verifier knows the root of [start, from)
   while (end !== from) {
     const middle = start + splitOf(end - start);
     if (from <= middle) {
@@ -276,7 +282,7 @@ export async function consistencyProof(from: number, to: number, readNode: ReadN
   return await Promise.all(path.reverse());
 }
 
-/** Whether the leaf is at `index` of the tree: RFC 9162 §2.1.3.2. */
+/** Tells whether the leaf is at `index` of the tree (RFC 9162 §2.1.3.2). */
 export function verifyInclusion(
   leaf: Hash,
   index: number,
@@ -289,7 +295,7 @@ export function verifyInclusion(
   return own !== undefined && path.length === 0 && equalHashes(own, root);
 }
 
-/** Whether the second tree is the first with leaves added: RFC 9162 §2.1.4.2. */
+/** Tells whether the second tree is the first with leaves appended (RFC 9162 §2.1.4.2). */
 export function verifyConsistency(
   from: number,
   fromRoot: Uint8Array,
@@ -304,7 +310,7 @@ export function verifyConsistency(
   let fn = from - 1;
   let sn = to - 1;
   while (fn % 2 === 1) [fn, sn] = [half(fn), half(sn)];
-  // Step 2: a first tree that is one complete subtree is its own first hash.
+  // Step 2: if the first tree is one complete subtree, its root is the first hash of the path.
   const path = fn === 0 ? [fromRoot, ...proof] : proof;
   let fromHash: Uint8Array = path[0];
   let toHash: Uint8Array = path[0];
@@ -322,7 +328,7 @@ export function verifyConsistency(
   return sn === 0 && equalHashes(fromHash, fromRoot) && equalHashes(toHash, toRoot);
 }
 
-/** The root of the first `size` leaves, from nodes that exist. */
+/** Returns the root of the first `size` leaves, from nodes that exist. */
 export async function rootOf(size: number, readNode: ReadNode): Promise<Hash> {
   return size === 0 ? emptyRoot() : await rangeHash(0, size, readNode);
 }
@@ -340,7 +346,7 @@ async function rangeHash(start: number, end: number, readNode: ReadNode): Promis
   return nodeHash(left, right);
 }
 
-/** The largest power of two below `count`, which is at least 2: where RFC 9162 §2.1.1 splits. */
+/** Returns the largest power of two below `count`, which is at least 2: where RFC 9162 §2.1.1 splits. */
 function splitOf(count: number): number {
   let split = 1;
   while (split * 2 < count) split *= 2;

@@ -5,9 +5,8 @@ import { sha256 } from './sha256.ts';
 
 /**
  * Signed notes (c2sp.org/signed-note), log checkpoints (c2sp.org/tlog-checkpoint) and proofs of inclusion
- * (c2sp.org/tlog-proof), as text. Nothing here signs or trusts: a caller checks the signatures it knows keys
- * for.
- * Parsers give undefined for text that is not exactly of the form.
+ * (c2sp.org/tlog-proof), as text. Nothing here makes or checks a signature: callers check the signatures whose keys
+ * they know. Parsers return undefined for text that does not have exactly the required form.
  */
 
 /**
@@ -21,18 +20,18 @@ const TIMESTAMP_BYTES = 8;
 const ED25519_SIGNATURE_BYTES = 64;
 const KEY_ID_BYTES = 4;
 /**
- * A note is at most this long: its checkpoint of a few lines and far more than the 16 signatures a reader
- * must take.
+ * Longest note that is parsed: room for the few lines of a checkpoint and far more than the 16 signatures a reader must
+ * accept.
  */
 const NOTE_LENGTH_MAX = 65_536;
 const PROOF_VERSION = 'c2sp.org/tlog-proof@v1';
-/** A tree of 2^53 leaves has paths of 53 hashes. */
+/** The longest path, that of a tree of 2^53 leaves. */
 const PROOF_HASHES_MAX = 53;
 
 const utf8 = new TextEncoder();
 
 interface NoteSignature {
-  /** The key's name; a log's is its origin. */
+  /** The key's name. The name of a log's key is the log's origin. */
   readonly name: string;
   /** 8 hex digits. */
   readonly keyId: string;
@@ -40,7 +39,7 @@ interface NoteSignature {
 }
 
 export interface Note {
-  /** What is signed, with its last newline. */
+  /** The signed text, including its last newline. */
   readonly text: string;
   readonly signatures: readonly NoteSignature[];
 }
@@ -68,7 +67,7 @@ export function noteKeyId(name: string, publicKey: Uint8Array, type: number = ED
   return bytesToHex(sha256(input).subarray(0, KEY_ID_BYTES));
 }
 
-/** `<name>+<key id>+<base64 of type and public key>`: how note tools are told to trust a key. */
+/** Returns `<name>+<key id>+<base64 of type and public key>`, the form in which note tools accept trusted keys. */
 export function verifierKey(name: string, publicKey: Uint8Array, type: number = ED25519_TYPE): string {
   const typed = new Uint8Array(1 + publicKey.length);
   typed[0] = type;
@@ -80,14 +79,13 @@ export interface VerifierKey {
   readonly name: string;
   /** 8 hex digits. */
   readonly keyId: string;
-  /** The kind of signature, see ED25519_TYPE and COSIGNATURE_TYPE. */
+  /** The signature type: ED25519_TYPE or COSIGNATURE_TYPE. */
   readonly type: number;
   readonly publicKey: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * A verifier key of either kind of Ed25519 signature; undefined for anything else, and when the id is not
- * that of the key.
+ * Parses a verifier key of either signature type; undefined for anything else, and when the id does not match the key.
  */
 export function parseVerifierKey(text: string): VerifierKey | undefined {
   const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
@@ -99,7 +97,7 @@ export function parseVerifierKey(text: string): VerifierKey | undefined {
   return keyId === noteKeyId(name, publicKey, type) ? { name, keyId, type, publicKey } : undefined;
 }
 
-/** Key names are not empty and hold no space of any kind, no control character and no plus. */
+/** Tells whether `name` may name a key: not empty, without white space, control characters and plus. */
 export function isKeyName(name: string): boolean {
   return name !== '' && name.isWellFormed() && !/[+\p{White_Space}\p{Cc}]/u.test(name);
 }
@@ -135,17 +133,17 @@ export function parseNote(note: string): Note | undefined {
   return { text: note.slice(0, blank + 1), signatures };
 }
 
-/** The text of a checkpoint: what is signed. */
+/** Returns the text of a checkpoint, which is what the log signs. */
 export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`;
 }
 
-/** What a cosigner signs: the time and the whole checkpoint (c2sp.org/tlog-cosignature, Ed25519). */
+/** Returns what a cosigner signs: the time and the whole checkpoint (c2sp.org/tlog-cosignature, Ed25519). */
 export function cosignatureText(atS: number, text: string): string {
   return `cosignature/v1\ntime ${atS}\n${text}`;
 }
 
-/** A cosignature as it stands in a note: the time as u64, big-endian, then the Ed25519 signature. */
+/** Returns a cosignature as a note holds it: the time as u64, big-endian, then the Ed25519 signature. */
 export function timestampedSignature(atS: number, signature: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(TIMESTAMP_BYTES + signature.length);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(atS));
@@ -153,7 +151,7 @@ export function timestampedSignature(atS: number, signature: Uint8Array): Uint8A
   return bytes;
 }
 
-/** The two parts of a cosignature; undefined for another length, or for a time that is 0 or beyond 2^53. */
+/** Returns the two parts of a cosignature; undefined for another length, or for a time of 0 or beyond 2^53. */
 export function readTimestamped(
   bytes: Uint8Array<ArrayBuffer>,
 ): { readonly atS: number; readonly signature: Uint8Array<ArrayBuffer> } | undefined {
@@ -163,12 +161,12 @@ export function readTimestamped(
   return { atS, signature: bytes.slice(TIMESTAMP_BYTES) };
 }
 
-/** The signatures that are of the text alone, as a log gives them, and no timestamped cosignatures. */
+/** Returns the signatures of the text alone, as a log makes them, without the timestamped cosignatures. */
 export function plainSignatures({ signatures }: Note): Note['signatures'] {
   return signatures.filter(({ signature }) => signature.length === ED25519_SIGNATURE_BYTES);
 }
 
-/** A checkpoint from a note's text. Extension lines are allowed by the form and say nothing here. */
+/** Parses a checkpoint. The format allows extension lines, and this service ignores them. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   if (!text.endsWith('\n')) return undefined;
   const [origin, sizeText, rootText, ...extensions] = text.slice(0, -1).split('\n');
@@ -185,7 +183,7 @@ export function formatProof({ index, path, note }: InclusionProofText): string {
 }
 
 /**
- * A proof without extra data: this service writes none, and what is not authenticated has no place in a
+ * Parses a proof without extra data: this service writes none, and unauthenticated data does not belong in a
  * certificate.
  */
 export function parseProof(text: string): InclusionProofText | undefined {
@@ -199,7 +197,7 @@ export function parseProof(text: string): InclusionProofText | undefined {
   return path && { index, path, note: text.slice(blank + 2) };
 }
 
-/** A list of hashes in base64. */
+/** Parses a list of hashes in base64. */
 export function parseHashes(texts: unknown): Hash[] | undefined {
   if (!Array.isArray(texts)) return undefined;
   const hashes: Hash[] = [];
@@ -211,7 +209,7 @@ export function parseHashes(texts: unknown): Hash[] | undefined {
   return hashes;
 }
 
-/** ASCII decimal without leading zeroes, within 2^53. */
+/** Parses an ASCII decimal without leading zeroes, up to 2^53 - 1. */
 export function parseCount(text: string): number | undefined {
   const count = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(count) ? count : undefined;

@@ -5,27 +5,27 @@ import { privateKeyOf, publicBytesOf, publicKeyOf, RAW_KEY_BYTES } from './raw-k
 import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
- * Seals bytes for the holder of an X25519 key (RFC 7748) who is not here: whoever seals cannot open again. A
- * fresh key pair for each box; key = HKDF-SHA-256 of the agreement and both public keys; AES-256-GCM.
+ * Seals bytes for the holder of an X25519 key (RFC 7748); the sender cannot open the box again. Each box has a fresh
+ * key pair. The AES-256-GCM key is HKDF-SHA-256 of the agreement and both public keys.
  *
  * box = ephemeral public key (32) ‖ ciphertext ‖ tag (16)
  */
 
 const TAG_BYTES = 16;
-/** A key seals one box. */
+/** The nonce may be zero, because each key seals one box. */
 const NONCE = new Uint8Array(12);
 
-/** A new private key, 32 bytes; the caller wipes it. */
+/** Makes a private key of 32 bytes; the caller wipes it. */
 export function newRecipientKey(): Uint8Array<ArrayBuffer> {
   return fillSystemEntropy(secretBytes(RAW_KEY_BYTES));
 }
 
-/** The public key of a private one, 32 bytes. */
+/** Returns the public key of a private one, 32 bytes. */
 export function recipientOf(privateKey: Uint8Array): Uint8Array<ArrayBuffer> {
   return publicBytesOf(privateKeyOf('x25519', privateKey));
 }
 
-/** Throws RangeError when `recipient` is not a public key. */
+/** Returns the box. Throws RangeError when `recipient` is not a public key. */
 export function seal(recipient: Uint8Array, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const own = newRecipientKey();
   const ephemeral = privateKeyOf('x25519', own);
@@ -37,7 +37,7 @@ export function seal(recipient: Uint8Array, bytes: Uint8Array): Uint8Array<Array
   return concatBytes(sender, cipher.update(bytes), cipher.final(), cipher.getAuthTag());
 }
 
-/** The bytes in the box; undefined when it is not for this key or was changed. */
+/** Returns the bytes in the box; undefined when the box is for another key or was changed. */
 export function open(privateKey: Uint8Array, box: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   if (box.length < RAW_KEY_BYTES + TAG_BYTES) return undefined;
   const sender = box.subarray(0, RAW_KEY_BYTES);
@@ -51,7 +51,7 @@ export function open(privateKey: Uint8Array, box: Uint8Array): Uint8Array<ArrayB
     decipher.final();
     return secretCopy(opened);
   } catch {
-    return undefined; // a sender's key of low order among them
+    return undefined; // includes a sender's public key of low order
   } finally {
     if (opened !== undefined) wipe(opened);
   }

@@ -10,9 +10,9 @@ const { process } = globalThis as { process?: { getBuiltinModule?: (name: string
 const { hash } = (process?.getBuiltinModule?.('node:crypto') ?? {}) as Partial<NodeCrypto>;
 
 /**
- * SHA-256 (FIPS 180-4), 32 bytes, written into `digest` at `at` when the caller has memory for it: by OpenSSL where the
- * platform has it, else by @noble/hashes. Node hands a digest over as text much faster than as a buffer (0.5 µs against 1.4 µs at 466
- * bytes), so it comes as one character a byte. Runs in browsers.
+ * SHA-256 (FIPS 180-4) by OpenSSL where the platform has it, else by @noble/hashes. Writes the 32 bytes to `digest` at
+ * `at` and returns `digest`. Node returns a digest as text much faster than as a buffer (0.5 µs against 1.4 µs at 466
+ * bytes), so the code asks for text with one character per byte. Runs in browsers.
  */
 export function sha256(
   data: Uint8Array,

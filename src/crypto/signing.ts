@@ -5,13 +5,13 @@ import { privateKeyOf, publicBytesOf, RAW_KEY_BYTES } from './raw-keys.ts';
 import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
- * Signing by Ed25519 (RFC 8032) with node:crypto. A private key lives in a KeyObject and is only ever written as PKCS #8
- * PEM, by crypto/key-files.ts.
+ * Signing by Ed25519 (RFC 8032) with node:crypto. A private key stays in a KeyObject; only crypto/key-files.ts writes it,
+ * as PKCS #8 PEM.
  */
 
 export class SigningKey {
   readonly #private: KeyObject;
-  /** 32 bytes, as RFC 8032 §5.1.5 encodes them. */
+  /** 32 bytes, encoded as in RFC 8032 §5.1.5. */
   readonly publicKey: Uint8Array<ArrayBuffer>;
 
   private constructor(key: KeyObject) {
@@ -27,28 +27,28 @@ export class SigningKey {
     return key;
   }
 
-  /** From the 32-byte seed that RFC 8032 §5.1.5 calls the private key; the caller wipes it. */
+  /** Makes the key from the 32-byte seed that RFC 8032 §5.1.5 calls the private key; the caller wipes it. */
   static fromSeed(seed: Uint8Array): SigningKey {
     return new SigningKey(privateKeyOf('ed25519', seed));
   }
 
-  /** From PKCS #8 PEM. Throws when it is not an Ed25519 private key. */
+  /** Reads PKCS #8 PEM. Throws when it is not an Ed25519 private key. */
   static fromPem(pem: string): SigningKey {
     return new SigningKey(createPrivateKey(pem));
   }
 
-  /** PKCS #8 PEM, for a file that only its owner reads. */
+  /** Returns PKCS #8 PEM, for a file that only its owner can read. */
   toPem(): string {
     return this.#private.export({ type: 'pkcs8', format: 'pem' }).toString();
   }
 
-  /** 64 bytes: R || S of RFC 8032 §5.1.6. */
+  /** Returns 64 bytes: R || S of RFC 8032 §5.1.6. */
   sign(message: Uint8Array): Uint8Array<ArrayBuffer> {
     return new Uint8Array(sign(null, message, this.#private));
   }
 }
 
-/** A signature of a note: of its text alone, or as a cosigner with the time, in seconds since 1970 (crypto/note.ts). */
+/** Signs the text of a note, or cosigns it when `atS`, the time in seconds since 1970, is given (crypto/note.ts). */
 export function noteSignature(
   name: string,
   key: SigningKey,

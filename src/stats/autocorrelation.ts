@@ -1,33 +1,33 @@
 import { assert } from '../core/assert.ts';
 import { complexFft, type Spectrum } from './fft.ts';
 
-/** Largest lag that is looked at, in bits, plus one. */
+/** One more than the largest lag that is tested, in bits. */
 const LAGS_MAX = 2 ** 18;
-/** -log2 of the probability that a sound lot has a lag beyond its bound: as rare as the permanent health alarms. */
+/** -log2 of the probability that a sound lot exceeds the bound at any lag: as rare as a false permanent health alarm. */
 const ALPHA_BITS = 40;
 
-/** The lag that stands out most of all, of the bits of a whole lot in the order of shots. */
+/** The lag whose correlation is largest in relation to its bound, over all bits of a lot in the order of the shots. */
 export interface Autocorrelation {
   readonly lag: number;
-  /** Of the bits, each less the mean of its channel, that are so far apart: -1 to 1. */
+  /** Mean product of two bits that are `lag` apart, each taken as ±1 less the mean of its channel: -1 to 1. */
   readonly correlation: number;
-  /** What independent bits exceed at any of the lags with a probability of at most 2^-40. */
+  /** Independent bits exceed this at any of the lags with a probability of at most 2^-40. */
   readonly bound: number;
 }
 
 /**
- * Looks for bits that depend on bits before them, at every lag from 1 to a quarter of a million, or to half of a shorter
- * lot. `bits` holds `shots` shots of `width` channels, packed as RawRead packs them. Channels may be biased, each in its
- * own way: the mean of a channel is taken off its bits. Bits without a lag to look at give the correlation 0 and the bound 1.
+ * Finds out whether bits depend on earlier bits, at every lag from 1 to a quarter of a million, or to half of a shorter
+ * lot. `bits` holds `shots` shots of `width` channels, packed as RawRead packs them. Each channel may have its own bias:
+ * the mean of a channel is subtracted from its bits. A lot too short for any lag gives the correlation 0 and the bound 1.
  *
  * The bound. Let x_t be ±1 less the mean of its channel. Where bits are independent the products x_t x_(t+k) are
  * martingale differences, each within an interval of length 2 |x_t|, so that (Azuma, Hoeffding 1963)
- * P(|Σ x_t x_(t+k)| >= λ) <= 2 exp(-λ² / 2n), n = N - k. With K lags λ² = 2n (ln 2K + 40 ln 2). The means are the lot's
- * own, which moves a sum by about one a channel.
+ * P(|Σ x_t x_(t+k)| >= λ) <= 2 exp(-λ² / 2n), n = N - k. With K lags λ² = 2n (ln 2K + 40 ln 2). The means are computed
+ * from the lot itself, which changes a sum by about one for each channel.
  */
 export function autocorrelationOf(bits: Uint8Array, width: number, shots: number): Autocorrelation {
   const total = width * shots;
-  assert(bits.length * 8 >= total, 'all shots are there');
+  assert(bits.length * 8 >= total, 'the packed bits hold every shot');
   const lags = lagsOf(total);
   if (lags < 2) return { lag: 0, correlation: 0, bound: 1 };
   const sums = sumsByLag(centred(bits, width, shots), total, lags);
@@ -41,29 +41,29 @@ export function autocorrelationOf(bits: Uint8Array, width: number, shots: number
   return most;
 }
 
-/** The bound of `Autocorrelation` for a lot of so many bits, which whoever knows their number can compute again. */
+/** Returns the bound of `Autocorrelation` for a lot of `total` bits; whoever knows `total` can compute it again. */
 export function autocorrelationBound(total: number, lag: number): number {
   const nats = Math.log(2 * (lagsOf(total) - 1)) + ALPHA_BITS * Math.LN2;
   return Math.sqrt((2 * nats) / (total - lag));
 }
 
-/** A power of two of which at least two fit into the lot. */
+/** Returns LAGS_MAX, or for a shorter lot the largest power of two that fits into it twice. */
 function lagsOf(total: number): number {
   return Math.min(LAGS_MAX, 2 ** Math.max(0, Math.floor(Math.log2(total)) - 1));
 }
 
 /**
- * Min-entropy per bit that a correlation r beyond its bound b leaves, at most: -log2((1 + √ρ) / 2) with ρ = |r| + b, the
- * largest that the bits leave possible; null within the bound. A hidden pattern that each of two bits follows with an
- * advantage δ gives them a correlation of δ², and somebody who knows it guesses a bit with (1 + δ) / 2; where only the
- * earlier bit tells of the later one, (1 + ρ) / 2 is less than that.
+ * Returns the most min-entropy per bit that a correlation r beyond its bound b can leave: -log2((1 + √ρ) / 2) with
+ * ρ = |r| + b, the largest correlation compatible with the bits; null when r lies within the bound. If a hidden pattern
+ * predicts each of two bits with an advantage δ, their correlation is δ², and whoever knows the pattern guesses a bit
+ * with probability (1 + δ) / 2. If only the earlier bit predicts the later one, the probability (1 + ρ) / 2 is smaller.
  */
 export function minEntropyOfCorrelation({ correlation, bound }: Omit<Autocorrelation, 'lag'>): number | null {
   const size = Math.abs(correlation);
   return size <= bound ? null : 1 - Math.log2(1 + Math.sqrt(Math.min(1, size + bound)));
 }
 
-/** Writes the next values of x behind those before; zeros behind the last bit of the lot. */
+/** Writes the next values of x into `target`, and zeros after the last bit of the lot. */
 type Values = (target: Float64Array) => void;
 
 function centred(bits: Uint8Array, width: number, shots: number): Values {
@@ -87,9 +87,9 @@ function centred(bits: Uint8Array, width: number, shots: number): Values {
 }
 
 /**
- * Σ x_t x_(t+k) for each lag k below `lags`, block by block, so that a lot of any length takes the same memory: block a
- * of `lags` values against the window w of the block and the next one. The transform of a + iw holds those of both, and
- * the products conj(A) W of all blocks are added up before they are transformed back.
+ * Returns Σ x_t x_(t+k) for each lag k below `lags`. It works block by block, so that a lot of any length takes the same
+ * memory: block a of `lags` values is multiplied with window w, which is the block and the next one. One transform of
+ * a + iw gives the transforms A and W of both; the products conj(A) W of all blocks are added and transformed back once.
  */
 function sumsByLag(next: Values, total: number, lags: number): Float64Array {
   const size = 2 * lags;
@@ -109,13 +109,13 @@ function sumsByLag(next: Values, total: number, lags: number): Float64Array {
   re.set(products.re);
   im.set(products.im);
   const back = fft.transform().re;
-  // A forward transform gives place -k what the inverse one gives k.
+  // A forward transform puts at -k what the inverse transform would put at k.
   return Float64Array.from({ length: lags }, (_, lag) => back[(size - lag) % size] / size);
 }
 
 /**
- * conj(A) W: A = (Z(k) + conj Z(-k)) / 2 and W = (Z(k) - conj Z(-k)) / 2i, of Z the transform of a + iw. Both are of real
- * values, so that place -k has the conjugate.
+ * Adds conj(A) W to `products`, where A = (Z(k) + conj Z(-k)) / 2, W = (Z(k) - conj Z(-k)) / 2i and Z is the transform
+ * of a + iw. Since a and w are real, the value at -k is the conjugate of the value at k.
  */
 function addProducts(products: Spectrum, { re, im }: Spectrum, size: number): void {
   for (let k = 0; k <= size / 2; k++) {

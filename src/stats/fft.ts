@@ -2,8 +2,8 @@
  * Discrete Fourier transforms in float64, X_k = Σ x_j e^(-2πi jk/n), unscaled: mixed radix 2, 4, 5 in
  * Stockham's autosort form (no bit reversal) and Bluestein's chirp for every other length. Float64 because
  * the spectral test compares moduli with a threshold: for the digits of pi the nearest of 500,000 lies 5e-4
- * beside 1731. A plan holds tables and scratch, so it does one transform at a time and its result is valid
- * until its next call.
+ * from the threshold 1731. A plan owns its tables and scratch memory, so it does one transform at a time, and its
+ * result is valid until its next call.
  */
 import { assert } from '../core/assert.ts';
 import { compileWasm, ensureBytes, instantiate, type WasmMemory } from '../core/wasm.ts';
@@ -13,13 +13,13 @@ export interface Spectrum {
   readonly im: Float64Array;
 }
 
-/** What is to be transformed is written into `re` and `im`; the result lies there or in the plan's scratch. */
+/** Callers write the input into `re` and `im`. The result lies there or in the plan's scratch memory. */
 export interface ComplexFft extends Spectrum {
   readonly length: number;
   transform(): Spectrum;
 }
 
-/** A pass in the memory of the plan: see assembly/fourier.ts. */
+/** One pass over the plan's memory: see assembly/fourier.ts. */
 type PassFunction = (x: number, y: number, blocks: number, stride: number, roots: number) => void;
 
 interface Kernels {
@@ -33,14 +33,14 @@ interface Kernels {
 
 const wasm = compileWasm(new URL('./fourier.wasm', import.meta.url));
 
-/** One pass of radix r over the interleaved transforms of the passes before it. */
+/** One pass of radix r over the interleaved transforms that the earlier passes made. */
 interface Pass {
   readonly radix: number;
   readonly blocks: number;
   readonly stride: number;
 }
 
-/** The even ones first, since the kernels take two of the interleaved transforms at a time. */
+/** The even radices come first, since the kernels process two of the interleaved transforms at a time. */
 const RADICES = [4, 2, 5];
 
 /** The radices of a length whose prime factors are 2 and 5; undefined for any other. */
@@ -56,7 +56,7 @@ function radicesOf(length: number): number[] | undefined {
   return rest === 1 ? radices : undefined;
 }
 
-/** Writes e^(-2πi turns) into one place of a pair of tables. */
+/** Writes e^(-2πi turns) to index `index` of a pair of tables. */
 function setRoot(cos: Float64Array, sin: Float64Array, index: number, turns: number): void {
   cos[index] = Math.cos(2 * Math.PI * turns);
   sin[index] = -Math.sin(2 * Math.PI * turns);
@@ -71,10 +71,10 @@ function passesOf(length: number, radices: readonly number[]): Pass[] {
   });
 }
 
-/** Numbers that the kernels may read and write behind those of an array. */
+/** Count of numbers that the kernels may read and write past the end of an array. */
 const SLACK = 8;
 
-/** Of a length whose prime factors are 2 and 5. Each plan has a memory of its own, some 48 bytes a point. */
+/** A plan for a length whose prime factors are 2 and 5. Each plan has its own memory, some 48 bytes a point. */
 class StockhamFft implements ComplexFft {
   readonly length: number;
   readonly re: Float64Array;
@@ -127,8 +127,8 @@ class StockhamFft implements ComplexFft {
 }
 
 /**
- * Any length as a circular convolution with a chirp: jk = (j² + k² - (k - j)²) / 2 (Bluestein 1970). With
- * w_j = e^(-πi j²/n): X_k = w_k Σ (x_j w_j) conj(w_(k-j)).
+ * A plan for any length: the transform is a circular convolution with a chirp, because
+ * jk = (j² + k² - (k - j)²) / 2 (Bluestein 1970). With w_j = e^(-πi j²/n): X_k = w_k Σ (x_j w_j) conj(w_(k-j)).
  */
 class BluesteinFft implements ComplexFft {
   readonly length: number;
@@ -151,7 +151,7 @@ class BluesteinFft implements ComplexFft {
     this.im = new Float64Array(length);
     const { re, im } = this.#convolution;
     for (let j = 0; j < length; j++) {
-      // The phase has period 2n in j²; reduced as an exact whole number (j² < 2^53).
+      // The phase has period 2n in j². j² < 2^53 makes the reduction exact.
       setRoot(this.#chirpCos, this.#chirpSin, j, ((j * j) % (2 * length)) / (2 * length));
       for (const at of [j, (padded - j) % padded]) {
         re[at] = this.#chirpCos[j] / padded;
@@ -195,7 +195,7 @@ function multiply(
   }
 }
 
-/** A plan for one length >= 1. */
+/** Returns a plan for one length >= 1. */
 export function complexFft(length: number): ComplexFft {
   assert(Number.isSafeInteger(length) && length >= 1, 'a transform has at least one element');
   const radices = radicesOf(length);
@@ -203,8 +203,8 @@ export function complexFft(length: number): ComplexFft {
 }
 
 /**
- * |X_k|² of a real signal, for the bins below the middle. The samples of an even length are the parts of half as many complex
- * ones, z_j = x_2j + i x_2j+1; their transform gives those of the even and of the odd samples by symmetry.
+ * |X_k|² of a real signal, for the bins below the middle. Each pair of samples of an even length becomes one complex
+ * number, z_j = x_2j + i x_2j+1; symmetry separates their transform into those of the even and of the odd samples.
  */
 export class RealSpectrum {
   readonly length: number;

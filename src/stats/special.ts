@@ -1,7 +1,7 @@
 /**
  * The special functions behind p-values: ln Γ, the upper incomplete gamma ratio Q(a, x) ("igamc"), erfc and
- * the normal distribution. Accuracy is that of the tests beside mpmath at 40 digits: 1e-12 relative where the
- * tests of SP 800-22 use them (a up to 16384, p down to 1e-300).
+ * the normal distribution. The tests compare them with mpmath at 40 digits: they are accurate to 1e-12 relative where
+ * SP 800-22 uses them (a up to 16384, p down to 1e-300).
  */
 import { assert } from '../core/assert.ts';
 
@@ -9,7 +9,7 @@ const LN_SQRT_2PI = 0.918_938_533_204_672_8; // ln sqrt(2π)
 const EPSILON = 2 ** -53;
 /** Both expansions of Q need about 8·sqrt(a) terms where they are slowest (x ≈ a): 1e5 covers a up to 1e8. */
 const TERMS_MAX = 100_000;
-/** From here on Stirling's series with seven terms is exact to 1e-15. */
+/** From this argument on, Stirling's series with seven terms is exact to 1e-15. */
 const STIRLING_FROM = 10;
 
 /**
@@ -52,7 +52,7 @@ export function lgamma(a: number): number {
   );
 }
 
-/** x^a e^-x / Γ(a): the factor before both expansions. Written so that large a loses no digits near x = a. */
+/** x^a e^-x / Γ(a), the common factor of both expansions, in a form that keeps all digits for large a near x = a. */
 function gammaDensity(a: number, x: number): number {
   if (a < STIRLING_FROM) return Math.exp(a * Math.log(x) - x - lgamma(a));
   return Math.exp(a * log1pMinus((x - a) / a) - stirlingError(a)) * Math.sqrt(a / (2 * Math.PI));
@@ -67,7 +67,7 @@ function lowerSeries(a: number, x: number): number {
     sum += term;
     if (term <= EPSILON * sum) return sum * gammaDensity(a, x);
   }
-  throw new RangeError(`igamc(${a}, ${x}): the series does not settle`);
+  throw new RangeError(`igamc(${a}, ${x}): the series does not converge`);
 }
 
 /**
@@ -87,13 +87,10 @@ function upperFraction(a: number, x: number): number {
     fraction *= ratio;
     if (Math.abs(ratio - 1) <= 2 * EPSILON) return fraction * gammaDensity(a, x);
   }
-  throw new RangeError(`igamc(${a}, ${x}): the continued fraction does not settle`);
+  throw new RangeError(`igamc(${a}, ${x}): the continued fraction does not converge`);
 }
 
-/**
- * Q(a, x) = Γ(a, x) / Γ(a), the upper incomplete gamma ratio ("igamc" of SP 800-22 5.5.3), for a > 0 and x >=
- * 0.
- */
+/** Q(a, x) = Γ(a, x) / Γ(a), the upper incomplete gamma ratio ("igamc" of SP 800-22 5.5.3), for a > 0 and x >= 0. */
 export function igamc(a: number, x: number): number {
   assert(a > 0 && x >= 0, 'igamc is defined for a > 0 and x >= 0');
   if (x === 0) return 1;
@@ -112,8 +109,7 @@ export function normalCdf(x: number): number {
 }
 
 /**
- * Φ(high) - Φ(low) for low <= high, from the tails on one side, so that small probabilities keep their
- * digits.
+ * Φ(high) - Φ(low) for low <= high. It subtracts tails of the same side, so that small probabilities keep their digits.
  */
 export function normalBetween(low: number, high: number): number {
   if (low >= 0) return normalCdf(-low) - normalCdf(-high);

@@ -1,7 +1,6 @@
 /**
- * The fifteen tests of SP 800-22 rev 1a on one sequence, with the parameters of NIST's sts-2.1.2 at 10^6
- * bits: 188 rows, or 162 when the walk has too few cycles for the excursion tests (two of five good
- * sequences).
+ * The fifteen tests of SP 800-22 rev 1a on one sequence, with the parameters of NIST's sts-2.1.2 at 10^6 bits. They give
+ * 188 rows, or 162 when the walk has too few cycles for the excursion tests, as in two of five good sequences.
  */
 
 import {
@@ -30,13 +29,13 @@ import {
 /** One p-value. */
 export interface TestRow {
   readonly test: TestName;
-  /** Which p-value of the test, e.g. `000000001`, `x=-4`, `forward`; null when it has one. */
+  /** Names the p-value within its test, e.g. `000000001`, `x=-4`, `forward`; null when the test has only one. */
   readonly subtest: string | null;
   readonly pValue: number;
 }
 
 export interface BatteryResult {
-  /** False below 10^6 bits: not all tests apply, and the verdict's rule was not measured there. */
+  /** False below 10^6 bits: there not all tests apply, and the verdict's false-reject rate was not measured. */
   readonly enough: boolean;
   readonly rows: readonly TestRow[];
   /** Rows with p >= 0.01, of `total` rows. */
@@ -49,10 +48,10 @@ export interface BatteryResult {
 /** The level of significance at which a row counts as passed (1.1.5, 4.2.1). */
 export const ALPHA = 0.01;
 
-/** 2.8.7, 2.10.7, 2.14.7, 2.15.7: the length below which the battery is not whole. */
+/** The length below which some tests do not apply (2.8.7, 2.10.7, 2.14.7, 2.15.7). */
 export const BATTERY_BITS = 1_000_000;
 
-/** What several tests read, computed at most once. */
+/** Results that several tests read, computed at most once. */
 class Shared {
   readonly bits: BitSequence;
   readonly constants: Constants;
@@ -75,11 +74,11 @@ class Shared {
   }
 }
 
-/** The p-values of a test, each with what tells it from the others; or why the test does not apply. */
+/** The p-values of a test, each with its subtest's name; or why the test does not apply. */
 type Outcome = readonly (readonly [subtest: string | null, p: number])[] | { readonly reason: string };
 
 interface BatteryTest {
-  /** The fewest bits, and the clause that asks for them. */
+  /** The fewest bits that the test needs, and the clause of SP 800-22 that says so. */
   readonly bitsMin: number;
   readonly clause: string;
   run(shared: Shared): Outcome;
@@ -111,7 +110,7 @@ function excursions(
 const TESTS = {
   Frequency: { bitsMin: 100, clause: '2.1.7', run: ({ bits }) => single(frequencyTest(bits)) },
   BlockFrequency: {
-    // M = 128 at any length, as the reference; 2.2.7 would have M > n / 100.
+    // M = 128 at any length, as sts-2.1.2 has it; 2.2.7 would ask for M > n / 100.
     bitsMin: BLOCK_FREQUENCY_BITS,
     clause: '2.2.7',
     run: ({ bits }) => single(blockFrequencyTest(bits, BLOCK_FREQUENCY_BITS)),
@@ -136,7 +135,7 @@ const TESTS = {
   Rank: { bitsMin: 38 * 32 * 32, clause: '2.5.7', run: ({ bits }) => single(rankTest(bits)) },
   FFT: { bitsMin: 1000, clause: '2.6.7', run: ({ bits }) => single(spectralTest(bits)) },
   NonOverlappingTemplate: {
-    // 2.7.7 names no length; five matches expected in each block, as for any χ² test (2.8.7).
+    // 2.7.7 states no length. Five matches are expected in each block, as any χ² test needs (2.8.7).
     bitsMin: TEMPLATE_BLOCKS * (5 * 2 ** TEMPLATE_BITS + TEMPLATE_BITS - 1),
     clause: '2.7.7',
     run: ({ bits }) =>
@@ -199,7 +198,7 @@ export const TEST_NAMES = Object.keys(TESTS) as readonly TestName[];
 /**
  * Runs every test that `bitLength` suffices for.
  * @param bits packed, most significant bit first
- * @param bitLength how many of them to test, 1 to 2^26
+ * @param bitLength count of bits to test, 1 to 2^26
  */
 export function runBattery(
   bits: Uint8Array,

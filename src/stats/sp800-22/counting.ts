@@ -39,14 +39,14 @@ export function runsTest(bits: BitSequence) {
   const { words, length } = bits;
   const onesShare = onesIn(words, 0, length) / length; // 2.3.4 step 1: π
   const runs = changes(words, length) + 1; // step 3: V_n
-  // Step 2: without a passed frequency test this one is not made; document and reference say p = 0.
+  // Step 2: the runs test needs a passed frequency test; without one, document and reference set p = 0.
   if (Math.abs(onesShare - 0.5) >= 2 / Math.sqrt(length)) return { runs, onesShare, pValue: 0 };
   const spread = onesShare * (1 - onesShare);
   const distance = Math.abs(runs - 2 * length * spread);
   return { runs, onesShare, pValue: erfc(distance / (2 * Math.sqrt(2 * length) * spread)) }; // step 4
 }
 
-/** How often a bit differs from the next one. */
+/** Counts the places where a bit differs from the next one. */
 function changes(words: Int32Array, length: number): number {
   const pairs = length - 1;
   const whole = pairs >>> 5;
@@ -73,7 +73,7 @@ const CLASSES: ReadonlyMap<number, RunClasses> = new Map([
   [10_000, { shortest: 10, longest: 16 }],
 ]);
 
-/** The four digits of 3.4 and of sts-2.1.2 for M = 10^4; up to 2 % beside the exact values. */
+/** The four-digit values of 3.4 and of sts-2.1.2 for M = 10^4; they differ from the exact ones by up to 2 %. */
 const REFERENCE_10_000 = [0.0882, 0.2092, 0.2483, 0.1933, 0.1208, 0.0675, 0.0727];
 
 /** 2.4.2: the block length M for n bits. */
@@ -82,6 +82,7 @@ export function longestRunBlockBits(length: number): number {
   return length < 750_000 ? 128 : 10_000;
 }
 
+/** Lengths of the runs of ones at the start of each byte value, at its end, and of the longest one in it. */
 const LEADING = new Uint8Array(256);
 const TRAILING = new Uint8Array(256);
 const INSIDE = new Uint8Array(256);
@@ -92,7 +93,10 @@ for (let byte = 0; byte < 256; byte++) {
   for (let x = byte; x !== 0; x &= x << 1) INSIDE[byte]++;
 }
 
-/** Blocks are whole bytes: a byte lengthens the open run, or closes it and opens another. */
+/**
+ * Returns the longest run of ones in a block of whole bytes. Each byte lengthens the open run, or ends it and starts
+ * another.
+ */
 function longestRunOf(words: Int32Array, firstByte: number, bytes: number): number {
   let longest = 0;
   let open = 0;
@@ -153,7 +157,7 @@ export function longestRunTest(bits: BitSequence, blockBits: number, constants: 
 
 /* SP 800-22 2.5, Binary matrix rank test: are substrings of fixed length linearly independent? */
 
-/** The chance of rank r in a random rows × columns matrix over GF(2) (3.5). */
+/** Returns the chance that a random rows × columns matrix over GF(2) has rank r (3.5). */
 function chanceOfRank(r: number, rows: number, columns: number): number {
   let product = 2 ** (r * (columns + rows - r) - rows * columns);
   for (let i = 0; i < r; i++)
@@ -161,9 +165,9 @@ function chanceOfRank(r: number, rows: number, columns: number): number {
   return product;
 }
 
-/** The rank of `rows` rows of `columns` bits that lie one after the other from bit `start`. */
+/** Returns the rank of the matrix whose `rows` rows of `columns` bits follow each other from bit `start` on. */
 function rankAt(words: Int32Array, start: number, rows: number, columns: number, basis: Int32Array): number {
-  // basis[z]: the row kept so far whose first one stands behind z zeros.
+  // basis[z]: the kept row whose first one follows z zeros.
   basis.fill(0);
   const mask = -1 << (32 - columns);
   let rank = 0;
@@ -183,7 +187,7 @@ function rankAt(words: Int32Array, start: number, rows: number, columns: number,
   return rank;
 }
 
-/** M × Q matrices, at most 32 columns wide; 2.5.2 has M = Q = 32. */
+/** Tests M × Q matrices, at most 32 columns wide; 2.5.2 has M = Q = 32. */
 export function rankTest(bits: BitSequence, rows = 32, columns = 32) {
   assert(rows >= 2 && columns >= 2 && columns <= 32, 'a matrix is 2 to 32 columns wide');
   const matrices = Math.floor(bits.length / (rows * columns)); // 2.5.4 step 1: N

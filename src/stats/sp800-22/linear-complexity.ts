@@ -1,21 +1,21 @@
-/** SP 800-22 2.10, Linear complexity test: how long a shift register does each block need? */
+/** SP 800-22 2.10, Linear complexity test: how long a shift register generates each block? */
 import { igamc } from '../special.ts';
 import { type BitSequence, type Constants, chiSquaredOf, wordAt } from './sequence.ts';
 
-/** 3.10: the limit distribution of T, exact. */
+/** 3.10: the exact limit distribution of T. */
 const CORRECTED = [1 / 96, 1 / 32, 1 / 8, 1 / 2, 1 / 4, 1 / 16, 1 / 48];
 /** sts-2.1.2: 0.01047 is a misprint of the document's 0.010417. */
 const REFERENCE = [0.01047, 0.03125, 0.125, 0.5, 0.25, 0.0625, 0.020833];
 
-/** Words before the first of a series, so that a shifted read may start before it. */
+/** Words of zeros in front of a series, so that a shifted read may start before its first word. */
 const PAD = 2;
 
 /**
- * The length of the shortest linear feedback shift register of a block (Berlekamp-Massey). Of the two
- * polynomials of the algorithm only their products with the block are kept, as series of bits: `current` =
- * S·C, whose first one at or after the last discrepancy is the next discrepancy, and `previous` = S·B. So no
- * inner product is ever taken, and the bits between two discrepancies are skipped with one clz32. `current`
- * holds the block from word PAD on, `previous` has its length; both are overwritten.
+ * Returns the length of the shortest linear feedback shift register that generates a block (Berlekamp-Massey). Of the
+ * two polynomials of the algorithm, C and B, it keeps only their products with the block S, as series of bits:
+ * `current` = S·C and `previous` = S·B. The first one of S·C at or after the last discrepancy is the next discrepancy.
+ * So no inner product is ever computed, and one clz32 skips the bits between two discrepancies. `current` holds the
+ * block from word PAD on, `previous` has the same length; the function overwrites both.
  */
 function linearComplexity(current: Int32Array, previous: Int32Array, blockBits: number): number {
   const end = current.length;
@@ -31,13 +31,13 @@ function linearComplexity(current: Int32Array, previous: Int32Array, blockBits: 
     }
     const n = 32 * (word - PAD) + Math.clz32(pending);
     if (n >= blockBits) return complexity;
-    // C += x^(n - m) B; below word `word` nothing is read any more.
+    // C += x^(n - m) B. Words before `word` are not read again.
     const skip = (n - lastChange) >>> 5;
     const shift = (n - lastChange) & 31;
     if (2 * complexity <= n) {
       complexity = n + 1 - complexity;
       lastChange = n;
-      // From the end, so that `previous` can take the old series in place.
+      // Backwards, so that `previous` can take over the old series in place.
       for (let j = end - 1; j >= word; j--) {
         const old = current[j];
         current[j] = old ^ shifted(previous, j - skip, shift);
@@ -50,12 +50,12 @@ function linearComplexity(current: Int32Array, previous: Int32Array, blockBits: 
   }
 }
 
-/** Word `index` of a series moved `shift` bits later. */
+/** Returns word `index` of a series that is shifted later by `shift` bits. */
 function shifted(series: Int32Array, index: number, shift: number): number {
   return (series[index] >>> shift) | ((series[index - 1] << 1) << (31 - shift));
 }
 
-/** The class of T = (-1)^M (L - μ) + 2/9 among (-∞, -2.5], (-2.5, -1.5], ..., (2.5, ∞). */
+/** Returns the index of T = (-1)^M (L - μ) + 2/9 among the classes (-∞, -2.5], (-2.5, -1.5], ..., (2.5, ∞). */
 function classOf(t: number): number {
   return Math.min(Math.max(Math.ceil(t + 2.5), 0), 6);
 }

@@ -3,19 +3,19 @@ import { igamc } from '../special.ts';
 import { type BitSequence, wordAt } from './sequence.ts';
 
 /*
- * How often each m-bit pattern stands in the sequence read as a ring (the first m - 1 bits are appended: SP
- * 800-22 2.11.4 step 1, 2.12.4 step 1). The serial and the approximate-entropy test share these counts.
+ * Counts of each m-bit pattern in the sequence read as a ring: the first m - 1 bits are appended (SP 800-22 2.11.4 step
+ * 1, 2.12.4 step 1). The serial and the approximate-entropy test share these counts.
  */
 
 export interface PatternCounts {
-  /** m; 0 stands for the empty pattern, found n times. */
+  /** m; 0 means the empty pattern, which occurs n times. */
   readonly patternBits: number;
   readonly counts: Int32Array;
 }
 
 /**
  * Adds to `counts` the m-bit words (m <= 16) that begin at bits start .. start + windows - 1. A 32-bit word
- * holds sixteen windows whole; two such words go side by side, since the loop waits for memory, not for
+ * holds sixteen whole windows. The loop processes two such words at once, since it waits for memory, not for
  * arithmetic.
  */
 export function addWindows(
@@ -47,7 +47,7 @@ export function countPatterns(bits: BitSequence, patternBits: number): PatternCo
   const counts = new Int32Array(2 ** patternBits);
   const straight = length - patternBits + 1;
   addWindows(counts, words, 0, straight, patternBits);
-  // The windows that run over the end, from the last m - 1 bits followed by the first m - 1.
+  // The windows across the end consist of the last m - 1 bits and the first m - 1.
   const mask = counts.length - 1;
   let window = wordAt(words, straight - 1) >>> (32 - patternBits);
   for (let i = 0; i < patternBits - 1; i++) {
@@ -57,7 +57,7 @@ export function countPatterns(bits: BitSequence, patternBits: number): PatternCo
   return { patternBits, counts };
 }
 
-/** The counts of a shorter pattern: on a ring every pattern goes on with a zero or a one. */
+/** Returns the counts of a shorter pattern: on a ring a zero or a one follows every occurrence. */
 function foldPatterns(patterns: PatternCounts, patternBits: number): PatternCounts {
   let { counts } = patterns;
   for (let m = patterns.patternBits; m > patternBits; m--) {
@@ -68,10 +68,11 @@ function foldPatterns(patterns: PatternCounts, patternBits: number): PatternCoun
   return { patternBits, counts };
 }
 
-/* SP 800-22 2.12, Approximate entropy test: how often do patterns of m bits go on as they did before? */
+/* SP 800-22 2.12, Approximate entropy test: do the bits after a pattern of m bits depend on the pattern? */
 
 /**
- * φ_m + m ln 2 = Σ (C_i/n) ln(2^m C_i/n): zero for equal counts, so that small differences keep their digits.
+ * Returns φ_m + m ln 2 = Σ (C_i/n) ln(2^m C_i/n). It is zero for equal counts, so that small differences keep their
+ * digits.
  */
 function excess({ counts }: PatternCounts, length: number): number {
   const expected = length / counts.length;
@@ -114,8 +115,8 @@ export function serialTest(patterns: PatternCounts, length: number) {
   assert(m >= 2, 'the serial test needs patterns of two bits or more');
   const full = scaledPsiSquared(patterns, length);
   const shorter = scaledPsiSquared(foldPatterns(patterns, m - 1), length);
-  const shortest = scaledPsiSquared(foldPatterns(patterns, m - 2), length); // ψ²_0 = 0 comes out by itself
-  // Step 4: the differences are taken of whole numbers, so that nothing cancels.
+  const shortest = scaledPsiSquared(foldPatterns(patterns, m - 2), length); // for m = 2 this is ψ²_0 = 0
+  // Step 4: the differences are of whole numbers, so that no digits cancel.
   const delta = (full - shorter) / length;
   const deltaSquared = (full - 2 * shorter + shortest) / length;
   return {

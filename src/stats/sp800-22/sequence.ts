@@ -1,6 +1,6 @@
 /**
- * The bits under test, ε_1 .. ε_n of SP 800-22, as big-endian words: bit i is bit 31 - (i mod 32) of word i /
- * 32. All fifteen tests read this form. Bits beyond the length are zero, and one spare word follows, so that
+ * The bits under test, ε_1 .. ε_n of SP 800-22, as big-endian words: bit i is bit 31 - (i mod 32) of word
+ * floor(i / 32). All fifteen tests read this form. Bits beyond the length are zero, and one spare word follows, so that
  * a window of 32 bits may start at any bit.
  */
 import { assert } from '../../core/assert.ts';
@@ -11,9 +11,7 @@ export interface BitSequence {
   readonly words: Int32Array;
 }
 
-/**
- * Longer sequences are tested in parts: counts stay exact in float64 and the spectral test stays within 1 GB.
- */
+/** Callers split longer sequences: up to here counts stay exact in float64 and the spectral test stays within 1 GB. */
 const SEQUENCE_BITS_MAX = 2 ** 26;
 
 /** The first `bitLength` bits of packed bytes, most significant bit first. */
@@ -61,9 +59,7 @@ export function onesIn(words: Int32Array, start: number, count: number): number 
   return ones;
 }
 
-/**
- * Pearson's χ² of counts against probabilities, as SP 800-22 uses it throughout: Σ (ν_i - N π_i)² / (N π_i).
- */
+/** Pearson's χ² of counts against probabilities, as all tests of SP 800-22 use it: Σ (ν_i - N π_i)² / (N π_i). */
 export function chiSquaredOf(
   counts: ArrayLike<number>,
   probabilities: readonly number[],
@@ -79,11 +75,11 @@ export function chiSquaredOf(
 }
 
 /**
- * Which probabilities three of the tests use. `reference` is what NIST's sts-2.1.2 computes with, for
+ * Selects the probabilities that three of the tests use. `reference` is what NIST's sts-2.1.2 computes with, for
  * comparison with its published figures; `corrected` (the default) is what the null hypothesis implies. They
  * differ in
- * - LongestRun, M = 10^4: a four-digit table against the exact distribution (longest-run.ts);
- * - OverlappingTemplate: an asymptotic formula against the exact distribution (overlapping-template.ts);
+ * - LongestRun, M = 10^4: a four-digit table against the exact distribution (counting.ts);
+ * - OverlappingTemplate: an asymptotic formula against the exact distribution (templates.ts);
  * - LinearComplexity: π_0 = 0.01047, a misprint, against 1/96 (linear-complexity.ts).
  */
 export type Constants = 'corrected' | 'reference';

@@ -3,7 +3,7 @@ import { RealSpectrum } from '../fft.ts';
 import { erfc } from '../special.ts';
 import type { BitSequence } from './sequence.ts';
 
-/** The eight ±1 values of a byte as two words, so that expanding a byte is two stores. */
+/** The eight ±1 values of each byte value as two words, so that expanding a byte takes two stores. */
 const SIGNS = new Int32Array(512);
 const signBytes = new Int8Array(SIGNS.buffer);
 for (let i = 0; i < 2048; i++) signBytes[i] = ((i >>> 3) >>> (7 - (i & 7))) & 1 ? 1 : -1;
@@ -20,7 +20,7 @@ function expandSigns(words: Int32Array, quads: Int32Array): void {
   }
 }
 
-/** What one length needs. */
+/** Tables and memory for sequences of one length. */
 class SpectralPlan {
   readonly spectrum: RealSpectrum;
   readonly quads: Int32Array;
@@ -34,7 +34,7 @@ class SpectralPlan {
   }
 }
 
-/** The plan of the last length: at 10^6 bits it takes 60 ms once and 37 MB, and a service tests one length. */
+/** The plan of the last length. At 10^6 bits a plan takes 60 ms to make and 37 MB, and a service tests one length. */
 let plan: SpectralPlan | undefined;
 
 export function spectralTest(bits: BitSequence) {
@@ -42,7 +42,7 @@ export function spectralTest(bits: BitSequence) {
   if (plan?.signs.length !== n) plan = new SpectralPlan(n);
   expandSigns(bits.words, plan.quads);
   const threshold = n * Math.log(1 / 0.05); // step 4: T², T = sqrt(n ln(1/0.05))
-  let belowThreshold = 0; // N_1, among the bins of the first half, the mean among them (step 3)
+  let belowThreshold = 0; // N_1, among the bins of the first half, including bin 0, the mean (step 3)
   for (const modulus of plan.spectrum.squaredModuli(plan.signs)) if (modulus < threshold) belowThreshold++;
   const expected = (0.95 * n) / 2; // step 5
   const d = (belowThreshold - expected) / Math.sqrt((n * 0.95 * 0.05) / 4); // step 7, the /4 of rev 1a

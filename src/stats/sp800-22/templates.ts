@@ -3,13 +3,10 @@ import { igamc } from '../special.ts';
 import { addWindows } from './patterns.ts';
 import { type BitSequence, type Constants, chiSquaredOf, popcount, wordAt } from './sequence.ts';
 
-/*
- * SP 800-22 2.7, Non-overlapping template matching test: do aperiodic patterns turn up too often or too
- * seldom?
- */
+/* SP 800-22 2.7, Non-overlapping template matching test: do aperiodic patterns occur too often or too seldom? */
 
 /**
- * The words of m bits that no shifted copy of themselves overlaps, ascending: the templates of NIST's
+ * Returns the words of m bits that no shifted copy of themselves overlaps, ascending: the templates of NIST's
  * `templates/template<m>` files (148 for m = 9).
  */
 function aperiodicTemplates(templateBits: number): number[] {
@@ -25,8 +22,8 @@ function aperiodicTemplates(templateBits: number): number[] {
 }
 
 /**
- * All aperiodic templates of m bits in N blocks. Such a template cannot overlap itself, so that skipping m
- * bits after a match (2.7.4 step 2) skips no match: one histogram of all windows of a block counts every
+ * Tests all aperiodic templates of m bits in N blocks. Since such a template cannot overlap itself, skipping m
+ * bits after a match (2.7.4 step 2) skips no match. So one histogram of all windows of a block counts every
  * template at once.
  */
 export function nonOverlappingTemplateTest(bits: BitSequence, templateBits: number, blocks: number) {
@@ -50,11 +47,11 @@ export function nonOverlappingTemplateTest(bits: BitSequence, templateBits: numb
   });
 }
 
-/* SP 800-22 2.8, Overlapping template matching test: do runs of m ones turn up too often or too seldom? */
+/* SP 800-22 2.8, Overlapping template matching test: do runs of m ones occur too often or too seldom? */
 
 const CLASSES = 6; // K + 1, 2.8.2
 
-/** Matches of m ones in a block: bit i of the running AND stays set while bits i .. i+k are all ones. */
+/** Counts the matches of m ones in a block. After step k, bit i of `hits` is set if bits i .. i+k are all ones. */
 function matchesAt(words: Int32Array, start: number, positions: number, templateBits: number): number {
   let matches = 0;
   for (let done = 0; done < positions; done += 32) {
@@ -83,14 +80,13 @@ function asymptoticChances(templateBits: number, blockBits: number): number[] {
   }
   return [...chances, 1 - chances.reduce((a, b) => a + b)];
 }
-
 /**
- * The exact distribution of the number of matches in M fair bits, by following the pair (matches so far, ones
+ * Returns the exact distribution of the number of matches in M fair bits. It follows the pair (matches so far, ones
  * at the end) bit by bit. For m = 9, M = 1032 it gives the values of Hamano & Kaneko 2007 that 2.8 prints
- * (0.364091, 0.185659, ...) and that sts-2.1.2 overwrites with the asymptotic ones (IACR ePrint 2022/540).
+ * (0.364091, 0.185659, ...) and that sts-2.1.2 replaces with the asymptotic ones (IACR ePrint 2022/540).
  */
 function exactChances(templateBits: number, blockBits: number): number[] {
-  // chance[u · m + r]: u matches (5 stands for more), r ones at the end (m - 1 stands for more).
+  // chance[u · m + r]: u matches (5 means 5 or more), r ones at the end (m - 1 means m - 1 or more).
   let chance = new Float64Array(CLASSES * templateBits);
   chance[0] = 1;
   for (let bit = 0; bit < blockBits; bit++) {

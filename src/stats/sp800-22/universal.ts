@@ -14,7 +14,7 @@ const TABLE = [
   [12, 49_643_520, 11.168765, 3.401],
 ] as const;
 
-/** The fewest bits for which the document has an expected value. */
+/** The fewest bits for which SP 800-22 states an expected value. */
 export const UNIVERSAL_BITS_MIN = TABLE[0][1];
 
 interface UniversalParameters {
@@ -48,7 +48,8 @@ export function universalTest(bits: BitSequence, parameters: UniversalParameters
   const totalBlocks = Math.floor(bits.length / blockBits);
   const testBlocks = totalBlocks - initialBlocks; // 2.9.4 step 1: K
   assert(testBlocks > 0, 'the universal test has blocks after the initial ones');
-  // Steps 2, 3: T_j, the last block that held j. Distances are counted, so that each logarithm is taken once.
+  // Steps 2, 3: T_j, the last block that held j. The loop counts equal distances, so that each logarithm is computed
+  // once.
   const lastSeen = new Int32Array(2 ** blockBits);
   const distances = new Int32Array(totalBlocks + 1);
   for (let i = 1, at = 0; i <= totalBlocks; i++, at += blockBits) {

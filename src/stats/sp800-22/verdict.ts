@@ -1,7 +1,7 @@
 /**
  * What the rows of SP 800-22 say about a generator: for one sequence, and across sequences (section 4.2). A
- * good sequence fails about two of 188 rows at the level 0.01; demanding all of them would reject four good
- * ones of five.
+ * good sequence fails about two of 188 rows at the level 0.01; a rule that demanded all rows would reject four of five
+ * good sequences.
  */
 import { assert } from '../../core/assert.ts';
 import { igamc, lgamma } from '../special.ts';
@@ -16,22 +16,22 @@ export interface Verdict {
   readonly smallestP: number;
   /** The rule that decided, in words for a certificate's reader. */
   readonly rule: string;
-  /** How often the rule rejects a good sequence, at most. */
+  /** Upper bound on the fraction of good sequences that the rule rejects. */
   readonly falseRejectRate: number;
 }
 
-/** Rows of the whole battery when the excursion tests do not apply. */
+/** Row count of the complete battery when the excursion tests do not apply. */
 const ROWS_MIN = 162;
 /**
- * Among 12,000 sequences of 10^6 ChaCha20 bits ten were rejected, three of them for their number of failures:
- * 0.08 %, and below 0.2 % with a confidence of 99.8 % (Clopper and Pearson). The bound is what is stated.
+ * Among 12,000 sequences of 10^6 ChaCha20 bits the rule rejected ten, three of them for their number of failures. That is
+ * 0.08 %, and below 0.2 % with a confidence of 99.8 % (Clopper and Pearson). FALSE_REJECT_RATE states the bound.
  * `npm run bench -- false-rejects --rounds 12000` counts them again.
  */
 const FAILURES_MAX = 12;
 const P_MIN = 1e-6;
 export const FALSE_REJECT_RATE = 0.002;
 
-/** The verdict on one sequence of 10^6 bits or more. Fewer rows than the whole battery has never pass. */
+/** Judges one sequence of 10^6 bits or more. Fewer rows than the complete battery has never pass. */
 export function verdict(rows: readonly TestRow[]): Verdict {
   let failures = 0;
   let smallestP = 1;
@@ -52,7 +52,7 @@ export function verdict(rows: readonly TestRow[]): Verdict {
   };
 }
 
-/** What the battery says of one sequence, as a certificate tells it. */
+/** The result of the battery on one sequence, as a certificate states it. */
 export interface SequenceOutcome {
   /** Rows at or above 0.01, of all that apply. */
   readonly passed: number;
@@ -62,13 +62,14 @@ export interface SequenceOutcome {
   readonly verified: boolean;
   /** Why there is no verdict, or the rule that decided. */
   readonly reason: string;
-  /** See decilesOf. */
+  /** The tenth of [0, 1] that holds each p-value: see decilesOf. */
   readonly deciles: string;
 }
 
 /**
- * In which tenth of [0, 1] each p-value of a sequence lies: a digit a row, in the order of the battery; rows
- * of the excursion tests, which do not always apply, come last. A record keeps this instead of 188 numbers.
+ * Returns in which tenth of [0, 1] each p-value of a sequence lies: one digit a row, in the order of the battery, but
+ * with the rows of the excursion tests last, because these do not always apply. A record keeps this instead of 188
+ * numbers.
  */
 function decilesOf(rows: readonly TestRow[]): string {
   const isExcursion = ({ test }: TestRow) => test.startsWith('RandomExcursions');
@@ -83,7 +84,7 @@ export function testSequence(bits: Uint8Array, bitLength: number): SequenceOutco
   return outcomeOf(runBattery(bits, bitLength), bitLength);
 }
 
-/** What a certificate tells of a battery on so many bits. */
+/** Returns what a certificate states of a battery that ran on `bitLength` bits. */
 export function outcomeOf(
   { enough, passed, total, rows }: ReturnType<typeof runBattery>,
   bitLength: number,
@@ -99,7 +100,7 @@ export function outcomeOf(
   };
 }
 
-/** One row seen across sequences. */
+/** The results of one row over many sequences. */
 interface RowAcross {
   readonly test: TestName;
   readonly subtest: string | null;
@@ -107,12 +108,12 @@ interface RowAcross {
   readonly sequences: number;
   /** Those with p < 0.01. */
   readonly failures: number;
-  /** Two-sided p-value of that number under Binomial(sequences, 0.01), exact (4.2.1). */
+  /** Exact two-sided p-value of `failures` under Binomial(sequences, 0.01) (4.2.1). */
   readonly proportionP: number;
-  /** P-value of the p-values' counts in ten equal bins: the least of ten exact binomial ones, times ten. */
+  /** P-value of the p-values' counts in ten equal bins: ten times the least of ten exact binomial p-values. */
   readonly uniformityP: number;
   /**
-   * P_T of 4.2.2, the χ² of the same counts, for comparison; null below 55 sequences. It decides nothing: at
+   * P_T of 4.2.2, the χ² of the same counts, for comparison; null below 55 sequences. The verdict ignores it: at
    * the level of one check it alarms 3.3 times too often at 55 sequences, 2.2 times at 100 (exact multinomial
    * tails).
    */
@@ -124,25 +125,23 @@ export interface VerdictAcross {
   readonly passed: boolean;
   readonly sequences: number;
   readonly rows: readonly RowAcross[];
-  /** A row fails when one of its p-values is below this. */
+  /** A row fails when its proportionP or its uniformityP is below this. */
   readonly threshold: number;
   readonly rule: string;
 }
 
 const ACROSS_FALSE_REJECT_RATE = 0.001;
-/** 4.2.2. */
+/** The fewest sequences for the χ² of 4.2.2. */
 const CHI_SQUARED_SEQUENCES_MIN = 55;
 const UNIFORMITY_BINS = 10;
 
-/** ln of the chance of k among n with chance p each. */
+/** ln of the probability of k successes in n trials that succeed with probability p. */
 function logBinomial(n: number, k: number, p: number): number {
   const choices = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
   return choices + k * Math.log(p) + (n - k) * Math.log1p(-p);
 }
 
-/**
- * P(X <= k), summed downwards from k: exact where k is not above the mean, and at most the truth elsewhere.
- */
+/** P(X <= k), summed downwards from k. It is exact if k is at most the mean, and otherwise a lower bound. */
 function lowerTail(n: number, k: number, p: number): number {
   const odds = p / (1 - p);
   let term = Math.exp(logBinomial(n, k, p));
@@ -151,7 +150,7 @@ function lowerTail(n: number, k: number, p: number): number {
   return sum;
 }
 
-/** P(X >= k), summed upwards from k: exact where k is not below the mean, and at most the truth elsewhere. */
+/** P(X >= k), summed upwards from k. It is exact if k is at least the mean, and otherwise a lower bound. */
 function upperTail(n: number, k: number, p: number): number {
   const odds = p / (1 - p);
   let term = Math.exp(logBinomial(n, k, p));
@@ -162,31 +161,31 @@ function upperTail(n: number, k: number, p: number): number {
 
 /** min(1, 2 min(P(X <= k), P(X >= k))) for X of Binomial(n, p). */
 export function binomialTwoSided(n: number, k: number, p: number): number {
-  assert(k >= 0 && k <= n && p > 0 && p < 1, 'k of n, with a chance between 0 and 1');
+  assert(k >= 0 && k <= n && p > 0 && p < 1, 'k lies in 0..n and p between 0 and 1');
   return Math.min(1, 2 * Math.min(lowerTail(n, k, p), upperTail(n, k, p)));
 }
 
 /** P(X >= k) for X of Binomial(n, p). */
 export function binomialAtLeast(n: number, k: number, p: number): number {
-  assert(k >= 0 && k <= n && p > 0 && p < 1, 'k of n, with a chance between 0 and 1');
+  assert(k >= 0 && k <= n && p > 0 && p < 1, 'k lies in 0..n and p between 0 and 1');
   if (k === 0) return 1;
   return k > n * p ? upperTail(n, k, p) : 1 - lowerTail(n, k - 1, p);
 }
 
-/** P-value of counts in ten equal intervals: the least of ten exact binomial ones, times ten. */
+/** P-value of counts in ten equal intervals: ten times the least of ten exact binomial p-values. */
 function exactUniformityP(bins: readonly number[], sequences: number): number {
   const least = Math.min(...bins.map((count) => binomialTwoSided(sequences, count, 1 / UNIFORMITY_BINS)));
   return Math.min(1, UNIFORMITY_BINS * least);
 }
 
-/** 4.2.2, with the expected count s / 10 as it is (sts-2.1.2 truncates it). */
+/** P_T of 4.2.2, with the expected count s / 10 not truncated (sts-2.1.2 truncates it). */
 function chiSquaredUniformityP(bins: readonly number[], sequences: number): number | null {
   if (sequences < CHI_SQUARED_SEQUENCES_MIN) return null;
   const chances = new Array<number>(UNIFORMITY_BINS).fill(1 / UNIFORMITY_BINS);
   return igamc((UNIFORMITY_BINS - 1) / 2, chiSquaredOf(bins, chances, sequences) / 2);
 }
 
-/** What is counted of one row. */
+/** The counts of one row. */
 interface RowTally {
   readonly test: TestName;
   readonly subtest: string | null;
@@ -204,11 +203,11 @@ function judgeRow({ test, subtest, sequences, failures, bins }: RowTally, thresh
 }
 
 /**
- * The verdict on many sequences of one generator, each given by its rows. Both checks of 4.2 for every row,
- * with one false-reject rate shared out over all of them (Bonferroni): without that the document's
+ * Judges many sequences of one generator, each given by its rows. It makes both checks of 4.2 for every row
+ * and divides one false-reject rate among all checks (Bonferroni): undivided, the document's
  * three-sigma interval and 0.0001 raise an alarm in more than half of good batches of 100 sequences. The
  * p-values themselves are approximations (the spectral test fails good data 1.2 % of the time), which tens of
- * thousands of sequences would show. Only counts are kept: the memory does not grow with the sequences.
+ * thousands of sequences would show. Only counts are kept: the memory does not grow with the number of sequences.
  */
 export class SequenceTally {
   readonly #rows = new Map<string, RowTally>();
@@ -245,17 +244,20 @@ export class SequenceTally {
   }
 }
 
-/** Sequences that the rule for one sequence rejected, among many: good ones are, now and then. */
+/**
+ * How many of many sequences failed `verdict`, and whether good sequences would: the rule rejects a good one now and
+ * then.
+ */
 export interface RejectionVerdict {
   readonly passed: boolean;
   readonly sequences: number;
   readonly rejected: number;
-  /** Chance of at least as many among good sequences, of which one in 500 is rejected. */
+  /** Probability that at least as many good sequences are rejected, at FALSE_REJECT_RATE each. */
   readonly p: number;
   readonly rule: string;
 }
 
-/** `rejected` of `sequences` failed `verdict`. Exact, since sequences are independent; rows are not. */
+/** Judges that `rejected` of `sequences` failed `verdict`. Exact, because sequences, unlike rows, are independent. */
 export function verdictOnRejections(sequences: number, rejected: number): RejectionVerdict {
   const p = binomialAtLeast(sequences, rejected, FALSE_REJECT_RATE);
   return {

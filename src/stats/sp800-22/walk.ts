@@ -2,8 +2,8 @@ import { erfc, igamc, normalBetween, normalCdf } from '../special.ts';
 import { type BitSequence, byteAt, chiSquaredOf } from './sequence.ts';
 
 /*
- * The random walk S_0 = 0, S_k = S_(k-1) ± 1 of a sequence, gone once for the three tests that look at it (SP
- * 800-22 2.13, 2.14, 2.15). A walk of 10^6 steps spends about 5 % of them near zero; elsewhere it goes a byte
+ * The random walk S_0 = 0, S_k = S_(k-1) ± 1 of a sequence, computed once for the three tests that use it (SP
+ * 800-22 2.13, 2.14, 2.15). A walk of 10^6 steps spends about 5 % of them near zero; elsewhere the code advances a byte
  * at a time.
  */
 
@@ -28,6 +28,7 @@ export interface Walk {
   readonly cycleCounts: Int32Array;
 }
 
+/** Sum, least and greatest partial sum of the eight steps of each byte value. */
 const NET = new Int8Array(256);
 const LOWEST = new Int8Array(256);
 const HIGHEST = new Int8Array(256);
@@ -71,7 +72,7 @@ export function walkOf(bits: BitSequence): Walk {
   let sum = 0;
   let minimum = 0;
   let maximum = 0;
-  const far = VISIT_STATES + 8; // beyond it, eight steps cannot touch a counted state
+  const far = VISIT_STATES + 8; // beyond it, eight steps cannot reach a counted state
   const bytes = Math.ceil(bits.length / 8);
   for (let i = 0; i < bytes; i++) {
     const byte = byteAt(bits.words, i);
@@ -93,15 +94,15 @@ export function walkOf(bits: BitSequence): Walk {
   }
   if (sum !== 0) {
     near.endCycle(); // 2.14.4 step 3: a zero is appended
-    near.visits[VISIT_STATES]--; // it is not an S_k
+    near.visits[VISIT_STATES]--; // the appended zero is not an S_k
   }
   const { visits, cycleCounts, cycles } = near;
   return { end: sum, minimum, maximum, cycles, visits, cycleCounts };
 }
 
-/* SP 800-22 2.13, Cumulative sums test: does the walk stray too far, or stay too close? */
+/* SP 800-22 2.13, Cumulative sums test: does the walk go too far from zero, or stay too close? */
 
-/** z, the largest distance from the start, and its p-value: forward, then over the reversed sequence. */
+/** Returns z, the largest distance from the start, and its p-value: forward, then for the reversed sequence. */
 export function cumulativeSumsTest(walk: Walk, length: number) {
   const { minimum, maximum, end } = walk;
   // 2.13.4 steps 2, 3. The reversed walk's sums are S_n - S_k.
@@ -111,9 +112,9 @@ export function cumulativeSumsTest(walk: Walk, length: number) {
 }
 
 /**
- * 2.13.4 step 4. The bounds of the sums are truncated as the reference's integer division does; the printed
- * example 2.13.4 needs that, and at n >= 100 it makes no difference. The term k = 0 of the first sum is taken
- * from the leading 1, so that a small p keeps its digits: 1 - (Φ(z/√n) - Φ(-z/√n)) = 2 Φ(-z/√n).
+ * The p-value of 2.13.4 step 4. The bounds of the sums are truncated as sts-2.1.2's integer division does; the printed
+ * example 2.13.4 needs that, and at n >= 100 it makes no difference. The term k = 0 of the first sum is combined
+ * with the leading 1, so that a small p keeps its digits: 1 - (Φ(z/√n) - Φ(-z/√n)) = 2 Φ(-z/√n).
  */
 function pValueOf(z: number, length: number): number {
   const unit = z / Math.sqrt(length);
@@ -133,10 +134,10 @@ function pValueOf(z: number, length: number): number {
 
 /*
  * SP 800-22 2.14, Random excursions test, and 2.15, its variant: does the walk visit each state near zero as
- * often as it should, in a cycle and altogether?
+ * often as expected, in each cycle and over all cycles?
  */
 
-/** 3.14: the chances that a cycle visits x in each class. Exact; sts-2.1.2 has them with ten digits. */
+/** 3.14: the probabilities of the classes of visits to x in a cycle. They are exact; sts-2.1.2 has ten digits. */
 function visitChances(state: number): number[] {
   const chanceOne = 1 / (2 * Math.abs(state));
   const chances = [1 - chanceOne];
@@ -149,7 +150,7 @@ function statesUpTo(limit: number): number[] {
   return Array.from({ length: 2 * limit + 1 }, (_, i) => i - limit).filter((state) => state !== 0);
 }
 
-/** 2.14.4: the p-values apply when `walk.cycles` is at least `minimumCycles(n)`. */
+/** The p-values apply when `walk.cycles` is at least `minimumCycles(n)` (2.14.4). */
 export function randomExcursionsTest(walk: Walk) {
   return statesUpTo(CYCLE_STATES).map((state) => {
     const first = CYCLE_CLASSES * (state + CYCLE_STATES);
@@ -159,7 +160,7 @@ export function randomExcursionsTest(walk: Walk) {
   });
 }
 
-/** 2.15.4: likewise. */
+/** The p-values apply when `walk.cycles` is at least `minimumCycles(n)` (2.15.4). */
 export function randomExcursionsVariantTest(walk: Walk) {
   const J = walk.cycles;
   return statesUpTo(VISIT_STATES).map((state) => {
@@ -169,7 +170,7 @@ export function randomExcursionsVariantTest(walk: Walk) {
   });
 }
 
-/** 2.14.4 step 3: with fewer cycles than this the tests do not apply; that is not a failure of the sequence. */
+/** With fewer cycles the excursion tests do not apply, which is not a failure of the sequence (2.14.4 step 3). */
 export function minimumCycles(length: number): number {
   return Math.max(500, 0.005 * Math.sqrt(length));
 }

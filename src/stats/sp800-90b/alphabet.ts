@@ -7,10 +7,7 @@ export interface Alphabet {
   readonly size: number;
 }
 
-/**
- * Renumbers the symbols that occur as 0..k-1, in order. The array itself comes back when nothing needs
- * renumbering.
- */
+/** Renumbers the symbols that occur as 0..k-1, in order. Returns the array itself when its numbering has no gaps. */
 export function compactAlphabet(symbols: Uint8Array): Alphabet {
   const occurs = new Uint8Array(256);
   for (let i = 0; i < symbols.length; i++) occurs[symbols[i]] = 1;
@@ -26,14 +23,14 @@ export function compactAlphabet(symbols: Uint8Array): Alphabet {
   return { symbols: symbols.map((value) => numberOf[value]), size };
 }
 
-/** Bits that hold every symbol of an alphabet of `size` symbols; at least one. */
+/** Returns the bits that any symbol of an alphabet of `size` symbols fits into; at least one. */
 export function symbolBits(size: number): number {
   return Math.max(1, 32 - Math.clz32(size - 1));
 }
 
 /**
- * The bit string of symbols of `bitsPerSymbol` bits, most significant bit first, one bit per byte (SP
- * 800-90B 3.1.3).
+ * Returns symbols of `bitsPerSymbol` bits as a bit string, most significant bit first, one bit per byte (SP 800-90B
+ * 3.1.3).
  */
 export function bitStringOf(symbols: Uint8Array, bitsPerSymbol: number): Uint8Array {
   const bits = new Uint8Array(symbols.length * bitsPerSymbol);
@@ -45,7 +42,7 @@ export function bitStringOf(symbols: Uint8Array, bitsPerSymbol: number): Uint8Ar
   return bits;
 }
 
-/** The first `bitLength` bits of packed bytes, most significant bit first, one bit per byte. */
+/** Returns the first `bitLength` bits of packed bytes, most significant bit first, one bit per byte. */
 export function unpackBits(packed: Uint8Array, bitLength: number): Uint8Array {
   assert(bitLength >= 0 && bitLength <= packed.length * 8, 'bitLength lies within the packed bytes');
   const bits = new Uint8Array(bitLength);

@@ -20,15 +20,15 @@ export const ESTIMATORS = [
 type EstimatorName = (typeof ESTIMATORS)[number];
 
 /**
- * Min-entropy in bits per symbol, by estimator. An estimator that does not apply is absent: collision,
- * Markov and compression on more than two distinct symbols, and any that the data is too short for.
+ * Min-entropy in bits per symbol, by estimator. Estimators that do not apply are absent: collision,
+ * Markov and compression on more than two distinct symbols, and any that needs more data.
  */
 type Estimates = Readonly<Partial<Record<EstimatorName, number>>>;
 
 export interface NonIidAssessment {
-  /** On the symbols as they are; per symbol. */
+  /** Of the symbols themselves, in bits per symbol. */
   readonly estimators: Estimates;
-  /** On the bit string of the symbols; per bit. Null when the symbols are bits already. */
+  /** Of the symbols' bit string, per bit; null when there are at most two distinct symbols. */
   readonly bitstringEstimators: Estimates | null;
   /** The lowest of `estimators`, at most `bitsPerSymbol`. */
   readonly hOriginal: number;
@@ -40,17 +40,17 @@ export interface NonIidAssessment {
 }
 
 /**
- * The non-IID track of SP 800-90B 3.1.3 on at least two symbols of 1 to 8 bits, one per byte. An ideal
- * source scores about 0.85 per bit on a million bits, not 1: ten 99 % bounds, the lowest of which counts.
- * It is an estimate under these estimators, not a guarantee. SP 800-90B 3.1.1 asks for a million samples;
- * with fewer the bounds are wider and the figure lower.
+ * Assesses at least two symbols of 1 to 8 bits, one per byte, by the non-IID track of SP 800-90B 3.1.3. An ideal
+ * source scores about 0.85 per bit on a million bits, not 1, because the lowest of ten 99 % bounds counts.
+ * The result is an estimate under these estimators, not a guarantee. SP 800-90B 3.1.1 asks for a million samples;
+ * with fewer, the bounds are wider and the estimate is lower.
  */
 export function assessNonIid(symbols: Uint8Array, bitsPerSymbol: number): NonIidAssessment {
   assertSymbols(symbols, bitsPerSymbol);
   const alphabet = compactAlphabet(symbols);
   const estimators = estimate(alphabet.symbols, alphabet.size);
   const hOriginal = lowest(estimators, bitsPerSymbol);
-  // With two distinct symbols the estimators for bits have seen everything already, as in NIST's tool.
+  // With two distinct symbols the estimators for bits have run already, as in NIST's tool.
   const bitstringEstimators = alphabet.size > 2 ? estimate(bitStringOf(symbols, bitsPerSymbol), 2) : null;
   const hBitstring = bitstringEstimators === null ? null : lowest(bitstringEstimators, 1);
   const minEntropyPerSymbol = Math.min(hOriginal, bitsPerSymbol * (hBitstring ?? 1));
@@ -64,12 +64,12 @@ export function assessNonIid(symbols: Uint8Array, bitsPerSymbol: number): NonIid
   };
 }
 
-/** The same on `bitLength` packed bits, most significant bit first. */
+/** Assesses `bitLength` packed bits, most significant bit first, as assessNonIid does. */
 export function assessBits(packed: Uint8Array, bitLength: number): NonIidAssessment {
   return assessNonIid(unpackBits(packed, bitLength), 1);
 }
 
-/** H_original alone: what the restart tests compare (SP 800-90B 3.1.4.2). */
+/** Returns H_original alone, which the restart tests compare (SP 800-90B 3.1.4.2). */
 export function assessOriginal(symbols: Uint8Array, bitsPerSymbol: number): number {
   assertSymbols(symbols, bitsPerSymbol);
   const alphabet = compactAlphabet(symbols);
@@ -87,14 +87,14 @@ function assertSymbols(symbols: Uint8Array, bitsPerSymbol: number): void {
   assert(union >>> bitsPerSymbol === 0, 'every symbol fits its width');
 }
 
-/** Every estimator that applies to symbols below `alphabetSize`, all of which occur unless they are bits. */
+/** Runs every estimator that applies to symbols below `alphabetSize`, all of which occur unless they are bits. */
 function estimate(symbols: Uint8Array, alphabetSize: number): Estimates {
   const estimates: Partial<Record<EstimatorName, number>> = {};
   const record = (name: EstimatorName, result: { readonly minEntropy: number } | null): void => {
     if (result !== null) estimates[name] = result.minEntropy;
   };
   record('Most Common Value', mostCommonValue(symbols, alphabetSize));
-  // A source that only ever says one thing has no entropy; nothing is left to estimate.
+  // A source that emits only one symbol has no entropy; nothing is left to estimate.
   if (alphabetSize === 1) return estimates;
   if (alphabetSize === 2) {
     record('Collision', collision(symbols));

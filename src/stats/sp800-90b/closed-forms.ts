@@ -1,8 +1,8 @@
 import { bisect, minEntropyOf, upperBound, Z_995 } from './confidence.ts';
 
 /*
- * The estimators of SP 800-90B 6.3.1 to 6.3.4, whose figures follow from counts by formulas alone. Each gives
- * its `minEntropy` in bits per symbol, and beside it the figures that NIST's tool prints on the way there.
+ * The estimators of SP 800-90B 6.3.1 to 6.3.4, which are formulas of counts. Each returns
+ * its `minEntropy` in bits per symbol, and the intermediate values that NIST's tool prints.
  */
 
 /** Most common value estimate (SP 800-90B 6.3.1). At least two symbols, each below `alphabetSize`. */
@@ -16,14 +16,11 @@ export function mostCommonValue(symbols: Uint8Array, alphabetSize: number) {
   return { modeCount, pHat, pUpper, minEntropy: minEntropyOf(pUpper) };
 }
 
-/**
- * Collision estimate (SP 800-90B 6.3.2) of bits, one per byte. Null when fewer than two collisions are
- * seen.
- */
+/** Collision estimate (SP 800-90B 6.3.2) of bits, one per byte. Null when there are fewer than two collisions. */
 export function collision(bits: Uint8Array) {
   let collisions = 0; // v
   let sumOfSquares = 0;
-  let at = 0; // the sum of the times to collision: the samples used
+  let at = 0; // the sum of the times to collision, which is the count of samples used
   // Among three bits two are equal, so the time to a collision is 2 (00, 11) or 3 (all other triples).
   while (at < bits.length - 1) {
     const time = bits[at] === bits[at + 1] ? 2 : 3;
@@ -43,7 +40,7 @@ export function collision(bits: Uint8Array) {
   return { collisions, samplesUsed: at, mean, deviation, meanLower, p, minEntropy: minEntropyOf(p) };
 }
 
-/** Length of the chain whose most likely path is weighed (SP 800-90B 6.3.3). */
+/** Length of the chain whose most likely path the estimate uses (SP 800-90B 6.3.3). */
 const CHAIN_LENGTH = 128;
 
 /** Markov estimate (SP 800-90B 6.3.3) of at least two bits, one per byte. */
@@ -58,18 +55,18 @@ export function markov(bits: Uint8Array) {
   return { initial, transition, pMax: 2 ** -chainBits, minEntropy: Math.min(chainBits / CHAIN_LENGTH, 1) };
 }
 
-/** 0 for both when a bit never occurs before the last place. */
+/** Returns 0 for both when the bit never occurs before the last place. */
 function row(toZero: number, toOne: number): readonly [number, number] {
   const total = toZero + toOne;
   return total === 0 ? [0, 0] : [toZero / total, toOne / total];
 }
 
-/** -log2 of the most likely of the six chains of 6.3.3; at most 128. */
+/** Returns -log2 of the probability of the most likely of the six chains of 6.3.3; at most 128. */
 function lowestChainBits(
   initial: readonly [number, number],
   transition: readonly [readonly [number, number], readonly [number, number]],
 ): number {
-  // An impossible step costs infinitely many bits, so a chain that needs one is never the lowest.
+  // An impossible step costs infinitely many bits, so a chain that contains one is never the lowest.
   const [start0, start1] = initial.map(minEntropyOf);
   const [[t00, t01], [t10, t11]] = transition.map((probabilities) => probabilities.map(minEntropyOf));
   return Math.min(
@@ -88,7 +85,7 @@ const BLOCK_BITS = 6;
 const BLOCK_VALUES = 1 << BLOCK_BITS;
 /** d: blocks that only fill the dictionary (6.3.4). */
 const DICTIONARY_BLOCKS = 1000;
-/** Shrinks the deviation for the dependence of neighbouring distances, for b = 6 (6.3.4). */
+/** Reduces the deviation, because neighbouring distances depend on each other; the value is for b = 6 (6.3.4). */
 const DEVIATION_FACTOR = 0.5907;
 
 /**
@@ -102,7 +99,7 @@ export function compression(bits: Uint8Array) {
   const log2 = new Float64Array(blocks + 1);
   for (let i = 2; i <= blocks; i++) log2[i] = Math.log2(i);
 
-  // Equal distances are counted first, so each logarithm is weighed once and little is lost in the sums.
+  // Equal distances are counted first, so that each logarithm is multiplied once and the sums lose few digits.
   const distances = distanceCounts(bits, blocks);
   let sum = 0;
   let sumOfSquares = 0;
@@ -114,7 +111,7 @@ export function compression(bits: Uint8Array) {
   const deviation = DEVIATION_FACTOR * Math.sqrt(sumOfSquares / (tested - 1) - mean * mean);
   const meanLower = mean - (Z_995 * deviation) / Math.sqrt(tested);
 
-  // The near-uniform family, one block of probability p and 63 of q, whose expected mean is the lower bound.
+  // The near-uniform family: one block has probability p and 63 have q. Its expected mean must equal the lower bound.
   const expectedMean = (p: number): number => {
     const q = (1 - p) / (BLOCK_VALUES - 1);
     return g(p, log2, blocks) + (BLOCK_VALUES - 1) * g(q, log2, blocks);
@@ -127,8 +124,8 @@ export function compression(bits: Uint8Array) {
 }
 
 /**
- * counts[D]: how many tested blocks have their last equal block D blocks back, or 0 blocks before the
- * first.
+ * Counts by distance D the tested blocks whose last equal block is D blocks back; a block without one counts as equal
+ * to a block 0.
  */
 function distanceCounts(bits: Uint8Array, blocks: number): Int32Array {
   const counts = new Int32Array(blocks + 1);
@@ -144,21 +141,21 @@ function distanceCounts(bits: Uint8Array, blocks: number): Int32Array {
 
 /**
  * G(z) of 6.3.4: 1/v * sum over t = d+1..L of sum over u = 1..t of log2(u) F(z, t, u), where F is
- * z^2 (1-z)^(u-1) for u < t and z (1-z)^(t-1) for u = t. Exchanging the sums leaves one pass: log2(u)
- * (1-z)^(u-1) counts z^2 times for every t > u, that is v times when u <= d and L - u times after, and z
- * times more when u > d.
+ * z^2 (1-z)^(u-1) for u < t and z (1-z)^(t-1) for u = t. Exchanging the sums leaves one pass: the term log2(u)
+ * (1-z)^(u-1) has the weight z^2 for every t > u, that is v times when u <= d and L - u times when u > d, and when u > d
+ * the weight z once more.
  */
 function g(z: number, log2: Float64Array, blocks: number): number {
   const tested = blocks - DICTIONARY_BLOCKS;
-  // The whole is at least v (1-z), and what follows a term weighs at most v log2(L) (1-z)^(u-1) / z: below
-  // this power the rest is under 2^-60 of the sum for any L below 2^64.
+  // The whole sum is at least v (1-z), and the terms after u add at most v log2(L) (1-z)^(u-1) / z. Once (1-z)^(u-1) is
+  // below this, the rest is under 2^-60 of the sum for any L below 2^64.
   const negligible = 2 ** -66 * z * (1 - z);
   let power = 1 - z;
-  let before = 0; // sum over u < t, by z^2
+  let before = 0; // sum over u < t, without its factor z^2
   let u = 2;
   for (; u <= DICTIONARY_BLOCKS && power > negligible; u++, power *= 1 - z) before += log2[u] * power;
   before *= tested;
-  let last = 0; // the terms u = t, by z
+  let last = 0; // the terms u = t, without their factor z
   for (; u <= blocks && power > negligible; u++, power *= 1 - z) {
     const term = log2[u] * power;
     before += (blocks - u) * term;

@@ -4,13 +4,13 @@ import { compactAlphabet, symbolBits } from './alphabet.ts';
 import type { RepeatedSubstrings } from './kernels.ts';
 import { repeatedSubstrings } from './repeated-substrings.ts';
 
-/** A test of 5.2 fails below this p-value (SP 800-90B 5.2.1 to 5.2.5). */
+/** Each test of 5.2 fails below this p-value (SP 800-90B 5.2.1 to 5.2.5). */
 const IID_ALPHA = 0.001;
 
 export type IidTests = ReturnType<typeof additionalIidTests>;
 
 /**
- * The additional statistical tests of the IID track (SP 800-90B 5.2). Ten or more symbols, each in a byte,
+ * Runs the additional statistical tests of the IID track (SP 800-90B 5.2) on ten or more symbols, one per byte,
  * of which at least two are distinct. An IID claim needs the permutation tests of 5.1 as well.
  */
 export function additionalIidTests(symbols: Uint8Array) {
@@ -25,17 +25,17 @@ export function additionalIidTests(symbols: Uint8Array) {
 
 /** Length of the longest repeated substring test (SP 800-90B 5.2.5). */
 export function repeatLengthTest(repeats: RepeatedSubstrings, symbols: Uint8Array, alphabetSize: number) {
-  let pCollision = 0; // that two IID symbols are equal
+  let pCollision = 0; // the probability that two IID symbols are equal
   for (const count of symbolCounts(symbols, alphabetSize)) pCollision += (count / symbols.length) ** 2;
   const length = repeats.longest; // W
   const places = symbols.length - length + 1;
   const pairs = (places * (places - 1)) / 2;
-  // 1 - (1 - p^W)^N; p^W is tiny and N is huge, so both powers go through their logarithms.
+  // 1 - (1 - p^W)^N by logarithms, because p^W is tiny and N is huge.
   const pValue = -Math.expm1(pairs * Math.log1p(-(pCollision ** length)));
   return { length, pCollision, pValue, passed: pValue >= IID_ALPHA };
 }
 
-/** A bin expects at least so many observations (5.2.1). */
+/** The fewest observations that a bin may expect (5.2.1). */
 const EXPECTATION_MIN = 5;
 /** Subsets compared for goodness of fit (5.2.2, 5.2.4). */
 const SUBSETS = 10;
@@ -48,8 +48,8 @@ export interface ChiSquareResult {
 }
 
 /**
- * Independence of neighbours (SP 800-90B 5.2.1; 5.2.3 for bits). Two or more symbols below `alphabetSize`,
- * all of which occur.
+ * Tests whether neighbours are independent (SP 800-90B 5.2.1; 5.2.3 for bits). Takes two or more distinct symbols below
+ * `alphabetSize`, all of which occur.
  */
 export function chiSquareIndependence(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
   assert(alphabetSize >= 2, 'at least two distinct symbols are tested');
@@ -57,14 +57,14 @@ export function chiSquareIndependence(symbols: Uint8Array, alphabetSize: number)
 }
 
 /**
- * Whether ten subsets have one distribution (SP 800-90B 5.2.2; 5.2.4 for bits). Needs at least ten symbols.
+ * Tests whether ten subsets have the same distribution (SP 800-90B 5.2.2; 5.2.4 for bits). Needs at least ten symbols.
  */
 function chiSquareGoodnessOfFit(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
   assert(alphabetSize >= 2, 'at least two distinct symbols are tested');
   assert(symbols.length >= SUBSETS, 'ten subsets hold a symbol each');
   const length = Math.floor(symbols.length / SUBSETS);
   const expectations = symbolCounts(symbols, alphabetSize).map((count) => (count / symbols.length) * length);
-  // 5.2.4 tests both bit values as they are; 5.2.2 joins rare symbols first.
+  // 5.2.4 keeps the two bit values apart; 5.2.2 joins rare symbols first.
   const bins: Bins =
     alphabetSize === 2
       ? { binOf: Int32Array.of(0, 1), expectations: [...expectations] }
@@ -79,8 +79,8 @@ function chiSquareGoodnessOfFit(symbols: Uint8Array, alphabetSize: number): ChiS
 }
 
 /**
- * 5.2.3: the frequencies of m-bit words, for the largest m up to 11 that leaves the rarest word enough
- * expectation.
+ * Tests the frequencies of m-bit words (5.2.3), for the largest m up to 11 at which the rarest word is expected often
+ * enough.
  */
 function bitIndependence(bits: Uint8Array): ChiSquareResult {
   const probability = symbolCounts(bits, 2).map((count) => count / bits.length);
@@ -103,14 +103,14 @@ function bitIndependence(bits: Uint8Array): ChiSquareResult {
   return result(pearson(observed, expectations), 2 ** m - 2);
 }
 
-/** 5.2.1: the frequencies of pairs of neighbours that do not overlap. */
+/** Tests the frequencies of non-overlapping pairs of neighbours (5.2.1). */
 function pairIndependence(symbols: Uint8Array, alphabetSize: number): ChiSquareResult {
   const counts = symbolCounts(symbols, alphabetSize);
   const pairs = Math.floor(symbols.length / 2);
   const scale = pairs / symbols.length ** 2;
   const expectations = new Float64Array(alphabetSize ** 2);
   for (let a = 0; a < alphabetSize; a++) {
-    // The product of counts is exact, so that pairs as rare as one another stay in order.
+    // The product of counts is exact, so that equally rare pairs get equal expectations and keep their order.
     for (let b = 0; b < alphabetSize; b++) expectations[a * alphabetSize + b] = counts[a] * counts[b] * scale;
   }
   const bins = joinRare(expectations);
@@ -133,11 +133,11 @@ interface Bins {
 }
 
 /**
- * Joins values from the rarest on until every bin expects enough; what is left over goes to the last bin
+ * Joins values, rarest first, until every bin expects enough. What is left at the end joins the last bin
  * (5.2.1, 5.2.2).
  */
 function joinRare(expected: Float64Array): Bins {
-  // Values as rare as one another stay in order: the sort is stable.
+  // The sort is stable: equally rare values keep their order.
   const rarestFirst = Array.from(expected, (_, value) => value).sort((a, b) => expected[a] - expected[b]);
   const binOf = new Int32Array(expected.length);
   const expectations: number[] = [];
@@ -168,7 +168,7 @@ function pearson(observed: Int32Array, expectations: readonly number[]): number 
 }
 
 function result(statistic: number, degreesOfFreedom: number): ChiSquareResult {
-  // Without a degree of freedom nothing is compared and nothing can fail.
+  // With no degree of freedom nothing is compared, so nothing can fail.
   const pValue = degreesOfFreedom > 0 ? igamc(degreesOfFreedom / 2, statistic / 2) : 1;
   return { statistic, degreesOfFreedom, pValue, passed: pValue >= IID_ALPHA };
 }

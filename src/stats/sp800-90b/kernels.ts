@@ -2,9 +2,9 @@ import { compileWasm, ensureBytes, instantiate, type WasmMemory } from '../../co
 import type { Hits } from './prediction.ts';
 
 /**
- * The parts of SP 800-90B that take an assessment's time, in WebAssembly (assembly/estimators.ts): the
- * predictors on bits, and repeated substrings. One instance for each thread. Its memory grows to the largest
- * data set seen, about 17 bytes a symbol, and everything that a call wrote there is erased before it returns.
+ * The slow parts of SP 800-90B in WebAssembly (assembly/estimators.ts): the predictors on bits, and repeated substrings.
+ * Each thread has one instance. Its memory grows to the largest data set seen, about 17 bytes a symbol. Each call erases
+ * everything that it wrote there before it returns.
  */
 interface EstimatorKernels extends Record<BitPredictor, (bits: number, n: number, work: number) => void> {
   readonly memory: WasmMemory;
@@ -27,10 +27,10 @@ interface EstimatorKernels extends Record<BitPredictor, (bits: number, n: number
 const kernels = instantiate<EstimatorKernels>(compileWasm(new URL('./estimators.wasm', import.meta.url)));
 const { memory } = kernels;
 
-/** Zeros that the kernels read behind the symbols. */
+/** Count of zero bytes after the symbols, which the kernels may read. */
 const SLACK_BYTES = 32;
 
-/** The zeros, in bytes, that each predictor works on beside the bits. */
+/** Bytes of zeroed working memory that each predictor needs beside the bits. */
 const WORK_BYTES = {
   multiMcw: () => 0,
   lag: (n: number) => n / 8 + 32,
@@ -39,7 +39,7 @@ const WORK_BYTES = {
 };
 type BitPredictor = keyof typeof WORK_BYTES;
 
-/** Runs a predictor of 6.3.7 to 6.3.10 on bits, one a byte: above 4,095 for MultiMCW, above 16 for LZ78Y. */
+/** Runs a predictor of 6.3.7 to 6.3.10 on bits, one per byte. MultiMCW needs more than 4,095 bits, LZ78Y more than 16. */
 export function predictBits(predictor: BitPredictor, bits: Uint8Array): Hits {
   const layout = new Layout();
   const bitsAt = layout.take(bits.length + SLACK_BYTES);
@@ -53,27 +53,26 @@ export function predictBits(predictor: BitPredictor, bits: Uint8Array): Hits {
   }
 }
 
-/** How often substrings of each length repeat: what 6.3.5, 6.3.6 and 5.2.5 start from. */
+/** How often substrings of each length repeat: the input of 6.3.5, 6.3.6 and 5.2.5. */
 export interface RepeatedSubstrings {
-  /** L: symbols examined. */
+  /** L: count of symbols examined. */
   readonly sampleCount: number;
-  /** v: length of the longest substring that occurs twice; 0 when nothing does. */
+  /** v: length of the longest substring that occurs twice; 0 when none does. */
   readonly longest: number;
   /** mostFrequent[t], t = 1..longest: occurrences of the most frequent t-tuple (overlapping). */
   readonly mostFrequent: Int32Array;
-  /** equalPairs[t], t = 1..longest: pairs of places that hold the same t-tuple. Exact below 2^53. */
+  /** equalPairs[t], t = 1..longest: pairs of positions that hold the same t-tuple. Exact below 2^53. */
   readonly equalPairs: Float64Array;
 }
 
 /**
- * Comparisons of 64 bits per symbol before the sort is given up. Good data and bits that are 1 with
- * probability 0.9 take fewer; one 1 in 100 bits, or a block of 100,000 bits repeated, take more (bench
- * `sp800-90b --worst`).
+ * Comparisons of 64 bits per symbol before the sort gives up. Good data and bits that are 1 with probability 0.9 need
+ * fewer; data with one 1 in 100 bits, or with a block of 100,000 bits that repeats, need more.
  */
 const STEPS_PER_SYMBOL = 20;
 
 /**
- * Counts the repeated substrings of symbols of `symbolBits` bits, one a byte. Undefined for data that repeat
+ * Counts the repeated substrings of symbols of `symbolBits` bits, one per byte. Returns undefined for data that repeat
  * so much that comparing suffixes takes too long.
  */
 export function repeatCounts(symbols: Uint8Array, symbolBits: number): RepeatedSubstrings | undefined {
@@ -83,7 +82,7 @@ export function repeatCounts(symbols: Uint8Array, symbolBits: number): RepeatedS
   const orderAt = layout.take(4 * n);
   const sharedAt = layout.take(4 * n);
   try {
-    // The symbols lie where the order will be until the text is packed.
+    // The symbols lie in the memory of the order, which is not needed until the text is packed.
     layout.bytes().set(symbols, orderAt);
     kernels.packText(orderAt, n, symbolBits, textAt);
     if (kernels.sortSuffixes(n, orderAt, sharedAt, BigInt(STEPS_PER_SYMBOL * n)) === 0) return undefined;
@@ -95,7 +94,7 @@ export function repeatCounts(symbols: Uint8Array, symbolBits: number): RepeatedS
   }
 }
 
-/** The same from what neighbouring suffixes share, which something else has found. */
+/** Counts the repeated substrings from the lengths that neighbouring suffixes share, which the caller has found. */
 export function repeatCountsOf(shared: Int32Array): RepeatedSubstrings {
   const layout = new Layout();
   const sharedAt = layout.take(shared.byteLength);
@@ -122,11 +121,11 @@ function countRepeats(layout: Layout, n: number, sharedAt: number, longest: numb
   };
 }
 
-/** Where the parts of one call lie, one behind the other. All are zeros at first. */
+/** Lays out the parts of one call, one after another. All memory is zero at first. */
 class Layout {
   #end = kernels.firstByte.value;
 
-  /** The place of `size` bytes, a multiple of 16. */
+  /** Returns the offset of `size` new bytes, a multiple of 16. */
   take(size: number): number {
     const at = Math.ceil(this.#end / 16) * 16;
     this.#end = at + Math.ceil(size);
@@ -134,7 +133,7 @@ class Layout {
     return at;
   }
 
-  /** All of the memory, as large as it is now. */
+  /** Returns the whole memory at its present size. */
   bytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(memory.buffer);
   }

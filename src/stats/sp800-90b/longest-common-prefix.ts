@@ -1,14 +1,14 @@
 /**
- * Lengths of the common prefixes of neighbours in the sorted list of all suffixes: the structure from which
+ * Lengths of the common prefixes of neighbours in the sorted list of all suffixes, from which
  * 6.3.5, 6.3.6 and 5.2.5 count repeated substrings. Suffixes are sorted by doubling (U. Manber, G. Myers, "Suffix
- * arrays", 1993), in O(n log n) for every input; neighbours are compared in text order, where going on by one symbol
- * shortens what is shared by one at most (T. Kasai et al., "Linear-time longest-common-prefix computation in suffix
+ * arrays", 1993), in O(n log n) for every input. Neighbours are compared in text order, where the shared length falls by
+ * at most one from each position to the next (T. Kasai et al., "Linear-time longest-common-prefix computation in suffix
  * arrays", 2001).
  */
 
 /**
- * lcp[r], r = 1..n-1: symbols that the suffixes of rank r-1 and r share at their beginning; lcp[0] is 0. A
- * suffix that is a prefix of another sorts before it.
+ * Returns lcp[r], r = 1..n-1: the count of symbols at the beginning that the suffixes of rank r-1 and r share; lcp[0]
+ * is 0. A suffix that is a prefix of another sorts before it.
  */
 export function longestCommonPrefixes(symbols: Uint8Array): Int32Array {
   const n = symbols.length;
@@ -29,7 +29,7 @@ export function longestCommonPrefixes(symbols: Uint8Array): Int32Array {
   return lcp;
 }
 
-/** The suffixes by rank, and the rank of each. */
+/** Returns the suffixes by rank, and the rank of each suffix. */
 function sortedSuffixes(symbols: Uint8Array): { readonly order: Int32Array; readonly rank: Int32Array } {
   const n = symbols.length;
   const order = Int32Array.from({ length: n }, (_, i) => i);
@@ -37,7 +37,7 @@ function sortedSuffixes(symbols: Uint8Array): { readonly order: Int32Array; read
   let rank = Int32Array.from(symbols);
   let next = new Int32Array(n);
   let starts = new Int32Array(257);
-  // Suffixes are sorted by their first `known` symbols; of twice as many, the second half is a suffix that is sorted too.
+  // Each round sorts by twice as many symbols as the last: their second half is a suffix that has a rank already.
   for (let known = 0; ; known = Math.max(1, 2 * known)) {
     let at = 0;
     for (let suffix = n - known; suffix < n; suffix++) bySecond[at++] = suffix;
@@ -60,7 +60,7 @@ function sortedSuffixes(symbols: Uint8Array): { readonly order: Int32Array; read
     starts = new Int32Array(groups + 2);
   }
 
-  /** The rank of what follows; what ends before ranks first. */
+  /** Returns the rank of the suffix `known` symbols later; the end of the text ranks first. */
   function secondOf(suffix: number, known: number): number {
     return suffix + known < n ? rank[suffix + known] : -1;
   }

@@ -3,17 +3,17 @@ import { predictBits } from './kernels.ts';
 import { type Hits, predictionEstimate } from './prediction.ts';
 
 /*
- * The predictors of SP 800-90B 6.3.7 to 6.3.10. Each is run by a kernel on bits, and here on wider alphabets,
- * where few sub-predictors are right each time and only those are visited. Symbols are one a byte, each below
- * `alphabetSize`; all functions give null for fewer symbols than the predictor needs.
+ * The predictors of SP 800-90B 6.3.7 to 6.3.10. Kernels run them on bits. On wider alphabets the functions below run
+ * them: there, few sub-predictors are right each time, and only those are visited. Symbols are one per byte, each below
+ * `alphabetSize`. All functions return null for fewer symbols than the predictor needs.
  */
 
 /** Window lengths of MultiMCW (6.3.7). */
 const WINDOWS = [63, 255, 1023, 4095] as const;
 
 /**
- * Multi most common in window prediction estimate (6.3.7). Each window predicts its most common symbol, the
- * most recent one among equals; the window that has been right most often so far makes the prediction. Needs
+ * Multi most common in window prediction estimate (6.3.7). Each window predicts its most common symbol, among equals the
+ * most recent one. The window that has been right most often so far makes the prediction. Needs
  * 4,096 symbols.
  */
 export function multiMcw(symbols: Uint8Array, alphabetSize: number) {
@@ -23,7 +23,7 @@ export function multiMcw(symbols: Uint8Array, alphabetSize: number) {
   return predictionEstimate({ ...run, predictions: symbols.length - WINDOWS[0] }, alphabetSize);
 }
 
-/** D of the lag predictor: lags tried (6.3.8). */
+/** D of the lag predictor: count of lags tried (6.3.8). */
 const LAGS = 128;
 
 /**
@@ -43,12 +43,12 @@ const PAIRS_MAX = 100_000;
 
 /**
  * Multi Markov model with counting prediction estimate (6.3.9). The model of order d predicts the symbol that
- * followed the last d symbols most often, the largest among equals; the order that has been right most often
+ * followed the last d symbols most often, among equals the largest. The order that has been right most often
  * so far makes the prediction. Needs four symbols.
  *
- * A context that its model has not seen makes no prediction. As in NIST's tool that neither lengthens nor
- * ends a run of correct ones. And no longer context can have been seen then: whatever enters the model of one
- * order enters all longer ones, or they are full.
+ * A model that has not seen the context makes no prediction. As in NIST's tool, that neither lengthens nor
+ * ends a run of correct predictions. No longer context can have been seen then: whatever enters the model of one
+ * order also enters those of all higher orders, unless they are full.
  */
 export function multiMmc(symbols: Uint8Array, alphabetSize: number) {
   if (symbols.length < 4) return null;
@@ -60,8 +60,9 @@ export function multiMmc(symbols: Uint8Array, alphabetSize: number) {
 const CONTEXTS_MAX = 65_536;
 
 /**
- * LZ78Y prediction estimate (6.3.10). Of all contexts that end here and are in the dictionary, the one with
- * the most frequent successor predicts it, the longest among equals. Needs 19 symbols.
+ * LZ78Y prediction estimate (6.3.10). Every context that ends here and is in the dictionary has a most frequent
+ * successor. The one with the largest count is the prediction, among equals that of the longest context. Needs 19
+ * symbols.
  */
 export function lz78y(symbols: Uint8Array, alphabetSize: number) {
   if (symbols.length < ORDERS + 3) return null;
@@ -108,7 +109,7 @@ class SymbolWindow {
     for (let i = 0; i < length; i++) this.#append(i);
   }
 
-  /** Takes in the symbol at `place` and lets the oldest one go. */
+  /** Adds the symbol at `place` and removes the oldest one. */
   advance(place: number): void {
     const oldest = this.symbols[place - this.length];
     const losesMostCommon = oldest === this.mostCommon;
@@ -133,7 +134,7 @@ class SymbolWindow {
   }
 }
 
-/** The lags that are right are visited along a chain of equal symbols. */
+/** Follows a chain of equal symbols, which visits just the lags that predict correctly. */
 function lagOfSymbols(symbols: Uint8Array, alphabetSize: number): Hits {
   const scores = new Int32Array(LAGS + 1);
   const lastPlaces = new Int32Array(alphabetSize).fill(-1);
@@ -179,7 +180,7 @@ function multiMmcOfSymbols(symbols: Uint8Array): Hits {
       const shorter = context;
       context = tree.child(shorter, symbols[i - d]);
       if (context === ContextTree.NONE) {
-        // Not seen, and so no longer one either. A full model has only full ones after it.
+        // An unseen context has no seen longer one. If this model is full, so are those of all higher orders.
         if (pairs[d] === PAIRS_MAX) break;
         context = tree.addChild(shorter, symbols[i - d]);
       } else if (d < i) {
@@ -209,8 +210,8 @@ function lz78yOfSymbols(symbols: Uint8Array): Hits {
   let longestRun = 0;
   for (let i = ORDERS; i < symbols.length; i++) {
     const symbol = symbols[i];
-    // While the dictionary has room the whole path is laid; at its last step only the longer contexts
-    // become members, and the others stay as bare links that have counted nothing.
+    // While the dictionary has room, the tree gets the whole path. When the room runs out on the way, only the longer
+    // contexts enter the dictionary; the shorter ones stay in the tree with no successor counted.
     const hasRoom = contexts < CONTEXTS_MAX;
     let deepest = 0;
     while (deepest < ORDERS) {

@@ -3,8 +3,8 @@ import { type RepeatedSubstrings, repeatCounts, repeatCountsOf } from './kernels
 import { longestCommonPrefixes } from './longest-common-prefix.ts';
 
 /**
- * Counts the repeated substrings of every length of symbols of `bitsPerSymbol` bits, one a byte. Data that
- * repeat long stretches, for which comparing suffixes takes too long, are sorted by doubling.
+ * Counts the repeated substrings of every length of symbols of `bitsPerSymbol` bits, one per byte. Where long stretches
+ * repeat, comparing suffixes takes too long, and they are sorted by doubling instead.
  */
 export function repeatedSubstrings(symbols: Uint8Array, bitsPerSymbol: number): RepeatedSubstrings {
   return repeatCounts(symbols, bitsPerSymbol) ?? repeatCountsOf(longestCommonPrefixes(symbols));
@@ -32,8 +32,8 @@ export function tTuple(repeats: RepeatedSubstrings) {
 }
 
 /**
- * Longest repeated substring (LRS) estimate (SP 800-90B 6.3.6). Null when u > v: what the t-tuple estimate
- * covers is then all that repeats.
+ * Longest repeated substring (LRS) estimate (SP 800-90B 6.3.6). Null when u > v: no repeat is longer than the t-tuple
+ * estimate covers.
  */
 export function longestRepeatedSubstring(repeats: RepeatedSubstrings) {
   const { sampleCount, longest: v, equalPairs } = repeats;

@@ -1,34 +1,34 @@
 import { assert } from '../../core/assert.ts';
 import { assessOriginal } from './assess.ts';
 
-/** Restarts, and samples kept of each (SP 800-90B 3.1.4.1). */
+/** Count of restarts, and of samples taken after each (SP 800-90B 3.1.4.1). */
 const RESTARTS = 1000;
 const SAMPLES_PER_RESTART = 1000;
 
 /**
- * Error of one row or column such that 2,000 of them together raise a false alarm once in a hundred
- * (SP 800-90B 3.1.4.3).
+ * False-alarm probability of one row or column, such that 2,000 of them raise a false alarm once in a hundred
+ * assessments (3.1.4.3).
  */
 const RESTART_ALPHA = -Math.expm1(Math.log(0.99) / (RESTARTS + SAMPLES_PER_RESTART));
 
 export interface RestartAssessment {
-  /** The most often a symbol may occur in one row or column. */
+  /** The largest count of one symbol that a row or column may have. */
   readonly cutoff: number;
-  /** The most often one does. */
+  /** The largest count of one symbol that any row or column has. */
   readonly maxCount: number;
   /** maxCount <= cutoff (3.1.4.3). When it is false the rest is not computed, and no entropy is credited. */
   readonly isSane: boolean;
   /** Min-entropy per symbol of the matrix read row by row (H_r) and column by column (H_c). */
   readonly hRows: number | null;
   readonly hColumns: number | null;
-  /** Sane, and neither H_r nor H_c below half of H_I (3.1.4.2). */
+  /** True when isSane and neither H_r nor H_c is below half of H_I (3.1.4.2). */
   readonly isValid: boolean;
   /** min(H_r, H_c, H_I) per symbol; null when the source is not validated. */
   readonly minEntropy: number | null;
 }
 
 /**
- * The restart tests (SP 800-90B 3.1.4) of a non-IID source: `matrix` holds 1,000 restarts of 1,000 symbols
+ * Runs the restart tests (SP 800-90B 3.1.4) of a non-IID source. `matrix` holds 1,000 restarts of 1,000 symbols
  * each, row by row, one symbol per byte; `hInitial` is H_I, the initial estimate in bits per symbol.
  */
 export function assessRestarts(
@@ -54,7 +54,7 @@ export function assessRestarts(
   return { cutoff, maxCount, isSane: true, hRows, hColumns, isValid, minEntropy };
 }
 
-/** A matrix of `rows` rows read column by column. */
+/** Returns the elements of a matrix of `rows` rows, column by column. */
 function transpose(matrix: Uint8Array, rows: number, columns: number): Uint8Array {
   const transposed = new Uint8Array(matrix.length);
   for (let row = 0; row < rows; row++) {
@@ -64,7 +64,7 @@ function transpose(matrix: Uint8Array, rows: number, columns: number): Uint8Arra
   return transposed;
 }
 
-/** The most often that one symbol occurs within one row of `rowLength` symbols. */
+/** Returns the largest count of one symbol within any row of `rowLength` symbols. */
 function largestCount(matrix: Uint8Array, rowLength: number): number {
   const counts = new Int32Array(256);
   let largest = 0;
@@ -76,13 +76,13 @@ function largestCount(matrix: Uint8Array, rowLength: number): number {
 }
 
 /**
- * X_cutoff (SP 800-90B 3.1.4.3): the smallest count that the most common of 1,000 symbols of min-entropy
- * `hInitial` exceeds with at most probability alpha. The standard simulates it five million times; here it
- * is computed.
+ * X_cutoff (SP 800-90B 3.1.4.3): the smallest limit that the count of the most common of 1,000 symbols of min-entropy
+ * `hInitial` exceeds with probability alpha at most. The standard finds it by five million simulations; this function
+ * computes it.
  */
 export function restartCutoff(hInitial: number): number {
   const p = 2 ** -hInitial;
-  let low = Math.ceil(SAMPLES_PER_RESTART * p) - 1; // some symbol occurs more often than this
+  let low = Math.ceil(SAMPLES_PER_RESTART * p) - 1; // the count of some symbol always exceeds this
   let high = SAMPLES_PER_RESTART;
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
@@ -93,13 +93,13 @@ export function restartCutoff(hInitial: number): number {
 }
 
 /**
- * Probability that no symbol occurs more than `limit` times among `samples`, for the worst source whose
+ * Returns the probability that no symbol occurs more than `limit` times among `samples`, for the worst source whose
  * most common symbol has probability p: as many symbols of probability p as fit, and one that takes the
  * rest.
  *
- * Counts of independent Poisson variables with means samples * p_i, given that they sum to `samples`, are
- * multinomial. So it is the sum's distribution with every variable cut off at `limit`, over that without;
- * all terms are positive, none cancel.
+ * Independent Poisson counts with means samples * p_i, conditioned on the sum `samples`, are
+ * multinomial. So the probability is that of the sum `samples` with every count cut off at `limit`, divided by that
+ * without the limit. All terms are positive, so no digits cancel.
  */
 export function largestCountAtMost(limit: number, samples: number, p: number): number {
   const logFactorial = new Float64Array(samples + 1);
