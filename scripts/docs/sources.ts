@@ -75,7 +75,7 @@ function costRow(name: string, given: string): string {
     }),
   );
   const [setting] = readSources(environment, [name], '');
-  const memory = { recall: async () => undefined, keep: async () => {} };
+  const memory = { recall: async () => undefined, recallAll: async () => [], keep: async () => {} };
   const backend = makeBackend(setting, memory, systemClock);
   const bits = lotRawBitsOf(backend);
   const lot = estimateOf(backend, bits);

@@ -104,6 +104,8 @@ export type AnswerVerifier = (
 /** What a source must know again after a restart, e.g. the position in a file that is read once. */
 export interface SourceMemory {
   recall(key: string): Promise<string | undefined>;
+  /** What every source kept under the key: of a thing that outlives the name of who reads it. */
+  recallAll(key: string): Promise<readonly string[]>;
   /** Resolves when it is on disk. */
   keep(key: string, value: string): Promise<void>;
 }

@@ -78,7 +78,11 @@ async function describeSource(
 }
 
 /** Nothing is read here, so nothing is to be known again. */
-const NO_MEMORY: SourceMemory = { recall: async () => undefined, keep: async () => {} };
+const NO_MEMORY: SourceMemory = {
+  recall: async () => undefined,
+  recallAll: async () => [],
+  keep: async () => {},
+};
 
 function describeBackend({ type, summary, options }: (typeof BACKENDS)[number]) {
   return {

@@ -206,6 +206,10 @@ function trialMemory(source: string, context: CommandContext): SourceMemory {
   return {
     recall: async (key) =>
       kept.get(key) ?? (await withLedgerIfAny(context, async (ledger) => ledger?.sourceNote(source, key))),
+    recallAll: async (key) => [
+      ...(kept.has(key) ? [kept.get(key)!] : []),
+      ...((await withLedgerIfAny(context, async (ledger) => ledger?.sourceNotes(key))) ?? []),
+    ],
     keep: async (key, value) => {
       kept.set(key, value);
     },

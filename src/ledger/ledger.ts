@@ -151,6 +151,8 @@ export interface EntropyStore {
 /** What sources must know again after a restart, and what they may spend. */
 export interface SourceStore {
   sourceNote(source: string, key: string): Promise<string | undefined>;
+  /** Those of all sources under the key. */
+  sourceNotes(key: string): Promise<string[]>;
   putSourceNote(source: string, key: string, value: string): Promise<void>;
   /**
    * Takes the spend from the source's day when the limits leave room for all of it, durably. False takes
@@ -336,6 +338,7 @@ export const LEDGER_CALLS = {
   nextSeedGeneration: { server: true },
   blockLevels: {},
   sourceNote: {},
+  sourceNotes: {},
   putSourceNote: {},
   charge: { room: true }, // nothing is bought that could not be stored
   spent: {},

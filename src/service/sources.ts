@@ -18,10 +18,11 @@ export interface Source {
 /** What a source knows again after a restart, kept in the ledger under its name. */
 export function ledgerMemory(
   source: string,
-  store: Pick<SourceStore, 'sourceNote' | 'putSourceNote'>,
+  store: Pick<SourceStore, 'sourceNote' | 'sourceNotes' | 'putSourceNote'>,
 ): SourceMemory {
   return {
     recall: (key) => store.sourceNote(source, key),
+    recallAll: (key) => store.sourceNotes(key),
     keep: (key, value) => store.putSourceNote(source, key, value),
   };
 }

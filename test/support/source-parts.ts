@@ -24,9 +24,18 @@ export function optionValues<Options extends OptionDefinitions>(
 /** What a source keeps, in memory: it outlives the backends of a test as the ledger outlives the service. */
 export class MemoryNotes implements SourceMemory {
   readonly notes = new Map<string, string>();
+  readonly #ofOthers: readonly MemoryNotes[];
+
+  constructor(...ofOthers: readonly MemoryNotes[]) {
+    this.#ofOthers = ofOthers;
+  }
 
   async recall(key: string): Promise<string | undefined> {
     return this.notes.get(key);
+  }
+
+  async recallAll(key: string): Promise<readonly string[]> {
+    return [this, ...this.#ofOthers].flatMap(({ notes }) => notes.get(key) ?? []);
   }
 
   async keep(key: string, value: string): Promise<void> {

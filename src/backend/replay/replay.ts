@@ -59,7 +59,7 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     const startedAtMs = clock.wallMs();
     const unit = wholeByteBits(width);
     const count = wholeShots(bits, unit) * unit;
-    const position = await positionIn(file, name, memory);
+    const position = await positionIn(file, memory);
     const portion = { path, from: position.offset, bits: count };
     const taken = await (format === 'packed' ? takePacked(file, portion) : takeText(file, portion, signal));
     signal.throwIfAborted();
@@ -81,8 +81,6 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     };
     return plainRead(told, width);
   };
-  // nobody else reads between a position's being looked up and moved
-  const inTurn = inOrder();
   return {
     kind: 'stream',
     name,
@@ -100,7 +98,7 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     describe: () =>
       withFile(path, async (file) => {
         const { size } = await file.stat();
-        const { headSha256, offset } = await positionIn(file, name, memory);
+        const { headSha256, offset } = await positionIn(file, memory);
         return { path, format, width, recorded_from, size, head_sha256: headSha256, used_bytes: offset };
       }),
   };
@@ -244,14 +242,11 @@ interface FilePosition {
  */
 const HEAD_BYTES = 1024;
 
-/**
- * The source that reads a file, by its head: in a second one of this process the bits would come a second
- * time.
- */
-const readers = new Map<string, string>();
+/** Of all sources: nobody else reads between a position's being looked up and moved. */
+const inTurn = inOrder();
 
-/** Where `source` goes on. Rejects with a BackendError when the file is too short, or another source's. */
-async function positionIn(file: FileHandle, source: string, memory: SourceMemory): Promise<FilePosition> {
+/** Where the file goes on, whatever the sources were called that read it before. Rejects with a BackendError when it is too short. */
+async function positionIn(file: FileHandle, memory: SourceMemory): Promise<FilePosition> {
   const head = new Uint8Array(HEAD_BYTES);
   const size = await readFully(file, head, 0);
   if (size < HEAD_BYTES) {
@@ -261,13 +256,8 @@ async function positionIn(file: FileHandle, source: string, memory: SourceMemory
     );
   }
   const headSha256 = hash('sha256', head, 'hex');
-  const reader = readers.get(headSha256) ?? source;
-  if (reader !== source) {
-    throw new BackendError('permanent', `the source ${reader} reads this file already`);
-  }
-  readers.set(headSha256, reader);
-  const kept = await memory.recall(noteOf(headSha256));
-  return { headSha256, offset: kept === undefined ? 0 : Number(kept) };
+  const kept = await memory.recallAll(noteOf(headSha256));
+  return { headSha256, offset: Math.max(0, ...kept.map(Number)) };
 }
 
 function noteOf(headSha256: string): string {

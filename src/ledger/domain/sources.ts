@@ -39,6 +39,12 @@ export function sourcesIn(store: Store, owner: JobOwner): JobStore {
   return {
     sourceNote: (source, key) => store.read(() => tx.get(SOURCE_NOTES, [source, key])),
 
+    sourceNotes: (key) =>
+      store.read(function* () {
+        const rows = yield* tx.range(SOURCE_NOTES, {});
+        return rows.filter(({ key: [, each] }) => each === key).map(({ value }) => value);
+      }),
+
     putSourceNote: (source, key, value) =>
       store.write(LOCKS, function* () {
         if ((yield* tx.get(SOURCE_NOTES, [source, key])) === undefined) yield* increase('sourceNotes', 1);

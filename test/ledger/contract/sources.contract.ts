@@ -60,6 +60,8 @@ export function sourcesContract(
       assert.equal(await again.sourceNote('a', 'hashes'), 'long '.repeat(2_000));
       assert.equal(await again.sourceNote('b', 'offset'), '');
       assert.equal(await again.sourceNote('b', 'hashes'), undefined);
+      assert.deepEqual(await again.sourceNotes('offset'), ['2', '']);
+      assert.deepEqual(await again.sourceNotes('a'), []);
     });
 
     check('a day’s budget is used up to the last millionth and no further', async ({ ledger, reopen }) => {
