@@ -7,15 +7,15 @@ import { Budget, type Hold } from '../fair/budget.ts';
 import { drawCount, jsonBytesMax, type ValueRequest, valueCount } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
-/** An answer as it is weighed before anything is drawn for it. An Answer is one. */
+/** What Admission must know of an answer before anything is drawn for it. The class Answer implements it. */
 export interface WeighedAnswer {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
-  /** How values without text beside them are written. */
+  /** How bare values are written; undefined for JSON and MessagePack. */
   readonly octets?: BareType | undefined;
-  /** Bytes that its values take as JSON, at most, or as octets. */
+  /** Upper bound on the bytes of the values: of their JSON, or of the bare values. */
   readonly valuesBytesMax: number;
-  /** Memory that making, keeping and sealing it takes until its reader has it, at most. */
+  /** Upper bound on the bytes of memory that the answer holds until its reader has taken the reply, sealing included. */
   readonly memoryBytesMax: number;
   /** Number of the account that asks. */
   readonly accountNumber: number;
@@ -24,14 +24,14 @@ export interface WeighedAnswer {
 export interface AdmissionOptions {
   /** Worker threads that make this front's large answers. */
   readonly threads: number;
-  /** Of large replies, for all that this front holds. */
+  /** The front's budget for the memory of large replies. */
   readonly memory: Budget;
   readonly clock: Clock;
 }
 
 /**
- * Nanoseconds for each unit of work (`unitsOf`) as JSON: where the running averages of all forms start, about what each took on
- * a quiet core in November 2026. They are replaced by what answers really take.
+ * Initial values of the running averages of all forms: nanoseconds for each unit of work (`unitsOf`) as JSON, measured on a quiet
+ * core in November 2026. The times that answers really take soon replace them.
  */
 const START_NS = {
   integers: 15,
@@ -54,36 +54,38 @@ type WorkKind = keyof typeof START_NS;
 
 type CostedAnswer = Pick<WeighedAnswer, 'values' | 'form' | 'octets'>;
 
-/** Weight of the newest answer in a running average: the last three dozen count. */
+/** Weight of the newest answer in a running average. About the last three dozen answers count. */
 const NEWEST_SHARE = 1 / 16;
 
-/** One answer that was held up for long, by another process or a collection of garbage, is not a new price. */
+/**
+ * One answer counts as at most so many times the average, and at least the same fraction of it. So an answer that another process
+ * or the garbage collector held up does not change the average much.
+ */
 const STEP_MAX = 4;
 
 /**
- * Answers cheaper and shorter than this are never shed for what they cost: only a full commit queue refuses
- * them.
+ * Answers that are cheaper than this and shorter than WEIGHED_FROM_BYTES are never shed for their cost: only a full commit queue
+ * refuses them.
  */
 const WEIGHED_FROM_US = 25;
-/** From here on a body that its reader does not take stays in our memory (http/exchange.ts). */
+/** A body of this size or more stays in this process's memory while its reader does not take it (http/exchange.ts). */
 const WEIGHED_FROM_BYTES = 16 * 1024;
 
 /**
- * Decides before anything is drawn whether an expensive answer is made now or shed with 503 `overloaded`. What a
- * queue holds is counted in time and bytes, not in requests: a batch of 100,000 UUIDs costs a thousand times
- * what 100 integers do. So small requests go on while large ones are shed, and what was let in is done within
- * a bound.
+ * Decides before anything is drawn whether an expensive answer is made now or shed with 503 `overloaded`. Queues are
+ * measured in time and bytes, not in requests: a batch of 100,000 UUIDs costs a thousand times what 100 integers
+ * do. So small requests go on while large ones are shed, and every admitted answer is done within a known time.
  *
- * Two bounds (core/limits.ts): the work that waits for workers, and the bytes of large replies from here to
- * their readers. No account has more than half of a bound, so that there is room for the next; what is dearer
- * than a bound is served alone. What is made in this thread has its owner's turns of the loop (fair/fair.ts),
- * and is shed when it has waited for them for too long.
+ * There are two bounds (core/limits.ts): on the work that waits for workers, and on the bytes of large replies
+ * until their readers have taken them. No account gets more than half of a bound, so that there is room for the
+ * next account. An answer that exceeds a bound by itself is admitted when nothing else is under way. An answer that
+ * this thread makes runs in its account's turn of the loop (fair/fair.ts), and is shed when it waited too long for it.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  /** Nanoseconds for each unit, the running averages by form and kind. */
+  /** Running averages by form and kind: nanoseconds for each unit. */
   readonly #ns = { json: { ...START_NS }, msgpack: { ...START_NS }, 'octet-stream': { ...START_NS } };
-  /** µs that the workers have to do. */
+  /** Microseconds of work that is queued for the workers. */
   readonly #queued: Budget;
   #largeAnswers = 0;
   #waiting = 0;
@@ -94,15 +96,15 @@ export class Admission {
     this.#queued = new Budget(1000 * LIMITS.largeQueueMs * options.threads);
   }
 
-  /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
+  /** Estimates what the answer will cost the thread that makes it, in whole microseconds, from recent answers of its kind. */
   costUs(answer: CostedAnswer): number {
     const { values } = answer;
     return Math.ceil((this.#ns[madeLike(answer)][kindOf(values)] * unitsOf(values)) / 1000);
   }
 
   /**
-   * Lets an answer be made in this thread, now. Returns when that began, for `madeHere`, or NaN for one that
-   * is too cheap to be weighed. Throws `overloaded` when there is no memory for it, or it comes late.
+   * Admits an answer that this thread makes now. Returns the start time, to be passed to `madeHere`, or NaN for an
+   * answer that is too cheap to be weighed. Throws `overloaded` when there is no memory for it, or it comes late.
    */
   enterTurn(answer: WeighedAnswer, isLate = false): number {
     const costUs = this.costUs(answer);
@@ -111,12 +113,12 @@ export class Admission {
     return this.#options.clock.monotonicMs();
   }
 
-  /** Learns what an answer took that this thread has made. */
+  /** Records how long an answer took that this thread has made. */
   madeHere(answer: WeighedAnswer, startedMs: number): void {
     if (startedMs >= 0) this.#learn(answer, this.#options.clock.monotonicMs() - startedMs);
   }
 
-  /** Lets an answer be made by a worker. Throws `overloaded` when enough wait. */
+  /** Admits an answer that a worker makes. Throws `overloaded` when the queue or the memory is full. */
   enterQueue(answer: WeighedAnswer): QueuedWork {
     const costUs = this.costUs(answer);
     const { accountNumber, memoryBytesMax } = answer;
@@ -136,14 +138,16 @@ export class Admission {
   }
 
   /**
-   * Throws `overloaded` when the account may not hold a reply of so many bytes that is sent without being
-   * made.
+   * Throws `overloaded` when the account's share of the memory has no room for a stored reply of so many bytes.
    */
   requireRoom(accountNumber: number, bytes: number): void {
     if (bytes >= WEIGHED_FROM_BYTES && !this.#options.memory.fits(accountNumber, bytes)) throw overloaded();
   }
 
-  /** An answer that must wait for a seed, for pure bytes or for the first sample of the csprng stream. Throws `overloaded` when too many do. */
+  /**
+   * Runs `wait` for an answer that must wait for a seed, for pure bytes, for credits or for the first sample of the csprng
+   * stream. Throws `overloaded` when too many answers wait already.
+   */
   afterWaiting<T>(wait: () => Promise<T>): Promise<T> {
     if (this.#waiting >= LIMITS.waitingDrawsMax) throw overloaded();
     this.#waiting++;
@@ -169,9 +173,12 @@ export class Admission {
 
 /** An answer in the workers' queue. */
 export interface QueuedWork {
-  /** What it takes of the memory, from now until its reader has it. */
+  /** The memory that it holds from now until its reader has taken the reply. */
   readonly memory: Hold;
-  /** To be called when it is made, with what it took of its worker's time, or has failed. The first call counts. */
+  /**
+   * Must be called when the answer is made, with the milliseconds of its worker's time, or has failed. Only the first call
+   * counts.
+   */
   leave(busyMs?: number): void;
 }
 
@@ -187,28 +194,28 @@ function kindOf(values: ValueRequest): WorkKind {
   }
 }
 
-/** What the cost of a kind grows with: values, bytes of values, characters, bits or items. */
+/** Returns the amount that the cost of a kind grows with: values, bytes of values, characters, bits or items. */
 function unitsOf(values: ValueRequest): number {
   switch (values.kind) {
     case 'bytes':
-      return values.count * (values.length + 2); // two for what each string costs beside its bytes
+      return values.count * (values.length + 2); // the 2 stands for the fixed cost of each string
     case 'bitstring':
       return values.length;
     case 'sample':
-      return values.items.length; // few of many items cost what the items do
+      return values.items.length; // a few of many items still cost a pass over the items
     case 'strings':
-      return values.count * (values.length + 4); // four for what each string costs beside its characters
+      return values.count * (values.length + 4); // the 4 stands for the fixed cost of each string
     case 'weighted':
-      return 8 * values.count + jsonBytesMax(values); // few items may make a long text
+      return 8 * values.count + jsonBytesMax(values); // the items may be long texts
     case 'sequences':
     case 'permutations':
-      return valueCount(values) + 25 * drawCount(values); // many short lists cost what their draws do
+      return valueCount(values) + 25 * drawCount(values); // of many short lists the fixed cost of each draw dominates
     default:
       return valueCount(values);
   }
 }
 
-/** Lines of text are made from JSON and cost what it does; octets cost the same whatever stands before them. */
+/** Returns the form whose average applies: text lines are made from JSON and cost the same as JSON; octets have their own. */
 function madeLike({ form, octets }: Pick<WeighedAnswer, 'form' | 'octets'>): AnswerForm {
   if (octets === undefined) return form;
   return isTextType(octets) ? 'json' : 'octet-stream';

@@ -28,19 +28,19 @@ import type { DrawnFrom } from './supply.ts';
 import { OPENING_BYTES, type ReplyTemplate } from './template.ts';
 import { bodyTemplateOf, hasMoreMembers, withMoreMembers } from './text.ts';
 
-/** Who asks, for as long as the answer takes. An HTTP call is one. */
+/** The request that an answer is made for. An HTTP exchange implements it. */
 export interface Requester {
-  /** Known from now on to whoever counts requests. */
+  /** The entropy mode, set once it is known, for the counters of requests. */
   mode: EntropyMode | undefined;
-  /** It waited for its turn of the loop for longer than `largeQueueMs`: an expensive answer is shed. */
+  /** True when the request waited for its turn of the loop for longer than `largeQueueMs`: an expensive answer is then shed. */
   readonly isLate?: boolean;
-  /** It has left: whatever it is told now reaches nobody. */
+  /** True when the client has disconnected. */
   readonly isGone: boolean;
-  /** It was told that its answer comes too late. */
+  /** True when a reply was sent already, such as the 503 of the deadline. */
   readonly isAnswered: boolean;
 }
 
-/** What is asked for beside the values. */
+/** Everything about a request except its values. */
 export interface Ask {
   /** 16 bytes. */
   readonly requestId: Uint8Array<ArrayBuffer>;
@@ -48,44 +48,44 @@ export interface Ask {
   readonly atMs: number;
   readonly startedMonotonicMs: number;
   readonly offer: Written;
-  /** Names of parameters that were ignored, as X-Ignored-Parameters tells them, or ''. */
+  /** The value of X-Ignored-Parameters: the names of parameters that were ignored, or ''. */
   readonly ignored: string;
-  /** Of a request under an Idempotency-Key: its answer is kept. */
+  /** How the answer is kept for retries; undefined without an Idempotency-Key. */
   readonly keeping: Keeping | undefined;
   readonly by: Requester;
 }
 
-/** How an answer is kept. */
+/** How an answer is kept for retries. */
 export interface Keeping {
   /** The value of Idempotency-Key. */
   readonly key: string;
-  /** What must be equal for a request to be a retry of this one. */
+  /** Identifies the request: a retry has the same fingerprint. */
   readonly fingerprint: string;
-  /** Sealed with the answer in the place of its header fields, where those are sent to nobody. */
+  /** Sealed with the answer in place of its header fields, by callers that send no header fields. */
   readonly fields?: FirstAnswer['fields'];
-  /** Unix ms; 24 hours where it does not say. */
+  /** When the kept answer expires (Unix ms); by default 24 hours after the request. */
   readonly untilMs?: number;
 }
 
-/** Who is told what became of an ask. Exactly one of these is called, once. */
+/** Receives the outcome of an ask. Exactly one of these methods is called, once. */
 export interface Listener {
-  /** The answer is durable. It is to be released when its body is not read any more. */
+  /** The answer is durable. The listener must release it when nobody reads its body any more. */
   answered(answer: Answer, atMonotonicMs?: number): void;
-  /** The first answer to the same Idempotency-Key. */
+  /** The request is a retry; `first` is the first answer to the same Idempotency-Key. */
   replayed(first: FirstAnswer): void;
   refused(error: unknown): void;
 }
 
-/** An answer for whoever formats it: its body in JSON. */
+/** The JSON body of an answer, for a caller that formats it itself. */
 export interface Drawn {
   readonly body: Uint8Array<ArrayBuffer>;
-  /** It was kept before, under the same key. */
+  /** True when the body is the first answer to the same Idempotency-Key. */
   readonly isReplay: boolean;
-  /** To be called once, when the body is not read any more: it is erased then. */
+  /** Erases the body. Must be called once, when nobody reads the body any more. */
   release(): void;
 }
 
-/** What a request would cost. */
+/** What a request would cost: the answer to `dry_run`. */
 export interface Quote {
   readonly mode: EntropyMode;
   readonly requiredBytes: number;
@@ -98,8 +98,8 @@ const NO_BYTES = new Uint8Array();
 const ID_BYTES = 16;
 
 /**
- * One answer on its way from the request to the reply: what is asked, what is drawn, the bytes it becomes,
- * its entry in the ledger, and what must be given back if there is none. Its steps stand in answers.ts.
+ * One answer on its way from the request to the reply. It holds the request, the source and the bytes of the values,
+ * the entry for the ledger, and everything that must be given back if the answer fails. answers.ts runs its steps.
  */
 export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnswer {
   readonly ask: Ask;
@@ -109,20 +109,21 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   readonly plan: Plan;
   readonly form: AnswerForm;
   readonly octets: BareType | undefined;
-  /** Bytes that its values take as JSON, at most, or as octets. */
+  /** Upper bound on the bytes of the values: of their JSON, or of the bare values. */
   readonly valuesBytesMax: number;
-  /** Bytes that are sent and, under an Idempotency-Key, kept: its values, with what stands around them. */
+  /** Upper bound on the bytes of the values in the body that is sent and, under an Idempotency-Key, kept. */
   readonly bodyBytesMax: number;
-  /** Memory that it is made in: what is sent, and of MessagePack the text that is committed to. */
+  /** Upper bound on the memory for the values. Of MessagePack it includes the JSON text, which the commitment covers. */
   readonly #madeBytesMax: number;
-  /** Made by a worker. */
+  /** True when a worker makes it. */
   readonly isLarge: boolean;
-  /** The first use of an Idempotency-Key. */
+  /** The use of its Idempotency-Key, until the outcome is known; undefined without a key. */
   first: FirstUse | undefined = undefined;
-  /** What it costs is taken of the credits. */
+  /** True once its reservation holds the credits that it costs. */
   isPaid = false;
-  /** Its place in the queue of the workers. */
+  /** Its place in the workers' queue. */
   queued: QueuedWork | undefined = undefined;
+  /** True when nobody knows yet whether its commit succeeded (`UnknownOutcome`). */
   #isUndecided = false;
   readonly #memory: ReplyMemory;
   #buffer: ReplyBuffer | undefined = undefined;
@@ -130,14 +131,15 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   // the draw
   readonly mode: EntropyMode;
   from!: DrawnFrom;
-  /** In pure mode what `from` says, and where in the lots the bytes lay. */
+  /** In pure mode: the lots of `from`, and where in them the bytes lay. */
   drawSource: DrawSource | undefined = undefined;
-  /** In pure mode what shows that the bytes are those of the lots' leaves: canonical JSON. */
+  /** In pure mode: canonical JSON that proves that the bytes are those that the lots' leaves commit to. */
   opening: string | undefined = undefined;
-  /** What the ledger keeps of what the caller said of it, and what its reply tells. */
+  /** The caller's label (label.ts) as the ledger keeps it. */
   label: AnswerLabel | undefined = undefined;
+  /** The caller's label as the reply prints it. */
   labelText: string | undefined = undefined;
-  /** Index of its source among those of the open segment. */
+  /** Index of its source among the sources of the open segment. */
   source!: number;
 
   // the bytes
@@ -148,19 +150,16 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   dataEnd!: number;
   packedStart!: number;
   packedEnd!: number;
-  /** This may be the memory of all answers that are made at once in this thread: it is read before the next one is made. */
+  /** The commitment. Answers made in this thread share one buffer for it, so it must be read before the next one is made. */
   delivered: Uint8Array<ArrayBuffer> = NO_BYTES;
   deliveredBytes!: number;
   consumedBytes!: number;
-  /**
-   * The fields of its head that a retry gets again; undefined where a template serves (JSON, nothing
-   * ignored).
-   */
+  /** The header fields that a retry gets again; undefined when a template prints the head (JSON, nothing ignored). */
   fields: FirstAnswer['fields'] | undefined = undefined;
-  /** The body, where it is made before the reply is sent: MessagePack, bare values, and what is kept. */
+  /** The body, if it is made before the reply is sent: MessagePack, bare values, and answers that are kept. */
   body: Uint8Array<ArrayBuffer> | undefined = undefined;
 
-  // what is said of it
+  // the certificate
   issuedAtMs!: number;
   durationMs!: number;
 
@@ -194,7 +193,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.plan.request;
   }
 
-  /** Sealing an answer that is kept takes its body once more. */
+  /** Sealing an answer that is kept makes a second copy of its body. */
   get memoryBytesMax(): number {
     return this.#madeBytesMax + (this.first === undefined ? 0 : this.bodyBytesMax + STORED_HEAD_BYTES_MAX);
   }
@@ -244,7 +243,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.account.allowance.creditsPerMonth;
   }
 
-  /** Takes memory to be made in, or a body that does not fit in what it has; that is given back. */
+  /** Makes `buffer` the answer's memory, and releases the memory that it had before. */
   hold(buffer: ReplyBuffer): void {
     this.#buffer?.release();
     this.#buffer = buffer;
@@ -254,8 +253,8 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   }
 
   /**
-   * Gives it a certificate and a date: when the request came in, or when its last lot could be drawn from if that was later. The
-   * meter says in which month the request is counted, by a clock that never goes back over a month's end, and the date is of that month.
+   * Sets the certificate id and the date: the time of the request, or the time at which its last lot was released if that is later.
+   * The date lies in the month in which the meter counts the request. The meter's clock never goes back over the end of a month.
    */
   issue(certificateId: Uint8Array, durationMs: number): void {
     const { ask, reservation, from, bytes, start } = this;
@@ -265,14 +264,14 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.durationMs = durationMs;
   }
 
-  /** Prints its reply in JSON, and returns the body, which is valid until the template forgets it. */
+  /** Prints the reply in JSON and returns the body, which is valid until `template.forget` is called. */
   print<B>(template: ReplyTemplate<PrintedAnswer, B>, beside: B): Uint8Array<ArrayBuffer> {
     const { bytes, start, dataEnd, end } = this;
     const isShort = dataEnd - start <= RECORD_BYTES_MAX;
     template.print(this, beside, bytes, start, isShort ? dataEnd : start + DATA_START);
     let { body } = template;
     if (!isShort) {
-      // opening and tail were printed without data between them: they are copied around the data in this memory
+      // the template printed the opening and the tail without the data: copy them around the data in this memory
       const bodyEnd = dataEnd + body.length - OPENING_BYTES;
       assert(bodyEnd <= end, 'an answer keeps to its bound');
       bytes.set(body.subarray(0, OPENING_BYTES), start + DATA_START - OPENING_BYTES);
@@ -282,7 +281,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return hasMoreMembers(this) ? this.#held(withMoreMembers(body, this)) : body;
   }
 
-  /** Makes its body in JSON before its reply is sent. */
+  /** Makes and keeps the JSON body before the reply is sent. */
   makeBody(names: ServiceNames): Uint8Array<ArrayBuffer> {
     const template = bodyTemplateOf(this.from, names);
     try {
@@ -293,18 +292,18 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     }
   }
 
-  /** Keeps a body that was made before the reply is sent. */
+  /** Keeps a body that was made before the reply is sent, and returns it. */
   keepBody(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     return (this.body = body.buffer === this.bytes.buffer ? body : this.#held(body));
   }
 
-  /** Replaces the memory that the answer was made in by that of this body. */
+  /** Releases the memory that the answer was made in, and counts the memory of `body` in its place. */
   #held(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     this.hold(this.#memory.adopt(body));
     return body;
   }
 
-  /** From the committer: the answer is durable, or not known to be. */
+  /** Called by the committer: the answer is durable, or `failure` says why it is not known to be. */
   settled(failure: Error | undefined, atMonotonicMs?: number): void {
     if (failure instanceof UnknownOutcome) this.#keepUntil(failure.outcome);
     this.first?.finish(failure === undefined);
@@ -317,13 +316,13 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     try {
       this.listener.answered(this, atMonotonicMs);
     } catch (error) {
-      // its certificate and its price stand; a body that is being sent keeps its memory until its reader has it
+      // the certificate and the price stand; a body that is being sent keeps its memory until its reader has taken it
       if (!this.ask.by.isAnswered) this.release();
       this.listener.refused(error);
     }
   }
 
-  /** The answer may yet become durable: until that is known its key stays taken, and what it costs stays spent. */
+  /** Keeps the key taken and the credits spent until the outcome is known, because the answer may yet become durable. */
   #keepUntil(outcome: Promise<void>): void {
     const { first, reservation } = this;
     this.first = undefined;
@@ -337,7 +336,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     );
   }
 
-  /** Gives back all that it holds, and tells why. */
+  /** Gives back everything that the answer holds, and passes the error to the listener. */
   refuse(error: unknown): void {
     this.first?.finish(false);
     this.first = undefined;
@@ -346,7 +345,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.listener.refused(error);
   }
 
-  /** Nobody reads its bytes any more. */
+  /** Releases its memory and its place in the queue. Called when nobody reads its bytes any more. */
   release(): void {
     this.#buffer?.release();
     this.#buffer = undefined;

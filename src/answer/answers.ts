@@ -39,42 +39,45 @@ export interface AnswersOptions {
   readonly supply: EntropySupply;
   readonly workers: AnswerWorkers;
   readonly admission: Admission;
-  /** Where an answer that waited goes on, in a turn of its account. */
+  /** Continues an answer that waited, in a turn of its account. */
   readonly fair: Fair;
   readonly memory: ReplyMemory;
   readonly committer: Committer;
-  /** Of large answers that are kept, which take long to store: nobody else waits for them. */
+  /** Commits large answers that are kept. They take long to store, and other answers need not wait for them. */
   readonly keptCommitter: Committer;
   readonly idempotency: Idempotency;
-  /** Told of each answer that is drawn for a caller in the service. */
+  /** Is told of each answer that `draw` makes for a caller in the service. */
   readonly record: { answered(entry: AnswerEntry): void };
   readonly clock: Clock;
   /** System entropy for salts, not for values. */
   readonly random: EntropyReader;
-  /** Read with each answer: the URL is known once the service listens. */
+  /** Read for each answer, because the URL is known only once the service listens. */
   readonly names: ServiceNames;
-  /** What the reservoir of pure bytes holds when it is full. */
+  /** Capacity of the reservoir of pure bytes. */
   readonly reservoirBytes: number;
   /** See Cells.ask. */
   readonly askCredits: Cells['ask'];
 }
 
-/** Waits for what an answer cannot be drawn without: a seed, pure bytes, the first sample of the system's stream, or credits. Rejects where it does not come. */
+/**
+ * Waits for something that an answer cannot be drawn without: a seed, pure bytes, the first sample of the system's stream, or
+ * credits. Rejects when that is not available.
+ */
 type Missing = () => Promise<unknown>;
 
 /**
- * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that
- * comes in is valid and within its limits; one that is refused here has drawn nothing and spends nothing.
+ * Takes each answer through its steps, once and in this order: mode → price → draw → bytes → entry → reply. The
+ * request is already valid and within its limits. A request that is refused here draws nothing and spends nothing.
  */
 export class Answers {
   readonly #options: AnswersOptions;
-  /** The same group object for the same account, so that the supply finds its keystream by identity. */
+  /** One group object per account, so that the supply finds the keystream by the object's identity. */
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
-  /** Of the answer that this thread makes now; it is read before the next one is made. */
+  /** Holds the commitment of the answer that this thread makes now. It is read before the next one is made. */
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
-  /** Large kept answers are read one at a time: each has memory of its own before it is known whether there is room for it. */
+  /** Stored large answers are read one at a time, because each is read into memory before the budget has room for it. */
   readonly #afterOthers = inOrder();
-  /** A reading of the clock for the answer that is made at once; undefined for one that has waited. */
+  /** The monotonic time while an answer is made in the call that asked for it; undefined for an answer that waited. */
   #nowMs: number | undefined;
 
   constructor(options: AnswersOptions) {
@@ -82,8 +85,8 @@ export class Answers {
   }
 
   /**
-   * Draws an answer in JSON for a caller that formats it itself. Resolves when it is durable, or was kept before; rejects with
-   * the reason of a refusal. What is reserved was reserved by the caller; it is released here when it is not used.
+   * Draws an answer in JSON for a caller that formats it itself. Resolves when the answer is durable, or with the kept answer of an
+   * earlier request; rejects with the reason of a refusal. Releases the caller's reservation when the answer does not use it.
    */
   draw(ask: Ask, account: Account, reservation: Reservation, request: DataRequest): Promise<Drawn> {
     const { promise, resolve, reject } = Promise.withResolvers<Drawn>();
@@ -102,7 +105,7 @@ export class Answers {
     return promise;
   }
 
-  /** The same for a listener. Never throws. `nowMs` is a reading of the monotonic clock in this turn of the loop. */
+  /** Draws an answer for a listener. Never throws. `nowMs` is the monotonic time in this turn of the loop. */
   answer(
     ask: Ask,
     listener: Listener,
@@ -114,7 +117,7 @@ export class Answers {
     const { keeping } = ask;
     let answer: Answer;
     try {
-      // a replay needs no quota, and whether the request is one is not known before its key was looked up
+      // a replay needs no quota, and only the look-up of the key tells whether this request is a replay
       if (keeping === undefined) requireRequest(reservation, ask.atMs);
       const { memory } = this.#options;
       answer = new Answer(
@@ -138,12 +141,15 @@ export class Answers {
       try {
         this.#begin(answer);
       } finally {
-        this.#nowMs = undefined; // a listener may throw, and no later answer may go by this time
+        this.#nowMs = undefined; // also when a listener throws: no later answer may use this time
       }
     }
   }
 
-  /** What an answer would cost; it is refused as the answer would be. `atOnce` is what is drawn at once of a stream. */
+  /**
+   * Returns what an answer would cost, or throws the error with which it would be refused. `atOnce` is the plan of what a
+   * stream draws at a time; other endpoints pass their plan twice.
+   */
   quote(ask: Ask, account: Account, reservation: Reservation, { request }: Plan, atOnce: Plan): Quote {
     reservation.release();
     return {
@@ -155,12 +161,15 @@ export class Answers {
     };
   }
 
-  /** To be called when all requests of a turn of the loop were taken: their answers become one segment now. */
+  /** Commits the answers of this turn of the loop as one segment. Called when all requests of the turn were taken. */
   endTurn(): void {
     this.#options.committer.endTurn();
   }
 
-  /** The mode that is drawn in. A draw that the full reservoir could not serve is refused: it would be told to retry forever. */
+  /**
+   * Returns the entropy mode. Refuses a pure draw that exceeds the full reservoir: a client that retried it would never
+   * succeed.
+   */
   #modeOf(ask: Ask, { record, allowance }: Account, plan: Plan): EntropyMode {
     const { reservoirBytes } = this.#options;
     const mode = resolveMode(plan.request.mode, record.tier, allowance);
@@ -172,7 +181,7 @@ export class Answers {
     });
   }
 
-  /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
+  /** Answers a request under an Idempotency-Key: keeps the first answer; a retry gets it again and spends nothing. */
   async #beginOnce(answer: Answer, { key, fingerprint }: Keeping): Promise<void> {
     const { ask, accountNumber } = answer;
     const { idempotency, admission, fair } = this.#options;
@@ -191,7 +200,7 @@ export class Answers {
     }
   }
 
-  /** Draws the answer now, or when what it must wait for has come, unless too many wait. */
+  /** Draws the answer now, or once what it lacks has come. Refuses it when too many answers wait. */
   #begin(answer: Answer): void {
     try {
       const missing = this.#drawNow(answer);
@@ -206,8 +215,8 @@ export class Answers {
   }
 
   /**
-   * Thousands may have waited for the same, and would go on all at once: each goes on in a turn of its account. By then what
-   * came may be gone, to another answer or because it was replaced.
+   * Draws the answer after waiting. Thousands of answers may have waited for the same seed, so each continues in a turn of its
+   * account. By then another answer may have used what came, or a newer seed may have replaced it: then it waits again.
    */
   async #drawAfter(answer: Answer, first: Missing): Promise<void> {
     for (let missing: Missing | undefined = first; missing !== undefined; ) {
@@ -216,7 +225,7 @@ export class Answers {
     }
   }
 
-  /** Draws the answer, unless its client is gone. Gives what must be waited for before. */
+  /** Draws the answer. Returns what it must wait for first, if anything. Throws when the client is gone. */
   #drawNow(answer: Answer): Missing | undefined {
     requirePresent(answer);
     const { account, mode } = answer;
@@ -230,14 +239,20 @@ export class Answers {
     return this.#drawFromStream(answer, mode === 'csprng' ? undefined : this.#seedGroupOf(account));
   }
 
-  /** Nodes share the credits: the ledger grants this one what the answer costs. They are taken at once, before they go back. */
+  /**
+   * Pays on a node that shares the credits with other nodes: the ledger grants this node what the answer costs. The answer takes
+   * the credits at once, because unused grants go back to the ledger.
+   */
   async #payAfterAsking(answer: Answer): Promise<void> {
     await this.#options.askCredits(answer.accountNumber, entropyBytes(answer.values));
     requirePresent(answer);
     takeCredits(answer);
   }
 
-  /** From the keystream of a group's seed, or without a group from that of the system: small answers in this thread, large ones by a worker. */
+  /**
+   * Draws from the keystream of the group's seed, or without a group from system entropy. This thread makes small answers, a worker
+   * makes large ones.
+   */
   #drawFromStream(answer: Answer, group: SeedGroup | undefined): Missing | undefined {
     const { supply } = this.#options;
     const held = supply.held(group, this.#nowMs);
@@ -258,7 +273,7 @@ export class Answers {
     return undefined;
   }
 
-  /** From the ring where that may hold enough, else of blocks that are claimed for the answer. */
+  /** Draws in pure mode: from the ring if the draw can fit into it, else from blocks that are claimed for the answer. */
   #drawPure(answer: Answer): Missing | undefined {
     const { supply, admission } = this.#options;
     const { plan } = answer;
@@ -293,7 +308,7 @@ export class Answers {
       throw error;
     }
     answer.template = answer.plan.templateFor('pure', blocks[0].lot.quantumBackend);
-    // the pieces move to the worker: nothing is left of them here
+    // the pieces move to the worker, so no copy stays here
     const pieces = blocks.map(({ bytes }) => bytes);
     const left = await this.#workerMakes(answer, { from: 'pieces', pieces });
     const firstLeft = blocks.length - left.length;
@@ -302,7 +317,7 @@ export class Answers {
     this.#issue(answer);
   }
 
-  /** Says of which lots the answer is, and where in them its bytes lay. */
+  /** Records which lots the answer was drawn from, and where in them its bytes lay. */
   #drawnFrom(answer: Answer, shares: readonly LotShare[]): void {
     answer.from = this.#options.supply.pureFrom(shares);
     const { mode, lotIds } = answer.from;
@@ -310,7 +325,7 @@ export class Answers {
     answer.drawSource = { mode, lotIds, drawn };
   }
 
-  /** Returns the pieces that were not read. */
+  /** Has a worker make the answer. Returns the pieces that were not read. */
   async #workerMakes(answer: Answer, draw: DrawOrder): Promise<MadeByWorker['left']> {
     const { workers, memory } = this.#options;
     const { values, form, octets, template } = answer;
@@ -338,19 +353,19 @@ export class Answers {
     admission.madeHere(answer, startedMs);
   }
 
-  /** It is told to nobody but the caller, and erased with the memory of the answer. */
+  /** Draws the salt. Only the caller gets it, and it is erased with the memory of the answer. */
   #salt({ bytes, start }: Answer): void {
     const { random } = this.#options;
     random.fill(bytes, start + AT_SALT, start + AT_SALT + SALT_BYTES);
     random.erase();
   }
 
-  /** What goes on later ends by itself, or refuses the answer. */
+  /** Refuses the answer if `work` rejects. */
   #later(answer: Answer, work: Promise<void>): void {
     work.catch((error: unknown) => answer.refuse(error));
   }
 
-  /** Gives the answer its certificate and its reply, and has it committed; it leaves when it is durable. */
+  /** Gives the answer its certificate and adds it to the open segment. The reply is sent when that is durable. */
   #issue(answer: Answer): void {
     const { ask, form } = answer;
     const { names } = this.#options;
@@ -364,7 +379,7 @@ export class Answers {
       answer.labelText = labelText(label, answer.label);
     }
     let stored: StoredAnswer | undefined;
-    // else the reply is printed when it is sent, by a template
+    // of all other answers a template prints the reply when it is sent
     if (form !== 'json' || ask.ignored !== '' || answer.first !== undefined) {
       const { offer, ignored, keeping } = ask;
       const fields = keeping?.fields ?? keptFields(answer, names, offer.mediaType, ignored);
@@ -394,7 +409,7 @@ export class Answers {
     );
   }
 
-  /** Of a tier with seeds: no other has the mode. */
+  /** Returns the seed group of the account. Its tier has seeds, because no other tier allows quantum-seeded mode. */
   #seedGroupOf({ record, allowance }: Account): SeedGroup {
     let group = this.#groups.get(allowance);
     if (group === undefined) {
@@ -410,22 +425,22 @@ export class Answers {
 }
 
 /**
- * A client that left while its request waited, for a seed, for pure bytes or for the ledger, or was refused past the
- * deadline, gets no answer: nothing is drawn for it and it pays nothing. Nobody reads the error.
+ * Throws when the client left or was refused past the deadline while its request waited for a seed, for pure bytes or for
+ * the ledger. Then nothing is drawn and nothing is paid. Nobody reads the error.
  */
 function requirePresent({ ask: { by } }: Answer): void {
   if (by.isGone || by.isAnswered)
     throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
 
-/** Throws 402 `credits_exhausted`, and takes none, when the answer costs more than is left. */
+/** Takes the credits that the answer costs. Throws 402 `credits_exhausted`, and takes none, when fewer are left. */
 function takeCredits(answer: Answer): void {
   const { values, reservation } = answer;
   const credits = entropyBytes(values);
   answer.isPaid = reservation.takeCredits(credits);
   if (answer.isPaid) return;
   const remaining = reservation.creditsRemaining;
-  // on a node of several: what was granted has gone back, because this thread was held up for long
+  // only with several nodes: the grant has gone back to the ledger, because this thread was held up for long
   if (remaining >= credits) throw new ApiError('overloaded', { retryAfterS: 1 });
   throw new ApiError('credits_exhausted', {
     message: `This request costs ${credits} credits; ${remaining} are left this month.`,

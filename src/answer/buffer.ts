@@ -3,21 +3,21 @@ import { giveBack } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 
-/** Small answers share chunks of this size: some hundred of them each. */
+/** Small answers share chunks of this size, a few hundred to a chunk. */
 const CHUNK_BYTES = 256 * 1024;
-/** Chunks kept for the next answers; a burst may use more for a while. */
+/** Empty chunks that are kept for later answers. A burst may use more chunks for a while. */
 const SPARE_CHUNKS_MAX = 8;
 
-/** Large answers start about here: the smallest capacity that is given out. */
+/** The smallest buffer of a large answer: about the size at which answers count as large. */
 const CAPACITY_MIN = 128 * 1024;
-/** Memory above this is made as large as asked for, and never kept. */
+/** A larger buffer has exactly the size that was asked for, and is not kept for reuse. */
 const CAPACITY_MAX = 8 * 1024 * 1024;
-/** Eight batches of 100,000 UUIDs. Memory that waits unused never exceeds this. */
+/** Bound on the unused memory that is kept: eight batches of 100,000 UUIDs. */
 const SPARE_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Memory for one answer: `size` bytes from `start`, all zero when taken. Its owner releases it once, when
- * nobody reads the answer any more; then what was written is erased, since it held values and a salt.
+ * Memory for one answer: `size` bytes of `bytes` from `start`, all zero at first. Its owner releases it once, when
+ * nobody reads the answer any more. The release erases what was written, because it held values and a salt.
  */
 export interface ReplyBuffer {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -26,21 +26,21 @@ export interface ReplyBuffer {
   release(): void;
 }
 
-/** The memory of a large answer travels to a worker and back, and is another object when it returns. */
+/** The memory of a large answer. It moves to a worker and back, and comes back as another object. */
 export interface MovableBuffer extends ReplyBuffer {
   /** Takes the memory back as the worker returned it, with its first `used` bytes written. */
   returned(bytes: Uint8Array<ArrayBuffer>, used: number): void;
 }
 
 /**
- * The one owner of the memory that answers are made in. Fresh memory for each answer would be the garbage collector's
- * main work: for large answers it took 0.9 of the 2.3 ms of CPU that a batch of 100,000 small integers cost
- * (bench `batch`), and the allocator keeps what it cannot join.
+ * Owns the memory that answers are made in, and reuses it. With fresh memory for each answer, the garbage collector took 0.9
+ * of the 2.3 ms of CPU that a batch of 100,000 small integers cost (bench `batch`), and the allocator kept fragments that it
+ * could not merge.
  */
 export class ReplyMemory {
   #chunk = new Chunk();
   readonly #spareChunks: Chunk[] = [];
-  /** The memory that was used last at the end. */
+  /** Unused buffers for large answers, the most recently used one last. */
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   #spareBytes = 0;
   #waitingBytes = 0;
@@ -50,7 +50,7 @@ export class ReplyMemory {
     return this.#waitingBytes;
   }
 
-  /** Bytes of memory for large answers that wait to be used again. */
+  /** Bytes of the unused buffers that are kept for large answers. */
   get spareBytes(): number {
     return this.#spareBytes;
   }
@@ -62,7 +62,7 @@ export class ReplyMemory {
     }
   }
 
-  /** Memory for an answer that this thread makes, cut from a shared chunk where it fits. */
+  /** Returns memory for an answer that this thread makes: a part of a shared chunk if it fits. */
   small(size: number): ReplyBuffer {
     if (size > CHUNK_BYTES) return this.adopt(new Uint8Array(size));
     if (!this.#chunk.fits(size)) this.#chunk = this.#spareChunks.pop() ?? new Chunk();
@@ -70,13 +70,13 @@ export class ReplyMemory {
     return new Taken(this.#chunk.bytes, this.#chunk.enter(size), size, this.#leave, this.#chunk);
   }
 
-  /** Counts memory that an answer came with as if it had been taken here. */
+  /** Takes over memory that was allocated elsewhere, and counts it among the small answers. */
   adopt(bytes: Uint8Array<ArrayBuffer>): ReplyBuffer {
     this.#waitingBytes += bytes.length;
     return new Taken(bytes, 0, bytes.length, this.#giveBack);
   }
 
-  /** Memory for an answer that a worker makes: an array buffer of its own, so that it can move. */
+  /** Returns memory for an answer that a worker makes: a whole array buffer, so that it can move to the worker. */
   large(size: number): MovableBuffer {
     const capacity = capacityFor(size);
     const spare = this.#spare.findLast(({ length }) => length === capacity);
@@ -101,7 +101,7 @@ export class ReplyMemory {
 
   readonly #keep = ({ bytes: memory, used }: Taken): void => {
     const capacity = memory.length;
-    if (capacity === 0) return; // a worker failed with it
+    if (capacity === 0) return; // the buffer moved to a worker that failed, and did not come back
     memory.fill(0, 0, used);
     if (capacity > CAPACITY_MAX) {
       giveBack(memory);
@@ -117,7 +117,7 @@ export class ReplyMemory {
   };
 }
 
-/** Erased and used from its beginning again as soon as no answer in it is left. */
+/** Memory that small answers share. When the last of them leaves, it is erased and used again from its beginning. */
 class Chunk {
   readonly bytes = new Uint8Array(CHUNK_BYTES);
   #used = 0;
@@ -127,7 +127,7 @@ class Chunk {
     return this.#used + size <= CHUNK_BYTES;
   }
 
-  /** Where the next answer starts. */
+  /** Adds an answer, and returns the offset at which it starts. */
   enter(size: number): number {
     const start = this.#used;
     this.#used = Math.min(CHUNK_BYTES, (start + size + 7) & ~7);
@@ -135,7 +135,7 @@ class Chunk {
     return start;
   }
 
-  /** True when that was the last answer in it. */
+  /** Removes an answer. Returns true when that was the last one in the chunk. */
   leave(): boolean {
     if (--this.#answers > 0) return false;
     this.bytes.fill(0, 0, this.#used);
@@ -144,13 +144,13 @@ class Chunk {
   }
 }
 
-/** Memory that an answer has: a part of a chunk, or all of its own, of which nobody else can use the rest. */
+/** The memory of one answer: a part of a chunk, or a whole buffer. */
 class Taken implements MovableBuffer {
   bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly size: number;
   readonly chunk: Chunk | undefined;
-  /** Of memory of its own: the bytes that were written by a worker. */
+  /** Bytes that a worker wrote, from the beginning of a whole buffer. */
   used = 0;
   #released: ((taken: Taken) => void) | undefined;
 
@@ -182,8 +182,8 @@ class Taken implements MovableBuffer {
 }
 
 /**
- * The next power of two, so that few sizes serve all answers; of what lies behind an answer no page is ever
- * touched.
+ * Returns the capacity of a buffer: the next power of two, so that a few sizes serve all answers. The pages behind the
+ * answer are never touched, so they take no physical memory.
  */
 function capacityFor(size: number): number {
   return size > CAPACITY_MAX ? size : Math.max(CAPACITY_MIN, 2 ** Math.ceil(Math.log2(size)));

@@ -14,17 +14,17 @@ import { SegmentWriter } from '../ledger/segment.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { AT_SALT, type Making } from './make.ts';
 
-/** An answer that waits to be durable: what is kept of it, and what follows. */
+/** An answer that waits to be durable: its entry in the segment, and the callback for the outcome. */
 export interface PendingAnswer extends AnswerEntry {
   /**
-   * Called once: with undefined when the certificate is durable, with the failure when it is not known to be.
-   * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each. Never throws: the other answers
-   * of its commit are told after it.
+   * Called once: with undefined when the certificate is durable, with the failure when it is not known to be. `atMonotonicMs` is
+   * the time of the outcome; the committer reads the clock once for all answers of a commit. Must not throw, because the
+   * committer calls it for the other answers of the commit afterwards.
    */
   settled(failure: Error | undefined, atMonotonicMs?: number): void;
 }
 
-/** Told of each commit once it is over, with the milliseconds that it took. */
+/** Called after each commit, with its duration and its failure if it failed. */
 export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
 
 export interface CommitterOptions {
@@ -34,36 +34,43 @@ export interface CommitterOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly onCommit?: CommitListener;
-  /** While true nothing new is answered. */
+  /** While it returns true, new answers are refused. */
   readonly isHeldBack?: () => boolean;
 }
 
-/** The sink is given so many segments at a time: a write that takes long then delays only its own answers and those of the next. */
+/**
+ * Segments that the sink writes at the same time. With two, a slow write delays only its own answers and those of the next
+ * segment.
+ */
 const COMMITS_MAX = 2;
 /**
- * Certificate ids are made so many at a time, with one cipher call: for each of the next segments about as many as the one before
- * had answers.
+ * Certificate ids that one cipher call makes. They serve the next segments; each gets about as many as the segment before it had
+ * answers, and at least SEGMENT_IDS_MIN.
  */
 const IDS = 256;
 const SEGMENT_IDS_MIN = 16;
 const ID_BYTES = 16;
 
 /**
- * Group commit of one front. Answers made while a commit is under way form the next segment, which follows at once when it has
- * grown as large as the one before it, else when that is done: segments do not get smaller because two are written at a time.
- * An answer waits here until its certificate, its spend and its counters are durable, and only then leaves.
+ * Group commit of one front. Answers that are made during a commit form the next segment. That is committed as soon as it has
+ * as many answers as are being written, or else when a write is done: so writing two segments at a time does not make
+ * segments smaller. An answer waits here until its certificate, its spend and its counters are durable; only then is its
+ * reply sent.
  */
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #writer = new SegmentWriter();
-  /** Of the open segment; undefined before its first answer. */
+  /** Sequence of the open segment; undefined before its first answer. */
   #sequence: number | undefined;
-  /** Ids made ahead, and a view of each. */
+  /** Certificate ids that were made ahead, and a view of each. */
   readonly #idBytes = new Uint8Array(IDS * ID_BYTES);
   readonly #idViews = Array.from({ length: IDS }, (_, i) =>
     this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
   );
-  /** Whose they are: of so many segments from this one on, so many of each from this index on. */
+  /**
+   * Which ids those are: of each of `segments` segments from sequence `segment` on, the ids of `count` answers from index
+   * `from` on.
+   */
   #ids = { segment: 0, segments: 0, from: 0, count: 0 };
   #segmentIds = SEGMENT_IDS_MIN;
   #sources: DrawSource[] = [];
@@ -71,7 +78,7 @@ export class Committer {
   #answers: StoredAnswer[] = [];
   #waiting: PendingAnswer[] = [];
   #commits = 0;
-  /** Answers in the segments that are under way. */
+  /** Answers in the segments that the sink is writing. */
   #answersInFlight = 0;
   #scheduled = false;
   #failed: Error | undefined;
@@ -80,14 +87,14 @@ export class Committer {
     this.#options = options;
   }
 
-  /** Answers that wait now. */
+  /** Number of answers that are not durable yet. */
   get pending(): number {
     return this.#waiting.length + this.#answersInFlight;
   }
 
   /**
-   * Sheds with 503 before anything is drawn when the sink takes no answers, too many wait, the ledger is too far behind, the
-   * front is held back, or a commit has failed.
+   * Throws a 503 error, before anything is drawn, when the sink takes no answers, too many answers wait, the ledger is too far
+   * behind, the front is held back, or a commit has failed.
    */
   assertRoom(): void {
     const { sink, isHeldBack } = this.#options;
@@ -100,8 +107,8 @@ export class Committer {
   }
 
   /**
-   * The certificate id, 16 bytes, that the next `add` gets. Valid until the next call; read and add in one
-   * turn.
+   * Returns the certificate id, 16 bytes, of the next answer that is added. The bytes are valid until the next call. The
+   * caller must add the answer in the same turn of the loop.
    */
   nextCertificateId(): Uint8Array {
     const index = this.#writer.count;
@@ -120,28 +127,30 @@ export class Committer {
     const segments = from === 0 ? Math.floor(IDS / count) : 1;
     const ranges = Array.from({ length: segments }, (_, i) => ({ segment: segment + i, from, count }));
     this.#idBytes.set(this.#options.ids.blocks(ranges));
-    this.#ids = { segment, segments, from, count }; // not before: those of a call that failed would be given twice
+    this.#ids = { segment, segments, from, count }; // last: if the cipher call throws, the old ids must not pass for these
   }
 
-  /** The index of a source among those of the open segment, for the entry of the next `add`. */
+  /** Returns the index of a source among the sources of the open segment, and adds it there if it is new. */
   sourceOf(from: DrawSource): number {
     let source = this.#sourceIndex.get(from);
     if (source === undefined) {
-      const { mode, lotIds, drawn } = from; // and nothing else of what it may be
+      const { mode, lotIds, drawn } = from; // the object may have more members, which must not be stored
       source = this.#sources.push({ mode, lotIds, drawn }) - 1;
       this.#sourceIndex.set(from, source);
     }
     return source;
   }
 
-  /** Takes what the answer of the next `add` is committed to, if that is short (see SegmentWriter). */
+  /**
+   * Takes the record that the next answer commits to, to be hashed with those of other answers; false if it is too long for
+   * that.
+   */
   commitTo({ bytes, start, dataEnd }: Making): boolean {
     return this.#writer.commitTo(bytes, start + AT_SALT, dataEnd);
   }
 
   /**
-   * Takes an answer into the open segment; its entry is copied now, its `settled` called when that is
-   * durable.
+   * Adds an answer to the open segment. Copies its entry now, and calls its `settled` when the outcome of the commit is known.
    */
   add(answer: PendingAnswer, stored?: StoredAnswer): void {
     this.#writer.append(answer);
@@ -156,14 +165,14 @@ export class Committer {
   }
 
   /**
-   * Commits what waits at once. For a caller that has added all that this turn brings: waiting for the end of the turn
-   * would cost a whole turn where the caller itself runs there.
+   * Commits the open segment now. A caller that runs at the end of a turn calls this when it has added all answers of the turn:
+   * the commit that `add` has scheduled would start later.
    */
   endTurn(): void {
     this.#commit();
   }
 
-  /** Commits when the code that runs now is done, unless its caller ends the turn before: what is added meanwhile shares the segment. */
+  /** Commits when the code that runs now is done, so that all answers that it adds share the segment. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -177,7 +186,7 @@ export class Committer {
 
   #commit(): void {
     if (this.#commits === COMMITS_MAX || this.#waiting.length === 0) return;
-    if (this.#waiting.length < this.#answersInFlight) return; // the commit that is under way goes on with them
+    if (this.#waiting.length < this.#answersInFlight) return; // they are committed when the write under way is done
     const committed = this.#waiting;
     const answers = this.#answers;
     const segment = this.#closeSegment();
@@ -190,7 +199,7 @@ export class Committer {
     sink.commit(segment, answers).then(
       () => this.#finish(committed, undefined, startedMs),
       (failure: Error) => {
-        // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
+        // after an ApiError (a full disk, a database that is away) the next segment may succeed; after any other error none can
         if (!(failure instanceof ApiError)) this.#failed = failure;
         log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
         this.#finish(committed, failure, startedMs);
@@ -219,7 +228,7 @@ export class Committer {
     const nowMs = clock.monotonicMs();
     this.#commits--;
     this.#answersInFlight -= committed.length;
-    this.#commit(); // the next is under way while these replies are written
+    this.#commit(); // first, so that the next segment is written while these replies are sent
     for (const answer of committed) answer.settled(failure, nowMs);
     onCommit?.(nowMs - startedMs, failure);
   }

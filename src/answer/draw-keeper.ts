@@ -28,18 +28,18 @@ export interface DrawKeeperOptions {
   readonly log: Log;
 }
 
-/** A draw that is to be. */
+/** A request to open a draw. */
 interface DrawOpening {
   readonly id: string;
   readonly accountNumber: number;
-  /** By which a retry is known. */
+  /** A retry of the request has the same fingerprint. */
   readonly fingerprint: string;
   readonly request: DrawRequest;
 }
 
 /**
- * Under this Idempotency-Key the answer of a draw is kept, sealed, until the draw ends. No client's request has such a
- * fingerprint, so no client gets the answer by its key.
+ * Returns the Idempotency-Key under which the answer of a draw is kept, sealed, until the draw ends. No client's request has
+ * such a fingerprint, so no client can get the answer with the key.
  */
 export function keyOfDraw(statement: DrawStatement): {
   readonly keyText: string;
@@ -50,17 +50,17 @@ export function keyOfDraw(statement: DrawStatement): {
 
 /** A draw that has not ended, as the keeper holds it in memory. */
 interface Waiting {
-  /** Hash of its beacon's chain. */
+  /** Hash of the chain of its beacon; undefined without a beacon. */
   readonly chain: string | undefined;
-  /** When it is looked at next (Unix ms). */
+  /** Unix time at which the keeper next tries to end it. */
   atMs: number;
   tries: number;
 }
 
-/** Counts of draws since the start, by how they ended, and those that are open now. */
+/** The number of open draws, and of draws that ended since the start. */
 export interface DrawCounts {
   readonly open: number;
-  /** Open draws whose time has come: they wait for a beacon or a nonce. */
+  /** Open draws that are due and wait for a beacon or a nonce. */
   readonly overdue: number;
   readonly revealed: number;
   readonly cancelled: number;
@@ -75,14 +75,17 @@ const UNKNOWN_CHAIN =
   'The service does not know this chain. Unless its operator changed QRN_BEACONS, it knows quicknet and default.';
 
 /**
- * Keeps committed draws until their end, and reveals each when it is due. It is the only writer of draws. What it must know
- * is in the ledger, so a restart goes on where the last run was; draws of a run that was killed before their answers were
- * durable are forgotten, and nobody had been told of them.
+ * Keeps committed draws until they end, and reveals each when it is due. It is the only writer of draws. All its state is in the
+ * ledger, so a restart continues where the last run stopped. If that run was killed before the answer of a new draw was durable,
+ * the start drops the draw; no client had been told of it.
  */
 export class DrawKeeper {
   readonly #options: DrawKeeperOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /** Draws of one chain are looked at one after the other, so that a beacon that is slow holds up no other's draws. */
+  /**
+   * One pass at a time for each chain, which ends its draws one after the other. So a slow beacon delays only the draws of
+   * its chain.
+   */
   readonly #underWay = new Map<string | undefined, Promise<void>>();
   readonly #ended = { revealed: 0, cancelled: 0, failed: 0 };
   /** Draws whose answers are being made. */
@@ -100,7 +103,7 @@ export class DrawKeeper {
       if (draw.state === 'committed') keeper.#wait(draw);
       else
         await keeper.#settle(draw).catch((error: unknown) => {
-          // a ledger that is held back takes nothing: the next start tries again
+          // a ledger that is held back takes no writes: the next start tries again
           if (!(error instanceof ApiError)) throw error;
           options.log.warn({ draw: draw.id, reason: error.message }, 'a draw could not be committed to');
         });
@@ -114,9 +117,9 @@ export class DrawKeeper {
   }
 
   /**
-   * Fixes the statement of a new draw; undefined when a request of this fingerprint has made the draw. Throws
-   * `idempotency_mismatch` when another one has its id, `idempotency_in_flight` while it is made, `draws_full`, and what is wrong
-   * with its chain and its times.
+   * Stores a new draw and returns its statement; undefined when an earlier request of the same fingerprint has made the draw.
+   * Throws `idempotency_mismatch` when a request of another fingerprint has used the id, `idempotency_in_flight` while the draw
+   * is being made, `draws_full`, and the errors of its beacon and its times.
    */
   async openDraw({
     id,
@@ -125,9 +128,9 @@ export class DrawKeeper {
     request,
   }: DrawOpening): Promise<DrawStatement | undefined> {
     const { draws, clock } = this.#options;
-    // before times are compared: a retry may come when the draw is due
+    // first, because a retry may come so late that its times are in the past
     if (await this.#inTurn(() => this.#isMade(id, fingerprint))) return undefined;
-    // outside of the turn, so that a slow beacon holds up no other draw's change
+    // not within #inTurn, so that a slow beacon does not delay changes of other draws
     const known = request.beacon && (await this.#chainOf(request.beacon.chain));
     const statement = statementOf(id, request, known?.chain, clock.wallMs());
     const body: DrawBody = {
@@ -160,7 +163,7 @@ export class DrawKeeper {
       const reason = messageOf(error);
       this.#options.log.warn(
         { chain: nameOrHash, reason },
-        'the information of a beacon’s chain is not to be had',
+        'could not get the information of a beacon’s chain',
       );
       throw new ApiError('beacon_unavailable', { retryAfterS: 5 });
     });
@@ -168,7 +171,7 @@ export class DrawKeeper {
     throw new ApiError('invalid_beacon', { message: UNKNOWN_CHAIN, details: { parameter: 'beacon.chain' } });
   }
 
-  /** A retry settles a draw that the ledger refused to settle before. */
+  /** Tells whether the draw exists. Settles it first if the ledger refused to when it was made. */
   async #isMade(id: string, fingerprint: string): Promise<boolean> {
     const stored = await this.#options.draws.draw(id);
     if (stored === undefined) return false;
@@ -177,7 +180,7 @@ export class DrawKeeper {
     return stored.state === 'opening' ? this.#settle(stored) : true;
   }
 
-  /** Commits to a draw whose answer is durable, and forgets one that has none: then it gives false. */
+  /** Commits to the draw if its answer is durable; else drops it and returns false. */
   async settleDraw(id: string): Promise<boolean> {
     const isCommitted = await this.#inTurn(async () => {
       this.#making.delete(id);
@@ -188,7 +191,7 @@ export class DrawKeeper {
     return isCommitted;
   }
 
-  /** Throws `draw_not_found`, `draw_due` or `draw_ended`. */
+  /** Ends the draw as cancelled. Throws `draw_not_found`, `draw_due` or `draw_ended`. */
   cancelDraw(id: string, accountNumber: number): Promise<void> {
     return this.#inTurn(async () => {
       const draw = await this.#ownOpen(id, accountNumber);
@@ -197,7 +200,7 @@ export class DrawKeeper {
     });
   }
 
-  /** Takes the nonce that the caller committed to. Throws `draw_not_found`, `invalid_nonce` or `draw_ended`. */
+  /** Stores the nonce that the caller committed to. Throws `draw_not_found`, `invalid_nonce` or `draw_ended`. */
   async openNonce(id: string, accountNumber: number, nonce: string): Promise<void> {
     await this.#inTurn(async () => {
       const draw = await this.#ownOpen(id, accountNumber);
@@ -210,7 +213,7 @@ export class DrawKeeper {
     this.lookAtDue();
   }
 
-  /** Begins to end what is due and can be ended now. */
+  /** Starts to end the draws that are due. Does not wait. */
   lookAtDue(): void {
     const nowMs = this.#options.clock.wallMs();
     const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= nowMs);
@@ -221,7 +224,7 @@ export class DrawKeeper {
     }
   }
 
-  /** Ends what is due and can be ended now. Never rejects. */
+  /** Tries to end all draws that are due. Never rejects. */
   async tick(): Promise<void> {
     this.lookAtDue();
     await Promise.all(this.#underWay.values());
@@ -240,7 +243,10 @@ export class DrawKeeper {
     }
   }
 
-  /** The round is fetched outside of the turn, so that a slow beacon holds up no other draw's change. */
+  /**
+   * Ends the draw if it can end now. Fetches the round outside #inTurn, so that a slow beacon does not delay changes of other
+   * draws.
+   */
   async #look(id: string): Promise<void> {
     const { draws, clock } = this.#options;
     const draw = await draws.draw(id);
@@ -263,7 +269,7 @@ export class DrawKeeper {
     });
   }
 
-  /** Undefined for a draw without a beacon; why it lacks its round. */
+  /** Returns the round of the draw's beacon, undefined without a beacon, or the reason why the round is missing. */
   async #roundOf({ statement, chain }: DrawBody): Promise<ChainRound | undefined | DrawReason> {
     const { beacon } = statement;
     if (beacon === undefined) return undefined;
@@ -293,7 +299,7 @@ export class DrawKeeper {
     const secret = answer?.data.bytes ?? null;
     const opened = nonceOf(body);
     const nonce = opened ?? NO_BYTES;
-    // of a cancelled draw with a beacon nobody knows yet what it would have been
+    // the values of a cancelled draw with a beacon are not known, because its round is not out yet
     const isKnown =
       state === 'revealed' ||
       (state === 'cancelled' && statement.beacon === undefined && opened !== undefined);
@@ -317,7 +323,7 @@ export class DrawKeeper {
             })
           : null,
     };
-    // whoever has its id may read a draw: what the account has left this month is told to its caller alone
+    // anybody who has its id may read a draw, but the credits that an account has left are not public
     const { quantum_credits: _, ...told } = answer ?? {};
     const ended: DrawRecord = {
       ...draw,
@@ -330,18 +336,19 @@ export class DrawKeeper {
     if (outcome.state === 'failed') log.error({ draw: draw.id, reason: outcome.reason }, 'a draw has failed');
   }
 
-  /** The answer that was kept for the draw, as its caller would have got it. */
+  /** Returns the answer that is kept for the draw; undefined if there is none or its seal cannot be opened. */
   async #answerOf(draw: DrawRecord): Promise<KeptAnswer | undefined> {
     const request = { accountNumber: draw.accountNumber, ...keyOfDraw(bodyOf(draw).statement) };
     try {
       const kept = await this.#options.idempotency.kept(request, this.#options.clock.wallMs());
       return kept && JSON.parse(Buffer.from(kept.body).toString('utf8'));
     } catch (error) {
-      if (error instanceof SealBroken) return undefined; // it cannot be opened ever again
+      if (error instanceof SealBroken) return undefined; // another try would fail too
       throw error;
     }
   }
 
+  /** See settleDraw. */
   async #settle(draw: DrawRecord): Promise<boolean> {
     const { draws } = this.#options;
     const answer = await this.#answerOf(draw);
@@ -360,6 +367,7 @@ export class DrawKeeper {
     return true;
   }
 
+  /** Returns the account's draw if it is committed and has not ended. */
   async #ownOpen(id: string, accountNumber: number): Promise<DrawRecord> {
     const draw = await this.#options.draws.draw(id);
     if (draw === undefined || draw.accountNumber !== accountNumber || draw.state === 'opening')
@@ -374,7 +382,7 @@ export class DrawKeeper {
   }
 }
 
-/** What the keeper reads of a kept answer. */
+/** The members of a kept answer that the keeper reads. */
 interface KeptAnswer {
   readonly data: { readonly bytes: string };
   readonly metadata: {
@@ -386,13 +394,16 @@ interface KeptAnswer {
   readonly quantum_credits?: object;
 }
 
-/** The caller's nonce; undefined where it has not been opened. */
+/** Returns the caller's nonce, empty if the draw has none; undefined while it has not been opened. */
 function nonceOf({ statement, nonce }: DrawBody): Uint8Array | undefined {
   if (statement.nonce_sha256 !== undefined) return nonce === null ? undefined : fromHex(nonce);
   return statement.nonce === undefined ? NO_BYTES : fromHex(statement.nonce);
 }
 
-/** A round that is not due yet is known to nobody. The log must hold the end before, or it would prove nothing. */
+/**
+ * Returns the Unix time until which the draw may be cancelled. The log must hold the end of the draw before its round is out;
+ * otherwise the end could have been chosen with knowledge of the values.
+ */
 function cancelUntilMs({ dueAtMs }: DrawRecord, { statement, chain }: DrawBody): number {
   const { beacon } = statement;
   if (beacon === undefined) return dueAtMs;

@@ -6,16 +6,19 @@ import { ApiError } from '../core/errors.ts';
 import { grouped } from '../core/figures.ts';
 import { LIMITS } from '../core/limits.ts';
 
-/** What a caller asks to be committed to, checked. */
+/** The draw that a caller asks for, checked. */
 export interface DrawRequest {
-  /** As the statement has it. */
+  /** The members of the statement that come from the request unchanged. */
   readonly fixed: Omit<DrawStatement, 'type' | 'version' | 'id' | 'beacon' | 'due_at' | 'gives_up_at'>;
   readonly revealAt: string | undefined;
-  /** `chain` is its name or its hash. */
+  /** `chain` is the chain's name or its hash. */
   readonly beacon: { readonly chain: string; readonly round: number } | undefined;
 }
 
-/** What a draw commits to. `chain` is that of its beacon. Throws the ApiError of a time that is out of bounds, or of too much. */
+/**
+ * Returns the statement that a draw commits to. `chain` is the chain of its beacon. Throws an ApiError when a time is out of
+ * bounds or the statement is too long.
+ */
 export function statementOf(
   id: string,
   { fixed, revealAt, beacon }: DrawRequest,
@@ -49,7 +52,7 @@ export function statementOf(
   });
 }
 
-/** Unix ms; NaN for a day or an hour that there is not. */
+/** Returns the time in Unix ms, or NaN if its day or hour does not exist. */
 function revealTimeOf(revealAt: string): number {
   return timeOf(revealAt.replace(/(?:\.(\d+))?Z$/, (_, parts = '') => `.${parts.padEnd(3, '0')}Z`));
 }

@@ -6,13 +6,13 @@ import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson } from '../values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 
-/** What the values of a committed draw follow from. Nobody who lacks one of the first three knows them. */
+/** The inputs that determine the values of a committed draw. Nobody can compute the values without the first three. */
 export interface DrawInputs {
   /** The committed bytes, 32. */
   readonly secret: Uint8Array;
-  /** The caller's nonce; no bytes without one. */
+  /** The caller's nonce; empty if the draw has none. */
   readonly nonce: Uint8Array;
-  /** The beacon's randomness, 32 bytes; none without a beacon. */
+  /** The beacon's randomness, 32 bytes; empty if the draw has no beacon. */
   readonly randomness: Uint8Array;
   /** SHA-256 of the statement, 32 bytes. */
   readonly statementSha256: Uint8Array;
@@ -23,8 +23,9 @@ const BLOCK_BYTES = 64;
 const NO_NONCE = new Uint8Array(12);
 
 /**
- * The values: the samplers of all answers over the ChaCha20 keystream (RFC 8439, nonce of zeros, counter from 0) of the key
- * HKDF-SHA-256(inputs, each behind its length as four big-endian bytes; no salt; info `qrn draw v1`).
+ * Returns the values of a committed draw. The same samplers as for all answers read the ChaCha20 keystream (RFC 8439, nonce
+ * of zeros, counter from 0) under the key HKDF-SHA-256(inputs, each preceded by its length as four big-endian bytes; no salt;
+ * info `qrn draw v1`).
  */
 export function drawnValues(request: ValueRequest, inputs: DrawInputs): unknown {
   const { secret, nonce, randomness, statementSha256 } = inputs;

@@ -7,7 +7,7 @@ import type { AnswerForm } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 import type { BytesForm, RecordBytes } from './template.ts';
 
-/** What an answer says of itself beside its values. An Answer is one. */
+/** What a reply prints about its answer, apart from the values. The class Answer implements it. */
 export interface PrintedAnswer {
   readonly from: DrawnFrom;
   /** 16 bytes, printed as `req_…` and as a UUID. */
@@ -15,43 +15,44 @@ export interface PrintedAnswer {
   readonly issuedAtMs: number;
   /** 16 bytes, printed as `cert_…`. */
   readonly certificateId: Uint8Array;
-  /** 32 bytes; for the caller alone, never stored. */
+  /** 32 bytes; printed for the caller only, never stored in the ledger. */
   readonly salt: Uint8Array;
   readonly durationMs: number;
   readonly consumedBytes: number;
   /** Credits that this answer spends. */
   readonly credits: number;
-  /** Credits left and in all, of the month. */
+  /** Credits of the month that are left. */
   readonly creditsRemaining: number;
+  /** Credits of the month in all. */
   readonly creditsTotal: number;
-  /** In pure mode, canonical JSON (pool/supply/opening.ts); undefined when there is none. */
+  /** In pure mode, the opening as canonical JSON (pool/supply/opening.ts); undefined when there is none. */
   readonly opening: string | undefined;
-  /** What the caller said of the answer, canonical JSON (label.ts); undefined where it said nothing. */
+  /** The caller's label as canonical JSON (label.ts); undefined when there is none. */
   readonly labelText?: string | undefined;
 }
 
-/** What every answer of one service says of that service. */
+/** The texts about the service that every answer prints. */
 export interface ServiceNames {
   readonly poweredBy: string;
-  /** What the id of a certificate follows, behind a slash. */
+  /** `verify_url` is this, a slash and the certificate id. */
   readonly verifyUrlBase: string;
 }
 
-/** The objects that hold the members. `drawn` is `data.metadata`, which the commitment covers. */
+/** The objects of a body that hold these fields. `drawn` is `data.metadata`, which the commitment covers. */
 export type Group = 'meta' | 'metadata' | 'quantum_credits' | 'drawn';
 
 interface FieldBase {
   readonly group: Group;
-  /** Of the member in its group. */
+  /** Name of the member in its group. */
   readonly name: string;
   readonly schema: Schema;
-  /** Of the header field with the same value, if there is one. */
+  /** Name of the header field with the same value, if there is one. */
   readonly header?: string;
-  /** Every answer has the header field; else only bare values have it, whose metadata stands in headers alone. */
+  /** True if every answer has the header field. Otherwise only bare values have it, because they have no other metadata. */
   readonly isInEveryHead?: true;
 }
 
-/** The same in all answers from one source. */
+/** A value that is the same in all answers from one source. */
 interface FixedField extends FieldBase {
   readonly fixed: (from: DrawnFrom, names: ServiceNames) => string | boolean;
 }
@@ -61,7 +62,7 @@ interface NumberField extends FieldBase {
   readonly number: (answer: PrintedAnswer) => number;
 }
 
-/** Bytes that change from answer to answer, behind a text that does not. */
+/** Bytes that change from answer to answer, printed after a constant text. */
 interface BytesField extends FieldBase {
   readonly before: (names: ServiceNames) => string;
   readonly form: BytesForm;
@@ -88,9 +89,9 @@ const TIME_WIDTH = 24;
 const nothing = () => '';
 
 /**
- * Everything that an answer tells beside its values, in the order of the header fields: what each member is called, what it
- * means, in which header field it stands, and how it is written. The bodies in JSON and MessagePack, the heads, the fields
- * that a page may read, the OpenAPI document and the documentation are made of this table.
+ * All fields of an answer apart from its values, in the order of the header fields: the name of each member, its meaning, its
+ * header field, and how it is printed. The bodies in JSON and MessagePack, the heads, the header fields that CORS exposes, the
+ * OpenAPI document and the documentation are made from this table.
  */
 const ANSWER_FIELDS: readonly AnswerField[] = [
   {
@@ -262,7 +263,7 @@ const TEXT_OF: Readonly<Record<BytesForm, (bytes: Uint8Array) => string>> = {
   uuid: uuidText,
 };
 
-/** The fields of a group by name: the order of canonical JSON. */
+/** Returns the fields of a group, sorted by name as canonical JSON requires. */
 export function fieldsOf(group: Group): readonly AnswerField[] {
   const fields = new Map(
     ANSWER_FIELDS.filter((field) => field.group === group).map((field) => [field.name, field]),
@@ -270,12 +271,12 @@ export function fieldsOf(group: Group): readonly AnswerField[] {
   return [...fields.keys()].sort().map((name) => fields.get(name)!);
 }
 
-/** The shape of a group's object. */
+/** Returns the schema of a group's object. */
 export function schemaOf(group: Group): Schema {
   return object(Object.fromEntries(fieldsOf(group).map(({ name, schema }) => [name, schema])));
 }
 
-/** Its value in one answer. */
+/** Returns the value of a field in one answer. */
 export function valueIn(field: AnswerField, answer: PrintedAnswer, names: ServiceNames) {
   if ('fixed' in field) return field.fixed(answer.from, names);
   if ('number' in field) return field.number(answer);
@@ -285,17 +286,17 @@ export function valueIn(field: AnswerField, answer: PrintedAnswer, names: Servic
 
 export type HeadedField = AnswerField & { readonly header: string };
 
-/** The fields that stand in the head of every answer, and those that only bare values have there. */
+/** The fields that every answer has in its head, and those that only bare values have there. */
 export const [IN_EVERY_HEAD, IN_BARE_HEADS] = [true, false].map((isEvery) =>
   ANSWER_FIELDS.filter(
     (field): field is HeadedField => field.header !== undefined && (field.isInEveryHead === true) === isEvery,
   ),
 );
 
-/** What answers never leave in a cache. */
+/** Sent with every answer, because no cache may store random values. */
 export const NO_STORE = ['Cache-Control', 'no-store'] as const;
 
-/** The header fields of an answer that speak of it, not of the moment: a retry gets them again. */
+/** Returns the header fields that belong to the answer, not to the moment of sending. A retry gets the same ones. */
 export function keptFields(
   answer: PrintedAnswer & { readonly form: AnswerForm },
   names: ServiceNames,
@@ -309,7 +310,7 @@ export function keptFields(
     NO_STORE,
     ...told(IN_EVERY_HEAD),
     ...(ignored === '' ? [] : [['X-Ignored-Parameters', ignored] as const]),
-    // the bare values carry their metadata in headers alone
+    // bare values have all their metadata in header fields
     ...(answer.form === 'octet-stream' ? told(IN_BARE_HEADS) : []),
   ];
 }

@@ -10,80 +10,83 @@ import type { Books } from '../ledger/ledger.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 import type { Claims } from '../ledger/sharing.ts';
 
-/** An answer to an Idempotency-Key is kept this long, then erased. */
+/** How long the answer to an Idempotency-Key is kept before it is erased. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
-/** More than header fields, envelope and seal of a stored answer ever take. */
+/** Upper bound on the bytes that header fields, envelope and seal add to the values of a stored answer. */
 export const STORED_HEAD_BYTES_MAX = 16_384;
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** An answer is sealed in pieces: the cipher's output for a whole one was a second copy of 40 MB. */
+/**
+ * An answer is sealed in pieces of this size, because the cipher's output for a whole one would be a second copy of up to 40
+ * MB.
+ */
 const PIECE_BYTES = 256 * 1024;
 /** 1 to 255 visible ASCII characters. */
 const KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
 
-/** What a retry is answered with: the first answer, byte for byte. */
+/** The first answer to an Idempotency-Key, which a retry gets byte for byte. */
 export interface FirstAnswer {
-  /** Header fields that speak of the answer (type, source, mode, ids), not of the moment. */
+  /** The header fields that belong to the answer (type, source, mode, ids), not to the moment of sending. */
   readonly fields: readonly (readonly [string, string])[];
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/**
- * The first use of a key: `complete` seals its answer for the commit, `abandon` lets the key be used anew.
- */
+/** The first use of a key. */
 export interface FirstUse {
+  /** Seals the answer for the commit. */
   complete(answer: FirstAnswer, expiresAtMs: number): StoredAnswer;
-  /** Called when the answer is durable, or when there is none and none is kept. */
+  /** Lets go of the key: with true when the answer is durable, with false when none is kept and the key may be used anew. */
   finish(isKept: boolean): void;
 }
 
 export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly first: FirstUse };
 
-/**
- * The keys whose first request runs now, for all fronts of a process, and the room that kept answers take.
- */
+/** The keys whose first request runs now, and the bytes of kept answers, for all fronts of a process. */
 export interface RunningKeys {
-  /** Takes a key; else what the request that holds it is to this one. */
+  /**
+   * Takes a key for the request. If another request holds it, returns `same` when that has the same fingerprint, else
+   * `other`.
+   */
   hold(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'>;
   /**
-   * Sets aside room for an answer of up to `bytesMax` bytes that is kept under the key; false when the
-   * answers of the account take too much. The first answer of an account always has room.
+   * Reserves `bytesMax` bytes for the answer that is kept under the key. Returns false when the account's kept answers
+   * would take too much. An account that keeps nothing yet always gets room.
    */
   reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean>;
-  /** Lets go of a key. `keptBytes` is the size of the answer that is kept under it, 0 without one. */
+  /** Lets go of a key. `keptBytes` is the size of the answer that is kept under it, 0 if there is none. */
   release(keyDigest: string, keptBytes: number): Promise<void>;
 }
 
 interface RunningKey {
   readonly fingerprint: string;
-  /** Undefined before room is set aside for its answer. */
+  /** The reserved bytes, and the hour of the request; undefined before `reserve`. */
   room?: { readonly accountNumber: number; readonly hour: number; readonly bytes: number };
 }
 
 const HOUR_MS = 60 * 60 * 1000;
 
 /**
- * Larger answers share half of the room of an account: a stream of batches leaves the other half to answers that are small and
- * may be dear.
+ * An answer larger than this is kept only within the first half of the account's room. The other half stays free for small answers,
+ * which may have cost many credits.
  */
 const BULK_BYTES = 64 * 1024;
 
-/** How long a key waits whose claim could not be let go of. */
+/** Pause before the next try to release a claim. */
 const RELEASE_RETRY_MS = 250;
 
 /**
- * The one holder of the running keys of a process; fronts in other threads ask it. With `claims`, other nodes may be asked
- * for the same key, and a key is held once it is claimed there. The bound on kept answers counts those of this process since
- * its start, and those of all before it.
+ * Holds the running keys of a process; fronts in other threads call it. With `claims`, clients may send the same key to other
+ * nodes, so a key counts as held only once this node has claimed it in the shared ledger. The bound on kept answers counts
+ * the answers of this process and those that were in the ledger when it started.
  */
 export class OwnedRunningKeys implements RunningKeys {
   readonly #claims: Claims | undefined;
   readonly #running = new Map<string, RunningKey>();
   /**
-   * By the hour of their request and the account: bytes of kept answers, and room set aside for those that are being made. An hour
-   * goes when what is of it has expired, whoever asks then.
+   * Bytes of kept answers, and bytes reserved for answers that are being made, by the hour of the request and the account. An hour
+   * is dropped at the next call after all its answers have expired.
    */
   readonly #kept = new Map<number, Map<number, number>>();
 
@@ -115,13 +118,13 @@ export class OwnedRunningKeys implements RunningKeys {
       if (holder !== 'held') this.#running.delete(keyDigest);
       return holder;
     } catch (error) {
-      // the claim may stand all the same, and no other node could take it
+      // the claim may exist nevertheless; release it, or no node could use the key
       void this.#letGo(claims, keyDigest).then(() => this.#running.delete(keyDigest));
       throw error;
     }
   }
 
-  /** Bytes of kept answers of all accounts, and room that is set aside for those which are being made. */
+  /** Returns the bytes of kept answers of all accounts, and those reserved for answers that are being made. */
   keptBytes(nowMs: number): number {
     return this.#hours(nowMs)
       .flatMap((byAccount) => [...byAccount.values()])
@@ -139,7 +142,7 @@ export class OwnedRunningKeys implements RunningKeys {
     return true;
   }
 
-  /** What is kept, by account; forgets what has expired. */
+  /** Returns the bytes by account for each hour, without the hours whose answers have expired. */
   #hours(nowMs: number): Map<number, number>[] {
     const lastHour = Math.floor((nowMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
     for (const hour of this.#kept.keys()) if (hour < lastHour) this.#kept.delete(hour);
@@ -153,21 +156,21 @@ export class OwnedRunningKeys implements RunningKeys {
   }
 
   async release(keyDigest: string, keptBytes: number): Promise<void> {
-    // the commit of the answer that is kept has let go of the claim
+    // the commit of a kept answer has released the claim
     if (this.#claims !== undefined && keptBytes === 0) await this.#letGo(this.#claims, keyDigest);
     const room = this.#running.get(keyDigest)?.room;
     this.#running.delete(keyDigest);
     if (room !== undefined) this.#add(room.accountNumber, room.hour, keptBytes - room.bytes);
   }
 
-  /** Until it is done, the key counts as under way: another node could not take it either. */
+  /** Releases the claim. Until that succeeds the key counts as running, because no other node can use it either. */
   async #letGo(claims: Claims, keyDigest: string): Promise<void> {
     for (;;) {
       try {
         await claims.releaseKey(keyDigest);
         return;
       } catch (error) {
-        if (!(error instanceof ApiError)) return; // this node writes no more, and its claims are void
+        if (!(error instanceof ApiError)) return; // this node has lost the right to write, and its claims are void
         await sleep(RELEASE_RETRY_MS, undefined, { ref: false });
       }
     }
@@ -179,18 +182,18 @@ interface KeyedRequest {
   readonly accountNumber: number;
   readonly keyText: string;
   readonly fingerprint: string;
-  /** Size of its sealed answer, at most. */
+  /** Upper bound on the size of its sealed answer. */
   readonly bytesMax: number;
 }
 
-/** A kept answer cannot be opened, now or later. */
+/** The seal of a kept answer cannot be opened, and trying again cannot help. */
 export class SealBroken extends Error {
   override name = 'SealBroken';
 }
 
 /**
- * Idempotency-Key, in every mode. The stored answer is sealed with AES-256-GCM under a key derived from the
- * node's secret, the account and the key text itself: the ledger alone cannot open it.
+ * Implements Idempotency-Key in every mode. The stored answer is sealed with AES-256-GCM under a key derived from the
+ * node's secret, the account and the client's key text, so the ledger alone cannot open it.
  */
 export class Idempotency {
   readonly #books: Books;
@@ -203,7 +206,7 @@ export class Idempotency {
     this.#running = running;
   }
 
-  /** The fingerprint of a request: what must be equal for a retry to be the same request. */
+  /** Returns the hash by which a request is compared with its retry. */
   static fingerprint(parts: readonly (string | Uint8Array)[]): string {
     const digest = createHash('sha256');
     for (const part of parts) digest.update(`${part.length}:`).update(part);
@@ -211,10 +214,9 @@ export class Idempotency {
   }
 
   /**
-   * Looks the key up. 400 `invalid_idempotency_key`, 422 `idempotency_mismatch`, 409 `idempotency_in_flight`,
-   * 429
-   * `idempotency_full` when the account's kept answers leave no room for this one, else the first answer or the right to
-   * make it.
+   * Looks the key up. Returns the first answer, or the right to make it. Throws 400 `invalid_idempotency_key`, 422
+   * `idempotency_mismatch`, 409 `idempotency_in_flight`, or 429 `idempotency_full` when the account's kept answers leave no
+   * room for this one.
    */
   async begin(request: KeyedRequest, nowMs: number): Promise<IdempotencyOutcome> {
     const { accountNumber, keyText, fingerprint, bytesMax } = request;
@@ -222,7 +224,7 @@ export class Idempotency {
     const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
     const holder = await this.#running.hold(keyDigest, fingerprint);
     if (holder === 'same') {
-      // a retry holds the key as well while it looks up what is kept: another one looks without holding it
+      // the holder may itself be a retry that reads the kept answer: so look it up here without holding the key
       const replay = await this.kept(request, nowMs);
       if (replay !== undefined) return { replay };
       throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
@@ -245,7 +247,7 @@ export class Idempotency {
     }
   }
 
-  /** The answer that is kept under a key, or undefined. Looking holds nothing, so it stands in the way of no request. */
+  /** Returns the answer that is kept under a key, or undefined. Does not hold the key, so it disturbs no other request. */
   async kept(request: Omit<KeyedRequest, 'bytesMax'>, nowMs: number): Promise<FirstAnswer | undefined> {
     const { accountNumber, keyText, fingerprint } = request;
     const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
@@ -274,7 +276,7 @@ export class Idempotency {
     ]);
   }
 
-  /** nonce ‖ ciphertext ‖ tag over: 4 bytes of length, the fields as JSON, body. */
+  /** Returns nonce ‖ ciphertext ‖ tag. The plaintext is the length of the fields (4 bytes), the fields as JSON, and the body. */
   #seal(accountNumber: number, keyText: string, answer: FirstAnswer): Uint8Array<ArrayBuffer> {
     const head = utf8Bytes(JSON.stringify(answer.fields));
     const headSize = new Uint8Array(4);
@@ -300,7 +302,7 @@ export class Idempotency {
     return sealed;
   }
 
-  /** Opens it in the memory that it came in: for an answer of 40 MB another copy would be as much again. */
+  /** Decrypts in place, because an answer may have 40 MB and a copy would take as much again. */
   #open(stored: StoredAnswer, keyText: string): FirstAnswer {
     const key = this.#key(stored.accountNumber, keyText);
     const decipher = createDecipheriv('aes-256-gcm', key, stored.sealed.subarray(0, NONCE_BYTES));

@@ -4,22 +4,22 @@ import { base32Of } from '../core/ids.ts';
 import { hkdfSha256, sha256Hex } from '../crypto/digest.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
 
-/** What a request says that it is for: the parameters purpose, user_data, user_data_sha256 and public. */
+/** The label that a request gives its answer: the parameters purpose, user_data, user_data_sha256 and public. */
 export interface LabelRequest {
   readonly isPublic: boolean;
   readonly purpose: string | undefined;
   readonly userData: string | undefined;
-  /** 64 hex digits, where the caller keeps the user data to itself. */
+  /** 64 hex digits, if the caller keeps the user data to itself. */
   readonly userDataSha256: string | undefined;
 }
 
-/** First byte of a commitment, so that none passes for another hash of certificates (docs/certificates.md). */
+/** First bytes of the commitments, so that none can be confused with another hash of certificates (docs/certificates.md). */
 const PURPOSE_BYTE = 0x04;
 const USER_DATA_BYTE = 0x05;
 
 /**
- * The label of one answer, as the ledger keeps it. The salt is the answer's own: without it nobody can guess a private
- * text from its commitment.
+ * Returns the label of one answer as the ledger keeps it. `salt` is the answer's salt: without it nobody can find a private
+ * text by guessing and comparing commitments.
  */
 export function labelOf(request: LabelRequest, accountId: string, salt: Uint8Array): AnswerLabel {
   const { isPublic, purpose, userData, userDataSha256 } = request;
@@ -43,15 +43,15 @@ export function labelOf(request: LabelRequest, accountId: string, salt: Uint8Arr
 }
 
 /**
- * Names an account and a purpose together. Nobody can tell the account from it, because the id of an account has 128
- * random bits; the holder of the account can show that a series is its own.
+ * Returns a name for the pair of an account and a purpose. The name does not reveal the account, because an account id has 128
+ * random bits; the holder of the account can prove that a series is its own by its id.
  */
 function seriesOf(accountId: string, purpose: string): string {
   const id = hkdfSha256(utf8Bytes(accountId), new Uint8Array(), utf8Bytes(`qrn series v1\n${purpose}`), 16);
   return `series_${base32Of(id)}`;
 }
 
-/** What the answer itself tells of its label, canonical JSON. It has the texts that the certificate commits to. */
+/** Returns the label as the answer prints it: canonical JSON with the texts that the certificate commits to. */
 export function labelText(request: LabelRequest, { series }: AnswerLabel): string {
   const { isPublic, purpose, userData, userDataSha256 } = request;
   return canonicalize({

@@ -12,8 +12,9 @@ import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../values/valu
 import type { AnswerForm } from './request.ts';
 
 /**
- * The memory of an answer begins with its record: the ids and the salt that its reply prints, and behind them the octets or the text
- * of its `data` member. The salt stands right before what it is hashed with.
+ * The memory of an answer begins with its record: the request id, the certificate id and the salt, and behind them the octets
+ * or the text of the `data` member. The salt and the bytes behind it are contiguous because the commitment hashes them
+ * together.
  */
 export const AT_REQUEST_ID = 0;
 export const AT_CERTIFICATE_ID = 16;
@@ -21,90 +22,83 @@ export const AT_SALT = 32;
 export const SALT_BYTES = 32;
 export const DATA_START = AT_SALT + SALT_BYTES;
 /**
- * A record of at most this size is copied into its reply when the reply is sent (template.ts). The reply of a longer one is completed in
- * the memory of the answer, which has room for the text behind the data.
+ * A record of at most this size is copied into its reply when the reply is sent (template.ts). The reply of a longer record is
+ * completed in the memory of the answer, which then has TAIL_BYTES_MAX bytes of room behind the data.
  */
 export const RECORD_BYTES_MAX = 4_096;
-/** Bytes of the text behind the data, at most. */
+/** Upper bound on the text of a JSON body behind the data. */
 export const TAIL_BYTES_MAX = 2_048;
 
 export const DIGEST_BYTES = 32;
 
-/** Room before the values of a MessagePack reply for what precedes them; a longer reply is copied (text.ts). */
+/** Room for the part of a MessagePack reply before its values. If that part is longer, the reply is copied (text.ts). */
 export const PACKED_HEAD_BYTES_MAX = 4_096;
 
-/** The text of the `data` member before and after its values; canonical JSON as a whole. */
+/** The text of the `data` member before and after its values. Together they are canonical JSON. */
 export interface DataTemplate {
   readonly before: Uint8Array<ArrayBuffer>;
   readonly after: Uint8Array<ArrayBuffer>;
 }
 
-/** What an answer is made from. Plain data, so that it crosses threads. */
+/** The input for making an answer: plain data, so that it can be sent to another thread. */
 export interface MakeOrder {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
-  /** Of the form `octet-stream`; then there is no text. */
+  /** How bare values are written, for the form `octet-stream`; then there is no `data` member. */
   readonly octets: BareType | undefined;
   readonly template: DataTemplate;
 }
 
-/** Where an answer is made, and what came of it. */
+/** The memory that an answer is made in, and the result. */
 export interface Making extends MakeOrder {
-  /**
-   * The answer may use [start, end) of these, at least `answerBytesMax` bytes. They begin with a record that has its salt, which is
-   * hashed before the `data` member or the octets.
-   */
+  /** The answer may use [start, end), at least `answerBytesMax` bytes. They begin with a record that already has its salt. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
-  // what follows is for `makeFrom` to set
-  /** Where what is committed to ends: the `data` member or the octets. */
+  // `makeFrom` sets the members below
+  /** End of the `data` member or the octets, which the commitment covers. */
   dataEnd: number;
-  /** Of MessagePack beside text: where the values start and end in it. */
+  /** Start and end of the values in MessagePack; both 0 for other forms. */
   packedStart: number;
   packedEnd: number;
-  /** 32 bytes: SHA-256(salt ‖ data) or SHA-256(salt ‖ octets) is written here. */
+  /** The commitment is written here: SHA-256(salt ‖ data) or SHA-256(salt ‖ octets), 32 bytes. */
   readonly delivered: Uint8Array<ArrayBuffer>;
   consumedBytes: number;
 }
 
-/**
- * Where a large answer's bytes come from. Key material and pieces are erased by the worker when it is done.
- */
+/** The source of a large answer's random bytes. The worker erases keys and pieces when it is done. */
 export type DrawOrder =
   /** Seeded mode: expansion of a one-time key, mixed with system entropy. */
   | { readonly from: 'one-time-key'; readonly key: Uint8Array<ArrayBuffer> }
   /** Csprng mode: system entropy. */
   | { readonly from: 'system' }
-  /** Pure mode: claimed blocks, and nothing else. */
+  /** Pure mode: claimed blocks only. */
   | { readonly from: 'pieces'; readonly pieces: readonly Uint8Array<ArrayBuffer>[] };
 
 /** An answer that a worker makes. */
 export interface WorkerOrder extends MakeOrder {
   readonly draw: DrawOrder;
-  /** At least `answerBytesMax` bytes, with a salt in the record; moves to the worker and back. */
+  /** At least `answerBytesMax` bytes, with a salt in the record. The memory moves to the worker and back. */
   readonly memory: Uint8Array<ArrayBuffer>;
 }
 
-/** As the worker returns it. */
+/** The result of a worker. */
 export interface MadeByWorker
   extends Pick<Making, 'bytes' | 'dataEnd' | 'packedStart' | 'packedEnd' | 'delivered' | 'consumedBytes'> {
-  /** Pieces that were not read, or what is left of one, in order: the next draw takes them. */
+  /** The unread rest of the pieces, in order. The next draw uses it. */
   readonly left: readonly Uint8Array<ArrayBuffer>[];
-  /** What it took of the worker's time: the answers to come are weighed by it. */
+  /** The worker's time for the answer. Admission estimates the cost of later answers by it. */
   readonly busyMs: number;
 }
 
 /** The threads that make large answers. */
 export interface AnswerWorkers {
   readonly threads: number;
-  /**
-   * Takes over the memory and the secrets of the draw; they are erased when it settles, whatever came of it.
-   */
+  /** Makes an answer. Takes over the memory and the secrets of the order; the secrets are erased whether it resolves or rejects. */
   make(order: WorkerOrder): Promise<MadeByWorker>;
 }
 
-/** Memory that an answer needs at most, its values taking `valuesBytesMax` bytes of JSON or octets. */
+/** Returns an upper bound on the memory of an answer whose values take at most `valuesBytesMax` bytes of JSON or octets. */
 export function answerBytesMax(
   { values, form, octets, template: { before, after } }: MakeOrder,
   valuesBytesMax: number,
@@ -115,10 +109,7 @@ export function answerBytesMax(
   return textBytes > RECORD_BYTES_MAX ? textBytes + TAIL_BYTES_MAX : textBytes;
 }
 
-/**
- * Draws, samples, writes and hashes one answer's `data` member for a worker, whose order is its own copy:
- * key and pieces are erased.
- */
+/** Makes an answer in a worker: draws its values, writes them and hashes them. Erases the key and the pieces of the order. */
 export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeByWorker, 'busyMs'> {
   const stream = openStream(draw, order.values);
   const delivered = new Uint8Array(DIGEST_BYTES);
@@ -134,13 +125,13 @@ export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeBy
   return { bytes, dataEnd, packedStart, packedEnd, delivered, consumedBytes, left };
 }
 
-/** The same in the caller's thread. What was read is erased. */
+/** Makes an answer from the bytes of `reader`, and computes its commitment. Erases the bytes that were read. */
 export function makeFrom(reader: EntropyReader, making: Making): void {
   drawFrom(reader, making);
   commitInPlace(making);
 }
 
-/** The same without the hash. */
+/** Makes an answer like `makeFrom`, but leaves the commitment to the caller. */
 export function drawFrom(reader: EntropyReader, making: Making): void {
   const { values, octets, bytes, start, end } = making;
   const consumedBefore = reader.consumedBytes;
@@ -153,7 +144,7 @@ export function drawFrom(reader: EntropyReader, making: Making): void {
   making.consumedBytes = reader.consumedBytes - consumedBefore;
 }
 
-/** Writes the `data` member, and of MessagePack its values again behind it. */
+/** Writes the `data` member, and for MessagePack the values a second time behind it. */
 function writeData(reader: EntropyReader, making: Making): void {
   const { values, form, bytes, start } = making;
   const { before, after } = making.template;
@@ -171,23 +162,23 @@ function writeData(reader: EntropyReader, making: Making): void {
     assert(making.dataEnd <= making.packedStart - PACKED_HEAD_BYTES_MAX, 'a text keeps to its bound');
 }
 
-/** SHA-256(salt ‖ data or octets): the salt lies right before them. */
+/** Computes the commitment SHA-256(salt ‖ data or octets) of an answer. */
 export function commitInPlace({ bytes, start, dataEnd, delivered }: Making): void {
   sha256(bytes.subarray(start + AT_SALT, dataEnd), delivered);
 }
 
-/** Bytes for one answer. */
+/** The random bytes for one answer. */
 interface EntropyStream {
   readonly reader: EntropyReader;
-  /** The pieces that were not read; nothing of what can be made again. */
+  /** Returns the unread rest of claimed pieces; nothing for streams that are expanded. */
   takeRest(): Uint8Array<ArrayBuffer>[];
   close(): void;
 }
 
-/** Of a piece for one answer, the last of which is no longer than what may be read of it. */
+/** Smallest piece of keystream for one answer. Otherwise the last piece is only as long as the rest that the answer may read. */
 const PIECE_BYTES_MIN = 1_024;
 
-/** The caller closes it, which erases what is left. Takes over the key material of the order. */
+/** Opens the stream of an order, and takes over its key. The caller must close the stream, which erases what is left. */
 function openStream(draw: DrawOrder, values: ValueRequest): EntropyStream {
   if (draw.from === 'pieces') return concatenationOf(draw.pieces);
   const takeRest = () => [];

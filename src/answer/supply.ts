@@ -11,10 +11,7 @@ import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { DrawOrder } from './make.ts';
 
-/**
- * What an answer says of where it came from. Made once per seed generation or lot, then shared by its
- * answers.
- */
+/** The facts about its source that an answer states. One object serves all answers of a seed generation or lot. */
 export interface DrawnFrom extends DrawSource {
   readonly origin: Origin;
   readonly circuit: string;
@@ -22,18 +19,18 @@ export interface DrawnFrom extends DrawSource {
   readonly quantumBackend: string;
   readonly nistVerified: boolean;
   /**
-   * When the last of the lots had ended and was released: no certificate is dated before it, even if the clock was set
-   * back since, or the request came in earlier and waited for the lot.
+   * Unix time at which the last of the lots had ended and was released. No certificate has an earlier date, even if the clock
+   * was set back since, or the request came in earlier and waited for the lot.
    */
   readonly availableAtMs: number;
 }
 
-/** What the answers of a mode are drawn from now. */
+/** A stream that answers can be drawn from now. */
 export interface StreamHeld {
   readonly from: DrawnFrom;
-  /** For an answer that this thread makes. */
+  /** The random bytes for answers that this thread makes. */
   readonly reader: EntropyReader;
-  /** For one that a worker makes. */
+  /** Returns the source of random bytes for an answer that a worker makes. */
   order(): DrawOrder;
 }
 
@@ -50,20 +47,20 @@ export interface EntropySupplyOptions {
   readonly log: Log;
   /** Has a worker expand pieces of a keystream. */
   readonly expand: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>;
-  /** Has a group's first seed taken, where one is to be had. */
+  /** Asks for a group's first seed, if one is available. */
   readonly askForSeed: (group: SeedGroup) => Promise<unknown>;
-  /** Has the csprng stream sampled, if it was not yet; does not wait for the sample. */
+  /** Asks for the first sample of the csprng stream. Does not wait for the sample. */
   readonly askForSample: () => Promise<void>;
 }
 
-/** One front's entropy: a keystream per seed group, the system stream, and the pure supply. */
+/** The entropy of one front: a keystream for each seed group, the system's stream, and the pure supply. */
 export class EntropySupply {
   readonly pure: PureSupply;
   readonly system = systemReader();
   readonly #options: EntropySupplyOptions;
   readonly #seeded = new Map<string, SeedHeld>();
   readonly #names = new WeakMap<SeedGroup, string>();
-  /** Undefined until the first sample of the stream is tested, null when the stream failed. */
+  /** Undefined until the first sample of the system's stream was tested; null after a sample failed. */
   #systemHeld: StreamHeld | null | undefined;
   readonly #systemSampled = Promise.withResolvers<void>();
   #lastPure: DrawnFrom | undefined;
@@ -84,7 +81,10 @@ export class EntropySupply {
     this.#seeded.set(seed.group, { stream, seed, from, reader, order });
   }
 
-  /** The tested sample of the csprng stream, by which answers are certified; null ends the mode until the next. */
+  /**
+   * Installs the lot of a tested sample of the csprng stream, which certificates name. Null ends the mode until the next
+   * sample.
+   */
   installSystemLot(lot: LotRecord | null): void {
     this.#systemHeld = null;
     this.#systemSampled.resolve();
@@ -95,8 +95,8 @@ export class EntropySupply {
   }
 
   /**
-   * The keystream of the group's seed, or without a group that of the system; undefined when the seed, or the first sample of
-   * the system's stream, must be waited for (`comes`). Throws 503 `entropy_unavailable` when the sample was rejected.
+   * Returns the keystream of the group's seed, or without a group the system's stream. Returns undefined when the seed or the first
+   * sample of the system's stream is missing: `comes` waits for it. Throws 503 `entropy_unavailable` when the sample failed.
    */
   held(group: SeedGroup | undefined, nowMs = this.#options.clock.monotonicMs()): StreamHeld | undefined {
     if (group === undefined) {
@@ -106,19 +106,19 @@ export class EntropySupply {
     const held = this.#seeded.get(this.#nameOf(group));
     if (held === undefined || !held.stream.seeded) return undefined;
     if (nowMs < held.seed.dueAtMonotonicMs) return held;
-    held.stream.erase(); // the interval ended and no new seed came: an old seed is never stretched
+    held.stream.erase(); // a seed is not used beyond its interval, even if no new seed came
     return undefined;
   }
 
   /**
-   * Has what `held` lacks made ready: a seed taken, or a sample of the system's stream, which takes a second or two. 503 when it
-   * is not to be had, or the supply is closed: a request may wait for the ledger for longer than the service waits for requests
-   * when it stops.
+   * Waits for what `held` lacks: a seed, or the first sample of the system's stream, which takes a second or two. Throws 503
+   * when it is not available, or the supply is closed: a request may wait for the ledger for longer than a stopping service
+   * waits for its requests.
    */
   async comes(group: SeedGroup | undefined): Promise<void> {
     const { askForSeed, askForSample } = this.#options;
     if (group === undefined) {
-      askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
+      askForSample().catch(() => {}); // it fails only when the service stops, and `close` then ends the wait
       await this.#systemSampled.promise;
     } else await askForSeed(group);
     if (this.held(group) === undefined) throw unavailable(group === undefined ? 'csprng' : 'quantum-seeded');
@@ -130,7 +130,7 @@ export class EntropySupply {
     return name;
   }
 
-  /** Ends the use of withdrawn lots: seeds from them and pure bytes of them are erased. */
+  /** Erases the seeds and the pure bytes that came from withdrawn lots. */
   withdraw(lotIds: ReadonlySet<string>): void {
     this.pure.withdraw(lotIds);
     for (const [name, { stream, from }] of this.#seeded) {
@@ -140,7 +140,7 @@ export class EntropySupply {
     }
   }
 
-  /** What a pure draw over these lots says of its source. */
+  /** Returns the source of a pure draw from these lots. */
   pureFrom(shares: readonly LotShare[]): DrawnFrom {
     const last = this.#lastPure;
     const isOfLast = ({ lot }: LotShare) => lot.id === last?.lotIds[0];
@@ -153,8 +153,8 @@ export class EntropySupply {
   }
 
   /**
-   * Bytes for a test of a stream, drawn as an answer would draw them and delivered to nobody: of the group's keystream, or
-   * without a group of the system's. Undefined while the group has no seed.
+   * Returns bytes for a test of a stream, drawn as for an answer but delivered to nobody: of the group's keystream, or without a
+   * group of the system's stream. Undefined while the group has no seed.
    */
   sample(group: SeedGroup | undefined, size: number): Uint8Array<ArrayBuffer> | undefined {
     const reader = group === undefined ? this.system : this.held(group)?.reader;
@@ -166,7 +166,7 @@ export class EntropySupply {
   }
 
   close(): void {
-    this.#systemSampled.resolve(); // whoever waits is refused
+    this.#systemSampled.resolve(); // `comes` then refuses the requests that wait
     this.pure.close();
     this.system.discard();
     for (const { stream } of this.#seeded.values()) stream.close();
@@ -181,9 +181,7 @@ export function unavailable(mode: EntropyMode): ApiError {
   });
 }
 
-/**
- * With several lots the first names circuit and backend; every one must have passed for the answer to say so.
- */
+/** Of several lots the first gives circuit and backend. `nistVerified` holds only if all lots passed. */
 function drawnFrom(mode: EntropyMode, lots: readonly LotRecord[], releasedAtMs: number): DrawnFrom {
   const [first] = lots;
   return {

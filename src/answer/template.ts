@@ -46,7 +46,10 @@ const HEAD_BYTES_MAX = kernel.headBytesMax.value;
 assert(kernel.recordHeadBytes.value === DATA_START, 'the kernel knows where in a record the data stand');
 assert(kernel.recordBytesMax.value === RECORD_BYTES_MAX, 'the kernel has room for a record');
 assert(kernel.tailBytesMax.value === TAIL_BYTES_MAX, 'the kernel has room for the text behind the data');
-/** Of each place its form, where in the record its bytes stand, and where in the layout it is. One more ends them. */
+/**
+ * The kernel's table of places, three words for each: the form, the offset of the bytes in the record, and the offset in the layout
+ * at which they are printed. An additional place marks the end.
+ */
 const WORDS_OF_PLACE = 3;
 const PLACES = kernel.placesMax.value + 1;
 const places = new Uint32Array(
@@ -58,7 +61,7 @@ const places = new Uint32Array(
 /** Bytes of `{"data":`, with which every body begins. */
 export const OPENING_BYTES = kernel.openingBytes.value;
 
-/** How bytes are printed, and how wide that is: 32 of them as hex, 16 in base32 (ids.ts) or as a UUID. */
+/** How bytes are printed, and the width in characters: 32 bytes as hex, 16 bytes in base32 (ids.ts) or as a UUID. */
 const FORMS = {
   hex: { code: kernel.asHex.value, width: 64 },
   base32: { code: kernel.asBase32.value, width: 26 },
@@ -71,7 +74,7 @@ const PLACE_IN_RECORD = {
   certificateId: AT_CERTIFICATE_ID,
   salt: AT_SALT,
 } as const;
-/** Bytes of a record. */
+/** The names of the parts of a record that a reply prints. */
 export type RecordBytes = keyof typeof PLACE_IN_RECORD;
 
 /** A whole number from 0 to 2^53 - 1, printed in decimal. */
@@ -79,73 +82,74 @@ interface NumberSlot<A, B> {
   readonly number: (a: A, b: B) => number;
 }
 
-/** Bytes of the record. Those printed in hexadecimal are secret, and erased once the reply is sent. */
+/** Bytes of the record. Bytes that are printed as hex are secret: `forget` erases their digits. */
 interface BytesSlot {
   readonly form: BytesForm;
   readonly bytes: RecordBytes;
 }
 
-/** A text in Latin-1 that seldom changes, always of the same width. It is kept with the layout. */
+/** A text in Latin-1 that seldom changes and always has the same width. It stays in the layout until it changes. */
 interface TextSlot<A> {
   readonly width: number;
   readonly text: (a: A) => string;
 }
 
-/** What changes from one reply to the next. */
+/** A part of a reply that changes from one reply to the next. */
 export type Slot<A, B> = NumberSlot<A, B> | BytesSlot | TextSlot<A>;
 export type Part<A, B> = string | Slot<A, B>;
 
 const DIGITS_MAX = 16;
-/** A few combinations of widths serve nearly all replies of a template. */
+/** Bound on the layouts of a template. A few combinations of widths serve nearly all replies. */
 const LAYOUTS_MAX = 64;
 
-/** A reply laid out for one combination of widths. */
+/** A reply laid out for one combination of the widths of its numbers. */
 interface Layout {
   /** The widths of its numbers. */
   readonly digits: readonly number[];
-  /** Head and tail without what changes. */
+  /** Head and tail with empty slots. */
   readonly headText: Uint8Array;
   readonly tailText: Uint8Array;
-  /** Where in the layout each slot starts. */
+  /** The offset of each slot in the layout. */
   readonly at: readonly number[];
-  /** Its place in the kernel's memory, while it has one. */
+  /** Its index in the kernel's memory. Valid only while `owners[index]` is this layout. */
   index: number;
-  /** The head there, and where the data and the body end. */
+  /** The head in the kernel's memory. */
   head: Uint8Array<ArrayBuffer>;
+  /** The offsets in the kernel's memory at which the data and the body end. */
   dataEnd: number;
   bodyEnd: number;
-  /** The numbers that stand in it. */
+  /** The numbers that it shows now. */
   readonly values: number[];
-  /** What it shows now in the slot that seldom changes. */
+  /** The text that it shows now in the slot that seldom changes. */
   seldom: string | undefined;
 }
 
-/** The layout that has each place in the kernel's memory. Places are given anew in turn. */
+/** The layout at each index of the kernel's memory. A new layout replaces the one that was entered longest ago. */
 const owners: (Layout | undefined)[] = Array.from({ length: kernel.layoutsMax.value }, () => undefined);
 let nextIndex = 0;
 
 /**
- * The text of replies whose fixed parts are made once: their head, and the tail that follows the data of the body. It is laid out
- * for each combination of the widths of its numbers, and each reply writes what is new in it over the layout: numbers here, bytes in
- * WebAssembly. So a reply needs neither a string nor an object, and every number is printed without padding. `A` and `B` are what
- * the slots read.
+ * Prints replies whose fixed parts are made once: the head, and the tail of the body that follows the data. The text is laid
+ * out for each combination of the widths of its numbers. Each reply writes over the layout only what has changed: this class
+ * writes numbers, WebAssembly writes bytes. So a reply needs neither a string nor an object, and every number is printed
+ * without padding. The slots read their values from an `A` and a `B`.
  */
 export class ReplyTemplate<A, B> {
   readonly #head: Section<A, B>;
   readonly #tail: Section<A, B>;
-  /** Each number once, however often it is printed. */
+  /** The numbers of all slots, each once even if several slots print it. */
   readonly #numbers: readonly ((a: A, b: B) => number)[];
-  /** The places of each among the slots of head and tail. */
+  /** For each number the indexes of its slots, among the slots of head and tail. */
   readonly #placesOf: readonly (readonly number[])[];
   readonly #slots: readonly Slot<A, B>[];
   readonly #seldom: { readonly slot: TextSlot<A>; readonly place: number } | undefined;
-  /** Of the reply that is printed now. */
+  /** The numbers of the reply that is printed now. */
   readonly #values: number[];
   readonly #layouts = new Map<number, Layout>();
   #layout: Layout;
   #recordBytes = 0;
 
-  /** The head as head.ts makes it, and what follows the data in the body. */
+  /** `head` is the head as head.ts makes it; `tail` is the part of the body that follows the data. */
   constructor(head: readonly Part<A, B>[], tail: readonly Part<A, B>[]) {
     this.#head = sectionOf(head);
     this.#tail = sectionOf(tail);
@@ -170,8 +174,8 @@ export class ReplyTemplate<A, B> {
   }
 
   /**
-   * Prints the reply of the record in these bytes, which holds its data or ends before them. Head and body stay valid, and secrets
-   * in memory, until `forget`.
+   * Prints the reply of the record at [from, to) of `bytes`, with or without its data. `head` and `body` are valid, and the secrets
+   * stay in memory, until `forget` is called.
    */
   print(a: A, b: B, bytes: Uint8Array, from: number, to: number): void {
     assert(this.#recordBytes === 0, 'a reply is forgotten before the next is printed');
@@ -187,19 +191,19 @@ export class ReplyTemplate<A, B> {
     return this.#layout.head;
   }
 
-  /** Its body. */
+  /** The body of the reply that was printed. */
   get body(): Uint8Array<ArrayBuffer> {
     const { dataEnd, bodyEnd } = this.#layout;
     return memory.subarray(dataEnd - this.#recordBytes + DATA_START - OPENING_BYTES, bodyEnd);
   }
 
-  /** Erases the record and the digits of its salt. */
+  /** Erases the record, with its data, and the digits of its salt. */
   forget(): void {
     kernel.forget(this.#layout.index, this.#recordBytes);
     this.#recordBytes = 0;
   }
 
-  /** A layout that holds the numbers of this reply: mostly that of the one before, in which a few are written anew. */
+  /** Returns a layout that shows the numbers of this reply: mostly the layout of the reply before, with a few numbers rewritten. */
   #layoutOf(a: A, b: B): Layout {
     const values = this.#values;
     const numbers = this.#numbers;
@@ -229,7 +233,7 @@ export class ReplyTemplate<A, B> {
     return layout;
   }
 
-  /** Gives the layout a place in the memory of the kernel. */
+  /** Puts the layout into the kernel's memory. */
   #enter(layout: Layout): void {
     const index = nextIndex;
     nextIndex = (nextIndex + 1) % owners.length;
@@ -301,7 +305,7 @@ export class ReplyTemplate<A, B> {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Slots, and what stands before each of them and behind the last. */
+/** The slots of a head or a tail, and the fixed texts before each slot and after the last. */
 interface Section<A, B> {
   readonly texts: readonly Uint8Array[];
   readonly slots: readonly Slot<A, B>[];
@@ -321,7 +325,7 @@ function sectionOf<A, B>(parts: readonly Part<A, B>[]): Section<A, B> {
 }
 
 /**
- * True when these bytes stand anywhere in the memory that replies are printed in.
+ * Returns true when these bytes are anywhere in the memory that replies are printed in.
  * @internal for tests: nothing else can see the memory
  */
 export function isInMemory(bytes: Uint8Array): boolean {

@@ -15,13 +15,13 @@ import type { EchoedMembers } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 import { type Part, ReplyTemplate } from './template.ts';
 
-/** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
+/** Placeholder for the values. It cannot occur in canonical JSON, which escapes control characters. */
 const VALUES_MARK = '\u0000';
 
 /**
- * The `data` member in canonical form (RFC 8785: members sorted by name, no spaces, JavaScript's own number
- * and string forms), cut where the values go. All names are ours and all texts well-formed, so JSON.stringify of sorted
- * members is canonical.
+ * Returns the text of the `data` member in canonical form (RFC 8785: members sorted by name, no spaces, JavaScript's own
+ * number and string forms), cut where the values go. JSON.stringify of sorted members is canonical here, because the
+ * service chooses all names and all texts are well-formed.
  */
 export function dataTemplate(
   valueKey: string,
@@ -43,13 +43,14 @@ export function dataTemplate(
   return { before: utf8Bytes(`{${text.slice(0, cut)}`), after: utf8Bytes(`${text.slice(cut + 1)}}`) };
 }
 
-/** An object of the table for one answer. */
+/** Returns the object of a group (fields.ts) for one answer. */
 function objectOf(group: Group, answer: PrintedAnswer, names: ServiceNames): Record<string, unknown> {
   return Object.fromEntries(fieldsOf(group).map((field) => [field.name, valueIn(field, answer, names)]));
 }
 
 /**
- * `metadata`, `meta` and `quantum_credits` of every data answer (specification, Resources; one shape for all modes).
+ * Returns the members of a body beside `data`: `metadata`, `meta` and `quantum_credits` (specification, Resources), which are
+ * the same in all modes, and `label` and `opening` if the answer has them.
  */
 export function envelopeObject(answer: PrintedAnswer, names: ServiceNames): Record<string, unknown> {
   return {
@@ -59,12 +60,12 @@ export function envelopeObject(answer: PrintedAnswer, names: ServiceNames): Reco
   };
 }
 
-/** The objects of an answer behind `data`, by name. */
+/** The objects that follow `data` in every body, sorted by name. */
 const ENVELOPE = ['meta', 'metadata', 'quantum_credits'] as const;
 
 /**
- * Completes a MessagePack reply before its values, which are one MessagePack value; returns the whole
- * reply: in place where there is room, else in memory of its own.
+ * Writes the part of a MessagePack reply that precedes its values, and returns the whole reply: in place if the part fits
+ * into the room before the values, else in new memory.
  */
 export function completePacked(
   answer: PrintedAnswer & { readonly packedStart: number; readonly packedEnd: number },
@@ -77,7 +78,7 @@ export function completePacked(
     packedUpTo('data', envelopeObject(answer, names)),
     packedUpTo(valueKey, { ...members, metadata: objectOf('drawn', answer, names) }),
   );
-  // an alphabet that the answer echoes may be longer than the room before the values
+  // the parameters that the answer repeats, such as an alphabet, may need more than the room before the values
   const isLong = hasMoreMembers(answer) || head.length > PACKED_HEAD_BYTES_MAX;
   if (isLong) return concatBytes(head, bytes.subarray(packedStart, packedEnd));
   const replyStart = packedStart - head.length;
@@ -85,17 +86,17 @@ export function completePacked(
   return bytes.subarray(replyStart, packedEnd);
 }
 
-/** An object in MessagePack with one more member, up to where the value of that one stands. */
+/** Packs an object whose last member is `name`, and returns the bytes that precede the value of that member. */
 function packedUpTo(name: string, members: Readonly<Record<string, unknown>>): Uint8Array {
   return pack({ ...members, [name]: null }).subarray(0, -1); // null is one byte
 }
 
-/** True when the reply has members that only some have, which no template prints. */
+/** Returns true when the body has an opening or a label, which only some bodies have and no template prints. */
 export function hasMoreMembers({ opening, labelText }: PrintedAnswer): boolean {
   return opening !== undefined || labelText !== undefined;
 }
 
-/** A JSON body with the members that only some have, as its last, in memory of its own. */
+/** Returns a copy of a JSON body with the label and the opening as its last members. */
 export function withMoreMembers(
   body: Uint8Array,
   { opening, labelText }: PrintedAnswer,
@@ -105,7 +106,7 @@ export function withMoreMembers(
   return concatBytes(body.subarray(0, -1), end);
 }
 
-/** What follows the data in the bodies of all JSON answers from one source. */
+/** Returns the part of a JSON body that follows the data, for all answers from one source. */
 export function tailOf(from: DrawnFrom, names: ServiceNames): Part<PrintedAnswer, unknown>[] {
   const parts = ENVELOPE.flatMap((group) => {
     const members = fieldsOf(group).flatMap((field, i) => [
@@ -117,14 +118,14 @@ export function tailOf(from: DrawnFrom, names: ServiceNames): Part<PrintedAnswer
   return [...parts, '}'];
 }
 
-/** A value in JSON. */
+/** Returns the parts that print the value of a field in JSON. */
 function partsOf(field: AnswerField, from: DrawnFrom, names: ServiceNames) {
   if ('fixed' in field) return [JSON.stringify(field.fixed(from, names))];
   if ('number' in field) return [field];
   return [JSON.stringify('text' in field ? '' : field.before(names)).slice(0, -1), field, '"'];
 }
 
-/** The template of bodies that are sent without the head of an answer, or are kept. */
+/** Returns the template of bodies that are kept, or that another caller formats, and so have no head. */
 export function bodyTemplateOf(from: DrawnFrom, names: ServiceNames): ReplyTemplate<PrintedAnswer, unknown> {
   let template = templates.get(from);
   if (template === undefined) templates.set(from, (template = new ReplyTemplate([], tailOf(from, names))));

@@ -1,24 +1,24 @@
 import { ApiError } from '../core/errors.ts';
 
-/** Whom work and memory are counted for: the number of an account, or one of those below. */
+/** Whom work and memory are charged to: the number of an account, or one of the negative numbers below. */
 export type Owner = number;
 /** All clients without a key together. */
 export const NO_KEY: Owner = -1;
 /** Programs on this machine that ask without a key: the operator's probes. */
 export const THIS_MACHINE: Owner = -2;
-/** PDFs for all clients without a key: a worker draws them, in time of their own. */
+/** The drawing of PDFs, for all clients without a key together. A worker draws them, so they have a share of their own. */
 export const PDFS: Owner = -3;
 
-/** What one thing takes of a budget. */
+/** The amount that one thing holds of a budget. */
 export interface Hold {
-  /** It takes this much from now on; 0 gives all of it back. */
+  /** Changes the amount that is held; 0 gives all of it back. */
   resize(amount: number): void;
 }
 
 /**
- * What is under way against a bound: bytes of memory, microseconds of work that wait, or look-ups. No owner has more than its
- * part of it, so that there is room for the next; what is above the bound by itself is let in when nothing else is there. Amounts are whole
- * numbers, so that nothing is left when all is given back.
+ * Counts what is under way against a bound: bytes of memory, microseconds of work that waits, or look-ups. No owner may hold
+ * more than its part of the bound, so that there is room for the next owner. An amount above the bound is let in when nothing
+ * else is held. Amounts are whole numbers, so that the total is exactly 0 when everything was given back.
  */
 export class Budget {
   readonly #max: number;
@@ -27,7 +27,7 @@ export class Budget {
   readonly #byOwner = new Map<Owner, number>();
   #total = 0;
 
-  /** `besides` is under way too, for nobody in particular. */
+  /** `besides` returns an amount that counts against the bound but belongs to no owner. */
   constructor(max: number, besides: () => number = () => 0, ownMax = max / 2) {
     this.#max = max;
     this.#ownMax = ownMax;
@@ -46,14 +46,14 @@ export class Budget {
     return own === undefined || own + amount <= this.#ownMax;
   }
 
-  /** Throws 503 `overloaded`, with the `refusal` as its message, when it does not fit. */
+  /** Holds the amount. Throws 503 `overloaded`, with `refusal` as its message if given, when it does not fit. */
   hold(owner: Owner, amount: number, refusal?: string): Hold {
     if (!this.fits(owner, amount))
       throw new ApiError('overloaded', { retryAfterS: 1, ...(refusal && { message: refusal }) });
     return this.add(owner, amount);
   }
 
-  /** Counts what is there whether it fits or not. */
+  /** Holds the amount whether it fits or not. */
   add(owner: Owner, amount: number): Hold {
     let held = 0;
     const resize = (to: number) => {

@@ -2,66 +2,70 @@ import type { Clock } from '../core/clock.ts';
 import { LIMITS } from '../core/limits.ts';
 import { Budget, type Owner, PDFS } from './budget.ts';
 
-/** A piece of its owner's work. */
+/** A piece of work for one owner. */
 export interface Piece {
-  /** What it takes of a processor beside its own time, which is measured. */
+  /** Processor time that the piece causes outside `run`, in microseconds. The time of `run` itself is measured. */
   readonly costUs: number;
-  /** Does it, and never throws. `nowMs` is one reading of the monotonic clock for the whole turn. */
+  /** Does the work. Must not throw. `nowMs` is the monotonic time at the start of the turn. */
   run(nowMs: number): void;
 }
 
 type FairClock = Pick<Clock, 'wallMs' | 'monotonicMs'>;
 
-/** What owners of one kind may use of the loop's time while others want it too. */
+/** How much of the loop's time an owner may use while other owners want it too. */
 interface Terms {
-  /** Of the time that passes. What is not measured, such as reading a request, takes about half as much again. */
+  /** Share of the time that passes. Work that is not measured, such as reading a request, adds about half as much again. */
   readonly share: number;
-  /** So much may be used at once: a request of the others needs several turns of the loop. */
+  /**
+   * An owner is served while it owes less than this. The others' requests need several turns of the loop, so a turn must be
+   * short.
+   */
   readonly sliceMs: number;
-  /** What is charged beyond this is forgotten, so that nobody waits for longer than a front may be busy. */
+  /** An owner never owes more than this, so that nobody waits for longer than a front may be busy. */
   readonly chargedMaxMs: number;
 }
 
-/** Of each account while other accounts ask too. */
+/** For each account while other accounts send requests too. */
 const ACCOUNT: Terms = { share: 1 / 3, sliceMs: 1, chargedMaxMs: LIMITS.frontTurnMs / 3 };
-/** Of each owner who pays nothing, while accounts ask. The longest pause behind its pieces is a tenth of a second. */
+/** For each owner without an account, while accounts send requests. The longest pause after its pieces is a tenth of a second. */
 const UNPAID: Terms = { share: 1 / 4, sliceMs: 0.01, chargedMaxMs: 25 };
 
-/** A page of PDF takes a tenth of a second of its worker. */
+/** For PDFs. A PDF takes a tenth of a second of its worker, so the next one may follow after less than a second. */
 const DRAWING: Terms = { share: 1 / 8, sliceMs: 0.01, chargedMaxMs: 125 };
 
-/** Look-ups in the ledger's thread that may be under way, of all owners and of one. */
+/** Bounds on the look-ups in other threads that are under way: of all owners together, and of one owner. */
 const LOOK_UPS_MAX = 512;
 const OWN_LOOK_UPS_MAX = 32;
 const LOOK_UPS_FULL = `At most ${OWN_LOOK_UPS_MAX} requests of an account for usage, certificates and draws are answered at the same time; retry after Retry-After.`;
 
-/** Others ask too for so long after one of them was served. */
+/** How long an owner counts as sending requests after it was last served. */
 const SHARED_MS = 100;
-/** How long work waits when all that is there is of owners who have used up their time. */
+/** Pause before the next turn when all owners with waiting work have used up their time. */
 const REST_MS = 1;
-/** The mean time of a piece is that of about so many of the last ones. */
+/** The mean time of an owner's pieces is taken over about this many of the last ones. */
 const PIECES_REMEMBERED = 64;
-/** Where more pieces of an owner wait, each is charged with less, so that none waits for more than a few seconds. */
+/** When more pieces of an owner wait, each is charged less, so that none waits for more than a few seconds. */
 const MANY_WAITING = 1_024;
 
-/** One turn of the loop in which requests come, and when the first of them came. */
+/** The time at which the first request of a turn of the loop came. */
 export interface Turn {
   readonly wallMs: number;
   readonly monotonicMs: number;
 }
 
-/** One owner: its work that waits, and the time that it used. */
+/** One owner's waiting work, and the time that it has used. */
 class Line {
   readonly owner: Owner;
   readonly terms: Terms;
   waiting: Piece[] = [];
-  /** It stands among those that are served in the next turn. */
+  /** True while it is in the list of lines that the next turn serves. */
   isReady = false;
-  /** Of the loop's time, what was charged and not made good since. */
+  /** Time of the loop that the owner owed at `chargedAtMs`. The debt shrinks by its share of the time that passes. */
   chargedMs = 0;
   chargedAtMs: number;
-  /** What the last pieces took, and how many they were. */
+  /** Measured time of the last pieces. */
   usedMs = 0;
+  /** Number of those pieces. */
   #pieces = 0;
 
   constructor(owner: Owner, nowMs: number) {
@@ -83,7 +87,7 @@ class Line {
     this.chargedAtMs = nowMs;
   }
 
-  /** The next piece, which is charged with what it costs beside its own time, and with what those before it took in the mean. */
+  /** Removes and returns the next piece. Charges its `costUs` and the mean time of the pieces before it. */
   take(nowMs: number): Piece {
     const many = Math.max(1, this.waiting.length / MANY_WAITING);
     const piece = this.waiting.shift()!;
@@ -98,24 +102,24 @@ class Line {
 }
 
 /**
- * The one scheduler of a front's loop, and its one budget of memory. Work runs in its owner's turn: behind the reading of all
- * connections that were ready, so that what comes together shares a turn and a segment.
+ * The only scheduler of a front's loop, and its only memory budget. Each turn runs after all connections that were ready have
+ * been read, so that requests that arrive together share a turn and a segment.
  *
- * While several accounts ask, each uses at most a third of the loop's time; while any account asks, all clients without a key use
- * a quarter, and programs on this machine a quarter of their own. Who has used least is first, and owners take turns piece by
- * piece. An owner who is alone has all of it, and nothing is measured then. A piece is charged, when its turn comes, with what those
- * of its owner took in the mean: much of its work is done later, when the ledger has answered, and those that were begun together
- * are then worked on in one turn.
+ * While several accounts send requests, each uses at most a third of the loop's time. While any account does, all clients
+ * without a key together use a quarter, and programs on this machine use another quarter. The owner who owes least is served
+ * first, and owners take turns piece by piece. An owner who is alone has the whole loop, and nothing is measured. When a
+ * piece runs it is charged with the mean time of its owner's pieces, because much of its own work comes later: when the
+ * ledger has answered, one turn does that work for all pieces that began together.
  */
 export class Fair {
-  /** Bytes that are held for replies and for requests that wait. */
+  /** Counts the bytes that are held for replies and for waiting requests. */
   readonly memory: Budget;
-  /** Called behind each turn that ran something; never throws. */
+  /** Called at the end of each turn that ran a piece. Must not throw. */
   afterTurn: () => void = () => {};
   readonly #clock: FairClock;
   readonly #lookUps = new Budget(LOOK_UPS_MAX, undefined, OWN_LOOK_UPS_MAX);
   readonly #lines = new Map<Owner, Line>();
-  /** The line that was asked for last: most pieces are of the owner of the one before. */
+  /** The result of the last `#lineOf`: most pieces have the same owner as the piece before. */
   #latest: Line | undefined;
   #ready: Line[] = [];
   #isScheduled = false;
@@ -127,15 +131,15 @@ export class Fair {
   #sharedUntilMs = Number.NEGATIVE_INFINITY;
   #forgottenAtMs = 0;
 
-  /** `besideBytes` are held too, for nobody in particular. */
+  /** `besideBytes` returns bytes that count against the memory budget but belong to no owner. */
   constructor(clock: FairClock, besideBytes?: () => number) {
     this.#clock = clock;
     this.memory = new Budget(LIMITS.largeReplyBytesMax, besideBytes);
   }
 
   /**
-   * The time at which a request comes. All requests of a turn of the loop have the time of the first: they lay ready together, and
-   * reading both clocks costs as much as printing three ids.
+   * Returns the time of a request that arrives now. All requests of a turn of the loop get the time of the first one: they were
+   * ready together, and reading both clocks costs as much as printing three ids.
    */
   now(): Turn {
     if (this.#reading === undefined) {
@@ -145,7 +149,7 @@ export class Fair {
     return this.#reading;
   }
 
-  /** Has the piece run in its owner's turn. */
+  /** Queues the piece for its owner. */
   run(owner: Owner, piece: Piece): void {
     const line = this.#lineOf(owner);
     line.waiting.push(piece);
@@ -153,7 +157,7 @@ export class Fair {
     this.#schedule();
   }
 
-  /** Does the work in the owner's turn, where its time is counted, and gives what came of it. */
+  /** Queues the work for the owner, and returns its result. */
   inTurn<T>(owner: Owner, work: () => T, costUs = 0): Promise<T> {
     return new Promise((resolve, reject) => {
       const run = () => {
@@ -168,8 +172,8 @@ export class Fair {
   }
 
   /**
-   * Work that waits for other threads, at most 32 pieces of an owner at the same time, or fewer that count for several. One more
-   * is refused with `overloaded`.
+   * Runs work that waits for other threads. An owner may have look-ups under way that count for 32 in all; `count` is what this one
+   * counts for. One more is refused with `overloaded`.
    */
   async lookUp<T>(owner: Owner, look: () => T | Promise<T>, count = 1): Promise<T> {
     const held = this.#lookUps.hold(owner, count, count === 1 ? LOOK_UPS_FULL : undefined);
@@ -180,7 +184,7 @@ export class Fair {
     }
   }
 
-  /** Does some of the owner's work now, and counts the time that it takes. */
+  /** Does some of the owner's work now, and counts its time if others want the loop too. */
   spend<T>(owner: Owner, work: () => T): T {
     if (!this.isLimited(owner)) return work();
     const startedMs = this.#clock.monotonicMs();
@@ -191,12 +195,12 @@ export class Fair {
     }
   }
 
-  /** Counts what the owner's work took where nobody measures it. */
+  /** Charges the owner for work whose time is not measured. */
   charge(owner: Owner, costUs: number): void {
     if (this.isLimited(owner)) this.#lineOf(owner).charge(costUs, this.#nowMs);
   }
 
-  /** Others asked of late, so that the owner has its share alone. */
+  /** Returns true when the owner gets only its share, because others have sent requests recently. */
   isLimited(owner: Owner): boolean {
     return this.#nowMs < (owner < 0 ? this.#accountsUntilMs : this.#sharedUntilMs);
   }
@@ -233,7 +237,10 @@ export class Fair {
     else if (this.#ready.length > 0) this.#rest ??= setTimeout(this.#afterRest, REST_MS);
   };
 
-  /** All pieces of an owner who is alone; what takes long leaves the rest to the next turn, behind what came meanwhile. */
+  /**
+   * Runs all pieces of an owner who is alone. After `frontTurnMs` it leaves the rest to the next turn, so that new requests
+   * are read.
+   */
   #runAll(line: Line): void {
     const { waiting } = line;
     line.waiting = [];
@@ -245,13 +252,16 @@ export class Fair {
     this.#makeReady(line);
   }
 
-  /** Turns that run nothing would take a processor from the threads that commit and make answers. */
+  /**
+   * Starts the next turn after a rest. Turns without a rest would take a processor from the threads that commit and make
+   * answers.
+   */
   readonly #afterRest = (): void => {
     this.#rest = undefined;
     this.#schedule();
   };
 
-  /** One piece of each in rotation, as long as anybody has time. */
+  /** Runs one piece of each owner in rotation while any owner has time. Returns true if it ran a piece. */
   #runShares(lines: Line[]): boolean {
     const nowMs = this.#nowMs;
     let hasRun = false;

@@ -3,11 +3,11 @@ import { wipe } from '../core/bytes.ts';
 import { assessorInPlace } from '../pool/intake/assess-lot.ts';
 import type { AssessTask } from './protocol.ts';
 
-// Behind every thread that serves requests. On Linux this is the priority of the thread, elsewhere of the
-// process.
+// Threads that serve requests go first. Only on Linux does the call set the priority of the thread; elsewhere it would set that
+// of the process.
 if (process.platform === 'linux') setPriority(0, 10);
 
-/** Worker entry: statistical assessment of lots, one task at a time, at low priority. The raw bits are erased. */
+/** Worker entry: assesses lots, one task at a time, at low priority. Erases the raw bits afterwards. */
 export default async function assess({ method, args, bits }: AssessTask): Promise<unknown> {
   const call: (...args: never[]) => Promise<unknown> = assessorInPlace[method];
   try {

@@ -3,26 +3,26 @@ import { ApiError } from '../core/errors.ts';
 import { type PackedError, packError, unpackError } from '../ledger/packed-error.ts';
 
 /**
- * The one way between threads. Each end of a MessagePort may serve an object and call the methods of the
- * object that the other end serves. A call is one message there and one back; the interface that both ends
- * share is checked by the compiler, so a method is declared once and needs no forwarding code.
+ * Calls between threads, the only way in which threads talk. Each end of a MessagePort may serve an object and call the
+ * methods of the object that the other end serves. A call is one message there and one back. The compiler checks the
+ * interface that both ends share, so a method is declared once and needs no forwarding code.
  */
 
 type Method = (...args: never[]) => unknown;
 type ArgumentsOf<M> = M extends (...args: infer A) => unknown ? A : never;
 
 export interface LinkOptions<Called, Served> {
-  /** Methods of the other end that return nothing: it is told, and nobody waits for it. All others return a promise. */
+  /** Methods of the other end that return nothing: no answer is sent, and the caller does not wait. All others return a promise. */
   readonly told?: readonly (keyof Called)[];
-  /** What the other end may call here. */
+  /** The object whose methods the other end may call. */
   readonly serve?: Served;
-  /** How calls to `serve` are run; at once unless given. */
+  /** Runs a call to `serve`; without it calls run at once. */
   readonly schedule?: (run: () => Promise<void>) => void;
-  /** Buffers of a result that move to the caller instead of being copied. */
+  /** Returns the buffers of a result that move to the caller instead of being copied. */
   readonly movesOf?: (result: unknown) => ArrayBuffer[];
-  /** Run with the arguments of a served call when it is over, e.g. to erase secrets. */
+  /** Functions that run with the arguments of a served call when it is over, e.g. to erase secrets. */
   readonly after?: { readonly [K in keyof Served]?: (...args: ArgumentsOf<Served[K]>) => void };
-  /** Makes the arguments that are sent in the place of those given, and names buffers that move with them. */
+  /** Functions that replace the arguments of a call before it is sent, and name the buffers that move with them. */
   readonly hand?: {
     readonly [K in keyof Called]?: (...args: ArgumentsOf<Called[K]>) => {
       readonly args: ArgumentsOf<Called[K]>;
@@ -30,15 +30,15 @@ export interface LinkOptions<Called, Served> {
     };
   };
   /**
-   * Calls, of all methods together, that may wait for their answer; one more is rejected with `overloaded`. Each method
-   * by itself is bounded in any case, so that many calls of one leave the others their way.
+   * Calls of all methods together that may wait for their answer; one more is rejected with `overloaded`. Each single method
+   * has a bound in any case, so that many calls of one method do not block the others.
    */
   readonly outstandingMax?: number;
-  /** The error for calls that can get no answer because the port is closed. */
+  /** Makes the error for calls that can get no answer because the port is closed. */
   readonly closedError?: (why: string) => Error;
 }
 
-/** A call with id 0 gets no answer. */
+/** The messages on the port. A call with id 0 gets no answer. */
 type Message =
   | { readonly call: number; readonly method: string; readonly args: readonly unknown[] }
   | { readonly answer: number; readonly value: unknown }
@@ -50,7 +50,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Calls of one method that may wait for their answer. */
+/** Bound on the calls of one method that wait for their answer. */
 const OUTSTANDING_MAX = 4_096;
 const NO_ANSWER = 0;
 
@@ -61,7 +61,7 @@ export class Link<Called extends object, Served = object> {
   readonly #port: MessagePort;
   readonly #options: LinkOptions<Called, Served>;
   readonly #waiting = new Map<number, Waiting>();
-  /** How many of them are of each method. */
+  /** The number of waiting calls of each method. */
   readonly #outstanding = new Map<string, number>();
   #nextId = NO_ANSWER + 1;
   #closed = false;
@@ -196,7 +196,7 @@ export class OneEachTurn {
   }
 }
 
-/** An object whose methods are made as they are asked for. It is not a promise, so `then` is not among them. */
+/** Returns an object that makes each method at its first use. It has no `then`, so that `await` does not take it for a promise. */
 function proxyOf<T extends object>(methodOf: (name: string) => (...args: unknown[]) => unknown): T {
   const methods = new Map<string, (...args: unknown[]) => unknown>();
   return new Proxy({} as T, {

@@ -11,45 +11,45 @@ import type { Assessor, LotAssessment } from '../pool/intake/assessor.ts';
 import type { RefillOrder } from '../pool/supply/keystream.ts';
 import type { AssessTask, ExpandTask } from './protocol.ts';
 
-/** PDF documents that may wait to be drawn. */
+/** Bound on the PDF documents that wait to be drawn. */
 const DRAWING_QUEUE_MAX = 32;
 
-/**
- * Tasks of any kind that may wait: the large answers that answer/admission.ts let in, and refills of keystreams.
- */
+/** Bound on the waiting tasks of both kinds: the large answers that answer/admission.ts admitted, and refills of keystreams. */
 const TASK_QUEUE_MAX = 2 * LIMITS.largeAnswersMax;
 /**
- * A thread holds its next task already, so that it does not wait while the front sends the reply of the last one. An answer of
- * 100,000 small integers takes 0.88 of the time (one worker on two cores, four connections).
+ * A thread gets its next task before it has finished the last one, so that it does not wait while the front sends the reply. An
+ * answer of 100,000 small integers then takes 0.88 of the time (one worker on two cores, four connections).
  */
 const TASKS_AT_A_THREAD = 2;
-/** Tests that may wait: those of a lot come one after the other, the system source's beside them. */
+/**
+ * Bound on the waiting tests. The tests of a lot come one after the other; tests of the system source may come at the same
+ * time.
+ */
 const ASSESSMENT_QUEUE_MAX = 16;
-/** A thread for what is done seldom, which ends when it had nothing to do for this long. */
+/** For rare work: one thread, which ends when it had nothing to do for 5 seconds. */
 const ONE_WHEN_NEEDED = { minThreads: 0, maxThreads: 1, idleTimeout: 5_000 };
 /**
- * The tests of a lot hold 6 MB of heap and 70 MB of arrays at most. Without a limit the engine lets garbage
- * lie, and the process grows by 92 MB; with this one by 65 MB, for 8 % more time (resident set over four
- * lots, Node 22.23).
+ * The tests of a lot hold at most 6 MB of heap and 70 MB of arrays. Without a limit V8 collects garbage late, and the
+ * process grows by 92 MB; with this limit by 65 MB, for 8 % more time (resident set over four lots, Node 22.23).
  */
 const ASSESSMENT_MEMORY = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 };
 /**
- * A task's garbage is a few small objects: its answer lies in memory of its own. The engine's own choice, 48
- * MB, is only filled before it is looked at, here and in the ledger's thread: 20 MB less for the process
+ * A task leaves only a few small objects as garbage, because its answer is in an array buffer. V8's default young generation,
+ * 48 MB, would fill up before V8 collects them. With this limit here and in the ledger's thread the process takes 20 MB less
  * under load, and no more CPU (private memory and CPU time over small requests and batches, Node 22.23).
  */
 const EXPANSION_MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
 /** A PDF takes a few megabytes of heap. */
 const DRAWING_MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
-/** What a running task may take once the pool is closed; then its thread is stopped. */
+/** How long a running task may go on once the pool is closed; then its thread is stopped. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** The threads of one front. Expansion and large answers share a pool, and PDFs have a thread of their own. */
+/** The worker threads of one front. Expansion and large answers share a pool; PDFs have a thread of their own. */
 export class Workers implements AnswerWorkers {
   readonly #expansion: TaskPool<ExpandTask, Uint8Array<ArrayBuffer>[] | MadeByWorker>;
   readonly #drawing: TaskPool<CertificateDocument, Uint8Array>;
   readonly #log: Log;
-  /** Threads that expand and make large answers. */
+  /** Number of threads that expand keystreams and make large answers. */
   readonly threads: number;
 
   constructor(threads: number, log: Log) {
@@ -71,40 +71,40 @@ export class Workers implements AnswerWorkers {
     });
   }
 
-  /** Expands pieces of a keystream. Rejects when the pool is full or stopping; the front then expands for itself. */
+  /** Expands pieces of a keystream. Rejects when the pool is full or stopping; the front then expands them itself. */
   async expand(order: RefillOrder): Promise<Uint8Array<ArrayBuffer>[]> {
     return (await this.#expand({ task: 'expand', order })) as Uint8Array<ArrayBuffer>[];
   }
 
   /**
-   * Makes a large answer. Takes over its memory, and the secrets of `order.draw`: key and pieces are erased
-   * here too when it settles. Rejects with `overloaded` or `shutting_down` when it was not begun.
+   * Makes a large answer. Takes over its memory and the secrets of `order.draw`, and erases the key and the pieces when it
+   * settles. Rejects with `overloaded` or `shutting_down` when no worker has begun it.
    */
   async make(order: WorkerOrder): Promise<MadeByWorker> {
     try {
       return (await this.#expand({ task: 'make', order })) as MadeByWorker;
     } finally {
-      // those of an order that was not begun; the others have moved
+      // the secrets are still here only if no worker has begun the order: otherwise they have moved
       wipe(...secretsOf({ task: 'make', order }));
     }
   }
 
-  /** Tasks that wait for a worker now. */
+  /** Number of tasks that wait for a worker. */
   get queueLength(): number {
     return this.#expansion.queueLength;
   }
 
-  /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
+  /** Draws a certificate's PDF. Rejects with `overloaded` when too many wait. */
   async drawPdf(document: CertificateDocument): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await this.#drawing.run(document));
   }
 
-  /** Lets answers that are with a thread be finished, refuses those that wait, gives PDFs up, and stops the threads. */
+  /** Lets the threads finish the answers that they have begun, rejects waiting tasks and all PDFs, and stops the threads. */
   async close(): Promise<void> {
     await Promise.all([this.#expansion.close(), this.#drawing.destroy()]);
   }
 
-  /** Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's. */
+  /** Runs a task. Moves its secrets to the worker, because a copy would stay in the memory of the message. */
   async #expand(task: ExpandTask): Promise<Uint8Array<ArrayBuffer>[] | MadeByWorker> {
     const moved = movable(secretsOf(task));
     if (task.task === 'make') moved.push(task.order.memory.buffer);
@@ -119,8 +119,8 @@ export class Workers implements AnswerWorkers {
 }
 
 /**
- * The thread that tests lots: one for the process, at low priority, so that requests go first (bench `assessment-interference`
- * says how far).
+ * The thread that tests lots. The process has one, at low priority, so that requests go first (bench `assessment-interference`
+ * measures how well that works).
  */
 export class AssessmentThread implements Assessor {
   readonly #pool: TaskPool<AssessTask, unknown>;
@@ -143,38 +143,38 @@ export class AssessmentThread implements Assessor {
     return this.#assess({ method: 'assessLot', args: [own, width, shots], bits: own });
   }
 
-  /** Gives tests up, and stops the thread. */
+  /** Abandons all tests, and stops the thread. */
   close(): Promise<void> {
     return this.#pool.destroy();
   }
 
-  /** Has the thread call the assessor. `bits` are a copy of ours: it moves to the thread, which erases it. */
+  /** Has the thread call the assessor. `task.bits` is a copy, which moves to the thread; the thread erases it. */
   #assess<Result>(task: AssessTask): Promise<Result> {
     return this.#pool.run(task, [task.bits.buffer]) as Promise<Result>;
   }
 }
 
-/** A Piscina pool that sheds what it has no room for, and says why it did not begin a task. */
+/** A Piscina pool that rejects with `overloaded` or `shutting_down` what it cannot begin. */
 class TaskPool<Task, Result> {
   readonly #pool: Piscina<Task, Result>;
   #closing: Promise<void> | undefined;
 
-  /** `file` holds the task. */
+  /** `file` is the module whose default export runs a task. */
   constructor(file: string, log: Log, options: ConstructorParameters<typeof Piscina>[0]) {
     const filename = new URL(file, import.meta.url).href;
     this.#pool = new Piscina({ concurrentTasksPerWorker: 1, ...options, filename });
-    // A thread that dies between two tasks; with nobody to hear of it the process would end.
+    // A thread died between two tasks. Without a listener the process would end.
     this.#pool.on('error', (error) =>
       log.error({ reason: messageOf(error), file }, 'a worker thread failed'),
     );
   }
 
-  /** Tasks that wait for a thread now. */
+  /** Number of tasks that wait for a thread. */
   get queueLength(): number {
     return this.#pool.queueSize;
   }
 
-  /** Rejects with `shutting_down` or `overloaded` when it was not begun. */
+  /** Runs a task. Rejects with `shutting_down` or `overloaded` when no thread has begun it. */
   async run(task: Task, transferList: ArrayBuffer[] = []): Promise<Result> {
     this.#refuseWhenClosing();
     if (this.queueLength >= this.#pool.options.maxQueue) throw new ApiError('overloaded', { retryAfterS: 1 });
@@ -186,13 +186,13 @@ class TaskPool<Task, Result> {
     }
   }
 
-  /** Finishes what runs, and refuses what waits. */
+  /** Finishes running tasks, rejects waiting ones, and stops the threads. */
   close(): Promise<void> {
     this.#closing ??= this.#pool.close({ force: true });
     return this.#closing;
   }
 
-  /** Gives up what runs, too. */
+  /** Abandons running tasks too, and stops the threads. */
   destroy(): Promise<void> {
     this.#closing ??= this.#pool.destroy();
     return this.#closing;
@@ -215,7 +215,7 @@ function secretsOf(task: ExpandTask): readonly Uint8Array<ArrayBuffer>[] {
   }
 }
 
-/** The buffers that hold nothing else. */
+/** Returns the buffers that hold nothing but a secret, and so may move. */
 function movable(secrets: readonly Uint8Array<ArrayBuffer>[]): ArrayBuffer[] {
   return secrets.map(({ buffer }) => buffer).filter((buffer, i) => buffer.byteLength === secrets[i].length);
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../core/clock.ts';
 import { expandPieces } from '../pool/supply/keystream.ts';
 import { type ExpandTask, transferring } from './protocol.ts';
 
-/** Worker entry: ChaCha20 expansion. Expands pieces of keystreams and makes large answers. */
+/** Worker entry: expands pieces of keystreams and makes large answers. */
 export default function expand(task: ExpandTask): Uint8Array<ArrayBuffer>[] | MadeByWorker {
   if (task.task === 'expand') {
     const pieces = expandPieces(task.order);

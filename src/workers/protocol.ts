@@ -3,13 +3,12 @@ import type { WorkerOrder } from '../answer/make.ts';
 import type { Assessor } from '../pool/intake/assessor.ts';
 import type { RefillOrder } from '../pool/supply/keystream.ts';
 
-/** The tasks of the workers. Plain data only; buffers are transferred where that saves a copy. */
-
+/** A task of the workers: plain data. Buffers move instead of being copied. */
 export type ExpandTask =
   | { readonly task: 'expand'; readonly order: RefillOrder }
   | { readonly task: 'make'; readonly order: WorkerOrder };
 
-/** A call of the assessor. `bits`, one of the arguments, are moved to the worker, which erases them. */
+/** A call of the assessor. `bits` is one of the arguments; it moves to the worker, which erases it. */
 export interface AssessTask {
   readonly method: keyof Assessor;
   readonly args: readonly unknown[];

@@ -1,14 +1,14 @@
 import { MessageChannel, type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
 import { Link, type LinkOptions } from './call.ts';
 
-/** What every thread of the service is started with: the port on which it serves its object in its first turn. */
+/** The data that every thread of the service starts with: the port on which it must serve its object in its first turn. */
 export interface ThreadData {
   readonly home: MessagePort;
 }
 
 /**
- * Starts the thread whose entry is `file`, and serves it `serve`. Both call each other on one port, so that what was told before
- * an answer arrives before it. An error calls the thread `name`.
+ * Starts the thread whose entry is `file`, and serves `serve` to it. Both call each other on one port, so messages arrive in the
+ * order in which they were sent. Errors call the thread `name`.
  */
 export function startThread<Called extends object, Served extends object>(
   file: URL,
@@ -32,7 +32,7 @@ export function startThread<Called extends object, Served extends object>(
     resourceLimits: options,
   });
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  failed.catch(() => {}); // it reaches whoever waits for it
+  failed.catch(() => {}); // no unhandled rejection: callers that wait for `failed` get the error
   let isEnding = false;
   worker.on('error', fail);
   const ended = new Promise<void>((resolve) => {
@@ -43,12 +43,12 @@ export function startThread<Called extends object, Served extends object>(
   });
   return {
     calls: link.calls,
-    /** Rejects when the thread dies unasked, or with what `fail` is given. Never resolves. */
+    /** Rejects when the thread ends without `end`, or with the error that is passed to `fail`. Never resolves. */
     failed,
     fail,
-    /** Resolves when the thread is gone. */
+    /** Resolves when the thread has ended. */
     ended,
-    /** Makes the call that has the thread finish its work, and stops it. */
+    /** Makes the call `finish`, which lets the thread finish its work, and stops the thread. */
     async end(finish?: (calls: typeof link.calls) => Promise<unknown>): Promise<void> {
       isEnding = true;
       await finish?.(link.calls);

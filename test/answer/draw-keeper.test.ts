@@ -498,7 +498,7 @@ describe('the keeper of draws', () => {
     };
     await w.start();
     await assert.rejects(openWith('own'), { code: 'beacon_unavailable', facts: { retryAfterS: 5 } });
-    assert.match(w.told(), /information of a beacon’s chain is not to be had/);
+    assert.match(w.told(), /could not get the information of a beacon’s chain/);
   });
 
   it('tells its log what a draw waits for, what could not be done and what has failed', async () => {
