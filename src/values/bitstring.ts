@@ -2,8 +2,8 @@ import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './k
 import { type Output, putBytes, putPacked, stringHead } from './packed.ts';
 
 /**
- * Writes a JSON string of the next `length` bits as characters 0 and 1, most significant bit first; what the last byte
- * has more is dropped. Returns where the string ends.
+ * Writes a JSON string of the next `length` bits as characters 0 and 1, most significant bit first; the bits of the last
+ * byte that are not needed are dropped. Returns the end of the string.
  */
 export function drawBitstring(
   source: ByteSource,

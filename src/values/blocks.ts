@@ -1,13 +1,13 @@
 import { type ByteSource, putText, takeEntropy } from './kernels.ts';
 import { type Output, putPacked } from './packed.ts';
 
-/** Values in a window, block by block. */
+/** Values that come block by block through a window of the kernels' memory. */
 export interface Blocks {
-  /** Puts the next ones into the window, in the place of those before; returns how many, 0 at the end. */
+  /** Replaces the values in the window by the next ones; returns their count, 0 at the end. */
   next(): number;
 }
 
-/** Bytes of the entropy as they are: so many for each value, of which a block holds at most `blockValues`. */
+/** Copies entropy into the window, `valueBytes` for each of `count` values, at most `blockValues` values a block. */
 export function entropyBlocks(
   source: ByteSource,
   count: number,
@@ -25,10 +25,10 @@ export function entropyBlocks(
   };
 }
 
-/** Makes text, octets or MessagePack of so many values in the window; returns its bytes, which are in the text window. */
+/** Writes `values` values of the window to the text window as text, octets or MessagePack; returns the byte count. */
 type WriteBlock = (values: number) => number;
 
-/** Writes what `write` makes of each block, and what `pack` makes of it to `packed`; returns where the first ends. */
+/** Writes all blocks to `target` by `write`, and to `packed` by `pack` if both are given; returns the end in `target`. */
 export function writeBlocks(
   blocks: Blocks,
   write: WriteBlock,

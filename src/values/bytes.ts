@@ -8,7 +8,7 @@ export type ByteEncoding = 'hex' | 'base64';
 
 type BytesRequest = Extract<ValueRequest, { kind: 'bytes' }>;
 
-/** Writes the JSON text of the values, an array or one string; returns where it ends. */
+/** Writes the JSON text of the values, an array or one string; returns its end. */
 export function drawBytes(
   source: ByteSource,
   { count, length, encoding, single }: BytesRequest,
@@ -23,18 +23,18 @@ export function drawBytes(
   let headWord = 0;
   if (packed !== undefined) {
     const head = stringHead(encodedLength(length, encoding));
-    assert(head.length <= 4, 'a head fits into a word'); // up to 65,535 characters; a value fits into a block
+    assert(head.length <= 4, 'a head fits into a word'); // a value fits into a block, so it has at most 65,535 characters
     headBytes = head.length;
     headWord = head.reduceRight((word, byte) => word * 256 + byte, 0);
     if (!single) putArrayHead(count, packed);
   }
   const blocks = entropyBlocks(source, count, length, Math.floor(BLOCK_BYTES / length));
   const packBlock = (values: number) => pack(values, length, headWord, headBytes);
-  // one string has no comma behind it
+  // A single string has no comma after it.
   if (single) return writeBlocks(blocks, () => write(1, length) - 1, target, start, packed, packBlock);
   target[start] = 0x5b; // '['
   const end = writeBlocks(blocks, (values) => write(values, length), target, start + 1, packed, packBlock);
-  target[end - 1] = 0x5d; // ']' over the last comma
+  target[end - 1] = 0x5d; // ']' replaces the last comma
   return end;
 }
 

@@ -3,15 +3,12 @@ import type { EntropyReader } from './entropy-reader.ts';
 import { power, refusalsMax, remainder } from './offsets.ts';
 
 /**
- * The indices of a Fisher-Yates shuffle: index[i] uniform in [0, bound - i), independent of the others.
- * Several come from one word (Brackett-Rozinsky and Lemire 2024; the proof is that of offsets.ts with S = the
- * product of the bounds and digits of mixed radix).
+ * The indices of a Fisher-Yates shuffle: index[i] is uniform in [0, bound - i) and independent of the others.
+ * One word gives several indices (Brackett-Rozinsky and Lemire 2024). The proof is that of offsets.ts, with S the
+ * product of the bounds and the results as digits of mixed radix.
  */
 
-/**
- * Bounds are multiplied while their product stays a sixteenth of the words: then a word is refused with p <
- * 1/16.
- */
+/** Bounds are multiplied while their product is at most a sixteenth of 2^32, so that a word is refused with p < 1/16. */
 const REFUSAL_MAX = 1 / 16;
 
 /** Largest bound for which word · bound is exact in a double. */
@@ -31,19 +28,19 @@ export function fillDescending(source: EntropyReader, bound: number, out: Uint32
         out[i] = (low * radix * 2 ** -32) | 0; // exact: low has at most 32 bits and the bound 21
         low = Math.imul(low, radix) >>> 0;
       }
-      // the remainder is below the product: most words need no division to be accepted
+      // The remainder is below the product, so most words are accepted without a division.
     } while (low < product && low < remainder(2 ** 32, product));
   }
 }
 
-/** The words that `count` indices take, but for refused ones. */
+/** Returns the count of words that `count` indices take, without refused ones. */
 export function descendingWords(bound: number, count: number): number {
   let words = 0;
   for (let from = 0; from < count; from = endOfWord(bound, from, count)) words++;
   return words;
 }
 
-/** The index behind those that come from one word with index `from`. */
+/** Returns the index after those that come from the same word as index `from`. */
 function endOfWord(bound: number, from: number, count: number): number {
   let product = bound - from;
   let to = from + 1;
@@ -52,11 +49,11 @@ function endOfWord(bound: number, from: number, count: number): number {
 }
 
 /**
- * Bytes that so many calls of `fillDescending` take together with 32-bit words; exceeded with probability below
- * 2^-`securityBits`.
+ * Returns the bytes that `times` calls of `fillDescending` for `count` indices take at most, exceeded with probability
+ * below 2^-`securityBits`.
  */
 export function descendingBytesMax(bound: number, count: number, securityBits: number, times = 1): number {
-  // Every word but the last gives at least the indices that a product of the largest bound allows.
+  // Every word but the last gives at least as many indices as if all bounds were the largest.
   let perWord = 1;
   while (perWord < count && power(bound, perWord + 1) <= 2 ** 32 * REFUSAL_MAX) perWord++;
   const words = times * Math.ceil(count / perWord);

@@ -4,21 +4,21 @@ import { copyBytes, eraseBytes, giveBack, secretCopy } from '../core/bytes.ts';
 const EMPTY = new Uint8Array(0);
 
 /**
- * Hands out uniformly random bytes, each once, from chunks that it asks for when it needs them. What is read
- * is the concatenation of the chunks: no output depends on where one chunk ends and the next begins.
+ * Hands out uniformly random bytes, each once, from chunks that it requests as it needs them. The output is the
+ * concatenation of the chunks and does not depend on where one chunk ends and the next begins.
  *
- * A chunk belongs to the reader from the moment `refill` returns it. When it is left behind it is zeroed, and the memory of a large
- * one is given back to the system. A read is all or nothing: every chunk it needs is at hand before its first byte counts as read, so when
- * `refill` throws the reader stands where it stood, and the same read may be tried again.
+ * The reader owns a chunk once `refill` has returned it. It zeroes a chunk when it moves on to the next one, and returns
+ * the memory of a large one to the system. A read is all or nothing: it obtains all chunks that it needs before it
+ * consumes a byte. So if `refill` throws, nothing has changed, and the caller may repeat the read.
  */
 export class EntropyReader {
   readonly #refill: () => Uint8Array<ArrayBuffer>;
   #chunk: Uint8Array<ArrayBuffer> = EMPTY;
   #view: DataView = new DataView(EMPTY.buffer);
   #at = 0;
-  /** Everything of the chunk before this is zero. */
+  /** All bytes of the chunk before this index are zero. */
   #erasedTo = 0;
-  /** Bytes of the chunks that were left behind. */
+  /** Count of bytes in the chunks before the current one. */
   #bytesBefore = 0;
   /** Chunks drawn for a read that reaches beyond the current one. */
   readonly #ahead: Uint8Array<ArrayBuffer>[] = [];
@@ -33,12 +33,12 @@ export class EntropyReader {
     return this.#bytesBefore + this.#at;
   }
 
-  /** Bytes left of the current chunk: reads of up to this many ask for no other. */
+  /** Returns how many bytes of the current chunk are left: reads of up to this many request no other chunk. */
   remaining(): number {
     return this.#chunk.length - this.#at;
   }
 
-  /** The next four bytes as a whole number below 2^32, little-endian. */
+  /** Returns the next four bytes as an integer below 2^32, little-endian. */
   u32(): number {
     const at = this.#at;
     if (at + 4 > this.#chunk.length) return this.#u32AcrossChunks();
@@ -46,7 +46,7 @@ export class EntropyReader {
     return this.#view.getUint32(at, true);
   }
 
-  /** Writes the next bytes to `out` from `start` to `end`, by default to all of it. */
+  /** Writes the next bytes to `out` from `start` to `end`, by default to the whole array. */
   fill(out: Uint8Array, start = 0, end = out.length): void {
     this.#gather(end - start);
     let done = start;
@@ -59,16 +59,15 @@ export class EntropyReader {
     }
   }
 
-  /** Zeroes everything of the current chunk that was read. Chunks before it are zero already. */
+  /** Zeroes the bytes of the current chunk that were read. Earlier chunks are zero already. */
   erase(): void {
     eraseBytes(this.#chunk, this.#erasedTo, this.#at);
     this.#erasedTo = this.#at;
   }
 
   /**
-   * Erases every byte at hand, read or not; the next read begins with a fresh chunk. For the end of a stream,
-   * and for bytes of a seed that must not be used any more. `consumedBytes` counts what was handed out, so it
-   * stands still.
+   * Erases all bytes in its memory, read or not; the next read begins with a fresh chunk. It serves the end of a stream,
+   * and bytes of a seed that must not be used any more. `consumedBytes` does not change, because nothing is handed out.
    */
   discard(): void {
     this.#chunk.fill(0, this.#erasedTo);
@@ -80,8 +79,8 @@ export class EntropyReader {
   }
 
   /**
-   * Ends the reader: the bytes at hand that nobody has read, in order, each array in memory of its own. What
-   * was read is erased, and so is the memory that the rest was in.
+   * Ends the reader and returns the unread bytes, in order, each array in memory of its own. Erases what
+   * was read and the memory that held the unread bytes.
    */
   takeRest(): Uint8Array<ArrayBuffer>[] {
     const rest = [this.#chunk.subarray(this.#at), ...this.#ahead]
@@ -102,7 +101,7 @@ export class EntropyReader {
     return this.#chunk[this.#at++];
   }
 
-  /** Draws chunks until `size` bytes are at hand; changes nothing that was read or is to be read. */
+  /** Requests chunks until `size` unread bytes are in memory; consumes nothing. */
   #gather(size: number): void {
     let held = this.#chunk.length - this.#at;
     if (held >= size) return;
@@ -115,10 +114,10 @@ export class EntropyReader {
     }
   }
 
-  /** Erases the chunk, which was read to its end, and goes on to the next. */
+  /** Erases the chunk, which was read to its end, and moves on to the next. */
   #leaveChunk(): void {
     const next = this.#ahead.shift();
-    assert(next !== undefined, 'the chunks of a read are gathered before it');
+    assert(next !== undefined, 'a read obtains its chunks before it begins');
     this.erase();
     this.#bytesBefore += this.#chunk.length;
     giveBack(this.#chunk);

@@ -19,7 +19,7 @@ export const POWERS_OF_TEN: readonly number[] = [
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ];
 
-/** A multiple of 2^-53 takes a word of seven bytes, of which the three topmost bits are dropped. */
+/** A multiple of 2^-53 takes a word of seven bytes, whose three highest bits are dropped. */
 const WORD_BYTES = 7;
 
 function decimalBlocks(source: ByteSource, count: number, precision: number): OffsetBlocks {
@@ -27,14 +27,14 @@ function decimalBlocks(source: ByteSource, count: number, precision: number): Of
 }
 
 function denominatorOf(precision: number): number {
-  assert(precision >= 1 && precision <= 15, 'a double tells 15 decimal places apart');
+  assert(precision >= 1 && precision <= 15, 'a double represents up to 15 decimal places uniquely');
   return POWERS_OF_TEN[precision];
 }
 
 /**
- * Writes the JSON array of `count` floats, each uniform on the multiples of 2^-53 in [0, 1), made of seven bytes; or,
- * with a precision p of 1 to 15, uniform on k / 10^p for 0 <= k < 10^p. Each is in the shortest form that reads back
- * to the same double (RFC 8785 §3.2.2.3). Returns where the text ends.
+ * Writes the JSON array of `count` floats. Without a precision each is uniform on the multiples of 2^-53 in [0, 1),
+ * from seven bytes; with a precision p of 1 to 15 it is uniform on k / 10^p for 0 <= k < 10^p. Each is in the shortest
+ * form that reads back to the same double (RFC 8785 §3.2.2.3). Returns the end of the text.
  */
 export function drawFloats(
   source: ByteSource,
@@ -47,7 +47,7 @@ export function drawFloats(
   if (packed !== undefined) putArrayHead(count, packed);
   target[start] = 0x5b; // '['
   const end = drawList(source, count, precision, target, start + 1, packed);
-  target[end - 1] = 0x5d; // ']' over the last comma
+  target[end - 1] = 0x5d; // ']' replaces the last comma
   return end;
 }
 
@@ -74,7 +74,7 @@ function drawList(
   }
 }
 
-/** The words of multiples of 2^-53. */
+/** Copies the words of multiples of 2^-53 into the window. */
 function unitBlocks(source: ByteSource, count: number): Blocks {
   return entropyBlocks(source, count, WORD_BYTES, BLOCK_VALUES);
 }
@@ -84,7 +84,7 @@ function writeUnitBlock(words: number): number {
   return writeStopping(kernels.shortestOfWords, words, 0, (i) => `${wideWord(i) * 2 ** -53},`);
 }
 
-/** Five or six places: one word of 32 bits gives one value, whose digits come with the draw. */
+/** Five or six places: one word of 32 bits gives one value, and the kernel computes its digits while it draws. */
 function drawPlaces(
   source: ByteSource,
   count: number,
@@ -103,7 +103,7 @@ function drawPlaces(
   return at;
 }
 
-/** Fifteen places: one word of seven bytes gives one value, as planned for 10^15. */
+/** Fifteen places: one word of seven bytes gives one value, as planOffsets chooses for 10^15. */
 function drawFifteenPlaces(source: ByteSource, count: number, target: Uint8Array, start: number): number {
   const denominator = POWERS_OF_TEN[15];
   const accepted = 2 ** 53 - (2 ** 53 % denominator);
@@ -123,7 +123,7 @@ function drawFifteenPlaces(source: ByteSource, count: number, target: Uint8Array
   return at;
 }
 
-/** Writes each k / 10^precision and a comma, the offsets being the k; returns where they end. */
+/** Writes each k / 10^precision and a comma, where the offsets are the k; returns their end. */
 export function writeDecimals(
   blocks: OffsetBlocks,
   precision: number,
@@ -139,7 +139,7 @@ export function writeDecimals(
 /*
  * Why the decimal digits of k / 10^p without trailing zeros are the shortest form: decimals of up to 15
  * significant digits are farther apart than doubles, so no two of them read as the same double (C11
- * 5.2.4.2.2, DBL_DIG = 15), and k / 10^p, divided with correct rounding, is the double that its own decimal
+ * 5.2.4.2.2, DBL_DIG = 15). The correctly rounded quotient k / 10^p is the double that its own decimal
  * reads as. A shorter decimal for the same double would be a second one of at most 15 digits. Below 10^-6
  * JavaScript prints an exponent (ECMA-262 6.1.6.1.20).
  */
@@ -149,7 +149,7 @@ function writeDecimalBlock(count: number, precision: number, wide: boolean): num
   return writeStopping(write, count, scale, (i) => `${offsetAt(i, wide) / POWERS_OF_TEN[precision]},`);
 }
 
-/** Has a kernel write the block; where it stops, which is rare, the text of JavaScript is put in. */
+/** Lets a kernel write the block. At values where it stops, which are rare, the text comes from JavaScript. */
 function writeStopping(
   write: StoppingWriter,
   count: number,
@@ -165,7 +165,7 @@ function writeStopping(
   }
 }
 
-/** Writes the values as float64; returns where they end. */
+/** Writes the values as float64; returns their end. */
 export function drawFloatOctets(
   source: ByteSource,
   count: number,
@@ -183,7 +183,7 @@ export function drawFloatOctets(
   const blocks = decimalBlocks(source, count, precision);
   const octets = blocks.isWide ? kernels.float64Octets64 : kernels.float64Octets32;
   const write = (drawn: number) => {
-    // the correctly rounded k / 10^p is the double that the decimal text of k / 10^p reads as
+    // The correctly rounded k / 10^p is the double that the decimal text of k / 10^p reads as.
     octets(drawn, 0, denominatorOf(precision));
     return 8 * drawn;
   };
@@ -191,11 +191,12 @@ export function drawFloatOctets(
 }
 
 /**
- * Longest text of a multiple of 2^-53: five zeros behind the point and 17 digits, `0.0000012345678901234567`.
+ * Length of the longest text of a multiple of 2^-53: five zeros after the point and 17 digits,
+ * `0.0000012345678901234567`.
  */
 const BINARY_TEXT_MAX = 24;
 
-/** An upper bound of the text of `count` values. */
+/** Returns an upper bound of the text size of `count` values. */
 export function floatsTextMax(count: number, precision: number | null): number {
   return 2 + count * ((precision === null ? BINARY_TEXT_MAX : 2 + precision) + 1);
 }

@@ -1,38 +1,41 @@
 import { assert } from '../core/assert.ts';
 
 /**
- * Rounds normally distributed numbers to decimals, exactly (gaussians.ts, step 3), in whole numbers. The kernel decides in 64 bits
- * where an error bound allows it (assembly/gaussians.ts), and leaves to this what comes closer to a border. Both decide alike,
- * so speed changes no value and no bit that is drawn.
+ * Rounds normally distributed numbers to decimals, exactly (gaussians.ts, step 3), with integers of any size. The kernel
+ * decides in 64 bits where an error bound allows it (assembly/gaussians.ts), and leaves numbers closer to a border to
+ * this class. Both decide alike, so the fast path changes no value and no bit that is drawn.
  */
 
-/** What says how numbers are rounded: N(mean, stddev²), and the significant digits. */
+/** The distribution N(mean, stddev²) and the count of significant digits. */
 interface Distribution {
   readonly mean: number;
   readonly stddev: number;
   readonly digits: number;
 }
 
-/** A power of ten up to this is exact in a double, so that a whole double times or by it is rounded once. */
+/** The largest power of ten that is exact in a double, so that multiplying or dividing an integer by it rounds once. */
 const EXACT_POWER_MAX = 22;
-/** Decades that the kernel knows, of which the second begins at the power of ten below |mean| + stddev. */
+/** Count of decades that the kernel knows; the second begins at the power of ten below |mean| + stddev. */
 const DECADES = 7;
-/** Bits behind the point, of which the first 64 of stddev are kept. It is above 10^-15 in steps of any decade. */
+/** Bits after the binary point of stddev, of which the first 64 are kept; stddev is above 10^-15 steps of any decade. */
 const FIXED_BITS = 200;
 
 export class GaussianRounding {
-  /** Bits of the fraction from which on it is rounded: the two bounds are at most a sixteenth of `spacing` apart. */
+  /**
+   * Bits of the fraction that are drawn before rounding: then the two bounds differ by a sixteenth of `spacing` at
+   * most.
+   */
   readonly firstBits: number;
-  /** True when the kernel's text is exact and its numbers may not be. */
+  /** True when the kernel's texts are exact but its numbers may not be. */
   readonly isBeyondDoubles: boolean;
-  /** What the kernel rounds by: `distribution` in assembly/gaussians.ts. */
+  /** The kernel's parameters, laid out as `distribution` in assembly/gaussians.ts. */
   readonly parameters: Uint8Array;
   readonly #digits: number;
-  /** mean and stddev as whole numbers of 1 / unit. */
+  /** mean and stddev, as integer multiples of 1 / unit. */
   readonly #mean: bigint;
   readonly #stddev: bigint;
   readonly #unit: bigint;
-  /** Distance of neighbouring decimals at |mean| + stddev, as a power of ten. */
+  /** The distance of neighbouring decimals at |mean| + stddev is ten to this power. */
   readonly #spacing: number;
 
   constructor({ mean, stddev, digits }: Distribution) {
@@ -53,20 +56,20 @@ export class GaussianRounding {
     this.parameters = this.#parametersFor(mean, stddev);
   }
 
-  /** How often `spacing` goes into stddev · numerator / denominator, rounded up. */
+  /** Returns how many times `spacing` fits into stddev · numerator / denominator, rounded up. */
   spacingsIn(numerator: bigint, denominator: bigint): number {
     const [value, step] = scaledTo(numerator * this.#stddev, denominator * this.#unit, this.#spacing);
     return Number((value + step - 1n) / step);
   }
 
-  /** mean ± stddev · (whole + fraction / 2^known), rounded; undefined where more bits of the fraction decide. */
+  /** Returns mean ± stddev · (whole + fraction / 2^known), rounded; undefined if the known bits do not decide it. */
   round(whole: number, fraction: bigint, known: number, isNegative: boolean): number | undefined {
     const shift = BigInt(known);
     const steps = (BigInt(whole) << shift) | fraction;
     const near = (this.#mean << shift) + (isNegative ? -steps : steps) * this.#stddev;
     const far = isNegative ? near - this.#stddev : near + this.#stddev;
     const [low, high] = near < far ? [near, far] : [far, near];
-    if (low <= 0n && high >= 0n) return undefined; // near 0 decimals lie ever closer
+    if (low <= 0n && high >= 0n) return undefined; // towards 0 the decimals become ever denser
     const [inner, outer] = low > 0n ? [low, high] : [-high, -low];
     const unit = this.#unit << shift;
     const decimal = roundedTo(inner, unit, this.#digits);
@@ -94,7 +97,7 @@ export class GaussianRounding {
     return new Uint8Array(BigUint64Array.from(words, (word) => BigInt.asUintN(64, word)).buffer);
   }
 
-  /** mean and stddev in steps of 10^exponent: mean, s and q. */
+  /** Returns mean, s and q of assembly/gaussians.ts: mean and stddev in steps of 10^exponent. */
   #scaleOf(exponent: number): bigint[] {
     const fixed = (value: bigint, bits: number) => {
       const [n, d] = scaledTo(value, this.#unit, exponent);
@@ -116,7 +119,7 @@ interface Decimal {
   readonly exponent: number;
 }
 
-/** The decimal that JSON prints for a number. */
+/** Returns the decimal that JSON prints for a number. */
 function decimalOf(value: number): Decimal {
   const [, sign, whole, part = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
@@ -133,7 +136,7 @@ function magnitude(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** The e with 10^e <= value / unit < 10^(e+1). */
+/** Returns e with 10^e <= value / unit < 10^(e+1). */
 function exponentOf(value: bigint, unit: bigint): number {
   const about = Math.floor(Math.log10(Number(value)) - Math.log10(Number(unit)));
   let exponent = Number.isFinite(about) ? about : value.toString().length - unit.toString().length;
@@ -147,12 +150,12 @@ function isReached(exponent: number, value: bigint, unit: bigint): boolean {
   return reached >= needed;
 }
 
-/** Numerator and denominator of (value / unit) / 10^exponent. */
+/** Returns numerator and denominator of (value / unit) / 10^exponent. */
 function scaledTo(value: bigint, unit: bigint, exponent: number): [bigint, bigint] {
   return exponent >= 0 ? [value, unit * powerOfTen(exponent)] : [value * powerOfTen(-exponent), unit];
 }
 
-/** The decimal of so many digits that is nearest to value / unit, which is positive. */
+/** Returns the decimal of `digits` significant digits that is nearest to value / unit, which is positive. */
 function roundedTo(value: bigint, unit: bigint, digits: number): Decimal {
   const exponent = exponentOf(value, unit) - digits + 1;
   const whole = nearest(...scaledTo(value, unit, exponent));

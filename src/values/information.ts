@@ -1,10 +1,9 @@
 /**
  * The binary logarithm of large counts of possibilities, exact where it decides a price: the result lies on
- * the right side of every multiple of 8, so that ceil(bits / 8) is right, however near the true value comes
- * to one.
+ * the right side of every multiple of 8. So ceil(bits / 8) is right, however near the true value is to one.
  */
 
-/** Choices that are made together: `count` out of `of`, with or without repeats, and all of that so many times. */
+/** Choices that are made together, `times` times: `count` values out of `of`, without repeats if `unique`. */
 export interface Choices {
   readonly of: number;
   readonly count: number;
@@ -12,7 +11,7 @@ export interface Choices {
   readonly times: number;
 }
 
-/** The logarithm of how many outcomes independent choices have together. */
+/** Returns the logarithm of the number of outcomes that independent choices have together. */
 export function bitsOfChoices(choices: readonly Choices[]): number {
   let bits = 0;
   let factors = 0;
@@ -31,8 +30,9 @@ export function bitsOfChoices(choices: readonly Choices[]): number {
 }
 
 /**
- * About log2(n·(n-1)·…·(n-count+1)). A running product is kept within a double by taking out powers of two, which is exact.
- * Each multiplication rounds by at most 2^-53, so the logarithm is off by at most count·2^-52.4 before the last addition.
+ * Returns about log2(n·(n-1)·…·(n-count+1)). Dividing the running product by powers of two, which is exact, keeps it
+ * within a double. Each multiplication rounds by at most 2^-53, so the logarithm is off by at most count·2^-52.4 before
+ * the last addition.
  */
 function aboutFalling(n: number, count: number): number {
   let product = 1;
@@ -47,7 +47,7 @@ function aboutFalling(n: number, count: number): number {
   return exponent + Math.log2(product);
 }
 
-/** A whole number between low·2^exponent and high·2^exponent. */
+/** An integer that lies between low·2^exponent and high·2^exponent. */
 interface Bounds {
   readonly low: bigint;
   readonly high: bigint;
@@ -60,10 +60,10 @@ function exactly(value: number): Bounds {
   return { low: BigInt(value), high: BigInt(value), exponent: 0 };
 }
 
-/** Moves `estimate` to the side of the nearest multiple of 8 on which the true logarithm is. */
+/** Moves `estimate` to the side of the nearest multiple of 8 where the true logarithm lies. */
 function settle(estimate: number, factors: number, bounds: (precision: number) => Bounds): number {
   const edge = 8 * Math.round(estimate / 8);
-  // Four times the errors of the estimates above: a few units in the last place, and 2^-52.4 for each factor.
+  // Four times the error of the estimates above: a few units in the last place, and 2^-52.4 for each factor.
   const errorMax = (estimate + factors) * 2 ** -50;
   if (Math.abs(estimate - edge) > errorMax) return estimate;
   const order = compareToPowerOfTwo(edge, bounds);
@@ -71,13 +71,11 @@ function settle(estimate: number, factors: number, bounds: (precision: number) =
   return order < 0 ? Math.min(estimate, edge) : Math.max(estimate, edge * (1 + Number.EPSILON));
 }
 
-/**
- * Sign of V - 2^edge. Bounds of growing precision end the search: they are exact when V is a power of two.
- */
+/** Returns the sign of V - 2^edge. It ends with some precision, because the bounds are exact when V is a power of two. */
 function compareToPowerOfTwo(edge: number, bounds: (precision: number) => Bounds): -1 | 0 | 1 {
   for (let precision = 256; ; precision *= 2) {
     const { low, high, exponent } = bounds(precision);
-    // 0 when edge < exponent: then V is larger, because low is at least 1
+    // The power is 0 when edge < exponent. Then V is larger, because low is at least 1.
     const power = 1n << BigInt(edge - exponent);
     if (low > power) return 1;
     if (high < power) return -1;
@@ -85,7 +83,7 @@ function compareToPowerOfTwo(edge: number, bounds: (precision: number) => Bounds
   }
 }
 
-/** By squaring: log2(count) steps. */
+/** Returns base^count by squaring, in log2(count) steps. */
 function powerBounds(base: Bounds, count: number, precision: number): Bounds {
   let result = ONE;
   let square = base;
@@ -98,7 +96,7 @@ function powerBounds(base: Bounds, count: number, precision: number): Bounds {
 
 function fallingBounds(n: number, count: number, precision: number): Bounds {
   let result = ONE;
-  const together = 16; // exact products of 16 factors cost less than a rounding after each
+  const together = 16; // 16 exact multiplications cost less than a rounding after each
   for (let from = 0; from < count; from += together) {
     let product = 1n;
     for (let i = from; i < Math.min(count, from + together); i++) product *= BigInt(n - i);
@@ -107,7 +105,7 @@ function fallingBounds(n: number, count: number, precision: number): Bounds {
   return result;
 }
 
-/** The product, cut to about `precision` bits: low rounded down, high up. */
+/** Returns the product, cut to about `precision` bits: low rounded down, high rounded up. */
 function multiply(x: Bounds, y: Bounds, precision: number): Bounds {
   const low = x.low * y.low;
   const high = x.high * y.high;

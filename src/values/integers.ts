@@ -19,22 +19,22 @@ export type SortOrder = 'none' | 'ascending' | 'descending';
 
 type IntegersRequest = Extract<ValueRequest, { kind: 'integers' }>;
 
-/** Below this, a number and its comma fit into one store: the most asked-for ranges. */
+/** Below this a number and its comma fit into one store; these are the most requested ranges. */
 const SMALL_END = 1_000;
 const SMALL_TEXT_MAX = 4;
-/** Up to here four values a word are written sixteen at a time. */
+/** Up to this maximum the kernel writes four values per word, sixteen at a time. */
 const FOUR_SMALL_MAX = 255;
 
-/** How many values lie in [min, max]; at most 2^53. */
+/** Returns the count of values in [min, max]; at most 2^53. */
 export function spanOf(min: number, max: number): number {
   assert(Number.isSafeInteger(min) && Number.isSafeInteger(max), 'a range has safe integers as its ends');
-  assert(min <= max && max - min < 2 ** 53, 'a range holds 1 to 2^53 values'); // the sum below would round
+  assert(min <= max && max - min < 2 ** 53, 'a range holds 1 to 2^53 values'); // or the sum below would round
   return max - min + 1;
 }
 
 /**
- * Whole numbers less `min`, each uniform in the range; with `unique` without repeats, every sequence equally
- * likely.
+ * Draws the values less `min`, each uniform in the range. With `unique` there are no repeats, and every sequence is
+ * equally likely.
  */
 function offsetBlocks(
   reader: EntropyReader,
@@ -52,7 +52,7 @@ function sortOffsets(offsets: Offsets, sort: SortOrder): void {
   if (sort === 'descending') offsets.reverse();
 }
 
-/** Writes the JSON array of the values; returns where it ends. */
+/** Writes the JSON array of the values; returns its end. */
 export function drawIntegers(
   reader: EntropyReader,
   request: IntegersRequest,
@@ -66,11 +66,11 @@ export function drawIntegers(
     packed === undefined && isSmall(request)
       ? drawSmall(reader, request, target, start + 1)
       : writeIntegers(offsetBlocks(reader, request), request, target, start + 1, packed);
-  target[end - 1] = 0x5d; // ']' over the last comma
+  target[end - 1] = 0x5d; // ']' replaces the last comma
   return end;
 }
 
-/** Writes each value and a comma; returns where they end. */
+/** Writes each value and a comma; returns their end. */
 export function writeIntegers(
   blocks: OffsetBlocks,
   { min, max }: Pick<IntegersRequest, 'min' | 'max'>,
@@ -92,7 +92,7 @@ export function fitsInt32(min: number, max: number): boolean {
   return min >= -(2 ** 31) && max < 2 ** 31;
 }
 
-/** Several values from a word, and a text for each from a table: what the most asked-for ranges take. */
+/** Tells whether one word gives several values and a table their texts, which suits the most requested ranges. */
 export function isSmall({ min, max, unique, sort }: Omit<IntegersRequest, 'kind' | 'count'>): boolean {
   if (min < 0 || max >= SMALL_END || unique || sort !== 'none') return false;
   return planOffsets(spanOf(min, max)).method === 'batched';
@@ -112,7 +112,7 @@ function drawSmall(
   );
 }
 
-/** Writes the values as octets, int32 where the range is within it, else float64; returns where they end. */
+/** Writes the values as octets, int32 if that holds the range, else float64; returns their end. */
 export function drawIntegerOctets(
   reader: EntropyReader,
   request: IntegersRequest,
@@ -135,7 +135,7 @@ export function drawIntegerOctets(
   return writeBlocks(blocks, write, target, start);
 }
 
-/** An upper bound of the text of `count` values. */
+/** Returns an upper bound of the text size of `count` values. */
 export function integersTextMax(count: number, min: number, max: number): number {
   return 2 + count * (Math.max(String(min).length, String(max).length) + 1);
 }

@@ -34,13 +34,14 @@ const COMMA = 0x2c;
 const QUOTE = 0x22;
 
 /**
- * Kinds whose values are picked from a list or come in lists: shuffles, samples, weighted picks, strings over an alphabet,
- * sequences and permutations. They are written into the answer's memory as they are drawn, like numbers: a batch of the longest
- * strings takes 40 MB there, and took 300 MB as JavaScript strings. Most map exactly uniform offsets (offsets.ts, unique.ts,
- * descending.ts) to values one to one; the proof for weighted picks is at `drawWeighted`.
+ * Kinds whose values are picked from a list or come in lists: shuffles, samples, weighted picks, strings over an
+ * alphabet, sequences and permutations. Like numbers, they are written into the answer's memory while they are drawn: a
+ * batch of the longest strings takes 40 MB there, and took 300 MB as JavaScript strings. Most kinds map exactly uniform
+ * offsets (offsets.ts, unique.ts, descending.ts) to values one to one; the proof for weighted picks is at
+ * `drawWeighted`.
  */
 
-/** Writes the JSON array of the values; returns where it ends. */
+/** Writes the JSON array of the values; returns its end. */
 export function drawList(
   reader: EntropyReader,
   request: ListRequest,
@@ -73,7 +74,7 @@ export function drawList(
   }
 }
 
-/** Texts one behind the other; text i ends where the next begins. */
+/** Concatenated texts; text i ends where the next one starts. */
 interface TextRow {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly starts: Uint32Array;
@@ -96,7 +97,7 @@ function writeText({ bytes, starts }: TextRow, i: number, target: Uint8Array, at
   return at + size;
 }
 
-/** An item and what stands before it in a list. */
+/** Writes an item of a list with the comma before it. */
 function writeItem(item: string, target: Uint8Array, at: number): number {
   target[at] = COMMA;
   target[at + 1] = QUOTE;
@@ -111,7 +112,7 @@ function packItem(item: string, bytes: Uint8Array<ArrayBuffer>, at: number): num
   return writeUtf8(item, bytes, output.at);
 }
 
-/** Writes the items, each made into bytes once, and erases the places. */
+/** Writes the items at `places`, after encoding each item once, and erases the places. */
 function writePicks(
   items: readonly string[],
   places: Offsets,
@@ -135,8 +136,8 @@ function writePicks(
 }
 
 /**
- * Independent picks, item i with probability weights[i] / sum, exactly: an offset is uniform in [0, sum), and weights[i] of its
- * values belong to item i.
+ * Makes independent picks, item i with probability exactly weights[i] / sum: an offset is uniform in [0, sum), and
+ * weights[i] of its values belong to item i.
  */
 function drawWeighted(
   reader: EntropyReader,
@@ -153,10 +154,10 @@ function drawWeighted(
     const end = writeBatches(reader, plan, count, PICK_TEXT_MAX, target, start + 1, (words, size, refused) =>
       kernels.batchedPicks(words, sum, size, refused),
     );
-    target[end - 1] = CLOSE; // over the last comma
+    target[end - 1] = CLOSE; // replaces the last comma
     return end;
   }
-  // where picks are many, the place of each offset is looked for once
+  // When there are at least as many picks as offsets, a table of places is cheaper than a search for each pick.
   const placeAt =
     sum <= count ? Uint32Array.from({ length: sum }, (_, offset) => placeOf(ends, offset)) : null;
   if (packed === undefined && putTexts(items)) {
@@ -173,7 +174,10 @@ function drawWeighted(
   return writePicks(items, places, target, start, packed);
 }
 
-/** Where the offsets of each item end. Weights are divided by their greatest common divisor, which changes no probability. */
+/**
+ * Returns the end of each item's offsets. Weights are divided by their greatest common divisor, which changes no
+ * probability.
+ */
 function endsOf(weights: readonly number[]): Float64Array {
   const divisor = weights.reduce(greatestCommonDivisor);
   const ends = new Float64Array(weights.length);
@@ -185,7 +189,7 @@ function endsOf(weights: readonly number[]): Float64Array {
   return ends;
 }
 
-/** The number of equally likely offsets that a weighted pick is made from. */
+/** Returns the count of equally likely offsets that a weighted pick is made from. */
 export function weightSpan(weights: readonly number[]): number {
   const ends = endsOf(weights);
   return ends[ends.length - 1];
@@ -197,7 +201,7 @@ function greatestCommonDivisor(a: number, b: number): number {
   return x;
 }
 
-/** The first place whose end lies above the offset. */
+/** Returns the first place whose end is above the offset. */
 function placeOf(ends: Float64Array, offset: number): number {
   let low = 0;
   let high = ends.length - 1;
@@ -209,10 +213,13 @@ function placeOf(ends: Float64Array, offset: number): number {
   return low;
 }
 
-/** A letter takes a byte in the offsets' window, and four of text where it is a string. */
+/**
+ * Limits a block to 16,384 letters. A letter takes a byte in the offsets' window and at most four bytes of text, as a
+ * string of its own, so that exactly this many fit into both windows.
+ */
 const LETTER_TEXT = 2;
 
-/** Each character is an independent uniform choice from the alphabet. */
+/** Writes strings whose characters are independent uniform choices from the alphabet. */
 function drawStrings(
   reader: EntropyReader,
   { alphabet, length, count }: Extract<ListRequest, { kind: 'strings' }>,
@@ -239,7 +246,7 @@ function drawStrings(
         return bytes;
       },
     );
-    target[end - 1] = CLOSE; // over the last comma
+    target[end - 1] = CLOSE; // replaces the last comma
     return end;
   }
   const blocks = drawnBlocks(reader, plan, count * length);
@@ -248,7 +255,10 @@ function drawStrings(
   return writeStrings(blocks, length, target, start, (drawn) => packer?.put(drawn));
 }
 
-/** Writes strings of `length` texts of the kernel's table each; `each` sees a block in the window before it is written. */
+/**
+ * Writes strings of `length` texts of the kernel's table each; calls `each` for every block in the window before it is
+ * written.
+ */
 function writeStrings(
   blocks: OffsetBlocks,
   length: number,
@@ -265,17 +275,17 @@ function writeStrings(
     at = putText(size, target, at);
   }
   target[start] = OPEN;
-  target[at - 1] = CLOSE; // over the last comma
+  target[at - 1] = CLOSE; // replaces the last comma
   return at;
 }
 
-/** Short texts as bytes: `SHORT_ROOM` bytes of room each, of which the first are used. */
+/** Short texts as bytes. Each has `SHORT_ROOM` bytes, of which the first `widths[i]` are used. */
 interface ShortTexts {
   readonly bytes: Uint8Array;
   readonly widths: Uint8Array;
 }
 
-/** A character in UTF-8. */
+/** The most bytes of a character in UTF-8. */
 const SHORT_ROOM = 4;
 
 function tableOf(texts: readonly string[]): ShortTexts {
@@ -287,7 +297,7 @@ function tableOf(texts: readonly string[]): ShortTexts {
   return { bytes, widths };
 }
 
-/** Writes the texts at the places in the window from `from` to `to`; returns where they end. */
+/** Writes the texts whose places are in the window from `from` to `to`; returns their end. */
 function writePlaces(
   { bytes, widths }: ShortTexts,
   from: number,
@@ -304,12 +314,12 @@ function writePlaces(
   return at;
 }
 
-/** Strings in MessagePack: the head of one tells its bytes, which are known behind its last character. */
+/** Writes strings in MessagePack. The head of a string holds its size, which is known only after its last character. */
 class StringPacker {
   readonly #output: Output;
   readonly #characters: ShortTexts;
   readonly #length: number;
-  /** Of the longest string. */
+  /** Size of the head of the longest string. */
   readonly #headBytes: number;
   #missing: number;
   #start: number;
@@ -326,7 +336,7 @@ class StringPacker {
     this.#at = this.#start;
   }
 
-  /** Takes the places of a block in the window. */
+  /** Appends the characters whose places are in the window. */
   put(drawn: number): void {
     for (let from = 0; from < drawn; ) {
       const to = Math.min(drawn, from + this.#missing);
@@ -348,7 +358,7 @@ class StringPacker {
   }
 }
 
-/** A permutation is a sample of all of 0 .. length - 1 without repeats. */
+/** Returns the range of a permutation, which is a sample without repeats of all of 0 .. length - 1. */
 function wholeRange(length: number): SequenceRange {
   return { length, min: 0, max: length - 1, unique: true };
 }

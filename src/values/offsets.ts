@@ -15,14 +15,13 @@ import {
 } from './kernels.ts';
 
 /**
- * Exactly uniform whole numbers in [0, span), span from 1 to 2^53: the core of integers, floats with a
+ * Exactly uniform integers in [0, span), span from 1 to 2^53: the core of integers, floats with a
  * precision and samples without repeats.
  *
- * Why they are exactly uniform. A word w is uniform on [0, N). Both ways below map N - (N mod S) of its
+ * Why they are exactly uniform. A word w is uniform on [0, N). Both methods below map N - (N mod S) of its
  * values onto [0, S), each result from the same number of words, and refuse the other N mod S words; a
- * refused word is replaced by a fresh one.
- * - *Multiplied* (Lemire 2019, "Fast random integer generation in an interval"): the result is floor(w·S / N)
- *   and the
+ * fresh word replaces a refused one.
+ * - *Multiplied* (Lemire 2019, "Fast random integer generation in an interval"): the result is floor(w·S / N), and the
  *   word is refused when (w·S) mod N < N mod S. For a fixed result k the products w·S in [kN, (k+1)N) are the multiples
  *   of S there; those at least N mod S above kN lie in a half-open run of N - (N mod S) numbers, a multiple of S, which
  *   holds exactly (N - (N mod S)) / S of them, whatever k is.
@@ -30,11 +29,11 @@ import {
  *
  * Several values from one word (Brackett-Rozinsky and Lemire 2024, "Batched ranged random integer
  * generation"): with S = span^k the one result below S has k digits of base `span`, which are independent and
- * uniform. The first digit is floor(w·span / N), and the rest (w·span) mod N takes the place of the word for
- * the next; after k digits it is (w·S) mod N, what the multiplied way compares with N mod S.
+ * uniform. The first digit is floor(w·span / N), and the rest (w·span) mod N replaces the word for
+ * the next digit. After k digits the rest is (w·S) mod N, which the multiplied method compares with N mod S.
  *
- * The arithmetic is that of assembly/offsets.ts. Words are taken in the order in which drawing one value
- * after the other would take them, and none is taken that no value needs.
+ * assembly/offsets.ts does the arithmetic. Words are taken in the order in which drawing one value
+ * after the other would take them, and no word is taken that no value needs.
  */
 
 export interface OffsetPlan {
@@ -48,13 +47,13 @@ export interface OffsetPlan {
 
 const WORDS_32 = 2 ** 32;
 
-/** Beyond it no two values fit into one word of 32 bits. */
+/** Above this span no two values fit into one word of 32 bits. */
 const BATCHED_SPAN_MAX = 2 ** 16;
 
-/** Requests for one range come in runs. */
+/** The last plan is kept, because consecutive requests often have the same range. */
 let lastPlan: OffsetPlan = { span: 1, method: 'constant', wordBytes: 0, wordValues: 1 };
 
-/** Chooses the way that costs the fewest bytes per value, refused words included. */
+/** Chooses the method that takes the fewest bytes per value, refused words included. */
 export function planOffsets(span: number): OffsetPlan {
   if (lastPlan.span !== span) lastPlan = choosePlan(span);
   return lastPlan;
@@ -74,7 +73,7 @@ function choosePlan(span: number): OffsetPlan {
   return best;
 }
 
-/** Values per word of 32 bits that make a value cheapest: words taken / (values · chance of acceptance). */
+/** Returns how many values a word of 32 bits should give, so that the mean count of words per value is least. */
 function cheapestBatch(span: number): number {
   let best = 1;
   let bestYield = 0;
@@ -91,7 +90,7 @@ function cheapestBatch(span: number): number {
 }
 
 /**
- * The chance that a word is refused when it is asked for `values` values (by default as many as it can give).
+ * Returns the probability that a word is refused which is to give `values` values (by default as many as it can give).
  */
 export function refusal(plan: OffsetPlan, values: number = plan.wordValues): number {
   if (plan.method === 'constant') return 0;
@@ -108,10 +107,7 @@ function wordsOf(wordBytes: number): number {
   return wordBytes === 7 ? 2 ** 53 : 2 ** (8 * wordBytes);
 }
 
-/**
- * base^exponent by multiplication, exact below 2^53; `**` promises only an approximation (ECMA-262
- * 6.1.6.1.3).
- */
+/** Returns base^exponent by multiplication, exact below 2^53; `**` is only an approximation (ECMA-262 6.1.6.1.3). */
 export function power(base: number, exponent: number): number {
   let product = 1;
   for (let i = 0; i < exponent; i++) product *= base;
@@ -119,8 +115,8 @@ export function power(base: number, exponent: number): number {
 }
 
 /**
- * words mod divisor. Within 32 bits an integer instruction does it, several times faster than a double's
- * remainder.
+ * Returns words mod divisor. Up to 2^32 it uses an integer instruction, which is several times faster than that of
+ * doubles.
  */
 export function remainder(words: number, divisor: number): number {
   if (words === WORDS_32 && divisor < WORDS_32) return ((WORDS_32 - divisor) >>> 0) % (divisor >>> 0);
@@ -130,14 +126,14 @@ export function remainder(words: number, divisor: number): number {
 /** A Float64Array when words are wider than 32 bits, else a Uint32Array. */
 export type Offsets = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
-/** True when the plan's offsets take 64 bits in the window. */
+/** Tells whether the plan's offsets take 64 bits in the window. */
 function isWide(plan: OffsetPlan): boolean {
   return plan.method === 'divided';
 }
 
 /**
- * Draws a block of the offsets that are missing into the window: as many as there is room for, less those
- * whose word was refused. Returns how many.
+ * Draws a block of the missing offsets into the window: as many as the window holds, less those
+ * whose word was refused. Returns their count.
  */
 function drawBlock(source: ByteSource, plan: OffsetPlan, missing: number): number {
   const { span, wordBytes } = plan;
@@ -162,20 +158,23 @@ function drawBlock(source: ByteSource, plan: OffsetPlan, missing: number): numbe
   }
 }
 
-/** A divided word is accepted below this. */
+/** Returns the bound below which a divided word is accepted. */
 export function acceptedBelow({ wordBytes, span }: OffsetPlan): number {
   const all = wordsOf(wordBytes);
   return all - (all % span);
 }
 
-/** Puts the words of the next block into the entropy window: for one value each. */
+/** Copies the words of the next block into the entropy window, one word for each value. Returns their count. */
 export function takeWords(source: ByteSource, wordBytes: number, missing: number): number {
   const words = Math.min(missing, BLOCK_VALUES);
   takeEntropy(source, wordBytes * words);
   return words;
 }
 
-/** The same for several values each, of `blockValues` at most; the last word of an answer gives what is still missing. */
+/**
+ * Copies the words of the next block, each for several values, at most `blockValues` in all. The last word gives only
+ * the values that are still missing.
+ */
 function takeBatch(
   source: ByteSource,
   plan: OffsetPlan,
@@ -188,17 +187,20 @@ function takeBatch(
   return { size, words, refused: refusedBelow(plan, size) };
 }
 
-/** A word of 32 bits is refused when what `size` values leave of it is below this. */
+/** Returns the bound below which the rest of a word of 32 bits after `size` values makes it refused. */
 export function refusedBelow({ span }: OffsetPlan, size: number): number {
   return remainder(WORDS_32, power(span, size));
 }
 
-/** Bytes of a block of text that is drawn and written at once. The more, the fewer calls; the fewer, the nearer it lies. */
+/**
+ * Size of a block of text that is drawn and written at once. Larger blocks take fewer calls; smaller ones stay in the
+ * cache.
+ */
 const BATCH_TEXT_BYTES = 32_768;
 
 /**
- * Draws `count` values of a batched plan and has them written at once, of up to `textMax` bytes each; returns where they end. `write`
- * gives the bytes of their text, and as its second result how many values are not refused.
+ * Draws `count` values of a batched plan and writes them at once, up to `textMax` bytes each; returns their end. `write`
+ * returns the size of their text, and as its second result the count of values that were not refused.
  */
 export function writeBatches(
   source: ByteSource,
@@ -225,7 +227,7 @@ function putZeros(count: number): number {
   return count;
 }
 
-/** `count` independent offsets, each uniform in the span of the plan. */
+/** Returns `count` independent offsets, each uniform in the span of the plan. */
 export function drawPlanned(source: EntropyReader, plan: OffsetPlan, count: number): Offsets {
   const out = roomFor(plan, count);
   fillPlanned(source, plan, out, count);
@@ -236,7 +238,7 @@ export function roomFor(plan: OffsetPlan, count: number): Offsets {
   return isWide(plan) ? new Float64Array(count) : new Uint32Array(count);
 }
 
-/** The same into room that is there. */
+/** Draws `count` independent offsets into `out`. */
 export function fillPlanned(source: EntropyReader, plan: OffsetPlan, out: Offsets, count: number): void {
   let done = 0;
   while (done < count) {
@@ -248,11 +250,11 @@ export function fillPlanned(source: EntropyReader, plan: OffsetPlan, out: Offset
 }
 
 export interface OffsetBlocks extends Blocks {
-  /** True when they take 64 bits in the window. */
+  /** True when the offsets take 64 bits in the window. */
   readonly isWide: boolean;
 }
 
-/** `count` independent offsets, drawn when they are asked for. */
+/** Returns blocks of `count` independent offsets that are drawn as they are requested. */
 export function drawnBlocks(source: ByteSource, plan: OffsetPlan, count: number): OffsetBlocks {
   let missing = count;
   return {
@@ -266,7 +268,7 @@ export function drawnBlocks(source: ByteSource, plan: OffsetPlan, count: number)
   };
 }
 
-/** Offsets that had to be drawn before, to be sorted or told apart. */
+/** Returns blocks of offsets that were drawn before, because they had to be sorted or compared. */
 export function blocksOf(offsets: Offsets): OffsetBlocks {
   let at = 0;
   return {
@@ -279,7 +281,7 @@ export function blocksOf(offsets: Offsets): OffsetBlocks {
   };
 }
 
-/** Puts offsets from `from` on into the window, as a draw would have left them. */
+/** Copies offsets from `from` on into the window, in the form in which a draw leaves them. */
 function putBlock(offsets: Offsets, from: number): number {
   const block = offsets.subarray(from, from + BLOCK_VALUES);
   useOffsets(block.byteLength);
@@ -293,8 +295,8 @@ function putBlock(offsets: Offsets, from: number): number {
 }
 
 /**
- * How many further words `words` accepted ones may cost: exceeded with probability below 2^-`securityBits`
- * when each word is refused with probability at most `refused`.
+ * Returns how many further words `words` accepted ones may cost, exceeded with probability below 2^-`securityBits`
+ * if each word is refused with probability at most `refused`.
  *
  * Proof. The number R of refusals before m acceptances has E[z^R] <= ((1-p) / (1-pz))^m for 1 <= z < 1/p, so
  * by Markov P(R > r) < z^-r · ((1-p) / (1-pz))^m. With z = 1/sqrt(p) the fraction is 1 + sqrt(p), and the
@@ -306,7 +308,7 @@ export function refusalsMax(words: number, refused: number, securityBits: number
 }
 
 /**
- * Bytes that so many calls of `drawPlanned` take together, each for `count` values; exceeded with probability below
+ * Returns the bytes that `times` calls of `drawPlanned` for `count` values take at most, exceeded with probability below
  * 2^-`securityBits`.
  */
 export function offsetBytesMax(plan: OffsetPlan, count: number, securityBits: number, times = 1): number {

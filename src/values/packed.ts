@@ -2,27 +2,28 @@ import { putText } from './kernels.ts';
 import type { ValueRequest } from './value-request.ts';
 
 /**
- * Values in MessagePack, written beside their JSON text from one draw: the certificate of a MessagePack answer commits to
- * the JSON, so that whoever decodes the answer can check it. Block by block, without an object for any value.
+ * Values in MessagePack, written together with their JSON text from one draw. The certificate of a MessagePack answer
+ * commits to the JSON, so that whoever decodes the answer can check it. Both are written block by block, without an
+ * object for any value.
  */
 
-/** Memory that is written to, and where it goes on. */
+/** A buffer and the index of its next free byte. */
 export interface Output {
   readonly bytes: Uint8Array<ArrayBuffer>;
   at: number;
 }
 
-/** Bytes of the values in MessagePack, at most. */
+/** Returns an upper bound of the size of the values in MessagePack. */
 export function packedBytesMax(request: ValueRequest, jsonBytesMax: number): number {
-  // numbers take nine bytes at most; heads of strings are no longer than the quotes and the comma of JSON
+  // A number takes nine bytes at most; the head of a string is no longer than the quotes and the comma of JSON.
   const isNumbers = request.kind === 'integers' || request.kind === 'floats' || request.kind === 'gaussians';
   return HEAD_MAX + (isNumbers ? 9 * request.count : jsonBytesMax);
 }
 
-/** Of an array or a single string. */
+/** The largest head of an array or of a single string. */
 const HEAD_MAX = 5;
 
-/** Writes `size` bytes of the text window, by default the first. */
+/** Writes `size` bytes of the text window, from its start by default. */
 export function putPacked(size: number, output: Output, from = 0): void {
   output.at = putText(size, output.bytes, output.at, from);
 }
@@ -32,7 +33,7 @@ export function putBytes(bytes: ArrayLike<number>, output: Output): void {
   output.at += bytes.length;
 }
 
-/** The head of a string of so many bytes in UTF-8. */
+/** Returns the head of a string whose UTF-8 has `bytes` bytes. */
 export function stringHead(bytes: number): number[] {
   if (bytes < 32) return [0xa0 | bytes];
   if (bytes < 0x100) return [0xd9, bytes];

@@ -25,29 +25,29 @@ import { isDense } from './unique.ts';
 import type { SequenceRange } from './value-request.ts';
 
 /**
- * Lists of rows of whole numbers, each row a draw of its own. Short ones are drawn and written by the kernel, as many at once as there
- * are words and room for (assembly/rows.ts). A long one is made as an answer of integers is.
+ * Lists of rows of integers, where each row is a draw of its own. The kernel draws and writes short rows, as many
+ * in one call as its words and its memory allow (assembly/rows.ts). A long row is made like an answer of integers.
  */
 export interface RowsRequest {
-  /** How often all ranges are drawn. */
+  /** How many times all ranges are drawn. */
   readonly count: number;
   readonly ranges: readonly SequenceRange[];
   readonly sort: SortOrder;
-  /** Each list of rows is a list. If not, there is one range. */
+  /** True if the rows of each time form a list of their own. If false, there is one range. */
   readonly isNested: boolean;
 }
 
-/** Half of the text window holds a row of so many values. */
+/** The longest row of the kernel: half of the text window holds so many values. */
 const ROW_MAX = 1_024;
-/** Values that are compared with each other. */
+/** The longest row of the kernel that is sorted or whose values are compared with each other. */
 const COMPARED_ROW_MAX = 64;
-/** Where the kernel writes MessagePack in the window of text. */
+/** Where the kernel writes MessagePack in the text window. */
 const PACKED_AT = TEXT_BYTES / 2;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const COMMA = 0x2c;
 
-/** Writes the JSON array; returns where it ends. */
+/** Writes the JSON array; returns its end. */
 export function drawRows(
   reader: EntropyReader,
   request: RowsRequest,
@@ -60,7 +60,7 @@ export function drawRows(
   const end = request.ranges.every((range) => isShort(range, request.sort))
     ? drawShort(reader, request, target, start + 1, packed)
     : drawLong(reader, request, target, start + 1, packed);
-  target[end - 1] = CLOSE; // over the last comma
+  target[end - 1] = CLOSE; // replaces the last comma
   return end;
 }
 
@@ -112,7 +112,7 @@ function drawShort(
   const bytesMin = ways.reduce((bytes, way) => bytes + way.bytesMin, 0);
   useOffsets(8 * ways.reduce((places, way) => Math.max(places, way.places), 0));
   const rowTextMax = ways.reduce((bytes, { numbers }) => Math.max(bytes, numbers[8]), 0);
-  // No word is taken that no value needs: all lists take `bytesMin` each, and so do those that were not begun.
+  // No word is taken that no value needs: all lists together take at least `count` times `bytesMin`.
   let certain = count * bytesMin;
   let fed = 0;
   let at = start;
@@ -120,7 +120,7 @@ function drawShort(
     missing -= kernels.rows(missing, fed);
     const [textBytes, packedBytes, lack, left] = moreResults;
     at = putText(textBytes, target, at);
-    useText(Math.min(TEXT_BYTES, textBytes + rowTextMax)); // a row that lacked words is written as far as it was drawn
+    useText(Math.min(TEXT_BYTES, textBytes + rowTextMax)); // the kernel may have begun a row for which words were lacking
     if (packed !== undefined) putPacked(packedBytes, packed, PACKED_AT);
     if (missing === 0) return at;
     const wanted = Math.min(ENTROPY_BYTES - left, Math.max(certain, lack + (missing - 1) * bytesMin));
@@ -131,11 +131,11 @@ function drawShort(
 }
 
 interface Way {
-  /** What the kernel reads of a range. */
+  /** The numbers that the kernel reads of a range. */
   readonly numbers: readonly number[];
-  /** Of words that a row takes at least. */
+  /** Bytes of the words that a row takes at least. */
   readonly bytesMin: number;
-  /** Offsets that are kept of a row. */
+  /** Count of offsets that the kernel keeps of a row. */
   readonly places: number;
 }
 
@@ -176,7 +176,7 @@ function wayOf(range: SequenceRange, sort: SortOrder, isPacked: boolean): Way {
       ...refused,
     ],
     bytesMin: wordBytes * Math.ceil(length / wordValues),
-    // values of one word lie behind the row until they are told apart
+    // The values of one word lie after the row until they are compared.
     places: isSmall ? 0 : length + 1 + wordValues,
   };
 }

@@ -12,13 +12,13 @@ import { drawUuidOctets, drawUuids } from './uuid.ts';
 import { type ValueRequest, valueCount } from './value-request.ts';
 
 /**
- * Draws values and writes them, block by block. The same bytes give the same values, whatever the chunks they come in
- * and whatever form they are written in.
+ * Draws values and writes them, block by block. The same bytes give the same values, whatever the chunks and the output
+ * form.
  */
 
 /**
- * Writes the values as canonical JSON (RFC 8785) into `target` from `at` on; returns where the text ends. The target has
- * room for `jsonBytesMax` of the request from there. The same values go to `packed` as MessagePack, where it is given: it has
+ * Writes the values as canonical JSON (RFC 8785) into `target` from `at` on, where `jsonBytesMax` of the request fits;
+ * returns the end of the text. Writes the same values as MessagePack to `packed`, if given, which has
  * room for `packedBytesMax`.
  */
 export function drawJson(
@@ -51,7 +51,7 @@ export function drawJson(
   }
 }
 
-/** Writes the values as octets, `octetTypeOf` the request; returns where they end, `octetBytes` of it from `at`. */
+/** Writes the values as octets of the type `octetTypeOf`; returns their end, which is `at` plus `octetBytes`. */
 export function drawOctets(
   request: ValueRequest,
   reader: EntropyReader,

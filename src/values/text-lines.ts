@@ -5,8 +5,9 @@ import { drawJson } from './sample.ts';
 import { jsonBytesMax, type ValueRequest, valueCount } from './value-request.ts';
 
 /**
- * Values as text for programs that read lines. `plain`: each value as JSON prints it, strings without quotes, and a line feed
- * behind each. `csv`: RFC 4180 with a header line, one column but for sequences, lines that end in CR LF, and quotes where a value needs them.
+ * Values as text for programs that read lines. `plain` is each value as JSON prints it, strings without quotes, and a
+ * line feed after each. `csv` is RFC 4180 with a header line, one column except for sequences and permutations, lines
+ * that end in CR LF, and quotes where a value needs them. This function returns the header line.
  */
 function csvHeader(request: ValueRequest): string {
   const columns = columnsOf(request);
@@ -14,7 +15,7 @@ function csvHeader(request: ValueRequest): string {
   return `${Array.from({ length: columns }, (_, i) => `value_${i + 1}`).join(',')}\r\n`;
 }
 
-/** Numbers of a sequence or of a permutation stand side by side. */
+/** Returns the count of columns: the numbers of a sequence or of a permutation share a line. */
 function columnsOf(request: ValueRequest): number {
   if (request.kind === 'permutations') return request.length;
   return request.kind === 'sequences' ? request.ranges.reduce((sum, { length }) => sum + length, 0) : 1;
@@ -32,12 +33,12 @@ const LETTER_N = 0x6e;
 const LETTER_R = 0x72;
 const LETTER_U = 0x75;
 
-/** Bytes that `drawText` needs from where it starts: an upper bound of the text and of the JSON that it is made from. */
+/** Returns the bytes that `drawText` needs: an upper bound of the text and of the JSON that it is made from. */
 export function textBytesMax(request: ValueRequest, type: TextType): number {
   return spareBytes(request, type) + jsonBytesMax(request);
 }
 
-/** Draws the values and writes them from `at` on; returns where the text ends. What lies behind it is zero. */
+/** Draws the values and writes them from `at` on; returns the end of the text. Zeroes the memory after it. */
 export function drawText(
   request: ValueRequest,
   type: TextType,
@@ -45,7 +46,7 @@ export function drawText(
   target: Uint8Array,
   at: number,
 ): number {
-  // the text moves to the front as it is rewritten, so that it never overtakes what is read
+  // Rewriting moves the text towards the front, so the writer never overtakes the reader.
   const jsonAt = at + spareBytes(request, type);
   const jsonEnd = drawJson(request, reader, target, jsonAt);
   const start = type === 'csv' ? writeLatin1(csvHeader(request), target, at) : at;
@@ -56,19 +57,19 @@ export function drawText(
   return end;
 }
 
-/** CSV is longer than JSON by its header and by a byte a value. */
+/** Returns by how many bytes CSV may be longer than JSON: its header and a byte for each value. */
 function spareBytes(request: ValueRequest, type: TextType): number {
   return type === 'csv' ? csvHeader(request).length + valueCount(request) + 2 : 0;
 }
 
-/** The values are strings that the caller's text is part of, so that they may hold anything. */
+/** Tells whether the values are strings made from the caller's text, which may hold any character. */
 function isOfTexts({ kind }: ValueRequest): boolean {
   return kind === 'strings' || kind === 'shuffle' || kind === 'sample' || kind === 'weighted';
 }
 
 /**
- * Of a JSON string, or of an array of strings that need no escape, of numbers or of lists of numbers. A list of lists is one
- * line; its numbers are separated by blanks in plain text and are columns of CSV.
+ * Rewrites a JSON string, or an array of strings that need no escape, of numbers or of lists of numbers. A list of lists
+ * becomes one line, with blanks between its numbers in plain text and with columns in CSV.
  */
 function writeLines(bytes: Uint8Array, from: number, to: number, type: TextType, start: number): number {
   const isCsv = type === 'csv';
@@ -101,7 +102,7 @@ function endLine(bytes: Uint8Array, at: number, isCsv: boolean): number {
   return end;
 }
 
-/** A line for each string of a JSON array. */
+/** Writes a line for each string of a JSON array. */
 function writeTexts(bytes: Uint8Array, from: number, to: number, type: TextType, start: number): number {
   const isCsv = type === 'csv';
   let at = start;
@@ -119,14 +120,14 @@ function writeTexts(bytes: Uint8Array, from: number, to: number, type: TextType,
     }
     if (isQuoted) bytes[at++] = QUOTE;
     at = endLine(bytes, at, isCsv);
-    i += 2; // the quote, and a comma or the bracket
+    i += 2; // skips the closing quote, and a comma or the bracket
   }
   return at;
 }
 
 /**
- * Whether a field needs quotes (RFC 4180 §2), of which the JSON string starts here. An empty one has them too: an empty line
- * would be no record to some readers.
+ * Tells whether the field whose JSON string begins at `start` needs quotes (RFC 4180 §2). An empty field gets quotes too,
+ * because some readers do not take an empty line for a record.
  */
 function needsQuotes(bytes: Uint8Array, start: number): boolean {
   if (bytes[start] === QUOTE) return true;
@@ -139,7 +140,7 @@ function needsQuotes(bytes: Uint8Array, start: number): boolean {
   return false;
 }
 
-/** The one byte that an escape of canonical JSON stands for, from behind its backslash on. */
+/** Returns the byte that an escape of canonical JSON stands for; `at` is the index after its backslash. */
 function unescaped(bytes: Uint8Array, at: number): number {
   const letter = bytes[at];
   if (letter !== LETTER_U) return SHORT_ESCAPES.get(letter) ?? letter;

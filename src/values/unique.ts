@@ -3,19 +3,19 @@ import type { EntropyReader } from './entropy-reader.ts';
 import { fillPlanned, type Offsets, planOffsets, refusal, refusalsMax, roomFor } from './offsets.ts';
 
 /**
- * Ordered samples without repeats: every sequence of `count` different whole numbers in [0, span) is equally
- * likely. Memory is in proportion to `count`, whatever the span.
+ * Ordered samples without repeats: every sequence of `count` different integers in [0, span) is equally
+ * likely. The memory used is proportional to `count`, whatever the span.
  */
 
-/** A span of at most this many times the count is shuffled; a wider one is drawn from, repeats refused. */
+/** A span of at most this many times the count is shuffled; from a wider span values are drawn and repeats refused. */
 const DENSE_SPAN_PER_VALUE = 4;
 
-/** `count` different offsets in random order; count is at most span. */
+/** Returns `count` different offsets in random order; count is at most span. */
 export function drawUnique(reader: EntropyReader, span: number, count: number): Offsets {
   return isDense(span, count) ? drawDense(reader, span, count, count) : drawSparse(reader, span, count);
 }
 
-/** All of `count` places in random order. The last one has no choice, and takes no entropy. */
+/** Returns all of `count` places in random order. The last place has no choice and takes no entropy. */
 export function shuffledPlaces(reader: EntropyReader, count: number): Offsets {
   return drawDense(reader, count, count - 1, count);
 }
@@ -24,7 +24,7 @@ export function isDense(span: number, count: number): boolean {
   return span <= DENSE_SPAN_PER_VALUE * count;
 }
 
-/** What the first steps of a Fisher-Yates shuffle of the whole range (Durstenfeld 1964) bring to its first `count` places. */
+/** Returns the first `count` places of the range after the first steps of a Fisher-Yates shuffle (Durstenfeld 1964). */
 function drawDense(reader: EntropyReader, span: number, steps: number, count: number): Offsets {
   const range = new Uint32Array(span);
   const indices = new Uint32Array(steps);
@@ -42,7 +42,7 @@ function drawDense(reader: EntropyReader, span: number, steps: number, count: nu
 }
 
 /**
- * Independent offsets, those seen before left out: given what was taken so far, the next one taken is uniform
+ * Draws independent offsets and skips those seen before: given the offsets taken so far, the next one is uniform
  * on the rest of the range. Each round draws as many as are missing.
  */
 function drawSparse(reader: EntropyReader, span: number, count: number): Offsets {
@@ -61,8 +61,7 @@ function drawSparse(reader: EntropyReader, span: number, count: number): Offsets
 }
 
 /**
- * A set of whole numbers from 0 on: open addressing, at most half full. Members are random, so low bits are
- * the hash.
+ * A set of integers from 0 on: open addressing, at most half full. Members are random, so their low bits are the hash.
  */
 class OffsetSet {
   readonly #slots: Float64Array;
@@ -78,7 +77,7 @@ class OffsetSet {
     this.#slots.fill(-1);
   }
 
-  /** False when the offset was a member already. */
+  /** Adds the offset; returns false when it was a member already. */
   add(offset: number): boolean {
     const slots = this.#slots;
     let at = (offset >>> 0) & this.#mask;
@@ -91,11 +90,13 @@ class OffsetSet {
   }
 }
 
-/** Bytes that so many calls of `drawUnique` take together; exceeded with probability below 2^-`securityBits`. */
+/**
+ * Returns the bytes that `times` calls of `drawUnique` take at most, exceeded with probability below 2^-`securityBits`.
+ */
 export function uniqueBytesMax(span: number, count: number, securityBits: number, times = 1): number {
   if (isDense(span, count)) return descendingBytesMax(span, count, securityBits, times);
-  // Two things may run over, each with half of the probability: repeats (an offset is one with p < count /
-  // span, and each is followed by one further draw, at worst with a word of its own), and refused words.
+  // Two things may exceed their bounds, each with half of the probability: repeats and refused words. An offset is a
+  // repeat with p < count / span, and each repeat takes one further draw, at worst with a word of its own.
   const plan = planOffsets(span);
   const repeats = refusalsMax(times * count, count / span, securityBits + 1);
   const words = times * Math.ceil(count / plan.wordValues) + repeats;

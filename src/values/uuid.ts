@@ -6,8 +6,8 @@ export const UUID_BYTES = 16;
 const BLOCK_UUIDS = BLOCK_BYTES / UUID_BYTES;
 
 /**
- * Writes the JSON array of `count` UUIDs of version 4 in the form 8-4-4-4-12 (RFC 9562 §4, §5.4): 122 random bits; of 16
- * bytes drawn, six bits give way to the marks. Returns where the text ends.
+ * Writes the JSON array of `count` UUIDs of version 4 in the form 8-4-4-4-12 (RFC 9562 §4, §5.4). Each takes 16 random
+ * bytes, and version and variant overwrite six of their bits. Returns the end of the text.
  */
 export function drawUuids(
   source: ByteSource,
@@ -26,7 +26,7 @@ export function drawUuids(
     packed,
     kernels.packedUuid,
   );
-  target[end - 1] = 0x5d; // ']' over the last comma
+  target[end - 1] = 0x5d; // ']' replaces the last comma
   return end;
 }
 
@@ -34,7 +34,7 @@ function uuidBlocks(source: ByteSource, count: number): Blocks {
   return entropyBlocks(source, count, UUID_BYTES, BLOCK_UUIDS);
 }
 
-/** Writes the UUIDs as 16 bytes each; returns where they end. */
+/** Writes the UUIDs as 16 bytes each; returns their end. */
 export function drawUuidOctets(source: ByteSource, count: number, target: Uint8Array, start: number): number {
   const write = (uuids: number) => {
     kernels.uuidOctets(uuids);

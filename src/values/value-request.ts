@@ -12,8 +12,8 @@ import { uniqueBytesMax } from './unique.ts';
 import { UUID_BYTES, uuidsTextMax } from './uuid.ts';
 
 /**
- * What values an answer holds. Counts and lengths are whole numbers from 1 on; the bounds of the service
- * (core/limits.ts) are checked where requests come in.
+ * The values that an answer holds. Counts and lengths are integers from 1 on. The entry points of the service check its
+ * limits (core/limits.ts).
  */
 export type ValueRequest =
   | {
@@ -22,7 +22,7 @@ export type ValueRequest =
       /** min <= max, max - min below 2^53. */
       readonly min: number;
       readonly max: number;
-      /** Without repeats; then count <= max - min + 1. */
+      /** True: without repeats; then count <= max - min + 1. */
       readonly unique: boolean;
       readonly sort: SortOrder;
     }
@@ -35,7 +35,7 @@ export type ValueRequest =
   | {
       readonly kind: 'bytes';
       readonly count: number;
-      /** Bytes of each value. */
+      /** Size of each value, in bytes. */
       readonly length: number;
       readonly encoding: ByteEncoding;
       /** True: count is 1 and the answer is one JSON string. False: an array of strings. */
@@ -44,19 +44,19 @@ export type ValueRequest =
   | { readonly kind: 'uuid'; readonly count: number }
   | {
       readonly kind: 'bitstring';
-      /** Bits. */
+      /** Count of bits. */
       readonly length: number;
     }
   | GaussiansRequest
   | ListRequest;
 
-/** One of the sequences that are drawn together. */
+/** One of the ranges whose sequences are drawn together. */
 export interface SequenceRange {
   readonly length: number;
   /** min <= max, max - min below 2^53. */
   readonly min: number;
   readonly max: number;
-  /** Without repeats; then length <= max - min + 1. */
+  /** True: without repeats; then length <= max - min + 1. */
   readonly unique: boolean;
 }
 
@@ -65,7 +65,7 @@ export type ListRequest =
   | { readonly kind: 'shuffle'; readonly items: readonly string[] }
   | {
       readonly kind: 'sample';
-      /** At most as many as there are items. */
+      /** At most the count of items. */
       readonly count: number;
       readonly items: readonly string[];
     }
@@ -73,20 +73,20 @@ export type ListRequest =
       readonly kind: 'weighted';
       readonly count: number;
       readonly items: readonly string[];
-      /** A whole number from 1 on for each item; their sum is at most 2^53. */
+      /** An integer from 1 on for each item; their sum is at most 2^53. */
       readonly weights: readonly number[];
     }
   | {
       readonly kind: 'strings';
       readonly count: number;
-      /** Characters of each string. */
+      /** Count of characters of each string. */
       readonly length: number;
-      /** Code points, each once. */
+      /** Distinct code points. */
       readonly alphabet: readonly string[];
     }
   | {
       readonly kind: 'sequences';
-      /** How often all sequences are drawn. */
+      /** How many times all sequences are drawn. */
       readonly count: number;
       readonly ranges: readonly SequenceRange[];
       readonly sort: SortOrder;
@@ -94,11 +94,11 @@ export type ListRequest =
   | {
       readonly kind: 'permutations';
       readonly count: number;
-      /** Of the numbers from 0 to length - 1. */
+      /** Each permutes the numbers from 0 to length - 1. */
       readonly length: number;
     };
 
-/** How many values the answer holds: what it calls its count; a bitstring is one. */
+/** Returns the answer's `count`: how many values it holds; a bitstring is one. */
 export function valueCount(request: ValueRequest): number {
   switch (request.kind) {
     case 'bytes':
@@ -116,7 +116,7 @@ export function valueCount(request: ValueRequest): number {
   }
 }
 
-/** Draws that are made one after the other: each costs as much as some 25 numbers of a long one. */
+/** Returns the count of draws that are made one after the other. Each costs as much as some 25 numbers of a long draw. */
 export function drawCount(request: ValueRequest): number {
   switch (request.kind) {
     case 'sequences':
@@ -129,7 +129,7 @@ export function drawCount(request: ValueRequest): number {
   }
 }
 
-/** The independent choices that the answer is made of: it is priced by them, and they bound what is drawn for it. */
+/** Returns the independent choices that the answer consists of: they set its price and bound its entropy. */
 function choicesOf(request: ValueRequest): readonly Choices[] {
   switch (request.kind) {
     case 'integers':
@@ -170,7 +170,7 @@ function floatSpan(precision: number | null): number {
 }
 
 /**
- * The entropy that the answer holds, in bits: the logarithm of how many answers are possible. A price is this
+ * Returns the entropy of the answer in bits: the logarithm of the number of possible answers. A price is this
  * rounded up to bytes, and ceil(bits / 8) is exact (information.ts). Sorting a sample without repeats does
  * not make it cheaper.
  */
@@ -178,15 +178,12 @@ export function informationBits(request: ValueRequest): number {
   return bitsOfChoices(choicesOf(request));
 }
 
-/**
- * A draw that goes beyond its bound is a bug or an event that nobody will see: its probability is below
- * 2^-64.
- */
+/** A draw exceeds its bound with a probability below 2^-64. If one does, suspect a bug. */
 const SECURITY_BITS = 64;
 
 /**
- * Bytes that the sampler draws at most, exceeded with probability below 2^-64. Kinds without rejection draw
- * exactly this; for the others the proof is that of `refusalsMax` (offsets.ts).
+ * Returns the bytes that the sampler draws at most, exceeded with probability below 2^-64. Kinds without rejection draw
+ * exactly this many; for the others `refusalsMax` (offsets.ts) has the proof.
  */
 export function entropyBytesMax(request: ValueRequest): number {
   switch (request.kind) {
@@ -202,7 +199,7 @@ export function entropyBytesMax(request: ValueRequest): number {
       return gaussianBytesMax(request);
   }
   const all = choicesOf(request);
-  // each kind of choice may run over with an equal part of the probability
+  // Each choice may exceed its bound with an equal part of the probability.
   const bits = SECURITY_BITS + Math.ceil(Math.log2(all.length));
   return all.reduce((bytes, { of, count, unique, times }) => {
     if (unique) return bytes + uniqueBytesMax(of, count, bits, times);
@@ -210,9 +207,7 @@ export function entropyBytesMax(request: ValueRequest): number {
   }, 0);
 }
 
-/**
- * What the values are as octets. Bits and items have none: a reader could not tell where bits end, nor items.
- */
+/** Returns the type of the values as octets. Bits and items have none: a reader could not tell where they end. */
 export function octetTypeOf(request: ValueRequest): OctetType | undefined {
   switch (request.kind) {
     case 'integers':
@@ -229,7 +224,7 @@ export function octetTypeOf(request: ValueRequest): OctetType | undefined {
   }
 }
 
-/** Bytes of the values as octets, exactly. */
+/** Returns the exact size of the values as octets. */
 export function octetBytes(request: ValueRequest): number {
   if (request.kind === 'bytes') return request.count * request.length;
   const type = octetTypeOf(request);
@@ -244,7 +239,7 @@ const OCTET_WIDTHS: Readonly<Record<OctetType, number>> = {
   bytes: 1,
 };
 
-/** Bytes that `drawJson` needs from where they start: an upper bound of the text. */
+/** Returns the bytes that `drawJson` needs: an upper bound of the text. */
 export function jsonBytesMax(request: ValueRequest): number {
   switch (request.kind) {
     case 'integers':
@@ -258,7 +253,7 @@ export function jsonBytesMax(request: ValueRequest): number {
     case 'bitstring':
       return bitstringTextMax(request.length);
     case 'shuffle':
-      // no order of the items changes the size
+      // The order of the items does not change the size.
       return wholeListText(request.items);
     case 'sample':
       return Math.min(wholeListText(request.items), 2 + request.count * (1 + longest(request.items)));
@@ -278,17 +273,17 @@ export function jsonBytesMax(request: ValueRequest): number {
   }
 }
 
-/** Bytes of all items as JSON: brackets and commas, and the items themselves. */
+/** Returns the size of all items as JSON: brackets, commas and the items themselves. */
 function wholeListText(items: readonly string[]): number {
   return items.reduce((bytes, item) => bytes + jsonStringBytes(item), 1 + items.length);
 }
 
-/** Bytes of the item as a JSON string in UTF-8, which RFC 8785 prints as ECMAScript does. */
+/** Returns the size of the item as a JSON string in UTF-8, which RFC 8785 writes as ECMAScript does. */
 function jsonStringBytes(item: string): number {
   return Buffer.byteLength(JSON.stringify(item));
 }
 
-/** Bytes of the longest text as a JSON string. */
+/** Returns the size of the longest text as a JSON string. */
 function longest(texts: readonly string[]): number {
   return texts.reduce((bytes, text) => Math.max(bytes, jsonStringBytes(text)), 0);
 }
