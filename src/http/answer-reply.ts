@@ -13,9 +13,9 @@ import { type Reply, valueReply } from './reply.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
 import { chooseOffer, MEDIA_TYPES } from './representation.ts';
 
-/** A way in which an answer can be sent. */
+/** A format in which an answer can be sent. */
 export interface AnswerOffer extends Written {
-  /** Tells offers apart in the fingerprint of a request under an Idempotency-Key. */
+  /** Part of the fingerprint of a request under an Idempotency-Key, so that a retry must ask for the same format. */
   readonly name: string;
 }
 
@@ -23,16 +23,15 @@ export const AS_JSON = offerWithMetadata('json');
 const AS_MSGPACK = offerWithMetadata('msgpack');
 const AS_PLAIN = bareOffer('plain', 'plain');
 const AS_CSV = bareOffer('csv', 'csv');
-/** Of each block of a stream. */
+/** The format of a stream. */
 const AS_LINES: AnswerOffer = { ...AS_JSON, name: 'ndjson', mediaType: 'application/x-ndjson' };
 const WITH_METADATA: readonly AnswerOffer[] = [AS_JSON, AS_MSGPACK];
-/** By the type that the values have as octets: a few lists serve all requests. */
+/** The formats of a request, by the type that its values have as octets. A few lists serve all requests. */
 const offersByType = new Map<OctetType | undefined, readonly AnswerOffer[]>();
 
 /**
- * How an answer is sent: as its parameter `format` says, else as JSON unless the client accepts something else better:
- * MessagePack, lines of text or, for bytes and batches, octets. A quote has no values, so a client that accepts nothing but bare
- * values gets it as JSON.
+ * Returns the format of an answer: that of the parameter `format`, else the one that the client accepts best of JSON, MessagePack,
+ * text lines and, for bytes and batches, octets. A quote has no values, so a client that accepts only bare values gets it as JSON.
  */
 export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer {
   const { format, dryRun, values } = request;
@@ -50,12 +49,12 @@ export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer
   return chooseOffer(accept, WITH_METADATA, AS_JSON);
 }
 
-/** A stream is sent as NDJSON, and a quote of it as any quote. */
+/** Returns the format of a stream: NDJSON, or for its quote the format of any quote. */
 export function streamOfferOf(accept: string, { dryRun }: DataRequest): AnswerOffer {
   return dryRun ? chooseOffer(accept, WITH_METADATA, AS_JSON) : chooseOffer(accept, [AS_LINES]);
 }
 
-/** Texts of the caller that values are made of. */
+/** Returns the texts of the caller that occur in the values. */
 function textsOf(values: ValueRequest): readonly string[] {
   switch (values.kind) {
     case 'shuffle':
@@ -110,7 +109,7 @@ export function quoteReply(quote: Quote, exchange: Exchange): Reply {
   return valueReply(200, offer.form, body, fields);
 }
 
-/** The head that answers HEAD and begins a stream: what is known without a draw, and no length. */
+/** Returns the head that answers HEAD and begins a stream: the fields that are known without a draw. */
 export function describedHead(exchange: Exchange, creditsRemaining: number): Uint8Array {
   const { offer, mode, requestUuid, ignored, rate } = exchange;
   const fields: Field[] = [
@@ -124,24 +123,24 @@ export function describedHead(exchange: Exchange, creditsRemaining: number): Uin
   return fieldsHead(fields, rate);
 }
 
-/** A head made field by field, for the forms that no template serves. */
+/** Makes a head field by field, for the formats that no template prints. */
 export function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined): Uint8Array {
   return headOf(200, [...fields, ...rateFields(rate)]);
 }
 
 type AnswerTemplate = ReplyTemplate<PrintedAnswer, RateFacts | undefined>;
-/** Of one source, by the policy of the rate: what is the same in the replies of all its answers in JSON. */
+/** The templates of JSON replies, by source and by RateLimit-Policy. */
 const templates = new WeakMap<DrawnFrom, Map<string | undefined, AnswerTemplate>>();
-/** Stands for the policy of an answer that tells nothing of a rate. */
+/** Key of the template for replies without rate fields. */
 const WITHOUT_RATE = '';
-/** Of a source: operators may give each account a rate of its own. */
+/** Bound on the templates of one source, because operators may give each account a rate of its own. */
 const TEMPLATES_MAX = 64;
-/** Most answers have the template of the one before. */
+/** The template that was used last. Most replies have the template of the reply before. */
 let last:
   | { readonly from: DrawnFrom; readonly policy: string | undefined; readonly template: AnswerTemplate }
   | undefined;
 
-/** The template of the replies from this source. */
+/** Returns the template of the JSON replies from this source to clients with this rate limit. */
 export function replyTemplateOf(
   from: DrawnFrom,
   rate: RateFacts | undefined,
@@ -169,7 +168,7 @@ function headPartsOf(from: DrawnFrom): Part<PrintedAnswer, RateFacts | undefined
   const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], NO_STORE];
   const changing = [];
   for (const field of IN_EVERY_HEAD) {
-    // what is fixed by the source in every head names no service
+    // no fixed field of this table uses the names of the service
     if ('fixed' in field) fields.push([field.header, String(field.fixed(from, NO_NAMES))]);
     else changing.push(lineOf(field.header), field);
   }
@@ -178,7 +177,7 @@ function headPartsOf(from: DrawnFrom): Part<PrintedAnswer, RateFacts | undefined
 
 const NO_NAMES = { poweredBy: '', verifyUrlBase: '' };
 
-/** `rateFields` of reply-fields.ts, with what changes left open. */
+/** Returns the parts of `rateFields` (reply-fields.ts), with slots for the numbers. */
 function ratePartsOf(policy: string | undefined) {
   if (policy === WITHOUT_RATE) return [];
   const [beforeRemaining, beforeReset] = RATE_LIMIT_TEXTS;
@@ -193,7 +192,7 @@ const REMAINING: RateSlot = { number: (_, rate) => rate!.remaining };
 const RESET: RateSlot = { number: (_, rate) => rate!.resetAtS };
 const RESET_AFTER: RateSlot = { number: (_, rate) => rate!.resetAfterS };
 
-/** The beginning of a line whose value changes with every reply. */
+/** Returns the beginning of a header line, up to its value. */
 function lineOf(name: string): string {
   return linesOf([[name, '']]);
 }

@@ -9,13 +9,16 @@ import type { StreamPlan } from './endpoint.ts';
 import { errorOf } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Takes a block through key, rate, quota and answer, as a request of its own. Rejects where any of them refuses it. */
+/**
+ * Draws one block as a request of its own: checks key, rate and quota, and makes the answer. Rejects when one of them refuses
+ * it.
+ */
 type DrawBlock = (ask: Ask, request: DataRequest) => Promise<Drawn>;
 
 /**
- * A reply of many answers, a line of JSON each, of which each goes the whole way of a request: key, rate, quota, draw, commit
- * and entry. The next is asked for when the socket has taken the one before it, so a reader that stops is charged for one block
- * beside what its connection buffers. Its deadline is that of any reply, for each block. Never rejects.
+ * Sends a reply of many answers, one JSON line for each. Each block goes through all steps of a request: key, rate, quota, draw,
+ * commit and entry. The next block is drawn when the socket has taken the one before, so a client that stops reading is charged
+ * for at most one block beyond what its connection buffers. The deadline of a reply applies to each block. Never rejects.
  */
 export async function sendBlocks(exchange: Exchange, plan: StreamPlan, draw: DrawBlock): Promise<void> {
   let hasBegun = false;
@@ -24,7 +27,7 @@ export async function sendBlocks(exchange: Exchange, plan: StreamPlan, draw: Dra
     const by = requesterOf(exchange, () => hasBegun);
     for (; block < plan.blocks; block++) {
       const drawn = await draw(askOf(exchange, plan, block, by), requestOf(exchange, plan, block));
-      // a replay has no owner: it is counted as any document is
+      // a replay has no owner: its memory is counted like that of a document
       const owner = drawn.isReplay ? undefined : drawn;
       if (exchange.isAborted || (!hasBegun && exchange.isAnswered)) {
         owner?.release();
@@ -45,7 +48,7 @@ export async function sendBlocks(exchange: Exchange, plan: StreamPlan, draw: Dra
   }
 }
 
-/** Ends the stream with an error in the place of the block that was refused. */
+/** Ends the stream with an error in place of the block that was refused. */
 async function breakOff(exchange: Exchange, thrown: unknown, next: number): Promise<void> {
   const { pipeline } = exchange;
   const error = pipeline.explain(exchange, thrown);
@@ -55,13 +58,16 @@ async function breakOff(exchange: Exchange, thrown: unknown, next: number): Prom
   await sendLast(exchange, { ...errorOf(error, exchange), ...retry, next });
 }
 
-/** What a client that has it knows to be complete. */
+/** Sends the last line. A client that has received it knows how the stream ended. */
 async function sendLast(exchange: Exchange, facts: object): Promise<void> {
   await exchange.sendLine(utf8Bytes(JSON.stringify(facts)), undefined);
   exchange.endLines();
 }
 
-/** The front may refuse the request while its first block is made, because that takes too long. */
+/**
+ * Returns the requester of the blocks. Only before the first block is sent can `isAnswered` mean that the front has refused
+ * the request.
+ */
 function requesterOf(exchange: Exchange, hasBegun: () => boolean): Requester {
   return {
     get mode() {
@@ -80,8 +86,8 @@ function requesterOf(exchange: Exchange, hasBegun: () => boolean): Requester {
 }
 
 /**
- * Asks for a block, the first by the id and the time of the request itself. The head of the stream tells of ignored parameters,
- * so that no block does.
+ * Returns the Ask for a block. The first block has the id and the time of the HTTP request, the others their own. Blocks name no
+ * ignored parameters, because the head of the stream does.
  */
 function askOf(exchange: Exchange, plan: StreamPlan, block: number, by: Requester): Ask {
   const keeping = keepingOf(exchange, plan, block);
@@ -94,13 +100,13 @@ function askOf(exchange: Exchange, plan: StreamPlan, block: number, by: Requeste
   return { ...exchange.asForJson(keeping), atMs, startedMonotonicMs: clock.monotonicMs(), by };
 }
 
-/** All blocks have the mode of the first: a tier that changes meanwhile turns no mode into another. */
+/** Returns the request for a block. All blocks have the mode of the first, even if the account's tier changes meanwhile. */
 function requestOf(exchange: Exchange, plan: StreamPlan, block: number): DataRequest {
   const request = plan.requestOf(block);
   return block === plan.first ? request : { ...request, mode: exchange.mode };
 }
 
-/** Each block is kept under the stream's key and its own number. Where a resumed stream begins does not matter. */
+/** Returns the key of a block: the stream's key and the block's number. So a resumed stream may begin at any block. */
 function keepingOf({ idempotencyKey }: Exchange, plan: StreamPlan, block: number): Keeping | undefined {
   if (idempotencyKey === undefined) return undefined;
   const { values, mode } = plan.requestOf(block);

@@ -4,8 +4,8 @@ import type { Reply } from './reply.ts';
 import { parseWeighted } from './representation.ts';
 
 /*
- * Compression of documents: pages, the OpenAPI document, certificates, usage and metrics. Random values are
- * never compressed: they do not shrink, and the size of a compressed reply would depend on them.
+ * Compresses documents: pages, the OpenAPI document, certificates, usage and metrics. Random values are never compressed:
+ * they do not shrink, and the size of a compressed reply would depend on them.
  */
 
 /** Below this a compressed body saves no packet. */
@@ -16,12 +16,12 @@ const COMPRESSIBLE = /\r\nContent-Type: (?:text\/|application\/(?:json|health\+j
 
 type Coding = 'br' | 'gzip';
 
-/** Compressed forms of bodies that are sent again and again, such as pages that are made once. */
+/** Compressed forms of bodies, for bodies that are sent repeatedly, such as pages that are made once. */
 const compressedForms = new WeakMap<Uint8Array, Partial<Record<Coding, Uint8Array<ArrayBuffer>>>>();
 
 /**
- * The reply in the best coding that the client accepts. A document of a compressible type names Accept-Encoding in Vary
- * whatever its size is now, because the size of the next one may differ. Any other reply is returned as it is.
+ * Returns the reply in the best coding that the client accepts. A document of a compressible type gets Vary: Accept-Encoding
+ * even when it is not compressed, because its next version may have another size. Other replies are returned unchanged.
  */
 export function compressed(reply: Reply, acceptEncoding: string): Reply {
   const { head, body } = reply;
@@ -49,9 +49,9 @@ function compress(body: Uint8Array, coding: Coding): Buffer {
 }
 
 /**
- * Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3); undefined when the client accepts neither, or prefers
- * the document without a coding. A member whose weight is malformed is left out. A document is also sent as it is when
- * the client refuses that and accepts no coding that we have: §12.5.3 allows it, and an error would help nobody.
+ * Chooses Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3). Returns undefined when the client accepts neither,
+ * or prefers the document without a coding. Members with a malformed weight are ignored. If the client accepts neither a
+ * coding of the service nor `identity`, the document is sent without a coding: §12.5.3 allows it, and an error would help nobody.
  */
 export function codingOf(acceptEncoding: string): Coding | undefined {
   const members = parseWeighted(acceptEncoding);
@@ -59,7 +59,7 @@ export function codingOf(acceptEncoding: string): Coding | undefined {
   const qualityOf = (coding: Coding) => qualities.get(coding) ?? qualities.get('*') ?? 0;
   const br = qualityOf('br');
   const gzip = qualityOf('gzip');
-  // what is not named is acceptable, but only where no coding is
+  // `identity` that is not named is acceptable, but only counts when no coding is acceptable
   if (Math.max(br, gzip) <= 0 || (qualities.get('identity') ?? 0) > Math.max(br, gzip)) return undefined;
   return br >= gzip ? 'br' : 'gzip';
 }

@@ -1,14 +1,14 @@
-/** Something that must be over by a time; a member of at most one queue. */
+/** A thing with a deadline. It is a member of at most one queue. */
 export interface Timed {
-  /** On the monotonic clock. Written by the queue. */
+  /** Monotonic time, written by the queue. */
   deadlineMs: number;
   previous: Timed | null;
   next: Timed | null;
 }
 
 /**
- * Things that all get the same time to finish, oldest first: a doubly linked list through the things
- * themselves, so that joining and leaving cost a few writes and one timer serves them all.
+ * Things that all have the same time to finish, oldest first. It is a doubly linked list through the things themselves, so
+ * that joining and leaving cost a few writes, and one timer serves them all.
  */
 export class DeadlineQueue<T extends Timed> {
   readonly #allowanceMs: number;
@@ -24,7 +24,7 @@ export class DeadlineQueue<T extends Timed> {
     return this.#size;
   }
 
-  /** `nowMs` never goes back from one call to the next: the order of joining is the order of deadlines. */
+  /** Adds a thing at the end. `nowMs` must never decrease from call to call, so that the list stays ordered by deadline. */
   join(thing: T, nowMs: number): void {
     thing.deadlineMs = nowMs + this.#allowanceMs;
     thing.previous = this.#last;
@@ -45,7 +45,7 @@ export class DeadlineQueue<T extends Timed> {
     this.#size--;
   }
 
-  /** The oldest thing when its deadline has passed, still a member. */
+  /** Returns the oldest thing if its deadline has passed. It stays a member. */
   overdue(nowMs: number): T | undefined {
     return this.#first !== null && this.#first.deadlineMs <= nowMs ? this.#first : undefined;
   }

@@ -5,9 +5,7 @@ import { boolean, oneOfWords, textLike } from '../core/schema.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
 import { notBoth, type ParameterDefinition, type ValuesOf } from './params.ts';
 
-/**
- * An endpoint as data: the router, the OpenAPI document, the docs and the tests read the same definitions.
- */
+/** An endpoint as data. The router, the OpenAPI document, the docs and the tests read the same definitions. */
 export interface EndpointDefinition {
   readonly name: string;
   readonly method: 'GET' | 'POST';
@@ -17,19 +15,21 @@ export interface EndpointDefinition {
   readonly summary: string;
   /** Query parameters in the order in which they are checked. */
   readonly parameters: readonly ParameterDefinition[];
-  /** Of an endpoint with the method GET: the same request as POST, with its parameters in a body. */
+  /** The body, for POST. An endpoint of the method GET that has one also takes POST, with its parameters in the body. */
   readonly body?: BodyDefinition;
-  /** Codes that the endpoint can answer beside those of its parameters and those that every endpoint can. */
+  /** Error codes of the endpoint, without those of its parameters and those of every endpoint. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** A JSON body: members in the order in which they are checked, and by type what `params` may hold, where it has one. */
+/** The definition of a JSON body. */
 export interface BodyDefinition {
+  /** Its members in the order in which they are checked. */
   readonly members: readonly ParameterDefinition[];
+  /** The members of `params` by type, for an endpoint with that member. */
   readonly params: Readonly<Record<string, readonly ParameterDefinition[]>>;
 }
 
-/** The parts of a request that parameters are read from. An Exchange is one. */
+/** The parts of a request that parameters are read from. The class Exchange implements it. */
 export interface RequestContent {
   readonly method: string;
   /** Without `?`. */
@@ -38,42 +38,42 @@ export interface RequestContent {
   readonly body: Uint8Array;
 }
 
-/** What a GET with this query is read from. */
+/** Returns the content of a GET with this query. */
 export function contentOfGet(query: string): RequestContent {
   return { method: 'GET', query, contentType: '', body: new Uint8Array(0) };
 }
 
 export interface ParsedDataRequest {
   readonly request: DataRequest;
-  /** Names that mean nothing, safe to stand in X-Ignored-Parameters. */
+  /** Names of unknown parameters, encoded for X-Ignored-Parameters. */
   readonly ignored: readonly string[];
-  /** Of a stream; `request` is then that of all its values, which tells what it may cost. */
+  /** The blocks of a stream. `request` is then a request for all values of the stream, for its price. */
   readonly stream?: StreamPlan;
 }
 
 /** An endpoint that draws entropy. */
 export interface DrawingEndpointDefinition extends EndpointDefinition {
   readonly name: DataEndpoint | 'stream';
-  /** Throws the ApiError of the first check that fails. Of a GET nothing but the query is read. */
+  /** Parses a request. Throws the ApiError of the first check that fails. Must read only the query of a GET. */
   parse(content: RequestContent): ParsedDataRequest;
 }
 
-/** One whose reply is one answer. */
+/** An endpoint whose reply is one answer. */
 export interface DataEndpointDefinition extends DrawingEndpointDefinition {
   readonly name: DataEndpoint;
 }
 
-/** A reply of many answers, one behind the other (http/block-stream.ts). */
+/** A reply of many answers in sequence (http/block-stream.ts). */
 export interface StreamPlan {
-  /** Blocks of the whole stream. */
+  /** Number of blocks of the whole stream. */
   readonly blocks: number;
-  /** The block that this reply begins with, from 0. */
+  /** Index of the first block of this reply, from 0. */
   readonly first: number;
-  /** What a block asks for: the same object for all blocks but the last. */
+  /** Returns the request of a block: the same object for all blocks except the last. */
   requestOf(block: number): DataRequest;
 }
 
-/** Parameters that every data endpoint takes; checked after its own. */
+// The parameters below belong to every data endpoint. They are checked after its own.
 
 export const ENTROPY_MODE = {
   name: 'entropy_mode',
@@ -100,7 +100,7 @@ export const DRY_RUN = {
   description: 'Checks and prices the request; draws nothing, spends nothing.',
 } as const satisfies ParameterDefinition;
 
-/** What the caller says of an answer, for its certificate. Characters are Unicode code points. */
+/** The parameters of the caller's label, which the certificate covers. Characters are Unicode code points. */
 export const LABEL_PARAMETERS = [
   {
     name: 'purpose',
@@ -132,7 +132,7 @@ export const LABEL_PARAMETERS = [
   },
 ] as const satisfies readonly ParameterDefinition[];
 
-/** What a request says that it is for; undefined where it says nothing. */
+/** Returns the label that a request gives its answer; undefined if it gives none. */
 export function labelRequest(values: ValuesOf<typeof LABEL_PARAMETERS>): LabelRequest | undefined {
   const { purpose, user_data: userData, user_data_sha256: userDataSha256, public: isPublic } = values;
   const said = [purpose, userData, userDataSha256];

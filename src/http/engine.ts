@@ -9,51 +9,55 @@ import type { NativeRequest } from './request-head.ts';
  */
 export type EngineName = 'uws' | 'node';
 
-/** What stands before the body of a reply. */
+/** The head of a reply, and how the connection goes on after it. */
 export interface ReplyHead {
-  /** The status line without the version, then fields, each after CR LF. */
+  /** The status line without the version, then the fields, each preceded by CR LF. */
   readonly head: Uint8Array;
-  /** Of the body, in bytes. A body of unknown length is of lines and sent in chunks, and a reply without a body does not tell it. */
+  /** Bytes of the body. Undefined for a body in lines, which is sent in chunks, and for a reply that must not state a length. */
   readonly length: number | undefined;
-  /** The reply says that the connection closes. */
+  /** True if the reply announces that the connection closes. */
   readonly saysClose: boolean;
-  /** Nothing more is read from the connection. */
+  /** True if the engine must read nothing more from the connection. */
   readonly isLast: boolean;
 }
 
 /**
- * The engine's end of one request: its body comes from here, and its reply goes here, by one of `send`, `sendHead` and `begin`.
- * It is valid until the reply is finished or the listener of `onGone` was called; any call after that throws in uWebSockets.js,
- * and a handler that returns without that listener ends the process there. No reply leaves while the engine reads a chunk of bytes:
- * the engine would read the rest of the chunk as the next request, even after a reply that closes the connection. Bytes are copied
- * or sent before a call returns, so the caller may overwrite them.
+ * The engine's side of one request. It delivers the body of the request, and takes the reply by one of `send`, `sendHead` and
+ * `begin`. It is valid until the reply is finished or the `onGone` listener was called. In uWebSockets.js any later call
+ * throws, and a handler that returns without having set that listener ends the process. No reply may be sent while the engine
+ * reads a chunk of bytes: the engine would read the rest of the chunk as the next request, even after a reply that closes the
+ * connection. Every call copies or sends the bytes before it returns, so the caller may overwrite them.
  */
 export interface Wire {
-  /** Sends a whole reply whose body is small, and closes the connection behind it if it says so. */
+  /** Sends a whole reply whose body is small. Closes the connection afterwards if `saysClose`. */
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void;
   /** Sends a reply without a body. */
   sendHead(head: ReplyHead): void;
-  /** Begins a reply whose body is offered; its head, which does not change until then, leaves with what is offered first. `hasRoom` is called when a socket that was full takes more; it never throws. */
+  /**
+   * Begins a reply whose body is passed to `offer`. The head is sent with the first bytes that are offered, and must not
+   * change until then. `hasRoom` is called when a socket that was full has room again; it must not throw.
+   */
   begin(head: ReplyHead, hasRoom: () => void): void;
   /**
-   * Sends as much of the rest of the body, or of a line, as the socket takes, and returns the number of bytes. At least one byte of
-   * a line is sent, even when the socket is full. The line feed is sent with the last byte of a line; a body of known length ends
-   * with its last byte. Constant bytes never change, so an engine that writes them later need not copy them.
+   * Sends as much of the rest of the body, or of a line, as the socket takes, and returns the number of bytes. Sends at least
+   * one byte of a line even when the socket is full. The engine adds the line feed after the last byte of a line, and ends a
+   * body of known length after its last byte. `isConstant` says that the bytes never change: an engine that writes them later
+   * need not copy them.
    */
   offer(rest: Uint8Array, isConstant: boolean): number;
-  /** The socket took all that was offered, and has no room for more. */
+  /** True when the socket has taken everything that was offered and has no room for more. */
   readonly isFull: boolean;
   /** Ends a body of unknown length. */
   end(): void;
-  /** The body of the request, in pieces that are valid during the call alone. `take` never throws. */
+  /** Sets the listener for the body of the request. A piece is valid only during the call. `take` must not throw. */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void;
-  /** Called once when the client goes before its reply is finished. */
+  /** Sets the listener that is called once if the client disconnects before its reply is finished. */
   onGone(gone: () => void): void;
-  /** Cuts the connection, and calls the listener of `onGone` before it returns. */
+  /** Cuts the connection, and calls the `onGone` listener before it returns. */
   cut(): void;
-  /** The client is gone although the listener is not called yet. */
+  /** True when the client has disconnected although the listener was not called yet. */
   readonly isGone: boolean;
-  /** The client connects from a loopback address. */
+  /** True when the client connects from a loopback address. */
   readonly isFromLoopback: boolean;
 }
 
@@ -63,27 +67,27 @@ export interface EngineOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** The setting that the port came from, for the error of `listenFailure`. */
+  /** Name of the setting that gave the port, for the error of `listenFailure`. */
   readonly portSetting: string;
-  /** Several threads listen on the port. Without it a second listener on the port fails. */
+  /** True if several threads listen on the port. Otherwise a second listener on the port fails. */
   readonly sharePort: boolean;
   /** PEM files of the certificate chain and its key, for TLS 1.2 and 1.3; null for plain HTTP. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Called for each request; must not throw. `request` is valid during the call only. */
   readonly receive: (wire: Wire, request: NativeRequest, method: string) => void;
-  /** A connection opened (1) or closed (-1). `close` cuts it. */
+  /** Called when a connection opens (`change` 1) or closes (-1). `close` cuts it. */
   readonly connectionChanged: (connection: { close(): unknown }, change: number) => void;
-  /** Makes the reply to a request that the engine itself refuses. Only node:http lets us write it. */
+  /** Makes the reply to a request that the engine itself refuses. Only the engine on node:http can send it. */
   readonly refusal: (code: 'bad_request' | 'head_too_large') => { head: Uint8Array; body: Uint8Array };
-  /** Bounds of what the engine itself reads: the size of a head in bytes, and how many fields it may have. */
+  /** Upper bounds on a request head that the engine reads: its bytes, and the number of its fields. */
   readonly headBytesMax: number;
   readonly headFieldsMax: number;
 }
 
 export interface Engine {
-  /** The port listened on. */
+  /** The port that the engine listens on. */
   readonly port: number;
-  /** Accepts no more connections. */
+  /** Stops accepting connections. */
   stopListening(): void;
   /** Closes every connection. */
   close(): void | Promise<void>;
@@ -92,7 +96,7 @@ export interface Engine {
 /** Starts listening. Rejects with `listenFailure` when the address cannot be listened on. */
 export type StartEngine = (options: EngineOptions) => Promise<Engine>;
 
-/** Both engines say the same: uWebSockets.js does not tell which of the two it was. */
+/** Returns the error of both engines. It names two causes, because uWebSockets.js does not tell which one it was. */
 export function listenFailure({ host, port, portSetting }: EngineOptions, cause?: Error): Error {
   const what = `cannot listen on ${host}:${port}: another program has the port, or this machine does not have the address`;
   return new Error(`${what}. Set ${portSetting} to a free port, or QRN_HOST to an address of this machine`, {

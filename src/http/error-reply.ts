@@ -8,18 +8,18 @@ import { requestIdText } from './request-id.ts';
 
 export interface ErrorContext {
   readonly requestId: Uint8Array;
-  /** The request's Accept field: `application/problem+json` gives the facts as RFC 9457. */
+  /** The request's Accept field. With `application/problem+json` the body has the form of RFC 9457. */
   readonly accept: string;
-  /** Fields that every answer to this client carries, e.g. its rate limit. */
+  /** Fields that every reply to this client carries, e.g. its rate limit. */
   readonly fields?: readonly Field[];
 }
 
-/** Credentials are asked for as RFC 6750 §3 says: a key that was not accepted is an invalid_token. */
+/** WWW-Authenticate as RFC 6750 §3 specifies it; for a key that was not accepted, `error="invalid_token"` is added. */
 const CHALLENGE = 'Bearer realm="quantum-random-number-service"';
 
 /**
- * What a client is told of anything thrown: an ApiError as it is, a ledger that does not answer as
- * `storage_unavailable`, since a retry may reach it, and any other fault as a bare internal_error.
+ * Returns the error that a client gets for anything that was thrown: an ApiError unchanged; `storage_unavailable` for a
+ * ledger that does not answer, because a retry may reach it; `internal_error` without details for any other fault.
  */
 export function clientError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
@@ -28,7 +28,7 @@ export function clientError(thrown: unknown): ApiError {
   return new ApiError('internal_error');
 }
 
-/** A service that restarts needs about so long. */
+/** About the time that the service takes to restart. */
 const LEDGER_RETRY_AFTER_S = 5;
 
 export function errorReply(error: ApiError, context: ErrorContext): Reply {
@@ -44,7 +44,7 @@ export function errorReply(error: ApiError, context: ErrorContext): Reply {
   return valueReply(error.status, form, body, fields);
 }
 
-/** The facts of an error as the body of a reply gives them. */
+/** Returns the body of an error reply. */
 export function errorOf(error: ApiError, { requestId }: Pick<ErrorContext, 'requestId'>): object {
   const { code, message, status, facts } = error;
   const { details } = facts;
@@ -53,13 +53,13 @@ export function errorOf(error: ApiError, { requestId }: Pick<ErrorContext, 'requ
   };
 }
 
-/** RFC 9457 §3.1; code, request_id and details are extension members (§3.2). */
+/** Returns the body in the form of RFC 9457 §3.1. `code`, `request_id` and `details` are extension members (§3.2). */
 function problemOf(error: ApiError, { requestId }: ErrorContext): object {
   const { code, message, status, facts } = error;
   const { details } = facts;
   return {
     type: 'about:blank',
-    title: reasonOf(status), // with about:blank it is the phrase of the status (RFC 9457 §4.2.1)
+    title: reasonOf(status), // for about:blank the title is the reason phrase of the status (RFC 9457 §4.2.1)
     status,
     detail: message,
     instance: `urn:uuid:${uuidText(requestId)}`,

@@ -32,83 +32,83 @@ import {
 import { endpointRow, type RequestRecord } from './request-record.ts';
 import type { Route } from './route-table.ts';
 
-/** What the exchanges of one front share. */
+/** The router, as the exchanges of one front see it. */
 export interface Pipeline {
   readonly record: RequestRecord;
   readonly clock: Clock;
   readonly cors: CorsPolicy;
-  /** Replies carry the RateLimit fields of the draft beside X-RateLimit. */
+  /** True if replies carry the RateLimit fields of the IETF draft beside X-RateLimit. */
   readonly rateLimitFields: boolean;
   readonly names: ServiceNames;
-  /** What a client is told of anything thrown; a fault is logged. */
+  /** Returns the error that the client gets for anything that was thrown. Logs faults. */
   readonly explain: (exchange: Exchange, error: unknown) => ApiError;
-  /** Answers an error in the form that the exchange asks for. */
+  /** Answers with an error, in the form that the request accepts. */
   readonly fail: (exchange: Exchange, error: unknown) => void;
-  /** Goes on with an exchange whose turn has come. Never throws. */
+  /** Continues an exchange in its owner's turn. Never throws. */
   readonly take: (exchange: Exchange, step: Step, nowMs: number) => void;
 }
 
-/** What comes next in the life of a request. */
+/** The next step of a request: a route that serves it, or a function. */
 export type Step = Route | (() => void);
 
-/** A refusal costs its account this much beside its time: nobody pays for it. */
+/** Charged to an account for each refused request, in addition to its measured time, because a refusal costs no credits. */
 const REFUSAL_US = 250;
 
-/** Who owns the memory of a body. */
+/** The owner of the memory of a body. */
 export interface BodyOwner {
-  /** Called once when the body is not read any more: it is sent, copied, or nobody will take it. */
+  /** Called once when nobody reads the body any more: it was sent or copied, or the client has gone. */
   release(): void;
 }
 
-/** What an exchange needs of its front. */
+/** The front, as its exchanges see it. */
 export interface ExchangeHost {
   /** True once the front is going down: every reply then closes its connection. */
   readonly draining: boolean;
-  /** The front's coarse monotonic clock: as of the last sweep. */
+  /** Monotonic time of the last sweep: a coarse clock that costs nothing to read. */
   readonly nowMs: number;
   /** Requests that nobody has answered yet. */
   readonly waiting: DeadlineQueue<Exchange>;
-  /** Replies that their readers have not taken yet. */
+  /** Replies that their clients have not read yet. */
   readonly sending: DeadlineQueue<Exchange>;
-  /** Bytes of the bodies in `sending`. */
+  /** Bytes of the bodies of those replies. */
   heldBytes: number;
-  /** Its memory budget counts those of them that no owner accounts for: bodies without an owner, and copies. */
+  /** Its memory budget counts the held bytes that have no owner: copies, and bodies that came without one. */
   readonly fair: Fair;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
-  /** A listener of ours threw. */
+  /** Logs an error that a listener threw, and cuts the connection. */
   fault(exchange: Exchange, error: unknown): void;
 }
 
 /**
- * From here on a body is offered to the socket piece by piece and what it does not take stays with us, under
- * a deadline; smaller ones are copied into the library's send buffer at once. 20 stalled readers of 64 MB:
- * 1340 MB of memory with `end`, 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
+ * A body of at least this size is offered to the socket piece by piece. The part that the socket does not take stays in our
+ * memory, under a deadline. The library copies smaller bodies into its send buffer at once. 20 stalled readers of 64 MB took
+ * 1340 MB of memory with `end` and 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
  */
 const OFFERED_FROM_BYTES = 16 * 1024;
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
 /**
- * One request and its reply, and what the pipeline has learnt of them so far. `reply` and `send` may be called at any time once
- * the engine has returned from the bytes in which the request came (see Wire). Exactly the first call counts.
+ * One request and its reply, with everything that the pipeline knows about them so far. `reply` and `send` may be called at any
+ * time after the engine has finished reading the bytes of the request (see Wire). Only the first call has an effect.
  */
 export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   readonly head: RequestHead;
-  // what a reply is made of stands together, for it is long out of the processor's caches by then
-  /** Known from authentication on. */
+  // the members that a reply reads come first and together: by then they have left the processor's caches
+  /** Set by authentication. */
   account: Account | undefined = undefined;
-  /** Where the account stands with its rate, known from admission on; every reply to this client tells it. */
+  /** The account's rate limit after this request, set by admission. Every reply reports it. */
   rate: RateFacts | undefined = undefined;
-  /** The code of the error that is answered. */
+  /** Code of the error that the reply reports. */
   error: ErrorCode | undefined = undefined;
-  /** Known once a data request is about to be answered. */
+  /** Set when a data request is about to be answered. */
   mode: EntropyMode | undefined = undefined;
-  /** The endpoint that it is counted under; known from routing on. */
+  /** Row of the endpoint in the counters, set by routing. */
   endpoint = UNKNOWN;
-  /** The client is gone: nothing can be answered any more. */
+  /** True when the client has disconnected: no reply can reach it. */
   isAborted = false;
-  /** `send` was called, by the handler or, past the deadline, by the front. */
+  /** True when `send` was called, by the handler or, past the deadline, by the front. */
   isAnswered = false;
   #closing = false;
   /** 16 bytes: UUIDv7 layout. */
@@ -118,28 +118,28 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   #waitingBytes: Hold | undefined = undefined;
   costUs = 0;
   isLate = false;
-  /** Known from routing on. */
+  /** Set by routing. */
   pipeline: Pipeline = undefined!;
   readonly #host: ExchangeHost;
   readonly #wire: Wire;
-  /** Null once it is finished, or the client is gone. */
+  /** The queue that it is a member of; null once the reply is finished or the client is gone. */
   #queue: DeadlineQueue<Exchange> | null = null;
   deadlineMs = 0;
   previous: Timed | null = null;
   next: Timed | null = null;
-  /** A large body, or lines. */
+  /** The body that is being sent, if it is large or in lines. */
   #offered: OfferedBody | undefined = undefined;
   #ownerWithoutKey: Owner | undefined = undefined;
-  /** The API key's scopes allow this; known from authentication on. */
+  /** Scopes of the API key, set by authentication. */
   scopes: readonly string[] = [];
-  /** Of a data request, once its parameters are valid. */
+  /** The format of the answer to a data request, set once its parameters are valid. */
   offer: AnswerOffer = AS_JSON;
   ignored = '';
-  /** The X-Request-ID of the first answer, where it is sent again to the same Idempotency-Key. */
+  /** The X-Request-ID of the first answer, if this request is a retry that gets it again. */
   replayOf: string | undefined = undefined;
-  /** The body of a POST, whole; empty for every other method. */
+  /** The whole body of a POST; empty for every other method. */
   body: Uint8Array = NO_BYTES;
-  /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
+  /** True for a HEAD request whose reply must state no length, because only drawing the answer would tell it. */
   hasUnknownLength = false;
   #keeping: Keeping | undefined = undefined;
 
@@ -184,7 +184,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.head.idempotencyKey;
   }
 
-  /** Goes on with `step` in its owner's turn, and holds memory until then. */
+  /** Runs `step` in the owner's turn. Holds `waitingBytes` until then. */
   runInTurn(step: Step, costUs: number, waitingBytes: Hold | undefined): void {
     this.#step = step;
     this.costUs = costUs;
@@ -192,7 +192,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     this.fair.run(this.owner, this);
   }
 
-  /** For Fair: its turn has come. */
+  /** Called by Fair in the owner's turn. */
   run(nowMs: number): void {
     this.#waitingBytes?.resize(0);
     this.pipeline.take(this, this.#step, nowMs);
@@ -210,37 +210,37 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     });
   }
 
-  /** Notes where the account stands with its rate. Throws `rate_limited` for a request beyond it. */
+  /** Notes the account's rate limit for the reply. Throws `rate_limited` when the request exceeds it. */
   requireRate({ meter }: Account, decision: Readonly<RateDecision>): void {
     this.rate = rateFacts(decision, meter.limit, this.atMs, this.pipeline.rateLimitFields);
     if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 
-  /** Takes a request of the account's rate, for what draws nothing. */
+  /** Counts the request against the account's rate, for requests that draw nothing. */
   admit(account: Account): void {
     this.requireRate(account, account.meter.admit(this.pipeline.clock.monotonicMs()));
   }
 
-  /** Takes a request of the account's rate, and reserves one of the month of `atMs`. */
+  /** Counts the request against the account's rate, and reserves one request of the month of `atMs`. */
   enter(account: Account, atMs = this.atMs): Reservation {
     const reservation = account.meter.enter(this.pipeline.clock.monotonicMs(), periodOf(atMs));
     this.requireRate(account, account.meter.decision);
     return reservation;
   }
 
-  /** Does some of the work of this request, and counts its time as its owner's. */
+  /** Does some of this request's work, and charges its time to the owner. */
   spend<T>(work: () => T): T {
     return this.fair.spend(this.owner, work);
   }
 
-  /** The whole request has come. The time that its client took to send the body does not count as the service's. */
+  /** Called when the whole body has arrived. Restarts the request's time, so that the time for sending the body does not count. */
   complete(body: Uint8Array): void {
     this.body = body;
     this.#turn = this.fair.now();
     this.renameAt(this.atMs);
   }
 
-  /** Unix time at which all of the request had come in; decides its month, and is its timestamp. */
+  /** Unix time at which the whole request had arrived. It decides the month, and is the timestamp of the answer. */
   get atMs(): number {
     return this.#turn.wallMs;
   }
@@ -249,28 +249,28 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.#turn.monotonicMs;
   }
 
-  /** What follows of a stream is a request of its own. An id begins with the time of its request. */
+  /** Gives the request a new id, which begins with this time: each block of a stream is a request of its own. */
   renameAt(wallMs: number): void {
     this.requestId = newRequestId(this.#host.random, wallMs);
   }
 
-  /** As `metadata.request_id` and error bodies print it. */
+  /** The request id as `metadata.request_id` and error bodies print it. */
   get requestIdText(): string {
     return requestIdText(this.requestId);
   }
 
-  /** The same bits as `X-Request-ID` and `meta.request_id` print them. */
+  /** The request id as `X-Request-ID` and `meta.request_id` print it. */
   get requestUuid(): string {
     return uuidText(this.requestId);
   }
 
-  /** The caller's trace, if it named one. */
+  /** The trace that the client named, if its `traceparent` is valid. */
   get trace(): Trace | undefined {
     const { traceparent } = this.head;
     return traceparent === '' ? undefined : parseTraceparent(traceparent);
   }
 
-  /** What names the request in a line of the log. */
+  /** The members that identify the request in a log line. */
   get logNames(): object {
     const { trace } = this;
     const names = requestNames(this.requestId);
@@ -288,7 +288,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return (this.#keeping ??= { key, fingerprint: Idempotency.fingerprint(parts) });
   }
 
-  /** Asks for an answer in JSON that its reply is made of, and that is not the reply itself. */
+  /** Returns an Ask for a JSON answer from which the caller makes the reply. */
   asForJson(keeping?: Keeping): Ask {
     const { requestId, atMs, startedMonotonicMs } = this;
     return { requestId, atMs, startedMonotonicMs, offer: AS_JSON, ignored: '', keeping, by: this };
@@ -327,8 +327,8 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   }
 
   /**
-   * Answers the request, once, and records it; `head` and `body` as `send` takes them. `atMonotonicMs` spares
-   * the clock where the time is known; `owner` releases the body once it is not read any more.
+   * Answers the request and records it. `head`, `body` and `owner` are those of `send`. `atMonotonicMs` is the time if the
+   * caller knows it, which saves reading the clock.
    */
   reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
     const {
@@ -337,7 +337,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     } = this;
     if (this.isAnswered || this.isAborted) {
       owner?.release();
-      if (!this.isAnswered) record.aborted(); // else the front was faster: its deadline had passed
+      if (!this.isAnswered) record.aborted(); // otherwise the front has answered, because the deadline had passed
       return;
     }
     const plain = this.head.origin === '' && this.head.traceparent === '';
@@ -349,9 +349,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 
-  /**
-   * The fields that depend on who asks, not on what. A resource that is open to all origins says so itself.
-   */
+  /** Returns the fields that depend on the client: CORS, unless the resource is open to all origins, and the trace. */
   #fieldsBeside(head: Uint8Array): Field[] {
     const { trace } = this;
     const open = hasField(head, 'Access-Control-Allow-Origin');
@@ -360,33 +358,33 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return fields;
   }
 
-  /** The client connects from a loopback address and is not a proxy that says so. */
+  /** True when the client connects from a loopback address and is not a proxy (it sends no field that proxies add). */
   get isFromThisMachine(): boolean {
     if (this.isAborted || this.head.isForwarded) return false;
     return this.#wire.isFromLoopback;
   }
 
-  /** Nobody can be answered any more, as far as the engine knows now. */
+  /** True when the client has disconnected, as far as the engine knows now. */
   get isGone(): boolean {
     if (this.#queue !== null && this.#wire.isGone) this.destroy();
     return this.isAborted;
   }
 
-  /** Whom its work and its memory are counted for. */
+  /** The owner that the request's work and memory are charged to. */
   get owner(): Owner {
     if (this.account !== undefined) return this.account.record.number;
     return (this.#ownerWithoutKey ??= this.isFromThisMachine ? THIS_MACHINE : NO_KEY);
   }
 
-  /** Closes the connection once the reply is sent; what comes behind this request is never served. */
+  /** Makes the reply close the connection. Bytes that follow this request are never served. */
   closeAfterReply(): void {
     this.#closing = true;
   }
 
   /**
-   * Sends the reply: `head` as headOf or a template makes it (copied before this returns), `body` whole. A HEAD request
-   * gets the same head with the length that the body has. The second call, and any after the client has gone, does nothing. The
-   * body must not change until its owner releases it, which happens once in any case; without an owner it never changes.
+   * Sends the reply. `head` is made by headOf or a template, and is copied before this returns; `body` is the whole body. A HEAD
+   * request gets the same head, with the length of the body. Does nothing after the first call, or when the client has gone. The
+   * body must not change until `owner` is released, which happens exactly once; a body without an owner must never change.
    */
   send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
     if (this.isAnswered || this.isAborted) {
@@ -399,7 +397,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     const isOffered = !isBodiless && body.length >= OFFERED_FROM_BYTES;
     try {
       if (isOffered) this.#offer().send(this.#headOf(head, body.length), body, owner);
-      // without a body the library closes only where the client asked for it
+      // after a reply without a body the library closes only if the client asked for it
       else if (isHead && this.#closing && !this.head.asksToClose) this.#wire.send(head, NO_BYTES, true);
       else if (isBodiless) {
         const isTold = !hasNoContent(head) && !this.hasUnknownLength;
@@ -434,8 +432,8 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   }
 
   /**
-   * Sends a line, with a line feed behind it. Resolves with true when the reader has taken it and has room for more, under the
-   * deadline of a reply; with false when it has gone. The owner as `send` takes it.
+   * Sends a line and a line feed. Resolves with true when the client has read it and the socket has room for more; with false when
+   * the client has gone. The deadline of a reply applies to each line. `owner` is that of `send`.
    */
   sendLine(line: Uint8Array, owner: BodyOwner | undefined): Promise<boolean> {
     if (this.isAborted) {
@@ -453,7 +451,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     this.finish();
   }
 
-  /** A reply that breaks off half-way cuts its connection. */
+  /** Writes a part of a reply. Cuts the connection if that throws, because the reply is then incomplete. */
   #orCut(write: () => void): void {
     try {
       write();
@@ -463,7 +461,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     }
   }
 
-  /** The reader has the whole time again for what it has not taken. */
+  /** Restarts the deadline for the part of the reply that the client has not read. */
   restartDeadline(): void {
     if (this.#queue !== null) this.#enter(this.#host.sending);
   }
@@ -473,8 +471,8 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   }
 
   /**
-   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes while the
-   * reply is on its way cuts the connection. `take` never throws: it stands on the engine's stack.
+   * Sets the listener for the body. A piece is valid only during the call. A piece that arrives after the reply has begun
+   * cuts the connection. `take` must not throw, because the engine calls it.
    */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
     this.#wire.onBody((piece, isLast) => {
@@ -485,10 +483,10 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
 
   /** Cuts the connection, whatever is under way. */
   destroy(): void {
-    if (this.#queue !== null) this.#wire.cut(); // which tells that it is gone
+    if (this.#queue !== null) this.#wire.cut(); // this calls the `onGone` listener
   }
 
-  /** The engine has all of the reply. */
+  /** Called when the engine has taken the whole reply. */
   finish(): void {
     this.#release();
   }

@@ -12,20 +12,20 @@ import { newRequestId, type RandomBytes, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 
 /*
- * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It
- * refuses ambiguous heads, collects bodies, keeps deadlines, and drains connections.
+ * The HTTP front stands between the engine that parses HTTP (engine.ts) and the router. It refuses ambiguous heads,
+ * collects bodies, enforces deadlines, and drains connections.
  */
 
 interface FrontLimits {
   readonly requestHeadBytesMax: number;
   readonly requestBodyBytesMax: number;
-  /** A connection beyond this is closed as soon as it is accepted. */
+  /** Open connections; one more is closed as soon as it is accepted. */
   readonly connectionsMax: number;
-  /** A request that is not answered after this is answered 503 by the front. */
+  /** The front answers 503 to a request that nobody has answered after this time. */
   readonly answerDeadlineMs: number;
-  /** A reader that has not taken a reply after this is cut off. */
+  /** The front cuts the connection of a client that has not read its reply after this time. */
   readonly replyDeadlineMs: number;
-  /** How often deadlines are looked at; one is kept to within twice this. */
+  /** Interval between two checks of the deadlines. A deadline may be exceeded by up to twice this. */
   readonly sweepMs: number;
 }
 
@@ -33,77 +33,78 @@ export interface FrontOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Named when the port cannot be listened on; `QRN_PORT` without it. */
+  /** Name of the setting that gave the port, for the error when listening fails; by default `QRN_PORT`. */
   readonly portSetting?: string;
   /**
-   * Other fronts (threads) listen on the same port, which is not 0, and the system spreads connections over
-   * them. Without it the port is ours alone: a second service on it fails to start instead of taking half the
-   * requests.
+   * True if other fronts (threads) listen on the same port, which must not be 0: the system then spreads connections
+   * over them. Otherwise a second service on the port fails to start instead of taking half of the requests.
    */
   readonly sharePort?: boolean;
-  /** PEM files of the certificate chain and its key: the front then speaks TLS (1.2 and 1.3) alone. */
+  /** PEM files of the certificate chain and its key. With them the front accepts only TLS (1.2 and 1.3). */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
-  /** What parses HTTP, by name or as it is; `uws` without it. */
+  /** The engine that parses HTTP, or its name; by default `uws`. */
   readonly engine?: EngineName | StartEngine;
   /**
-   * Answers a request, failures included, in a later turn of the loop: a client whose requests were answered as they are read could
-   * keep the loop for itself. What it throws all the same is logged and cuts the connection.
+   * Answers a request, also with an error, in a later turn of the loop: a client whose requests were answered while they are read
+   * could keep the loop for itself. If it throws, the front logs the error and cuts the connection.
    */
   readonly handle: (exchange: Exchange) => void;
-  /** Answers what the front itself refuses: past the deadline at once, else in a later turn too. The same holds for what it throws. */
+  /**
+   * Answers a request that the front refuses: at once if `isLate`, else in a later turn. If it throws, the connection is cut
+   * too.
+   */
   readonly fail: (exchange: Exchange, error: ApiError, isLate: boolean) => void;
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
-  /** Bounds the replies that are held for slow readers; one of its own without it. */
+  /** The scheduler and memory budget of the loop; by default a new one. */
   readonly fair?: Fair;
   /** System entropy for request ids. */
   readonly random?: RandomBytes;
 }
 
 export interface Front {
-  /** The port listened on. */
+  /** The port that the front listens on. */
   readonly port: number;
   readonly openConnections: number;
-  /** Requests that are not answered yet. */
+  /** Number of requests that are not answered yet. */
   readonly waitingRequests: number;
-  /** Replies that wait for their readers, and the bytes of bodies that are held for the latter. */
+  /** Number of replies that their clients have not read yet. */
   readonly sendingReplies: number;
+  /** Bytes of the bodies of those replies. */
   readonly heldBytes: number;
   /**
-   * Accepts no more connections, closes each connection with its next reply, waits until all requests are
-   * answered and taken or `deadlineMs` has passed, then closes what is left: idle connections, and those
-   * whose last reply was large, which the library cannot be told to close.
+   * Stops accepting connections, and closes each connection with its next reply. Waits until all requests are answered
+   * and all replies read, or `deadlineMs` has passed. Then closes the remaining connections: idle ones, and those
+   * whose last reply was large, which the library cannot close by itself.
    */
   drain(deadlineMs: number): Promise<void>;
 }
 
-/**
- * A body that is too large is read up to this, so that its sender sees the 413 and not a reset connection.
- */
+/** A body that is too large is read up to this, so that its sender gets the 413 and not a reset connection. */
 const BODY_DISCARDED_BYTES_MAX = 1024 * 1024;
 
 /**
- * A body may come in so many pieces: chunks of one byte each cost a call for every six bytes of the wire, and
- * a client that sends them without end would keep the loop for itself. Chunks of four bytes still bring a
- * whole body, though packets cut some of them and the end comes by itself.
+ * Bound on the pieces of a body. A chunk of one byte costs a call for every six bytes received, and a client that sent
+ * such chunks without end would keep the loop for itself. The largest body still fits in chunks of four bytes, with
+ * a reserve for chunks that packets split and for the empty last piece.
  */
 const BODY_PIECES_MAX = 20_000;
 
-/** How long draining serves requests that idle connections have on the wire before it closes those. */
+/** How long draining waits for requests that idle connections have already sent, before it closes those connections. */
 const LINGER_MS = 100;
 
 const DRAIN_POLL_MS = 10;
 
-/** Fixed in uWebSockets.js; node:http is held to the same. */
+/** The bound of uWebSockets.js, which is fixed. node:http uses the same. */
 const HEAD_FIELDS_MAX = 100;
 
-/** A line about connections turned away comes at most so often. */
+/** Minimum interval between two log lines about connections that were turned away. */
 const TURNED_AWAY_INTERVAL_MS = 60_000;
-/** Of a path in a log line; a client may send one of 64 KiB. */
+/** Characters of a path in a log line. A client may send a path of 64 KiB. */
 const PATH_LENGTH_LOGGED = 256;
 
-/** Starts listening. Rejects when the address cannot be listened on. */
+/** Starts listening. Rejects when listening fails. */
 export function startFront(options: FrontOptions): Promise<Front> {
   return new ListeningFront(options).listen();
 }
@@ -123,7 +124,7 @@ class ListeningFront implements Front, ExchangeHost {
   #engine: Engine | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #drained: Promise<void> | undefined;
-  /** Connections closed at once, since that was last told. */
+  /** Connections that were turned away since the last log line about them. */
   #turnedAway = 0;
   #tellTurnedAwayAtMs = Number.NEGATIVE_INFINITY;
 
@@ -208,7 +209,10 @@ class ListeningFront implements Front, ExchangeHost {
     await this.#engine?.close();
   }
 
-  /** A listener or handler of ours failed. Never throws, for most callers stand on the library's stack. */
+  /**
+   * Logs an error that a handler or listener of this project threw, and cuts the connection. Never throws, because most
+   * callers are called by the library.
+   */
   fault(exchange: Exchange, error: unknown): void {
     this.#options.log.error(
       { err: error, ...this.#namesOf(exchange) },
@@ -221,25 +225,25 @@ class ListeningFront implements Front, ExchangeHost {
   #receive(wire: Wire, request: NativeRequest, method: string): void {
     const exchange = new Exchange(this, wire, method, request);
     const refused = exchange.head.refusal(this.#limits.requestHeadBytesMax);
-    // what follows such a request is not served (RFC 9112 §9.6), or might be a piece of it
+    // bytes after the first kind must not be served (RFC 9112 §9.6); bytes after the second might belong to its body
     if (exchange.head.asksToClose || exchange.head.isChunked) exchange.closeAfterReply();
     if (refused !== undefined) this.#refuse(exchange, refused);
     else if (method === 'POST') this.#receiveBody(exchange);
     else {
-      // nobody reads it, so it must not precede another request
+      // the body is not read, so its bytes must not be taken for the next request
       if (exchange.head.hasBody) exchange.closeAfterReply();
       this.#dispatch(exchange);
     }
   }
 
   /**
-   * Collects the body. Memory for it is taken as it comes, not as it is announced: whoever asks has shown no
-   * key yet.
+   * Collects the body. Allocates memory as bytes arrive, not by Content-Length, because the client is not authenticated
+   * yet.
    */
   #receiveBody(exchange: Exchange): void {
     const max = this.#limits.requestBodyBytesMax;
     if (exchange.head.contentLength === 0) {
-      this.#dispatch(exchange); // the library never ends such a body when the head came in several packets
+      this.#dispatch(exchange); // uWebSockets.js never ends such a body when the head came in several packets
       return;
     }
     if (exchange.head.contentLength > BODY_DISCARDED_BYTES_MAX) {
@@ -255,7 +259,7 @@ class ListeningFront implements Front, ExchangeHost {
       pieces++;
       size += piece.length;
       if (isRefused) {
-        // its reply waits for a later turn, and closes the connection
+        // the reply is sent in a later turn and closes the connection; a client that sends much more meanwhile is cut
         if (size > 2 * BODY_DISCARDED_BYTES_MAX || pieces > 2 * BODY_PIECES_MAX) exchange.destroy();
         return;
       }
@@ -290,7 +294,10 @@ class ListeningFront implements Front, ExchangeHost {
     }
   }
 
-  /** What names a request in the log. Never the query: it may hold what a client shuffles. */
+  /**
+   * Returns the members that identify a request in the log. The query is not among them: it may hold the items that a client
+   * shuffles.
+   */
   #namesOf(exchange: Exchange): object {
     const method = exchange.method.slice(0, METHOD_LENGTH_LOGGED);
     const path = exchange.path.slice(0, PATH_LENGTH_LOGGED);
@@ -303,7 +310,7 @@ class ListeningFront implements Front, ExchangeHost {
     for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
       log.warn(this.#namesOf(late), 'request not answered in time');
       this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }), true);
-      // a `fail` that does not answer at once, and a reply that failed half-way, must not keep it here forever
+      // if `fail` did not answer, or its reply failed half-way, the request would stay in the queue forever
       if (this.waiting.overdue(this.nowMs) === late) late.destroy();
     }
     for (let slow = this.sending.overdue(this.nowMs); slow; slow = this.sending.overdue(this.nowMs)) {
@@ -323,25 +330,26 @@ class ListeningFront implements Front, ExchangeHost {
 }
 
 /**
- * The binary of uWebSockets.js reads this variable once, when it is loaded; the library offers no other way
- * to set it. In a worker thread `process.env` is a copy that the binary cannot see, so the main thread must
- * load this file before it starts front threads.
+ * The binary of uWebSockets.js reads this variable once, when it is loaded; there is no other way to set the limit. In
+ * a worker thread `process.env` is a copy that the binary cannot see, so the main thread must load this file before it
+ * starts front threads.
  *
- * A little more than LIMITS.requestHeadBytesMax: the library holds so much for every connection with an
- * unfinished head. The front refuses a head between the two with a JSON 431; beyond, the library itself
- * answers 431 with a line of HTML and closes.
+ * The limit is a little above LIMITS.requestHeadBytesMax. The front refuses a head between the two with a JSON 431; above
+ * the limit the library itself answers 431 with a line of HTML and closes. For every connection with an unfinished head
+ * the library may hold this many bytes.
  */
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes);
 
 /**
- * Loads an engine when it is asked for, so that a service on node:http does without the binary of the other.
+ * Loads the engine of this name. Engines are loaded on demand, so that a service on node:http does not need the binary of the
+ * other.
  */
 async function engineOf(name: EngineName): Promise<StartEngine> {
   if (name === 'node') return (await import('./node-engine.ts')).startNodeEngine;
   return (await import('./uws-engine.ts')).startUwsEngine;
 }
 
-/** No coding of a body is read (RFC 9110 §15.5.16). */
+/** Sent with the refusal of an encoded body: the service reads no content coding (RFC 9110 §15.5.16). */
 const ENCODED = { field: ['Accept-Encoding', 'identity'] } as const;
 const UNANSWERED = 'The service did not answer in time; retry after Retry-After.';
 

@@ -1,9 +1,9 @@
 import { assert } from '../core/assert.ts';
 
 /**
- * Response heads as one byte string, `200 OK CRLF Name: value CRLF Name: value`, which uWebSockets.js takes
- * as its status line: one call into the library in place of one per field. The library appends Date, its mark
- * and Content-Length. It does not look for CR and LF, so this file does.
+ * Response heads are one byte string, `200 OK CRLF Name: value CRLF Name: value`. uWebSockets.js takes it as its status
+ * line, so that one call serves in place of one call per field. The library appends Date, its mark and Content-Length. It
+ * does not reject CR and LF in values, so this file does.
  */
 export type Field = readonly [name: string, value: string];
 
@@ -34,7 +34,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // token, RFC 9110 §5.6.2
-const FIELD_VALUE = /^[\x20-\x7e]*$/; // visible ASCII and blanks: narrower than RFC 9110 §5.5, enough for us
+const FIELD_VALUE = /^[\x20-\x7e]*$/; // visible ASCII and blanks: narrower than RFC 9110 §5.5
 
 /** Fields that the library writes itself; a second one would contradict it. */
 const WRITTEN_BY_LIBRARY = new Set(['content-length', 'transfer-encoding', 'connection', 'date']);
@@ -45,7 +45,7 @@ export function reasonOf(status: number): string {
   return reason;
 }
 
-/** Lines of a head. Throws an InvariantError for a name or value that could break out of its line. */
+/** Returns the header lines of the fields. Throws an InvariantError for a name or value that could break out of its line. */
 export function linesOf(fields: readonly Field[]): string {
   let text = '';
   for (const [name, value] of fields) {
@@ -57,29 +57,29 @@ export function linesOf(fields: readonly Field[]): string {
   return text;
 }
 
-/** The head of a reply. Throws an InvariantError for a name or value that could break out of its line. */
+/** Returns the head of a reply. Throws an InvariantError for a name or value that could break out of its line. */
 export function headOf(status: number, fields: readonly Field[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(`${status} ${reasonOf(status)}${linesOf(fields)}`, 'latin1'));
 }
 
-/** The head with more fields behind it. Throws as `headOf` does. */
+/** Returns the head with more fields appended. Throws as `headOf` does. */
 export function withFields(head: Uint8Array, fields: readonly Field[]): Uint8Array {
   return fields.length === 0 ? head : Buffer.concat([head, Buffer.from(linesOf(fields), 'latin1')]);
 }
 
-/** Whether the head has a field of this name, spelt as it was made. */
+/** Returns true when the head has a field of this name, in exactly this spelling. */
 export function hasField(head: Uint8Array, name: string): boolean {
   return Buffer.from(head.buffer, head.byteOffset, head.length).includes(`\r\n${name}: `, 'latin1');
 }
 
 const ZERO = 0x30;
 
-/** The status that a head begins with. */
+/** Returns the status that a head begins with. */
 export function statusOf(head: Uint8Array): number {
   return 100 * (head[0] - ZERO) + 10 * (head[1] - ZERO) + (head[2] - ZERO);
 }
 
-/** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
+/** Returns true for 204 and 304, which have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
 export function hasNoContent(head: Uint8Array): boolean {
   return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
 }

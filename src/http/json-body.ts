@@ -14,9 +14,9 @@ import {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A request body as one JSON object. Throws invalid_json for anything else, for bytes that are not UTF-8
- * included (RFC 8259 §8.1; a byte order mark is skipped), and duplicate_parameter where an object names a
- * member twice: JSON.parse would keep the last one, and the service never does (RFC 8259 §4 leaves it open).
+ * Parses a request body as one JSON object. Throws invalid_json for anything else, including bytes that are not UTF-8
+ * (RFC 8259 §8.1; a byte order mark is skipped). Throws duplicate_parameter when an object names a member twice: RFC 8259
+ * §4 leaves that open, and JSON.parse would silently keep the last one.
  */
 export function parseJsonObject(body: Uint8Array): JsonObject {
   let text: string | undefined;
@@ -41,19 +41,19 @@ function notJson(text: string | undefined): ApiError {
   return new ApiError('invalid_json', { message, details: { line, column } });
 }
 
-/** Where the members of an object stand, and what is said of those that it does not have. */
+/** How messages name the members of an object, and which members are allowed beside the definitions. */
 export interface MembersPlace {
-  /** Stands before each name in messages, e.g. `params.`. */
+  /** Precedes each name in messages, e.g. `params.`. */
   readonly prefix?: string;
-  /** Members that hold objects or lists of their own, which the caller reads. */
+  /** Members that the caller reads itself. */
   readonly alsoKnown?: readonly string[];
-  /** Where a member belongs that was put into this object by mistake, e.g. `in params`. */
+  /** Returns where an unknown member belongs if it is only misplaced, e.g. `in params`. */
   readonly placeOf?: (name: string) => string | undefined;
 }
 
 /**
- * The members of an object that definitions name. An unknown member is refused, unlike a parameter of a query: whoever
- * writes a body means each of its members, and a misspelt `max` would silently draw from another range.
+ * Returns the members of an object that the definitions name. Unlike an unknown query parameter, an unknown member is refused:
+ * whoever writes a body means each of its members, and a misspelt `max` would silently draw from another range.
  */
 export function membersOf(
   object: JsonObject,
@@ -81,7 +81,7 @@ export function membersOf(
   });
 }
 
-/** The values of those members, read in the order of their definitions. Throws the ApiError of the first failure. */
+/** Reads the members of an object in the order of their definitions. Throws the ApiError of the first failure. */
 export function readMembers<const D extends readonly ParameterDefinition[]>(
   object: JsonObject,
   definitions: D,

@@ -14,24 +14,19 @@ import {
 import type { NativeRequest } from './request-head.ts';
 
 /*
- * The engine on node:http. It needs no binary package and costs more CPU per request (bench `small`, row
- * `node`). Its parser is stricter than that of uWebSockets.js: it refuses folded fields, bad line ends and
- * unknown methods with 400.
+ * The engine on node:http. It needs no binary package, but costs more CPU per request (bench `small`, row `node`). Its
+ * parser is stricter than that of uWebSockets.js: it refuses folded fields, bad line ends and unknown methods with 400.
  */
 
-/**
- * The largest part of a body that is handed to the socket at once: as much as a stalled reader can hold here.
- */
+/** The largest part of a body that is written to the socket at once. A client that stops reading makes node:http hold this much. */
 const PIECE_BYTES = 128 * 1024;
 
-/**
- * As uWebSockets.js does it: a head must arrive within this time, and an idle connection is closed after it.
- */
+/** A head must arrive within this time, and an idle connection is closed after it. uWebSockets.js has the same limits. */
 const IDLE_MS = 10_000;
-/** The front answers before this; it ends requests whose body never ends. */
+/** A whole request must arrive within this time. The front answers earlier; this ends requests whose body never ends. */
 const REQUEST_MS = 60_000;
 
-/** How long a connection stays behind a refusal whose client does not close it. */
+/** How long a connection stays open after a refusal if the client does not close it. */
 const REFUSAL_LINGER_MS = 1_000;
 
 export function startNodeEngine(options: EngineOptions): Promise<Engine> {
@@ -42,20 +37,20 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: 1_000,
-    requireHostHeader: false, // the front answers that in its own form
+    requireHostHeader: false, // the front refuses such a request itself, with an error in its own form
     noDelay: true,
   };
   const server =
     tls === null
       ? createServer(http)
       : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2', handshakeTimeout: IDLE_MS });
-  server.maxHeadersCount = 0; // node:http would drop the fields above a count without a word
-  // A client that closes its half while its answer is made still gets it. The published types leave the
-  // property out.
+  server.maxHeadersCount = 0; // a bound would make node:http drop the fields above it silently
+  // A client that closes its half of the connection while its answer is made still gets the answer. The published types lack
+  // this property.
   Object.assign(server, { httpAllowHalfOpen: true });
-  /** As they are accepted: a connection is counted, and closed, before its TLS handshake too. */
+  /** The accepted sockets. With TLS they exist before the handshake, so that connections are counted and cut from then on. */
   const sockets = new Set<Socket>();
-  /** Of the sockets that HTTP comes from: those of TLS stand on the accepted ones. */
+  /** By the socket that HTTP is read from, which with TLS is another one than the accepted socket. */
   const connections = new WeakMap<Socket, Connection>();
   const connectionOf = (socket: Socket) => {
     const connection = connections.get(socket) ?? new Connection(socket, options);
@@ -65,7 +60,7 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
   const receive = (request: IncomingMessage, response: ServerResponse) =>
     connectionOf(request.socket).receive(request, response);
   server.on('request', receive);
-  // an expectation that nobody knows is ignored (RFC 9110, section 10.1.1): node:http itself answers 417 without a length
+  // ignores an unknown expectation, as RFC 9110 §10.1.1 allows: node:http itself would answer 417 without a length
   server.on('checkExpectation', receive);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     connectionOf(socket as Socket).refuse(error.code === HEAD_TOO_LARGE ? 'head_too_large' : 'bad_request'),
@@ -96,16 +91,16 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
   });
 }
 
-/** What node:http says of a head with too many bytes. */
+/** The error code of node:http for a head with too many bytes. */
 const HEAD_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
 
-/** What may still be answered on a connection. */
+/** A connection. It decides which of its requests are still served. */
 class Connection {
   readonly #socket: Socket;
   readonly #options: EngineOptions;
-  /** Of the latest request. */
+  /** The wire of the latest request. */
   #wire: NodeWire | undefined;
-  /** Its last reply announced that it is the last. */
+  /** True when a reply has announced that the connection closes. */
   isClosing = false;
 
   constructor(socket: Socket, options: EngineOptions) {
@@ -114,8 +109,8 @@ class Connection {
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#socket.destroyed) return; // the parser goes on with what it has read
-    // A request behind one that is not answered yet is not served, nor one behind the last of its connection.
+    if (this.#socket.destroyed) return; // the parser still delivers requests that it had read before
+    // Pipelining is not served: a request that follows an unanswered one, or one after which the connection closes, is cut.
     if (this.isClosing || this.#wire?.isOpen === true) this.#cut();
     else if (request.httpVersion !== '1.1' || !request.url!.startsWith('/')) {
       this.isClosing = true;
@@ -128,8 +123,8 @@ class Connection {
   }
 
   /**
-   * The parser gave up on the connection: what it says is the last thing that is written to it. Behind a whole
-   * request that is not answered yet it would be read as the answer to that request.
+   * Called when the parser cannot read the connection any more. Sends the refusal as its last reply. If a whole request is
+   * still unanswered, cuts the connection instead, because the client would take the refusal for the answer to that request.
    */
   refuse(code: 'bad_request' | 'head_too_large'): void {
     const socket = this.#socket;
@@ -141,7 +136,7 @@ class Connection {
     const { head, body } = this.#options.refusal(code);
     const rest = `\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.end(Buffer.concat([Buffer.from('HTTP/1.1 '), head, Buffer.from(rest), body]));
-    // Nothing more is read from it. A client that goes on sending, or never closes, is cut when it can have read why.
+    // Reads nothing more. A client that goes on sending, or never closes, is cut when it has had time to read the refusal.
     socket.pause();
     setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
   }
@@ -152,7 +147,7 @@ class Connection {
       return;
     }
     this.#socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
-    // node:http keeps no deadline for it: a client that never closes would keep it forever
+    // node:http has no deadline for such a socket, so a client that never closes it would keep it forever
     this.#socket.destroySoon();
   }
 
@@ -167,7 +162,7 @@ function requestOf({ url, rawHeaders }: IncomingMessage): NativeRequest {
   return {
     getUrl: () => path,
     getQuery: () => (query.length === 0 ? undefined : query.join('?')),
-    // every field as it came: `headers` joins or drops repeated ones
+    // reads rawHeaders, because `headers` joins or drops repeated fields
     forEach: (each) => {
       for (let i = 0; i < rawHeaders.length; i += 2) each(rawHeaders[i].toLowerCase(), rawHeaders[i + 1]);
     },
@@ -175,13 +170,13 @@ function requestOf({ url, rawHeaders }: IncomingMessage): NativeRequest {
 }
 
 class NodeWire implements Wire {
-  /** The reply is not complete yet. */
+  /** True until the reply is complete or the client is gone. */
   isOpen = true;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #connection: Connection;
   #gone: (() => void) | undefined;
-  /** Bytes of the body that are not offered yet; NaN of a body in lines. */
+  /** Bytes of the body that are not written yet; NaN for a body in lines. */
   #left = Number.NaN;
 
   constructor(request: IncomingMessage, response: ServerResponse, connection: Connection) {
@@ -190,15 +185,15 @@ class NodeWire implements Wire {
     this.#connection = connection;
   }
 
-  /** Its reply has begun, or its request came whole, body included, and is not answered yet. */
+  /** True when its reply has begun, or its whole request has arrived and is not answered yet. */
   get isUnderWay(): boolean {
     return this.#response.headersSent || (this.isOpen && this.#request.complete);
   }
 
   /**
-   * node:http learns of a reset in one turn of the loop and tells it in a later one. A client that has closed its half
-   * counts as gone before anything is drawn for it, because closing both halves looks the same from here. What is under
-   * way is still written, for a client that does read on.
+   * node:http reports a reset one turn of the loop after it learns of it, so this asks the socket. A client that has closed
+   * its half of the connection counts as gone, so nothing is drawn for it: the server cannot tell this from a client that
+   * closed both halves. A reply that has begun is still written, in case the client reads on.
    */
   get isGone(): boolean {
     const { socket } = this.#request;
@@ -211,7 +206,7 @@ class NodeWire implements Wire {
 
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
     this.#writeHead({ head, length: body.length, saysClose, isLast: false });
-    this.#finish(Buffer.from(body)); // a copy: the caller may write into `body` as soon as this returns
+    this.#finish(Buffer.from(body)); // a copy, because the caller may overwrite `body` once this returns
   }
 
   sendHead(reply: ReplyHead): void {
@@ -230,7 +225,7 @@ class NodeWire implements Wire {
   #writeHead({ head, length, saysClose, isLast }: ReplyHead): void {
     const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
     const [status, ...lines] = text.split('\r\n');
-    // names and values in turns, as node:http takes them
+    // node:http takes a flat list in which names and values alternate
     const fields = lines.flatMap((line) => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon), line.slice(colon + 1).trim()];
@@ -243,8 +238,9 @@ class NodeWire implements Wire {
   }
 
   /**
-   * What is not constant is copied, as in `send`. Copies of all documents, 56 MB a second of the 200 KB one of OpenAPI, made paid
-   * requests beside them wait 3.8 times as long (p99; 2.6 times without: test/adversary/abuse, "unpaid: the OpenAPI document").
+   * Copies the bytes unless they are constant. Copying documents too (56 MB a second, for the OpenAPI document of 200 KB)
+   * made the paid requests beside them wait 3.8 times as long at p99, instead of 2.6 times (test/adversary/abuse, "unpaid:
+   * the OpenAPI document").
    */
   offer(rest: Uint8Array, isConstant: boolean): number {
     let taken = 0;
@@ -281,7 +277,10 @@ class NodeWire implements Wire {
     this.#response.once('close', () => this.#tellGone());
   }
 
-  /** node:http itself would tell it in a later turn, and by then an answer that nobody can get would be drawn and charged. */
+  /**
+   * Calls the listener itself: node:http would report it in a later turn, after an answer that nobody can get was drawn and
+   * charged.
+   */
   cut(): void {
     this.#request.socket.destroy();
     this.#tellGone();

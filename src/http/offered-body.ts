@@ -2,29 +2,32 @@ import type { Hold } from '../fair/budget.ts';
 import type { ReplyHead, Wire } from './engine.ts';
 import type { BodyOwner, Exchange, ExchangeHost } from './exchange.ts';
 
-/** A body of at least this size must not change once it is sent: until it is taken it is held, not copied. */
+/**
+ * An unread rest of at least this size is held as a view, a smaller one as a copy. So a larger body must not change once it
+ * is sent.
+ */
 export const HELD_BODY_FROM_BYTES = 256 * 1024;
 
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * A body that is offered to the socket piece by piece: a large one, or lines. What the socket does not take stays with us, under a
- * deadline.
+ * A large body, or a body in lines, that is offered to the socket piece by piece. The part that the socket does not take
+ * stays in our memory, under a deadline.
  */
 export class OfferedBody {
   readonly #exchange: Exchange;
   readonly #host: ExchangeHost;
   readonly #wire: Wire;
   #isInLines = false;
-  /** Of the body, or of a line, while it is read. */
+  /** The owner of the body or the line, until it is released. */
   #owner: BodyOwner | undefined;
-  /** What its reader has not taken yet. */
+  /** The bytes that the client has not read yet. */
   #rest: Uint8Array = NO_BYTES;
-  /** Bytes of memory that the rest keeps alive: more than the rest itself while that is a view. */
+  /** Bytes of memory that the rest keeps alive. A view keeps the whole body alive. */
   #heldBytes = 0;
-  /** What it takes of the memory of the host. */
+  /** Its share of the memory budget, for bodies without an owner. */
   #booked: Hold | undefined;
-  /** Told whether the reader took the last line. */
+  /** Called with true when the client has read the line, with false when it has gone. */
   #lineTaken: ((isTaken: boolean) => void) | undefined;
 
   constructor(exchange: Exchange, host: ExchangeHost, wire: Wire) {
@@ -33,7 +36,7 @@ export class OfferedBody {
     this.#wire = wire;
   }
 
-  /** Sends the whole body behind its head. Its owner as `Exchange.send` takes it. */
+  /** Sends the head and the whole body. `owner` is that of `Exchange.send`. */
   send(head: ReplyHead, body: Uint8Array, owner: BodyOwner | undefined): void {
     this.#owner = owner;
     this.begin(head);
@@ -62,14 +65,14 @@ export class OfferedBody {
       try {
         this.#offer(line);
       } catch (error) {
-        this.#lineTaken = undefined; // a fault is not a reader that has gone
+        this.#lineTaken = undefined; // reject, and do not resolve as if the client had gone
         this.#exchange.destroy();
         reject(error);
       }
     });
   }
 
-  /** The reply is finished, or its reader has gone. */
+  /** Releases everything. Called when the reply is finished or the client has gone. */
   close(): void {
     this.#letGo();
     this.#tellTaken(false);
@@ -82,12 +85,13 @@ export class OfferedBody {
   }
 
   /**
-   * Offers the rest of a body or of a line to the socket. The library cannot be told to close behind a body that is offered, so
-   * nothing more is read from a closing connection: whatever else its client sends is not served, and the library cuts it when
-   * it has been idle for 10 s.
+   * Offers the rest of a body or of a line to the socket. The library cannot close the connection after an offered body. So
+   * it reads nothing more from a connection that is to close, which serves no further request, and cuts it after 10 s of
+   * idleness.
    */
   #offer(rest: Uint8Array): void {
-    const isConstant = this.#owner === undefined && rest.buffer.byteLength < HELD_BODY_FROM_BYTES; // a piece keeps all of it
+    // a large body counts as changing, so that the engine copies its pieces: a view of a piece would keep the whole body alive
+    const isConstant = this.#owner === undefined && rest.buffer.byteLength < HELD_BODY_FROM_BYTES;
     const taken = this.#wire.offer(rest, isConstant);
     if (taken < rest.length) this.#hold(rest, taken);
     else if (!this.#isInLines) this.#exchange.finish();
@@ -98,9 +102,9 @@ export class OfferedBody {
   }
 
   /**
-   * Keeps what the reader has not taken. A small rest is copied, because a view of it would keep the whole body in memory for as
-   * long as its reader rests. A document or a replay whose account already holds its share of memory is cut: its client can ask
-   * again without paying. An answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
+   * Keeps the bytes that the client has not read. Copies a small rest, because a view would keep the whole body in memory while the
+   * client does not read. Cuts a document or a replay whose account already holds its share of memory: the client can ask again
+   * at no charge. Never cuts an answer for this, because answers were admitted before they were paid for (answer/admission.ts).
    */
   #hold(unsent: Uint8Array, taken: number): void {
     const { memory } = this.#host.fair;
@@ -132,7 +136,7 @@ export class OfferedBody {
     this.#booked = undefined;
   }
 
-  /** Of the body that was sent. */
+  /** Gives up the rest and releases the body. */
   #letGo(): void {
     this.#uncount();
     this.#rest = NO_BYTES;

@@ -3,11 +3,10 @@ import { grouped } from '../core/figures.ts';
 import type { Schema, TypeOf } from '../core/schema.ts';
 
 /*
- * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the
- * tests. Decisions where the specification is silent: `-0` is 0 and leading zeros are allowed, since both are
- * an optional minus and digits; `+` in a query is a blank, since every form encoder writes one so; names and
- * values are percent-decoded, so `%63ount` is `count`; names are case-sensitive; a name without `=` has the
- * empty value.
+ * Parameters as data. The parser below, the OpenAPI document, the docs and the tests read the same definitions. Where
+ * the specification is silent, these decisions hold: `-0` is 0 and leading zeros are allowed, because both match an
+ * optional minus and digits; `+` in a query is a blank, because every form encoder writes a blank so; names and values are
+ * percent-decoded, so `%63ount` is `count`; names are case-sensitive; a name without `=` has the empty value.
  */
 
 export type ParameterValue =
@@ -19,29 +18,29 @@ export type ParameterValue =
   | null
   | undefined;
 
-/** What was read so far, by parameter name. */
+/** The values that were read so far, by parameter name. */
 export type ReadValues = Readonly<Record<string, ParameterValue>>;
 
 /**
- * A parameter. A body gives its value as JSON, and a query as the text of that: a list of texts is split at its commas before
- * each is decoded, so that %2C is a comma in an item. One without a literal comma is split after it is decoded: form
+ * A parameter. A body gives its value as JSON, a query as text. In a query, a list of texts is split at its commas before the items
+ * are decoded, so that %2C is a comma in an item. A list without a literal comma is split after decoding, because form
  * encoders (curl --data-urlencode, URLSearchParams, Python) encode the separators too.
  */
 export interface ParameterDefinition {
   readonly name: string;
-  /** Its values: what is read, what a refusal tells of them, and what the OpenAPI document shows. */
+  /** The allowed values, for the parser, for error messages and for the OpenAPI document. */
   readonly schema: Schema<ParameterValue>;
   readonly required?: boolean;
-  /** null: absence is itself a choice, and is answered as null. */
+  /** The value when the parameter is absent. null means that absence is a choice of its own, which the answer repeats as null. */
   readonly default?: ParameterValue;
-  /** The word that a text stands for, where one has several spellings. */
+  /** Returns the canonical spelling of a text, for words with several spellings. */
   readonly canonical?: (text: string) => string;
-  /** What a text is to be, for a refusal by the parameter's name; the text of the error's code without it. */
+  /** Completes the error message `Give NAME as …` for a text; without it the message is that of the error code. */
   readonly form?: string;
-  /** What a malformed or missing value answers. */
+  /** The error for a malformed or missing value. */
   readonly error: ErrorCode;
   readonly description: string;
-  /** Relations to parameters before this one; runs once this one is read. Throws an ApiError. */
+  /** Checks relations to earlier parameters, once this one is read. Throws an ApiError. */
   readonly check?: (values: ReadValues) => void;
 }
 
@@ -61,8 +60,8 @@ export type ValuesOf<Definitions extends readonly ParameterDefinition[]> = {
 const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
 
 /**
- * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by name, as JSON.
- * `prefix` stands before names in messages, e.g. `params.`. Checks also see the values that are `known` already.
+ * Reads every parameter in the declared order. Throws the ApiError of the first failure. `given` holds the received values by
+ * name, as JSON. `prefix` precedes names in messages, e.g. `params.`. Checks also see the values in `known`.
  */
 export function readParameters<const Definitions extends readonly ParameterDefinition[]>(
   definitions: Definitions,
@@ -87,16 +86,17 @@ export function readParameters<const Definitions extends readonly ParameterDefin
   return values as ValuesOf<Definitions>;
 }
 
-/** What of a schema parameters are read by. */
+/** The keywords of a schema that parameters are read by. */
 interface Form {
   readonly type: 'integer' | 'number' | 'boolean' | 'string' | 'array';
-  /** Of a number. */
+  /** Bounds of a number. */
   readonly minimum: number;
   readonly maximum: number;
-  /** Of a text that is one of these, or that matches. */
+  /** The allowed texts. */
   readonly enum?: readonly string[];
+  /** The regular expression that a text must match. */
   readonly pattern?: string;
-  /** Of a list. */
+  /** The items of a list, and the bounds of its length. */
   readonly items: Schema;
   readonly minItems: number;
   readonly maxItems: number;
@@ -106,13 +106,13 @@ function formOf(schema: Schema): Form {
   return schema as unknown as Form;
 }
 
-/** Whether the values are lists of texts of the caller. */
+/** Returns true when the values are lists of texts. */
 export function isListOfTexts(schema: Schema): boolean {
   const { type, items } = formOf(schema);
   return type === 'array' && formOf(items).type === 'string';
 }
 
-/** A parameter's value from JSON, in which a string never stands for a number or a boolean; undefined for what it does not allow. */
+/** Reads a parameter's value from JSON; undefined if it is not allowed. A JSON string is never taken for a number or a boolean. */
 export function readValue(definition: ParameterDefinition, json: unknown): ParameterValue {
   const { schema, canonical } = definition;
   if (json === null && definition.default === null) return null;
@@ -132,7 +132,7 @@ function valueIn(schema: Schema, json: unknown): ParameterValue {
       return typeof json === 'boolean' ? json : undefined;
     case 'string': {
       if (typeof json !== 'string') return undefined;
-      // text that has come through JSON may hold lone surrogates, which no UTF-8 can carry
+      // a JSON string may contain lone surrogates, which UTF-8 cannot represent
       const isAllowed =
         words?.includes(json) ?? (pattern === undefined ? json.isWellFormed() : matches(pattern, json));
       return isAllowed ? json : undefined;
@@ -149,7 +149,7 @@ function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
 }
 
-/** Compiled once each. */
+/** The compiled patterns. */
 const patterns = new Map<string, RegExp>();
 
 function matches(pattern: string, text: string): boolean {
@@ -158,7 +158,7 @@ function matches(pattern: string, text: string): boolean {
   return compiled.test(text);
 }
 
-/** The error that answers a missing or malformed value: its details, and what to give where the error's own text does not say it. */
+/** Returns the error for a missing or malformed value. Its message says what to give, unless the text of the error code says so. */
 function refusal(definition: ParameterDefinition, prefix: string): ApiError {
   const parameter = prefix + definition.name;
   const [details, form] = toldOf(definition);
@@ -172,7 +172,7 @@ function toldOf({ schema, form, error }: ParameterDefinition): [details: object,
   const { type, minimum: min, maximum: max, enum: words, items, minItems, maxItems } = formOf(schema);
   switch (type) {
     case 'integer':
-      // a bound of a range is explained by the table's text, which tells how the two are related
+      // the text of the error code explains how the two bounds of a range are related
       if (error === 'invalid_range') return [{ min, max }];
       return [{ min, max }, `a whole number from ${grouped(min)} to ${grouped(max)}`];
     case 'number': {
@@ -199,7 +199,7 @@ function toldOf({ schema, form, error }: ParameterDefinition): [details: object,
 const ITEMS_FORM =
   'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
 
-/** The text of a query, still percent-encoded, as the JSON that a body would have; undefined when it is malformed. */
+/** Converts a percent-encoded value of a query into the JSON that a body would have; undefined when it is malformed. */
 function jsonOf(schema: Schema, raw: string): unknown {
   if (isListOfTexts(schema) && raw.includes(',')) {
     const items = raw.split(',').map(percentDecoded);
@@ -233,7 +233,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * A name or value of a query as text. Undefined for a malformed escape, for escapes that are not UTF-8, and
+ * Decodes a name or value of a query. Returns undefined for a malformed escape, for escapes that are not UTF-8, and
  * for bytes that must be escaped (RFC 3986 §2).
  */
 function percentDecoded(raw: string): string | undefined {
@@ -248,19 +248,21 @@ function percentDecoded(raw: string): string | undefined {
   }
 }
 
-/** The parameters that came, by name and as JSON, undefined for what is malformed; and the names that mean nothing. */
+/** The parameters of a query. */
 export interface SplitQuery {
+  /** The values by name, as JSON; undefined for a malformed value. */
   readonly given: ReadonlyMap<string, unknown>;
+  /** The names of unknown parameters, encoded for X-Ignored-Parameters. */
   readonly ignored: readonly string[];
 }
 
-/** X-Ignored-Parameters names at most so many, each at most so long: a query may be 64 KiB. */
+/** Bounds on the names in X-Ignored-Parameters and on their length, because a query may have 64 KiB. */
 const IGNORED_NAMES_MAX = 16;
 const IGNORED_NAME_LENGTH_MAX = 64;
 
 /**
- * The values of a raw query (without `?`). Throws the ApiError of the first failure: a repeated parameter before all, then each
- * parameter in the declared order, then, in a service that `isStrict`, the names that mean nothing.
+ * Returns the values of a raw query (without `?`). Throws the ApiError of the first failure: first for a repeated parameter,
+ * then for each parameter in the declared order, then, if `isStrict`, for unknown names.
  */
 export function parseQuery<const Definitions extends readonly ParameterDefinition[]>(
   definitions: Definitions,
@@ -273,7 +275,7 @@ export function parseQuery<const Definitions extends readonly ParameterDefinitio
   return values;
 }
 
-/** Finds what was given, in one pass. Throws duplicate_parameter. */
+/** Splits a query into its parameters, in one pass. Throws duplicate_parameter. */
 export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery: string): SplitQuery {
   const given = new Map<string, unknown>();
   const unknown = new Set<string>();
@@ -298,8 +300,8 @@ export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery
 }
 
 /**
- * Adds a name to those that are reported as ignored. What is reported stands in a header, so only characters
- * of a token that are not list separators stay (RFC 9110 §5.6.2); others are percent-encoded.
+ * Adds a name to the ignored ones. The names are sent in a header field, so only token characters that do not separate
+ * lists are kept (RFC 9110 §5.6.2); all others are percent-encoded.
  */
 export function ignore(ignored: string[], name: string): void {
   if (ignored.length >= IGNORED_NAMES_MAX) return;
@@ -317,7 +319,7 @@ function hexEscape(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** The check of a parameter that says in another way what the one before it says: a request gives one of them. */
+/** Returns a check for two parameters that are alternatives: it refuses a request that gives both. */
 export function notBoth(name: string, other: string, error: ErrorCode): (values: ReadValues) => void {
   return (values) => {
     if (values[name] !== undefined && values[other] !== undefined)
@@ -329,7 +331,7 @@ export function duplicate(name: string): ApiError {
   return new ApiError('duplicate_parameter', { message: `Give ${name} once.`, details: { parameter: name } });
 }
 
-/** What a service that checks parameters strictly answers in the place of X-Ignored-Parameters. */
+/** Returns the error for unknown parameters, for a service that refuses them instead of ignoring them. */
 export function unknownParameters(names: readonly string[]): ApiError {
   return new ApiError('unknown_parameter', {
     message: `This endpoint has no parameter ${names.join(', ')}. Leave it out, or check its spelling.`,

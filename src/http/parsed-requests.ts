@@ -4,34 +4,34 @@ import type { DrawingEndpointDefinition, StreamPlan } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { unknownParameters } from './params.ts';
 
-/** A request for values as its parameters say it. */
+/** A parsed request for values. */
 export interface ParsedRequest {
-  /** Of all values that are asked for. */
+  /** The plan of all values, also for a stream. */
   readonly plan: Plan;
   readonly stream: StreamPlan | undefined;
   /** The value of X-Ignored-Parameters, or ''. */
   readonly ignored: string;
-  /** How it is answered where Accept does not matter, once that was worked out. */
+  /** The format of the answer to a client that accepts any; undefined before it is first needed. */
   usualOffer: AnswerOffer | undefined;
 }
 
-/** Parsed queries kept per endpoint; clients repeat a few shapes. Long ones are not worth the memory. */
+/** Bounds on the cache of parsed queries of an endpoint. Clients repeat a few queries; long ones are not worth the memory. */
 const PARSED_MAX = 2_048;
 const PARSED_QUERY_LENGTH_MAX = 256;
 
-/** Parses the requests of an endpoint for values, and keeps what it made of the queries that are repeated. */
+/** Parses the requests of a data endpoint, and caches the results for queries. */
 export class ParsedRequests {
   readonly #endpoint: DrawingEndpointDefinition;
   readonly #isStrict: boolean;
   readonly #known = new Map<string, ParsedRequest>();
 
-  /** With `isStrict`, parameters that are not known are refused. */
+  /** With `isStrict`, unknown parameters are refused. */
   constructor(endpoint: DrawingEndpointDefinition, isStrict: boolean) {
     this.#endpoint = endpoint;
     this.#isStrict = isStrict;
   }
 
-  /** Throws what is wrong with the parameters. */
+  /** Returns the parsed request. Throws the ApiError of the first invalid parameter. */
   of(exchange: Exchange): ParsedRequest {
     const isQuery = exchange.method !== 'POST';
     let parsed = isQuery ? this.#known.get(exchange.query) : undefined;
@@ -43,14 +43,14 @@ export class ParsedRequests {
     return parsed;
   }
 
-  /** A label is mostly of one request alone: it would take the room from those that are repeated. */
+  /** Caches a query, except one with a label: labels are mostly used once, and would fill the cache. */
   #keep(query: string, parsed: ParsedRequest): void {
     if (this.#known.size >= PARSED_MAX || query.length > PARSED_QUERY_LENGTH_MAX) return;
     if (parsed.plan.request.label === undefined) this.#known.set(query, parsed);
   }
 }
 
-/** The media type that answers the request. Throws `not_acceptable`. */
+/** Returns the format of the answer. Throws `not_acceptable`. */
 export function offerOf(accept: string, parsed: ParsedRequest): AnswerOffer {
   const { plan, stream } = parsed;
   if (stream !== undefined) return streamOfferOf(accept, plan.request);

@@ -27,7 +27,7 @@ import { OPEN, type PlainRoute } from './route-table.ts';
 const healthStatus = oneOfWords(['pass', 'warn', 'fail']);
 export type HealthStatus = TypeOf<typeof healthStatus>;
 
-/** One check in the shape of draft-inadarei-api-health-check-06 §4. */
+/** One check, as draft-inadarei-api-health-check-06 §4 specifies it. */
 const HEALTH_CHECK = object(
   {
     componentType: oneOfWords(['datastore', 'component', 'system']),
@@ -57,7 +57,10 @@ export const HEALTH_REPORT = object({
 });
 export type HealthReport = TypeOf<typeof HEALTH_REPORT>;
 
-/** `database-away`, `clock-skewed` and `standby-late` are of a node that shares a database with others. */
+/**
+ * The words of `/readyz`. `database-away`, `clock-skewed` and `standby-late` occur only on a node that shares a database with
+ * others.
+ */
 export type Readiness =
   | 'ready'
   | 'starting'
@@ -68,19 +71,19 @@ export type Readiness =
   | 'clock-skewed'
   | 'standby-late';
 
-/** What the resources that draw no entropy are answered from. */
+/** The data and settings of the resources that draw no entropy. */
 export interface PlainRouteSources {
-  /** `ready`, or a word that says why not. */
+  /** Returns `ready`, or a word that says why the service is not ready. */
   readonly readiness: () => Readiness;
   readonly health: () => Promise<HealthReport>;
-  /** Payload of GET /v1/usage for the exchange's account alone. */
+  /** Returns the `data` of GET /v1/usage, for the account of the exchange only. */
   readonly usage: (exchange: Exchange) => Promise<object>;
-  /** Why nothing is delivered by a ledger that is held back; null when all is well. */
+  /** Returns why the ledger is held back and delivers nothing; null when it is not. */
   readonly held: () => Promise<string | null>;
   readonly certificates: Pick<CertificateService, 'find'>;
-  /** `metadata.powered_by`. */
+  /** The value of `metadata.powered_by`. */
   readonly poweredBy: string;
-  /** Refuse unknown parameters instead of ignoring them. */
+  /** True to refuse unknown parameters instead of ignoring them. */
   readonly strictParameters: boolean;
   readonly drawPdf: (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 }
@@ -113,7 +116,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
         envelope(exchange, { data: await sources.usage(exchange) }, drawnFrom(sources)),
     },
     {
-      ...OPEN, // who has no key yet wants to know
+      ...OPEN, // clients read the tiers before they have a key
       path: TIERS_PATH,
       handler: (exchange) => envelope(exchange, { data: TIER_LIST }, drawnFrom(sources)),
     },
@@ -128,8 +131,8 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
 }
 
 /**
- * `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). The report is the `data` of the
- * envelope that every answer has; its own media type names the bare report of the draft.
+ * Answers `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). The report is the `data` of
+ * the usual envelope; a client that accepts application/health+json gets the bare report of the draft.
  */
 export function healthReply(report: HealthReport, asked: Asked, drawn: Drawn): Reply {
   const status = report.status === 'fail' ? 503 : 200;
@@ -150,17 +153,17 @@ async function certificateReply(exchange: Exchange, sources: PlainRouteSources):
   ]);
 }
 
-/** The certificate that was found. Throws `invalid_id` and `cert_not_found`. */
+/** Returns the certificate if it was found. Throws `invalid_id` or `cert_not_found`. */
 export function foundDocument(found: CertificateDocument | 'malformed' | 'unknown'): CertificateDocument {
   if (found === 'malformed') throw new ApiError('invalid_id');
   if (found === 'unknown') throw new ApiError('cert_not_found');
   return found;
 }
 
-/** What an envelope says of the request that it answers. */
+/** The facts of a request that its envelope reports. */
 type Asked = Pick<Exchange, 'accept' | 'atMs' | 'rate' | 'requestIdText' | 'requestUuid'>;
 
-/** The provenance that every envelope and its header fields name (specification, metadata object). */
+/** The provenance that every envelope and its header fields report (specification, metadata object). */
 export const PROVENANCE = {
   lang_circuit: described(text, 'Name of the circuit; none where nothing was drawn.'),
   lang_version: described(text, 'Version of the circuit compiler; none where nothing was drawn.'),
@@ -178,7 +181,7 @@ const NOTHING_DRAWN = {
   verification: { nist_verified: false },
 };
 
-/** What a certified answer was drawn from; without one, that nothing was drawn. */
+/** Returns the provenance of a certified answer, or without one the values for "nothing was drawn". */
 function drawnFrom({ poweredBy }: PlainRouteSources, certified?: CertificateDocument): Drawn {
   const { provenance, verification } = certified?.certificate ?? NOTHING_DRAWN;
   const { lang_circuit, lang_version, quantum_backend } = provenance;
@@ -204,7 +207,7 @@ function envelope(asked: Asked, content: object, drawn: Drawn, status = 200): Re
   return valueReply(status, form, { ...content, metadata }, envelopeFields(asked, drawn));
 }
 
-/** A probe's answer: one word. */
+/** Returns the reply to a probe: one line of text. */
 function word(status: number, text: string): Reply {
   return replyOf(status, 'text/plain; charset=utf-8', `${text}\n`, [NO_STORE]);
 }

@@ -3,11 +3,11 @@ import type { RateDecision, RateLimit } from '../account/rate.ts';
 import { IN_BARE_HEADS, IN_EVERY_HEAD } from '../answer/fields.ts';
 import type { Field } from './head.ts';
 
-/** Where a client stands with its rate limit, as replies tell it. */
+/** The state of a client's rate limit, as replies report it. */
 export interface RateFacts {
-  /** Whole requests possible now. */
+  /** Whole requests that are possible now. */
   readonly remaining: number;
-  /** Unix second at which the full burst is there again. */
+  /** Unix second at which the full burst is available again. */
   readonly resetAtS: number;
   readonly resetAfterS: number;
   /**
@@ -17,7 +17,7 @@ export interface RateFacts {
   readonly policy: string | undefined;
 }
 
-/** The facts of a decision, which is its meter's and changes with the next call on it. */
+/** Returns the facts of a decision. They are copied, because the next call on the meter changes the decision object. */
 export function rateFacts(
   decision: Readonly<RateDecision>,
   limit: RateLimit,
@@ -34,16 +34,16 @@ export function rateFacts(
   return last;
 }
 
-/** Without a limit, all requests of a second are told the same. */
+/** The result of the last call, which is reused while it stays the same: without a limit that is the case for a whole second. */
 let last: RateFacts | undefined;
 
 /** The largest integer of a structured field (RFC 9651 §3.3.1). */
 const FIELD_INTEGER_MAX = 999_999_999_999_999;
 
 /**
- * `q` requests in `w` seconds: the burst with the time in which all of it comes back, and the sustained rate of a minute. A
- * client that keeps to one of them is never refused. What RateLimit says is left of the burst is at most its `q`, and all of
- * it is there again within its `w`. Made once for all accounts of a limit.
+ * Returns the value of RateLimit-Policy: `q` requests in `w` seconds, for the burst with the time until all of it is available
+ * again, and for the sustained rate of a minute. A client that keeps to one of them is never refused. RateLimit reports the
+ * rest of the burst: at most its `q`, and all of it within its `w`. One text serves all accounts with the same limit.
  */
 function policyOf({ requestsPerMinute, burst }: RateLimit): string | undefined {
   if (burst > FIELD_INTEGER_MAX) return undefined; // there is no limit
@@ -60,10 +60,10 @@ function policyOf({ requestsPerMinute, burst }: RateLimit): string | undefined {
 const policies = new Map<number, string>();
 const POLICIES_MAX = 256;
 
-/** The texts before the remaining requests and before the seconds to the full burst. */
+/** The texts of RateLimit before the remaining requests and before the seconds until the full burst. */
 export const RATE_LIMIT_TEXTS = ['"burst";r=', ';t='] as const;
 
-/** The same as header fields, for replies that are made one by one. */
+/** Returns the header fields that report a rate limit, for replies that no template prints. */
 export function rateFields(rate: RateFacts | undefined): Field[] {
   if (rate === undefined) return [];
   const fields: Field[] = [
@@ -80,22 +80,21 @@ function rateLimitText(rate: RateFacts): string {
 }
 
 /**
- * Cross-origin requests (the Fetch standard, https://fetch.spec.whatwg.org/#http-cors-protocol) from the
- * origins that the operator names. Keys travel in headers that a page must set itself and never in cookies,
- * so credentials in the sense of Fetch are never allowed. A browser that is refused gets its answer without
- * these fields and hides it from the page.
+ * Allows cross-origin requests (the Fetch standard, https://fetch.spec.whatwg.org/#http-cors-protocol) from the origins
+ * that the operator names. API keys are sent in header fields, never in cookies, so credentials in the sense of Fetch are
+ * never allowed. A browser of another origin gets its answer without these fields, and hides it from the page.
  */
 export interface CorsPolicy {
-  /** The fields of every answer to a request from `origin`; empty when it is not allowed. */
+  /** Returns the fields of every reply to a request from `origin`; none when the origin is not allowed. */
   fields(origin: string): readonly Field[];
-  /** The fields of the answer to a preflight from `origin` for a resource with these methods. */
+  /** Returns the fields of the reply to a preflight from `origin` for a resource with these methods. */
   preflight(origin: string, methods: readonly string[]): readonly Field[];
 }
 
-/** What a page may send beside the fields that need no permission. */
+/** The header fields that a page may send, in addition to those that need no permission. */
 const REQUEST_FIELDS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-API-Key', 'traceparent'];
 
-/** What a page may read of an answer beside the fields that need no permission. */
+/** The header fields of a reply that a page may read, in addition to those that need no permission. */
 const EXPOSED_FIELDS: readonly string[] = [
   'Allow',
   'RateLimit',
@@ -109,12 +108,12 @@ const EXPOSED_FIELDS: readonly string[] = [
   ...[...IN_EVERY_HEAD, ...IN_BARE_HEADS].map(({ header }) => header),
 ].sort();
 
-/** Seconds for which a browser keeps what a preflight said; none keeps it longer than two hours. */
+/** How long a browser may cache the answer to a preflight. No browser caches it for more than two hours. */
 const PREFLIGHT_MAX_AGE_S = 7_200;
 
 const NOTHING: readonly Field[] = [];
 
-/** `origins` as configured: none turns cross-origin answers off, `*` stands for all. */
+/** Makes the policy. An empty list of origins allows no cross-origin request; `*` allows every origin. */
 export function corsPolicy(origins: readonly string[]): CorsPolicy {
   const all = origins.includes('*');
   const known = new Map(origins.map((origin) => [origin, fieldsFor(origin)]));
@@ -140,7 +139,7 @@ function fieldsFor(origin: string): readonly Field[] {
     ['Access-Control-Allow-Origin', origin],
     ['Access-Control-Expose-Headers', EXPOSED_FIELDS.join(', ')],
   ];
-  // the answer differs by origin (Fetch §3.3.5, "CORS protocol and HTTP caches")
+  // because the reply depends on the origin (Fetch §3.3.5, "CORS protocol and HTTP caches")
   if (origin !== '*') fields.push(['Vary', 'Origin']);
   return fields;
 }

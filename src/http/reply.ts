@@ -8,13 +8,13 @@ import { MEDIA_TYPES, type Representation } from './representation.ts';
 export interface Reply {
   readonly head: Uint8Array<ArrayBuffer>;
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Random values are in the body, which is then sent as it is (http/compression.ts). */
+  /** True if the body contains random values. It is then not compressed (http/compression.ts). */
   readonly hasValues?: true;
-  /** The body is made when it is read: not before the turn in which it is sent. */
+  /** True if `body` is a getter that makes the body when it is first read, in the turn in which it is sent. */
   readonly isMadeLate?: true;
 }
 
-/** Text is sent as UTF-8. */
+/** Returns a reply with this content. A string is sent as UTF-8. */
 export function replyOf(
   status: number,
   contentType: string,
@@ -25,7 +25,7 @@ export function replyOf(
   return { head: headOf(status, [['Content-Type', contentType], ...fields]), body };
 }
 
-/** A value as MessagePack or as JSON, which no cache keeps. */
+/** Returns a reply with a value as MessagePack or JSON, which caches must not store. */
 export function valueReply(
   status: number,
   form: Representation,
@@ -36,7 +36,7 @@ export function valueReply(
   return replyOf(status, MEDIA_TYPES[form], content, [NO_STORE, ...fields]);
 }
 
-/** A document that pages of every origin may read. */
+/** Returns a reply that pages of every origin may read. */
 export function publicReply(
   contentType: string,
   content: string | Uint8Array<ArrayBuffer>,
@@ -51,7 +51,7 @@ export function publicReply(
   ]);
 }
 
-/** Sends the reader elsewhere; 308 for good and by the same method. */
+/** Returns a redirect. 308 is permanent and keeps the method; 302 is temporary. */
 export function redirectReply(status: 302 | 308, location: string, fields: readonly Field[] = []): Reply {
   return { head: headOf(status, [['Location', location], NO_STORE, ...fields]), body: new Uint8Array(0) };
 }

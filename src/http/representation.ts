@@ -1,6 +1,6 @@
 import { ApiError } from '../core/errors.ts';
 
-/** Forms in which an answer can be sent (SPEC-NOTES, representations). */
+/** The representations of replies (SPEC-NOTES, representations). */
 export type Representation = 'json' | 'msgpack' | 'octet-stream' | 'problem' | 'health';
 
 export const MEDIA_TYPES: Readonly<Record<Representation, string>> = {
@@ -11,10 +11,10 @@ export const MEDIA_TYPES: Readonly<Record<Representation, string>> = {
   health: 'application/health+json',
 };
 
-/** Members beyond this are not read: no client sends more, and each costs time. */
+/** Further members of a list are ignored: no client sends more, and each costs time. */
 const MEMBERS_MAX = 32;
 
-/** A member of a list that states preferences: a media range, or a content coding. */
+/** A member of a list of preferences: a media range or a content coding. */
 interface Weighted {
   /** In lower case. */
   readonly name: string;
@@ -23,7 +23,7 @@ interface Weighted {
 }
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"; // RFC 9110 §5.6.2
-/** token ["/" token], and parameters (§5.6.6) whose values are tokens, or quoted strings of which nothing but the quotes is left. */
+/** token ["/" token], and parameters (§5.6.6). Their values are tokens, or quoted strings whose text was removed before. */
 const MEMBER = new RegExp(
   `^[\\t ]*(${TOKEN}(?:/${TOKEN})?)((?:[\\t ]*;(?:[\\t ]*${TOKEN}=(?:""|${TOKEN}))?)*)[\\t ]*$`,
 );
@@ -32,8 +32,8 @@ const WEIGHT = /;[\t ]*[qQ]=([^;\t ]*)/g;
 const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 §12.4.2
 
 /**
- * The members of an Accept or Accept-Encoding field in the client's order. One that is malformed is left out, the others count.
- * Of its parameters the weight alone is read: no form of ours differs in another, and a charset matters to none.
+ * Returns the members of an Accept or Accept-Encoding field in the client's order, without the malformed ones. The weight is the
+ * only parameter that counts, because no two representations of the service differ in another one.
  */
 export function parseWeighted(field: string): Weighted[] {
   const members = field.replace(QUOTED, '$1""').split(',', MEMBERS_MAX);
@@ -45,20 +45,20 @@ export function parseWeighted(field: string): Weighted[] {
   });
 }
 
-/** The media ranges of an Accept field (RFC 9110 §12.5.1), such as `text/*`. */
+/** Returns the media ranges of an Accept field (RFC 9110 §12.5.1), such as `text/*`. */
 export function parseAccept(accept: string): Weighted[] {
   return parseWeighted(accept).filter(({ name }) => name.includes('/'));
 }
 
-/** A form that can be sent. */
+/** A representation that can be sent. */
 export interface Offer {
-  /** As Content-Type gives it. */
+  /** The value of Content-Type. */
   readonly mediaType: string;
 }
 
 /**
- * How well a form is accepted: by the range that is most specific (RFC 9110 §12.5.1), of precision 0 (any), 1 (type/*) or 2 (named
- * in full), and by its place in the client's list.
+ * Finds the most specific range that matches the offer (RFC 9110 §12.5.1). Returns its quality, its precision (0 for any
+ * type, 1 for type/*, 2 for the full name) and its place in the client's list.
  */
 function matchOf({ mediaType }: Offer, ranges: readonly Weighted[]) {
   const [whole] = mediaType.split(';', 1);
@@ -75,17 +75,17 @@ const OFFERS = Object.fromEntries(
   Object.entries(MEDIA_TYPES).map(([name, mediaType]) => [name, { name, mediaType }]),
 ) as unknown as Readonly<Record<Representation, Offer & { readonly name: Representation }>>;
 
-/** The form to answer in, one of `offered`, of which the first is the default; see `chooseOffer`. */
+/** Chooses the representation of a reply from `offered`, whose first member is the default; see `chooseOffer`. */
 export function negotiate<R extends Representation>(accept: string, offered: readonly R[], otherwise?: R): R {
   const offers = offered.map((name) => OFFERS[name]);
   return chooseOffer(accept, offers, otherwise === undefined ? undefined : OFFERS[otherwise]).name as R;
 }
 
 /**
- * The offer that the client accepts best. The best quality wins; of equals the one that the client names more exactly,
- * then the one it names first, then the earlier offered. Where the client accepts none of them `otherwise` is sent, or
- * without one an ApiError not_acceptable is thrown (RFC 9110 §15.5.7). An Accept field without a single well-formed
- * range counts as absent, and then the first is sent.
+ * Returns the offer that the client accepts best: the one with the highest quality, then the one that the client names
+ * more exactly, then the one that it names first, then the one that is offered first. If the client accepts none, returns
+ * `otherwise`, or without that throws not_acceptable (RFC 9110 §15.5.7). An Accept field without a well-formed range counts
+ * as absent: the first offer is returned.
  */
 export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[], otherwise?: O): O {
   const preset = offers[0];
@@ -97,7 +97,7 @@ export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality || b.precision - a.precision || a.order - b.order);
   if (best !== undefined) return best.offer;
-  // problem+json is the form of errors alone: who accepts nothing else takes an answer as JSON
+  // only errors are sent as problem+json: a client that accepts nothing else gets an answer as JSON
   const takesProblems = matchOf(OFFERS.problem, ranges).quality > 0;
   if (preset.mediaType === MEDIA_TYPES.json && takesProblems) return preset;
   if (otherwise !== undefined) return otherwise;
@@ -108,7 +108,7 @@ export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[
   });
 }
 
-/** Whether a Content-Type is application/json: parameters (a charset) and letter case do not matter. */
+/** Returns true when a Content-Type is application/json, with any parameters and in any letter case. */
 export function isJson(contentType: string): boolean {
   return /^application\/json[\t ]*(?:;|$)/i.test(contentType);
 }

@@ -1,16 +1,16 @@
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 
-/** What is used of the library's request. Valid only while the request handler runs. */
+/** The request of an engine. Valid only while the request handler runs. */
 export interface NativeRequest {
   getUrl(): string;
   /** Undefined when the target has no `?`. */
   getQuery(): string | undefined;
-  /** Names come in lower case; a value that is not UTF-8 comes as ''. */
+  /** Calls `each` for every field. Names are in lower case; a value that is not UTF-8 is ''. */
   forEach(each: (name: string, value: string) => void): void;
 }
 
-/** Singleton fields (RFC 9110 §5.3) as bits of `#seen`: a second one makes the request ambiguous. */
+/** Fields that may come only once (RFC 9110 §5.3), as bits of `#seen`: a second one makes the request ambiguous. */
 const HOST = 1;
 const AUTHORIZATION = 2;
 const API_KEY = 4;
@@ -20,18 +20,15 @@ const CONTENT_TYPE = 32;
 const IDEMPOTENCY_KEY = 64;
 const TRACEPARENT = 128;
 
-/**
- * Methods whose request content has no meaning (RFC 9110 §9.3): a body there is a smuggling attempt or a
- * mistake.
- */
+/** Methods whose request content has no meaning (RFC 9110 §9.3): a body is a smuggling attempt or a mistake. */
 const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 const INVISIBLE = /[^\x21-\x7e]/;
 /** uri-host [ ":" port ] of RFC 9110 §7.2: a name, an IPv4 address or an IPv6 literal; may be empty. */
 const HOST_AND_PORT = /^(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?$/;
 /**
- * The fields that are read below or by the pipeline. Text that nobody has paid for is read in time linear in its length
- * (test/http/parsing-time.test.ts), and of these fields only so much of it: no client has a longer one.
+ * The fields whose values are parsed. Parsing takes time linear in their length (test/http/parsing-time.test.ts), which is
+ * bounded by `requestFieldBytesMax`, because it happens before a client is authenticated.
  */
 const READ_FIELDS: ReadonlySet<string> = new Set([
   'accept',
@@ -51,38 +48,39 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   'x-api-key',
 ]);
 /**
- * Clients name few hosts, and most of them one; most requests have the path and the query of the one before. Those are then the
- * same strings, of which a Map need not work out the hash again.
+ * The host, path and query that were read last. Nearly all requests name the same host, and most have the path and the query of the
+ * request before. Reusing the same string saves a Map from computing its hash again.
  */
 let lastHost = '';
 let lastPath = '';
 let lastQuery = '';
 const DIGITS = /^[0-9]{1,15}$/;
-/** `close` among connection options, in any case (RFC 9110 §7.6.1). The library knows it only alone. */
+/**
+ * `close` among the connection options, in any letter case (RFC 9110 §7.6.1). The library recognizes it only as the only
+ * option.
+ */
 const CLOSE_OPTION = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
-/** A list of codings that names none (RFC 9110 §5.6.1.2, §8.4). */
+/** A Content-Encoding that names no coding (RFC 9110 §5.6.1.2, §8.4). */
 const NO_CODING = /^(?:identity|[\t ,])*$/i;
 const NO_CACHE = /(?:^|,)[\t ]*no-cache[\t ]*(?:,|$)/i;
 
 /**
- * The head that is being read. forEach takes one callback; one for all requests, instead of a closure for
- * each, keeps the hot path free of allocations. Reading is synchronous, so there is only ever one.
+ * The head that `capture` fills. With one callback for all requests, instead of a closure for each, the hot path allocates
+ * nothing. Reading is synchronous, so there is only one at a time.
  */
 let reading: RequestHead;
 
-/**
- * A request's method, target and the header fields that the service knows, read in one pass; '' when absent.
- */
+/** The method, the target and the known header fields of a request, read in one pass; '' for a field that is absent. */
 export class RequestHead {
-  // those that every reply reads stand first and together
-  /** As it came: methods are case-sensitive (RFC 9110 §9.1). */
+  // the members that every reply reads come first and together
+  /** As received: methods are case-sensitive (RFC 9110 §9.1). */
   readonly method: string;
   origin = '';
-  /** '' also when it was sent twice: W3C Trace Context then ignores it. */
+  /** '' also when it was sent twice, because W3C Trace Context then ignores it. */
   traceparent = '';
-  /** The target up to `?`, as it came. */
+  /** The target before `?`, as received. */
   readonly path: string;
-  /** The target after `?`, as it came; '' without one. */
+  /** The target after `?`, as received; '' if there is none. */
   readonly query: string;
   authorization = '';
   accept = '';
@@ -92,26 +90,24 @@ export class RequestHead {
   apiKey = '';
   contentType = '';
   acceptEncoding = '';
-  /** `Cache-Control: no-cache`: the client wants nothing that was made before it asked (RFC 9111 §5.2.1.4). */
+  /** True for `Cache-Control: no-cache`: the client does not want a stored reply (RFC 9111 §5.2.1.4). */
   asksForFresh = false;
   accessControlRequestMethod = '';
-  /** A proxy passed the request on: it has a field that only proxies add. */
+  /** True when a proxy has forwarded the request: it has a field that only proxies add. */
   isForwarded = false;
-  /** The client says that this is the last request of its connection (RFC 9112 §9.6). */
+  /** True when the client says that this is the last request of its connection (RFC 9112 §9.6). */
   asksToClose = false;
-  /**
-   * Declared length of the body in bytes; -1 when none is declared, NaN when what is declared is not a length.
-   */
+  /** Declared length of the body in bytes; -1 when none is declared, NaN when the declared value is not a length. */
   contentLength = -1;
   transferEncoding = '';
-  /** The body is in a content coding (RFC 9110 §8.4), of which the service reads none. */
+  /** True when the body is in a content coding (RFC 9110 §8.4). The service reads none. */
   isEncoded = false;
-  /** Bytes of target, names and values with their separators: the head as parsed. */
+  /** Bytes of the head: the target, and the names and values of all fields, with their separators. */
   headBytes: number;
   #seen = 0;
-  /** The name of the first repeated singleton field. */
+  /** The name of the first field that was repeated but may come only once. */
   #repeated = '';
-  /** The name of the first field that is read and too long. */
+  /** The name of the first parsed field that is too long. */
   #tooLong = '';
 
   constructor(method: string, request: NativeRequest) {
@@ -132,18 +128,18 @@ export class RequestHead {
   }
 
   /**
-   * The body comes in chunks. The library reads those laxly: LF alone ends a size, nothing checks what stands
-   * between two chunks, a size without digits counts as the last. Where a proxy in front reads on, we would
-   * see a next request.
+   * True when the body comes in chunks. The library parses chunks laxly: a bare LF ends a size, the bytes between two chunks
+   * are not checked, and a size without digits counts as the last chunk. So a proxy in front may still be reading the body
+   * where the library sees the next request.
    */
   get isChunked(): boolean {
     return (this.#seen & TRANSFER_ENCODING) !== 0;
   }
 
   /**
-   * Why this head must not be served, if so; the connection is closed then. The library takes the first of
-   * several lengths and any transfer coding for `chunked`, so a laxer or stricter proxy in front would see
-   * other requests than we do (RFC 9112 §6.3, §11.2).
+   * Returns the error for a head that must not be served; its connection is closed then. The library uses the first of
+   * several lengths, and takes any transfer coding for `chunked`. So a proxy in front could see other requests than this
+   * service (RFC 9112 §6.3, §11.2).
    */
   refusal(bytesMax: number): ApiError | undefined {
     if (this.#tooLong !== '') return fieldTooLong(this.#tooLong);
@@ -174,7 +170,7 @@ export class RequestHead {
     return undefined;
   }
 
-  /** Several fields of one name are one list (RFC 9110 §5.2). */
+  /** Joins fields of the same name into one list (RFC 9110 §5.2). */
   #joined(name: string, before: string, value: string): string {
     if (before === '') return value;
     const joined = `${before}, ${value}`;
@@ -190,7 +186,7 @@ export class RequestHead {
     return first;
   }
 
-  // By length first: the names are fresh strings of the library, which === must compare character by
+  // Switches on the length first, because the library makes new strings for the names, and === compares those character by
   // character.
   private static readonly capture = (name: string, value: string): void => {
     const head = reading;
@@ -258,9 +254,9 @@ export class RequestHead {
   };
 }
 
-/** ` ?` and ` HTTP/1.1` CR LF and the empty line. */
+/** Bytes of ` ?`, ` HTTP/1.1` CR LF and the empty line. */
 const REQUEST_LINE_REST = 15;
-/** `: ` and CR LF. */
+/** Bytes of `: ` and CR LF. */
 const FIELD_REST = 4;
 
 function isHost(host: string): boolean {
@@ -270,7 +266,7 @@ function isHost(host: string): boolean {
   return true;
 }
 
-/** All of its characters are visible ASCII, as those of a path and of a field are. */
+/** Returns true when all characters are visible ASCII, as a path requires. */
 export function isVisible(path: string): boolean {
   if (path === lastPath) return true;
   if (INVISIBLE.test(path)) return false;
@@ -290,8 +286,8 @@ function malformed(message: string): ApiError {
 }
 
 /**
- * The token of a Bearer header, scheme in any case (RFC 6750 §2.1, RFC 9110 §11.1); '' for another scheme or
- * none.
+ * Returns the token of an Authorization field with the scheme Bearer, in any letter case (RFC 6750 §2.1, RFC 9110 §11.1);
+ * else ''.
  */
 export function bearerOf(authorization: string): string {
   const { length } = authorization;
@@ -305,11 +301,11 @@ export function bearerOf(authorization: string): string {
   return token;
 }
 
-/** Fields that came of late: the token is then the same string, of which a Map need not work out the hash again. */
+/** A cache of recent fields. Reusing the same token string saves a Map from computing its hash again. */
 const bearers: ({ readonly authorization: string; readonly token: string } | undefined)[] = new Array(256);
 const KNOWN_LENGTH_MAX = 256;
 
-/** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */
+/** Returns true for 127.0.0.0/8, for its IPv4-mapped form (RFC 4291 §2.5.5.2) and for ::1. */
 export function isLoopback(address: Uint8Array): boolean {
   if (address.length === 4) return address[0] === 127;
   if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;

@@ -2,12 +2,10 @@ import { randomFillSync } from 'node:crypto';
 import { base32Of, stampUuidV7, uuidText } from '../core/ids.ts';
 
 /*
- * What names a request: the id that the service gives it, and the trace that its caller may have named.
+ * The names of a request: the id that the service gives it, and the trace that its client may have named.
  */
 
-/**
- * 128 bits that name one request: 48 bits of Unix milliseconds, then random (UUID version 7, RFC 9562 §5.7).
- */
+/** Id of a request, 16 bytes: 48 bits of Unix milliseconds, then random bits (UUID version 7, RFC 9562 §5.7). */
 export type RequestId = Uint8Array<ArrayBuffer>;
 
 /** A source of random bytes for ids. */
@@ -15,7 +13,7 @@ export interface RandomBytes {
   fill(bytes: Uint8Array): void;
 }
 
-/** For the few ids that are made outside the pipeline: a call into the system each. */
+/** For the few ids that are made outside the pipeline. Each fill is a system call. */
 export const SYSTEM_RANDOM: RandomBytes = { fill: (bytes) => void randomFillSync(bytes) };
 
 export function newRequestId(random: RandomBytes, wallMs: number): RequestId {
@@ -25,20 +23,19 @@ export function newRequestId(random: RandomBytes, wallMs: number): RequestId {
   return id;
 }
 
-/** As `metadata.request_id` and error bodies print it. */
+/** Returns the id as `metadata.request_id` and error bodies print it. */
 export function requestIdText(id: Uint8Array): string {
   return `req_${base32Of(id)}`;
 }
 
-/** Both spellings, for a line of the log: whoever reports a request may know either. */
+/** Returns both spellings for a log line, because a client that reports a request may quote either. */
 export function requestNames(id: Uint8Array): { request_id: string; x_request_id: string } {
   return { request_id: requestIdText(id), x_request_id: uuidText(id) };
 }
 
 /**
- * W3C Trace Context (https://www.w3.org/TR/trace-context/): a request that carries a valid `traceparent` is
- * answered with one of the same trace, and its log lines name the trace. Anything else is as good as none: it
- * is neither kept nor sent back.
+ * The trace of a request (W3C Trace Context, https://www.w3.org/TR/trace-context/). The reply to a request with a valid
+ * `traceparent` carries one of the same trace, and its log lines name the trace. An invalid `traceparent` is ignored.
  */
 export interface Trace {
   /** 32 hex digits. */
@@ -47,7 +44,7 @@ export interface Trace {
   readonly flags: string;
 }
 
-/** §3.2.2 of version 00; ids of zeros alone are invalid (§3.2.2.3, §3.2.2.4). */
+/** The format of version 00 (§3.2.2). Ids of only zeros are invalid (§3.2.2.3, §3.2.2.4). */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
 
 export function parseTraceparent(field: string): Trace | undefined {
@@ -56,9 +53,9 @@ export function parseTraceparent(field: string): Trace | undefined {
 }
 
 /**
- * The field of the answer: the same trace, with this request as the parent of what follows. The parent id is
- * the last 8 bytes of the request id, so that one leads to the other; they are never all zero, since they
- * hold its variant bits (RFC 9562 §4.1).
+ * Returns the `traceparent` of the reply: the same trace with this request as the parent. The parent id is the last 8 bytes of
+ * the request id, so that a trace leads to the request. They are never all zero, because they hold the variant bits
+ * (RFC 9562 §4.1).
  */
 export function traceparentOf(trace: Trace, requestId: Uint8Array): string {
   const parentId = Buffer.from(requestId.buffer, requestId.byteOffset + 8, 8).toString('hex');

@@ -18,17 +18,17 @@ export interface RequestRecordOptions {
   readonly shard: MetricShard;
   readonly log: Log;
   readonly clock: Clock;
-  /** The share of requests that get a line in the log, from 0 to 1. */
+  /** Share of the requests that are logged, from 0 to 1. */
   readonly logSample: number;
 }
 
-/** Of a method in a log line; a client may send one of 64 KiB. */
+/** Characters of a method in a log line. A client may send a method of 64 KiB. */
 export const METHOD_LENGTH_LOGGED = 16;
 
 const ENDPOINT_ROWS = rowsOf(ENDPOINT_LABELS);
 const MODE_ROWS = rowsOf(MODE_LABELS);
 const ERROR_ROWS = rowsOf(Object.keys(ERRORS) as ErrorCode[]);
-/** By status: a typed array, since this is looked up for every reply. */
+/** Row of each status. It is a typed array because every reply looks up its status. */
 const STATUS_ROWS = new Uint8Array(600);
 STATUS_LABELS.forEach((label, row) => {
   STATUS_ROWS[Number(label)] = row;
@@ -43,21 +43,20 @@ function rowsOf<const T extends string>(labels: readonly T[]): Readonly<Record<T
   return Object.fromEntries(labels.map((label, row) => [label, row])) as Record<T, number>;
 }
 
-/** The row of an endpoint in what is counted by endpoint. */
+/** Returns the row of an endpoint in the counters. */
 export function endpointRow(label: EndpointLabel): number {
   return ENDPOINT_ROWS[label];
 }
 
 /**
- * What is kept of the requests of one front once they are answered: counts, and a line in the log for a
- * sample of them and for every error, of which the log leaves out equal ones. A line names the request and nothing that its client sent but the
- * method.
+ * Records the answered requests of one front: counts all of them, and logs a sample of them and every error (the log itself
+ * drops repeated lines). A log line contains nothing that the client sent except the method and the trace id.
  */
 export class RequestRecord {
   readonly #shard: MetricShard;
   readonly #log: Log;
   readonly #clock: Clock;
-  /** Requests whose id has fewer than this in its last 32 bits, which are random, are logged. */
+  /** A request is logged when the last 32 bits of its id, which are random, are below this. */
   readonly #logBelow: number;
 
   constructor(options: RequestRecordOptions) {
@@ -67,7 +66,7 @@ export class RequestRecord {
     this.#logBelow = options.logSample * 2 ** 32;
   }
 
-  /** The exchange was answered. `atMonotonicMs` spares the clock where the time is known. */
+  /** Records a reply. `atMonotonicMs` is the time if the caller knows it, which saves reading the clock. */
   replied(exchange: Exchange, status: number, atMonotonicMs = this.#clock.monotonicMs()): void {
     const shard = this.#shard;
     const durationMs = atMonotonicMs - exchange.startedMonotonicMs;
@@ -84,12 +83,12 @@ export class RequestRecord {
     if (exchange.error !== undefined || this.#isSampled(exchange)) this.#write(exchange, status, durationMs);
   }
 
-  /** The client went away before its answer. */
+  /** Counts a request whose client has gone before its reply. */
   aborted(): void {
     this.#shard.add(COUNTED.qrn_http_requests_aborted_total, 0);
   }
 
-  /** A certified answer leaves. */
+  /** Counts a certified answer that is being sent. */
   answered({ endpoint, mode, valueCount, deliveredBytes, consumedBytes, credits }: AnswerEntry): void {
     const shard = this.#shard;
     const row = MODE_ROWS[mode];
@@ -100,7 +99,7 @@ export class RequestRecord {
     if (credits > 0) shard.add(COUNTED.qrn_credits_spent_total, 0, credits);
   }
 
-  /** A reply that had begun ended with an error. */
+  /** Counts the error that ended a reply after it had begun. */
   brokeOff(error: ErrorCode): void {
     this.#shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[error]);
   }

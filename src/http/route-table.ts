@@ -7,7 +7,7 @@ import { ParsedRequests } from './parsed-requests.ts';
 import type { Reply } from './reply.ts';
 import { endpointRow } from './request-record.ts';
 
-/** Answers an exchange that passed the limits. What it throws or rejects with is answered as an error. */
+/** Answers a request that passed the limits. An error that it throws or rejects with is sent to the client. */
 type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
 
 /** A resource that draws no entropy. */
@@ -15,27 +15,30 @@ export interface PlainRoute {
   /** A path that ends in a slash, except `/` itself, serves every path below it that has no route of its own. */
   readonly path: string;
   readonly methods: readonly string[];
-  /** The key's scope it needs; null needs no key and knows no limits. */
+  /** The scope that the key needs; null if no key is needed and no limits apply. */
   readonly scope: Scope | null;
-  /** Counts against the rate limit. */
+  /** True if requests count against the rate limit. */
   readonly limited: boolean;
-  /** Of a resource without a scope: the account whose key is in the body, in whose turn it is read. */
+  /**
+   * Returns the account whose key is in the body, for a resource without a scope; the body is then parsed in that account's
+   * turn.
+   */
   readonly accountIn?: (body: Uint8Array) => Account | undefined;
-  /** While the ledger is away a key is judged by what was known last. */
+  /** True if the resource answers even while the ledger is away. Keys are then checked against the last known directory. */
   readonly answersAlways?: true;
   readonly handler: Handler;
 }
 
-/** What a resource that anybody may read says of its requests. */
+/** The properties of a resource that anybody may read. */
 export const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
 
-/** A resource as its requests are walked through: one that draws, which has `data`, or one with a handler. */
+/** A resource in the router: one that draws has `data`, any other a handler. */
 export interface Route extends Omit<PlainRoute, 'handler'> {
-  /** The endpoint that its requests are counted under. */
+  /** Row of the endpoint in the counters. */
   readonly endpoint: number;
   readonly data?: ParsedRequests;
   readonly handler?: Handler;
-  /** Of the same path, for other methods. */
+  /** The next route of the same path, for other methods. */
   next?: Route;
 }
 
@@ -61,16 +64,16 @@ export class RouteTable {
     for (const route of plainRoutes) addRoute(isPrefix(route) ? this.#prefixes : this.#routes, route);
   }
 
-  /** The first route of a path, by its whole path before any prefix. */
+  /** Returns the first route of a path. A route of the exact path comes before any prefix. */
   of(path: string): Route | undefined {
     const route = this.#routes.get(path);
     if (route !== undefined) return route;
-    if (path.charCodeAt(path.length - 1) === SLASH && !path.startsWith('/v1/')) return undefined; // it has moved
+    if (path.charCodeAt(path.length - 1) === SLASH && !path.startsWith('/v1/')) return undefined; // see withoutSlash
     for (const [prefix, under] of this.#prefixes) if (path.startsWith(prefix)) return under;
     return undefined;
   }
 
-  /** The path of a page whose address was typed with slashes behind it; undefined for any other. */
+  /** Returns the path of the page that `path` names with trailing slashes; undefined if there is no such page. */
   withoutSlash(path: string): string | undefined {
     if (path.charCodeAt(path.length - 1) !== SLASH || path.startsWith('/v1/')) return undefined;
     const stripped = path.replace(/\/{1,8}$/, '');
@@ -79,14 +82,14 @@ export class RouteTable {
 }
 
 /**
- * Whether a route serves the paths below its own.
+ * Returns true when a route serves the paths below its own.
  * @internal for tests, which find the routes of a list as the table does
  */
 export function isPrefix({ path }: Pick<PlainRoute, 'path'>): boolean {
   return path.length > 1 && path.endsWith('/');
 }
 
-/** Routes of one path differ in their methods. */
+/** Adds a route behind those of the same path, which serve other methods. */
 function addRoute(routes: Map<string, Route>, route: Omit<Route, 'endpoint'>): void {
   const name = route.path.slice('/v1/'.length);
   const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';

@@ -22,16 +22,19 @@ import { bearerOf, isVisible } from './request-head.ts';
 import type { RequestRecord } from './request-record.ts';
 import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
 
-/** What reading and sending a request takes of a processor, beside the work that is measured. */
+/** Processor time for reading a request and sending its reply, which is not measured. */
 const REQUEST_US = 25;
-/** One that nobody pays for is charged with more, so that beside paid requests about one a millisecond is served. */
+/**
+ * Charged for a request without an account. It is higher, so that beside requests of accounts about one a millisecond is
+ * served.
+ */
 const UNPAID_US = 250;
-/** What a request holds, about, while it waits for its turn. */
+/** Memory that a request without an account holds while it waits for its turn, about. */
 const WAITING_BYTES = 4 * 1_024;
-/** Requests of accounts are bounded by their rate; this much of them is not counted. */
+/** Up to this size a waiting request is not counted: the rate bounds the requests of an account, and most have no body. */
 const WAITING_BYTES_UNCOUNTED = 1_024;
 
-/** Behind the key of a stream stands the number of a block. */
+/** The longest Idempotency-Key of a stream. It is shorter than other keys, because the number of a block is appended to it. */
 const STREAM_KEY_LENGTH_MAX = LIMITS.idempotencyKeyLengthMax - `/${LIMITS.streamTotalMax}`.length;
 const STREAM_KEY_TOO_LONG = `Send the Idempotency-Key of a stream as 1 to ${STREAM_KEY_LENGTH_MAX} visible ASCII characters.`;
 
@@ -44,20 +47,18 @@ export interface RouterOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly rateLimitFields: boolean;
-  /** Answer 400 unknown_parameter instead of listing the names in X-Ignored-Parameters. */
+  /** True to answer unknown parameters with 400 unknown_parameter instead of listing them in X-Ignored-Parameters. */
   readonly strictParameters: boolean;
   readonly record: RequestRecord;
   readonly cors: CorsPolicy;
-  /** As answers tell them. */
   readonly names: ServiceNames;
-  /** The page for a reader who asks for a path that is not there; undefined for programs. */
+  /** Returns the page for a path that does not exist, for browsers; undefined for other clients. */
   readonly unknownPage: (exchange: Exchange) => Reply | undefined;
 }
 
 /**
- * The one place that walks a request through its life: route → key → rate → quota → scope → parameters, and
- * then to its handler. A request refused at any step has drawn nothing, spent nothing and changed nothing but
- * its rate token.
+ * Takes a request through its checks in this order: route → key → rate → quota → scope → parameters, and then to its
+ * handler. A request that is refused at any step has drawn nothing, spent nothing, and taken at most a token of its rate.
  */
 export class Router implements Pipeline {
   readonly record: RequestRecord;
@@ -92,9 +93,7 @@ export class Router implements Pipeline {
     }
   }
 
-  /**
-   * Answers what the front itself refuses: at once past its deadline, else in its turn. Never throws.
-   */
+  /** Answers a request that the front refuses: at once if its deadline has passed, else in its owner's turn. Never throws. */
   refuse(exchange: Exchange, error: ApiError, isLate: boolean): void {
     exchange.pipeline = this;
     exchange.endpoint = this.#routes.of(exchange.path)?.endpoint ?? exchange.endpoint;
@@ -102,7 +101,7 @@ export class Router implements Pipeline {
     else this.#inTurn(exchange, () => this.fail(exchange, error));
   }
 
-  /** Finds out what is asked for and by whom, which decides in whose turn it is served. */
+  /** Finds the route and the account of a request. The account decides in whose turn the request is served. */
   #walk(exchange: Exchange): void {
     const first = this.#routes.of(exchange.path);
     if (first === undefined) {
@@ -117,16 +116,16 @@ export class Router implements Pipeline {
       return;
     }
     exchange.account ??= route.accountIn?.(exchange.body);
-    // in the turn in which the request came
+    // now, not in the owner's turn, because the key tells who the owner is
     if (route.scope !== null) this.#authenticate(exchange, exchange.startedMonotonicMs, route.answersAlways);
     this.#inTurn(exchange, route);
   }
 
-  /** A path with a slash too many has moved; any other is not there. */
+  /** Answers a path without a route: redirects if only trailing slashes are too many, else 404. */
   #elsewhere(exchange: Exchange): void {
     const moved = this.#routes.withoutSlash(exchange.path);
     if (moved !== undefined) {
-      // a field holds no other characters, and a page asks for none
+      // a header field may hold only visible characters, and links to pages have no others
       const query = isVisible(exchange.query) && exchange.query !== '' ? `?${exchange.query}` : '';
       this.#sendDocument(exchange, redirectReply(308, `${moved}${query}`));
       return;
@@ -137,18 +136,18 @@ export class Router implements Pipeline {
     this.#sendDocument(exchange, page);
   }
 
-  /** Goes on with the request in its owner's turn, unless its client is gone by then. What the step throws is answered. */
+  /** Runs the step in the owner's turn, unless the client is gone by then. An error that the step throws is answered. */
   #inTurn(exchange: Exchange, step: Step, costUs = exchange.owner < 0 ? UNPAID_US : REQUEST_US): void {
     const { memory } = this.fair;
     const { owner, body } = exchange;
     const bytes = body.length + (owner < 0 ? WAITING_BYTES : 0);
     const isCounted = bytes > WAITING_BYTES_UNCOUNTED;
     if (isCounted && !memory.fits(owner, bytes))
-      exchange.destroy(); // it can ask again without paying
+      exchange.destroy(); // the client can repeat the request: nothing was charged
     else exchange.runInTurn(step, costUs, isCounted ? memory.add(owner, bytes) : undefined);
   }
 
-  /** Its turn has come. */
+  /** Called in the owner's turn. */
   take(exchange: Exchange, step: Step, nowMs: number): void {
     if (this.#isOver(exchange)) return;
     exchange.isLate = nowMs - exchange.startedMonotonicMs > LIMITS.largeQueueMs;
@@ -170,7 +169,7 @@ export class Router implements Pipeline {
     }
   }
 
-  /** Its client is gone, or the front has refused it: nothing is drawn for it any more. */
+  /** Returns true when the client is gone or the front has refused the request: then nothing must be drawn for it. */
   #isOver(exchange: Exchange): boolean {
     const { isGone } = exchange;
     if (isGone) this.record.aborted();
@@ -178,8 +177,8 @@ export class Router implements Pipeline {
   }
 
   /**
-   * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw. It counts against
-   * the rate, and not against the quota.
+   * Answers HEAD of a data endpoint: checks the request like GET, and sends the fields that are known without a draw. HEAD counts
+   * against the rate but not against the quota.
    */
   #describe(exchange: Exchange, data: ParsedRequests): void {
     const account = exchange.account!;
@@ -192,7 +191,7 @@ export class Router implements Pipeline {
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
     const remaining = left.credits;
     if (!request.dryRun) {
-      // a month that nodes share turns a moment after the clock
+      // on a node of several the new month begins a moment after the clock says so
       const mayComeBack = periodOf(exchange.atMs) > left.period;
       requireRequest({ hasRequest: left.requests > 0, mayComeBack }, exchange.atMs);
       const required = exchange.mode === 'pure' ? entropyBytes(request.values) : 0;
@@ -217,7 +216,7 @@ export class Router implements Pipeline {
         .catch((error: unknown) => this.fail(exchange, error));
   }
 
-  /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
+  /** Answers a method without a route: OPTIONS with the methods that the resource allows (RFC 9110 §9.3.7), any other with 405. */
   #otherMethod(exchange: Exchange, route: Route): void {
     const { method, origin, accessControlRequestMethod } = exchange.head;
     const methods: string[] = [];
@@ -233,7 +232,7 @@ export class Router implements Pipeline {
     exchange.reply(headOf(204, fields), new Uint8Array(0));
   }
 
-  /** Throws for a key that is refused. */
+  /** Sets the account and the scopes of the request's key. Throws `auth_missing` or `auth_invalid`. */
   #authenticate(exchange: Exchange, nowMs: number, isByAnyView = false): void {
     const { directory } = this.#options;
     const keyText = bearerOf(exchange.head.authorization) || exchange.head.apiKey; // Bearer wins
@@ -256,8 +255,8 @@ export class Router implements Pipeline {
       parsed = data.of(exchange);
       exchange.offer = offerOf(exchange.accept, parsed); // throws not_acceptable
     } catch (error) {
-      // a used-up quota comes before what is wrong with the request; a quote and a replay need none
-      // (answer/answers.ts)
+      // a used-up quota is reported before an error in the request; it is not checked for a valid request here, because a
+      // quote and a replay need no quota (answer/answers.ts)
       requireRequest(reservation, exchange.atMs);
       reservation.release();
       throw error;
@@ -283,7 +282,7 @@ export class Router implements Pipeline {
     }
   }
 
-  /** A block is a request: its key may have been revoked, its account changed, its rate or quota used up. */
+  /** Checks a block like a request: the key may have been revoked meanwhile, the account changed, the rate or quota used up. */
   async #enterBlock(exchange: Exchange, route: Route, atMs: number): Promise<Reservation> {
     const enter = () => {
       this.#authenticate(exchange, this.clock.monotonicMs());
@@ -300,12 +299,12 @@ export class Router implements Pipeline {
       const { head, body } = compressed(reply, exchange.head.acceptEncoding);
       exchange.reply(head, body);
     };
-    // a page that waited for the ledger is made in a turn of its own
+    // the body of a page that waited for the ledger is made now, so this takes a turn of its own
     if (exchange.account !== undefined || reply.isMadeLate === undefined) send();
     else this.#inTurn(exchange, send, 0);
   }
 
-  /** What a client is told of anything thrown; a fault is logged. */
+  /** Returns the error that the client gets for anything that was thrown. Logs faults. */
   explain(exchange: Exchange, thrown: unknown): ApiError {
     if (!(thrown instanceof ApiError)) {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));

@@ -4,18 +4,17 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /**
- * Checks the native binary of uWebSockets.js before it is loaded into the process. The lock file already pins
- * the package by digest when it is installed. This check covers the time after the installation: it finds a
- * binary that was exchanged or damaged on disk, and a package that was replaced without a review. SECURITY.md
- * says what it does not cover. `node scripts/uws-digests.ts` writes the table when the package changes on
- * purpose.
+ * The table of the reviewed binaries of uWebSockets.js. The lock file pins the package by digest when it is installed;
+ * `checkUwsBinary` covers the time after that. It finds a binary that was exchanged or damaged on disk, and a package that
+ * was replaced without a review. SECURITY.md says what it does not cover. `node scripts/uws-digests.ts` writes the table
+ * when the package changes on purpose.
  */
 export const UWS_DIGESTS = new URL('uws-digests.json', import.meta.url);
 
-/** Where the repack and the official package keep their binaries. */
+/** The folders in which the repack and the official package keep their binaries. */
 const FOLDERS = ['dist/bin', '.'];
 
-/** The folder of the installed package. Throws when it is not installed. */
+/** Returns the folder of the installed package. Throws when it is not installed. */
 export function uwsFolder(): string {
   const { resolve } = createRequire(import.meta.url);
   const found = (resolve.paths('uWebSockets.js') ?? [])
@@ -25,12 +24,12 @@ export function uwsFolder(): string {
   throw new Error('the package uWebSockets.js is not installed: run npm install, or set QRN_FRONT=node');
 }
 
-/** Path of a binary of the package, e.g. of `uws_linux_x64_127.node`; undefined when the package has none. */
+/** Returns the path of a binary of the package, e.g. of `uws_linux_x64_127.node`; undefined when the package does not have it. */
 export function uwsBinary(folder: string, name: string): string | undefined {
   return FOLDERS.map((each) => join(folder, each, name)).find((path) => existsSync(path));
 }
 
-/** Hex SHA-256 of a file. */
+/** Returns the SHA-256 of a file in hex. */
 export function sha256File(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }

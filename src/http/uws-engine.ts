@@ -17,32 +17,31 @@ checkUwsBinary(uwsFolder(), JSON.parse(readFileSync(UWS_DIGESTS, 'utf8')));
 const uws: typeof Uws = await import('uWebSockets.js'); // not before its binary was checked
 
 /*
- * The engine on uWebSockets.js, and the only file that imports it. What the library does by itself
- * (test/http/front-wire.test.ts pins what reaches a client): HTTP/1.0, absolute-form, `*` and CONNECT targets
- * are answered 505; a head that it cannot parse waits for the rest and is cut after 10 s; more than 100
- * fields, or a head above `UWS_HTTP_MAX_HEADERS_SIZE` (front.ts), is 431; it answers Expect:
- * 100-continue; a request that follows an unanswered one closes the connection, so pipelining is not served;
- * a request line that arrives in two packets, cut behind its target, is 505 (uNetworking/uWebSockets issue
- * 1776, fixed upstream in 2024; targets longer than a packet can meet it, but a proxy on the same machine
- * sends heads whole); idle connections are closed after 10 s. It polls a listening socket that has no file
- * descriptor to accept with at 100 % of a core, hence
- * `connectionsMax`. No handler sees the following, which is a reason to keep a strict proxy in front: a field with an
- * empty name hides the fields after it; control bytes and bytes above ASCII around a value count as blanks;
- * the line ends of chunks are not checked, which is why a chunked request is the last of its connection. A
- * client that closes its half of the connection counts as gone when that is read. A write that the socket does not take whole ends
- * a pause.
+ * The engine on uWebSockets.js, and the only file that imports it. The library does the following by itself
+ * (test/http/front-wire.test.ts pins what a client sees):
+ * - It answers 505 to HTTP/1.0 and to absolute-form, `*` and CONNECT targets.
+ * - It waits for the rest of a head that it cannot parse, and cuts the connection after 10 s.
+ * - It answers 431 to more than 100 fields, and to a head above `UWS_HTTP_MAX_HEADERS_SIZE` (front.ts).
+ * - It answers Expect: 100-continue.
+ * - It closes the connection at a request that follows an unanswered one, so pipelining is not served.
+ * - It answers 505 to a request line that arrives in two packets cut after its target (uNetworking/uWebSockets issue 1776,
+ *   fixed upstream in 2024). That can happen to targets longer than a packet; a proxy on the same machine sends heads whole.
+ * - It closes idle connections after 10 s.
+ * - When no file descriptor is left to accept a connection, it polls the listening socket at 100 % of a core; hence
+ *   `connectionsMax`.
+ * - A client that closes its half of the connection counts as gone.
+ * - A write that the socket does not take whole ends a pause.
+ *
+ * No handler can see the following, which is a reason to keep a strict proxy in front: a field with an empty name hides the
+ * fields after it; control bytes and bytes above ASCII around a value count as blanks; the line ends of chunks are not
+ * checked, so a chunked request is the last one of its connection.
  */
 
-/**
- * LIBUS_LISTEN_EXCLUSIVE_PORT of the library's C layer. Its default lets any process of the user share the
- * port.
- */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT of the library's C layer. By default any process of the user can share the port. */
 const LISTEN_EXCLUSIVE = 1;
 const LISTEN_SHARED = 0;
 
-/**
- * The published types leave out the form of `listen` with host and options, and the direction of `filter`.
- */
+/** The published types lack the form of `listen` with host and options, and the second argument of the `filter` listener. */
 interface AnyApp {
   get(pattern: string, handler: AnyHandler): void;
   any(pattern: string, handler: AnyHandler): void;
@@ -57,7 +56,7 @@ interface AnyApp {
   close(): void;
 }
 
-/** The published types take strings and ArrayBuffers alone where the library takes views too. */
+/** The published types allow only strings and ArrayBuffers where the library also takes views. */
 interface AnyResponse {
   writeStatus(status: Uint8Array): unknown;
   writeHeader(name: string, value: string): unknown;
@@ -113,7 +112,8 @@ export function startUwsEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /**
- * The library serves nothing and reports nothing when it cannot read a file, so the files are checked first.
+ * Makes the library's app. Checks the TLS files first: when the library cannot read a file, it serves nothing and reports
+ * nothing.
  */
 function appOf(tls: EngineOptions['tls']): Uws.TemplatedApp {
   if (tls === null) return uws.App();
@@ -126,22 +126,25 @@ function appOf(tls: EngineOptions['tls']): Uws.TemplatedApp {
   }
 }
 
-/** Written to a chunked body at once; a stalled reader makes the library hold so much. */
+/** The largest piece of a line that is written at once. A client that stops reading makes the library hold this much. */
 const PIECE_BYTES = 128 * 1024;
 /**
- * Written first. The library appends what does not fit to its own buffer, so the first piece must be smaller than the room that
- * a socket has when it says that it has some.
+ * Size of the first piece of a line. The library buffers what the socket does not take, so the first piece must be smaller than the
+ * room that a socket has when it reports some.
  */
 const PROBE_BYTES = 4 * 1024;
 const NO_BYTES = new Uint8Array(0);
 
-/** cork takes a callback; one for all small replies, instead of a closure for each. It runs before `cork` returns. */
+/**
+ * The reply that `sendCorked` sends. `cork` calls its callback before it returns, so one function serves all replies without
+ * closures.
+ */
 let corked: AnyResponse;
 let corkedHead: Uint8Array;
 let corkedBody: Uint8Array;
 let corkedClose: boolean;
 let fault: { readonly error: unknown } | undefined;
-/** True while uWebSockets.js calls a handler with bytes that it read: no reply may leave then (see Wire). */
+/** True while uWebSockets.js calls a handler with bytes that it read: no reply may be sent then (see Wire). */
 let isReading = false;
 
 function sendCorked(): void {
@@ -149,7 +152,7 @@ function sendCorked(): void {
     corked.writeStatus(corkedHead);
     corked.end(corkedBody, corkedClose);
   } catch (error) {
-    fault = { error }; // must not cross the library's frames
+    fault = { error }; // an exception must not pass through the library's stack frames
   }
 }
 
@@ -175,7 +178,7 @@ class UwsWire implements Wire {
 
   sendHead(reply: ReplyHead): void {
     this.#write(() => {
-      // not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
+      // not endWithoutBody(length): the library would then wait for that many bytes and never finish the reply
       this.#writeHead(reply, reply.length);
       this.#response.endWithoutBody();
     });
@@ -206,7 +209,7 @@ class UwsWire implements Wire {
     let taken = rest.length;
     this.#write(() => {
       if (this.#isHeadDue) this.#writeHead(this.#begun!);
-      if (isLast) response.pause(); // a write that the socket did not take whole has ended it
+      if (isLast) response.pause(); // again: a write that the socket did not take whole has ended the pause
       if (length === undefined) taken = this.#writeLine(rest);
       else {
         const [wroteAll, finished] = response.tryEnd(rest, length);
@@ -236,7 +239,7 @@ class UwsWire implements Wire {
     });
   }
 
-  /** What is written leaves together. Throws what `write` throws. */
+  /** Runs `write` corked, so that everything it writes is sent together. Throws what `write` throws. */
   #write(write: () => void): void {
     this.#cork(() => {
       try {
@@ -270,7 +273,7 @@ class UwsWire implements Wire {
     this.#response.close();
   }
 
-  /** The library tells at once. */
+  /** Always false, because the library calls the `onGone` listener at once. */
   get isGone(): boolean {
     return false;
   }
