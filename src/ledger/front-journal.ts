@@ -21,26 +21,24 @@ import { type EncodedSegment, encodeSegment, segmentIn } from './segment.ts';
 import type { SegmentSink, SinkRefusal } from './segment-sink.ts';
 import type { Sequences } from './sequences.ts';
 
-/** The ledger is asked to store at once when this part of a file waits for it. */
+/** The front asks the ledger to store at once when this share of a file waits to be stored. */
 const HURRY_SHARE = 1 / 4;
-/** New answers are shed when this part of a file waits for the ledger. */
+/** The front sheds new answers when this share of a file waits to be stored. */
 const BEHIND_SHARE = 3 / 4;
-/**
- * A larger record goes to the ledger itself: a kept answer of megabytes would take the room from everybody else's.
- */
+/** The largest record, as a share of a file. A larger one, with a kept answer of megabytes, goes to the ledger itself. */
 const RECORD_SHARE_MAX = 1 / 16;
-/** With `commit`, what is acknowledged is flushed after this time: a power cut loses so much of certificates and counters. */
+/** With `commit`, the time from a record's acknowledgement to its flush: a power cut loses that much. */
 const FLUSH_DELAY_MS = 10;
 const BUFFER_BYTES_MIN = 64 * 1_024;
 const NOTHING_KEPT = new Uint8Array(0);
 /**
- * Promisified once, because promisifying at each flush took 0.4 % of the front's samples. The wrapper looks `fdatasync` up at each
+ * Promisified once: promisifying at each flush took 0.4 % of the front's samples. The wrapper looks `fdatasync` up at each
  * call, so that tests can replace it.
  */
 const flushFile = promisify((fd: number, done: (error: Error | null) => void) => fdatasync(fd, done));
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
 
-/** A record that has its place in the journal, and the memory that it lies in. */
+/** A record with its place in the journal, and the memory that holds it. */
 interface PlacedRecord {
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly position: number;
@@ -50,16 +48,16 @@ interface PlacedRecord {
 export interface FrontJournalOptions {
   readonly place: JournalPlace;
   readonly durability: Durability;
-  /** Takes what the journal has no room for. */
+  /** Takes segments that the journal has no room for. */
   readonly ledger: Pick<Books, 'commit'>;
   readonly sequences: Sequences;
 }
 
 /**
- * The journal of one front. With durability `commit` a segment is acknowledged when it is written here, and is flushed soon after.
- * With `fsync` it is acknowledged when one O_DSYNC write off the loop has brought it to the disk, and all segments before it are
- * there too. The ledger's thread stores what is acknowledged in LMDB in its own time. A segment that the journal has no room for
- * waits for LMDB's own commit.
+ * Writes the journal of one front. With durability `commit` a segment is acknowledged when it is written, and flushed soon
+ * after. With `fsync` it is acknowledged when one O_DSYNC write on another thread has put it on the disk and all earlier
+ * segments are there too. The ledger's thread later stores acknowledged segments in LMDB. A segment that the journal has no
+ * room for waits for LMDB's own commit.
  */
 export class FrontJournal implements SegmentSink {
   /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */
@@ -70,18 +68,18 @@ export class FrontJournal implements SegmentSink {
   readonly #announceFailure: (error: Error) => void;
   /** The end of the last record that was acknowledged. */
   #end = 0;
-  /** The end of the last record that has its place: it is acknowledged, or being written. */
+  /** The end of the last record that has a place: it is acknowledged or being written. */
   #placedTo = 0;
-  /** What LMDB had when it was last asked how far it has come, which it was not further behind than. */
+  /** The end of the last record that LMDB had when this front last looked. LMDB may have more by now, never less. */
   #storedTo = 0;
-  /** Memory of records that nothing is written from now. */
+  /** Record buffers that are free for use. */
   readonly #buffers: Uint8Array<ArrayBuffer>[] = [];
-  /** Of durability `commit`: the flush that is due or under way. */
+  /** With durability `commit`: the flush that is due or under way. */
   #flushDue: NodeJS.Timeout | undefined;
   #isFlushing = false;
   #flushedTo = 0;
   #isClosed = false;
-  /** Done when the last record is: records are acknowledged in the order of their places, whichever is written first. */
+  /** Resolves when the last placed record is done. Records are acknowledged in the order of their places. */
   #last: Promise<void> = Promise.resolve();
   #stopped: LedgerError | undefined;
 
@@ -107,24 +105,24 @@ export class FrontJournal implements SegmentSink {
     return this.#end - this.#storedTo > bytesMax && this.#waitingBytes() > bytesMax;
   }
 
-  /** The ledger's thread looks at the disk. A journal that cannot be written stops the service. */
+  /** Goes by what the ledger's thread saw of the disk. A journal that cannot be written stops the service instead. */
   get refusal(): SinkRefusal | null {
     return this.#board.isDiskFull ? DISK_FULL : null;
   }
 
   /**
-   * What was drawn before the disk was full is taken: the journal's room is its own, and the floor under the disk is far
-   * more than what is under way.
+   * Takes segments even when the disk is nearly full: the journal's files have their room already, and the free space that is
+   * kept is far more than the answers under way need.
    */
   commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
     const record = this.#isLarge(answers) ? undefined : this.#place(segment, answers);
     if (record === undefined) return this.#commitToLedger(segment, answers);
     const commit = this.#commitRecord(record, this.#last, segment, answers);
-    this.#last = commit.catch(() => {}); // told to the caller
+    this.#last = commit.catch(() => {}); // the caller gets the error
     return commit;
   }
 
-  /** Nothing may be under way. */
+  /** Closes the files. No commit may be under way. */
   close(): void {
     this.#stopped ??= new LedgerError('stopped', 'the journal is closed');
     this.#isClosed = true;
@@ -140,13 +138,13 @@ export class FrontJournal implements SegmentSink {
     this.#flushDue ??= setTimeout(() => void this.#flush(), FLUSH_DELAY_MS);
   }
 
-  /** Flushes what was acknowledged since the last time. */
+  /** Flushes what was acknowledged since the last flush. */
   async #flush(): Promise<void> {
     const end = this.#end;
     const { fileBytes } = this.#options.place;
     const { slot: first } = placeInFiles(this.#flushedTo, fileBytes);
     const { slot: last } = placeInFiles(end, fileBytes);
-    // one that was filled between them may have both its neighbours in the other file
+    // both ends may lie in one file while the other file was filled between them
     const isOneFile = first === last && end - this.#flushedTo <= fileBytes;
     this.#isFlushing = true;
     const fds = isOneFile ? [this.#fds[first]] : this.#fds;
@@ -189,13 +187,13 @@ export class FrontJournal implements SegmentSink {
     else this.#acknowledge(record.end);
   }
 
-  /** Not even packed when it is large: the memory for the largest record so far stays with the journal. */
+  /** Whether the answers are too large for the journal. Checked before packing, since the journal keeps its record buffers. */
   #isLarge(answers: readonly StoredAnswer[]): boolean {
     const keptBytes = answers.reduce((sum, { sealed }) => sum + sealed.length, 0);
     return keptBytes > RECORD_SHARE_MAX * this.#options.place.fileBytes;
   }
 
-  /** Gives the segment its place in the journal. Undefined when it must not or cannot go there. */
+  /** Gives the segment its place in the journal. Returns undefined when it must not or cannot go there. */
   #place(segment: SegmentRecord, answers: readonly StoredAnswer[]): PlacedRecord | undefined {
     if (this.#stopped !== undefined || this.#board.isClosed) return undefined;
     const { fileBytes, front } = this.#options.place;
@@ -223,7 +221,7 @@ export class FrontJournal implements SegmentSink {
     return new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * bytes));
   }
 
-  /** Tells whether another server has fenced the journal. */
+  /** Writes the record, and returns whether another server has fenced the journal. */
   async #write({ buffer, position, end }: PlacedRecord): Promise<boolean> {
     const { place, durability } = this.#options;
     const record = buffer.subarray(0, end - position);
@@ -247,7 +245,7 @@ export class FrontJournal implements SegmentSink {
     });
   }
 
-  /** From here on the ledger's thread sees the record. */
+  /** Makes the record visible to the ledger's thread. */
   #acknowledge(end: number): void {
     const { front, fileBytes } = this.#options.place;
     this.#end = end;
@@ -272,12 +270,12 @@ export class FrontJournal implements SegmentSink {
   }
 }
 
-/** What one record of a journal holds, in views of the payload. `before` is what the one before it holds. */
+/** Returns the content of a record; the segment is a view of the payload. `before` is the segment of the previous record. */
 export function unpackRecord(
   payload: Uint8Array<ArrayBuffer>,
   before?: EncodedSegment,
 ): { readonly segment: EncodedSegment; readonly answers: readonly StoredAnswer[] } {
-  const segment = segmentIn(payload, true, before); // the record's own sum covers it
+  const segment = segmentIn(payload, true, before); // the record's checksum covers it
   const kept = payload.subarray(segment.bytes.length);
   if (kept.length === 0) return { segment, answers: [] };
   const answers = unpack(kept) as StoredAnswer[];

@@ -17,23 +17,23 @@ import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { LedgerError } from './ledger.ts';
 
 /**
- * The files in which one front leaves its segments until LMDB has them: the front writes (front-journal.ts), the ledger's thread reads
- * (lmdb/following-books.ts). What is written survives the end of the process; what is flushed survives a power cut.
+ * The files that hold the segments of one front until LMDB has them. The front writes them (front-journal.ts), the ledger's
+ * thread reads them (lmdb/following-books.ts). Written records survive the end of the process, flushed ones a power cut.
  *
- * A journal has two files of one fixed length, which are filled in turn, so that a flush writes the records and nothing else. A
- * position counts the bytes of all files that were ever filled, and never goes back. A record lies in one file: one that does not
- * fit begins the next. A file is filled anew when LMDB has all that was in it. The ledger stores how far it has come in the
- * transaction that stores the records.
+ * A journal has two files of a fixed length, so that a flush writes no metadata. The front fills them in turn, and fills one
+ * again when LMDB has all its records. A position counts the bytes of all files filled so far, so it never decreases. A
+ * record never spans two files: one that does not fit into the rest of a file begins the next one. The transaction that
+ * stores records also stores the position up to which the journal is stored.
  *
  *   header           0       a line of text, see headerOf
  *                 1024    1  fence: not 0 once another server reads the file
  *   record, aligned to 8 bytes, little-endian
  *                    0    4  magic
  *                    4    4  CRC-32 of the rest of the record
- *                    8    8  position, float64
- *                   16    8  end of the record before it, float64
+ *                    8    8  position of the record, float64
+ *                   16    8  end of the previous record, float64
  *                   24    4  payload bytes
- *                   28    4  bytes before its position that were not acknowledged when it was written
+ *                   28    4  bytes before the position that were not acknowledged when the record was written
  *                   32    …  payload
  */
 const FILE_HEADER_BYTES = 4_096;
@@ -43,22 +43,22 @@ const MAGIC = 0x6a_6e_72_71; // "qrnj"
 export const RECORD_HEADER_BYTES = 32;
 const ALIGNMENT = 8;
 
-/** A journal is named after the start of its server and its front; its files add a letter. */
+/** The name of a journal has the start of its server and the number of its front; its files add a letter. */
 const FILE_NAME = /^(journal-\d+-\d+)-[ab](\.draft)?$/;
 
-/** What brings an acknowledged answer through a killed process (`commit`) and also through a power cut (`fsync`). */
+/** With `commit` an acknowledged answer survives a killed process, with `fsync` also a power cut. */
 export type Durability = 'fsync' | 'commit';
 const DURABILITIES: readonly Durability[] = ['fsync', 'commit'];
 
-/** Whose journal it is. */
+/** The front that writes a journal. */
 export interface JournalOwner {
   readonly ledgerId: number;
-  /** Of the server. */
+  /** The start of its server (LedgerIdentity). */
   readonly start: number;
   readonly front: number;
 }
 
-/** What a file of a journal states of itself. With `fsync` a record was flushed before it was acknowledged. */
+/** What the header of a file states. With `fsync` every record was flushed before it was acknowledged. */
 export interface JournalHeader extends JournalOwner {
   readonly durability: Durability;
   readonly fileBytes: number;
@@ -71,7 +71,7 @@ function headerOf({ ledgerId, start, front, durability, fileBytes }: JournalHead
 const HEADER =
   /^qrn journal 1, ledger (\d+), start (\d+), front (\d+), file ([01]), \d+ bytes, (?:fsync|commit)$/;
 
-/** The first line of a file. */
+/** Returns the first line of a file. */
 function statedIn(content: Uint8Array): string {
   return Buffer.from(content.subarray(0, FENCE_AT)).toString('latin1').split('\n', 1)[0];
 }
@@ -80,36 +80,36 @@ export function journalName({ start, front }: Pick<JournalOwner, 'start' | 'fron
   return `journal-${start}-${front}`;
 }
 
-/** Whose journal of this name is, in a ledger. */
+/** Returns the owner that the name of a journal in this ledger states. */
 export function ownerOf(name: string, ledgerId: number): JournalOwner {
   const [, start, front] = name.split('-').map(Number);
   return { ledgerId, start, front };
 }
 
-/** The journal that a file of this name belongs to; undefined for any other file. A draft is of a start that was killed. */
+/** Returns the journal that a file of this name belongs to; undefined for other files. A killed start leaves drafts. */
 export function journalOf(file: string): { readonly name: string; readonly isDraft: boolean } | undefined {
   const [, name, draft] = FILE_NAME.exec(file) ?? [];
   return name === undefined ? undefined : { name, isDraft: draft !== undefined };
 }
 
-/** Both files of the journal at this path. */
+/** Returns the paths of both files of a journal. */
 export function filesOf(path: string): readonly [string, string] {
   return [`${path}-a`, `${path}-b`];
 }
 
-/** Where a front writes its journal; it can be sent to another thread. */
+/** Where a front writes its journal. Can be sent to another thread. */
 export interface JournalPlace {
-  /** Without the letter of a file. */
+  /** The path of the files, without their letter. */
   readonly path: string;
-  /** Of each file, without its header; 0 when the disk had no room for them. */
+  /** Bytes of each file without its header; 0 when the disk had no room for the files. */
   readonly fileBytes: number;
-  /** Which of the journals in `shared` it is. */
+  /** The front's index in `shared`. */
   readonly front: number;
   readonly shared: SharedArrayBuffer;
 }
 
 const WAKE = 0;
-/** Not 0 once nothing more is acknowledged from a journal. */
+/** Not 0 once fronts may acknowledge nothing more from their journals. */
 const CLOSED = 1;
 /** Not 0 while the disk has too little room for more answers. */
 const FULL = 2;
@@ -118,10 +118,10 @@ const NOTHING_NEW = 0;
 const NEW = 1;
 const HURRY = 2;
 
-/** What the fronts and the ledger's thread tell each other without a message. */
+/** Shared memory in which the fronts and the ledger's thread exchange positions and flags. */
 export class JournalBoard {
   readonly shared: SharedArrayBuffer;
-  /** The halves of the words: what is no more than a flag is read without a BigInt, since each answer asks for one. */
+  /** The same memory in 32-bit words: every answer reads flags, and a load from `#words` would make a BigInt. */
   readonly #flags: Int32Array<SharedArrayBuffer>;
   readonly #words: BigInt64Array<SharedArrayBuffer>;
 
@@ -135,12 +135,12 @@ export class JournalBoard {
     return new JournalBoard(new SharedArrayBuffer(8 * (POSITIONS + 2 * fronts)));
   }
 
-  /** The end of the last record that the front has written. */
+  /** Returns the end of the last record that the front has acknowledged. */
   written(front: number): number {
     return Number(Atomics.load(this.#words, POSITIONS + 2 * front));
   }
 
-  /** The end of the last record that LMDB has. */
+  /** Returns the end of the front's last record that LMDB has. */
   stored(front: number): number {
     return Number(Atomics.load(this.#words, POSITIONS + 1 + 2 * front));
   }
@@ -153,7 +153,7 @@ export class JournalBoard {
     Atomics.store(this.#words, POSITIONS + 1 + 2 * front, BigInt(position));
   }
 
-  /** From now on the ledger itself takes every segment: the journals are not what they were. */
+  /** Makes the fronts commit every segment to the ledger instead of the journals, which cannot be relied on any more. */
   closeJournals(): void {
     Atomics.store(this.#flags, 2 * CLOSED, 1);
   }
@@ -166,12 +166,12 @@ export class JournalBoard {
     Atomics.store(this.#flags, 2 * FULL, isFull ? 1 : 0);
   }
 
-  /** Each request asks. Nothing else goes by it, so that a plain read, which is several times faster, may be a moment late. */
+  /** Every request reads this, so it is a plain load: several times faster than an atomic one, and possibly a moment old. */
   get isDiskFull(): boolean {
     return this.#flags[2 * FULL] !== 0;
   }
 
-  /** Tells the ledger's thread that there is something to store: in its own time, or at once. */
+  /** Tells the ledger's thread to store the journals: at once, or when its interval ends. */
   wake(atOnce: boolean): void {
     const wanted = atOnce ? HURRY : NEW;
     for (let now = Atomics.load(this.#flags, WAKE); now < wanted; ) {
@@ -180,15 +180,16 @@ export class JournalBoard {
         Atomics.notify(this.#flags, WAKE);
         return;
       }
-      now = was; // another front has woken it meanwhile, perhaps at once
+      now = was; // another front has changed the word meanwhile
     }
   }
 
-  /** Resolves after the first wake, and then `delayMs` later or as soon as somebody wakes at once: whether somebody does. */
+  /** Waits for the first wake, then for `delayMs` or until a front wakes at once. Resolves with whether one did. */
   async awaitWork(delayMs: number): Promise<boolean> {
     await this.#changed(NOTHING_NEW);
     await this.#changed(NEW, delayMs);
-    return Atomics.exchange(this.#flags, WAKE, NOTHING_NEW) === HURRY; // before the positions are read: what follows wakes again
+    // The exchange comes before the caller reads positions: a record that it does not see wakes again.
+    return Atomics.exchange(this.#flags, WAKE, NOTHING_NEW) === HURRY;
   }
 
   async #changed(from: number, timeoutMs?: number): Promise<void> {
@@ -197,16 +198,16 @@ export class JournalBoard {
   }
 }
 
-/** A number that no other ledger has. */
+/** Returns a random id for a new ledger. */
 export function newLedgerId(): number {
   const bytes = fillSystemEntropy(new Uint8Array(LEDGER_ID_BYTES));
   return 1 + Buffer.from(bytes).readUIntLE(0, LEDGER_ID_BYTES);
 }
 
 /**
- * Makes both files at their full length; the folder is the caller's to flush. False when the disk has no room for them: what is made
- * then is empty, and says no more than that a server started. A file gets its name when it is whole: a start that is killed meanwhile
- * leaves a draft, and not a file that looks cut short.
+ * Creates both files at their full length; the caller flushes the folder. When the disk has no room, creates empty files, which
+ * only show that a server started, and returns false. A file gets its name when it is complete, so a start that is killed
+ * leaves a draft, never a file that looks cut short.
  */
 export function createJournal(path: string, header: JournalHeader): boolean {
   const files = filesOf(path);
@@ -236,8 +237,8 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * Tells the server whose journal it is, should it live, that another one reads it: what that server acknowledges, it
- * acknowledges only after it saw that the fence was not there when its record was.
+ * Tells the server that owns the journal, if it still runs, that another server reads it. The owner looks for the fence after
+ * it has written a record, and acknowledges the record only when there is none.
  */
 export function fenceJournal(path: string): void {
   for (const file of filesOf(path)) {
@@ -259,23 +260,23 @@ export function isFenced(fd: number): boolean {
   return readSync(fd, fenceByte, 0, 1, FENCE_AT) !== 1 || fenceByte[0] !== 0;
 }
 
-/** Bytes that a record takes in its file. */
+/** Returns the bytes that a record takes in its file. */
 export function recordBytes(payloadBytes: number): number {
   return Math.ceil((RECORD_HEADER_BYTES + payloadBytes) / ALIGNMENT) * ALIGNMENT;
 }
 
-/** Where a record of so many bytes begins that follows one which ended at `end`. */
+/** Returns the position of a record of `bytes` bytes that follows a record which ends at `end`. */
 export function placeAfter(end: number, bytes: number, fileBytes: number): number {
   const left = fileBytes - (end % fileBytes);
   return bytes <= left ? end : end + left;
 }
 
-/** Whether a record may be written at a position: LMDB, which has come to `stored`, has all that the file held before. */
+/** Whether a record may be written at the position: LMDB, which has all up to `stored`, has all that the file held before. */
 export function isFree(position: number, stored: number, fileBytes: number): boolean {
   return stored >= startOfFile(position, fileBytes) - fileBytes;
 }
 
-/** Where a position lies: which of both files, and the byte in it. */
+/** Returns the index of the file that holds a position, and the offset in it. */
 export function placeInFiles(position: number, fileBytes: number): { slot: number; offset: number } {
   const slot = Math.floor(position / fileBytes) % 2;
   return { slot, offset: FILE_HEADER_BYTES + (position % fileBytes) };
@@ -285,16 +286,16 @@ function startOfFile(position: number, fileBytes: number): number {
   return position - (position % fileBytes);
 }
 
-/** Where a record stands among those of its journal. */
+/** The place of a record in its journal. */
 interface RecordPlace {
   readonly position: number;
-  /** The end of the record before it. */
+  /** The end of the previous record. */
   readonly after: number;
   /** The end of the last record that was acknowledged when this one was written. */
   readonly acknowledged: number;
 }
 
-/** Writes the header of a record whose payload is in its place already, and the checksum over both. */
+/** Writes the header of a record, with the checksum over header and payload. The payload must be in place. */
 export function sealRecord(
   record: Uint8Array<ArrayBuffer>,
   payloadBytes: number,
@@ -310,12 +311,12 @@ export function sealRecord(
 }
 
 interface JournalRecord extends RecordPlace {
-  /** Where the next one begins, unless it does not fit into the file. */
+  /** The position of the next record, if that fits into the file. */
   readonly end: number;
   readonly payload: Uint8Array<ArrayBuffer>;
 }
 
-/** The whole record at this place of the bytes; undefined when there is none. */
+/** Returns the record at this index of the bytes; undefined when there is no whole record. */
 function recordAt(bytes: Uint8Array<ArrayBuffer>, at: number): JournalRecord | undefined {
   if (at + RECORD_HEADER_BYTES > bytes.length) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, RECORD_HEADER_BYTES);
@@ -334,7 +335,7 @@ function recordAt(bytes: Uint8Array<ArrayBuffer>, at: number): JournalRecord | u
   };
 }
 
-/** The records between two positions, until one is not there. `read` gives the bytes of a range that lies in one file. */
+/** Yields the records between two positions, up to the first that is missing. `read` returns a range that lies in one file. */
 function* recordsBetween(
   from: number,
   to: number,
@@ -354,7 +355,7 @@ function* recordsBetween(
   }
 }
 
-/** Reads what a living front writes. */
+/** Reads the journal of a running front. */
 export class JournalReader {
   readonly #fds: readonly number[];
   readonly #fileBytes: number;
@@ -373,8 +374,8 @@ export class JournalReader {
   }
 
   /**
-   * The payloads of the records from where the last call ended to `end`, where one ends. Throws LedgerError `damaged` when
-   * one of them is not what was written.
+   * Returns the payloads of the records from where the last call stopped up to `end`, which must be the end of a record.
+   * Throws LedgerError `damaged` when a record is not as it was written.
    */
   readTo(end: number): Uint8Array<ArrayBuffer>[] {
     const payloads: Uint8Array<ArrayBuffer>[] = [];
@@ -407,13 +408,13 @@ export class JournalReader {
 }
 
 /**
- * The payloads that a dead process left behind the position `from` in the journal at this path, oldest first. They end at the first
- * record that is not whole: it was being written, and neither it nor a later one was acknowledged.
+ * Returns the payloads after the position `from` in the journal of a dead process, oldest first. They end at the first record
+ * that is not whole: the process was writing it, and had acknowledged neither it nor a later one.
  *
- * Throws LedgerError `unusable` when a file is missing, is not the owner's, or holds a record that cannot be there. With `fsync` that
- * is a later record which states that the missing one was acknowledged: the missing one is damaged. Damage to the last records, of
- * which no later record speaks, cannot be told from the end of the journal. With `commit` it is a record for which no file was free
- * yet (see isFree): LMDB's position is of an earlier state.
+ * Throws LedgerError `unusable` when a file is missing, has another owner, or holds a record that cannot be there:
+ * - With `fsync`, a later record which states that the missing one was acknowledged: so the missing one is damaged. Damage to
+ *   the last records looks like the end of the journal, since no later record names them.
+ * - With `commit`, a record for which no file was free yet (see isFree): so LMDB's position is of an earlier state.
  */
 export function readJournal(path: string, from: number, owner: JournalOwner): Uint8Array<ArrayBuffer>[] {
   const read = filesOf(path).map((file, slot) => readFile(file, slot, owner));
@@ -457,7 +458,7 @@ function readFile(file: string, slot: number, owner: JournalOwner) {
   );
 }
 
-/** The files of the journal at this path whose header can be read and is of another ledger, start or front, or of the other file. */
+/** Returns the journal's files whose header is readable and names another ledger, start or front, or the other file. */
 export function foreignFilesOf(path: string, owner: JournalOwner): string[] {
   return filesOf(path).filter((file, slot) => {
     if (!existsSync(file)) return false;
@@ -468,8 +469,8 @@ export function foreignFilesOf(path: string, owner: JournalOwner): string[] {
 }
 
 /**
- * The whole records behind the position `from` that stand in their places in the files of the journal at this path which are there,
- * oldest first.
+ * Returns the whole records after the position `from` that lie in their own places, oldest first. A missing file counts as
+ * empty.
  */
 export function wholeRecordsIn(path: string, from: number): JournalRecord[] {
   const records = filesOf(path).flatMap((file, slot) => {
@@ -488,7 +489,7 @@ export function wholeRecordsIn(path: string, from: number): JournalRecord[] {
   return records.sort((a, b) => a.position - b.position);
 }
 
-/** A start is refused rather than that acknowledged answers are given up in silence. */
+/** Returns the error that refuses a start which would silently lose acknowledged answers. */
 export function lossOf(file: string, what: string): LedgerError {
   return new LedgerError(
     'unusable',

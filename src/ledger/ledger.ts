@@ -23,30 +23,30 @@ import type {
 import type { Claims, Limits } from './sharing.ts';
 
 /**
- * Everything that must not be lost, behind one seam. A resolved promise means that the change is durable (as
- * `QRN_DURABILITY` says); after a rejected one the outcome is unknown, and the same call with the same ids may be made
- * again and changes nothing twice. The rules are in ledger/domain; a folder (lmdb, the default) and a database that nodes share
- * (postgres) run them, and so do tests in memory.
+ * Keeps everything that must not be lost. A resolved promise means that the change is durable (as `QRN_DURABILITY` says).
+ * After a rejected promise the outcome is unknown; the caller may repeat the call with the same ids, and nothing changes
+ * twice. The rules are in ledger/domain. They run on a folder (lmdb, the default), on a database that several nodes share
+ * (postgres), and in tests in memory.
  */
 export interface Ledger extends LedgerCalls {
-  /** Absent where nodes share the ledger. */
+  /** Absent when nodes share the ledger. */
   readonly identity?: LedgerIdentity;
   /**
-   * Resolves when the reader has the whole directory. From then on it is told of every change, and a call that makes one
-   * here waits until it has it.
+   * Sends the whole directory to the reader, and resolves when the reader has it. From then on the ledger sends every
+   * change to the reader, and a call on this object that changes the directory waits for the reader, up to a deadline.
    */
   follow(reader: DirectoryReader): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Which ledger a folder holds, and how often a server has started on it: a lower number is an earlier state. */
+/** Which ledger a folder holds, and how many servers have started on it: a lower number shows an earlier state. */
 export interface LedgerIdentity {
   readonly ledgerId: number;
-  /** Of this server; for a reader, of the next one. */
+  /** The number of this server's start; for a reader, that of the next server's. */
   readonly start: number;
 }
 
-/** What may be asked of a ledger, in this thread or from another. */
+/** The calls of a ledger, made in its own thread or from another one. */
 export interface LedgerCalls
   extends Directory,
     EntropyStore,
@@ -58,26 +58,26 @@ export interface LedgerCalls
     Claims,
     Upkeep {}
 
-/** A ledger that can come to its end on its own. */
+/** A ledger that stops writing for good when a write fails. */
 export interface FailStop {
-  /** Resolves with the cause when nothing more will be written. */
+  /** Resolves with the cause when the ledger has stopped writing. */
   readonly failed: Promise<Error>;
 }
 
 export interface Upkeep {
-  /** Re-verifies everything: see AuditReport. Reads only. */
+  /** Verifies all records again, and writes nothing: see AuditReport. */
   audit(): Promise<AuditReport>;
-  /** Writes a consistent copy into the folder, which must not exist or be empty, and reads it back. */
+  /** Writes a consistent copy into the folder, which must be empty or missing, and audits the copy. */
   backup(directory: string): Promise<void>;
-  /** How far the checks of what is stored have come that run beside the service. */
+  /** Returns the state of the checks of stored records that run beside the service. */
   integrity(): Promise<LedgerIntegrity>;
 }
 
-/** Who serves by accounts, keys and withdrawals of lots, in whatever thread. */
+/** A user of the directory in some thread: it serves requests by the accounts, keys and withdrawals of lots that it was sent. */
 export interface DirectoryReader {
   /**
-   * Resolves when the reader goes by the changes, which were read at the monotonic time `readAtMs`. Where nodes share the
-   * directory it is called four times a second, also with no change.
+   * Resolves when the reader serves by the changes. The ledger read them at the monotonic time `readAtMs`. When nodes share
+   * the directory, the ledger calls this four times a second even if nothing changed.
    */
   directoryChanged(changes: DirectoryChanges, readAtMs: number): Promise<void>;
 }
@@ -85,49 +85,48 @@ export interface DirectoryReader {
 /** Accounts and keys. */
 export interface Directory {
   /**
-   * Accounts and keys as they are now, of those that were changed after the version `since`. All of them when it is
-   * undefined, later than the newest, or so far back that the changes after it are not listed any more.
+   * Returns the current state of the accounts and keys that changed after the version `since`. Returns all of them when
+   * `since` is undefined, newer than the newest version, or older than the list of changes reaches.
    */
   directoryChanges(since: number | undefined): Promise<DirectoryChanges>;
   accounts(): Promise<AccountRecord[]>;
   keys(): Promise<KeyRecord[]>;
-  /** Creates an account under a new dense number. */
+  /** Creates an account under the next account number. */
   createAccount(account: Omit<AccountRecord, 'number'>): Promise<AccountRecord>;
-  /** Replaces an account with the same id. */
+  /** Replaces the account with the same id. */
   putAccount(account: AccountRecord): Promise<void>;
   /** Creates or replaces the key with this keyId. */
   putKey(key: KeyRecord): Promise<void>;
 }
 
 export interface DirectoryChanges {
-  /** The version that these changes lead to. It grows with every change to an account, a key or a lot's revocation. */
+  /** The version of the directory after these changes. It grows when an account or key changes or a lot is revoked. */
   readonly version: number;
-  /** These are all accounts and keys. */
+  /** True when these are all accounts and keys. */
   readonly isWhole: boolean;
   readonly accounts: readonly AccountRecord[];
   readonly keys: readonly KeyRecord[];
-  /** Lots that were withdrawn; with `isWhole` none is named. */
+  /** Ids of the lots that were revoked; empty when `isWhole`. */
   readonly revoked: readonly string[];
 }
 
-/** Lots and the blocks of conditioned bytes that came from them: each block is claimed once. */
+/** Lots, and the blocks of conditioned bytes made from them. A block can be claimed once. */
 export interface EntropyStore {
-  /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
+  /** Returns how many blocks of the lot are unclaimed; 0 for a lot that was revoked or is unknown. */
   unclaimedBlocks(lotId: string): Promise<number>;
   /**
-   * Takes up to `max` blocks, oldest first, for this process alone and forever: the claim is on disk and the
-   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given, nor blocks of pending lots
-   * and of those after them. A block is never returned twice, to anyone; one whose claimant dies is burned.
+   * Takes up to `max` blocks, oldest first, for this process alone. Before the promise resolves, the claim is on disk and
+   * the stored bytes are unreadable. No block is ever returned twice; when the claiming process dies, its blocks are lost.
+   * Blocks of revoked lots are never returned. A pending lot holds back its own blocks and all that came after it.
    */
   claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
-  /** Bytes not yet claimed, by kind; those of pending lots among them. */
+  /** Returns the unclaimed blocks and their bytes by kind, pending lots included. */
   blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>>;
   /**
-   * Makes the lot durable with its blocks, and with a `jobKey` the job, which becomes `stored`. A lot that was accepted is
-   * pending until `putLog` releases it: before then none of its blocks can be claimed. False
-   * when the job has its lot or has ended: nothing is stored then, for a job gives one lot at most. Blocks of
-   * a lot that is not accepted are refused. Calling again with the same lot id changes nothing and gives the
-   * same answer.
+   * Makes the lot and its blocks durable and, with a `jobKey`, sets the job to `stored`. An accepted lot is pending until
+   * `putLog` releases it, and until then none of its blocks can be claimed. Returns false, and stores nothing, when the
+   * job has given another lot or has ended: a job gives one lot at most. Refuses blocks of a lot that was not accepted.
+   * A repeated call with the same lot id changes nothing and returns the same answer.
    */
   addLot(
     lot: LotRecord,
@@ -135,139 +134,132 @@ export interface EntropyStore {
     jobKey?: string,
   ): Promise<boolean>;
   lot(id: string): Promise<LotRecord | undefined>;
-  /** The newest lots first; of one source alone when `source` is given. */
+  /** Returns the newest lots first; with `source`, only those of that source. */
   lots(limit: number, source?: string): Promise<LotRecord[]>;
   revokeLot(revocation: LotRevocation): Promise<void>;
   revocations(): Promise<LotRevocation[]>;
   /**
-   * Takes the next generation number of the tier's seeds, from 1. No number is ever given twice; one whose
-   * reply is lost is left out.
+   * Takes the next generation number of the tier's seeds, from 1. No number is given twice; a number whose reply is lost
+   * is skipped.
    */
   nextSeedGeneration(tier: SeededTier): Promise<number>;
-  /** Pending lots in the order in which they came, at most `limit`. */
+  /** Returns at most `limit` pending lots, oldest first. */
   pendingLots(limit: number): Promise<LotRecord[]>;
 }
 
-/** What sources must know again after a restart, and what they may spend. */
+/** What sources need after a restart, and what they may spend. */
 export interface SourceStore {
   sourceNote(source: string, key: string): Promise<string | undefined>;
   /** Those of all sources under the key. */
   sourceNotes(key: string): Promise<string[]>;
   putSourceNote(source: string, key: string, value: string): Promise<void>;
   /**
-   * Takes the spend from the source's day when the limits leave room for all of it, durably. False takes
-   * nothing; so does a spend in another currency than the day's, since the two cannot be summed. The same
-   * `key` takes once.
+   * Adds the spend to the source's day, durably, when the limits leave room for all of it. Returns false, and adds
+   * nothing, when they do not or when the spend is in another currency than the day's. Repeating a `key` adds nothing.
    */
   charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean>;
   spent(source: string, day: number): Promise<SourceSpend>;
   /**
-   * Writes a job in state `intended` and charges its day, or refuses both as `charge` does. A job that is
-   * known already is admitted; one with other facts under its key is a `conflict`.
+   * Stores a job in the state `intended` and charges its day, or returns false as `charge` does. Returns true for a job
+   * that is stored already; throws `conflict` when the key is stored with other facts.
    */
   openJob(job: JobRecord, limits: SpendLimits): Promise<boolean>;
   /**
-   * Replaces a job that was opened; a later state is never replaced by an earlier one, and `ended` by
-   * nothing. What it was charged for stays as it was opened. Only addLot makes a job `stored`; a job ends
-   * with a lot or with a failure.
+   * Replaces an opened job. A job in a later state is never replaced by an earlier one, and an ended job never changes. The
+   * facts that it was charged for stay as they were opened. Only addLot makes a job `stored`; a job ends with a lot or
+   * with a failure.
    */
   putJob(job: JobRecord): Promise<void>;
-  /** Jobs of the source that have not ended, in the order in which they were opened. */
+  /** Returns the jobs of the source that have not ended, in the order in which they were opened. */
   openJobs(source: string): Promise<JobRecord[]>;
 }
 
 /** Answers: certificates, spends, counters. */
 export interface Books {
   /**
-   * Leases sequences for segments, durably: none of them was leased or committed before, by whatever process. Those that
-   * the holder does not use, because it dies, are left out.
+   * Leases sequences for segments, durably. No process has leased or committed any of them before. Sequences that the
+   * holder does not use are skipped.
    */
   leaseSequences(): Promise<SequenceLease>;
   /**
-   * Makes segments (and the idempotent answers among them) durable in one transaction, with quota, credit and
-   * usage counters derived from their entries. Idempotent by segment sequence. The packed entries may be
-   * handed over to the ledger's thread: a caller who may repeat the call keeps a copy.
+   * Makes segments and stored answers durable in one transaction. The counters of quota, credits and usage follow from the
+   * entries. A segment is stored once, by its sequence. The call may move the packed entries to the ledger's thread: a
+   * caller who may repeat it keeps a copy.
    */
   commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void>;
   segment(sequence: number): Promise<SegmentRecord | undefined>;
   /**
-   * Committed segments that the transparency log has not sealed, by ascending sequence: from the first one on until they
-   * have this many certificates, or all.
+   * Returns committed segments that the transparency log has not sealed, lowest sequence first: as many as it takes to
+   * reach this many certificates, or all.
    */
   unsealed(certificates: number): Promise<SegmentRecord[]>;
-  /** Segments with a sequence of at least `from`, in order, at most `limit`. */
+  /** Returns at most `limit` segments with a sequence of at least `from`, in order. */
   segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]>;
-  /** The series of a public purpose, and answers of one of them: also the private ones, whose serials would else be gaps. */
+  /** Returns the series of a public purpose, and answers of one series, private ones included: their serials would be gaps. */
   seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage>;
-  /** What each account was charged in the calendar month `YYYYMM`: answers that were issued in it. */
+  /** Returns what each account was charged for answers issued in the calendar month `YYYYMM`. */
   balances(period: number): Promise<Balance[]>;
-  /** Days from `sinceDay` on (days since 1970, UTC), oldest first, days without use left out. */
+  /** Returns the account's use from `sinceDay` on (days since 1970, UTC), oldest first, without days of no use. */
   usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]>;
   saveRates(rates: readonly RateRecord[]): Promise<void>;
-  /** Saved limiter states, joined with the entries committed since `sinceMs`. */
+  /** Returns the saved limiter states, joined with the entries committed since `sinceMs`. */
   loadRates(sinceMs: number): Promise<RateRecord[]>;
   storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined>;
-  /** What stored answers take that expire after `nowMs`: summed by account and time, the encoding of an answer is counted. */
+  /** Returns the sizes of the stored answers that expire after `nowMs`, summed by account and minute of expiry. */
   storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]>;
-  /**
-   * Erases stored answers that expired, and whole segments older than the retention. Returns how many of
-   * each.
-   */
+  /** Erases stored answers that expired, and segments committed before `segmentsBeforeMs`. Returns how many of each. */
   expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }>;
-  /** When the oldest and the newest stored segment were committed (Unix ms); undefined without any. */
+  /** Returns when the oldest and the newest stored segment were committed (Unix ms); undefined when there is none. */
   segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined>;
-  /**
-   * Makes one small record durable, after the checks that a commit makes: tells whether an answer could be
-   * written now.
-   */
+  /** Makes one small record durable, after the checks that a commit makes. Rejects when no answer could be stored now. */
   probe(): Promise<void>;
 }
 
 /** Committed draws. */
 export interface DrawStore {
   /**
-   * Stores a draw in the state `opening`; false, and nothing stored, when the account has `openMax` draws that have not
-   * ended. A `conflict` when the id is taken.
+   * Stores a draw in the state `opening`. Returns false, and stores nothing, when the account has `openMax` draws that have
+   * not ended. Throws `conflict` when the id is taken.
    */
   openDraw(draw: DrawRecord, openMax: number): Promise<boolean>;
   /**
-   * Replaces a draw, and in the same transaction has the leaf wait for the log. False, and nothing stored, when the draw
-   * has ended, or stands in a later state.
+   * Replaces a draw and, in the same transaction, queues the leaf for the log. Returns false, and stores nothing, when the
+   * stored draw has ended or is in a later state.
    */
   putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean>;
-  /** Forgets a draw whose answer was never made; one in another state than `opening` stays. */
+  /** Removes a draw in the state `opening`, whose answer was never made. A draw in any other state stays. */
   dropDraw(id: string): Promise<void>;
   draw(id: string): Promise<DrawRecord | undefined>;
-  /** Draws that have not ended, at most `limit`. */
+  /** Returns at most `limit` draws that have not ended. */
   openDraws(limit: number): Promise<DrawRecord[]>;
-  /** Leaves that wait to be logged, in the order in which they came, at most `limit`. */
+  /** Returns at most `limit` leaves that wait to be logged, oldest first. */
   drawLeaves(limit: number): Promise<WaitingDrawLeaf[]>;
-  /** These leaves wait no more. */
+  /** Removes these leaves from the queue: they are logged. */
   drawLeavesLogged(ordinals: readonly number[]): Promise<void>;
 }
 
 /**
- * A front with 1,000 segments a second uses them up in five hours, and asks for the next ones after one at the latest. The 2^48
- * sequences that certificate ids have room for are enough for 2^24 leases.
+ * A front that commits 1,000 segments a second uses a lease up in five hours, and asks for the next lease after an hour at
+ * the latest. Certificate ids have room for 2^48 sequences, which is enough for 2^24 leases.
  */
 export const SEQUENCES_PER_LEASE = 2 ** 24;
 
-/** Sequences from `from` up to, and without, `before`, which is a multiple of SEQUENCES_PER_LEASE. */
+/** The sequences from `from` (included) to `before` (excluded), which is a multiple of SEQUENCES_PER_LEASE. */
 export interface SequenceLease {
   readonly from: number;
   readonly before: number;
 }
 
-/** Which answers of a purpose are asked for. */
+/** Selects answers of a purpose. */
 export interface SeriesPart {
-  /** Undefined: the first series of the purpose. */
+  /** Undefined for the first series of the purpose. */
   readonly series: string | undefined;
   /** The first serial. */
   readonly from: number;
   readonly limit: number;
 }
 
-/** Sealed bytes of the answers of an account that expire within the same minute. */
+/** The size of an account's stored answers that expire within the same minute, in sealed bytes. */
 export interface StoredAnswerSize {
   readonly accountNumber: number;
   /** When the first of them expires (Unix ms). */
@@ -275,12 +267,12 @@ export interface StoredAnswerSize {
   readonly bytes: number;
 }
 
-/** Records of the transparency log, opaque here: the certificate room writes and reads them. */
+/** Records of the transparency log. Their content is opaque here: `certificate` writes and reads them. */
 export interface LogStore {
   /**
-   * Puts all records in one transaction. With a `step`, only when its record is still the expected one: `conflict` means
-   * that another writer took a step first, and nothing was put. Calling again with the same records changes nothing.
-   * The same transaction releases lots, because what they are held to stands in the log from then on.
+   * Puts all records in one transaction. With a `step`, puts them only when the stored record is still the expected one;
+   * otherwise another writer took a step first, and the call throws `conflict` and puts nothing. Repeating the call with
+   * the same records changes nothing. The same transaction releases lots, since the log holds their commitments from then on.
    */
   putLog(records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots): Promise<void>;
   getLog(key: string): Promise<Uint8Array | undefined>;
@@ -291,34 +283,37 @@ export interface LogRecord {
   readonly value: Uint8Array;
 }
 
-/** Lots whose blocks can be claimed from now on: the oldest pending ones. One that is not pending stays as it is. */
+/**
+ * Lots whose blocks can be claimed from now on. They must be the oldest pending ones: a lot behind a pending lot that is not
+ * named stays pending. A lot that is not pending stays as it is.
+ */
 export interface ReleasedLots {
   readonly lotIds: readonly string[];
-  /** Told with each of their blocks. */
+  /** When they were released (Unix ms): see ClaimedBlock. */
   readonly atMs: number;
 }
 
-/** A step of the log from one state to the next. Two writers that begin at the same state cannot both take one. */
+/** A step of the log from one state to the next. Of two writers that start from the same state, only one can take a step. */
 export interface LogStep {
-  /** One of the records that are put. */
+  /** The key of one of the records that are put. */
   readonly key: string;
-  /** What is stored under the key before the step; undefined for the first one. */
+  /** The value stored under the key before the step; undefined for the first step. */
   readonly expected: Uint8Array | undefined;
-  /** Segments whose leaves are among the records: `unsealed` gives them no more. */
+  /** Sequences of the segments whose leaves are among the records: `unsealed` no longer returns them. */
   readonly sealed: readonly number[];
 }
 
-/** Who may make a call, and what must hold before it is made. */
+/** Who may make a call, and when. */
 export interface CallRule {
-  /** True when only the server of the folder may call, not a command or reader beside it. */
+  /** True when only the server of the folder may make the call, not a command or a reader beside it. */
   readonly server?: true;
-  /** True when the call adds data: it is refused with `storage_unavailable` while the disk is nearly full. */
+  /** True when the call adds data: it throws `storage_unavailable` while the disk is nearly full. */
   readonly room?: true;
 }
 
 /**
- * Every call of the seam once: whoever forwards, guards or lists the calls derives it from this table. The
- * compiler refuses a call of the seam that is missing here.
+ * Every call of LedgerCalls. All code that forwards, guards or lists the calls derives them from this table. The compiler
+ * reports a call that is missing here.
  */
 export const LEDGER_CALLS = {
   directoryChanges: {},
@@ -340,13 +335,13 @@ export const LEDGER_CALLS = {
   sourceNote: {},
   sourceNotes: {},
   putSourceNote: {},
-  charge: { room: true }, // nothing is bought that could not be stored
+  charge: { room: true }, // buy nothing that could not be stored
   spent: {},
   openJob: { server: true, room: true },
   putJob: { server: true },
   openJobs: {},
   leaseSequences: { server: true },
-  commit: { server: true }, // the fronts asked for room before they drew for it
+  commit: { server: true }, // the fronts check for room before they draw
   segment: {},
   unsealed: {},
   segmentsFrom: {},
@@ -378,7 +373,7 @@ export const LEDGER_CALLS = {
   integrity: {},
 } as const satisfies Readonly<Record<keyof LedgerCalls, CallRule>>;
 
-/** The calls of a ledger, and no other function of what has them. `guard` throws when the rule forbids the call now. */
+/** Returns the calls of `all` and none of its other methods. `guard` throws when the rule forbids the call now. */
 export function callsOver(
   all: LedgerCalls,
   guard: (call: string, rule: CallRule) => void = () => {},
@@ -407,8 +402,8 @@ export interface AuditReport {
 }
 
 /**
- * Why the ledger says no. None of these is a client's doing, so none is in the error table: the command line
- * prints the message, the service logs it.
+ * Why the ledger refused a call. No client causes these, so none is in the error table: the command line prints the
+ * message, the service logs it.
  * - conflict: the id is taken by different content.
  * - refused: the call breaks a rule of the ledger (unknown account, blocks of a rejected lot, a write by
  *   a reader).
@@ -418,13 +413,13 @@ export interface AuditReport {
  */
 export type LedgerErrorReason = 'conflict' | 'refused' | 'damaged' | 'unusable' | 'stopped';
 
-/** Nothing of the call was stored, and others may follow. */
+/** Whether the error says that nothing of the call was stored and that the ledger goes on. */
 export function isRefusal(error: unknown): error is Error {
   if (error instanceof LedgerError) return error.reason === 'conflict' || error.reason === 'refused';
   return error instanceof ApiError;
 }
 
-/** What every later call is rejected with when a commit failed for this reason. */
+/** Returns the error that rejects every call after a commit failed with `cause`. */
 export function stoppedBy(cause: unknown): LedgerError {
   if (cause instanceof LedgerError && cause.reason === 'stopped') return cause;
   const isDamage = cause instanceof LedgerError && cause.reason === 'damaged';

@@ -10,19 +10,17 @@ import {
 } from '../core/vocabulary.ts';
 import type { AnswerLabel, EntryNote } from './label-records.ts';
 
-/**
- * What the ledger keeps. Every record is plain data: it goes through msgpack and between threads as it is.
- */
+/** The records of the ledger. Each is plain data, which MessagePack and structured clone carry unchanged. */
 
 export interface AccountRecord {
   /** `acct_` and 26 base32 characters. */
   readonly id: string;
-  /** Dense small number given at creation: the account's name inside packed records. Never reused. */
+  /** Identifies the account inside packed records. Given at creation, counting from 1, and never reused. */
   readonly number: number;
   readonly name: string;
   readonly tier: Tier;
   readonly createdAtMs: number;
-  /** What replaces the tier's figures; null entries do not. Only Enterprise has any. */
+  /** Replaces figures of the tier, where not null. Only Enterprise accounts have any. */
   readonly overrides: AccountOverrides;
 }
 
@@ -46,16 +44,15 @@ export interface KeyRecord {
 }
 
 /**
- * One statistical assessment of named bits. `verified` is true only when enough bits were tested and passed.
- * `Of` says what was tested; of a lot that is its raw noise, its conditioned output, or the system source's
- * own block.
+ * One statistical assessment of some bits. `verified` is true only when enough bits were tested and passed. `Of` names what
+ * was tested: for a lot, its raw noise, its conditioned output, or the system source's own block.
  */
 export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'system'> {
   readonly of: Of;
   readonly bits: number;
-  /** Place of the first bit in what was tested, read in `order`. */
+  /** Index of the first tested bit, counted in `order`. */
   readonly firstBit: number;
-  /** Of raw noise: shot after shot, or all shots of channel 0, then of channel 1, and so on. */
+  /** For raw noise: `shots` is shot after shot; `channels` is all shots of channel 0, then all of channel 1, and so on. */
   readonly order?: 'shots' | 'channels';
   /** SHA-256 (hex) of the tested bits, packed most significant bit first. */
   readonly sha256: string;
@@ -64,26 +61,26 @@ export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'syst
     readonly total: number;
     readonly smallestP: number;
     readonly verified: boolean;
-    /** Why `verified` is false, or the rule that was met. */
+    /** Why `verified` is false, or the rule that the bits met. */
     readonly reason: string;
-    /** The tenth of [0, 1] in which each p-value lies, a digit a row. */
+    /** One digit per row: the tenth of [0, 1] that contains the row's p-value. */
     readonly deciles: string;
   };
 }
 
-/** Answers of another service, in the order in which a read was put together from them. */
+/** The answers of another service that make up a read, in order. */
 interface UpstreamAnswers {
   /** Name of the log that holds their certificates. */
   readonly log: string;
-  /** The weakest that the certificates name. */
+  /** The weakest origin that their certificates name. */
   readonly origin: Origin;
-  /** Of each its id, `cert_…`, and the hash of its leaf in that log, in base64. */
+  /** The id (`cert_…`) of each, and the hash of its leaf in that log in base64. */
   readonly certificates: readonly { readonly id: string; readonly leaf: string }[];
 }
 
 /**
- * The unit of provenance: one read of a backend. Durable before anything is drawn from it, never changed
- * after; a revocation is a record of its own.
+ * The unit of provenance: one read of a backend. The record is durable before anything is drawn from the lot, and never
+ * changes. A revocation is a record of its own.
  */
 export interface LotRecord {
   /** `lot_` and 26 base32 characters. */
@@ -91,7 +88,7 @@ export interface LotRecord {
   /** The configured source, e.g. `simulator`. */
   readonly source: string;
   readonly origin: Origin;
-  /** The operator alone says that the origin is quantum. */
+  /** True when only the operator's word says that the origin is quantum. */
   readonly isDeclared: boolean;
   readonly deterministic: boolean;
   readonly quantumBackend: string;
@@ -107,10 +104,10 @@ export interface LotRecord {
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
-  /** The raw bits are answers of another service, which it certified; absent where they are not. */
+  /** The certified answers of another service that the raw bits are; absent for any other source. */
   readonly upstream?: UpstreamAnswers;
   readonly rawBits: number;
-  /** SHA-256 (hex) of the raw bits as the backend delivered them. */
+  /** SHA-256 (hex) of the raw bits, as the backend delivered them. */
   readonly rawSha256: string;
   readonly conditionedBytes: number;
   /** SHA-256 (hex) of the whole conditioned output of the lot. */
@@ -121,70 +118,63 @@ export interface LotRecord {
     readonly aptFailures: number;
     readonly grade: 'pass' | 'intermittent' | 'permanent';
   };
-  /** SP 800-90B §6.3, assessed on raw bits; null when not assessed. Never above the source's own claim. */
+  /** SP 800-90B §6.3 estimate on the raw bits, never above the source's claim; null when not assessed. */
   readonly minEntropyPerBit: number | null;
   readonly minEntropyMethod: string;
-  /** How quantum the lot is shown to be; absent in lots of the csprng stream, which make no such claim. */
+  /** What shows that the bits are quantum; absent in lots of the csprng stream, which make no such claim. */
   readonly evidence?: LotEvidence;
-  /**
-   * SP 800-22: of the raw noise the first window and the one of least min-entropy, of the conditioned output
-   * every window.
-   */
+  /** SP 800-22 on the first window of the raw noise, on its window of least min-entropy, and on every window of the output. */
   readonly assessments: readonly AssessedBlock[];
-  /**
-   * Windows of 10^6 bits that cover every raw bit in each order; each was through SP 800-90B and SP 800-22.
-   */
+  /** Count of the windows of 10^6 bits that cover the raw bits in each order. SP 800-90B and SP 800-22 ran on each. */
   readonly rawWindows: number;
-  /** The ten estimates of the window that scored least, by name; absent in short lots. */
+  /** The ten estimates of the window with the lowest result, by name; absent in short lots. */
   readonly estimators?: Readonly<Record<string, number>>;
   /** Share of ones of each channel. */
   readonly onesShares?: readonly number[];
-  /** What its blocks are held to; absent in lots that were not accepted. */
+  /** Commits to the lot's blocks; absent in lots that were not accepted. */
   readonly commitment?: LotCommitment;
   readonly accepted: boolean;
-  /**
-   * Why it was not accepted; empty when it was. A lot that is not accepted is evidence and never drawn from.
-   */
+  /** Why the lot was not accepted; empty when it was. The ledger keeps a rejected lot as evidence; nothing is drawn from it. */
   readonly rejection: string;
 }
 
-/** What a lot's leaf in the log commits to, see crypto/merkle.ts. Hashes of 32 bytes, in base64. */
+/** What a lot's leaf in the log commits to: see crypto/merkle.ts. Hashes have 32 bytes and are in base64. */
 export interface LotCommitment {
-  /** Bytes of all pure blocks: whole blocks of PURE_BLOCK_BYTES, the last of which may be shorter. */
+  /** Bytes of all pure blocks together. Each has PURE_BLOCK_BYTES; the last one may be shorter. */
   readonly pureBytes: number;
-  /** Root of each pure block's tree, one behind the other. */
+  /** The root of each pure block's tree, concatenated. */
   readonly blockRoots: string;
-  /** Hash of each seed, one behind the other. */
+  /** The hash of each seed, concatenated. */
   readonly seedHashes: string;
 }
 
 /**
- * From the weakest to the strongest, each with what the one before it has: the weakest claim of several lots is one that
- * all of them reach. A lot has the highest that its own shots support, and is never promoted.
+ * From the weakest to the strongest. Each level includes the one before it, so all of several lots reach the weakest of
+ * their claims. A lot has the highest level that its own shots support, and never rises above it.
  */
 export const EVIDENCE_LEVELS = ['simulated', 'statistical', 'calibrated'] as const;
 export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];
 
-/** What a lot's own shots show, with the figure, how it was got, and what must be true for it to hold. */
+/** What a lot's own shots show: the figure, the method, and the assumptions. */
 export interface LotEvidence {
   readonly claim: EvidenceLevel;
-  /** Min-entropy per raw bit under the claim's assumptions; null where the claim gives none. */
+  /** Min-entropy per raw bit under the claim's assumptions; null when the claim gives none. */
   readonly minEntropyPerBit: number | null;
   /** Measured figures by name, e.g. `ones_share_max`. */
   readonly figures: Readonly<Record<string, number>>;
-  /** The formula and where it is published. */
+  /** The formula, and where it is published. */
   readonly method: string;
   readonly assumptions: string;
   /** Claims that were tried and not reached, each with the reason. */
   readonly notReached: readonly { readonly claim: EvidenceLevel; readonly why: string }[];
 }
 
-/** The claim of a draw from several lots: the weakest of theirs. No claim is ever promoted. */
+/** Returns the claim of a draw from several lots: the weakest of their claims. */
 export function weakestEvidence(claims: readonly EvidenceLevel[]): EvidenceLevel {
   return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
 }
 
-/** Whether a lot of this origin may make the claim at all, whatever its figures are. */
+/** Whether a lot of this origin may make the claim, if its figures support it. */
 export function allowsEvidence(origin: unknown, claim: EvidenceLevel): boolean {
   const known = ORIGINS.find((each) => each === origin);
   return known !== undefined && rankOf(claim) <= rankOf(CEILINGS[known]);
@@ -202,7 +192,7 @@ function rankOf(claim: EvidenceLevel): number {
   return EVIDENCE_LEVELS.indexOf(claim);
 }
 
-/** Every window that answers are drawn from passed SP 800-22; what lay in one that failed was erased. */
+/** Whether SP 800-22 verified all served windows. Whole windows that failed are left out: their bytes were erased. */
 export function nistVerified({ assessments }: Pick<LotRecord, 'assessments'>): boolean {
   const served = assessments.filter(
     ({ of, bits, sp80022 }) => of !== 'raw' && (sp80022.verified || bits < TESTED_BITS),
@@ -210,48 +200,48 @@ export function nistVerified({ assessments }: Pick<LotRecord, 'assessments'>): b
   return served.length > 0 && served.every(({ sp80022 }) => sp80022.verified);
 }
 
-/** Bits of a whole window of SP 800-22: fewer are too few for a verdict, and do not fail. */
+/** Bits of a whole window of SP 800-22. A shorter window is too short for a verdict, so it neither passes nor fails. */
 export const TESTED_BITS = 1_000_000;
 
 /**
- * A job at a provider. `intended` is written before it is submitted and charges the day's budget, `submitted`
- * after; `stored` in the same transaction as its lot; `ended` when nothing is left to be done for it.
+ * A job at a provider. `intended` is stored before the job is submitted and charges the day's budget; `submitted` is stored
+ * after that, `stored` in the transaction that stores the lot, `ended` when nothing is left to do for the job.
  */
 export interface JobRecord {
-  /** The idempotency key of all tries. */
+  /** The idempotency key of all attempts to submit it. */
   readonly key: string;
   readonly source: string;
   readonly state: 'intended' | 'submitted' | 'stored' | 'ended';
   readonly bits: number;
-  /** Null until the provider named it. */
+  /** The provider's id of the job; null until the provider gave one. */
   readonly jobId: string | null;
-  /** The backend's own words (JobReference). */
+  /** The backend's own notes (JobReference). */
   readonly memo: string;
-  /** UTC day of the intention, days since 1970: whose budget it takes. */
+  /** The UTC day whose budget the job charges (days since 1970): the day it was intended. */
   readonly day: number;
-  /** What it costs, as estimated when it was intended. */
+  /** The cost, as estimated when the job was intended. */
   readonly amount: number;
   readonly currency: string;
   readonly calls: number;
   readonly intendedAtMs: number;
-  /** When the provider first named it, as far as is known here; null before. */
+  /** When this service first had the provider's id (Unix ms); null before. */
   readonly submittedAtMs: number | null;
-  /** Why it ended without a lot; empty otherwise. */
+  /** Why the job ended without a lot; empty otherwise. */
   readonly failure: string;
 }
 
-/** What a source took of its provider on one UTC day. */
+/** What a source spent at its provider on one UTC day. */
 export interface SourceSpend {
   readonly source: string;
   readonly day: number;
-  /** Kept to a millionth. */
+  /** Exact to a millionth. */
   readonly amount: number;
-  /** One for the whole day; empty while the amount is 0. */
+  /** The one currency of the day; empty while the amount is 0. */
   readonly currency: string;
   readonly calls: number;
 }
 
-/** At most so much a day; null: no bound. */
+/** What a source may spend a day; null for no limit. */
 export interface SpendLimits {
   readonly amountPerDay: number | null;
   readonly callsPerDay: number | null;
@@ -263,28 +253,24 @@ export interface LotRevocation {
   readonly atMs: number;
 }
 
-/** Pure blocks feed the ring of `pure` mode; seed blocks (32 bytes each) become seeds. */
+/** Pure blocks feed the ring of `pure` mode; each seed block becomes one seed. */
 export const BLOCK_KINDS = ['pure', 'seed'] as const;
 export type BlockKind = (typeof BLOCK_KINDS)[number];
 
-/** Bytes of a seed block: one seed. */
 export const SEED_BLOCK_BYTES = 32;
-/**
- * Bytes of a pure block; the last one of a lot may be shorter. Blocks are claimed whole, so a crash burns
- * whole blocks.
- */
+/** Bytes of a pure block; the last one of a lot may be shorter. Blocks are claimed whole, so a crash loses whole blocks. */
 export const PURE_BLOCK_BYTES = 4096;
 
 export interface ClaimedBlock {
   readonly lotId: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Which block of its kind it is in its lot, from 0. */
+  /** The block's index among the blocks of its kind in its lot, from 0. */
   readonly index: number;
   /** When the lot was released (ReleasedLots). */
   readonly releasedAtMs: number;
 }
 
-/** Bytes of one of a source's lots: of its pure blocks joined, or in seeded mode of its seeds joined. */
+/** A range of a lot's bytes: of its pure blocks joined or, in seeded mode, of its seeds joined. */
 export interface DrawnRange {
   /** Index into the source's `lotIds`. */
   readonly lot: number;
@@ -292,23 +278,21 @@ export interface DrawnRange {
   readonly bytes: number;
 }
 
-/** Which lots, and which seed, a group of answers drew on. Kept once per segment, referred to by index. */
+/** The lots and the seed that a group of answers drew on. A segment holds each once; its entries name it by index. */
 export interface DrawSource {
   readonly mode: EntropyMode;
-  /** One lot for seeded and csprng; in pure mode every lot that gave bytes, in order. */
+  /** One lot in seeded and csprng mode; in pure mode every lot that gave bytes, in order. */
   readonly lotIds: readonly string[];
   /**
-   * Where in the lots the bytes lay, in the order in which they were drawn: in seeded mode the one seed, in pure mode the
-   * bytes of one answer alone, in csprng mode none.
+   * The ranges of the lots that the bytes came from, in the order of the draw: in seeded mode the one seed, in pure mode
+   * the bytes of one answer alone, in csprng mode none.
    */
   readonly drawn: readonly DrawnRange[];
 }
 
-/**
- * One answered data request: its certificate, its spend and its share of the counters are all this record.
- */
+/** One answered data request. Its certificate, its debit and its share of the counters all follow from this record. */
 export interface AnswerEntry {
-  /** 16 bytes; printed as req_… and as X-Request-ID. Unique: the idempotency id of the debit. */
+  /** 16 bytes, printed as `req_…` and in X-Request-ID. Unique: the idempotency id of the debit. */
   readonly requestId: Uint8Array;
   readonly issuedAtMs: number;
   readonly accountNumber: number;
@@ -318,41 +302,41 @@ export interface AnswerEntry {
   readonly source: number;
   /** 32 bytes: SHA-256(salt ‖ canonical JSON of the `data` member), or SHA-256(salt ‖ values in octets). */
   readonly delivered: Uint8Array;
-  /** What the octets are where `delivered` is the hash of octets; undefined where it is that of JSON. */
+  /** The type of the octets that `delivered` hashes; undefined when it hashes JSON. */
   readonly octets?: BareType | undefined;
   readonly valueCount: number;
-  /** Size of what `delivered` hashes behind the salt, in bytes. */
+  /** Bytes that `delivered` hashes after the salt. */
   readonly deliveredBytes: number;
-  /** Entropy really drawn, rejected draws included. */
+  /** Bytes of entropy drawn, rejected samples included. */
   readonly consumedBytes: number;
   /** Credits spent: 0 outside pure mode. */
   readonly credits: number;
-  /** Kept as a note of the segment. */
+  /** Stored as a note of the segment. */
   readonly label?: AnswerLabel | undefined;
 }
 
-/** The certificates of one commit. */
+/** The entries that one commit makes durable. */
 export interface SegmentRecord {
   readonly sequence: number;
   readonly committedAtMs: number;
   readonly count: number;
   readonly sources: readonly DrawSource[];
-  /** Facts that every certificate of the segment prints and that configuration may change later. */
+  /** Settings at the time of the answers that every certificate of the segment prints. */
   readonly context: SegmentContext;
-  /** `count` packed entries, see ledger/segment.ts. */
+  /** `count` packed entries: see ledger/segment.ts. */
   readonly entries: Uint8Array<ArrayBuffer>;
-  /** By ascending index; absent where no entry has one. */
+  /** By ascending index; absent when no entry has a note. */
   readonly notes?: readonly EntryNote[];
 }
 
 export interface SegmentContext {
-  /** Where public pages of certificates are: `verify_url` is this, `/` and the id. */
+  /** The URL of the public certificate pages: `verify_url` is this, `/` and the id. */
   readonly verifyUrlBase: string;
-  /** Where the front's system entropy came from. */
+  /** The source of the front's system entropy. */
   readonly systemGenerator: SystemGenerator;
 }
 
-/** The first answer to an Idempotency-Key, sealed for its owner. */
+/** The first answer to an Idempotency-Key, encrypted. */
 export interface StoredAnswer {
   readonly accountNumber: number;
   /** SHA-256 (hex) of account and key. */
@@ -360,14 +344,11 @@ export interface StoredAnswer {
   /** SHA-256 (hex) of the request: method, path, parameters. */
   readonly fingerprint: string;
   readonly expiresAtMs: number;
-  /** The whole answer, encrypted by its issuer; opaque to the ledger. */
+  /** The whole answer, encrypted by the front that made it; opaque to the ledger. */
   readonly sealed: Uint8Array<ArrayBuffer>;
 }
 
-/**
- * A limiter's state, written down so that a restart is not a way to a new burst. All times are Unix
- * milliseconds.
- */
+/** The state of an account's rate limiter, saved so that a restart does not allow a new burst. Times are Unix ms. */
 export interface RateRecord {
   readonly accountNumber: number;
   /** Theoretical arrival time of GCRA. */
@@ -376,7 +357,7 @@ export interface RateRecord {
   readonly admittedAtMs: readonly number[];
 }
 
-/** Charged in one calendar month, which is that of the issue of the answers. */
+/** What an account was charged for the answers issued in one calendar month. */
 export interface Balance {
   readonly accountNumber: number;
   readonly period: number;

@@ -18,16 +18,15 @@ import type { AnswerEntry, SegmentRecord } from './records.ts';
 import { flawOfNotes, noteOf, type PackedNote, packedNote } from './segment-notes.ts';
 
 /**
- * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
- * SEGMENT_VERSION and a reader for the old one.
+ * The size of a packed AnswerEntry. Numbers are little-endian. The layout is part of the stored format: a change of it needs
+ * a new SEGMENT_VERSION and a reader for the old one.
  *
  *   offset size
  *        0   16  request id
  *       16   32  delivered: SHA-256(salt ‖ data), or SHA-256(salt ‖ octets)
  *       48    8  issuedAtMs, float64
  *       56    4  accountNumber
- *       60    1  lower four bits: endpoint, see ENDPOINT_CODES; upper four: what `delivered` is the hash of,
- *                see OCTET_CODES
+ *       60    1  lower four bits: endpoint, see ENDPOINT_CODES; upper four: what `delivered` hashes, see OCTET_CODES
  *       61    1  mode, see MODE_CODES
  *       62    2  source: index into the segment's sources
  *       64    4  valueCount
@@ -52,12 +51,10 @@ const REQUEST_ID_BYTES = 16;
 const DELIVERED_BYTES = 32;
 const U16_MAX = 0xffff;
 const U32_MAX = 0xffff_ffff;
-/** The year 4840: 2^20 days after 1970. A time beyond it is a mistake, and would not fit the usage counters' keys. */
+/** 2^20 days after 1970, in the year 4840: the keys of usage counters have no room for later times. */
 const TIME_END_MS = 2 ** 20 * 86_400_000;
 
-/**
- * Stored codes: numbers of their own, so that reordering the vocabulary cannot change what old records say.
- */
+/** Stored codes. They are independent of the order of the vocabulary, so reordering it changes no stored record's meaning. */
 const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
   integers: 0,
   bytes: 1,
@@ -84,7 +81,7 @@ const OCTET_CODES: Readonly<Record<BareType, number>> = {
 };
 const MODE_CODES: Readonly<Record<EntropyMode, number>> = { 'quantum-seeded': 0, pure: 1, csprng: 2 };
 
-/** The endpoint, mode or octet type behind a stored code; undefined where no code is given out. */
+/** The endpoint, mode or octet type of each stored code; undefined for codes that are not in use. */
 export const ENDPOINT_OF_CODE: readonly (DataEndpoint | undefined)[] = byCode(DATA_ENDPOINTS, ENDPOINT_CODES);
 export const MODE_OF_CODE: readonly (EntropyMode | undefined)[] = byCode(ENTROPY_MODES, MODE_CODES);
 const OCTETS_OF_CODE: readonly (BareType | undefined)[] = byCode(BARE_TYPES, OCTET_CODES);
@@ -101,10 +98,7 @@ function byCode<W extends string>(
   return table;
 }
 
-/**
- * Packs entries one behind the other into a buffer that doubles when full and is kept for the next segment,
- * so that appending allocates nothing.
- */
+/** Packs entries into a buffer that doubles when full and serves the next segment too, so appending allocates nothing. */
 export class SegmentWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
@@ -124,8 +118,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Takes what the next entry is committed to, where it is short enough: then its commitment is made with those of others, and
-   * the entry is appended without one. Else returns false.
+   * Takes the bytes that the next entry's commitment hashes, when they are short enough. The writer then hashes them together
+   * with those of other entries, and the caller appends the entry with an empty `delivered`. Returns false when they are too
+   * long.
    */
   commitTo(bytes: Uint8Array, from: number, to: number): boolean {
     if (to - from > ShortHashes.bytesMax) return false;
@@ -133,7 +128,7 @@ export class SegmentWriter {
     return true;
   }
 
-  /** Appends an entry and returns its index in the segment. A field outside its width is a bug of the caller. */
+  /** Appends an entry and returns its index in the segment. Asserts that each field fits its width. */
   append(entry: AnswerEntry): number {
     const { delivered } = entry;
     assert(entry.requestId.length === REQUEST_ID_BYTES, 'a request id has 16 bytes');
@@ -164,7 +159,7 @@ export class SegmentWriter {
     return this.#count++;
   }
 
-  /** The packed entries in a buffer of their own, ready to be transferred; the writer is empty afterwards. */
+  /** Returns the packed entries in a new buffer, which may be transferred, and empties the writer. */
   finish(): Pick<SegmentRecord, 'count' | 'entries' | 'notes'> {
     this.#commitments.finish();
     const [count, notes] = [this.#count, this.#notes];
@@ -187,7 +182,7 @@ function isCount(value: number, max: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= max;
 }
 
-/** Reads packed entries in order without making an object per entry: `while (cursor.next()) …`. */
+/** Reads packed entries without making an object for each: `while (cursor.next()) …`. */
 export class EntryCursor {
   readonly #view: DataView;
   readonly #bytes: Uint8Array;
@@ -204,18 +199,18 @@ export class EntryCursor {
     return this.#at < this.#bytes.length;
   }
 
-  /** Stands on the entry with this index; false when there is none. */
+  /** Moves to the entry with this index; false when there is none. */
   seek(index: number): boolean {
     this.#at = index * ENTRY_BYTES;
     return index >= 0 && this.#at < this.#bytes.length;
   }
 
-  /** A view of 16 bytes of the packed entries. */
+  /** Returns a view of the packed entries, 16 bytes. */
   get requestId(): Uint8Array {
     return this.#bytes.subarray(this.#at, this.#at + REQUEST_ID_BYTES);
   }
 
-  /** A view of 32 bytes of the packed entries. */
+  /** Returns a view of the packed entries, 32 bytes. */
   get delivered(): Uint8Array {
     return this.#bytes.subarray(this.#at + AT_DELIVERED, this.#at + AT_DELIVERED + DELIVERED_BYTES);
   }
@@ -261,7 +256,7 @@ export class EntryCursor {
     return this.#view.getUint32(this.#at + AT_CREDITS, true);
   }
 
-  /** The entry as an object; its byte fields are views of the packed entries. */
+  /** Returns the entry as an object, whose byte fields are views of the packed entries. */
   entry(): AnswerEntry {
     const endpoint = ENDPOINT_OF_CODE[this.endpointCode];
     const mode = MODE_OF_CODE[this.modeCode];
@@ -284,14 +279,14 @@ export class EntryCursor {
   }
 }
 
-/** The entry at `index`, or undefined when the segment has none there. */
+/** Returns the entry at `index`, or undefined when there is none. */
 export function readEntry(entries: Uint8Array, index: number): AnswerEntry | undefined {
   const cursor = new EntryCursor(entries);
   return cursor.seek(index) ? cursor.entry() : undefined;
 }
 
 /**
- * All entries in order.
+ * Yields all entries in order.
  * @internal for tests, which compare whole segments
  */
 export function* readEntries(entries: Uint8Array): Generator<AnswerEntry> {
@@ -299,7 +294,7 @@ export function* readEntries(entries: Uint8Array): Generator<AnswerEntry> {
   while (cursor.next()) yield cursor.entry();
 }
 
-/** First byte of every stored segment. */
+/** The first byte of every stored segment. */
 const SEGMENT_VERSION = 1;
 
 const AT_SUM = 1;
@@ -309,7 +304,7 @@ const AT_COUNT = 21;
 const AT_HEAD_BYTES = 25;
 const HEAD_AT = 29;
 
-/** What is in the head of a stored segment. Segments of one front that follow each other mostly have the same. */
+/** The content of the head of a stored segment. Consecutive segments of a front mostly have the same head. */
 type PackedHead = readonly [
   sources: readonly (readonly [
     EntropyMode,
@@ -317,21 +312,21 @@ type PackedHead = readonly [
     readonly (readonly [number, number, number])[],
   ])[],
   context: readonly [verifyUrlBase: string, systemGenerator: SystemGenerator],
-  // left out when there are none, as in nearly every segment
+  // absent when there are none, as in nearly every segment
   notes?: readonly PackedNote[],
 ];
 
 export interface EncodedSegment {
   readonly segment: SegmentRecord;
-  /** As encodeSegment gives them. */
+  /** The result of encodeSegment. */
   readonly bytes: Uint8Array;
 }
 
 /**
- * A segment as it is stored: version byte, CRC-32 of all that follows (uint32), sequence and time of its commit (float64 each), how
- * many entries it has (uint32), length of the head (uint32), head in MessagePack, packed entries; numbers are little-endian. Equal
- * segments give equal bytes, which say where they end. A segment is checked here, and by its sum when it is read. `room` gives the
- * memory that it is written to, of so many bytes.
+ * Returns a segment as it is stored: version byte, CRC-32 of all that follows (uint32), sequence and time of the commit
+ * (float64 each), count of entries (uint32), length of the head (uint32), head in MessagePack, packed entries. Numbers are
+ * little-endian. Equal segments give equal bytes, and the bytes tell where they end. The content is checked only here: a
+ * reader compares the checksum. `room` returns the memory to write to.
  */
 export function encodeSegment(
   segment: SegmentRecord,
@@ -360,12 +355,12 @@ export function encodeSegment(
 }
 
 /**
- * Segments whose sequences follow each other, which are stored as one record, one behind the other: the small ones are so many that
- * a record for each would cost most of what the ledger does for them.
+ * Segments with consecutive sequences that are stored as one record. There are so many small segments that a record for each
+ * would be most of the ledger's work.
  */
 export type Run = readonly EncodedSegment[];
 
-/** The segments of a stored run, in memory that they share. Throws LedgerError `damaged` for anything else. */
+/** Returns the segments of a stored run, as views of one copy. Throws LedgerError `damaged` for anything else. */
 export function decodeRun(stored: Uint8Array): Run {
   const own = new Uint8Array(stored);
   const run: EncodedSegment[] = [];
@@ -379,8 +374,8 @@ export function decodeRun(stored: Uint8Array): Run {
 }
 
 /**
- * The segment that these bytes begin with, of which its entries are a view. It shares what its head says with the one that was read
- * before it where they have the same head, as nearly all have. `isChecked` says that the caller has compared a checksum already.
+ * Returns the segment that the bytes begin with; its entries are a view of them. When its head equals that of `before`, as
+ * nearly always, the two share the decoded head. `isChecked` says that the caller has verified a checksum over the bytes.
  * Throws LedgerError `damaged` for anything else.
  */
 export function segmentIn(
@@ -430,7 +425,7 @@ function factsIn(head: Uint8Array): Pick<SegmentRecord, 'sources' | 'context' | 
   };
 }
 
-/** What is wrong with a segment, in words; undefined when its parts agree. */
+/** Says in words what is wrong with a segment; undefined when its parts agree. */
 function flawOf(segment: SegmentRecord): string | undefined {
   const { sequence, committedAtMs, count, sources, entries } = segment;
   if (!Number.isSafeInteger(sequence) || sequence < 1)

@@ -2,56 +2,59 @@ import { pack, unpack } from 'msgpackr';
 import { LedgerError } from './ledger.ts';
 
 /**
- * The seam under the rules of the ledger: a rule is written once, as a generator that asks for records step by step, and
- * runs on every driver. LMDB answers within one transaction, without a turn of the event loop; PostgreSQL answers from
- * another machine.
+ * The seam under the rules of the ledger. Each rule is written once, as a generator that yields the records it wants to
+ * read or write, and runs on every driver. LMDB answers a step at once, inside one transaction; PostgreSQL answers over
+ * the network.
  */
 export interface Store {
-  /** What the body reads is of one moment. It may be run more than once, and writes nothing. */
+  /** Runs a body that only reads, on one consistent state of the records. The driver may run it more than once. */
   read<T>(body: () => Body<T>): Promise<T>;
-  /** As `read`, of what no failover can take back: for what is signed or given again by being read. */
+  /** Like `read`, but sees only what a failover cannot undo: for records that are signed or handed out because of the read. */
   kept<T>(body: () => Body<T>): Promise<T>;
   /**
-   * Resolves when what the body wrote is durable. Bodies that name a common lock run one after the other, as if each was
-   * alone; a lock is named after what it guards. The body checks before it writes: what it throws is thrown to the caller,
-   * and nothing of it is stored. It may be run again when the outcome of the first run is unknown, so it leaves what its
-   * first run has stored as it is.
+   * Resolves when what the body wrote is durable. Bodies that share a lock never run at the same time; a lock is named
+   * after what it guards. A body makes all its checks before its first write. When it throws, nothing is stored and the
+   * caller gets the error. When the outcome of a run is unknown, the driver may run the body again, so a body must leave
+   * records alone that an earlier run of it stored.
    */
   write<T>(locks: readonly string[], body: () => Body<T>): Promise<T>;
 }
 
-/** Numbers come before texts, in their order; texts, which hold no zero, in that of their code points; lists, of two parts or more, part by part. */
+/**
+ * Numbers sort by value and before texts. Texts sort by code point and never contain U+0000. Lists have at least two
+ * parts and sort part by part.
+ */
 export type Key = string | number | readonly (string | number)[];
 
 /** How a table turns its records into bytes. Equal records give equal bytes. */
 export interface Codec<V> {
-  /** One piece, or several that are stored one behind the other. */
+  /** Returns one piece, or several that are stored one after the other. */
   encode(value: V): Uint8Array | readonly Uint8Array[];
   decode(bytes: Uint8Array): V;
 }
 
-/** Plain records in MessagePack. What comes back is in buffers of its own. */
+/** Stores plain records as MessagePack. Decoded records own their buffers. */
 export function plainCodec<V>(): Codec<V> {
   return { encode: (value) => pack(value), decode: (bytes) => unpack(bytes) as V };
 }
 
-/** Bytes as they are; what comes back is a view of a buffer that nobody else has. */
+/** Stores bytes as they are. Decoding returns the driver's buffer, which nothing else uses. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 
 /** A table that every driver has. */
 export interface SharedTable<K extends Key, V> {
   readonly name: string;
   readonly codec: Codec<V>;
-  /** Never there: it binds the type of the keys. */
+  /** Never set: it only binds the type of the keys. */
   readonly key?: K;
 }
 
-/** Keys from `from` on and before `before`, at most `limit`. */
+/** At most `limit` keys, from `from` (included) to `before` (excluded). */
 export interface KeyRange {
   readonly from?: Key;
   readonly before?: Key;
   readonly limit?: number;
-  /** All keys, from the last one down; with neither `from` nor `before`. */
+  /** Takes all keys, the last one first. Only without `from` and `before`. */
   readonly isReverse?: true;
 }
 
@@ -59,7 +62,7 @@ export type Row<K, V> = { readonly key: K; readonly value: V };
 
 type AnyTable = SharedTable<Key, unknown>;
 
-/** What a body asks of its driver. */
+/** One request of a body to its driver. */
 export type Step =
   | { readonly ask: 'get'; readonly table: AnyTable; readonly keys: readonly Key[] }
   | { readonly ask: 'range'; readonly table: AnyTable; readonly range: KeyRange }
@@ -68,16 +71,16 @@ export type Step =
 
 export type Body<T> = Generator<Step, T, unknown>;
 
-/** The steps, for bodies: `const draw = yield* tx.get(DRAWS, id)`. */
+/** Typed steps, for use in bodies: `const draw = yield* tx.get(DRAWS, id)`. */
 export const tx = {
   *get<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<V | undefined> {
     return ((yield { ask: 'get', table, keys: [key] }) as readonly (V | undefined)[])[0];
   },
-  /** In the order of the keys. */
+  /** Returns the records in the order of the keys. */
   *getMany<K extends Key, V>(table: SharedTable<K, V>, keys: readonly K[]): Body<readonly (V | undefined)[]> {
     return (yield { ask: 'get', table, keys }) as readonly (V | undefined)[];
   },
-  /** As getMany, of records that others name: throws LedgerError `damaged` when one is not there. */
+  /** Like getMany, for records that other records name: throws LedgerError `damaged` when one is missing. */
   *getAll<K extends Key, V>(table: SharedTable<K, V>, keys: readonly K[]): Body<readonly V[]> {
     return (yield* tx.getMany(table, keys)).map((value, i) => {
       if (value !== undefined) return value;
@@ -98,7 +101,7 @@ export const tx = {
   },
 };
 
-/** Runs a body to its end, each step at once. */
+/** Runs a body to its end without a turn of the event loop. */
 export function runNow<T>(body: Body<T>, answer: (step: Step) => unknown): T {
   let next = body.next();
   while (!next.done) next = body.next(answer(next.value));
