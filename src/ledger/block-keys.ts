@@ -18,13 +18,13 @@ const FILE_BYTES = FIRST_PLACE + BLOCK_KINDS.length * PLACE_BYTES;
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** What sealing adds to a block. */
+/** Bytes that sealing adds to a block. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES;
 
 const BLOCK_KEY = Uint8Array.of(0);
 const NEXT_LINK = Uint8Array.of(1);
 
-/** A chain at the link of one ordinal: whoever has it can make every link behind it and none before. */
+/** A link of a chain and its ordinal. From a link, all later links can be computed and no earlier one. */
 interface Place {
   ordinal: number;
   readonly link: Uint8Array<ArrayBuffer>;
@@ -33,14 +33,12 @@ interface Place {
 type Places = Readonly<Record<BlockKind, Place>>;
 
 /**
- * The keys that stored blocks are sealed with. LMDB never overwrites a page that is in use: what a
- * transaction removes stays in the file until its page is needed again, which may be never. So it is the key
- * that a claim erases.
+ * The keys that stored blocks are encrypted with. LMDB does not overwrite what a transaction removes: the bytes stay in the
+ * file until LMDB needs their page again, which may be never. So a claim erases the key instead.
  *
- * Blocks of a kind are claimed oldest first, so one chain a kind is enough: link(n + 1) = SHA-256(0x01 ‖
- * link(n)), and the key of block n is SHA-256(0x00 ‖ link(n)). The file holds, of each kind, the link of the
- * oldest block that may still be claimed, and is overwritten in place: with that, the blocks before it are
- * noise.
+ * Blocks of a kind are claimed oldest first, so one chain for each kind is enough: link(n + 1) = SHA-256(0x01 ‖ link(n)), and
+ * the key of block n is SHA-256(0x00 ‖ link(n)). The file holds, for each kind, the link of the oldest block that may still
+ * be claimed. It is overwritten in place, and after that nobody can decrypt the blocks before that one.
  *
  *   offset size
  *        0    4  magic
@@ -50,13 +48,13 @@ type Places = Readonly<Record<BlockKind, Place>>;
  *       48    8  ordinal of the seed chain's link, float64
  *       56   32  the link
  *
- * The file is not a part of a backup: a copy cannot give what its ledger goes on to give.
+ * A backup does not contain the file, so a copy cannot deliver blocks that its original also delivers.
  */
 export class BlockKeys {
   readonly #fd: number;
-  /** The oldest blocks that can be opened; ahead of the file until `erase`. */
+  /** The links of the oldest blocks that can be opened; ahead of the file until `erase`. */
   readonly #oldest: Places;
-  /** Where sealing goes on. */
+  /** The links of the next blocks to seal. */
   readonly #newest: Places;
   #erased: boolean;
 
@@ -68,8 +66,8 @@ export class BlockKeys {
   }
 
   /**
-   * Opens the file. Where there is none, or none that is whole, new chains begin at `ordinal`, the first that
-   * no block has: what was sealed before cannot be opened any more. Throws what the file system says.
+   * Opens the file. When it is missing or not whole, starts new chains at `ordinal`, the first ordinal that no block has:
+   * blocks that were sealed before cannot be opened any more. Throws errors of the file system.
    */
   static open(path: string, ordinal: number): BlockKeys {
     const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -87,12 +85,12 @@ export class BlockKeys {
     }
   }
 
-  /** Blocks with lower ordinals cannot be opened. */
+  /** Returns the lowest ordinal whose block can be opened. */
   oldest(kind: BlockKind): number {
     return this.#oldest[kind].ordinal;
   }
 
-  /** nonce ‖ ciphertext ‖ tag. The blocks of a kind are sealed in the order of their ordinals. */
+  /** Returns nonce ‖ ciphertext ‖ tag. The blocks of a kind must be sealed in the order of their ordinals. */
   seal(kind: BlockKind, ordinal: number, lotId: string, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
     const place = this.#newest[kind];
     const oldest = this.#oldest[kind];
@@ -100,8 +98,7 @@ export class BlockKeys {
       place.ordinal = oldest.ordinal;
       place.link.set(oldest.link);
     }
-    // The nonce is drawn, though a key is for one block: a transaction that failed may have used the ordinal
-    // before.
+    // A key is for one block, yet the nonce is random: a transaction that failed may have used the ordinal before.
     const nonce = fillSystemEntropy(new Uint8Array(NONCE_BYTES));
     const key = takeKey(place, ordinal);
     const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(nameOf(kind, ordinal, lotId));
@@ -110,8 +107,8 @@ export class BlockKeys {
   }
 
   /**
-   * The bytes of a block, which can be opened this once, and with it goes every older one of its kind.
-   * Undefined when its key was erased or never was in this file.
+   * Returns the bytes of a block. It can be opened only once, and from then on no older block of its kind can be. Returns
+   * undefined when the key was erased or never was in this file.
    */
   open(
     kind: BlockKind,
@@ -139,14 +136,14 @@ export class BlockKeys {
     return bytes;
   }
 
-  /** Gives up every block of the kind before this ordinal. */
+  /** Makes every block of the kind before this ordinal impossible to open. */
   passOver(kind: BlockKind, ordinal: number): void {
     if (ordinal <= this.#oldest[kind].ordinal) return;
     advance(this.#oldest[kind], ordinal);
     this.#erased = false;
   }
 
-  /** The keys of what was opened or passed over are on no disk any more when this returns. */
+  /** Erases from the disk the keys of all blocks that were opened or passed over. */
   erase(): void {
     if (this.#erased) return;
     const content = encodePlaces(this.#oldest);
@@ -167,7 +164,7 @@ function copyOf({ ordinal, link }: Place): Place {
   return { ordinal, link: secretCopy(link) };
 }
 
-/** The key of the block; the chain goes on behind it. */
+/** Returns the key of a block, and moves the chain to the next one. */
 function takeKey(place: Place, ordinal: number): Uint8Array {
   advance(place, ordinal);
   const key = secretBytes(CHAIN_BYTES);
@@ -183,7 +180,7 @@ function advance(place: Place, ordinal: number): void {
   }
 }
 
-/** By @noble/hashes, which erases its copies, as HKDF in crypto/digest.ts. */
+/** Uses @noble/hashes because it erases its copies, as HKDF in crypto/digest.ts does. */
 function hashInto(out: Uint8Array, label: Uint8Array, link: Uint8Array): void {
   const input = concatBytes(label, link);
   const digest = sha256(input);
@@ -191,7 +188,7 @@ function hashInto(out: Uint8Array, label: Uint8Array, link: Uint8Array): void {
   wipe(input, digest);
 }
 
-/** Binds a sealed block to its place: it opens nowhere else. */
+/** Returns the additional data that binds a sealed block to its place: it opens nowhere else. */
 function nameOf(kind: BlockKind, ordinal: number, lotId: string): Uint8Array {
   return utf8Bytes(`${kind} ${ordinal} ${lotId}`);
 }

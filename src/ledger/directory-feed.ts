@@ -2,10 +2,10 @@ import type { Clock } from '../core/clock.ts';
 import { inOrder } from '../core/in-order.ts';
 import type { DirectoryChanges, DirectoryReader, Ledger, LedgerCalls } from './ledger.ts';
 
-/** How long a change waits for those who serve by the directory. */
+/** How long a change waits for the readers of the directory. */
 const FOLLOW_DEADLINE_MS = 2_000;
 
-/** Pushes what changes in the directory to those who serve by it, one push after the other. */
+/** Pushes changes of the directory to its readers, one push after the other. */
 export class DirectoryFeed {
   readonly #read: (since: number | undefined) => Promise<DirectoryChanges>;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -23,7 +23,7 @@ export class DirectoryFeed {
     this.#clock = clock;
   }
 
-  /** That all readers go by, once somebody follows. */
+  /** The version that was last pushed; undefined before the first reader follows. */
   get version(): number | undefined {
     return this.#version;
   }
@@ -39,22 +39,22 @@ export class DirectoryFeed {
     });
   }
 
-  /** Resolves with true when all have what has changed until now, with false when that takes one of them too long. */
+  /** Resolves with true when all readers have all changes made until now, with false when a reader takes too long. */
   push(): Promise<boolean> {
     return this.#inTurn(async () => {
       if (this.#readers.size === 0) return true;
-      const readAtMs = this.#clock.monotonicMs(); // a change after this moment may be missing
+      const readAtMs = this.#clock.monotonicMs(); // the changes may lack any made after this moment
       const changes = await this.#read(this.#version);
       this.#version = changes.version;
       const told = [...this.#readers].map((reader) =>
-        // one that cannot be told any more has ended
+        // a reader that cannot be reached has ended
         reader.directoryChanged(changes, readAtMs).catch(() => this.#readers.delete(reader)),
       );
       return inTime(Promise.all(told));
     });
   }
 
-  /** The calls, of which those that change the directory wait for its readers, and `follow`. */
+  /** Returns the calls with `follow`. Those that change the directory wait for its readers. */
   over(calls: LedgerCalls): LedgerCalls & Pick<Ledger, 'follow'> {
     const { createAccount, putAccount, putKey, revokeLot } = calls;
     return {

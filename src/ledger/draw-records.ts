@@ -1,23 +1,20 @@
-/**
- * Committed draws as the ledger keeps them. What a draw is stands in `body`, which the ledger does not read
- * (certificate/draw.ts and answer/draw-keeper.ts do).
- */
+/** A committed draw as the ledger stores it. The ledger does not read `body`; answer/draw-keeper.ts writes and reads it. */
 export interface DrawRecord {
   /** `draw_` and 26 base32 characters. */
   readonly id: string;
   readonly accountNumber: number;
   /**
-   * opening: its answer may or may not be in the books; nobody was told of it. committed: its answer is durable. ended:
-   * revealed, cancelled or failed; it never changes again.
+   * opening: its answer may or may not be in the books, and no client knows of the draw. committed: its answer is durable.
+   * ended: revealed, cancelled or failed; the draw never changes again.
    */
   readonly state: 'opening' | 'committed' | 'ended';
-  /** When it is to be revealed (Unix ms). */
+  /** When the draw is to be revealed (Unix ms). */
   readonly dueAtMs: number;
   /** JSON. */
   readonly body: string;
 }
 
-/** A leaf that the log is to take for a draw: of its commitment, or of its end. */
+/** A leaf of the log for a draw: its commitment, or its end. */
 export interface DrawLeaf {
   readonly drawId: string;
   readonly kind: 'commit' | 'end';
@@ -27,6 +24,6 @@ export interface DrawLeaf {
 
 /** A leaf that waits to be logged. */
 export interface WaitingDrawLeaf extends DrawLeaf {
-  /** Its place in the order in which the leaves came. */
+  /** The leaf's place in the order of all leaves. */
   readonly ordinal: number;
 }

@@ -1,9 +1,6 @@
 /** What the running server knows of the soundness of its records. */
 export interface LedgerIntegrity {
-  /**
-   * The audit after an unclean stop: `none` when the last stop was clean, `running` while it continues beside the
-   * service.
-   */
+  /** The audit after an unclean stop; `none` when the last stop was clean. */
   readonly startAudit: 'none' | 'running' | 'sound' | 'damaged';
   /** Null when the scrub is off. */
   readonly scrub: ScrubState | null;
@@ -13,13 +10,13 @@ export interface LedgerIntegrity {
 
 /** What a node knows of the database that it shares with others. */
 export interface DatabaseState {
-  /** It does not answer: nothing can be acknowledged. */
+  /** True when the database does not answer: nothing can be acknowledged. */
   readonly isAway: boolean;
-  /** This node's clock less the database's; 0 while the time that a question takes explains the difference. */
+  /** This node's clock minus the database's; 0 when the time of the round trip can explain the difference. */
   readonly skewMs: number;
-  /** The clocks differ so much that this node must not serve. */
+  /** True when the clocks differ so much that this node must not serve. */
   readonly isSkewed: boolean;
-  /** Commits have waited for a standby for seconds: nothing can be acknowledged until it follows again. */
+  /** True when commits have waited for a standby for seconds: nothing can be acknowledged until it follows again. */
   readonly isStandbyLate: boolean;
   /** Segments of all nodes that wait to be logged. */
   readonly unsealedSegments: number;
@@ -27,14 +24,14 @@ export interface DatabaseState {
 
 /** What the scrub has done since the start. */
 export interface ScrubState {
-  /** Walks over all records that came to their end. */
+  /** Count of complete walks over all records. */
   readonly passes: number;
   readonly records: number;
   readonly bytes: number;
-  /** When the last complete walk ended (Unix ms), and how long it took; null before the first. */
+  /** When the last complete walk ended (Unix ms), and its duration; null before the first. */
   readonly passedAtMs: number | null;
   readonly passMs: number | null;
-  /** Different damage found since the start, and the first of it in words. */
+  /** Count of different problems found since the start, and the problems in words. */
   readonly damaged: number;
   readonly problems: readonly string[];
 }

@@ -1,31 +1,31 @@
 /**
- * What the caller said of an answer, as its certificate repeats it. A private label holds commitments in place of texts
+ * The caller's label of an answer, as its certificate shows it. A private label holds commitments instead of texts
  * (answer/label.ts). Hashes are 64 hex digits.
  */
 export interface AnswerLabel {
   readonly isPublic: boolean;
-  /** In a public label. */
+  /** Only in a public label. */
   readonly purpose?: string;
-  /** In a private label. */
+  /** Only in a private label. */
   readonly purposeCommitment?: string;
-  /** `series_` and 26 base32 characters: one account and one purpose. Present exactly when there is a purpose. */
+  /** `series_` and 26 base32 characters, which name the account and the purpose. Present exactly when there is a purpose. */
   readonly series?: string;
   /**
-   * Place among the answers of the series, from 1. The ledger gives it in the transaction that stores the segment, so
-   * that no number is left out; it is absent before.
+   * The number of the answer in its series, from 1. The transaction that stores the segment gives it, so that no number is
+   * skipped; absent before.
    */
   readonly serial?: number;
-  /** In a public label. */
+  /** Only in a public label. */
   readonly userData?: string;
-  /** Of public user data, or what the caller gave in its place. */
+  /** The hash of public user data, or the hash that the caller gave instead of user data. */
   readonly userDataSha256?: string;
-  /** In a private label. */
+  /** Only in a private label. */
   readonly userDataCommitment?: string;
 }
 
-/** What only some entries of a segment have. */
+/** The label of an entry, for the few entries that have one. */
 export interface EntryNote {
-  /** Of the entry within its segment. */
+  /** The index of the entry in its segment. */
   readonly index: number;
   readonly label: AnswerLabel;
 }
@@ -33,7 +33,7 @@ export interface EntryNote {
 /** An answer of a series. */
 export interface SeriesAnswer {
   readonly serial: number;
-  /** Where its certificate is. */
+  /** The segment and the index in it that hold the answer's certificate. */
   readonly sequence: number;
   readonly index: number;
   readonly issuedAtMs: number;
@@ -42,11 +42,11 @@ export interface SeriesAnswer {
 
 /** The series of one public purpose, and some answers of one of them. */
 export interface SeriesPage {
-  /** Each with how many answers it has had. At most SERIES_LISTED_MAX, in the order of their names. */
+  /** At most SERIES_LISTED_MAX series in the order of their ids, each with the count of all answers it ever had. */
   readonly series: readonly { readonly id: string; readonly count: number }[];
-  /** In ascending order. Answers whose segments retention dropped are missing at the front. */
+  /** By ascending serial. Retention drops the oldest answers. */
   readonly answers: readonly SeriesAnswer[];
 }
 
-/** Accounts that can be told apart under one public purpose. */
+/** The most series that a page lists. Each belongs to another account. */
 export const SERIES_LISTED_MAX = 100;

@@ -5,20 +5,20 @@ import type { SegmentRecord, StoredAnswer } from './records.ts';
 import type { SegmentSink, SinkRefusal } from './segment-sink.ts';
 import type { Sequences } from './sequences.ts';
 
-/** New answers are shed when segments of this many bytes wait for the ledger. */
+/** The front sheds new answers when more than this many bytes of segments wait for the ledger. */
 const BEHIND_BYTES = 16 * 2 ** 20;
 /**
- * New answers are refused when a segment has waited this long, and for this long after one was refused: the database cannot
- * be reached, is far too slow, or has a full disk. So what is drawn in vain is one turn's answers a second.
+ * The front refuses new answers when a segment has waited this long, and for this long after a segment was refused: the
+ * database is unreachable, far too slow, or out of disk. So it draws in vain for at most one turn's answers a second.
  */
 const AWAY_MS = 1_000;
-/** A segment that is not decided by then is reported as unknown: whoever waits for it is told to ask again. */
+/** After this time the outcome of a segment counts as unknown, and its clients are told to ask again. */
 const UNKNOWN_AFTER_MS = 3_000;
 const AWAY: SinkRefusal = { why: 'database-away', retryAfterS: 1 };
 
-/** A segment was sent and may be stored or not: nothing of it is acknowledged, and nothing that it spends is given back. */
+/** A segment was sent and may be stored or not: the front neither acknowledges its answers nor gives back what they spent. */
 export class UnknownOutcome extends ApiError {
-  /** Resolves or rejects when it is decided. */
+  /** Settles when the outcome is known. */
   readonly outcome: Promise<void>;
 
   constructor(outcome: Promise<void>) {
@@ -27,26 +27,25 @@ export class UnknownOutcome extends ApiError {
       retryAfterS: 1,
     });
     this.outcome = outcome;
-    outcome.catch(() => {}); // told to whoever waits for it
+    outcome.catch(() => {}); // other readers of `outcome` handle a rejection
   }
 }
 
 export interface LinkedSinkOptions {
-  /** The ledger behind the port of its thread. Its `commit` resolves when the segment's row is committed. */
+  /** The ledger, in its own thread. Its `commit` resolves when the segment's row is committed. */
   readonly ledger: Pick<Books, 'commit'>;
   readonly sequences: Sequences;
   readonly clock: Clock;
 }
 
 /**
- * The sink of a front whose ledger keeps its books in another place than this machine's disk: each segment goes to the
- * ledger's thread, and is acknowledged when that has it committed. Nothing is written here, so while the database is away
- * nothing is acknowledged.
+ * The sink of a front whose ledger is in PostgreSQL. It sends each segment to the ledger's thread, and acknowledges it when
+ * that thread has committed it. It has no journal, so it acknowledges nothing while the database is away.
  */
 export class LinkedSink implements SegmentSink {
   readonly #options: LinkedSinkOptions;
   #waitingBytes = 0;
-  /** When each segment that waits came, oldest first; a segment's place is its identity. */
+  /** When each waiting segment came, oldest first: one object per segment, since two may come at the same time. */
   readonly #waitingSinceMs = new Set<{ readonly atMs: number }>();
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 

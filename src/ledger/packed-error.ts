@@ -7,7 +7,7 @@ export type PackedError =
   | { readonly kind: 'ledger'; readonly reason: LedgerErrorReason; readonly message: string }
   | { readonly kind: 'other'; readonly name: string; readonly message: string; readonly stack: string };
 
-/** ApiError and LedgerError keep their class and code; of any other error name, message and stack arrive. */
+/** Keeps the class and code of ApiError and LedgerError; any other error keeps its name, message and stack. */
 export function packError(error: unknown): PackedError {
   if (error instanceof ApiError) return { kind: 'api', code: error.code, facts: error.facts };
   if (error instanceof LedgerError) return { kind: 'ledger', reason: error.reason, message: error.message };

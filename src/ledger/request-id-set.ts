@@ -3,15 +3,15 @@ import { assert } from '../core/assert.ts';
 const WORDS = 4;
 
 /**
- * A set of 16-byte ids in one flat array: 32 bytes per id at its fullest, so that an audit of ten million
- * certificates takes a third of a gigabyte instead of a Map's several.
+ * A set of 16-byte ids in one flat array. It takes 32 bytes per id when fullest: an audit of ten million certificates then
+ * takes a third of a gigabyte, where a Map takes several.
  */
 export class RequestIdSet {
   #slots = new Uint32Array(1024 * WORDS);
   #used = new Uint8Array(1024);
   #size = 0;
 
-  /** False when the id was there already. */
+  /** Adds an id. Returns false when it is in the set already. */
   add(id: Uint8Array): boolean {
     assert(id.length === WORDS * 4, 'a request id has 16 bytes');
     const view = new DataView(id.buffer, id.byteOffset, id.byteLength);
@@ -46,9 +46,7 @@ export class RequestIdSet {
   }
 }
 
-/**
- * Spreads ids that differ in any bits, also ones that count up, over all slots: the finalizer of MurmurHash3.
- */
+/** Spreads ids over all slots, also ids that count up: the finalizer of MurmurHash3. */
 function mix(a: number, b: number, c: number, d: number): number {
   let sum = Math.imul(Math.imul(Math.imul(a, 31) + b, 31) + c, 31) + d;
   sum = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b);

@@ -5,17 +5,16 @@ import type { Ledger } from './ledger.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Days of certificates that may be deleted for each day that the service runs. Retention that lags behind, for instance
- * after a long stop, catches up at this rate. A wrong clock cannot delete more than this, and neither can restarts: a
- * start allows nothing by itself.
+ * Days of certificates that may be deleted for each day that the service runs. Retention catches up at this rate after a long
+ * stop. A wrong clock cannot delete more than this. Restarts cannot either: the allowance is 0 at a start.
  */
 const DAYS_PER_DAY = 3;
 
 /**
- * Deletes certificates that are older than the retention, and stored answers that expired. Deleting cannot be
- * undone, so no single reading of the clock decides about it: age is measured against the newest certificate
- * in the ledger, never against a later wall time; what may be deleted in a day is bounded; and while the
- * system's clock has jumped, or differs from that of the database which nodes share, nothing is deleted at all.
+ * Deletes certificates that are older than the retention, and stored answers that expired. Deleting cannot be undone, so no
+ * single reading of the clock decides about it. Age counts back from the newest certificate in the ledger, never from a
+ * later wall time. The deletions of a day are bounded. While the system's clock has jumped, or differs from the clock of the
+ * database that nodes share, nothing is deleted.
  */
 export class Retention {
   readonly #ledger: Pick<Ledger, 'segmentSpan' | 'expire' | 'integrity'>;

@@ -4,15 +4,14 @@ import { type Body, type Store, tx } from './store.ts';
 import { RATES } from './tables.ts';
 
 /**
- * Saved limiter states, joined with the entries of segments that were committed since. An entry issued after the newest
- * admission that its node saved of the account is an admission that the state lacks; one admitted before the save and issued
- * after it counts twice, which errs on the strict side. `tatMs` is the latest that any node saved (0 for an account without
- * a saved state).
+ * Joins saved limiter states with the entries of segments committed since. An entry counts as a further admission when it was
+ * issued after the newest admission that its node saved for the account. A request admitted before the save and issued after
+ * it counts twice, which errs on the strict side. `tatMs` is the latest that any node saved, or 0.
  */
 export class SavedRates {
   readonly #rates = new Map<number, JoinedRate>();
 
-  /** Those of all nodes. */
+  /** Reads the states that all nodes saved. */
   static async in(store: Store): Promise<SavedRates> {
     const rates = new SavedRates();
     for (const { key, value } of await store.read(() => tx.range(RATES, {}))) rates.#addSaved(key[0], value);
@@ -52,7 +51,7 @@ export class SavedRates {
   }
 }
 
-/** In place of what the node saved before. */
+/** Saves the states in place of those that the node saved before. */
 export function* putRates(node: number, rates: readonly RateRecord[]): Body<void> {
   yield* tx.putAll(
     RATES,
@@ -63,6 +62,6 @@ export function* putRates(node: number, rates: readonly RateRecord[]): Body<void
 interface JoinedRate {
   tatMs: number;
   readonly admittedAtMs: number[];
-  /** The newest admission that each node saved. */
+  /** The newest admission that each node saved (Unix ms). */
   readonly savedToMs: Map<number, number>;
 }

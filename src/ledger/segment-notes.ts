@@ -1,7 +1,7 @@
 import type { AnswerLabel, EntryNote } from './label-records.ts';
 import type { SegmentRecord } from './records.ts';
 
-/** The texts of a label in their stored order; a serial is kept beside the segment (ledger/domain/series.ts). */
+/** The texts of a label in their stored order. Serials are stored beside the segment (ledger/domain/series.ts). */
 const LABEL_TEXTS = [
   'purpose',
   'purposeCommitment',
@@ -11,7 +11,7 @@ const LABEL_TEXTS = [
   'userDataCommitment',
 ] as const satisfies readonly (keyof AnswerLabel)[];
 
-/** A note as the head of a segment holds it. */
+/** A note as the head of a segment stores it. */
 export type PackedNote = readonly [index: number, isPublic: boolean, ...texts: readonly (string | null)[]];
 
 export function packedNote({ index, label }: EntryNote): PackedNote {
@@ -23,12 +23,12 @@ export function noteOf([index, isPublic, ...texts]: PackedNote): EntryNote {
   return { index, label: { isPublic, ...(Object.fromEntries(given) as Partial<AnswerLabel>) } };
 }
 
-/** The label of an entry; undefined where it has none. */
+/** Returns the label of an entry; undefined when it has none. */
 export function labelAt({ notes }: SegmentRecord, index: number): AnswerLabel | undefined {
   return notes?.find((note) => note.index === index)?.label;
 }
 
-/** What is wrong with the notes of a segment, in words. */
+/** Says in words what is wrong with the notes of a segment; undefined when nothing is. */
 export function flawOfNotes(notes: readonly EntryNote[], count: number): string | undefined {
   let last = -1;
   for (const { index, label } of notes) {

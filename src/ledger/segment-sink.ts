@@ -1,32 +1,29 @@
 import { InvariantError } from '../core/assert.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
 
-/** Why no answer can be made durable now, as `/readyz` names it, and what the clients are told. */
+/** Why no answer can be made durable now: the reason that `/readyz` names, and what clients are told. */
 export interface SinkRefusal {
   readonly why: 'disk-full' | 'database-away' | 'held';
   readonly message?: string;
   readonly retryAfterS: number;
 }
 
-/** How long a client waits before it asks a service again whose operator must act first. */
+/** How long clients wait before they ask again, when an operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
 
-/** Where a front has its segments made durable. */
+/** Makes a front's segments durable. */
 export interface SegmentSink {
-  /** A sequence for one segment, which no other segment has or had. */
+  /** Returns a sequence that no other segment has or had. */
   nextSequence(): number;
-  /** So much waits for the ledger that new answers are to be shed. */
+  /** True when so much waits for the ledger that the front must shed new answers. */
   readonly isBehind: boolean;
-  /** Why new answers are refused now, before anything is drawn for them; null while they are taken. */
+  /** Why new answers are refused now, before anything is drawn for them; null when they are accepted. */
   readonly refusal: SinkRefusal | null;
-  /**
-   * Resolves when the segment is durable and every later read sees it. Sequences are from `nextSequence`, each committed
-   * once.
-   */
+  /** Resolves when the segment is durable and every later read sees it. A sequence of `nextSequence` is committed once. */
   commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void>;
 }
 
-/** The sink of a ledger from which nothing may be acknowledged, for the reason that its messages give. */
+/** Returns the sink of a ledger that may acknowledge nothing. `held` is the message that gives the reason. */
 export function heldSink(held: string): SegmentSink {
   const never = (): never => {
     throw new InvariantError('nothing is drawn while the ledger is held back');

@@ -2,12 +2,12 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Books, SequenceLease } from './ledger.ts';
 
-/** The next lease is asked for when this many sequences of the last one are left. */
+/** A front asks for the next lease when this many sequences are left. */
 const LEASE_AHEAD = 2 ** 16;
 /**
- * Retention drops the oldest certificates of all fronts, and from then on no sequence up to theirs may be stored. A lease that
- * were kept for as long as it lasts would one day lie below what other fronts dropped, so after an hour the next one is
- * asked for, and after a day, the shortest retention there is, the old one is used no more.
+ * When retention drops a segment, no sequence up to that segment's may be stored any more. A lease used for very long would
+ * fall below what retention dropped of other fronts. So a front asks for the next lease after an hour, and stops using the
+ * old one after a day, the shortest retention that can be set.
  */
 const LEASE_RENEWED_MS = 60 * 60 * 1000;
 const LEASE_LASTS_MS = 24 * LEASE_RENEWED_MS;
@@ -16,7 +16,7 @@ interface Leased extends SequenceLease {
   readonly atMs: number;
 }
 
-/** The sequences of one front's segments, which it leases from the ledger before it needs them. */
+/** Gives one front's segments their sequences, and leases them from the ledger before they are needed. */
 export class Sequences {
   readonly #ledger: Pick<Books, 'leaseSequences'>;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -36,7 +36,7 @@ export class Sequences {
     this.#next = lease.from;
   }
 
-  /** Leases the first ones. */
+  /** Leases the first sequences. */
   static async open(
     ledger: Pick<Books, 'leaseSequences'>,
     clock: Pick<Clock, 'monotonicMs'>,
@@ -44,7 +44,7 @@ export class Sequences {
     return new Sequences(ledger, clock, await ledger.leaseSequences());
   }
 
-  /** None is left until the next lease comes, which is asked for: nothing may be drawn meanwhile. */
+  /** True when no sequence is left until the next lease comes, which this asks for. Nothing may be drawn meanwhile. */
   get isOut(): boolean {
     if (this.#following !== undefined && this.#isOlder(this.#following, LEASE_LASTS_MS))
       this.#following = undefined;
@@ -65,7 +65,7 @@ export class Sequences {
     return this.#clock.monotonicMs() - atMs > ms;
   }
 
-  /** Asks again with the next answer when it fails. */
+  /** Asks for the next lease. If that fails, the next answer asks again. */
   #leaseAhead(): void {
     if (this.#isLeasing || this.#following !== undefined) return;
     this.#isLeasing = true;

@@ -11,25 +11,25 @@ import { messageOf } from '../core/assert.ts';
 import { LedgerError } from './ledger.ts';
 import { type PackedError, packError, unpackError } from './packed-error.ts';
 
-/** Room for a path in sockaddr_un: 108 bytes on Linux, 104 on macOS, with its closing zero. */
+/** sockaddr_un has room for a path of 108 bytes on Linux and 104 on macOS, with the final zero. */
 const SOCKET_PATH_BYTES_MAX = 103;
-/** A command has the folder for a moment: whoever starts meanwhile waits so long for it. */
+/** How long a start waits for a command that owns the folder: commands own it for a moment only. */
 const COMMAND_LASTS_MS = 5_000;
 const RETRY_MS = 20;
 /** How long an owner may take to say who it is. */
 const ANSWER_TIMEOUT_MS = 1_000;
 /** How long a call may take: a service that starts may audit its ledger first. */
 const CALL_TIMEOUT_MS = 15_000;
-/** A line is a record of an account, a key, a note or a withdrawal. */
+/** Far more than a line needs, which holds the record of an account, a key, a note or a revocation. */
 const LINE_BYTES_MAX = 1 << 20;
 
-/** What is asked of the owner: a call of its ledger, or only who it is. */
+/** A request to the owner: a call of its ledger or, without `call`, only who the owner is. */
 interface Request {
   readonly call?: string;
   readonly args?: readonly unknown[];
 }
 
-/** What a call gave, and whether all who serve by it have it. */
+/** The result of a call, and whether all readers of the directory have the change. */
 export interface Served {
   readonly result: unknown;
   readonly isConfirmed: boolean;
@@ -44,7 +44,7 @@ interface Reply {
 
 type Handler = (call: string, args: readonly unknown[]) => Promise<Served>;
 
-/** Another process has the folder. */
+/** Another process owns the folder. */
 export class FolderTaken extends LedgerError {
   constructor(message: string) {
     super('unusable', message);
@@ -52,8 +52,8 @@ export class FolderTaken extends LedgerError {
 }
 
 /**
- * Takes the folder for this process: a socket that only a living owner answers, so that what a killed process
- * left behind blocks nobody. Throws FolderTaken when another server lives.
+ * Makes this process the owner of the folder, which listens on a socket. A killed owner does not answer there, so the socket
+ * that it leaves behind blocks nobody. Throws FolderTaken when another server is running.
  */
 export async function takeFolder(directory: string, isCommand = false): Promise<FolderOwner> {
   const path = socketPathOf(directory);
@@ -74,15 +74,15 @@ export async function takeFolder(directory: string, isCommand = false): Promise<
   );
 }
 
-/** Whether a server uses the folder. Throws LedgerError `unusable` when it cannot be asked. */
+/** Whether a process owns the folder. Throws LedgerError `unusable` when it cannot be asked. */
 export async function serverLives(directory: string): Promise<boolean> {
   return (await ask(socketPathOf(directory), {}, ANSWER_TIMEOUT_MS)) !== undefined;
 }
 
 /**
- * Has the owner of the folder make a call. Undefined when nobody has the folder; `lost` when the owner ended before it answered:
- * the call was made or not, and may be made again; `late` when the owner lives and did not answer in time. Throws what the call
- * threw.
+ * Has the owner of the folder make a call. Resolves with undefined when nobody owns the folder, with `late` when the owner did
+ * not answer in time, and with `lost` when it ended before it answered: whether it made the call is unknown, and the caller
+ * may repeat it. Throws what the call threw.
  */
 export async function callOwner(
   directory: string,
@@ -101,18 +101,18 @@ export async function callOwner(
 }
 
 /**
- * The one process that writes a folder. What keeps a second writer out for good is the epoch; the socket in the folder says
- * who has it, and takes the calls of commands: one line of JSON there and one back.
+ * The one process that writes a folder. Its socket tells who owns the folder, and takes the calls of commands: one line of
+ * JSON as the request, one as the reply. The start number in the ledger is what finally keeps a second writer out.
  */
 interface FolderOwner {
-  /** Answers calls from now on; those that came before have waited. */
+  /** Answers calls with `handle` from now on. Calls that came earlier have waited. */
   serve(handle: Handler): void;
-  /** Takes no more calls: they are repeated to the next owner. Resolves when those under way are answered. */
+  /** Accepts no more calls: callers repeat them to the next owner. Resolves when the calls under way are answered. */
   drain(): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Undefined when the path is taken. */
+/** Returns undefined when the path is taken. */
 async function listen(path: string, isCommand: boolean): Promise<FolderOwner | undefined> {
   const sockets = new Set<Socket>();
   const running = new Set<Promise<void>>();
@@ -120,7 +120,7 @@ async function listen(path: string, isCommand: boolean): Promise<FolderOwner | u
   let isDrained = false;
   const who = { process: process.pid, isCommand };
 
-  /** Undefined for a call that the next owner is to be asked for. */
+  /** Returns undefined for a call that the caller must repeat to the next owner. */
   async function replyTo(line: string): Promise<Reply | undefined> {
     try {
       const { call, args = [] } = JSON.parse(line) as Request;
@@ -138,7 +138,7 @@ async function listen(path: string, isCommand: boolean): Promise<FolderOwner | u
     if (reply === undefined) socket.destroy();
     else
       await new Promise<void>((resolve) => {
-        socket.once('close', () => resolve()); // destroyed meanwhile: nobody reads it
+        socket.once('close', () => resolve()); // a destroyed socket never ends
         socket.end(`${JSON.stringify(reply)}\n`, () => resolve());
       });
   }
@@ -146,7 +146,7 @@ async function listen(path: string, isCommand: boolean): Promise<FolderOwner | u
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    socket.on('error', () => socket.destroy()); // whoever asked went away: nothing to tell
+    socket.on('error', () => socket.destroy()); // the caller is gone
     socket.unref();
     let line = '';
     socket.setEncoding('utf8');
@@ -170,7 +170,7 @@ async function listen(path: string, isCommand: boolean): Promise<FolderOwner | u
     serve: (handle) => handler.resolve(handle),
     async drain() {
       isDrained = true;
-      handler.promise.catch(() => {}); // told to those who wait
+      handler.promise.catch(() => {}); // waiting calls get the error
       handler.reject(new LedgerError('stopped', 'the owner of the folder stops'));
       await Promise.all(running);
     },
@@ -181,7 +181,7 @@ async function listen(path: string, isCommand: boolean): Promise<FolderOwner | u
   };
 }
 
-/** Where the owner of the folder listens. */
+/** Returns the path at which the owner of the folder listens. */
 export function socketPathOf(directory: string): string {
   const name = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 32);
   if (process.platform === 'win32') return `\\\\.\\pipe\\qrn-${name}`;
@@ -190,7 +190,7 @@ export function socketPathOf(directory: string): string {
   return join(tmpdir(), `qrn-${name}.sock`);
 }
 
-/** Undefined when nobody listens; `lost` when the owner hung up, `late` when it took too long. */
+/** Resolves with undefined when nobody listens, `lost` when the owner hung up, `late` when it took too long. */
 async function ask(
   path: string,
   request: Request,
@@ -205,7 +205,7 @@ async function ask(
   } catch (error) {
     if (error === late) return 'late';
     const code = codeOf(error) ?? '';
-    // Refused: the owner is dead. Gone: it released the path between our two calls. Else: it lives, or ended just now.
+    // ECONNREFUSED: the owner is dead. ENOENT: it removed the socket since we tried to listen. Otherwise it may still run.
     if (code === 'ECONNREFUSED' || code === 'ENOENT') return undefined;
     if (HUNG_UP.includes(code)) return 'lost';
     throw new LedgerError(

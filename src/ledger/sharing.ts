@@ -1,75 +1,78 @@
 import { LedgerError } from './ledger.ts';
 
 /**
- * The months of accounts that several nodes serve. Each node takes what an account may use in chunks, and gives back what it
- * does not use; the parts are never more than the whole. Of the rate, each living node has an equal part.
+ * The monthly limits of accounts that several nodes serve. Each node takes requests and credits of an account in chunks, and
+ * gives unused ones back; all nodes together never hold more than the limit. Each live node has an equal share of the rate.
  */
 export interface Limits {
-  /** False where one node has the accounts to itself. Then nothing else of this part or of `Claims` is called. */
+  /** False when a single node serves the accounts. Then no other call of this interface or of `Claims` is made. */
   isShared(): Promise<boolean>;
   /**
-   * `order` grows with every call of this node. A call that is repeated or late changes nothing twice: what a node says that it
-   * holds is what counts. Each account is in a call once.
+   * Grants parts of limits. `order` grows with every call of this node. Each ask states what the node holds, so a call that
+   * is repeated or late changes nothing twice. A call names an account at most once.
    */
   askLimits(order: number, asks: readonly LimitAsk[]): Promise<LimitAnswer>;
 }
 
-/** What a node holds of an account's month, and of what. */
+/** What a node holds of an account's limits for a month, and the limits. */
 export interface LimitShare {
-  /** The calendar month, as periodOf gives it; 0 before the first grant. */
+  /** The calendar month `YYYYMM` (periodOf); 0 before the first grant. */
   readonly period: number;
   /** Granted to this node since its start, used ones included. */
   readonly requestsGranted: number;
   readonly creditsGranted: number;
   readonly requestsUsed: number;
   readonly creditsUsed: number;
-  /** What the account may use, on all nodes together. */
+  /** The account's limit, for all nodes together. */
   readonly requestsTotal: number;
   readonly creditsTotal: number;
 }
 
 export interface LimitAsk extends LimitShare {
   readonly accountNumber: number;
-  /** Requests that the node would hold beyond those that it has; fewer are granted where few are left. */
+  /** Further requests that the node asks for. It is granted fewer when few are left. */
   readonly requestsWanted: number;
-  /** Credits that wait; no more than these are granted. */
+  /** Credits that requests wait for. The node is never granted more than these. */
   readonly creditsWanted: number;
 }
 
 export interface LimitGrant {
   readonly accountNumber: number;
-  /** The month by the ledger's clock; what was granted of an earlier one is over. */
+  /** The month by the ledger's clock. Grants of an earlier month have ended. */
   readonly period: number;
   readonly requestsGranted: number;
   readonly creditsGranted: number;
-  /** What nobody was granted yet. */
+  /** What no node was granted yet. */
   readonly requestsLeft: number;
   readonly creditsLeft: number;
   /**
-   * Granted requests, to this node or to others, for which the books have no answer: they are held unused, and may come back, or
-   * their answers are a second old at most.
+   * Requests granted to any node for which the books have no answer. The nodes have not used them, and may give them back, or
+   * have answered them within the last second.
    */
   readonly requestsUnused: number;
 }
 
 interface LimitAnswer {
   readonly period: number;
-  /** Nodes that live, this one among them. */
+  /** Count of live nodes, this one included. */
   readonly nodes: number;
   readonly grants: readonly LimitGrant[];
 }
 
-/** Which node makes the answer to an Idempotency-Key. */
+/** Decides which node makes the answer to an Idempotency-Key. */
 export interface Claims {
-  /** Takes the key for this node, also from a node that was fenced; else what the request that holds it is to this one. */
+  /**
+   * Resolves with `held` when this node now holds the key. Otherwise another node holds it, for the `same` request or an
+   * `other` one. A fenced node holds no keys.
+   */
   claimKey(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'>;
-  /** Lets go of a key whose answer is not kept. The commit of a kept answer lets go of its key by itself. */
+  /** Releases a key whose answer is not kept. The commit of a kept answer releases its key itself. */
   releaseKey(keyDigest: string): Promise<void>;
 }
 
 /**
- * Of a ledger that one process has to itself. There the ceilings of a meter are the limits of the account, and the process alone
- * knows which keys are under way, so nothing is asked.
+ * For a ledger that one process has to itself: the process knows the limits and the keys under way, so it has nothing to
+ * ask.
  */
 export const SOLE_NODE: Limits & Claims = {
   isShared: async () => false,

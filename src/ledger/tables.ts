@@ -17,17 +17,17 @@ import { type Body, bytesCodec, type Codec, type Key, plainCodec, type SharedTab
 import type { Charge, UsageCounters } from './usage-counters.ts';
 
 /**
- * The format of what the tables hold, in a folder and in a database. A change that an older program would misread takes the next
- * number, and a program refuses what has another one.
+ * The format of the tables' content, in a folder and in a database. A change that an older program would misread needs the
+ * next number. A program refuses any other format.
  */
 export const FORMAT = 4;
 
-/** The tables of the rules in `domain`, without COUNTS. */
+/** All tables of the books except COUNTS. */
 export const BOOK_TABLES: SharedTable<Key, unknown>[] = [];
-/** Those of the folder of a node's blocks. */
+/** The tables of a node's blocks, which lie in the node's folder. */
 export const BLOCK_TABLES: SharedTable<Key, unknown>[] = [];
 
-/** A table under the name that its records have in every store. */
+/** Returns a table, which has this name in every store, and lists it in `tables`. */
 function table<K extends Key, V>(
   name: string,
   codec = plainCodec<V>(),
@@ -42,49 +42,49 @@ function blockTable<K extends Key, V>(name: string): SharedTable<K, V> {
   return table<K, V>(name, plainCodec<V>(), BLOCK_TABLES);
 }
 
-/** Numbers that are changed with what they count, so that an audit notices when records are missing. */
+/** Numbers that change in the same transaction as what they count, so that an audit notices missing records. */
 export type CountName =
-  /** Accounts created so far: also the highest account number. */
+  /** Accounts created so far; also the highest account number. */
   | 'accounts'
   | 'keys'
   | 'directoryVersion'
   | 'draws'
   | 'drawLeaves'
-  /** Jobs opened so far: also the highest ordinal of a job. */
+  /** Jobs opened so far; also the highest ordinal of a job. */
   | 'jobs'
   | 'charges'
   | 'sourceNotes'
   | 'logRecords'
-  /** Lots stored so far: also the highest ordinal of one. */
+  /** Lots stored so far; also the highest ordinal of a lot. */
   | 'lots'
   | 'revocations'
-  /** Sequences below are leased (Books.leaseSequences). */
+  /** All sequences below this one are leased (Books.leaseSequences). */
   | 'leasedBefore'
   /** When the last probe was written (Books.probe). */
   | 'probedAtMs'
   /** The last generation number given to a seed of the tier. */
   | `seedGeneration/${SeededTier}`
-  /** Lots whose blocks were stored in this folder so far: also the highest ordinal of one. */
+  /** Lots whose blocks were stored in this folder so far; also the highest ordinal of such a lot. */
   | 'heldLots'
-  /** Blocks stored so far, of both kinds: also the highest ordinal of one. */
+  /** Blocks of both kinds stored so far; also the highest ordinal of a block. */
   | 'blocks';
 export const COUNTS: SharedTable<CountName, number> = { name: 'meta', codec: plainCodec<number>() };
 
-/** domain/directory.ts */
+/** domain/directory.ts. Key: account id. */
 export const ACCOUNTS = table<string, AccountRecord>('accounts');
 export const KEYS = table<string, KeyRecord>('keys');
-/** By the version that each led to: the newest ones alone. */
+/** Key: the version that the change led to. Holds the newest changes only. */
 export const DIRECTORY_CHANGES = table<number, DirectoryChange>('directoryChanges');
 
-/** What was changed, and its id. */
+/** The kind of the changed record, and its id. */
 export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
 
-/** domain/series.ts. Series, serial. */
+/** domain/series.ts. Key: series, serial. */
 export const SERIES = table<readonly [string, number], Omit<SeriesAnswer, 'serial'>>('series');
 export const SERIES_COUNTS = table<string, SeriesCount>('seriesCounts');
-/** Segment, index: the serial of a labelled answer. */
+/** Key: sequence of the segment, index in it. Value: the serial of the labelled answer. */
 export const SERIALS = table<readonly [number, number], number>('serials');
-/** Public purpose, series. */
+/** Key: public purpose, series. */
 export const PUBLIC_SERIES = table<readonly [string, string], number>('publicSeries');
 
 /** How many answers a series has had, and how many of them retention dropped. */
@@ -93,39 +93,42 @@ export interface SeriesCount {
   readonly dropped: number;
 }
 
-/** domain/draws.ts */
+/** domain/draws.ts. Key: draw id. */
 export const DRAWS = table<string, DrawRecord>('draws');
-/** Account number, id: draws that have not ended. */
+/** Draws that have not ended. Key: account number, draw id. */
 export const OPEN_DRAWS = table<readonly [number, string], number>('openDraws');
-/** By ordinal: leaves that wait to be logged. */
+/** Leaves that wait to be logged. Key: ordinal. */
 export const DRAW_LEAVES = table<number, DrawLeaf>('drawLeaves');
 
-/** domain/sources.ts. Source, key. */
+/** domain/sources.ts. Key: source, key of the note. */
 export const SOURCE_NOTES = table<readonly [string, string], string>('sourceNotes');
-/** By key of the charge. */
+/** Key: key of the charge. */
 export const CHARGES = table<string, SourceSpend>('charges');
-/** Source, day: the sum of its charges and jobs. */
+/** Key: source, day. Value: the sum of the day's charges and jobs. */
 export const SPENDS = table<readonly [string, number], DaySpend>('spends');
 export const JOBS = table<string, StoredJob>('jobs');
-/** Source, ordinal: jobs that have not ended. */
+/** Jobs that have not ended. Key: source, ordinal. Value: key of the job. */
 export const OPEN_JOBS = table<readonly [string, number], string>('openJobs');
 
-/** domain/lots.ts */
+/** domain/lots.ts. Key: lot id. */
 export const LOTS = table<string, LotRecord>('lots');
 export const LOT_STATES = table<string, LotState>('lotStates');
-/** Source, or nothing for those of all sources; ordinal below zero, so that the newest one is the first: id. */
+/** Key: source, or '' for all sources; negative ordinal, so that the newest lot is first. Value: lot id. */
 export const LOT_ORDER = table<readonly [string, number], string>('lotOrder');
-/** By ordinal: lots that are not released. */
+/** Lots that are not released. Key: ordinal. Value: lot id. */
 export const PENDING_LOTS = table<number, string>('pendingLots');
-/** By id of the lot. */
+/** Key: lot id. */
 export const REVOCATIONS = table<string, LotRevocation>('revocations');
 
-/** domain/blocks.ts: tables of the folder of one node. By ordinal: lots with blocks that nobody has claimed. */
+/** domain/blocks.ts. Lots with unclaimed blocks in this folder. Key: ordinal. */
 export const HELD_LOTS = blockTable<number, HeldLot>('heldLots');
-/** Blocks that nobody has claimed. */
+/** Unclaimed blocks. */
 export const BLOCKS = blockTable<BlockKey, StoredBlock>('blocks');
 
-/** A head in MessagePack, its length before it (uint16, little-endian), and the sealed answer, which may be too large to copy twice. */
+/**
+ * Length of the head (uint16, little-endian), head in MessagePack, sealed answer. The answer is a piece of its own because it
+ * may be large, and packing it would copy it once more.
+ */
 const answerCodec: Codec<StoredAnswer> = {
   encode: ({ accountNumber, keyDigest, fingerprint, expiresAtMs, sealed }) => {
     const head = pack([accountNumber, keyDigest, fingerprint, expiresAtMs]);
@@ -144,37 +147,37 @@ const answerCodec: Codec<StoredAnswer> = {
   },
 };
 
-/** domain/books.ts. Runs by the sequence of their last segment: segments as `encodeSegment` wrote them, one behind the other. */
+/** domain/books.ts. Key: sequence of a run's last segment. Value: the results of encodeSegment for the run, concatenated. */
 export const SEGMENTS = table<number, Uint8Array>('segments', bytesCodec);
-/** When the last segment of a run was committed (Unix ms), its sequence: the number of the node that stored the run. */
+/** Key: commit time of a run's last segment (Unix ms), its sequence. Value: the number of the node that stored the run. */
 export const SEGMENT_TIMES = table<readonly [number, number], number>('segmentTimes');
-/** Runs that the transparency log has not sealed, and that the counters lack. */
+/** Runs that the transparency log has not sealed and the counters do not include. Key: as in SEGMENTS. */
 export const UNSEALED = table<number, UnsealedRun>('unsealed');
-/** The highest sequence that retention dropped is the one key: PostgreSQL compares it with those of a commit. */
+/** Its one key is the highest sequence that retention dropped, so that PostgreSQL can compare it with those of a commit. */
 export const DROPPED_SEGMENTS = table<number, 0>('droppedSegments');
-/** By usageKey: day and account. */
+/** Key: usageKey of day and account. */
 export const USAGE = table<number, UsageCounters>('usage');
-/** Month (`YYYYMM`), account number: the sum of its days. */
+/** Key: month (`YYYYMM`), account number. Value: the sum of the month's USAGE. */
 export const BALANCES = table<readonly [number, number], Charge>('balances');
-/** domain/claims.ts. By digest of the key: who makes the answer to it. */
+/** domain/claims.ts. Key: digest of an Idempotency-Key. Value: which node makes its answer. */
 export const KEY_CLAIMS = table<string, KeyClaim>('keyClaims');
-/** domain/limits.ts. Month, account number: what all nodes together were granted. */
+/** domain/limits.ts. Key: month, account number. Value: what all nodes together were granted. */
 export const ALLOWANCES = table<readonly [number, number], Charge>('allowances');
-/** Node, epoch, month, account number: what that life of the node has of it, until it is settled. */
+/** Key: node, epoch, month, account number. Value: what the node was granted in that epoch, until the epoch is settled. */
 export const GRANTS = table<readonly [number, number, number, number], Grant>('grants');
-/** Node, epoch, month, account number: what the sealed segments of that life of the node spent, until it is settled. */
+/** Key: as in GRANTS. Value: what the node's sealed segments of that epoch spent, until the epoch is settled. */
 export const SPENT = table<readonly [number, number, number, number], Charge>('spent');
 
-/** domain/answers.ts. Account number, digest of the key. */
+/** domain/answers.ts. Key: account number, digest of the Idempotency-Key. */
 export const ANSWERS = table<readonly [number, string], StoredAnswer>('answers', answerCodec);
-/** When it expires (Unix ms), account number, digest of the key: bytes of the sealed answer. */
+/** Key: time of expiry (Unix ms), then the key in ANSWERS. Value: bytes of the sealed answer. */
 export const ANSWER_EXPIRY = table<readonly [number, number, string], number>('answerExpiry');
-/** Node, account number. */
+/** Key: node, account number. */
 export const RATES = table<readonly [number, number], RateRecord>('rates');
-/** domain/log.ts */
+/** domain/log.ts. Key: LogRecord.key. */
 export const LOG = table<string, Uint8Array>('log', bytesCodec);
 
-/** See Writer (domain/books.ts). */
+/** A node and its epoch: see Writer (domain/books.ts). */
 interface KeyClaim {
   readonly fingerprint: string;
   readonly node: number;
@@ -182,20 +185,20 @@ interface KeyClaim {
 }
 
 interface Grant extends Charge {
-  /** Of the newest call that changed it. */
+  /** The order of the newest call that changed the grant (Limits.askLimits). */
   readonly order: number;
 }
 
 interface UnsealedRun {
   readonly segments: number;
-  /** Certificates. */
+  /** Count of certificates. */
   readonly count: number;
-  /** Who stored it: see Writer (domain/books.ts). */
+  /** The node that stored the run, and its epoch: see Writer (domain/books.ts). */
   readonly node: number;
   readonly epoch: number;
 }
 
-/** What changes of a lot after it was stored. */
+/** The part of a lot that changes after the lot was stored. */
 export interface LotState {
   /** The number of the node that has its blocks. */
   readonly node: number;
@@ -204,24 +207,25 @@ export interface LotState {
   readonly isWithdrawn: boolean;
 }
 
-/** Kind, ordinal. */
+/** The kind and the ordinal of a block. */
 export type BlockKey = readonly [BlockKind, number];
 
-/** A lot in the folder. */
+/** A lot with unclaimed blocks in the folder. */
 export interface HeldLot extends Readonly<Record<BlockKind, HeldBlocks>> {
   /** The key of this record. */
   readonly ordinal: number;
   readonly lotId: string;
-  /** Null while nothing of it may be claimed. */
+  /** Null while none of its blocks may be claimed. */
   readonly releasedAtMs: number | null;
 }
 
-/** The blocks of one kind. */
+/** A lot's blocks of one kind. */
 interface HeldBlocks {
+  /** Count of stored blocks, claimed ones included. */
   readonly count: number;
-  /** The ordinal of the first one. */
+  /** The ordinal of the first block. */
   readonly first: number;
-  /** Blocks that nobody has claimed, and their bytes. */
+  /** Count of unclaimed blocks, and their bytes. */
   readonly left: number;
   readonly bytes: number;
 }
@@ -240,7 +244,7 @@ export interface DaySpend {
   readonly calls: number;
 }
 
-/** A job, its place in the order of all jobs, the lot that it gave, and the number of the node that goes on with it. */
+/** A job, its place in the order of all jobs, the lot that it gave, and the number of the node that continues it. */
 export interface StoredJob {
   readonly job: JobRecord;
   readonly ordinal: number;
@@ -248,14 +252,14 @@ export interface StoredJob {
   readonly node: number;
 }
 
-/** Adds to a number, and gives the sum. */
+/** Adds to a number, and returns the sum. */
 export function* increase(name: CountName, by: number): Body<number> {
   const sum = ((yield* tx.get(COUNTS, name)) ?? 0) + by;
   yield* tx.put(COUNTS, name, sum);
   return sum;
 }
 
-/** Lifts a number to at least `to`. */
+/** Sets a number to `to` if it is lower. */
 export function* raise(name: CountName, to: number): Body<void> {
   if (to > ((yield* tx.get(COUNTS, name)) ?? 0)) yield* tx.put(COUNTS, name, to);
 }

@@ -7,8 +7,8 @@ import { ENDPOINT_OF_CODE, EntryCursor, MODE_OF_CODE } from './segment.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Counters of one account and day in one flat array: requests, values, bytes, credits; then requests, values,
- * bytes per endpoint code and per mode code. Sums are exact below 2^53.
+ * The counters of one account and day are one flat array: requests, values, bytes, credits; then requests, values, bytes for
+ * each endpoint code and each mode code. Sums are exact below 2^53.
  */
 const PER_WORD = 3;
 /** Room for codes to come, so that a new endpoint does not change the stored layout. */
@@ -25,7 +25,7 @@ assert(
 /** Account numbers are 32 bits wide in packed entries. */
 const ACCOUNTS = 2 ** 32;
 
-/** Most are 0, which takes a byte in MessagePack: a record is stored in about 100. */
+/** Most counters are 0, which takes one byte in MessagePack, so a stored record has about 100 bytes. */
 export type UsageCounters = number[];
 
 export function newCounters(): UsageCounters {
@@ -40,14 +40,14 @@ export function creditsOf(counters: UsageCounters): number {
   return counters[3];
 }
 
-/** The first day of which no segment was dropped, by the commit of the oldest segment (Unix ms) that retention kept. */
+/** Returns the first day from which retention has dropped no entry. `oldestMs` is the commit time of the oldest segment left. */
 export function firstWholeDay(hasDropped: boolean, oldestMs: number): number {
   return hasDropped ? dayOf(oldestMs) + 2 : 0; // an answer may be dated a day later than its commit: Answer.issuedAtMs
 }
 
 /**
- * What is wrong with the usage of an account on a day, in words: it is the sum of its entries, or of a day of which retention
- * dropped segments at least that.
+ * Says in words what is wrong with the usage of an account on a day. It must equal the sum of the day's entries or, when
+ * retention has dropped entries of the day, be no less than that sum.
  */
 export function flawOfUsage(
   usage: UsageCounters | undefined,
@@ -60,13 +60,13 @@ export function flawOfUsage(
   return `is not the sum of its entries: ${sumsOf(usage)} are counted, the entries have ${sumsOf(entries)}`;
 }
 
-/** The sums in words, for a message that tells two records apart. */
+/** Returns the sums in words, for a message that compares two records. */
 function sumsOf(counters: UsageCounters): string {
   const [requests, values, bytes, credits] = counters;
   return `${requests} requests, ${values} values, ${bytes} bytes and ${credits} credits`;
 }
 
-/** Adds the entry on which the cursor stands. Bytes are those of the `data` member, as delivered. */
+/** Adds the entry at the cursor. */
 function addEntry(counters: UsageCounters, cursor: EntryCursor): void {
   const values = cursor.valueCount;
   const bytes = cursor.deliveredBytes;
@@ -110,10 +110,7 @@ function wordsOf<W extends string>(
   return counts;
 }
 
-/**
- * Day and account as one exact number, below 2^52: the key of usage records. Accounts are numbered densely,
- * so the records of one day lie side by side.
- */
+/** Returns day and account as one exact number below 2^52: the key of usage records, which sort by day and then by account. */
 export function usageKey(day: number, accountNumber: number): number {
   return day * ACCOUNTS + accountNumber;
 }
@@ -126,12 +123,11 @@ export function accountOfKey(key: number): number {
   return key % ACCOUNTS;
 }
 
-/** The calendar month of a day. */
+/** Returns the calendar month of a day. */
 function periodOfDay(day: number): number {
   return periodOf(day * DAY_MS);
 }
 
-/** Requests and credits. */
 export interface Charge {
   readonly requests: number;
   readonly credits: number;
@@ -154,7 +150,7 @@ export interface PeriodCharge extends Charge {
   readonly period: number;
 }
 
-/** What a group of segments adds to the counters, by usage key. */
+/** Sums what segments add to the counters, by usage key. */
 export class UsageTally {
   readonly counters = new Map<number, UsageCounters>();
 
@@ -176,7 +172,7 @@ export class UsageTally {
     for (const [key, counters] of more.counters) addCounters(this.#countersOf(key), counters);
   }
 
-  /** What each account is charged in each month, by account and month. */
+  /** Returns what each account is charged in each month, sorted by account and month. */
   charges(): PeriodCharge[] {
     const sums = new Map<string, PeriodCharge>();
     for (const [usage, counters] of this.counters) {

@@ -6,11 +6,11 @@ import { ANSWER_EXPIRY, ANSWERS } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 
 const MINUTE_MS = 60_000;
-/** Answers erased by one transaction, so that commits get their turn between. */
+/** Answers erased by one transaction. Commits get their turn between two of them. */
 const ANSWERS_PER_SWEEP = 256;
 
 type AnswerStore = Pick<Books, 'storedAnswer' | 'storedAnswerSizes'> & {
-  /** Erases those that expired, and tells how many. */
+  /** Erases the answers that expired, and returns how many. */
   expireAnswers(nowMs: number): Promise<number>;
 };
 
@@ -21,7 +21,7 @@ export function answersIn(store: Store, clock: Clock): AnswerStore {
       const body = () => tx.get(ANSWERS, [accountNumber, keyDigest]);
       const isDue = (answer: StoredAnswer | undefined) => (answer?.expiresAtMs ?? 0) <= clock.wallMs();
       if (isDue(await store.read(body))) return undefined;
-      const answer = await store.kept(body); // it is given again, and so must not be lost
+      const answer = await store.kept(body); // a client gets it again, so no failover may lose it
       return isDue(answer) ? undefined : answer;
     },
 
@@ -48,8 +48,8 @@ export function answersIn(store: Store, clock: Clock): AnswerStore {
 }
 
 /**
- * In the transaction that commits their segments. Of two answers to a key the one that lives longer stays: a late repeat of an
- * old commit cannot bring back an old answer. The expiry of the other one stays listed, and erases nothing.
+ * Stores answers, in the transaction that commits their segments. Of two answers to a key, the one that expires later stays,
+ * so a late repeat of an old commit cannot bring back an old answer. The other one's expiry stays listed, and erases nothing.
  */
 export function* putAnswers(answers: readonly StoredAnswer[]): Body<void> {
   const keys = answers.map(({ accountNumber, keyDigest }) => [accountNumber, keyDigest] as const);
@@ -74,7 +74,7 @@ function* sweep(nowMs: number): Body<number> {
   return due.length;
 }
 
-/** Every stored answer will expire. */
+/** Checks that every stored answer will expire. */
 export async function auditAnswers(auditor: Auditor): Promise<void> {
   const listed = new Set<string>();
   await auditor.walk(ANSWER_EXPIRY, ([atMs, ...answer]) => listed.add(`${answer} ${atMs}`));

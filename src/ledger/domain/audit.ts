@@ -32,8 +32,8 @@ import { SeriesAudit } from './series.ts';
 import { auditSources } from './sources.ts';
 
 /**
- * Reads every record of the books and holds it against every other that it implies; `withBlocks` also those of the blocks that
- * lie in the same store.
+ * Reads every record of the books, and checks it against the records that it implies. With `withBlocks`, does so for the
+ * blocks in the same store too.
  */
 export async function auditStore(walk: Walk, withBlocks: boolean): Promise<AuditReport> {
   const auditor = new Auditor(walk);
@@ -51,7 +51,7 @@ export async function auditStore(walk: Walk, withBlocks: boolean): Promise<Audit
   return { ok: problems.length === 0, problems, lots: lots.size, ...sums, ...blocks };
 }
 
-/** Segments, their order, what the log has sealed of them, and the counters that are sums over those. */
+/** Checks segments, their lists by time and of unsealed runs, and the counters, which are sums over sealed segments. */
 class SegmentAudit {
   readonly #auditor: Auditor;
   readonly #lots: ReadonlyMap<string, boolean>;
@@ -111,7 +111,7 @@ class SegmentAudit {
     return read;
   }
 
-  /** None of a record that cannot be read. */
+  /** Returns an empty run for a record that cannot be read, and reports it. */
   #decoded(key: number, stored: Uint8Array): Run {
     try {
       return decodeRun(stored);
@@ -124,7 +124,7 @@ class SegmentAudit {
 
   #checkSources({ sequence, sources }: SegmentRecord): void {
     for (const { mode, lotIds } of sources) {
-      if (mode === 'csprng') continue; // the system source need not have a lot in the ledger
+      if (mode === 'csprng') continue; // the ledger need not have a lot of the system source
       for (const id of lotIds) {
         const isAccepted = this.#lots.get(id);
         if (isAccepted === undefined)
@@ -135,7 +135,7 @@ class SegmentAudit {
     }
   }
 
-  /** The credits of sealed segments are in the counters. */
+  /** Checks the entries, and adds up the credits of unsealed segments: those of sealed segments are in the counters. */
   #checkEntries({ sequence, entries }: SegmentRecord, isSealed: boolean): void {
     const cursor = new EntryCursor(entries);
     while (cursor.next()) {

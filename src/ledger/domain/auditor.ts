@@ -2,20 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Key, SharedTable } from '../store.ts';
 import { COUNTS, type CountName } from '../tables.ts';
 
-/** Problems reported in words; beyond that one line says how many more. */
+/** Problems that a report lists; one more line says how many it leaves out. */
 const PROBLEMS_MAX = 100;
 
-/**
- * Visits every record that a store has of a table at one moment. What is wrong with a stored record itself is told as a problem,
- * and the record is not visited.
- */
+/** Visits every record of a table at one moment. Reports a damaged record as a problem, and does not visit it. */
 export type Walk = <K extends Key, V>(
   table: SharedTable<K, V>,
   visit: (key: K, value: V) => void,
   problem: (text: string) => void,
 ) => Promise<void>;
 
-/** What an audit lends to the checks of one part: it reads one moment of a store and gathers problems. */
+/** Reads one moment of a store for the checks of an audit, and gathers the problems that they find. */
 export class Auditor {
   readonly #walk: Walk;
   readonly #walked = new Set<string>();
@@ -27,7 +24,7 @@ export class Auditor {
     this.#walk = walk;
   }
 
-  /** In words. */
+  /** The problems in words. */
   get problems(): string[] {
     const more = this.#problemCount - this.#problems.length;
     return more === 0 ? this.#problems : [...this.#problems, `and ${more} more`];
@@ -38,7 +35,7 @@ export class Auditor {
     await this.#walk(table, visit, (text) => this.problem(text));
   }
 
-  /** Reads those of the tables that nothing else is held against: each record has its own checksum. */
+  /** Reads the tables that no check has walked yet, for the checksums of their records. */
   async walkRest(tables: readonly SharedTable<Key, unknown>[]): Promise<void> {
     for (const table of tables) if (!this.#walked.has(table.name)) await this.walk(table, () => {});
   }
@@ -47,7 +44,7 @@ export class Auditor {
     if (++this.#problemCount <= PROBLEMS_MAX) this.#problems.push(text);
   }
 
-  /** A number of the books; undefined before it was first written. */
+  /** Returns a number of the books; undefined before it was first written. */
   async count(name: CountName): Promise<number | undefined> {
     if (this.#counts === undefined) {
       const counts = new Map<CountName, number>();
@@ -57,13 +54,13 @@ export class Auditor {
     return this.#counts.get(name);
   }
 
-  /** A page that is lost whole takes its records' checksums with it: the count notices. */
+  /** Compares a count with the stored records: a lost page takes its records' checksums along, and only the count shows it. */
   async checkCount(name: CountName, stored: number): Promise<void> {
     const counted = (await this.count(name)) ?? 0;
     if (counted !== stored) this.problem(`${name}: ${stored} are stored, ${counted} are counted`);
   }
 
-  /** All records of a small table, by `String` of their keys; with `count` there are as many as that number says. */
+  /** Returns all records of a small table by `String` of their keys. With `count`, checks that there are as many as it says. */
   async records<K extends Key, V>(table: SharedTable<K, V>, count?: CountName): Promise<Map<string, V>> {
     const records = new Map<string, V>();
     await this.walk(table, (key, value) => records.set(String(key), value));
@@ -72,8 +69,8 @@ export class Auditor {
   }
 
   /**
-   * As `records`, of a table that has exactly the records that others imply. `implied` is by `String` of the keys; undefined stands
-   * for any value.
+   * Like `records`, and checks that the table has exactly the records that others imply. `implied` has them by `String` of
+   * their keys; undefined stands for any value.
    */
   async implied<K extends Key, V>(
     table: SharedTable<K, V>,

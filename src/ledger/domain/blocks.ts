@@ -7,20 +7,20 @@ import { type Body, type Store, tx } from '../store.ts';
 import { BLOCKS, type BlockKey, COUNTS, HELD_LOTS, type HeldLot, increase, raise } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 
-/** What seals stored blocks. */
+/** Encrypts and decrypts stored blocks. */
 export type BlockSeals = Pick<BlockKeys, 'oldest' | 'seal' | 'open' | 'passOver' | 'erase'>;
 
 export interface BlockFolder {
-  /** On this machine. */
+  /** A store on this machine. */
   readonly store: Store;
   /** Undefined for a reader, which neither stores nor claims blocks. */
   readonly seals: BlockSeals | undefined;
-  /** After keys that could not be erased nothing more is written, as after any write that the disk refused. Gives what to throw. */
+  /** Stops the ledger for good because keys could not be erased, as after any failed write. Returns the error to throw. */
   stop(cause: unknown): Error;
   readonly log: Log;
 }
 
-/** What becomes of lots that the folder holds: when each was released (Unix ms), or that nothing may be drawn from it any more. */
+/** Lots of the folder by id: when each was released (Unix ms), or `lost` when nothing may be drawn from it any more. */
 export type LotFates = ReadonlyMap<string, number | 'lost'>;
 
 interface StoredBlock {
@@ -32,9 +32,9 @@ interface StoredBlock {
 const LOCKS = ['blocks'];
 
 /**
- * The blocks of one node, sealed. Each of them can be claimed once: the transaction that claims a block removes it, and then its
- * key is erased, because the file may keep the sealed bytes (BlockKeys). The keys are a chain, so blocks are claimed in the order
- * in which they came: those of a lot that is not released hold back all that came after them.
+ * The encrypted blocks of one node. A block can be claimed once: a transaction removes it, and then its key is erased, because
+ * the file may keep the encrypted bytes (BlockKeys). The keys form a chain, so blocks are claimed in the order in which they
+ * came, and the blocks of a pending lot hold back all later ones.
  */
 export class Blocks {
   readonly #folder: BlockFolder;
@@ -47,7 +47,7 @@ export class Blocks {
     return this.#folder.store;
   }
 
-  /** For a start: gives up blocks whose keys are erased, as in a copy; erases keys of blocks that the last server had claimed. */
+  /** Runs at a start. Gives up blocks whose keys are erased, as in a copy, and erases keys of blocks that are claimed. */
   async begin(): Promise<void> {
     const { store, log } = this.#folder;
     const seals = this.#seals;
@@ -64,18 +64,18 @@ export class Blocks {
     yield* tx.put(HELD_LOTS, ordinal, { ordinal, lotId, pure, seed, releasedAtMs: null });
   }
 
-  /** Lots with blocks that nobody has claimed, in the order in which they came. */
+  /** Returns the lots with unclaimed blocks, oldest first. */
   async held(): Promise<readonly HeldLot[]> {
     return [...(await this.#folder.store.read(heldLots)).values()];
   }
 
-  /** Notes which lots are released, and takes what is left of those that are lost. Those that are not named wait. */
+  /** Notes which lots are released, and removes the blocks of lost lots. Lots that `fates` does not name stay pending. */
   async settle(fates: LotFates): Promise<void> {
     await this.#folder.store.write(LOCKS, () => this.#settle(fates));
     await this.#eraseKeys();
   }
 
-  /** As settle, and then takes the oldest blocks of lots that are released. */
+  /** Does what settle does, and then takes the oldest blocks of released lots. */
   async claim(kind: BlockKind, max: number, fates: LotFates): Promise<ClaimedBlock[]> {
     const { store, log } = this.#folder;
     const seals = this.#seals;
@@ -129,7 +129,7 @@ export class Blocks {
     return this.#folder.seals;
   }
 
-  /** Stores those of the kind; gives their ordinals. */
+  /** Stores the blocks of the kind, and returns their record in HeldLot. */
   *#put(lotId: string, kind: BlockKind, all: readonly { kind: BlockKind; bytes: Uint8Array }[]) {
     const ours = all.filter((block) => block.kind === kind);
     const first = (yield* increase('blocks', ours.length)) - ours.length + 1;
@@ -151,7 +151,7 @@ export class Blocks {
     }
   }
 
-  /** Takes what is left of a lot. */
+  /** Removes the unclaimed blocks of a lot. */
   *#withdraw(lot: HeldLot): Body<void> {
     const keys = keysIn(lot);
     const blocks = yield* tx.getMany(BLOCKS, keys);
@@ -160,7 +160,7 @@ export class Blocks {
     );
   }
 
-  /** The stored bytes go in the transaction of the claim: a block has no second owner. */
+  /** Removes blocks, in the transaction that claims or withdraws them, so that nobody else can claim them. */
   *#take(blocks: readonly StoredBlock[]): Body<void> {
     yield* tx.remove(
       BLOCKS,
@@ -181,7 +181,7 @@ export class Blocks {
     let givenUp = 0;
     for (const kind of BLOCK_KINDS) {
       const oldest = seals.oldest(kind);
-      yield* raise('blocks', oldest - 1); // an older data file in the place of the newer one
+      yield* raise('blocks', oldest - 1); // lower when an older data file was put in place of the newer one
       const keyless = yield* tx.range(BLOCKS, { ...allOf(kind), before: [kind, oldest] });
       yield* this.#take(keyless.map(({ key, value }) => ({ key, ...value })));
       givenUp += keyless.length;
@@ -189,7 +189,7 @@ export class Blocks {
     return givenUp;
   }
 
-  /** After each transaction that took blocks, and before anybody gets one. */
+  /** Erases the keys of removed blocks: after each transaction that removed some, and before anybody gets their bytes. */
   async #eraseKeys(): Promise<void> {
     const seals = this.#seals;
     const [pure, seed] = await this.#folder.store.read(function* () {
@@ -205,7 +205,7 @@ export class Blocks {
   }
 }
 
-/** The oldest blocks of the kind, at most `max`, up to the first one whose lot is not released. */
+/** Returns the oldest blocks of the kind, at most `max`, up to the first one whose lot is not released. */
 function* claimable(kind: BlockKind, max: number) {
   const lots = yield* heldLots();
   const claimable: (StoredBlock & { readonly index: number; readonly releasedAtMs: number })[] = [];
@@ -217,7 +217,7 @@ function* claimable(kind: BlockKind, max: number) {
   return claimable;
 }
 
-/** By id, in the order in which they came. */
+/** Returns the lots with unclaimed blocks by id, oldest first. */
 function* heldLots(): Body<Map<string, HeldLot>> {
   return new Map((yield* tx.range(HELD_LOTS, {})).map(({ value }) => [value.lotId, value]));
 }
@@ -226,7 +226,7 @@ function leftOf({ pure, seed }: HeldLot): number {
   return pure.left + seed.left;
 }
 
-/** What is left of the blocks of a kind without these of the same lot, which may be of both kinds. */
+/** Returns the record of a lot's blocks of one kind after these blocks of the lot, of either kind, were taken. */
 function without(held: HeldLot[BlockKind], taken: readonly StoredBlock[], kind: BlockKind) {
   const ours = taken.filter(({ key }) => key[0] === kind);
   assert(ours.length <= held.left, `a lot has no such ${kind} blocks left`);
@@ -234,18 +234,18 @@ function without(held: HeldLot[BlockKind], taken: readonly StoredBlock[], kind: 
   return { ...held, left: held.left - ours.length, bytes: held.bytes - bytes };
 }
 
-/** The ordinal of the oldest block of the kind that may still be claimed. */
+/** Returns the ordinal of the oldest unclaimed block of the kind; when there is none, the next block's. */
 function* oldestOf(kind: BlockKind): Body<number> {
   const [first] = yield* tx.range(BLOCKS, { ...allOf(kind), limit: 1 });
   return first?.key[1] ?? ((yield* tx.get(COUNTS, 'blocks')) ?? 0) + 1;
 }
 
-/** The keys of one kind's blocks, oldest first. */
+/** Returns the range of all blocks of a kind, oldest first. */
 function allOf(kind: BlockKind) {
   return { from: [kind, 0] as BlockKey, before: [kind, Number.MAX_SAFE_INTEGER] as BlockKey };
 }
 
-/** The keys of all blocks of a lot. */
+/** Returns the keys of all blocks that a lot had. */
 function keysIn(lot: HeldLot): BlockKey[] {
   return BLOCK_KINDS.flatMap((kind) => {
     const { first, count } = lot[kind];
@@ -253,7 +253,7 @@ function keysIn(lot: HeldLot): BlockKey[] {
   });
 }
 
-/** Of the blocks of each lot as many are stored as are left, and none comes from elsewhere. `lots`: whether each was accepted. */
+/** Checks that each lot has as many blocks stored as are left, and that no other blocks are stored. `lots` as of auditLots. */
 export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, boolean>) {
   const held = new Map<string, HeldLot>();
   let next = 0;

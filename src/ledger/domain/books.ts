@@ -34,38 +34,38 @@ import { LOG_LOCK, LOG_LOCKS, mayStep, putLogRecords, readLog } from './log.ts';
 import { dropNumbers, numberAnswers, seriesLocks, seriesPage, withSerials } from './series.ts';
 
 /**
- * Answers: segments of certificates, and the counters that are sums over them. No commit writes a counter: the transaction that
- * seals segments adds them to the counters and takes them from UNSEALED, and whoever reads a counter adds what is still
- * unsealed. All who fold hold LOG_LOCK.
+ * Segments of certificates, and the counters that are sums over them. A commit writes no counter. The transaction that seals
+ * runs folds them: it adds them to the counters and removes them from UNSEALED. A reader of a counter adds what is still
+ * unsealed. Whoever folds holds LOG_LOCK.
  */
 
-/** A run takes no more: whoever reads one of its segments reads them all. */
+/** The most bytes of a run of several segments. Reading one segment of a run reads all of it, so runs are small. */
 const RUN_BYTES_MAX = 16 * 1_024;
-/** Its segments were committed in one of these intervals, since retention drops them together. */
+/** The segments of a run were committed within one interval of this length, since retention drops them together. */
 const RUN_MS = 1_000;
-/** Runs erased by one transaction, so that commits get their turn between: with 1,000 certificates each they take 2 ms. */
+/** Runs erased by one transaction: with 1,000 certificates each they take 2 ms. Commits get their turn between two of them. */
 const RUNS_PER_SWEEP = 8;
-/** Runs that are read before the loop has a turn: some megabytes. */
+/** Runs read in one turn of the loop: some megabytes. */
 const RUNS_PER_READ = 128;
-/** Entries that are kept until they are sealed: a million certificates have more. */
+/** Bytes of entries kept in memory until they are sealed: fewer than those of a million certificates. */
 const ENTRIES_BYTES_MAX = 64 * 2 ** 20;
 
-/** Which node stores segments, and in which of its lives. */
+/** The node that stores segments. */
 export interface Writer {
   readonly number: number;
-  /** 0 where no other node has a part of the limits: nothing that is spent needs to be settled. */
+  /** Grows with every start of the node. 0 when limits are not shared, so that nothing spent needs to be settled. */
   readonly epoch: number;
 }
 
-/** A run of this segment alone. Throws what encodeSegment throws for a segment whose parts do not agree. */
+/** Returns a run of this segment alone. Throws what encodeSegment throws for a segment whose parts do not agree. */
 export function encoded(segment: SegmentRecord): Run {
   return [{ segment, bytes: encodeSegment(segment) }];
 }
 
-/** Segments in runs, of each of which all or none are `marked`. */
+/** Puts segments into runs. The segments of a run are all in `marked`, or none of them is. */
 export function runsOf(segments: readonly EncodedSegment[], marked: ReadonlySet<number> = new Set()): Run[] {
   const runs: EncodedSegment[][] = [];
-  let [next, interval, isMarked, bytes] = [0, 0, false, 0]; // of the run that grows
+  let [next, interval, isMarked, bytes] = [0, 0, false, 0]; // of the last run
   for (const each of segments) {
     const { sequence, committedAtMs } = each.segment;
     const of = Math.floor(committedAtMs / RUN_MS);
@@ -81,7 +81,7 @@ export function runsOf(segments: readonly EncodedSegment[], marked: ReadonlySet<
   return runs;
 }
 
-/** The first key from any of its sequences on, so that it is found by them all. */
+/** Returns the key of a run: its last sequence. The first key at or after any sequence of the run is then the run's. */
 function keyOf(run: Run): number {
   return lastOf(run).sequence;
 }
@@ -97,22 +97,23 @@ function segmentsOf(runs: readonly Run[]): SegmentRecord[] {
 /** See LogStore.putLog. */
 export type LogPut = Parameters<LogStore['putLog']>;
 
-/** What stores segments, for a transaction of the caller. */
+/** Stores segments within a transaction of the caller. */
 export interface Storing {
   /**
-   * As Books.commit, and then as LogStore.putLog where there is something to put. Gives the refusal of the put, which keeps no
-   * segment from being stored.
+   * Does what Books.commit does and then, with `put`, what LogStore.putLog does. When the put is refused, returns its error,
+   * and the segments are stored all the same.
    */
   storing(runs: readonly Run[], answers: readonly StoredAnswer[], put?: LogPut): Body<Error | undefined>;
 }
 
-/** A run that waits to be sealed, and who stored it. */
+/** A run that waits to be sealed, and the node that stored it. */
 interface WaitingRun extends Writer {
   readonly key: number;
+  /** Count of its segments. */
   readonly segments: number;
 }
 
-/** The books of one process, over a store that others may write too. */
+/** Returns the books of one process, over a store that other processes may write too. */
 export function booksIn(store: Store, clock: Clock, writer: Writer): Books & LogStore & Storing {
   const unsealed = new UnsealedEntries();
   const { expireAnswers, ...answers } = answersIn(store, clock);
@@ -122,14 +123,14 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
     if (step !== undefined && !(yield* mayStep(records, step))) return; // it was taken already
     const { sealed = [] } = step ?? {};
     const runs = yield* waitingOf(sealed);
-    // They could be read, and a failover lost them before a standby had them.
+    // A failover may have lost segments that were read before a standby had them.
     if (runs.reduce((left, { segments }) => left - segments, sealed.length) !== 0)
       throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
     yield* fold(runs, unsealed);
     yield* putLogRecords(records, released);
   }
 
-  /** Erases some segments that were committed before, and tells how many. The counters stay. */
+  /** Erases some segments that were committed before `beforeMs`, and returns how many. The counters stay. */
   async function sweep(beforeMs: number): Promise<number> {
     const due = await store.read(function* () {
       const times = yield* tx.range(SEGMENT_TIMES, { before: [beforeMs, 0], limit: RUNS_PER_SWEEP });
@@ -157,12 +158,12 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       }),
 
     async commit(segments, kept) {
-      const fresh = segments.map(encoded); // a flaw is the caller's bug: found before anything is written
+      const fresh = segments.map(encoded); // throws before anything is written
       await store.write(seriesLocks(segments), () => storeRuns(fresh, kept, writer));
     },
 
     *storing(runs, kept, put) {
-      for (const run of yield* storeRuns(runs, kept, writer)) unsealed.note(run); // soon they are sealed
+      for (const run of yield* storeRuns(runs, kept, writer)) unsealed.note(run); // sealing soon needs their entries
       try {
         if (put !== undefined) yield* putLog(put);
       } catch (error) {
@@ -272,7 +273,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
   };
 }
 
-/** What the books have of runs that are stored for the first time. */
+/** Stores new runs. */
 export function* putRuns(runs: readonly Run[], { number: node, epoch }: Writer): Body<void> {
   for (const run of runs) {
     const { sequence: key, committedAtMs } = lastOf(run);
@@ -283,7 +284,7 @@ export function* putRuns(runs: readonly Run[], { number: node, epoch }: Writer):
   }
 }
 
-/** What is stored with runs that are stored for the first time. Kept answers let go of their keys. */
+/** Stores the rest of a commit of new runs: the serials of labelled answers, and kept answers, whose keys it releases. */
 export function* storeFollowing(runs: readonly Run[], answers: readonly StoredAnswer[]): Body<void> {
   yield* numberAnswers(segmentsOf(runs));
   if (answers.length === 0) return;
@@ -294,7 +295,7 @@ export function* storeFollowing(runs: readonly Run[], answers: readonly StoredAn
   );
 }
 
-/** See Books.commit. Gives what is stored for the first time. */
+/** See Books.commit. Returns the segments that were not stored before. */
 export function* storeRuns(
   runs: readonly Run[],
   answers: readonly StoredAnswer[],
@@ -306,7 +307,10 @@ export function* storeRuns(
   return fresh;
 }
 
-/** What the sealed segments of earlier lives of a node spent, and what those spent that are unsealed: by epoch. */
+/**
+ * Returns what the segments of earlier epochs of a node spent, sealed and unsealed ones, by epoch. Removes the records of
+ * SPENT that it used.
+ */
 export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCharge & { epoch: number })[]> {
   const sealed = yield* tx.range(SPENT, { from: [number, 0, 0, 0], before: [number, epoch, 0, 0] });
   const waiting = (yield* tx.range(UNSEALED, {})).filter(
@@ -326,13 +330,13 @@ export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCh
   return spent;
 }
 
-/** What is not stored yet. Refuses all when a segment must not be stored. */
+/** Returns the segments that are not stored yet, in runs. Throws when one of them must not be stored. */
 function* unstored(runs: readonly Run[]): Body<Run[]> {
   const dropped = yield* droppedSegment();
   const fresh: Run[] = [];
   const seen = new Set<number>();
   for (const run of runs) {
-    // a run that has one of these ends before: it has more bytes than segments
+    // A stored run with one of these segments ends within RUN_BYTES_MAX sequences, since each segment takes a byte or more.
     const range = { from: run[0].segment.sequence, before: keyOf(run) + RUN_BYTES_MAX, limit: run.length };
     const beside = (yield* tx.range(SEGMENTS, range)).flatMap(({ value }) => decodeRun(value));
     const known = new Map(beside.map(({ segment, bytes }) => [segment.sequence, bytes]));
@@ -342,7 +346,7 @@ function* unstored(runs: readonly Run[]): Body<Run[]> {
       const stored = known.get(sequence);
       if (stored !== undefined && Buffer.compare(stored, bytes) !== 0)
         throw new LedgerError('conflict', `segment ${sequence} is stored with other content`);
-      // Counted and dropped already, or so late that its numbers would be counted after their retention.
+      // It was stored, counted and dropped before, or comes so late that its certificates are past their retention.
       if (stored === undefined && sequence <= dropped)
         throw new LedgerError('refused', `segment ${sequence} is past its retention`);
       return stored === undefined;
@@ -352,12 +356,12 @@ function* unstored(runs: readonly Run[]): Body<Run[]> {
   return fresh;
 }
 
-/** The highest sequence that retention dropped; 0 before the first. */
+/** Returns the highest sequence that retention dropped; 0 before the first. */
 function* droppedSegment(): Body<number> {
   return (yield* tx.range(DROPPED_SEGMENTS, { limit: 1 }))[0]?.key ?? 0;
 }
 
-/** Another node may have sealed and dropped some of them meanwhile. */
+/** Returns these unsealed runs without those that another node has sealed and dropped meanwhile. */
 function* unsealedRuns(keys: readonly number[]): Body<Run[]> {
   const stored = yield* tx.getMany(SEGMENTS, keys);
   const missing = keys.filter((_, i) => stored[i] === undefined);
@@ -372,7 +376,7 @@ function* storedRuns(keys: readonly number[]): Body<Run[]> {
   return (yield* tx.getAll(SEGMENTS, keys)).map(decodeRun);
 }
 
-/** Another node may have dropped some of them meanwhile. */
+/** Erases these runs; another node may have erased some of them meanwhile. */
 function* dropRuns(due: readonly Run[], unsealed: UnsealedEntries): Body<void> {
   const keys = due.map(keyOf);
   const stored = yield* tx.getMany(SEGMENTS, keys);
@@ -391,7 +395,7 @@ function* dropRuns(due: readonly Run[], unsealed: UnsealedEntries): Body<void> {
   yield* tx.put(DROPPED_SEGMENTS, highest, 0);
 }
 
-/** The runs with these last segments that wait to be sealed. */
+/** Returns the unsealed runs whose last segments are among these. */
 function* waitingOf(sequences: readonly number[]): Body<WaitingRun[]> {
   if (sequences.length === 0) return [];
   const wanted = new Set(sequences);
@@ -400,7 +404,7 @@ function* waitingOf(sequences: readonly number[]): Body<WaitingRun[]> {
   return waiting.map(({ key, value: { segments, node, epoch } }) => ({ key, segments, number: node, epoch }));
 }
 
-/** Adds the runs to the counters: they wait no longer. */
+/** Adds the runs to the counters, and removes them from UNSEALED. */
 function* fold(sealed: readonly WaitingRun[], unsealed: UnsealedEntries): Body<void> {
   if (sealed.length === 0) return;
   const keys = sealed.map(({ key }) => key);
@@ -425,7 +429,7 @@ function* fold(sealed: readonly WaitingRun[], unsealed: UnsealedEntries): Body<v
   unsealed.forget(keys);
 }
 
-/** Adds to each record what comes with its key. */
+/** Adds to each record the value that is given for its key. */
 function* addTo<K extends Key, V>(
   table: SharedTable<K, V>,
   more: readonly (readonly [K, V])[],
@@ -441,22 +445,22 @@ function* addTo<K extends Key, V>(
   );
 }
 
-/** Of all its segments, in memory of their own. */
+/** Returns a copy of the entries of all segments of a run. */
 function entriesOf(run: Run): Uint8Array {
   return concatBytes(...run.map(({ segment }) => segment.entries));
 }
 
 /**
- * The entries of runs that are not sealed, by key, each read once in this process: when it is read to be sealed, or when a counter is
- * asked for. What a failover of the database took back is not asked for again.
+ * Keeps the entries of unsealed runs by key, so that this process reads each run once: for sealing or for a counter. Entries
+ * that a failover took back are not used, since UNSEALED does not list them.
  */
 class UnsealedEntries {
   readonly #entries = new Map<number, Uint8Array>();
   #bytes = 0;
 
-  /** Notes a run that was read anyway, in the place of what it was before a failover. */
+  /** Keeps the entries of a run that was read. Replaces entries from before a failover. */
   note(run: Run): void {
-    const entries = entriesOf(run); // a copy: whoever gets a segment may hand its buffer to another thread
+    const entries = entriesOf(run); // a copy, since receivers of a segment may move its buffer to another thread
     this.forget([keyOf(run)]);
     this.#entries.set(keyOf(run), entries);
     this.#bytes += entries.length;
@@ -466,7 +470,7 @@ class UnsealedEntries {
     }
   }
 
-  /** These were sealed: the counters have them. */
+  /** Forgets runs that were sealed: the counters have them. */
   forget(keys: readonly number[]): void {
     for (const key of keys) {
       this.#bytes -= this.#entries.get(key)?.length ?? 0;
@@ -474,14 +478,14 @@ class UnsealedEntries {
     }
   }
 
-  /** The sum over all that wait. Forgets what others have sealed or dropped. */
+  /** Returns the sum over all unsealed runs. Forgets runs that other nodes have sealed or dropped. */
   *tallyAll(): Body<UsageTally> {
     const waiting = new Set((yield* tx.range(UNSEALED, {})).map(({ key }) => key));
     this.forget([...this.#entries.keys()].filter((key) => !waiting.has(key)));
     return yield* this.tally([...waiting]);
   }
 
-  /** The sum over these runs, which all are stored. */
+  /** Returns the sum over these runs, which must be stored. */
   *tally(keys: readonly number[]): Body<UsageTally> {
     const tally = new UsageTally();
     const missing: number[] = [];

@@ -3,7 +3,7 @@ import { type Body, type Store, tx } from '../store.ts';
 import { KEY_CLAIMS } from '../tables.ts';
 import type { Writer } from './books.ts';
 
-/** Idempotency keys that are under way on any node: one record each, until its answer is committed or its request refused. */
+/** Idempotency keys under way on any node. Each has a record until its answer is committed or its request refused. */
 export function claimsIn(store: Store, { number, epoch }: Writer): Claims {
   const lockOf = (keyDigest: string) => [`claim/${keyDigest}`];
   function* holderOf(keyDigest: string) {
@@ -11,7 +11,7 @@ export function claimsIn(store: Store, { number, epoch }: Writer): Claims {
     return { held, isOwn: held?.node === number && held.epoch === epoch };
   }
   return {
-    /** A node that claims its own key again repeats a call. */
+    /** A node that already holds the key repeats a call, and is told so again. */
     claimKey: (keyDigest, fingerprint) =>
       store.write(lockOf(keyDigest), function* () {
         const { held, isOwn } = yield* holderOf(keyDigest);
@@ -27,7 +27,7 @@ export function claimsIn(store: Store, { number, epoch }: Writer): Claims {
   };
 }
 
-/** Lets go of the keys that earlier lives of the node held: none of them makes an answer any more. */
+/** Releases the keys that earlier epochs of the node held: none of them can make an answer any more. */
 export function* dropClaims({ number, epoch }: Writer): Body<void> {
   for (const { key, value } of yield* tx.range(KEY_CLAIMS, {}))
     if (value.node === number && value.epoch < epoch) yield* tx.remove(KEY_CLAIMS, [key]);

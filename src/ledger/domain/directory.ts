@@ -4,10 +4,10 @@ import { type Body, type Store, tx } from '../store.ts';
 import { ACCOUNTS, COUNTS, DIRECTORY_CHANGES, type DirectoryChange, increase, KEYS } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 
-/** Changes of accounts, keys and revocations take turns, so that versions are committed in order. */
+/** All changes of accounts, keys and revocations take this lock, so that versions are committed in order. */
 export const DIRECTORY_LOCK = 'directory';
 const LOCKS = [DIRECTORY_LOCK];
-/** Changes that are listed; a reader who is further behind reads all of it. */
+/** Changes that are listed. A reader that is further behind reads the whole directory. */
 const CHANGES_MAX = 1_024;
 
 /** Accounts and keys. */
@@ -62,7 +62,7 @@ export function directoryIn(store: Store): Directory {
   };
 }
 
-/** Begins the next version of the directory, and gives it: in the transaction of the change, under DIRECTORY_LOCK. */
+/** Begins the next version of the directory, and returns it. Runs in the transaction of the change, under DIRECTORY_LOCK. */
 export function* noteChange(change: DirectoryChange): Body<number> {
   const version = yield* increase('directoryVersion', 1);
   yield* tx.put(DIRECTORY_CHANGES, version, change);
@@ -79,7 +79,7 @@ export function* changesSince(since: number | undefined): Body<DirectoryChanges>
   const version = yield* directoryVersion();
   const listed =
     since === undefined || since >= version ? [] : yield* tx.range(DIRECTORY_CHANGES, { from: since + 1 });
-  // more has changed than is listed
+  // more has changed than is listed, or `since` is newer than this directory
   if (since === undefined || listed.length !== version - since) {
     return { version, isWhole: true, accounts: yield* allAccounts(), keys: yield* allKeys(), revoked: [] };
   }
@@ -105,7 +105,7 @@ function* allKeys() {
   return (yield* tx.range(KEYS, {})).map(({ value }) => value);
 }
 
-/** The numbers of accounts are dense, and every key belongs to an account. */
+/** Checks that the numbers of accounts are dense, and that every key belongs to an account. */
 export async function auditDirectory(auditor: Auditor): Promise<void> {
   const accounts = await auditor.records(ACCOUNTS, 'accounts');
   const numbers = [...accounts.values()].map(({ number }) => number).sort((a, b) => a - b);

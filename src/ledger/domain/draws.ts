@@ -6,10 +6,10 @@ import { DRAW_LEAVES, DRAWS, increase, OPEN_DRAWS } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 
 const STATES: readonly DrawRecord['state'][] = ['opening', 'committed', 'ended'];
-/** Draws are made seldom: all of them take turns. */
+/** One lock for all draws is enough: they are rare. */
 const LOCKS = ['draws'];
 
-/** Committed draws, those of them that have not ended by account, and the leaves that wait to be logged. */
+/** Committed draws, the list of those that have not ended, and the leaves that wait to be logged. */
 export function drawsIn(store: Store): DrawStore {
   return {
     openDraw: (draw, openMax) =>
@@ -74,7 +74,7 @@ export function drawsIn(store: Store): DrawStore {
   };
 }
 
-/** Every draw is there, and the open ones are listed. */
+/** Checks that no draw is missing, and that exactly the open ones are listed. */
 export async function auditDraws(auditor: Auditor): Promise<void> {
   const draws = await auditor.records(DRAWS, 'draws');
   const open = [...draws].filter(([, { state }]) => state !== 'ended');

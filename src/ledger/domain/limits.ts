@@ -5,12 +5,12 @@ import { type Charge, type PeriodCharge, sumOf } from '../usage-counters.ts';
 import { spentBefore, type Writer } from './books.ts';
 
 /**
- * The months of all accounts, of which each node is granted parts. What is granted to all nodes together is one record of
- * ALLOWANCES, and is never more than the limit; what each life of a node has of it is in GRANTS, and goes back when that life
- * is settled. A month starts from what the books already have of it.
+ * The monthly limits of accounts, of which each node is granted parts. ALLOWANCES has what all nodes together were granted of
+ * an account's month, never more than the limit. GRANTS has the part of each epoch of a node; the unspent rest of it goes
+ * back when the epoch is settled. The first grant of a month starts from what the books already have of it.
  */
 
-/** Accounts take turns in so many groups. */
+/** Count of locks that the accounts share. */
 const GROUPS = 64;
 const NOTHING: Charge = { requests: 0, credits: 0 };
 
@@ -21,7 +21,7 @@ function lockOf(accountNumber: number): string {
   return `limits/${accountNumber % GROUPS}`;
 }
 
-/** `now` tells the month by the clock of the books, and how many nodes live; it throws for a node that was fenced. */
+/** `now` returns the month by the clock of the books and the count of live nodes. It throws for a node that was fenced. */
 export function limitsIn(
   store: Store,
   writer: Writer,
@@ -47,8 +47,8 @@ interface Moment {
 }
 
 /**
- * What the node says that it holds takes the place of what it was granted before, and what it is granted now is added. A call
- * that is older than the newest, or the same again, finds what the newest left.
+ * Replaces what the node was granted before by what it says that it holds, and adds what it is granted now. A repeated call,
+ * or one that is older than the newest, changes nothing and returns what the newest left.
  */
 function* grant(
   order: number,
@@ -72,8 +72,8 @@ function* grant(
       requests: before.requests + part.requests - had.requests,
       credits: before.credits + part.credits - had.credits,
     };
-    // Nothing is written where the node holds what is on record and gets no more. An older call that comes late is then taken for
-    // the newest, and does no harm: nothing was granted since it was sent, so the node holds no more than it says.
+    // Writes nothing when the node holds what is on record and gets no more. The record then keeps its old order, so an older
+    // call that comes late counts as the newest. That does no harm: nothing was granted since it was sent.
     if (isNewest && !(areEqual(held, had) && areEqual(part, had))) {
       yield* tx.put(GRANTS, keys[i], part);
       yield* tx.put(ALLOWANCES, months[i], all);
@@ -91,7 +91,7 @@ function* grant(
   return grants;
 }
 
-/** What the node says that it holds of the month: nothing of one that has just begun. */
+/** Returns what the node says that it holds of the month `current`: nothing when the ask is of an earlier month. */
 function heldOf({ period, requestsGranted, creditsGranted }: LimitAsk, current: number): Charge {
   return period === current ? { requests: requestsGranted, credits: creditsGranted } : NOTHING;
 }
@@ -100,7 +100,7 @@ function areEqual(a: Charge, b: Charge): boolean {
   return a.requests === b.requests && a.credits === b.credits;
 }
 
-/** What the node has of the month from now on. A limit that was lowered below what is granted leaves nothing. */
+/** Returns what the node holds of the month from now on. It gets nothing more when the limit is below what is granted. */
 function partOf(
   ask: LimitAsk,
   period: number,
@@ -111,11 +111,11 @@ function partOf(
     nodes,
   }: { readonly before: Charge; readonly had: Charge; readonly held: Charge; readonly nodes: number },
 ): Charge {
-  // the new month begins with what was there unused of the last one
+  // in a new month the node gets as many requests as it held unused in the last one
   const unused = ask.period === period ? 0 : Math.max(0, ask.requestsGranted - ask.requestsUsed);
   const requestsLeft = Math.max(0, ask.requestsTotal - (before.requests - had.requests + requests));
   const creditsLeft = Math.max(0, ask.creditsTotal - (before.credits - had.credits + credits));
-  // of what is left, half stays for the next calls
+  // half of what is left stays for later calls
   const requestsMax = Math.ceil(requestsLeft / (2 * nodes));
   return {
     requests: requests + Math.min(unused + ask.requestsWanted, requestsMax),
@@ -124,9 +124,9 @@ function partOf(
 }
 
 /**
- * Gives back what the earlier lives of the node were granted and did not spend: exactly, since none of them can commit any
- * more, and what they committed is all here, counted or unsealed. Gives what they spent beyond it, which stays charged. Under
- * LOG_LOCK and LIMIT_LOCKS.
+ * Gives back what earlier epochs of the node were granted and did not spend. The sums are exact: these epochs can commit
+ * nothing more, and the books have all that they committed, sealed or unsealed. Returns what they spent beyond their grants,
+ * which stays charged. Runs under LOG_LOCK and LIMIT_LOCKS.
  */
 export function* settle(writer: Writer): Body<readonly PeriodCharge[]> {
   const { number, epoch } = writer;

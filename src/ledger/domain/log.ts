@@ -4,13 +4,13 @@ import { increase, LOG } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 import { LOTS_LOCK, releaseLots } from './lots.ts';
 
-/** Who writes to the log, or adds what it seals to the counters. */
+/** The lock for writing to the log, and for adding sealed segments to the counters. */
 export const LOG_LOCK = 'log';
-/** Of a transaction that puts records of the log. */
+/** The locks for a put that releases lots. */
 export const LOG_LOCKS: readonly string[] = [LOG_LOCK, LOTS_LOCK];
 /**
- * The record of a log, or of an incarnation's, that says how large it is: what it covers was stored with it. It is shown when
- * a standby has it: else a failover could lose it, and another tree of the same size would be signed.
+ * Matches the keys of the records that state the size of a log or of one incarnation's log. Such a record is read only when a
+ * standby has it: else a failover could lose it after the read, and a different tree of the same size would be signed.
  */
 const STATE = /(?:^|\/)state$/;
 
@@ -20,7 +20,7 @@ export async function readLog(store: Store, key: string): Promise<Uint8Array | u
   return value && new Uint8Array(value);
 }
 
-/** False when the step was taken already. Throws `conflict` when the record of the step shows that another one was. */
+/** Returns false when the step was taken already. Throws `conflict` when another step was taken from the same state. */
 export function* mayStep(records: readonly LogRecord[], { key, expected }: LogStep): Body<boolean> {
   const stored = yield* tx.get(LOG, key);
   if (isSame(stored, expected)) return true;
@@ -38,7 +38,7 @@ export function* putLogRecords(records: readonly LogRecord[], released?: Release
 }
 
 export async function auditLog(auditor: Auditor): Promise<void> {
-  let records = 0; // its tiles may be larger than memory
+  let records = 0; // counted, not gathered: the tiles may be larger than memory
   await auditor.walk(LOG, () => records++);
   await auditor.checkCount('logRecords', records);
 }

@@ -16,35 +16,35 @@ import { type BlockFolder, Blocks, type LotFates } from './blocks.ts';
 import { DIRECTORY_LOCK, noteChange } from './directory.ts';
 import { admissionOf, lotStored, SOURCES_LOCK } from './sources.ts';
 
-/** Lots are stored seldom: all of them take turns. */
+/** One lock for all lots is enough: they are rare. */
 export const LOTS_LOCK = 'lots';
 const LOCKS = [LOTS_LOCK];
-/** In place of a source, in the order of the lots of all sources. */
+/** Stands for a source in LOT_ORDER, and lists the lots of all sources. */
 const ALL_SOURCES = '';
 
 export interface EntropyOptions {
   readonly books: Store;
-  /** The blocks of this node; undefined for a command, which has none. Its store may be that of the books. */
+  /** The folder of this node's blocks, whose store may also be that of the books; undefined for a command. */
   readonly folder: BlockFolder | undefined;
-  /** The number of this node. Of a lot that another one stored, the folder gives nothing: it was copied. */
+  /** The number of this node. The folder gives no blocks of a lot that another node stored: such a folder was copied. */
   readonly node: number;
 }
 
 export interface LotStore extends EntropyStore {
-  /** Gives up all blocks of the folder: it is older than what this node did since, and some may have been delivered. */
+  /** Gives up all blocks of a folder that is an earlier copy: this node may have delivered some of them since. */
   giveUpAll(): Promise<void>;
 }
 
 /**
- * Lots, and the blocks that came from them. PostgreSQL would keep what was delivered in its log, its standbys and its
- * backups, so the blocks of a node lie in a folder of its own, under keys of its own. Where that folder has the books too, a
- * lot is stored with its blocks in one transaction. Else the blocks are stored first: after a crash the folder has blocks of
- * a lot that the books do not have, and gives them up. What the books say of its lots, the folder learns before each claim.
+ * Lots, and the blocks made from them. PostgreSQL would keep delivered bytes in its log, standbys and backups, so each node
+ * keeps its blocks in its own folder, under its own keys. When the folder also has the books, one transaction stores a lot
+ * and its blocks. Otherwise the blocks are stored first; after a crash the folder may have blocks of a lot that the books do
+ * not have, and gives them up. Before each claim the folder is told what the books say of its lots.
  */
 export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
   const blocks = folder && new Blocks(folder);
   const isOneStore = blocks?.store === books;
-  /** Lots whose blocks are stored and which the books do not have yet. */
+  /** Lots that are being added: the folder may have their blocks before the books have the lot. */
   const adding = new Set<string>();
 
   function requireBlocks(): Blocks {
@@ -52,10 +52,11 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
     return blocks;
   }
 
-  /** What the books say of the lots that the folder holds, and whether the folder does not know it yet. */
+  /** Returns what the books say of the lots that the folder holds, and whether that is news to the folder. */
   async function fatesOf(own: Blocks): Promise<{ fates: LotFates; isNews: boolean }> {
     const held = await own.held();
-    const known = held.filter(({ lotId }) => !adding.has(lotId)); // the others are in the books by now, or never will be
+    // All others are in the books by now, or never will be.
+    const known = held.filter(({ lotId }) => !adding.has(lotId));
     const ids = known.map(({ lotId }) => lotId);
     const states = ids.length === 0 ? [] : await books.read(() => tx.getMany(LOT_STATES, ids));
     const fates = new Map<string, number | 'lost'>();
@@ -90,7 +91,7 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
       }
       const locks = jobKey === undefined ? LOCKS : [...LOCKS, SOURCES_LOCK];
       if (isOneStore) return books.write(locks, add);
-      // before the blocks are stored: what is refused leaves nothing behind
+      // checked before the blocks are stored, so that a refused lot leaves none behind
       const known = await books.read(() => admission(lot.id, jobKey));
       if (known !== 'new') return known === 'given';
       adding.add(lot.id);
@@ -117,7 +118,7 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
 
     unclaimedBlocks: async (lotId) => (await blocks?.unclaimed(lotId)) ?? 0,
 
-    /** The first revocation of a lot stays; its unclaimed blocks are erased with it. */
+    /** Keeps the first revocation of a lot, and erases the lot's unclaimed blocks. */
     async revokeLot(revocation) {
       const { lotId } = revocation;
       await books.write([...LOCKS, DIRECTORY_LOCK], function* () {
@@ -138,11 +139,11 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
       return revocations.sort((a, b) => a.atMs - b.atMs || (a.lotId < b.lotId ? -1 : 1));
     },
 
-    /** Gives nothing while the books are away: a lot may have been withdrawn. */
+    /** Rejects while the books are away, because a lot may have been revoked. */
     async claimBlocks(kind, max) {
       const own = requireBlocks();
       const { fates, isNews } = await fatesOf(own);
-      // asked again and again while nothing is there: a transaction that takes nothing would still be a durable step
+      // Callers poll while there is nothing to claim, and even a transaction that takes nothing costs a flush.
       return isNews || (await own.hasAny(kind)) ? own.claim(kind, max, fates) : [];
     },
 
@@ -162,8 +163,8 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
 }
 
 /**
- * In the transaction that logs the lots: those of the oldest pending lots that are among these wait no more. One behind a lot
- * that is not among them stays pending.
+ * Releases lots, in the transaction that logs them: from the oldest pending lot on, up to the first that is not among
+ * `lotIds`. See ReleasedLots.
  */
 export function* releaseLots({ lotIds, atMs }: ReleasedLots): Body<void> {
   const oldest = yield* tx.range(PENDING_LOTS, { limit: lotIds.length });
@@ -177,9 +178,9 @@ export function* releaseLots({ lotIds, atMs }: ReleasedLots): Body<void> {
 }
 
 /**
- * Undefined for a lot that waits for its release. Nothing may be drawn any more from one that was withdrawn, or that the books
- * do not have as a lot of this node, or as one that is not released although the folder has it so, as after the restore of an
- * earlier database.
+ * Returns when the lot was released, or undefined while it is pending. Returns `lost` for a lot that was revoked, that the
+ * books do not have as a lot of this node, or that is released in the folder and pending in the books, as after the restore
+ * of an earlier database.
  */
 function fateOf(lot: HeldLot, state: LotState | undefined, node: number): number | 'lost' | undefined {
   if (state === undefined || state.isWithdrawn || state.node !== node) return 'lost';
@@ -209,7 +210,7 @@ function* recordsOf(rows: readonly { readonly value: string }[]): Body<LotRecord
   return [...lots];
 }
 
-/** Lots, their states, their order and their revocations: each says what the others imply. Gives whether each was accepted. */
+/** Checks that lots, states, order and revocations agree. Returns whether each lot was accepted. */
 export async function auditLots(auditor: Auditor): Promise<ReadonlyMap<string, boolean>> {
   const lots = await auditor.records(LOTS, 'lots');
   const states = await auditor.implied(LOT_STATES, new Map([...lots.keys()].map((id) => [id, undefined])));

@@ -7,16 +7,16 @@ import { PUBLIC_SERIES, SERIALS, SERIES, SERIES_COUNTS, type SeriesCount } from 
 import type { Auditor } from './auditor.ts';
 
 /**
- * The serials of labelled answers. They are given in the transaction that stores a segment, in the order in which
- * segments are stored, so no number is left out and none is given twice, whatever crashes. The stored segment stays as its
- * front wrote it; the serials lie beside it.
+ * The serials of labelled answers. The transaction that stores a segment gives them, in the order in which segments are
+ * stored, so no crash can skip a number or give one twice. The stored segment stays as its front wrote it; the serials are
+ * records of their own.
  */
 
 const NONE: SeriesCount = { count: 0, dropped: 0 };
-/** Sorts behind every id. */
+/** Sorts after every id. */
 const AFTER_ALL = '~';
 
-/** Of those who number or drop the answers of these segments. */
+/** Returns the locks under which the answers of these segments are numbered or dropped. */
 export function seriesLocks(segments: readonly SegmentRecord[]): string[] {
   return seriesOf(labelsOf(segments)).map((series) => `series/${series}`);
 }
@@ -36,7 +36,7 @@ export function* numberAnswers(segments: readonly SegmentRecord[]): Body<void> {
   for (const [series, sum] of counts) yield* tx.put(SERIES_COUNTS, series, sum);
 }
 
-/** The segments with the serials of their labels. */
+/** Returns the segments with the serials in their labels. */
 export function* withSerials(segments: readonly SegmentRecord[]): Body<SegmentRecord[]> {
   const serials = yield* serialsOf(labelsOf(segments));
   return segments.map((segment) => {
@@ -50,7 +50,7 @@ export function* withSerials(segments: readonly SegmentRecord[]): Body<SegmentRe
   });
 }
 
-/** Forgets where the answers of dropped segments were; the counts stay. */
+/** Removes the serials of dropped segments, and counts the answers as dropped. */
 export function* dropNumbers(segments: readonly SegmentRecord[]): Body<void> {
   const labels = labelsOf(segments);
   const counts = yield* countsOf(labels);
@@ -101,7 +101,7 @@ function answerAt(
   { isPublic }: AnswerLabel,
 ): Omit<SeriesAnswer, 'serial'> {
   const cursor = new EntryCursor(entries);
-  cursor.seek(index); // it is there: see flawOfNotes
+  cursor.seek(index); // flawOfNotes has checked that the entry exists
   return { sequence, index, issuedAtMs: cursor.issuedAtMs, isPublic };
 }
 
@@ -116,7 +116,7 @@ function* countsOf(labels: readonly Labelled[]): Body<Map<string, SeriesCount>> 
   return new Map(ids.map((id, i) => [id, counts[i] ?? NONE]));
 }
 
-/** By `sequence index`. */
+/** Returns the serials by `sequence index`. */
 function* serialsOf(labels: readonly Labelled[]): Body<Map<string, number>> {
   const serials = new Map<string, number>();
   if (labels.length === 0) return serials;
@@ -126,12 +126,12 @@ function* serialsOf(labels: readonly Labelled[]): Body<Map<string, number>> {
   return serials;
 }
 
-/** Every labelled answer has its number, and every number is of one answer. */
+/** Checks that every labelled answer has a serial, and that every serial belongs to one answer. */
 export class SeriesAudit {
-  /** By segment and index, as SERIALS has them: what SERIES has of the answer. */
+  /** The series of each labelled answer, and its value in SERIES. By the answer's key in SERIALS. */
   readonly #labelled = new Map<string, { series: string; answer: Omit<SeriesAnswer, 'serial'> }>();
 
-  /** All that are stored are to be told. */
+  /** To be called with every stored segment before `check`. */
   addSegment(segment: SegmentRecord): void {
     for (const { index, label, series } of labelsOf([segment])) {
       const answer = answerAt(segment, index, label);

@@ -13,19 +13,19 @@ import {
 } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 
-/** What a source may spend on a day is one budget, and all sources take turns. */
+/** One lock for all sources: a source's spends of a day share one budget. */
 export const SOURCES_LOCK = 'sources';
 const LOCKS = [SOURCES_LOCK];
 
-/** Whose jobs are opened and gone on with. */
+/** The node that opens and continues jobs. */
 export interface JobOwner {
   /** Undefined for a command, which sees the jobs of all nodes. */
   readonly node: number | undefined;
-  /** Nodes that write no more: the first one that asks goes on with their jobs. */
+  /** Returns the fenced nodes. The first node that asks for open jobs takes over theirs. */
   fenced(): Promise<ReadonlySet<number>>;
 }
 
-/** The one node of a ledger that has no others. */
+/** The node of a ledger that has only one. */
 export const ONLY_OWNER = { node: 0, fenced: async () => new Set<number>() } satisfies JobOwner;
 
 export interface JobStore extends SourceStore {
@@ -118,7 +118,7 @@ export function sourcesIn(store: Store, owner: JobOwner): JobStore {
   };
 }
 
-/** In the transaction that adds a lot: whether it may be stored, or was and may not be again. See EntropyStore.addLot. */
+/** Decides, in the transaction that adds a lot, whether it is new and may be stored: see EntropyStore.addLot. */
 export function* admissionOf(
   lotId: string,
   isStored: boolean,
@@ -130,7 +130,7 @@ export function* admissionOf(
   return mayGiveLot(job) ? 'new' : 'not given';
 }
 
-/** In the transaction that adds the lot. */
+/** Sets the job to `stored`, in the transaction that adds the lot. */
 export function* lotStored(key: string, lotId: string): Body<void> {
   const stored = yield* requireJob(key);
   yield* put({ ...stored, job: { ...stored.job, state: 'stored' }, lotId });
@@ -159,15 +159,11 @@ function* requireJob(key: string): Body<StoredJob> {
 }
 
 /**
- * Money is summed in whole millionths: a sum is then the same in any order, and three reads at 0.1 use up a
- * budget of 0.3, which they overrun as doubles. Prices are of the order of 10^-4 (a gate of one shot) and
- * more.
+ * Money is summed in whole millionths. A sum is then the same in any order, and three reads at 0.1 exactly use up a budget of
+ * 0.3, which they would exceed as doubles. Prices are 10^-4 (a gate of one shot) and more.
  */
 const MICROS = 1_000_000;
-/**
- * One charge, in any currency: nine of the largest still sum exactly in 53 bits, and a mistyped price is
- * refused.
- */
+/** The largest charge in any currency. Nine such charges sum exactly in 53 bits; a mistyped price is refused. */
 const CHARGE_MAX = 1_000_000_000;
 
 const NOTHING_SPENT: DaySpend = { micros: 0, currency: '', calls: 0 };
@@ -190,9 +186,9 @@ function requireCharge({ amount, calls }: Charge): void {
 }
 
 /**
- * The day with the charge, or undefined when the limits leave no room for all of it. A day has one currency,
- * that of its first amount: a sum over two would mean nothing, and one sum for each would let a changed price
- * option spend the budget again. Charges of nothing but calls go with any.
+ * Returns the day with the charge added, or undefined when the limits leave no room for all of it. A day has one currency, that
+ * of its first amount: a sum over two currencies would mean nothing, and a sum for each would let a changed price option spend
+ * the budget again. A charge of calls alone fits any currency.
  */
 function plusCharge(day: DaySpend, charge: Charge, limits: SpendLimits): DaySpend | undefined {
   const micros = microsOf(charge.amount);
@@ -217,7 +213,7 @@ function requireIntended(job: JobRecord): void {
   throw new LedgerError('refused', `job ${job.key} must be opened in the state intended, not ${job.state}`);
 }
 
-/** The facts that a job is charged by. They do not change after it is opened. */
+/** The facts that decide what a job is charged. They do not change after it is opened. */
 const CHARGED = ['source', 'bits', 'day', 'amount', 'currency', 'calls', 'intendedAtMs'] as const;
 
 /** Throws `conflict` when the two differ in what a job is charged for. */
@@ -226,7 +222,7 @@ function requireSameCharge(stored: JobRecord, job: JobRecord): void {
     throw new LedgerError('conflict', `job ${job.key} was opened with other facts`);
 }
 
-/** The job as it is after `putJob`, or undefined when that changes nothing: see SourceStore.putJob. */
+/** Returns the job as it is after `putJob`, or undefined when nothing changes: see SourceStore.putJob. */
 function replacedJob(stored: StoredJob, job: JobRecord): JobRecord | undefined {
   requireSameCharge(stored.job, job);
   if (stored.job.state === 'ended' || ORDER[job.state] < ORDER[stored.job.state]) return undefined;
@@ -244,16 +240,13 @@ function replacedJob(stored: StoredJob, job: JobRecord): JobRecord | undefined {
   return job;
 }
 
-/**
- * True when the job may give the lot; false when it has given one or has ended. Throws `refused` before it
- * was submitted.
- */
+/** Returns whether the job may give a lot: it has given none and has not ended. Throws `refused` before it was submitted. */
 function mayGiveLot({ job }: StoredJob): boolean {
   if (job.state === 'intended') throw new LedgerError('refused', `job ${job.key} was not submitted`);
   return job.state === 'submitted';
 }
 
-/** Jobs and their lots, charges and spends, notes: each says what the others imply. */
+/** Checks that jobs, lots, charges, spends and notes agree. */
 export async function auditSources(lots: { has(lotId: string): boolean }, auditor: Auditor): Promise<void> {
   const jobs = await auditor.records(JOBS, 'jobs');
   const charges = await auditor.records(CHARGES, 'charges');
