@@ -2,20 +2,20 @@ import { fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { type AuditReport, LedgerError, type LedgerErrorReason } from '../ledger.ts';
 
-/** What the process sends before it ends. */
+/** What the child process sends before it ends. */
 export type AuditOutcome =
   | { readonly report: AuditReport }
   | { readonly failure: { readonly reason: LedgerErrorReason; readonly message: string } };
 
-/** How LMDB ends a process that meets a page which it cannot follow. */
+/** The signals that end a process when LMDB meets a page that it cannot follow. */
 const BY_DAMAGE: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE'];
-/** It goes on beside a service. */
+/** A low priority, since an audit may run beside a service. */
 const PRIORITY = 10;
 
 /**
- * Audits the ledger of a folder in a process of its own, which changes nothing there. Rejects with LedgerError `damaged` when LMDB ends
- * that process at a damaged page, with what `auditFolder` (lmdb.ts) throws, or with the signal's reason. `mayBeServed`: another
- * process may write the folder meanwhile.
+ * Audits the ledger of a folder in a child process: see `auditFolder` (lmdb.ts). Rejects with LedgerError `damaged` when LMDB
+ * ends the child at a damaged page, with what `auditFolder` throws, or with the reason of `signal`. `mayBeServed` says that
+ * another process may write the folder meanwhile.
  */
 export async function auditInChild(
   path: string,
@@ -24,7 +24,7 @@ export async function auditInChild(
 ): Promise<AuditReport> {
   const { promise, resolve, reject } = Promise.withResolvers<AuditReport>();
   const entry = new URL('./audit-process.ts', import.meta.url);
-  // what this process loaded first, such as types that were stripped before
+  // the --import options of this process, such as the loader that strips types
   const execArgv = process.execArgv.flatMap((each, i, all) =>
     each === '--import' ? [each, all[i + 1]] : [],
   );
@@ -50,7 +50,7 @@ export async function auditInChild(
   try {
     if (child.pid !== undefined) setPriority(child.pid, PRIORITY);
   } catch {
-    // it has ended already, or the system does not let us
+    // the child has ended already, or the system does not allow it
   }
   return promise;
 }

@@ -3,7 +3,7 @@ import { LedgerError } from '../ledger.ts';
 import type { AuditOutcome } from './audit-child.ts';
 import { auditFolder } from './lmdb.ts';
 
-/** The process that audit-child.ts starts: audits the folder that it is given, and tells the outcome. */
+/** The entry of the process that audit-child.ts starts: audits the folder in its arguments, and sends the outcome. */
 const [path, served] = process.argv.slice(2);
 const outcome: AuditOutcome = await auditFolder(path, served !== undefined).then(
   (report) => ({ report }),

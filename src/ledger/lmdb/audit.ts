@@ -4,12 +4,10 @@ import type { AuditReport } from '../ledger.ts';
 import type { Snapshot } from './table.ts';
 import { type Tables, tableOf } from './tables.ts';
 
-/** Records read between two turns of the event loop, so that commits go on beside an audit. */
+/** Records read in one turn of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 16;
 
-/**
- * Reads every record of one snapshot and checks it against its checksum and against every other that it implies.
- */
+/** Reads every record of one snapshot, and checks it against its checksum and against the records that it implies. */
 export async function auditTables(tables: Tables, snapshot: Snapshot): Promise<AuditReport> {
   try {
     let read = 0;

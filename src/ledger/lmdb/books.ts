@@ -8,10 +8,10 @@ import type { GroupWriter } from './group-writer.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import type { Tables } from './tables.ts';
 
-/** In place of a position: all of the journal is stored, and its file may be gone. */
+/** Stands for a position: all of the journal is stored, and its files may be gone. */
 export const JOURNAL_FINISHED = -1;
 
-/** How far the journal of this name is stored. */
+/** The position up to which a journal is stored. */
 export interface JournalPosition {
   readonly name: string;
   readonly position: number;
@@ -19,11 +19,11 @@ export interface JournalPosition {
 
 const WRITER: Writer = { number: ONLY_OWNER.node, epoch: 0 };
 
-/** The books of a folder, and how far the journals of its fronts are stored in them. */
+/** The books of a folder, and the positions up to which they have the journals of its fronts. */
 export interface LmdbBooks extends Books, LogStore {
   /**
-   * As commit, of runs, together with the positions up to which journals are stored by that, and with what is put into
-   * the log. Gives the refusal of the put: see Storing.
+   * Commits runs in one transaction with the positions that the journals are then stored up to and, with `put`, with
+   * records of the log. Resolves with the error of a refused put: see Storing.
    */
   store(
     runs: readonly Run[],
@@ -31,11 +31,11 @@ export interface LmdbBooks extends Books, LogStore {
     journals?: readonly JournalPosition[],
     put?: LogPut,
   ): Promise<Error | undefined>;
-  /** The position up to which each journal that this ledger knows is stored, or JOURNAL_FINISHED, by name. */
+  /** Returns the position or JOURNAL_FINISHED of each journal that this ledger lists, by name. */
   journalPositions(): Map<string, number>;
-  /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably. */
+  /** Lists these journals in place of all others. Their files must be durable. */
   beginJournals(journals: readonly JournalPosition[]): Promise<void>;
-  /** Notes that all of these journals is stored: their files may go. */
+  /** Notes that these journals are stored to their ends, so that their files may be removed. */
   finishJournals(names: readonly string[]): Promise<void>;
 }
 

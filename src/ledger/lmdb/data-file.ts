@@ -15,15 +15,15 @@ import { LedgerError } from '../ledger.ts';
 /** The data file in the folder of a ledger. */
 export const DATA_FILE = 'data.mdb';
 
-/** LMDB's meta page (dependencies/lmdb/libraries/liblmdb/mdb.c of lmdb 3.5: MDB_page_header, MDB_meta). */
+/** The layout of LMDB's meta page (dependencies/lmdb/libraries/liblmdb/mdb.c of lmdb 3.5: MDB_page_header, MDB_meta). */
 const MAGIC = 0xbeefc0de;
 const MAGIC_AT = 24;
 const PAGE_SIZE_AT = 48;
 const HEADER_BYTES = 52;
 
 /**
- * Throws LedgerError `unusable` unless the file is missing or begins with LMDB's two meta pages, or is empty where a new
- * ledger may be made in it. LMDB itself does not survive opening anything else (segmentation fault, lmdb 3.5.6).
+ * Throws LedgerError `unusable` unless the file is missing, begins with LMDB's two meta pages, or is empty while `mayBeNew`.
+ * LMDB crashes when it opens anything else (segmentation fault, lmdb 3.5.6).
  */
 export function requireLmdbFile(file: string, mayBeNew: boolean): void {
   if (!existsSync(file)) return;
@@ -42,10 +42,7 @@ export function requireLmdbFile(file: string, mayBeNew: boolean): void {
   throw new LedgerError('unusable', `${file} is not a ledger, or its header is damaged: restore a backup`);
 }
 
-/**
- * Makes an empty file that its owner alone may read, unless there is one. LMDB takes an empty file for a new
- * one.
- */
+/** Creates an empty file that only its owner may read, unless the file exists. LMDB treats an empty file as a new one. */
 export function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
 }
@@ -66,10 +63,10 @@ export function isWritable(file: string): boolean {
 }
 
 /**
- * Makes the file as long as its content and tells whether that was needed. Reading a page beyond the end
- * would kill the process (SIGBUS). LMDB may leave final free pages unwritten, so a short file can be sound; a
- * copy that was cut short is not. Zeros in place of what is missing turn the second case into damage that the
- * checksums show. Which file it is says the descriptor: by then another one may have the name (folder-watch.ts).
+ * Makes the file as long as its content, and returns whether that was needed. Reading a page beyond the end of the file would
+ * kill the process (SIGBUS). LMDB may leave final free pages unwritten, so a short file can be sound; a copy that was cut
+ * short is not, and there the added zeros become damage that the checksums show. Takes the descriptor, because another file
+ * may have the name by now (folder-watch.ts).
  */
 export function lengthen(fd: number, usedBytes: number): boolean {
   if (fstatSync(fd).size >= usedBytes) return false;
@@ -87,30 +84,29 @@ export function requireLength(file: string, fd: number, usedBytes: number): void
   );
 }
 
-/** The log's anchor and a backup need some; below it the file system counts as full. */
+/** With fewer free inodes the file system counts as full: the log's anchor and a backup need some. */
 const FREE_FILES_MIN = 16;
 
 /**
- * Bytes that this process may still write to the file system of `path`; none when it has no room for more files.
- * Throws what the system call says.
+ * Returns the bytes that this process may still write to the file system of `path`; 0 when it has no room for more files.
+ * Throws errors of the system call.
  */
 export function freeBytesOf(path: string): number {
   const { bavail, bsize, files, ffree } = statfsSync(path);
-  // some file systems count no files
+  // some file systems do not count files
   return files > 0 && ffree < FREE_FILES_MIN ? 0 : bavail * bsize;
 }
 
 const RETRY_AFTER_S = 30;
 
-/** Free bytes of the file system below which nothing that adds data is written. */
+/** With fewer free bytes on the file system, writes that add data are refused. */
 export const FREE_BYTES_MIN = 256 * 2 ** 20;
 
-/** Told of each change. */
 export type FloorListener = (isFull: boolean, freeBytes: number, minBytes: number) => void;
 
 /**
- * The floor under the disk: writes that add data stop while there is still room for those that free it (a
- * delete takes fresh pages too) and for a clean end.
+ * Stops writes that add data while there is still room for a clean end and for writes that free space: a delete takes fresh
+ * pages too.
  */
 export class FreeSpace {
   readonly #freeBytes: () => number;
@@ -123,13 +119,13 @@ export class FreeSpace {
     this.#minBytes = minBytes;
   }
 
-  /** Says now, and from now on whenever a look finds a change, whether the floor is reached. */
+  /** Tells the listener now if the disk is full, and from now on whenever a look finds a change. */
   follow(tell: FloorListener): void {
     this.#tell = tell;
     this.look();
   }
 
-  /** True below the floor. One statfs, about 2 µs. */
+  /** Returns whether the disk counts as full. Takes one statfs, about 2 µs. */
   look(): boolean {
     const freeBytes = this.#freeBytes();
     const isFull = freeBytes < this.#minBytes;
@@ -140,7 +136,7 @@ export class FreeSpace {
     return isFull;
   }
 
-  /** Throws ApiError `storage_unavailable` below the floor. */
+  /** Throws ApiError `storage_unavailable` when the disk counts as full. */
   require(): void {
     if (!this.look()) return;
     throw new ApiError('storage_unavailable', { retryAfterS: RETRY_AFTER_S });

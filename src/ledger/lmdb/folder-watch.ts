@@ -8,7 +8,7 @@ import type { GroupWriter } from './group-writer.ts';
 const LOOK_INTERVAL_MS = 1_000;
 
 interface WatchedFolder {
-  /** All that the ledger has open. */
+  /** Paths of all files that the ledger has open. */
   readonly files: readonly string[];
   readonly socket: string;
   readonly space: FreeSpace;
@@ -18,10 +18,10 @@ interface WatchedFolder {
 }
 
 /**
- * Looks once a second at the folder of the ledger: whether the disk still has room, and whether the files that the ledger has
- * open still have their names. A file that was removed or replaced takes every write, and nothing of it is there after the
- * process ends: once one is gone, what is acknowledged is stored, and the ledger stops. A journal that is gone is not missed then.
- * Gives what ends the watch.
+ * Checks once a second whether the disk still has room, and whether the files that the ledger has open are still under their
+ * names. A file that was removed or replaced still takes writes, but they are lost when the process ends. When a file is gone,
+ * the watch stores all that was acknowledged, so that a missing journal does no harm, and stops the ledger. Returns a
+ * function that ends the watch.
  */
 export function watchFolder({ files, socket, space, following, writer, log }: WatchedFolder) {
   const known = [...files, socket].map((path) => ({ path, id: idOf(path) }));
@@ -34,11 +34,11 @@ export function watchFolder({ files, socket, space, following, writer, log }: Wa
       `${file} was removed or replaced while the service ran, and nothing more is acknowledged: ${what}`,
     );
     log.error({ file }, gone.message);
-    await following.closeJournals().catch(() => {}); // whoever writes is told so too
+    await following.closeJournals().catch(() => {}); // every write rejects as well
     writer.stop(gone);
   };
   const timer = setInterval(() => {
-    // files first: a folder that is gone has no free space to ask for
+    // files first: statfs fails when the folder is gone
     const gone = known.find(({ path, id }) => idOf(path) !== id);
     if (gone === undefined) {
       space.look();

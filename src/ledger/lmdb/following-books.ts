@@ -11,14 +11,14 @@ import type { JournalPosition, LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import type { GroupWriter } from './group-writer.ts';
 
-/** A front that has looked whether the journals are closed acknowledges in the same turn of its loop. */
+/** Far longer than a turn of a front's loop, in which the front checks that the journals are open and then acknowledges. */
 const CLOSED_WITHIN_MS = 50;
 
-/** What was read from journals and is not yet in LMDB. */
+/** Segments and answers that were read from journals and are not yet in LMDB. */
 interface Gathered {
   readonly segments: EncodedSegment[];
   readonly answers: StoredAnswer[];
-  /** Accounts and keys of those answers. */
+  /** The answerKey of each answer. */
   readonly answerKeys: Set<string>;
 }
 
@@ -28,7 +28,7 @@ function answerKey({ accountNumber, keyDigest }: Pick<StoredAnswer, 'accountNumb
   return `${accountNumber} ${keyDigest}`;
 }
 
-/** One front's journal, and the name of its position in LMDB. */
+/** One front's journal, and the name under which LMDB keeps its position. */
 interface Followed {
   readonly reader: JournalReader;
   readonly front: number;
@@ -44,7 +44,7 @@ interface FollowingOptions {
   readonly intervalMs: number;
 }
 
-/** Calls that see all that was acknowledged because it is stored first. */
+/** Calls that first store what the journals hold, so that they see all that was acknowledged. */
 const AFTER_STORE = [
   'seriesPage',
   'segmentsFrom',
@@ -57,19 +57,19 @@ const AFTER_STORE = [
 ] as const satisfies readonly (keyof Books)[];
 
 /**
- * The books as a server keeps them. Fronts acknowledge their segments from journals of their own (front-journal.ts). This
- * thread reads the journals and stores what is new in one transaction with its leaves, or at once where a read needs it,
- * and within two `intervalMs` in any case, together with the position up to which each journal is stored. Every read sees all that was acknowledged before it. While
- * nothing is new, nothing runs.
+ * The books of a server. Fronts acknowledge segments from journals of their own (front-journal.ts). This thread reads the
+ * journals and stores new segments, in one transaction with the positions up to which the journals are stored: together with
+ * their leaves when the log seals them, at once when a read needs them, and within two `intervalMs` in any case. Every read
+ * sees all that was acknowledged before it. While nothing is new, nothing runs.
  */
 export class FollowingBooks {
   readonly calls: Books & LogStore;
   readonly #options: FollowingOptions;
   readonly #followed: readonly Followed[];
   #gathered = NOTHING();
-  /** Of those segments the ones that are about to be sealed. They are stored in runs of their own, for a run is sealed as a whole. */
+  /** Sequences that are about to be sealed. They are stored in runs of their own, because a run is sealed as a whole. */
   #leaving: ReadonlySet<number> = new Set();
-  /** Of what reads the journals or stores what was read. */
+  /** Runs reads of the journals and stores one after the other. */
   readonly #inTurn = inOrder();
   /** The store that waits for its turn. */
   #nextStore: Promise<void> | undefined;
@@ -79,7 +79,7 @@ export class FollowingBooks {
     const { books } = options;
     this.#options = options;
     this.calls = {
-      ...books, // a commit stores at once, and the rest holds no answers
+      ...books, // `commit` stores at once, and the other calls read no answers
       ...Object.fromEntries(AFTER_STORE.map((name) => [name, this.#afterStore(books[name])])),
       segment: (sequence) => this.segment(sequence),
       unsealed: (certificates) => this.unsealed(certificates),
@@ -94,18 +94,16 @@ export class FollowingBooks {
     void this.#follow();
   }
 
-  /**
-   * Brings to LMDB what the journals hold. Rejects, as every later call does, when LMDB cannot take it.
-   */
+  /** Stores what the journals hold in LMDB. Rejects when that fails, as every later call then does. */
   store(): Promise<void> {
     this.#nextStore ??= this.#inTurn(() => {
       this.#nextStore = undefined;
       return this.#store();
     });
-    return this.#nextStore; // it has not begun, so it takes what is there now
+    return this.#nextStore; // it has not begun, so it stores all that is acknowledged by now
   }
 
-  /** Has the fronts acknowledge nothing more from journals, and stores all that they had. Rejects when LMDB cannot take it. */
+  /** Makes the fronts acknowledge nothing more from journals, and stores all that the journals hold. */
   async closeJournals(): Promise<void> {
     this.#options.board.closeJournals();
     await sleep(CLOSED_WITHIN_MS);
@@ -113,7 +111,7 @@ export class FollowingBooks {
     await this.#options.books.finishJournals(this.#followed.map(({ name }) => name));
   }
 
-  /** Stores everything; the fronts write no more. Rejects when LMDB cannot take it. */
+  /** Stores everything, after the fronts have stopped writing. */
   async close(): Promise<void> {
     try {
       await this.store();
@@ -129,13 +127,13 @@ export class FollowingBooks {
     const segment = segments.find((each) => each.segment.sequence === sequence)?.segment;
     if (segment !== undefined && segment.notes === undefined)
       return { ...segment, entries: segment.entries.slice() };
-    if (segment !== undefined) await this.store(); // which numbers labelled answers
+    if (segment !== undefined) await this.store(); // storing gives labelled answers their serials
     return this.#options.books.segment(sequence);
   }
 
   /**
-   * What is stored and not sealed, and then what is acknowledged: `putLog` stores that with its leaves. Labelled answers get their
-   * numbers when they are stored, so they are stored first.
+   * Returns stored unsealed segments, and then acknowledged ones that are not stored yet: `putLog` stores those with their
+   * leaves. Segments with labelled answers are stored first, because storing gives them their serials.
    */
   async unsealed(certificates: number): Promise<SegmentRecord[]> {
     const gathered = await this.#inTurn(async () => {
@@ -150,7 +148,7 @@ export class FollowingBooks {
     let missing = segments.reduce((left, { count }) => left - count, certificates);
     for (const segment of ahead.sort((a, b) => a.sequence - b.sequence)) {
       if (missing <= 0) break;
-      if (stored.has(segment.sequence)) continue; // since it was looked for
+      if (stored.has(segment.sequence)) continue; // stored since it was gathered
       segments.push(segment);
       missing -= segment.count;
     }
@@ -158,8 +156,8 @@ export class FollowingBooks {
   }
 
   /**
-   * Stores what was read of the journals, and puts the records in the same transaction: they may seal it. What was acknowledged
-   * since is left to the next put, which seals it.
+   * Stores the gathered segments and puts the records, which may seal them, in the same transaction. Segments acknowledged
+   * since are left to the next put.
    */
   putLog(...put: LogPut): Promise<void> {
     return this.#inTurn(() => this.#store(put));
@@ -178,7 +176,10 @@ export class FollowingBooks {
     };
   }
 
-  /** Until the ledger is closed or fails, stores at once where a front asks for it, and else what an interval did not store. */
+  /**
+   * Runs until the ledger is closed. Stores at once when a front asks for it, and otherwise at the end of an interval when
+   * something that was acknowledged before the interval is still not stored.
+   */
   async #follow(): Promise<void> {
     const { board, intervalMs, writer } = this.#options;
     let due = this.#followed.map(() => 0);
@@ -192,7 +193,7 @@ export class FollowingBooks {
     }
   }
 
-  /** Reads what the fronts have acknowledged; gives all that waits. After damage, which it throws, nothing is stored any more. */
+  /** Reads what the fronts have acknowledged, and returns all that is not stored yet. Throws at damage, and stops the writer. */
   #gather(): Gathered {
     if (this.#isClosed) return this.#gathered;
     const { board, writer } = this.#options;
@@ -213,7 +214,7 @@ export class FollowingBooks {
     return this.#gathered;
   }
 
-  /** With what is put into the log in the same transaction, or else with all that is acknowledged. */
+  /** With `put`, stores the gathered segments and the put in one transaction. Without, gathers first and stores all. */
   async #store(put?: LogPut): Promise<void> {
     const { board, books, writer } = this.#options;
     const isNew = this.#followed.some(({ front }) => board.written(front) > board.stored(front));
@@ -229,7 +230,7 @@ export class FollowingBooks {
       const runs = runsOf(segments, put?.[1] === undefined ? this.#leaving : new Set(put[1].sealed));
       refusal = await books.store(runs, answers, positions satisfies JournalPosition[], put);
     } catch (error) {
-      throw writer.stop(error); // what was gathered is acknowledged, and no later store would have it
+      throw writer.stop(error); // the gathered segments are acknowledged, and no later store would contain them
     }
     this.#gathered = NOTHING();
     for (const { front, position } of positions) board.setStored(front, position);

@@ -4,18 +4,17 @@ import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { RawStore, WriteGate } from './table.ts';
 
 interface Pending {
-  /** Runs inside the transaction; returns what settles the caller's promise once it is durable. */
+  /** Runs inside the transaction. Returns a function that settles the caller's promise, to be called after the commit. */
   readonly run: () => () => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Group commit: bodies that arrive while a transaction is being made durable wait together and run in the
- * next one. A body checks everything before its first write: one that refuses (LedgerError `conflict` or
- * `refused`, ApiError) is rejected alone and the rest of its group goes on. Anything else that is thrown,
- * from a body or from the disk, stops the writer for good: what is in flight is rejected, nothing of it is
- * stored, and no write follows. After a failed fsync the page cache cannot be trusted (LMDB, and every store
- * that has been tried), so the process must end.
+ * Group commit: bodies that arrive during a commit wait, and run together in the next transaction. A body makes its checks
+ * before its first write. A body that refuses then (LedgerError `conflict` or `refused`, ApiError) is rejected alone, and the
+ * rest of its group is committed. Any other error, from a body or from the disk, stops the writer for good: it rejects the
+ * whole group, stores nothing of it, and writes no more. After a failed fsync the page cache cannot be trusted (with LMDB or
+ * any other store that was tried), so the process must end.
  */
 export class GroupWriter implements WriteGate {
   /** Resolves with the cause when the writer stops; never rejects. */
@@ -49,7 +48,7 @@ export class GroupWriter implements WriteGate {
     this.#writes++;
   }
 
-  /** Runs `body` in a transaction of its own, blocking until it is on disk. Of a start, which nobody else writes beside. */
+  /** Runs `body` in a transaction of its own, and blocks until it is on disk. For a start, when nothing else writes yet. */
   transact(body: () => void): void {
     assert(!this.#isOpen, 'write transactions do not nest');
     this.#isOpen = true;
@@ -71,12 +70,12 @@ export class GroupWriter implements WriteGate {
       },
       reject,
     });
-    // After the poll phase, in which all messages that wait are taken in: that is the group.
+    // setImmediate runs after the poll phase, which takes in all waiting messages: their bodies form the group.
     this.#scheduled ??= setImmediate(() => this.flush());
     return promise;
   }
 
-  /** Commits now what waits, blocking until it is on disk. */
+  /** Commits all waiting bodies now, and blocks until they are on disk. */
   flush(): void {
     clearImmediate(this.#scheduled);
     this.#scheduled = undefined;
@@ -106,7 +105,7 @@ export class GroupWriter implements WriteGate {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  /** Stops for good: what waits is rejected, and every later write. The error that they are rejected with. */
+  /** Stops for good. Rejects waiting bodies and every later one, and returns the error that they are rejected with. */
   stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
     this.#stopped = stoppedBy(cause);
@@ -116,7 +115,7 @@ export class GroupWriter implements WriteGate {
     return this.#stopped;
   }
 
-  /** The clean end: commits what waits, then accepts nothing more. */
+  /** Ends cleanly: commits waiting bodies, then accepts no more. */
   close(why = new LedgerError('stopped', 'the ledger is closed')): void {
     this.flush();
     this.#stopped ??= why;

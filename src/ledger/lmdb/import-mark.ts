@@ -3,16 +3,16 @@ import { replaceFile } from '../../core/files.ts';
 import { LedgerError } from '../ledger.ts';
 
 /**
- * Says that the records of a folder are, or are about to be, in a database (postgres/import.ts). It is on disk before the
- * import is committed, so that the folder and the database never serve at once. It lies beside the folder: the folder
- * goes on as the place of the node's blocks.
+ * States that the records of a folder are in a database, or are about to be (postgres/import.ts). The mark is on disk before
+ * the import is committed, so the folder and the database never serve at the same time. It lies beside the folder, because
+ * the folder continues to hold the node's blocks.
  */
 export interface ImportMark {
-  /** Of the import; the database holds the same when the import was committed. */
+  /** The id of the import. The database has the same id when the import was committed. */
   readonly id: string;
-  /** The database, without its password, for messages. */
+  /** The database without its password, for messages. */
   readonly database: string;
-  /** When the schema of the database was made (Unix ms): tells it from another one at the same place. */
+  /** When the schema of the database was created (Unix ms), which tells it from another database at the same address. */
   readonly databaseMadeAtMs: number;
 }
 
@@ -29,7 +29,7 @@ export function writeImportMark(path: string, mark: ImportMark): void {
   replaceFile(markPath(path), `${JSON.stringify(mark)}\n`);
 }
 
-/** Throws `unusable` for a folder whose records went into a database. */
+/** Throws `unusable` for a folder whose records were imported into a database. */
 export function requireNotImported(path: string): void {
   const mark = readImportMark(path);
   if (mark === undefined) return;

@@ -39,56 +39,54 @@ import { count, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
-  /** The data folder; made when it is missing. */
+  /** The data folder. A server creates it when it is missing. */
   readonly path: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** server: the one process that writes the folder; a second one is refused. reader: a command beside it, or without one. */
+  /** server: the one process that writes the folder; a second one is refused. reader: a command, with or without a server. */
   readonly role: 'server' | 'reader';
-  /** The server is a command, which has the folder for a moment: a service that starts waits for its end. */
+  /** True when the server is a command, which owns the folder for a moment: a service that starts waits for its end. */
   readonly isCommand?: true;
-  /**
-   * That of the fronts' journals. What is written to the ledger itself is on disk before a promise resolves in either case.
-   */
+  /** The durability of the fronts' journals. Writes to the ledger itself are always on disk before a promise resolves. */
   readonly durability: Durability;
-  /** Journals that a server makes, one for each front; 1 unless given. */
+  /** Count of fronts, each of which gets a journal; 1 unless given. */
   readonly fronts?: number;
-  /** The folder was copied without its journals, or is taken as it lies: what only they held is given up. */
+  /** Opens a folder that lacks journals, or has damaged ones: gives up whatever only they held. */
   readonly mayLackJournals?: true;
   /**
-   * Below this much free space on the file system, addLot is rejected with `storage_unavailable`, as every call is that needs
-   * room, and fronts refuse answers.
+   * Below this many free bytes on the file system, calls that need room (LEDGER_CALLS) throw `storage_unavailable`, and
+   * fronts refuse answers.
    */
   readonly freeBytesMin?: number;
-  /** Free bytes of the file system; statfs of the folder unless a test gives its own. */
+  /** Returns the free bytes of the file system. Calls statfs on the folder unless a test gives another. */
   readonly freeBytes?: () => number;
   /** Bytes of each of the two files of a journal. */
   readonly journalFileBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop (start-audit.ts). */
   readonly startAuditWaitMs?: number;
-  /** The audit after an unclean stop, and of a backup; in a process of its own unless a test gives another. */
+  /** Audits the folder after an unclean stop, and backups. Uses a child process unless a test gives another. */
   readonly audit?: FolderAudit;
-  /** Bytes per second that a server's scrub reads (scrub.ts); 0 or missing: there is no scrub. */
+  /** Bytes per second that a server's scrub reads (scrub.ts); without it or with 0 there is no scrub. */
   readonly scrubBytesPerS?: number;
   /**
-   * For the import into a database, which may have begun before. Commands wait until it ends, and are then refused: none of them
-   * changes what is copied.
+   * Opens the folder for an import into a database, also when an earlier import has begun. Commands wait until the import ends
+   * and are then refused, so none changes what is copied.
    */
   readonly forImport?: true;
-  /** Of a thread that the process may end at any moment. */
+  /** For a ledger in a thread that the process may end at any moment. */
   readonly gate?: TransactionGate;
   /** Wraps the store; tests make it fail. */
   readonly wrap?: (raw: RawStore) => RawStore;
 }
 
 /**
- * 250 ms at 100,000 certificates a second, until they are logged, take 2 MB; the rest is for a ledger that falls behind by most
- * of a second.
+ * At 100,000 certificates a second, the 250 ms until they are logged take 2 MB. The rest is for a ledger that falls behind by
+ * most of a second.
  */
 const JOURNAL_FILE_BYTES = 8 * 2 ** 20;
 /**
- * Half of the time for which LMDB may lack what is acknowledged. The log of certificates, which stores it together with its leaves, is mostly
- * faster; this is for a ledger whose log is behind.
+ * Half of the longest time until LMDB has what was acknowledged. The log of certificates usually stores it earlier, together
+ * with its leaves; this interval is for a log that is behind.
  */
 const STORE_INTERVAL_MS = 500;
 const START_AUDIT_WAIT_MS = 10_000;
@@ -96,22 +94,19 @@ const START_AUDIT_WAIT_MS = 10_000;
 const BLOCK_KEYS_FILE = 'block-keys';
 
 /**
- * The ledger in an LMDB folder: one process writes it, its server. Commands call it through its socket (server-socket.ts),
- * and read beside it.
+ * The ledger in an LMDB folder. One process, its server, writes the folder. Commands make calls through the server's socket
+ * (server-socket.ts), and read the folder beside it.
  */
 export interface LmdbLedger extends Ledger, FailStop {
-  /**
-   * Like backup, without the free pages: as small as the content. To be put in the ledger's place while it is
-   * down.
-   */
+  /** Makes a copy without free pages, as small as the content, to replace the ledger while no server runs. */
   compactTo(directory: string): Promise<void>;
-  /** Where its blocks lie: for a node whose books lie elsewhere. */
+  /** The folder as a store of blocks, for a node whose books are in PostgreSQL. */
   readonly folder: BlockFolder;
-  /** Where its fronts write their journals. */
+  /** The places where the fronts write their journals. */
   readonly journals: readonly JournalPlace[];
-  /** All records as they are now, for a copy into another ledger. `at.done` must be called. */
+  /** Returns all records of this moment, for a copy into another ledger. The caller must call `at.done`. */
   records(): { readonly tables: Tables; readonly at: Snapshot };
-  /** Ends the jobs of all sources that have no lot yet, with this failure. */
+  /** Ends all jobs that have no lot yet with this failure. */
   abandonJobs(failure: string): Promise<void>;
 }
 
@@ -129,10 +124,10 @@ export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLe
 }
 
 /**
- * This ledger goes on with its unclaimed blocks and open jobs, so a copy gives up both: the first when it is opened without their
- * keys.
+ * Makes a copy give up its unclaimed blocks and open jobs, which the original goes on to use. Opening the copy gives up the
+ * blocks, since it lacks their keys.
  */
-async function yieldIn(directory: string, clock: Clock): Promise<void> {
+async function giveUpBlocksAndJobs(directory: string, clock: Clock): Promise<void> {
   const copy = await openLmdbLedger({
     path: directory,
     clock,
@@ -150,7 +145,7 @@ async function yieldIn(directory: string, clock: Clock): Promise<void> {
   }
 }
 
-/** What a ledger consists of. `opened` is told how each part is closed. */
+/** Opens the parts of a ledger. Adds to `opened` how to close each part. */
 async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[]) {
   const { path, clock, log, durability, audit = auditInChild } = options;
   const isServer = options.role === 'server';
@@ -163,7 +158,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
     await owner?.drain();
     await owner?.release();
   });
-  // before the first write: a write into damaged pages damages more
+  // The audit begins before the first write, since a write to damaged pages would do more damage.
   let startAudit: StartAudit | undefined;
   if (isServer && hasJournals(path)) {
     if (!existsSync(join(path, DATA_FILE)))
@@ -202,7 +197,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
   opened.push(() => writer.close());
   writer.transact(() => tables.meta.put('start', identity.start));
   startAudit?.damage.then((damage) => damage && writer.stop(damage));
-  // first of all: a data file that the journals do not fit erases no key of a block
+  // Journals come before block keys: when the data file does not fit the journals, no key of a block may be erased.
   const { following, journals } = await startJournals({
     ...{ path, log, books, writer, space, identity, durability },
     fronts: options.fronts ?? 1,
@@ -211,7 +206,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
     mayLackJournals: options.mayLackJournals === true,
   });
   opened.push(async () => {
-    // an audit that is not complete is repeated at the next start
+    // When the audit is incomplete, the journals stay, so that the next start repeats it.
     const isSound = (await startAudit?.stop()) ?? true;
     await following.close();
     if (journals.length === 0 || !isSound || !writer.isRunning) return;
@@ -229,7 +224,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
   const scrub = bytesPerS > 0 ? new Scrub({ store: raw, tables, log, clock, bytesPerS }) : undefined;
   scrub?.startAfter(startAudit?.damage);
   opened.push(() => scrub?.stop());
-  opened.push(() => startAudit?.stop()); // before the scrub, which waits for it
+  opened.push(() => startAudit?.stop()); // stops before the scrub, which waits for it
   opened.push(() => owner?.drain());
   log.info({ path, ...identity, durability }, 'ledger: open');
   return { ...parts, following, journals, folder, scrub };
@@ -239,7 +234,7 @@ function namesOf(journals: readonly JournalPlace[]): string[] {
   return journals.map(({ path }) => basename(path));
 }
 
-/** The ledger over what was opened. */
+/** Returns the ledger over the opened parts. */
 function ledgerOver(
   { path, clock, role, forImport }: LmdbLedgerOptions,
   parts: Awaited<ReturnType<typeof openFolder>>,
@@ -252,10 +247,10 @@ function ledgerOver(
       throw new LedgerError('refused', `${call} is for the server of the folder, not for a reader`);
   };
 
-  /** A copy has no journals: what only those hold would be missing from it. A server that lives stores that before it looks. */
+  /** Makes sure that LMDB has all that the journals hold. A running server stores that before it answers `segmentSpan`. */
   async function requireStored(): Promise<void> {
     let served = await callOwner(path, 'segmentSpan', []);
-    while (served === 'lost') served = await callOwner(path, 'segmentSpan', []); // it ends, and removes its journals meanwhile
+    while (served === 'lost') served = await callOwner(path, 'segmentSpan', []); // the server is ending: ask again
     if (served === 'late')
       throw new LedgerError(
         'refused',
@@ -274,12 +269,12 @@ function ledgerOver(
     }
     await following?.store();
     if (!isServer) await requireStored();
-    // The copy takes the ledger's place after the journals are gone.
+    // A compacted copy is used without the journals, so it must not list them.
     if (compact) await books.finishJournals(namesOf(journals));
     makeFolder(directory);
     await raw.copyTo(directory, compact);
-    chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
-    if (!compact) await yieldIn(directory, clock);
+    chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB creates the file readable for all users
+    if (!compact) await giveUpBlocksAndJobs(directory, clock);
     const { problems } = await audit(directory);
     for (const name of ['lock.mdb', 'block-keys']) rmSync(join(directory, name), { force: true });
     if (problems.length > 0) {
@@ -299,8 +294,8 @@ function ledgerOver(
       database: null,
     }),
     /**
-     * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and
-     * with its open jobs ended, since a restored copy would deliver their bits a second time.
+     * Copies one moment of the ledger while writers go on. The copy has no unclaimed blocks and no open jobs, because a
+     * restored copy would deliver their bits a second time.
      */
     async backup(directory: string) {
       const inside = relative(resolve(path), resolve(directory));
@@ -351,7 +346,7 @@ function ledgerOver(
   };
 }
 
-/** A server whose start is no longer the newest may not write. */
+/** Throws `stopped` when another server has started on the folder since this one. */
 function requireStart({ meta }: Tables, { start }: LedgerIdentity): void {
   const now = count(meta, 'start');
   if (now === start) return;
@@ -361,7 +356,7 @@ function requireStart({ meta }: Tables, { start }: LedgerIdentity): void {
   );
 }
 
-/** What commands may call through the socket of the folder: each call can be made again and changes nothing twice. */
+/** The calls that commands may make through the socket of the folder. Each can be repeated and changes nothing twice. */
 export const COMMAND_CALLS = [
   'accounts',
   'keys',

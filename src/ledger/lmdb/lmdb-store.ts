@@ -2,7 +2,7 @@ import { type Body, runNow, type Step, type Store } from '../store.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { type Tables, tableOf } from './tables.ts';
 
-/** The driver on LMDB: a body runs within one turn, a writing one in the transaction of its group, which is the only lock. */
+/** The driver on LMDB. A body runs within one turn of the loop; a writing body runs in its group's transaction, the only lock. */
 export class LmdbStore implements Store {
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
@@ -20,7 +20,7 @@ export class LmdbStore implements Store {
     return this.read(body);
   }
 
-  /** Runs a body within the transaction of the caller. */
+  /** Runs a body within the caller's transaction. */
   within<T>(body: Body<T>): T {
     return runNow(body, this.#answer);
   }

@@ -14,14 +14,14 @@ import type { RawDatabase, RawStore } from './table.ts';
 import { count, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
-/** Address space, not memory; LMDB maps more when a ledger outgrows it. */
+/** Reserves address space, not memory. LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 2 ** 30;
 const TABLES_MAX = 64;
 const LOCK_FILE = 'lock.mdb';
 
 /**
- * Reads all of the ledger in a folder, as `qrn ledger audit` does. A data file that is short is lengthened, unless another process may
- * write it. Throws LedgerError.
+ * Audits the ledger in a folder, as `qrn ledger audit` does. Lengthens a short data file, unless another process may write it.
+ * Throws LedgerError.
  */
 export async function auditFolder(path: string, mayBeServed = false): Promise<AuditReport> {
   const raw = await openRaw(path, { readOnly: true, mayLengthen: !mayBeServed });
@@ -33,9 +33,9 @@ export async function auditFolder(path: string, mayBeServed = false): Promise<Au
   }
 }
 
-/** The store of the data file, and what only LMDB knows about the file. */
+/** The store in a data file. */
 interface DataFile extends RawStore {
-  /** The file was shorter than its content and was made whole with zeros. */
+  /** True when the file was shorter than its content, and was lengthened with zeros. */
   readonly lengthened: boolean;
 }
 
@@ -49,20 +49,19 @@ export async function openRaw(
   }: { readOnly: boolean; mayLengthen?: boolean; gate?: TransactionGate | undefined },
 ): Promise<DataFile> {
   const root = openRoot(path, readOnly);
-  // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the
-  // free list.
+  // `env` is missing in the type declarations. `stat` and `info` read only the header, while getStats() reads the free list.
   const { env } = root as unknown as {
     env: { stat(): { pageSize: number }; info(): { lastPageNumber: number } };
   };
   const { pageSize } = env.stat();
   const file = join(path, DATA_FILE);
-  const fd = openSync(file, mayLengthen && isWritable(file) ? 'r+' : 'r'); // an audit may be of a folder that is read-only
+  const fd = openSync(file, mayLengthen && isWritable(file) ? 'r+' : 'r'); // an audited folder may be read-only
   const close = async () => {
     closeSync(fd);
     await root.close();
   };
   let wholeBytes = 0;
-  /** The file only grows, so it is looked at when its content has grown. */
+  /** Lengthens the file when its content has grown; the file never shrinks. */
   const makeWhole = () => {
     const usedBytes = (env.info().lastPageNumber + 1) * pageSize;
     if (usedBytes <= wholeBytes) return false;
@@ -76,7 +75,7 @@ export async function openRaw(
     try {
       makeWhole();
     } catch {
-      // what was committed is committed; at worst a reader that opens the file now finds it too short
+      // The commit stands. At worst, a reader that opens the file now finds it too short.
     }
   };
   let lengthened: boolean;
@@ -91,8 +90,8 @@ export async function openRaw(
       const options = { name, encoding: 'binary', create } as const; // `create` is missing in the type declarations
       return root.openDB(options) as RawDatabase | undefined;
     },
-    // Never transaction(): what it put before a throw would be committed. With overlappingSync off,
-    // transactionSync returns after the fsync, and a failed one leaves nothing visible.
+    // Never use transaction(): it commits what was put before a throw. With overlappingSync off, transactionSync returns
+    // after the fsync, and a failed transaction leaves nothing visible.
     transact: (body) => (gate === undefined ? transact(body) : gate.pass(() => transact(body))),
     snapshot: () => root.useReadTransaction(),
     copyTo: (directory, compact) => root.backup(directory, compact),
@@ -103,7 +102,7 @@ export async function openRaw(
 
 function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key & string> {
   requireLmdbFile(join(path, DATA_FILE), !readOnly);
-  // LMDB would make its files readable to all; they need not be in a folder of ours
+  // LMDB creates its files readable for all users, and the folder may not be private.
   if (!readOnly) for (const name of [DATA_FILE, LOCK_FILE]) makePrivate(join(path, name));
   try {
     return open({
@@ -143,7 +142,7 @@ export function openFormat(raw: RawStore, writer: GroupWriter, path: string, rea
       `the ledger in ${path} has format ${format}, and this program reads format ${FORMAT} alone: use the release that wrote it, or another data folder`,
     );
   }
-  // All tables and the format in one transaction: a new folder is a whole ledger or none.
+  // One transaction creates all tables and the format, so a new folder has a whole ledger or none.
   let tables: Tables | undefined;
   writer.transact(() => {
     tables = openTables(raw, writer, meta, true);

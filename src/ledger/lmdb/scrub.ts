@@ -12,27 +12,27 @@ export interface ScrubOptions {
   readonly tables: Tables;
   readonly log: Log;
   readonly clock: Clock;
-  /** Stored bytes read in a second; a small record counts as RECORD_BYTES_MIN. */
+  /** Stored bytes to read in a second. A small record counts as RECORD_BYTES_MIN. */
   readonly bytesPerS: number;
   readonly wait?: Wait;
 }
 
-/** Read in one turn of the event loop, between the ledger's own work: at most so much, which is 32 small records. */
+/** The most that one turn of the event loop reads, between the ledger's own work: 32 small records. */
 const SLICE_BYTES_MAX = 64 * 1_024;
-/** What a small record counts as: its look-ups and its objects take as long as so many bytes. */
+/** What a small record counts as: its look-ups and objects take as long as reading this many bytes. */
 const RECORD_BYTES_MIN = 2_048;
-/** A walk over a small ledger is not repeated sooner than this after it began. */
+/** The shortest time from the beginning of one walk over all records to that of the next. */
 const PASS_INTERVAL_MS = 10_000;
-/** Timers are no finer; shorter waits are added up. */
+/** The resolution of timers. Shorter waits add up. */
 const WAIT_MIN_MS = 1;
-/** Different damage that is kept and logged. More of it says nothing new. */
+/** The most problems that are kept and logged. More of them say nothing new. */
 const PROBLEMS_MAX = 100;
 
 /**
- * Reads all records again and again while the service runs, slowly, and checks each as the audit does: against its
- * checksum, and by a look-up of its key. So damage is found while there is a backup from before it. Each slice reads a
- * snapshot of its own, for one that is kept over a whole walk would keep LMDB from using freed pages again. Sums over
- * records are therefore left to the audit.
+ * Slowly reads all records, again and again, while the service runs. It checks each as the audit does: against its checksum,
+ * and by a look-up of its key. So it finds damage while a backup from before the damage still exists. Each slice reads a
+ * snapshot of its own, because a snapshot held for a whole walk would keep LMDB from reusing freed pages. Sums over records
+ * are therefore left to the audit.
  */
 export class Scrub {
   readonly #options: ScrubOptions;
@@ -45,7 +45,7 @@ export class Scrub {
   #bytes = 0;
   #passedAtMs: number | null = null;
   #passMs: number | null = null;
-  /** When the bytes read so far may have been read, by the rate. */
+  /** The earliest time for the next read, by the rate (monotonic ms). */
   #dueMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ScrubOptions) {
@@ -53,7 +53,7 @@ export class Scrub {
     this.#wait = options.wait ?? systemWait;
   }
 
-  /** Starts walking when `earlier` has resolved, which never rejects. */
+  /** Starts when `earlier` has resolved; `earlier` must not reject. */
   startAfter(earlier: Promise<unknown> | undefined): void {
     this.#running = this.#run(earlier).catch((error: unknown) => {
       if (!this.#stopping.signal.aborted)
@@ -73,7 +73,7 @@ export class Scrub {
     };
   }
 
-  /** Resolves when nothing is read any more. */
+  /** Stops, and resolves when nothing is read any more. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -101,14 +101,14 @@ export class Scrub {
       try {
         after = this.#slice(table, after);
       } catch (error) {
-        // LMDB itself meets a page that it cannot follow
+        // LMDB met a page that it cannot follow
         this.#problem(`${table.name}: ${messageOf(error)}`);
         return;
       }
     } while (after !== undefined);
   }
 
-  /** Reads the records behind the key `after`; gives the last key that was read, undefined at the end. */
+  /** Reads records after the key `after`. Returns the last key that was read, or undefined at the end of the table. */
   #slice(table: Table<Key, unknown>, after: Key | undefined): Key | undefined {
     const { store, clock, bytesPerS } = this.#options;
     const snapshot = store.snapshot();
@@ -118,7 +118,7 @@ export class Scrub {
     let last: Key | undefined;
     try {
       for (const record of table.checked(snapshot, after === undefined ? {} : { from: after })) {
-        // read at the end of the slice before, unless it was removed since
+        // the last slice read this record
         if (records === 0 && after !== undefined && String(record.key) === String(after)) continue;
         for (const problem of record.problems) this.#problem(problem);
         records++;
@@ -133,7 +133,7 @@ export class Scrub {
     }
     this.#records += records;
     this.#bytes += bytes;
-    // what was not used is not made up for: after a pause of the thread nothing is read in a rush
+    // Unused time is not made up for, so the scrub does not read in a rush after a pause of the thread.
     this.#dueMs = Math.max(this.#dueMs, clock.monotonicMs()) + (1_000 * cost) / bytesPerS;
     return last;
   }

@@ -4,10 +4,10 @@ import type { Log } from '../../core/log.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 
-/** Problems quoted in the message of a ledger that is damaged; `qrn ledger audit` prints more. */
+/** Problems quoted in the error about a damaged ledger; `qrn ledger audit` prints more. */
 const PROBLEMS_QUOTED = 5;
 
-/** Audits the folder: auditInChild, but for tests. */
+/** Audits the folder. This is auditInChild, except in tests. */
 export type FolderAudit = (path: string, signal?: AbortSignal) => Promise<AuditReport>;
 
 interface StartAuditOptions {
@@ -20,11 +20,10 @@ interface StartAuditOptions {
 export type StartAudit = Awaited<ReturnType<typeof beginStartAudit>>;
 
 /**
- * The audit that follows an unclean stop. A power cut or a failing disk ends a process and damages pages at
- * the same time, so a server that finds the journal of an earlier one has the whole ledger read before it opens
- * it, by another process: LMDB ends a process that meets certain damage. The start waits for the audit for a bounded
- * time; that of a larger ledger continues while the ledger serves. Resolves when the audit is complete, or after `waitMs` with the
- * audit under way. Throws LedgerError `damaged`.
+ * Audits the ledger after an unclean stop. A power cut or a failing disk may end a process and damage pages at the same time,
+ * so a server that finds journals of an earlier one has the ledger audited before it opens it. Another process does that,
+ * because LMDB ends a process that meets certain damage. Resolves when the audit is complete, or after `waitMs`: the audit of
+ * a large ledger goes on while the ledger serves. Throws LedgerError `damaged`.
  */
 export async function beginStartAudit({ path, log, waitMs, audit }: StartAuditOptions) {
   log.warn({ path }, 'ledger: the last stop was unclean; auditing the ledger');
@@ -57,10 +56,10 @@ export async function beginStartAudit({ path, log, waitMs, audit }: StartAuditOp
   if (state === 'running')
     log.warn({ path }, 'ledger: serving while the audit continues; damage that it finds stops the service');
   return {
-    /** Resolves with what was found once the audit has read everything, or with undefined. Never rejects. */
+    /** Resolves when the audit has ended: with the damage that it found, or with undefined. Never rejects. */
     damage,
     state: () => state,
-    /** Ends an audit that is under way. True when it had read everything and found the ledger sound. */
+    /** Ends an audit that is under way. Resolves with whether the audit had finished and found the ledger sound. */
     async stop(): Promise<boolean> {
       stopping.abort();
       await damage;

@@ -25,7 +25,7 @@ import type { FreeSpace } from './data-file.ts';
 import { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 
-/** Whether the folder has journals of a server that did not end cleanly: a clean end removes its own. */
+/** Whether the folder has journals, which shows an unclean stop: a server that ends cleanly removes its own. */
 export function hasJournals(path: string): boolean {
   return readdirSync(path).some((file) => journalOf(file)?.isDraft === false);
 }
@@ -47,8 +47,8 @@ export interface StartJournalsOptions {
 }
 
 /**
- * Stores what an unclean stop left in journals, then begins those of this start. A server that was fenced off while it
- * lived may still write into its own, which nobody reads any more, and acknowledges nothing of that.
+ * Stores what an unclean stop left in journals, and then creates the journals of this start. A fenced server that still runs
+ * may write to its own journals, but acknowledges nothing of that, and nobody reads them any more.
  */
 export async function startJournals(
   options: StartJournalsOptions,
@@ -81,8 +81,8 @@ export async function startJournals(
 }
 
 /**
- * Of a journal that may lack, whatever of it can be read is stored, unless it is not this ledger's or contradicts the data file:
- * then it is set aside.
+ * Stores what earlier journals hold. With `mayLackJournals`, stores whatever records it can read, and sets aside files that
+ * belong to another ledger or start, or that contradict the data file.
  */
 async function recoverJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions) {
   let recovered = 0;
@@ -104,7 +104,7 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
         [{ name, position: JOURNAL_FINISHED }],
       );
     } catch (error) {
-      // which of the two is right only an operator knows
+      // only an operator can tell whether the journal or the data file is right
       if (!(error instanceof LedgerError && error.reason === 'conflict')) throw error;
       const why = `does not fit the data file (${error.message})`;
       if (!mayLackJournals) throw lossOf(journal, why);
@@ -118,7 +118,7 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
     log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journals');
 }
 
-/** Nothing of the file is stored, and no later start looks at it. */
+/** Renames a journal file, so that no later start looks at it. */
 function setAside(file: string, why: string, log: Log): void {
   renameSync(file, `${file}.foreign`);
   log.error(
@@ -127,7 +127,7 @@ function setAside(file: string, why: string, log: Log): void {
   );
 }
 
-/** Those that are stored, and those of a start that was killed before it began. */
+/** Removes journal files that are stored or that a killed start left empty. Refuses or sets aside any other. */
 function removeJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions): void {
   const known = books.journalPositions();
   for (const file of readdirSync(path)) {

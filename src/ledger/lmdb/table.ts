@@ -13,7 +13,7 @@ export interface CheckedRecord<K, V> {
   readonly key: K;
   /** Undefined when the stored bytes are not what was put. */
   readonly value: V | undefined;
-  /** Stored bytes. */
+  /** Size of the stored value. */
   readonly bytes: number;
   readonly problems: readonly string[];
 }
@@ -26,7 +26,7 @@ interface RawRange {
   transaction?: Snapshot;
 }
 
-/** What a table needs of one LMDB database with binary values. */
+/** The part of an LMDB database with binary values that a table uses. */
 export interface RawDatabase {
   get(key: Key, options?: { transaction?: Snapshot }): Uint8Array | undefined;
   put(key: Key, value: Uint8Array): unknown;
@@ -34,22 +34,22 @@ export interface RawDatabase {
   getRange(range: RawRange): Iterable<{ key: Key; value: Uint8Array }>;
 }
 
-/** What the ledger needs of LMDB; lmdb.ts hands in the real one, tests one that fails. */
+/** The part of LMDB that the ledger uses. lmdb.ts gives the real one; tests give one that fails. */
 export interface RawStore {
-  /** Undefined when the database does not exist and is not created, because of `create` or because the folder is read only. */
+  /** Returns undefined when the database does not exist and is not created, because of `create` or a read-only folder. */
   openDatabase(name: string, create: boolean): RawDatabase | undefined;
   /**
-   * Runs `body` under the one write lock of the folder and makes its writes durable before returning. When it
-   * throws, whether from `body` or from the disk, nothing of it is visible or stored.
+   * Runs `body` under the one write lock of the folder, and returns when its writes are durable. When `body` or the disk
+   * throws, nothing of it is visible or stored.
    */
   transact(body: () => void): void;
-  /** A consistent view for a read that spans turns of the event loop; `done` must be called. */
+  /** Returns a consistent view for reads that span turns of the event loop. The caller must call `done`. */
   snapshot(): Snapshot;
   copyTo(directory: string, compact: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Tells tables whether a write transaction is open, and counts what was written in it. */
+/** Tells tables whether a write transaction is open, and is told of every write in it. */
 export interface WriteGate {
   readonly open: boolean;
   /** Called before each write. */
@@ -59,9 +59,8 @@ export interface WriteGate {
 const CRC_BYTES = 4;
 
 /**
- * One named collection. Each stored value begins with its CRC-32 (little-endian), seeded with table name and
- * key, so that a torn page, a flipped bit or a value under a wrong key is noticed when it is read, never
- * served.
+ * One named table. Each stored value begins with its CRC-32 (little-endian), which is seeded with the table's name and the
+ * key. So a read detects a torn page, a flipped bit or a value under a wrong key.
  */
 export class Table<K extends Key, V> {
   readonly name: string;
@@ -88,7 +87,7 @@ export class Table<K extends Key, V> {
     return this.#raw.get(key, at === undefined ? undefined : { transaction: at }) !== undefined;
   }
 
-  /** Only inside a write transaction. */
+  /** Must be called inside a write transaction. */
   put(key: K, value: V): void {
     assert(this.#gate.open, `put into ${this.name} outside a write transaction`);
     const sealed = this.#seal(key, value);
@@ -96,7 +95,7 @@ export class Table<K extends Key, V> {
     this.#raw.put(key, sealed);
   }
 
-  /** Only inside a write transaction. */
+  /** Must be called inside a write transaction. */
   remove(key: K): void {
     assert(this.#gate.open, `remove from ${this.name} outside a write transaction`);
     this.#gate.wrote();
@@ -110,9 +109,8 @@ export class Table<K extends Key, V> {
   }
 
   /**
-   * Like `entries`, but damage comes as problems in words instead of ending the iteration. Each record is held against
-   * its checksum and looked up by its key: a damaged branch page still leads a walk to its records and sends a look-up
-   * past them.
+   * Like `entries`, but yields damage as problems in words instead of throwing. Checks the checksum of each record, and looks
+   * the record up by its key: a walk still finds the records under some damaged branch pages where a look-up does not.
    */
   *checked(at: Snapshot, range: KeyRange = {}): Generator<CheckedRecord<K, V>> {
     for (const { key, value } of this.#raw.getRange(rawRange(range, at))) {
@@ -167,7 +165,7 @@ export class Table<K extends Key, V> {
     }
   }
 
-  /** FNV-1a of the key, begun with the table's own: the seed of the value's CRC. */
+  /** Returns the seed of a value's CRC: FNV-1a of the table's name and the key. */
   #keySum(key: K): number {
     return fnv1a(String(key), this.#nameSum);
   }
@@ -176,7 +174,7 @@ export class Table<K extends Key, V> {
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** 32-bit FNV-1a over the UTF-16 units of a text; for short keys far cheaper than a call to zlib. */
+/** Returns the 32-bit FNV-1a of a text's UTF-16 units. For short keys this is far cheaper than a call to zlib. */
 function fnv1a(text: string, from = FNV_OFFSET): number {
   let sum = from;
   for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), FNV_PRIME);

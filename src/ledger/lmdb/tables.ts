@@ -3,20 +3,20 @@ import { type Key, plainCodec, type SharedTable } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
 import { type RawStore, type Snapshot, Table, type WriteGate } from './table.ts';
 
-/** Single numbers of the ledger, each changed in the transaction that makes it true. */
+/** Single numbers of the ledger. Each changes in the same transaction as what it describes. */
 export type MetaName =
   | 'format'
   /** See LedgerIdentity (ledger.ts). */
   | 'ledgerId'
   | 'start'
-  /** The position up to which the journal of this name is stored (journal.ts), or JOURNAL_FINISHED (books.ts). */
+  /** The position up to which the journal of this name is stored, or JOURNAL_FINISHED (books.ts). */
   | `journal/${string}`
   | CountName;
 
 /** The open tables, each under the name of its LMDB database. */
 export interface Tables {
   readonly meta: Table<MetaName, number>;
-  /** `meta` among them. */
+  /** All tables by name, `meta` included. */
   readonly all: ReadonlyMap<string, Table<Key, unknown>>;
 }
 
@@ -24,13 +24,13 @@ export function tableOf<K extends Key, V>({ all }: Tables, { name }: SharedTable
   return all.get(name) as unknown as Table<K, V>;
 }
 
-/** Opens the format number alone, so that a folder of another program is left as it is. */
+/** Opens only the table with the format number, so that a folder with another format is left as it is. */
 export function openMeta(raw: RawStore, gate: WriteGate): Tables['meta'] | undefined {
   const database = raw.openDatabase('meta', true);
   return database && new Table('meta', database, plainCodec<number>(), gate);
 }
 
-/** Opens every table, and with `create` makes those that are missing. Throws `unusable` when one is missing. */
+/** Opens every table; creates missing ones with `create`, and throws `unusable` without. */
 export function openTables(raw: RawStore, gate: WriteGate, meta: Tables['meta'], create: boolean): Tables {
   const all = new Map<string, Table<Key, unknown>>([['meta', meta as unknown as Table<Key, unknown>]]);
   for (const { name, codec } of [...BOOK_TABLES, ...BLOCK_TABLES]) {
@@ -46,7 +46,7 @@ export function openTables(raw: RawStore, gate: WriteGate, meta: Tables['meta'],
   return { meta, all };
 }
 
-/** A number of the ledger; 0 before it was first written. */
+/** Returns a number of the ledger; 0 before it was first written. */
 export function count(meta: Table<MetaName, number>, name: MetaName, at?: Snapshot): number {
   return meta.get(name, at) ?? 0;
 }
