@@ -4,7 +4,7 @@ import { qrn } from './cli/commands.ts';
 import { localService } from './cli/data-folder.ts';
 import { runProgram } from './cli/program.ts';
 
-/** `qrn` of the service: all commands, and the settings of the environment. */
+/** The program `qrn` of the service: it has all commands and takes its settings from the environment. */
 await runProgram({
   command: qrn,
   environment: process.env,

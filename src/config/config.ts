@@ -27,20 +27,22 @@ import {
 import type { SourceSetting } from './sources.ts';
 
 /**
- * The only reader of the environment and of the configuration file. Read once at start, checked, frozen;
- * nobody else sees `process.env`. A variable wins over the file, the file over the default. An unknown `QRN_`
- * variable or name in the file is an error: a misspelt setting must not be silently ignored.
+ * The settings of the service. This file alone reads the environment and the configuration file: once at the start, and
+ * the result is checked and frozen. A variable wins over the file, and the file over the default. An unknown `QRN_`
+ * variable or name in the file is an error, because a misspelt setting must not be ignored silently.
  */
 export interface Settings extends Omit<Values, 'tlsCertFile' | 'tlsKeyFile'> {
-  /** PEM files of the certificate chain and of its key; the service then speaks HTTPS alone. */
+  /**
+   * The PEM files of the certificate chain and of its key. With them the service speaks HTTPS only; null: HTTP only.
+   */
   readonly tls: TlsFiles | null;
-  /** Not a setting: terminals and people say by other variables that they want no colours. */
+  /** False when NO_COLOR is set or TERM is `dumb`. Not a setting of the service. */
   readonly logColour: boolean;
 }
 
-/** Settings, with the sources that they name (config/sources.ts). */
+/** The settings and the sources that QRN_BACKEND names (config/sources.ts). */
 export interface Config extends Settings {
-  /** The most wanted first. */
+  /** In the order of preference, the preferred one first. */
   readonly sources: readonly SourceSetting[];
 }
 
@@ -55,13 +57,13 @@ interface Setting<T> {
   readonly fallback: string;
   readonly meaning: string;
   readonly parse: (text: string) => T;
-  /** Where it is not `QRN_` and the name in capitals. */
+  /** The variable, where it is not `QRN_` and the name in capitals. */
   readonly variable?: string;
-  /** For a value that may hold a secret: what of it may be shown. A wrong one is not repeated in the error. */
+  /** For a value that may hold a secret: returns the part that may be shown. An error does not repeat such a value. */
   readonly shown?: (text: string) => string;
 }
 
-/** By the names that the file and the code use. */
+/** Returns the definitions of all settings, by the names that the file and the code use. */
 function settings(cores: number) {
   const setting = <T>(fallback: string, meaning: string, parse: (text: string) => T): Setting<T> => ({
     fallback,
@@ -81,7 +83,7 @@ function settings(cores: number) {
       shown: withoutPassword,
     },
     node: setting('', 'name of this node among those that share QRN_LEDGER; empty: the host name', nodeName),
-    // Both null when left out: host and port then say them.
+    // Both are null when they are not given; the service then derives them from host and port.
     baseUrl: setting('', 'public base URL, ends in /v1', orNull(apiUrl)),
     verifyUrlBase: setting('', 'public base URL of the verification page', orNull(publicUrl)),
     backend: setting('simulator', 'quantum sources by name, the most wanted first, with commas', sourceNames),
@@ -97,9 +99,9 @@ function settings(cores: number) {
     front: setting('uws', 'HTTP library: uws (uWebSockets.js) or node (node:http)', oneOf('uws', 'node')),
     fronts: setting('1', 'HTTP front threads', wholeNumber(1, 64)),
     workers: setting(String(Math.max(1, cores - 1)), 'worker threads', wholeNumber(1, 256)),
-    // fsync: on disk before the reply. commit: committed before the reply, on disk within 10 ms.
+    // fsync: an answer is on disk before its reply leaves. commit: it is committed before, and on disk within 10 ms.
     durability: setting('fsync', 'fsync or commit', oneOf('fsync', 'commit')),
-    // Whole segments are dropped at a time.
+    // The ledger drops whole segments at a time.
     certificateRetentionDays: {
       ...setting('400', 'days that certificates are kept', wholeNumber(1, 36_500)),
       variable: 'QRN_CERTIFICATE_RETENTION',
@@ -144,7 +146,7 @@ function settings(cores: number) {
       'cosignatures after which certificates are proven by a checkpoint that was witnessed',
       wholeNumber(1, 64),
     ),
-    // a text behind the values has a bounded room (answer/text.ts)
+    // the reply's template has bounded room for this text (answer/text.ts)
     poweredBy: setting(
       'Lang Quantum Circuits',
       'metadata.powered_by',
@@ -183,17 +185,17 @@ function settings(cores: number) {
 type Table = ReturnType<typeof settings>;
 type Values = { readonly [Name in keyof Table]: ReturnType<Table[Name]['parse']> };
 
-/** What the commands that draw values, and the client libraries, read: where a service is, and the key for it. */
+/** The service to ask and the API key for it: the client libraries and the commands that draw values read them. */
 const CLIENT_VARIABLES = ['QRN_URL', 'QRN_KEY'];
 
-/** Names the file; not in the file itself. */
+/** The variable that names the configuration file. The file itself cannot hold it. */
 const FILE_VARIABLE = 'QRN_CONFIG';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Every setting with where it comes from. Throws a ConfigError that says what is wrong and where. Options of
- * sources are left to whoever needs the sources.
+ * Returns every setting and where its value comes from. Throws a ConfigError that says what is wrong and where. Does
+ * not read the options of sources.
  */
 export function readSettings(environment: Environment, cores = 2): InForce[] {
   return parsedSettings(environment, cores).map(({ inForce }) => inForce);
@@ -231,7 +233,7 @@ function rowsOf(cores: number) {
   });
 }
 
-/** A JSON object of settings by name: strings, numbers, booleans, and lists of strings. */
+/** Returns the settings that the JSON file holds, as text by name. */
 function readFile(path: string, names: readonly string[]): Map<string, string> {
   const entries = Object.entries(readJsonObject(FILE_VARIABLE, path)).map(
     ([name, value]): [string, string] => {
@@ -245,8 +247,8 @@ function readFile(path: string, names: readonly string[]): Map<string, string> {
 }
 
 /**
- * Reads and checks all settings but the options of sources, which a command that draws nothing needs neither
- * to see nor to have. Throws a ConfigError that names the setting and what it may be.
+ * Reads and checks all settings except the options of sources: a command that draws nothing must work without them.
+ * Throws a ConfigError that names the setting and its allowed values.
  */
 export function loadSettings(environment: Environment, cores = 2): Settings {
   const values = Object.fromEntries(
@@ -264,7 +266,7 @@ function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
   throw new ConfigError('QRN_TLS_CERT_FILE and QRN_TLS_KEY_FILE belong together: give both or none');
 }
 
-/** Every setting with its default and meaning, for `--help`. */
+/** Returns every setting with its default and its meaning, for `--help`. */
 export function describeSettings(cores = 2): { variable: string; fallback: string; meaning: string }[] {
   const given = (variable: string, meaning: string) => ({ variable, fallback: '', meaning });
   return [
@@ -280,7 +282,8 @@ export function describeSettings(cores = 2): { variable: string; fallback: strin
 }
 
 /**
- * Where a client on this machine reaches the service: 0.0.0.0 and :: are addresses to listen on, which no browser opens.
+ * Returns the origin at which a client on this machine reaches the service. 0.0.0.0 and :: are addresses to listen on,
+ * not to connect to, so the loopback address stands for them.
  */
 export function localOrigin({ host, tls }: Pick<Settings, 'host' | 'tls'>, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

@@ -9,31 +9,34 @@ import { isObject } from '../core/json.ts';
 import { fromBase64 } from '../crypto/base64.ts';
 import { parseVerifierKey } from '../crypto/note.ts';
 
-/** Says which setting is wrong, where it stands and what it may be. Never holds a secret. */
+/** The message says which setting is wrong, where it was given and what is allowed. It never holds a secret. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** Parsers of settings; each OptionError says what the text may be. */
+/** Parsers of settings. Each throws an OptionError that says what is allowed. */
 
-/** An empty one would be every address of the machine, at any port (uWebSockets.js). */
+/** Refuses an empty text, for which uWebSockets.js would listen on every address of the machine, at any port. */
 export const listenHost = matching(/^[\w.:%-]+$/, 'a host name or an IP address');
 
-/** What paths are put behind. JSON and a header field hold it as it is: other characters come as a percent sign and two digits, or as punycode. */
+/**
+ * Returns a URL to which the service appends paths. It is written verbatim into JSON and header fields, so only ASCII
+ * is taken: other characters must be given percent-encoded or as punycode.
+ */
 export function publicUrl(value: string): string {
   if (!/^[!-~]*$/.test(value) || /[?#@"<>\\]/.test(value))
     throw new OptionError('an http or https URL in ASCII without user, query and fragment');
   return httpUrl(value);
 }
 
-/** The public base URL of the service. */
+/** Returns the public base URL of the service. */
 export function apiUrl(value: string): string {
   const url = publicUrl(value);
   if (!url.endsWith('/v1')) throw new OptionError('a URL that ends in /v1, such as https://qrn.example/v1');
   return url;
 }
 
-/** 32 bytes in base64, or nothing. */
+/** Returns a public key, 32 bytes in base64, or the empty text. */
 export function publicKey(value: string): string {
   if (value !== '' && fromBase64(value)?.length !== 32)
     throw new OptionError('44 characters of base64 as qrn evidence keygen prints them, or empty');
@@ -45,12 +48,12 @@ export const logName = matching(
   '1 to 100 visible ASCII characters without plus',
 );
 
-/** The chains of the League of Entropy, each by two of its relays. */
+/** The chains of the League of Entropy, each with two of its relays. */
 export const DEFAULT_BEACONS = Object.entries(LEAGUE_OF_ENTROPY)
   .map(([hash, name]) => `${name} ${hash} https://api.drand.sh https://drand.cloudflare.com`)
   .join('; ');
 
-/** `NAME HASH URL [URL…]` with semicolons between them, or `off`. */
+/** Returns the chains in a text of `NAME HASH URL [URL…]` with semicolons between them; none for `off`. */
 export function beacons(value: string): readonly ChainSetting[] {
   if (value === 'off') return [];
   const chains = value.split(';').map((each): ChainSetting => {
@@ -67,11 +70,11 @@ export function beacons(value: string): readonly ChainSetting[] {
   return chains;
 }
 
-/** `KEY@URL` with commas between them, or nothing. */
+/** Returns the witnesses in a list of `KEY@URL` with commas between them; none for the empty text. */
 export function witnesses(value: string): readonly AskedWitness[] {
   const given = value === '' ? [] : value.split(',').map((each) => witness(each.trim()));
   if (given.length > 16) throw new OptionError('at most 16 witnesses');
-  // a verifier counts a key once, under whatever names
+  // a verifier counts each key once, whatever names it has
   if (new Set(given.map(({ key }) => toHex(key.publicKey))).size < given.length)
     throw new OptionError('each key once: one key is one witness');
   return given;
@@ -87,7 +90,7 @@ function witness(text: string): AskedWitness {
   return { key, url: httpUrl(url) };
 }
 
-/** A list of origins (RFC 6454 §6.2), `*`, or nothing. */
+/** Returns the origins (RFC 6454 §6.2) of a list with commas, or `*` alone; none for the empty text. */
 export function origins(value: string): readonly string[] {
   if (value === '') return [];
   const given = value.split(',').map((each) => each.trim());
@@ -109,29 +112,26 @@ export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
   return port;
 }
 
-/**
- * The connection string of a PostgreSQL server, or nothing. It may name several hosts in its query, as libpq reads it. The
- * error does not repeat it: it may hold a password.
- */
+/** The connection string of a PostgreSQL server, or the empty text. It may name several hosts, as for libpq. */
 export const ledgerUrl = matching(
   /^(postgres(ql)?:\/\/\S+)?$/,
   'postgres://USER@HOST:PORT/DATABASE, or empty for the ledger in QRN_DATA_DIR',
 );
 
-/** The connection string as it may be shown: without the password. */
+/** Returns the connection string with every password replaced by `***`. */
 export function withoutPassword(value: string): string {
   return value
-    .replace(/^(\w+:\/\/[^:@/?]*):.*@/, '$1:***@') // a password may hold any character, as it was typed
+    .replace(/^(\w+:\/\/[^:@/?]*):.*@/, '$1:***@') // a password may hold any character that somebody typed
     .replace(/([?&](?:ssl)?password=)[^&]*/g, '$1***');
 }
 
-/** The name of a node, as operators type it and the database keeps it; or nothing. */
+/** The name of a node in the shared database, or the empty text. */
 export const nodeName = matching(
   /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/,
   '1 to 63 letters, digits, dots, hyphens and underscores, as in a host name, or empty',
 );
 
-/** What a source may be called: it becomes a label of metrics and a part of variables' names. */
+/** The name of a source. It becomes a label of metrics and a part of the names of variables. */
 const SOURCE_NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 const SOURCE_NAME_LENGTH_MAX = 32;
 
@@ -139,7 +139,7 @@ export function isSourceName(value: string): boolean {
   return value.length <= SOURCE_NAME_LENGTH_MAX && SOURCE_NAME.test(value);
 }
 
-/** Names of sources, the most wanted first. */
+/** Returns the names of sources in a list with commas, the preferred one first. */
 export function sourceNames(value: string): readonly string[] {
   const names = value.split(',').map((each) => each.trim());
   if (!names.every(isSourceName) || new Set(names).size < names.length) {
@@ -150,42 +150,42 @@ export function sourceNames(value: string): readonly string[] {
   return names;
 }
 
-/** The JSON file of sources. */
+/** The variable that names the JSON file of sources. */
 export const SOURCES_VARIABLE = 'QRN_SOURCES';
 
 const PREFIX = 'QRN_SOURCE_';
-/** A setting of all sources together, which begins like an option of one. */
+/** The variable of a setting for all sources. It begins like an option of one source. */
 const POLICY_VARIABLE = `${PREFIX}POLICY`;
 
-/** True for the name of a variable that belongs to some source, known or not. */
+/** Returns whether the variable is an option of a source, be that source known or not. */
 export function isSourceVariable(variable: string): boolean {
   return variable.startsWith(PREFIX) && variable !== POLICY_VARIABLE;
 }
 
-/** The variable of a source's option: `QRN_SOURCE_<NAME>_<OPTION>`. */
+/** Returns the variable of a source's option: `QRN_SOURCE_<NAME>_<OPTION>`. */
 export function sourceVariable(source: string, option: string): string {
   return `${PREFIX}${source.replaceAll('-', '_')}_${option}`.toUpperCase();
 }
 
-/** Where a text may stand, the place that wins first; `name`: the source's name stands for it. */
+/** Where a value may come from, in the order of precedence. `name`: the name of the source implies it (a preset). */
 const PLACES = ['environment', 'file', 'name', 'default'] as const;
 type Place = (typeof PLACES)[number];
 
-/** A setting, or an option of a source, as it is in force. */
+/** The value in force of a setting or of an option of a source. */
 export interface InForce {
   readonly name: string;
   readonly variable: string;
-  /** As text, before it is parsed; what may be shown of it, where it holds a secret. */
+  /** The text before it is parsed; where it holds a secret, only the part that may be shown. */
   readonly value: string;
   readonly from: Place;
 }
 
 interface Given extends InForce {
-  /** As errors name the place. */
+  /** The place that an error message names. */
   readonly where: string;
 }
 
-/** The text that is in force among those that were found; undefined without any. */
+/** Returns the text that takes precedence among those that were found; undefined when there is none. */
 export function firstGiven(
   name: string,
   variable: string,
@@ -197,7 +197,7 @@ export function firstGiven(
   return { name, variable, value: found[from]!, from, where: from === 'file' ? inFile : variable };
 }
 
-/** Throws a ConfigError that repeats `told`, and says what the text may be. */
+/** Returns the parsed value. Throws a ConfigError that quotes `told` and says what is allowed. */
 export function parsedText<T>(
   parse: (text: string) => T,
   { value, where }: Pick<Given, 'value' | 'where'>,
@@ -211,7 +211,7 @@ export function parsedText<T>(
   }
 }
 
-/** The one JSON object that the file holds. `variable` named the file, for the error. */
+/** Returns the JSON object in the file at `path`. An error names `variable`, the setting that named the file. */
 export function readJsonObject(variable: string, path: string): Readonly<Record<string, unknown>> {
   const parsed = parseFile(variable, path);
   if (!isObject(parsed)) throw new ConfigError(`${variable}: ${path} does not hold one JSON object`);
@@ -228,7 +228,8 @@ function parseFile(variable: string, path: string): unknown {
 }
 
 /**
- * A value of a file as the text that a variable would have: strings, numbers, booleans, and lists of strings.
+ * Returns a value from a JSON file as the text that a variable would have. Takes strings, numbers, booleans and lists
+ * of strings; `yes` and `no` are the texts of true and false.
  */
 export function settingText(value: unknown, where: string, [yes, no] = ['on', 'off']): string {
   if (typeof value === 'boolean') return value ? yes : no;

@@ -28,26 +28,25 @@ import {
 } from './parsers.ts';
 
 /**
- * The sources that an operator configured. Options of a source come from `QRN_SOURCE_<NAME>_<OPTION>` or from
- * the JSON file that `QRN_SOURCES` names (`{"lab": {"type": "device", "path": "/dev/qrandom0"}}`); a secret
- * comes from its variable or from the file that `QRN_SOURCE_<NAME>_<OPTION>_FILE` names, never from the JSON.
- * Whatever is misspelt is an error.
+ * A source that an operator configured. Its options come from `QRN_SOURCE_<NAME>_<OPTION>` or from the JSON file that
+ * `QRN_SOURCES` names (`{"lab": {"type": "device", "path": "/dev/qrandom0"}}`). A secret comes from its variable or
+ * from the file that `QRN_SOURCE_<NAME>_<OPTION>_FILE` names, never from the JSON file. An unknown name is an error.
  */
 export interface SourceSetting {
   readonly name: string;
   readonly backend: BackendDefinition;
-  /** As the definition parses them; secrets are Secrets. */
+  /** The options of the backend, parsed by its definition. A secret is an object of class Secret. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly limits: SpendLimits;
-  /** True when the operator said what a day may cost, be it that it may cost anything. */
+  /** Whether the operator set a budget per day; `none` counts as set. */
   readonly isBudgeted: boolean;
-  /** The type and every option with where it comes from. */
+  /** The type and every option, each with the place that it comes from. */
   readonly inForce: readonly InForce[];
-  /** What works and should not stay so, e.g. a secret that everybody on the machine can read. */
+  /** What works but should be changed, e.g. a secret in a file that everybody on the machine can read. */
   readonly warnings: readonly string[];
 }
 
-/** A day's money in the source's currency: undefined when nothing was said, null for no bound. */
+/** Returns the budget of a day in the source's currency: undefined for the empty text, null for `none` (no bound). */
 function dayBudget(text: string): number | null | undefined {
   if (text === '') return undefined;
   if (text === 'none') return null;
@@ -59,7 +58,7 @@ function dayBudget(text: string): number | null | undefined {
   }
 }
 
-/** What every source may be told beside the options of its backend. */
+/** The options that every source has besides those of its backend. */
 export const COMMON_OPTIONS = {
   type: {
     meaning: 'kind of the source; the name says it where a kind or a known service is called so',
@@ -82,8 +81,9 @@ export const COMMON_OPTIONS = {
 type FiledSources = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /**
- * The named sources, in the order of the names. `path` is the JSON file; empty for none. Sources that are
- * configured and not named may lack options, but what is said of them must exist. Throws a ConfigError.
+ * Returns the named sources, in the order of the names. `path` is the JSON file of sources; empty: there is none. A
+ * source that is configured but not named may lack options, but the options that it has must exist. Throws a
+ * ConfigError.
  */
 export function readSources(
   environment: Environment,
@@ -117,7 +117,7 @@ interface DescribedSource {
   readonly name: string;
   readonly backend: BackendDefinition;
   readonly type: InForce;
-  /** What the name stands for. */
+  /** The options that the name implies, where it is the name of a known service. */
   readonly preset: Readonly<Record<string, string>>;
 }
 
@@ -146,7 +146,7 @@ function describeSource(name: string, environment: Environment, filed: FiledSour
   return { name, backend, type, preset: preset?.type === backend.type ? preset.options : {} };
 }
 
-/** Every `QRN_SOURCE_` variable belongs to one option of one source. */
+/** Throws a ConfigError unless every `QRN_SOURCE_` variable belongs to exactly one option of one source. */
 function checkVariables(environment: Environment, sources: readonly DescribedSource[]): void {
   const owners = new Map<string, string>();
   for (const { name, backend } of sources) {
@@ -223,7 +223,7 @@ function settingOf(
     const inFile = `${option} of ${name} in ${path}`;
     const text = environment[variable];
     const found = {
-      // an empty variable is how a container's environment leaves a secret out
+      // a container's environment passes a secret that is not set as an empty variable
       environment: isSecret && text === '' ? undefined : text,
       file: Object.hasOwn(filed, option) ? settingText(filed[option], inFile, ['true', 'false']) : undefined,
       name: preset[option],
@@ -255,7 +255,10 @@ function settingOf(
   };
 }
 
-/** The first line of the file that `<variable>_FILE` names. */
+/**
+ * Returns the one line of the file that `<variable>_FILE` names, with a warning when everybody can read that file;
+ * undefined when the variable is not set.
+ */
 function secretFile(variable: string, environment: Environment) {
   const naming = `${variable}_FILE`;
   const path = environment[naming] ?? '';
@@ -263,7 +266,7 @@ function secretFile(variable: string, environment: Environment) {
   if ((environment[variable] ?? '') !== '') throw new ConfigError(`give ${variable} or ${naming}, not both`);
   const { text, mode } = readSecret(naming, path);
   const given = { value: text, variable: naming, from: 'environment', where: naming } as const;
-  // Windows has no such bits and says 666 of every file
+  // Windows has no such permission bits and reports 666 for every file
   if ((mode & 0o004) === 0 || process.platform === 'win32') return { given };
   return { given, warning: `${naming}: everybody on this machine can read ${path}; chmod o-r hides it` };
 }
@@ -287,7 +290,7 @@ function parsedSecret(
   given: { readonly value: string; readonly where: string },
   source: string,
 ): Secret {
-  // Nothing else fits a header; said here, where the text is known to be a secret and is not repeated.
+  // A header field takes no other characters. The check is here because a parser's error would repeat the secret.
   if (!/^[\x20-\x7e]*$/.test(given.value)) {
     throw new ConfigError(`${given.where}: the secret of ${source} is not one line of printable ASCII`);
   }
@@ -296,8 +299,8 @@ function parsedSecret(
 }
 
 /**
- * The whole configuration. Apart from `loadSettings`, because it reads the code of every backend.
- * Throws a ConfigError that names the setting, or the option of a source.
+ * Returns the whole configuration. It is apart from `loadSettings` because it loads the code of every backend. Throws a
+ * ConfigError that names the setting or the option of a source.
  */
 export function loadConfig(environment: Environment, cores = 2): Config {
   const settings = loadSettings(environment, cores);

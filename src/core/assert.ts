@@ -1,4 +1,4 @@
-/** A broken invariant is a bug of ours: never shown to a client, logged and answered as a bare 500. */
+/** A broken invariant is a bug of this service. It is logged, and the client gets a 500 without its message. */
 export class InvariantError extends Error {
   override name = 'InvariantError';
 }
@@ -7,7 +7,10 @@ export function assert(condition: unknown, what: string): asserts condition {
   if (!condition) throw new InvariantError(what);
 }
 
-/** The message of what was thrown, which need not be an Error; those of an AggregateError with semicolons between them. */
+/**
+ * Returns the message of whatever was thrown, which need not be an Error. For an AggregateError it joins the messages
+ * of its errors with semicolons.
+ */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -1,23 +1,23 @@
 import { platform, uptime } from 'node:os';
-import { performance } from 'node:perf_hooks'; // the global of this name is a getter, which each reading would call
+import { performance } from 'node:perf_hooks'; // the global `performance` is a getter, which would run at each reading
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from './assert.ts';
 import type { Log } from './log.ts';
 
 /**
- * The one home of `Date.now` and `performance.now`. Everything that needs time is handed a Clock, so that
- * tests and the simulation can drive it.
+ * Only this file calls `Date.now` and `performance.now`. All other code receives a Clock, so that tests and the
+ * simulation can control time.
  */
 export interface Clock {
-  /** Unix time in milliseconds. Small corrections by NTP are followed; see GuardedClock for jumps. */
+  /** Returns Unix time in milliseconds. It follows small corrections by NTP; see GuardedClock for jumps. */
   wallMs(): number;
-  /** Milliseconds since an arbitrary point, the same for all threads of a process; never goes back. */
+  /** Returns milliseconds since an arbitrary moment, which all threads of a process share. It never goes back. */
   monotonicMs(): number;
-  /** How far the system's clock is from `wallMs()` because a jump of it was not accepted; 0 otherwise. */
+  /** Returns the system's clock minus `wallMs()` while a jump of the system's clock is not accepted; 0 otherwise. */
   jumpMs(): number;
 }
 
-/** Each thread's performance.now() begins at its own start. */
+/** The start of this thread by the clock that all threads share; `performance.now()` counts from it. */
 const THREAD_STARTED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
 export const systemClock: Clock = {
@@ -26,23 +26,23 @@ export const systemClock: Clock = {
   jumpMs: () => 0,
 };
 
-/** A larger difference between wall time and monotonic time is a jump and not a correction by NTP. */
+/** A larger difference between wall time and monotonic time is a jump, not a correction by NTP. */
 const JUMP_MIN_MS = 120_000;
-/** How often a jump is compared with the time since the machine booted. */
+/** The shortest time between two comparisons of a jump with the time since boot. */
 const BOOT_TIME_CHECK_MS = 1_000;
 
 /**
- * A clock whose wall time does not follow jumps. A wrong reading of the system's clock, even for a minute,
- * would expire certificates and start another month of quotas, and neither can be undone. So wall time is
- * held against monotonic time: a difference of up to two minutes is followed, a larger one is reported by
- * `jumpMs` while `wallMs` goes on from where it was. A jump is accepted when the machine was suspended for
- * that long, which the time since boot shows, and by a restart of the service. When the system's clock comes
- * back, nothing has happened.
+ * A clock whose wall time does not follow jumps. If the system's clock were wrong for even a minute, certificates would
+ * expire and a new month of quotas would begin, and neither can be undone. So this clock compares wall time with
+ * monotonic time. It follows a difference of up to two minutes. It reports a larger one by `jumpMs`, while `wallMs`
+ * continues by monotonic time. It accepts a jump when the time since boot shows that the machine was suspended for that
+ * long. A restart of the service accepts any jump. When the system's clock is set right again, `wallMs` follows it
+ * again.
  */
 export class GuardedClock implements Clock {
   readonly #source: Pick<Clock, 'wallMs' | 'monotonicMs'>;
   readonly #sinceBootMs: () => number | undefined;
-  /** A moment that was accepted, on each of the three clocks. */
+  /** The last accepted moment, on each of the three clocks. */
   #wallMs: number;
   #monotonicMs: number;
   #bootMs: number | undefined;
@@ -67,7 +67,7 @@ export class GuardedClock implements Clock {
       return expectedMs;
     }
     if (this.#jumpMs !== 0 || jumpMs !== 0) {
-      // `#bootMs` stays with the moment it was read for; both move together below
+      // `#bootMs` is moved by as much as `#wallMs`, so that both name the same moment
       this.#bootMs = this.#bootMs === undefined ? undefined : this.#bootMs + (wallMs - this.#wallMs);
       this.#wallMs = wallMs;
       this.#monotonicMs = monotonicMs;
@@ -85,7 +85,10 @@ export class GuardedClock implements Clock {
     return this.#jumpMs;
   }
 
-  /** Linux stops monotonic time while the machine sleeps, and goes on counting the time since boot. */
+  /**
+   * Returns whether suspension explains the jump: on Linux, monotonic time stops meanwhile and the time since boot does
+   * not.
+   */
   #wasSuspended(wallMs: number, monotonicMs: number): boolean {
     if (this.#bootMs === undefined || monotonicMs - this.#bootTimeCheckedMs < BOOT_TIME_CHECK_MS)
       return false;
@@ -96,16 +99,17 @@ export class GuardedClock implements Clock {
 }
 
 /**
- * Milliseconds since the machine booted, sleep included; undefined but on Linux, where no wall clock moves it. Not read
- * from /proc/uptime, which the systemd unit hides (ProcSubset=pid).
+ * Returns milliseconds since the machine booted, suspension included; undefined on systems other than Linux, where
+ * setting the wall clock may change the figure. Does not read /proc/uptime, which the systemd unit hides
+ * (ProcSubset=pid).
  */
 function sinceBoot(): number | undefined {
   return platform() === 'linux' ? uptime() * 1_000 : undefined;
 }
 
 /**
- * Waits `ms` milliseconds; rejects with the signal's reason as soon as that is aborted. Injected: tests do
- * not wait.
+ * Resolves after `ms` milliseconds; rejects with the signal's reason as soon as the signal is aborted. Callers receive
+ * it as a parameter, so that tests need not wait.
  */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
@@ -117,12 +121,12 @@ export const systemWait: Wait = async (ms, signal) => {
   }
 };
 
-/** How often a failure that lasts is logged. */
+/** The time between two log lines about the same failure. */
 const REPEAT_LOG_MS = 60_000;
 
 /**
- * Runs `work` at an interval, never twice at a time. A failure is logged and the next turn tries again; one that lasts is logged
- * once a minute, or it would bury the rest of the log.
+ * Runs `work` at an interval, never twice at a time. It logs a failure, and runs `work` again at the next turn. While
+ * the same failure repeats, it logs one line a minute, so that the rest of the log stays readable.
  */
 export function every(intervalMs: number, log: Log, work: () => Promise<unknown>): NodeJS.Timeout {
   const turnsPerLine = Math.ceil(REPEAT_LOG_MS / intervalMs);
@@ -144,7 +148,10 @@ export function every(intervalMs: number, log: Log, work: () => Promise<unknown>
   }, intervalMs);
 }
 
-/** Makes a value at most once in an interval, however often it is asked for. A failure is not kept. */
+/**
+ * Returns a function that calls `make` at most once in an interval and returns the kept value otherwise. It keeps no
+ * failure.
+ */
 export function atMostEvery<T>(intervalMs: number, clock: Clock, make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   let madeAtMs = Number.NEGATIVE_INFINITY;
@@ -162,7 +169,7 @@ export function atMostEvery<T>(intervalMs: number, clock: Clock, make: () => Pro
   };
 }
 
-/** The calendar month in UTC as `YYYYMM`, for example 202611: the period of quotas and credits. */
+/** Returns the calendar month in UTC as `YYYYMM`, for example 202611: the period of quotas and credits. */
 export function periodOf(wallMs: number): number {
   if (wallMs >= month.startMs && wallMs < month.endMs) return month.period;
   const at = new Date(wallMs);
@@ -172,28 +179,28 @@ export function periodOf(wallMs: number): number {
   return period;
 }
 
-/** The month that was asked for last: nearly every request asks for the same. */
+/** The result of the last call: nearly every request asks for the same month. */
 let month = { period: 0, startMs: 0, endMs: 0 };
 
-/** The first millisecond after the calendar month (UTC) that holds `wallMs`. */
+/** Returns the first millisecond after the calendar month (UTC) that holds `wallMs`. */
 export function periodEndMs(wallMs: number): number {
   const at = new Date(wallMs);
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
 }
 
-/** The moment of the month `YYYYMM` that is closest to `atMs`. */
+/** Returns the moment within the month `YYYYMM` that is closest to `atMs`. */
 export function withinPeriod(atMs: number, period: number): number {
   if (periodOf(atMs) === period) return atMs;
   const startMs = Date.UTC(Math.floor(period / 100), (period % 100) - 1, 1);
   return Math.min(Math.max(atMs, startMs), periodEndMs(startMs) - 1);
 }
 
-/** The UTC day as a count of days since 1970-01-01. */
+/** Returns the UTC day as the number of days since 1970-01-01. */
 export function dayOf(wallMs: number): number {
   return Math.floor(wallMs / 86_400_000);
 }
 
-/** ISO 8601 in UTC; null for what has not happened. */
+/** Returns the time in ISO 8601 and UTC; null for null. */
 export function isoTime(atMs: number): string;
 export function isoTime(atMs: number | null): string | null;
 export function isoTime(atMs: number | null): string | null {
@@ -202,5 +209,5 @@ export function isoTime(atMs: number | null): string | null {
   return printed.text;
 }
 
-/** The time that was printed last: answers and leaves come many to a millisecond. */
+/** The result of the last call: many answers and leaves fall into the same millisecond. */
 let printed = { atMs: Number.NaN, text: '' };

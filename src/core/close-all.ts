@@ -1,4 +1,7 @@
-/** Runs what each step of an opening has noted, the last one first: all of it, and then throws what the first failure threw. */
+/**
+ * Calls every function of `opened`, the last one first: each closes what one step has opened. A failure does not stop
+ * the others; at the end the first failure is thrown.
+ */
 export async function closeAll(opened: readonly (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of opened.toReversed()) {

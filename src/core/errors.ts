@@ -1,9 +1,9 @@
 /**
- * The one table of what a client may be told. Code, status and meaning are proven equal to docs/errors.md by
- * a test. Two kinds of failure exist: an ApiError (here, sent as it is) and a fault (anything else thrown:
- * logged, answered as a bare 500 `internal_error`).
+ * The one table of the errors that clients get; a test holds docs/errors.md equal to it. There are two kinds of
+ * failure. An ApiError is sent to the client as it is. Anything else that is thrown is a fault: it is logged, and the
+ * client gets 500 `internal_error` without its message.
  */
-/** By status: what the client should do; sent when the thrower gives nothing more exact. */
+/** By status and code: the message that says what the client should do, unless the thrower gives a more exact one. */
 const MESSAGES = {
   400: {
     bad_request: 'The request is not well-formed HTTP; the connection is closed.',
@@ -128,14 +128,14 @@ export const ERRORS = Object.fromEntries(
   ),
 ) as Readonly<Record<ErrorCode, ErrorDefinition>>;
 
-/** Extra facts of one failure. Never holds key material, raw noise or anything of the service's inside. */
+/** Extra facts about one failure. They never hold key material, raw noise or internals of the service. */
 export interface ErrorFacts {
-  /** Replaces the table's message when something more exact can be said. */
+  /** A more exact message than the table's. */
   readonly message?: string;
   readonly details?: Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
-  /** Whole seconds for the Retry-After header. */
+  /** The value of the Retry-After header, in whole seconds. */
   readonly retryAfterS?: number;
-  /** A header field of the reply: Allow of a 405, Accept-Encoding of a 415. */
+  /** A further header field of the reply: Allow for a 405, Accept-Encoding for a 415. */
   readonly field?: readonly [name: string, value: string];
 }
 
@@ -146,8 +146,8 @@ export class ApiError extends Error {
   readonly facts: ErrorFacts;
 
   constructor(code: ErrorCode, facts: ErrorFacts = {}) {
-    // An answer to a client, not a fault: nobody reads its stack, which took a quarter of the time of a flood
-    // of 401s.
+    // Nobody reads the stack of an error that is sent to a client, and capturing it took a quarter of the time of a
+    // flood of 401s.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(facts.message ?? ERRORS[code].message);

@@ -1,12 +1,12 @@
-/** Figures as people read them, on pages and in PDFs: the exact ones stand in the JSON. */
+/** Texts of figures for people, on pages and in PDFs. The JSON has the exact figures. */
 
-/** Three significant figures. */
+/** Returns the value with three significant figures. */
 export function rounded(value: number): string {
   if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(1);
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(3)));
 }
 
-/** A figure of six decimals that is promised as a least, to three decimals: never rounded up. */
+/** Returns a figure of six decimals with three, rounded down, because it states a lower bound. */
 export function roundedDown(value: number): string {
   return String(Math.floor(Math.round(value * 1e6) / 1000) / 1000);
 }
@@ -15,7 +15,7 @@ export function grouped(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** A moment in ISO 8601, or in milliseconds since 1970, to the second. */
+/** Returns a time, given in ISO 8601 or in Unix milliseconds, to the second. */
 export function utcTime(at: string | number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
@@ -27,7 +27,7 @@ const UNITS: readonly (readonly [unit: string, ms: number])[] = [
   ['seconds', 1_000],
 ];
 
-/** A duration in the largest unit of which it has at least two, rounded down: 119 s is "119 seconds", 120 s is "2 minutes". */
+/** Returns a duration in the largest unit of which it has at least two, rounded down: "119 seconds", "2 minutes". */
 export function durationText(ms: number): string {
   const [unit, size] = UNITS.find((each) => ms >= 2 * each[1]) ?? ['ms', 1];
   return `${Math.floor(ms / size)} ${unit}`;

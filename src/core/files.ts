@@ -12,8 +12,8 @@ import { dirname } from 'node:path';
 import { messageOf } from './assert.ts';
 
 /**
- * Makes a folder that its owner alone may read, and those above it that are missing. Step by step, because mkdirSync with `recursive`
- * never returns for a folder that the system has no room for, as in /proc (Node 22).
+ * Makes a folder that only its owner may read, and the missing folders above it. Makes them one by one, because
+ * mkdirSync with `recursive` never returns where the system cannot make a folder, as in /proc (Node 22).
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;
@@ -31,8 +31,8 @@ function isFolder(path: string): boolean {
 }
 
 /**
- * Replaces a file as a whole: whatever happens meanwhile, it has the whole new content or the old one, and the new one is on
- * disk before this returns. A crash may leave `<path>.draft`, which the next call writes over.
+ * Replaces a file as a whole: after a crash at any moment it has the old content or the new one. The new content is on
+ * disk when this returns. A crash may leave `<path>.draft`, which the next call overwrites.
  */
 export function replaceFile(path: string, content: string): void {
   const draft = `${path}.draft`;
@@ -45,14 +45,14 @@ export function replaceFile(path: string, content: string): void {
   syncToDisk(dirname(path));
 }
 
-/** What the system says, without the call and the path behind it: of a draft nobody has heard. */
+/** Returns the system's message without the call and the path at its end, which may name the draft. */
 function reasonOf(error: unknown): string {
   return messageOf(error).split(', ', 1)[0];
 }
 
-/** Makes a file durable, or the names that were added to a folder or taken from it. */
+/** Flushes a file to disk, or the names that were added to a folder or removed from it. */
 export function syncToDisk(path: string): void {
-  if (process.platform === 'win32' && statSync(path).isDirectory()) return; // which has no handle to flush
+  if (process.platform === 'win32' && statSync(path).isDirectory()) return; // Windows cannot open a folder to flush it
   const fd = openSync(path, 'r');
   try {
     fsyncSync(fd);

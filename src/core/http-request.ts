@@ -2,38 +2,38 @@ import type { IncomingMessage } from 'node:http';
 import { wipe } from './bytes.ts';
 
 /**
- * Every HTTP request that the service and its commands send. It is made of node:http and not of fetch: while a body is
- * not being read, a server that ends the connection after 64 KiB kills the process through the fetch of Node 22
- * (https://github.com/nodejs/undici/issues/5360). The body is read here from the turn in which its head arrives.
+ * Sends every HTTP request of the service and of its commands. It uses node:http and not the fetch of Node 22, with
+ * which a server can kill the process: it ends the connection after 64 KiB of a body that nobody is reading
+ * (https://github.com/nodejs/undici/issues/5360). This file begins to read a body in the turn in which its head
+ * arrives.
  */
 
-/** One request. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** http or https. */
+  /** An http or https URL. */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The reply may have so many bytes; a longer one is given up. */
+  /** The largest body of a reply, in bytes; a larger one rejects with ReplyTooLong. */
   readonly replyBytesMax: number;
   readonly signal: AbortSignal;
 }
 
-/** A reply, whole and verbatim. */
+/** A complete reply. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The reply has more bytes than the caller takes, or comes in too many pieces. */
+/** The reply has more bytes than the caller allows, or comes in too many pieces. */
 export class ReplyTooLong extends Error {
   override name = 'ReplyTooLong';
 }
 
 /**
- * A reply may come in so many pieces, and in one more for each `PIECE_BYTES_MIN`: each costs a call, so a server that sends 64 MiB
- * in chunks of one byte would keep a thread for a minute.
+ * A reply may come in `PIECES_MAX` pieces, and one more for each `PIECE_BYTES_MIN` bytes. Each piece costs a call:
+ * without the bound, a server that sends 64 MiB in chunks of one byte would occupy a thread for a minute.
  */
 const PIECES_MAX = 131_072;
 const PIECE_BYTES_MIN = 64;
@@ -45,18 +45,18 @@ const FIELDS = {
 };
 
 /**
- * Sends the request and resolves with the reply, whatever its status: a redirect is not followed, so that a secret goes
- * to the named host alone. Rejects with a TypeError when the request cannot be made, with ReplyTooLong, with the
- * signal's reason once it is aborted, and with the reason of the connection that failed or broke off.
+ * Sends the request and resolves with the reply, whatever its status. Redirects are not followed, so that a secret goes
+ * only to the named host. Rejects with a TypeError when the request is not valid, with ReplyTooLong, with the signal's
+ * reason when it is aborted, and with the connection's error when that fails or breaks off.
  *
- * Each request has a connection of its own. A kept one may be closed by the server at the moment when it is used, and
- * nobody can say then whether the request was carried out; a source charges even for a GET.
+ * Each request has its own connection. A server may close a kept connection at the moment when it is used again, and
+ * then nobody knows whether it carried out the request; a source charges even for a GET.
  */
 export async function sendRequest(request: HttpRequest): Promise<HttpReply> {
   const { method, url, headers, body, replyBytesMax, signal } = request;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    // An import of node:http loads all of undici with it, 15 ms in each thread of every start (Node 22).
+    // An import of node:http would load all of undici too, 15 ms in each thread at every start (Node 22).
     const over = new URL(url).protocol === 'https:' ? 'node:https' : 'node:http';
     const sent = process.getBuiltinModule(over).request(url, {
       method,
@@ -69,7 +69,7 @@ export async function sendRequest(request: HttpRequest): Promise<HttpReply> {
       sent.destroy();
     };
     sent.on('error', fail);
-    // A reply of status 101 ends so, without an error.
+    // A reply with status 101 ends in this way, without an error.
     sent.on('close', () => fail(new Error('the connection ended without a whole reply')));
     sent.on('response', (response) => {
       const encoding = response.headers['content-encoding'] ?? 'identity';
@@ -103,8 +103,8 @@ export async function sendRequest(request: HttpRequest): Promise<HttpReply> {
 }
 
 /**
- * As many of the bytes as fit into so many, and erases those given. Pieces are not kept as they come: in chunks of one byte,
- * each byte of a reply would take 450 of memory.
+ * Copies the first `size` bytes to new memory of that size and erases the old. Pieces are copied rather than kept,
+ * because a piece of one byte takes 450 bytes of memory.
  */
 function moved(bytes: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBuffer> {
   const other = new Uint8Array(size);

@@ -7,21 +7,21 @@ import { assert } from './assert.ts';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_TEXT = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** 16 bytes as 26 characters, most significant bits first: the first two bits are zeros. */
+/** Returns 16 bytes as 26 characters, most significant bits first, after two zero bits. */
 export function base32Of(id: Uint8Array): string {
   assert(id.length === 16, 'an id has 16 bytes');
   let text = '';
   let bits = 2;
   let accumulator = 0;
   for (let i = 0; i < id.length; i++) {
-    accumulator = (accumulator << 8) | id[i]; // what was printed falls off the upper end
+    accumulator = (accumulator << 8) | id[i]; // bits that are already printed drop out at the top
     bits += 8;
     for (; bits >= 5; bits -= 5) text += ALPHABET[(accumulator >>> (bits - 5)) & 31];
   }
   return text;
 }
 
-/** The 16 bytes behind 26 characters; undefined when the text is not one that `base32Of` can print. */
+/** Returns the 16 bytes of 26 characters; undefined for a text that `base32Of` cannot produce. */
 export function bytesOfBase32(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!ID_TEXT.test(text)) return undefined;
   const id = new Uint8Array(16);
@@ -39,15 +39,15 @@ export function bytesOfBase32(text: string): Uint8Array<ArrayBuffer> | undefined
   return id;
 }
 
-/** 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
+/** Returns 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
 export function uuidText(id: Uint8Array): string {
   const hex = Buffer.from(id.buffer, id.byteOffset, 16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /**
- * Writes the time and the marks of UUID version 7 (RFC 9562 §5.7) over 16 random bytes: 48 bits of Unix
- * milliseconds, then version and variant; 74 random bits stay.
+ * Makes 16 random bytes a UUID of version 7 (RFC 9562 §5.7): overwrites 48 bits with Unix milliseconds, and the fields
+ * of version and variant. 74 random bits remain.
  */
 export function stampUuidV7(id: Uint8Array, wallMs: number): Uint8Array {
   const high = Math.floor(wallMs / 0x1_0000_0000);

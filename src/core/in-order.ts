@@ -1,9 +1,9 @@
-/** Gives a way to run work one after the other: each begins when the one before has ended, however it ended. */
+/** Returns a function that runs each piece of work when the one before has ended, whether that succeeded or failed. */
 export function inOrder(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const done = last.then(work);
-    last = done.catch(() => {}); // told to the caller
+    last = done.catch(() => {}); // the caller gets the failure from `done`
     return done;
   };
 }

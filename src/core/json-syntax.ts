@@ -1,6 +1,6 @@
 /**
- * Where a text stops being JSON (RFC 8259). The messages of JSON.parse name a place for some mistakes only, and quote the
- * text, which may hold a secret.
+ * Finds the place where a text stops being JSON (RFC 8259). The messages of JSON.parse name a place for some mistakes
+ * only, and quote the text, which may hold a secret.
  */
 
 const STRING = String.raw`"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"`;
@@ -18,7 +18,10 @@ export interface TextPlace {
   readonly column: number;
 }
 
-/** The first token of the text that JSON does not have there; its end where it is not complete; undefined for JSON. */
+/**
+ * Returns the place of the first token that JSON does not allow there, or the end of an incomplete text; undefined for
+ * JSON.
+ */
 export function jsonErrorPlace(text: string): TextPlace | undefined {
   let at = 0;
   const skip = (token: RegExp): boolean => {
@@ -32,7 +35,7 @@ export function jsonErrorPlace(text: string): TextPlace | undefined {
     at++;
     return true;
   };
-  /** The ends of the arrays and objects that are open. */
+  /** The closing characters of the arrays and objects that are open. */
   const open: ('}' | ']')[] = [];
   for (;;) {
     skip(SPACE);

@@ -1,13 +1,13 @@
-/** Reads parsed JSON that somebody else wrote: what is absent or of another type is never an error here. */
+/** Reads parsed JSON from outside. A value that is missing or of another type is never an error here. */
 
-/** A JSON object whose members have yet to be looked at. */
+/** A JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value when it is a JSON object; else an empty one, in which nothing is found. */
+/** Returns the value when it is a JSON object, else an empty object. */
 export function objectIn(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -16,17 +16,17 @@ export function listIn(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text, or null for anything else and for an empty one. */
+/** Returns a text that is not empty, else null. */
 export function textIn(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** The finite number, or null. */
+/** Returns a finite number, else null. */
 export function numberIn(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** A date-time (RFC 3339) in Unix milliseconds, or null. */
+/** Returns a date-time (RFC 3339) in Unix milliseconds, else null. */
 export function instantIn(value: unknown): number | null {
   return typeof value === 'string' ? numberIn(Date.parse(value)) : null;
 }

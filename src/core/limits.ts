@@ -1,8 +1,6 @@
 import { assert } from './assert.ts';
 
-/**
- * Every bound of the service, in one place; the relations between them are asserted when this file is loaded.
- */
+/** Every bound of the service. The relations between them are asserted when this file is loaded. */
 export const LIMITS = Object.freeze({
   integersCountMax: 10_000,
   bytesCountMax: 1_024,
@@ -12,11 +10,11 @@ export const LIMITS = Object.freeze({
   bitstringLengthMax: 100_000,
   shuffleItemsMin: 2,
   shuffleItemsMax: 10_000,
-  /** Characters of a random string. */
+  /** Characters in a random string. */
   stringLengthMax: 128,
-  /** Sequences that one request draws together. */
+  /** Sequences in one request. */
   sequencesMax: 64,
-  /** Bounds of a normal distribution: ± this for its mean, this for its standard deviation. */
+  /** The largest mean, positive or negative, and the largest standard deviation of a normal distribution. */
   gaussianMagnitudeMax: 1_000_000,
   gaussianStddevMin: 1e-9,
   /** Significant digits of a normally distributed value. */
@@ -24,65 +22,69 @@ export const LIMITS = Object.freeze({
   gaussianDigitsMax: 14,
   batchCountMax: 100_000,
   batchBytesLengthMax: 1_024,
-  /** Values of one stream. */
+  /** Values in one stream. */
   streamTotalMax: 1_000_000_000_000,
   /** Bounds of `min` and `max`: ±(2^53 - 1). */
   integerMagnitudeMax: Number.MAX_SAFE_INTEGER,
   /** max - min + 1 may be at most this. */
   integerSpanMax: 2 ** 53,
-  /** A whole reply, head not counted. */
+  /** The body of a reply. */
   replyBytesMax: 64 * 1024 * 1024,
   /** A request body. */
   requestBodyBytesMax: 64 * 1024,
-  /** A request head (line and headers); beyond it 431. */
+  /** The head of a request (request line and headers); a larger one gets 431. */
   requestHeadBytesMax: 64 * 1024,
-  /** Read beyond that, so that a head that is a little too large gets a reply that programs can read. */
+  /** How much more of a head is read, so that one that is slightly too large gets a 431 with a body. */
   requestHeadSpareBytes: 2 * 1024,
-  /** A header field that the service reads, its repetitions included; beyond it 431. Fields that it does not read count in the head alone. */
+  /**
+   * A header field that the service reads, with its repetitions; a larger one gets 431. Other fields count only towards
+   * the size of the head.
+   */
   requestFieldBytesMax: 1024,
   /**
-   * Open connections of one front; what comes beyond is closed at once. Fewer where file descriptors are few.
+   * Open connections of one front; any further one is closed at once. The bound is lower where file descriptors are
+   * few.
    */
   connectionsMax: 65_536,
   idempotencyKeyLengthMax: 255,
-  /** Answers that are kept for an account's Idempotency-Keys, together: those of the last 24 hours. */
+  /** All answers that are kept for the Idempotency-Keys of one account, those of the last 24 hours. */
   keptAnswerBytesMax: 64 * 1024 * 1024,
-  /** Answers that wait for their certificate to be durable, per front; beyond it 503 `overloaded`. */
+  /** Answers that wait for their certificate to be durable, per front; a further request gets 503 `overloaded`. */
   pendingRepliesMax: 16_384,
-  /** Memory of those that were made in the front itself: some megabytes, more only before a slow disk. */
+  /** Memory of the waiting answers that the front made itself. It is some megabytes, and more only with a slow disk. */
   pendingReplyBytesMax: 64 * 1024 * 1024,
   /**
-   * Work of large answers that may wait, per worker thread, and how long an expensive one may wait until its account has time of
-   * the loop; beyond it 503 `overloaded`.
+   * The work of large answers that may wait, per worker thread, and how long an expensive answer may wait for its
+   * account's turn in the event loop. A request beyond either gets 503 `overloaded`.
    */
   largeQueueMs: 500,
-  /** Large answers that are made or wait for it, per front. */
+  /** Large answers that are being made or waiting to be made, per front. */
   largeAnswersMax: 256,
-  /** Memory of large replies from their admission until their readers have taken them, per front. */
+  /** Memory of large replies, from admission until the reader has received them, per front. */
   largeReplyBytesMax: 256 * 1024 * 1024,
-  /** How long the work of one owner has the loop of a front: the longest that the others wait for it. */
+  /** How long the work of one owner may occupy the event loop of a front, and so how long others wait for it. */
   frontTurnMs: 50,
-  /** Answers that wait for a seed or for pure bytes, per front. */
+  /** Answers that wait for a seed or pure bytes, per front. */
   waitingDrawsMax: 4_096,
   /** Committed draws of one account that have not ended. */
   openDrawsMax: 100,
-  /** Bytes of what a draw commits to, as canonical JSON, and of the values that it may have. */
+  /** The largest statement of a draw, as canonical JSON, and the largest values of a draw. */
   drawStatementBytesMax: 32 * 1024,
   drawValuesBytesMax: 64 * 1024,
-  /** Bytes of a nonce that a caller adds to a draw. */
+  /** The nonce that a caller adds to a draw. */
   drawNonceBytesMax: 64,
-  /** How far ahead a draw may be due. */
+  /** How far ahead a draw's time may lie. */
   drawAheadMaxMs: 366 * 24 * 60 * 60 * 1_000,
   /**
-   * How far ahead the round of its beacon must be for a draw to be committed to or cancelled: until then the leaf that says so
-   * is in a signed checkpoint, as a verifier asks.
+   * How far ahead the round of a draw's beacon must lie when the draw is committed to or cancelled. Within this time
+   * the leaf that states it is in a signed checkpoint, as verifiers require.
    */
   drawRoundAheadMinMs: 10_000,
-  /** How long after it is due a draw waits for a beacon's round or for its caller's nonce before it has failed. */
+  /** How long a draw that is due waits for its beacon's round or its caller's nonce before it fails. */
   drawPatienceMs: 24 * 60 * 60 * 1_000,
-  /** A reader that takes longer than this for one reply is cut off. */
+  /** The connection of a reader that takes longer than this for one reply is closed. */
   replyDeadlineMs: 30_000,
-  /** A request that the service has not answered after this is answered 503 and logged. */
+  /** A request without an answer after this time gets 503 and is logged. */
   answerDeadlineMs: 20_000,
 });
 

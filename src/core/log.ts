@@ -4,9 +4,9 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import { pino } from 'pino';
 
 /**
- * Where the service says what happened: a line for each error and each step of its life on stderr, never one
- * for each request, and of a fault that repeats a few and a count. A line holds facts that the caller names; requests, headers and key material are never
- * passed. Lines are JSON, and text for a person where stderr is a terminal.
+ * The log of the service, on stderr: a line for each error and for each step of starting and stopping. A fault that
+ * repeats takes a few lines and a count. A line holds the facts that the caller names; callers never pass requests,
+ * headers or key material. Lines are JSON, or text for a person where stderr is a terminal.
  */
 export interface Log {
   debug(facts: object, message: string): void;
@@ -21,11 +21,11 @@ const STDERR = 2;
 
 export interface LogSettings {
   readonly logLevel: LogLevel;
-  /** Colours on a terminal; JSON has none. */
+  /** Whether lines have colours on a terminal. JSON never has. */
   readonly logColour: boolean;
 }
 
-/** The log of this thread. */
+/** Returns the log of this thread. */
 export function createLog({ logLevel, logColour }: LogSettings): Log {
   const { write: writeLine } = stderrLines;
   const forPerson = isatty(STDERR) ? (line: string) => writeLine(personLine(line, logColour)) : writeLine;
@@ -33,17 +33,20 @@ export function createLog({ logLevel, logColour }: LogSettings): Log {
   return sparingLog(pino(options, { write: forPerson }));
 }
 
-/** Of equal lines this many are written, then once in so long a time how many more there were, until there are none. */
+/**
+ * The first `EQUAL_LINES_MAX` of equal lines are written. After that a line every `EQUAL_LINES_MS` says how many more
+ * there were, until an interval has none.
+ */
 const EQUAL_LINES_MAX = 5;
 const EQUAL_LINES_MS = 10_000;
 
 /**
- * A log in which a fault that repeats takes a few lines and then a count, so that neither a flood of bad requests nor a full
- * disk costs the service a line each time. Lines are equal when they have the same message and the same `error`, whatever
- * their other facts. Lines of level info that name no error are all written.
+ * Returns a log that writes a few lines for a repeated fault and then a count, so that a flood of bad requests or a
+ * full disk does not cost a line each time. Two lines are equal when they have the same level, message and `error`,
+ * whatever their other facts. Lines of level info without an `error` are all written.
  */
 export function sparingLog(log: Log): Log {
-  /** How often each line came of late, the first of them included. */
+  /** How often each line came recently. A report of left-out lines sets the count back to `EQUAL_LINES_MAX`. */
   const counts = new Map<string, number>();
   const spared =
     (level: 'info' | 'warn' | 'error') =>
@@ -79,14 +82,14 @@ export function sparingLog(log: Log): Log {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** What waits for a destination that takes nothing, at most; beyond it lines are lost. */
+/** The most bytes that wait for a destination that takes none; further lines are lost. */
 const WAITING_BYTES_MAX = 256 * 1024;
-/** How long to wait for a reader that takes nothing now (EAGAIN). */
+/** How long to wait before the next attempt when the reader takes nothing now (EAGAIN). */
 const RETRY_MS = 100;
 
 /**
- * Writes lines to a file descriptor without ever waiting for it or failing: a log on a full disk, or on a
- * pipe that nobody reads, loses lines and stops nothing else. Lost lines are counted.
+ * Writes lines to a file descriptor and never waits or fails. A log on a full disk, or on a pipe that nobody reads,
+ * loses lines and stops nothing else. Lost lines are counted.
  */
 export class LineWriter {
   readonly #fd: number;
@@ -95,19 +98,19 @@ export class LineWriter {
   #waitingBytes = 0;
   #isWriting = false;
 
-  /** `lost` is where lost lines are counted; several threads may share it. */
+  /** `lost` holds the count of lost lines; several threads may share it. */
   constructor(fd: number, lost = new Int32Array(new SharedArrayBuffer(4))) {
     this.#fd = fd;
     this.#lost = lost;
     process.on('exit', () => this.#flush());
   }
 
-  /** Lines lost since the last call. */
+  /** Returns the number of lines lost since the last call. */
   takeLost(): number {
     return Atomics.exchange(this.#lost, 0, 0);
   }
 
-  /** Bound, so that it can be passed on. */
+  /** Writes one line. It is an arrow function so that it can be passed on without its object. */
   readonly write = (line: string): void => {
     if (this.#waitingBytes + line.length > WAITING_BYTES_MAX) {
       Atomics.add(this.#lost, 0, 1);
@@ -143,7 +146,7 @@ export class LineWriter {
     });
   }
 
-  /** At the end of the process what still waits is tried once. */
+  /** Tries once, at the end of the process, to write the lines that still wait. */
   #flush(): void {
     try {
       if (this.#waiting.length > 0) writeSync(this.#fd, this.#waiting.join(''));
@@ -155,7 +158,7 @@ export class LineWriter {
 
 const LOST_KEY = 'qrn: lost log lines';
 
-/** The count of all threads of the process: a thread inherits it from the one that started it. */
+/** Returns the count that all threads of the process share: a thread inherits it from the one that started it. */
 function sharedLost(): Int32Array<SharedArrayBuffer> {
   const inherited = getEnvironmentData(LOST_KEY);
   if (inherited instanceof SharedArrayBuffer) return new Int32Array(inherited);
@@ -166,7 +169,7 @@ function sharedLost(): Int32Array<SharedArrayBuffer> {
 
 const stderrLines = new LineWriter(STDERR, sharedLost());
 
-/** Lines of any thread of this process that could not be written and that no earlier call told of. */
+/** Returns the number of lines that the threads of this process have lost since the last call. */
 export function takeLostLogLines(): number {
   return stderrLines.takeLost();
 }
@@ -174,7 +177,7 @@ export function takeLostLogLines(): number {
 const COLOURS: Readonly<Record<number, string>> = { 20: '2', 30: '36', 40: '33', 50: '31' };
 const LEVELS: Readonly<Record<number, string>> = { 20: 'debug', 30: 'info ', 40: 'warn ', 50: 'error' };
 
-/** A JSON line as a person reads it: time, level and message, and below them a line for each fact. */
+/** Returns a JSON line as text for a person: time, level and message, and below them a line for each fact. */
 export function personLine(json: string, colour: boolean): string {
   const { level, time, msg, ...facts } = JSON.parse(json) as { level: number; time: string; msg: string };
   const width = Math.max(...Object.keys(facts).map((name) => name.length));
@@ -187,7 +190,7 @@ export function personLine(json: string, colour: boolean): string {
   return `${[dimmed(time.slice(11, 19), colour), painted, msg].join('  ')}${shown.join('')}\n`;
 }
 
-/** Below the message: behind the time, the level and the blanks between them. */
+/** Puts facts below the message: as wide as the time, the level and the blanks before it. */
 const FACT_INDENT = ' '.repeat(17);
 
 function dimmed(text: string, colour: boolean): string {

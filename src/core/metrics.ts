@@ -3,13 +3,13 @@ import { ERRORS } from './errors.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES } from './vocabulary.ts';
 
 /**
- * What is counted while requests are served, as cells of one shared array of doubles. Each front thread has a
- * part of it ("shard") and is its only writer, so that a count is one addition, 6 ns, without a lock
- * (bench/micro.bench.ts); whoever reads adds the shards up. ECMAScript allows a double that another thread
- * writes to be read torn; the 64-bit platforms that Node runs on store an aligned double whole.
+ * The counts of the service, as cells of one shared array of doubles. Each front thread is the only writer of its part
+ * of the array (its shard), so that counting is one addition, 6 ns, without a lock (bench/micro.bench.ts). A reader
+ * adds the shards up. ECMAScript permits torn reads of a double that another thread writes, but the 64-bit platforms of
+ * Node store an aligned double in one piece.
  */
 
-/** Closed sets of label values: what is not in the table cannot become a time series. */
+/** The label values, by label. The sets are closed, so that no input can create a time series. */
 type LabelSets = Readonly<Record<string, readonly string[]>>;
 
 type MetricKind = 'counter' | 'gauge' | 'histogram';
@@ -18,25 +18,30 @@ interface Definition<K extends MetricKind> {
   readonly kind: K;
   readonly help: string;
   readonly labels: LabelSets;
-  /** Of a gauge, each thread writes its own value: they are added up, or the largest counts. */
+  /** For a gauge, of which each thread writes a value: whether the values are added or the largest is taken. */
   readonly across: 'sum' | 'max';
-  /** Of the buckets of a histogram: upper bounds, inclusive, growing. */
+  /** For a histogram: the inclusive upper bounds of its buckets, in ascending order. */
   readonly bounds: readonly number[];
 }
 
 export interface MetricFamily<K extends MetricKind = MetricKind> extends Definition<K> {
   readonly name: string;
-  /** The first cell. */
+  /** The index of the family's first cell. */
   readonly at: number;
-  /** Combinations of label values, the last label turning fastest. */
+  /** The number of combinations of label values; the last label varies fastest. */
   readonly rows: number;
-  /** Cells of one row: one, or of a histogram a count per bucket, the last without an upper bound, and the sum. */
+  /**
+   * The cells of one row: 1, or for a histogram a count for each bucket, one for values above all bounds, and the sum.
+   */
   readonly width: number;
 }
 
 let cellCount = 0;
 
-/** Gives each family its name and its cells. In place: the properties of an object that a program writes out are the fastest. */
+/**
+ * Gives each family its name and its cells. Changes `definitions` itself: V8 reads the properties of an object literal
+ * fastest.
+ */
 function placed<T extends Readonly<Record<string, Definition<MetricKind>>>>(definitions: T) {
   for (const [name, definition] of Object.entries(definitions)) {
     const rows = Object.values(definition.labels).reduce((product, values) => product * values.length, 1);
@@ -65,9 +70,7 @@ function histogram(help: string, bounds: readonly number[], labels: LabelSets = 
   return { kind: 'histogram', help, labels, across: 'sum', bounds };
 }
 
-/**
- * Every endpoint under its own name; `public` is what needs no key, `unknown` what the service does not have.
- */
+/** The endpoints, each under its name. `public`: all paths that need no key. `unknown`: paths that do not exist. */
 export const ENDPOINT_LABELS = [
   ...DATA_ENDPOINTS,
   'stream',
@@ -90,19 +93,17 @@ export const MODE_LABELS = [...ENTROPY_MODES, 'none'] as const;
 
 const ERROR_LABELS = Object.keys(ERRORS) as readonly (keyof typeof ERRORS)[];
 
-/**
- * From half a millisecond, a reply from a warm ring, to the deadline at which the front answers by itself.
- */
+/** From half a millisecond, for a reply from a filled ring, to the deadline after which the front answers 503. */
 const REQUEST_BOUNDS_S = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20,
 ] as const;
-/** From a commit in memory to a disk that hangs. */
+/** From a commit in memory to one on a disk that does not respond. */
 const COMMIT_BOUNDS_S = [
   0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1,
   2, 5,
 ] as const;
 
-/** Every family by its name, in the order in which they are told. */
+/** Every family by its name, in the order in which /metrics lists them. */
 export const COUNTED = placed({
   qrn_http_requests_total: counter('Requests answered, by endpoint and status.', {
     endpoint: ENDPOINT_LABELS,
@@ -160,16 +161,16 @@ export const COUNTED = placed({
 
 const FAMILIES: readonly MetricFamily[] = Object.values(COUNTED);
 
-/** Bytes between two shards that keep their writers out of each other's cache lines. */
+/** Shards are aligned to this, so that no two threads write to the same cache line. */
 const LINE_BYTES = 128;
 const SHARD_BYTES = Math.ceil((8 * cellCount) / LINE_BYTES) * LINE_BYTES;
 
-/** Memory for the counts of `threads` threads. */
+/** Returns memory for the counts of `threads` threads. */
 export function createMetricMemory(threads: number): SharedArrayBuffer {
   return new SharedArrayBuffer(threads * SHARD_BYTES);
 }
 
-/** One thread's counts: the only writer of its shard. */
+/** The counts of one thread, which is the only writer of its shard. */
 export class MetricShard {
   readonly #cells: Float64Array;
 
@@ -177,7 +178,7 @@ export class MetricShard {
     this.#cells = new Float64Array(memory, shard * SHARD_BYTES, cellCount);
   }
 
-  /** `row` counts the combinations of label values, the last label turning fastest. */
+  /** `row` is the index of a combination of label values; the last label varies fastest. */
   add(family: MetricFamily<'counter'>, row: number, amount = 1): void {
     this.#cells[family.at + row] += amount;
   }
@@ -196,7 +197,7 @@ export class MetricShard {
   }
 }
 
-/** What all threads have counted, at the moment of reading. */
+/** The counts of all threads together, at the moment of construction. */
 export class MetricTotals {
   readonly #cells: Float64Array;
 
@@ -213,24 +214,24 @@ export class MetricTotals {
     }
   }
 
-  /** Of a counter or a gauge. */
+  /** Returns the value of a counter or gauge. */
   value(family: MetricFamily, row = 0): number {
     return this.#cells[family.at + row];
   }
 
-  /** Of a histogram: the counts of a row's buckets, not cumulated, the last without an upper bound. */
+  /** Returns the counts in the buckets of a histogram's row, not cumulated; the last bucket has no upper bound. */
   buckets(family: MetricFamily, row = 0): Float64Array {
     const at = family.at + row * family.width;
     return this.#cells.slice(at, at + family.width - 1);
   }
 
-  /** Of a histogram: the sum of what was observed in a row. */
+  /** Returns the sum of the values observed in a histogram's row. */
   sum(family: MetricFamily, row = 0): number {
     return this.#cells[family.at + (row + 1) * family.width - 1];
   }
 }
 
-/** The label values of a row, by label. */
+/** Returns the label values of a row, by label. */
 export function labelsOf(family: MetricFamily, row: number): Record<string, string> {
   const labels: [string, string][] = [];
   let rest = row;
@@ -241,10 +242,7 @@ export function labelsOf(family: MetricFamily, row: number): Record<string, stri
   return Object.fromEntries(labels);
 }
 
-/**
- * An estimate of a quantile from counts of buckets: linear within a bucket. Undefined when nothing was
- * counted.
- */
+/** Estimates a quantile from the counts of buckets, linearly within a bucket; undefined when nothing was counted. */
 export function quantileOf(
   counts: Float64Array,
   bounds: readonly number[],

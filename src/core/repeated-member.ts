@@ -1,13 +1,14 @@
 /**
- * JSON.parse keeps the last of two members with one name, other readers and people the first (RFC 8259 §4 leaves it open). A
- * request is refused for it, and what is verified too: else a check could pass for values that its reader does not see.
+ * Refuses JSON objects that have two members of the same name. JSON.parse keeps the last of them, but other readers and
+ * people may take the first (RFC 8259 §4 leaves it open). A verifier could then accept values that its reader does not
+ * see.
  */
 
-/** Of JSON text: a string, or an end of structure that matters to which names stand side by side. */
+/** A string, or the beginning or end of an object. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
 const COLON = /[\t\n\r ]*:/y;
 
-/** The first member name that one object of the valid JSON `text` holds twice, escapes resolved. */
+/** Returns the first member name that an object in the valid JSON `text` has twice, with its escapes resolved. */
 export function repeatedMember(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
@@ -15,7 +16,7 @@ export function repeatedMember(text: string): string | undefined {
     else if (token === '}') open.pop();
     else {
       COLON.lastIndex = index + token.length;
-      if (!COLON.test(text)) continue; // a value: only names are followed by a colon
+      if (!COLON.test(text)) continue; // a colon follows a name, never a value
       const name = token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
       const names = open[open.length - 1];
       if (names.has(name)) return name;
@@ -25,9 +26,11 @@ export function repeatedMember(text: string): string | undefined {
   return undefined;
 }
 
-/** `from` is where the text stands. Throws for what is not JSON, and for two members of one name in an object. */
+/**
+ * Parses JSON. `from` names the file or URL in errors. Throws unless it is JSON, and when an object has a member twice.
+ */
 export function parseStrictJson(bytes: Uint8Array, from: string, hint = ''): unknown {
-  const text = new TextDecoder().decode(bytes); // without the mark that editors on Windows begin a file with
+  const text = new TextDecoder().decode(bytes); // drops a byte order mark, which editors on Windows write
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,15 +1,17 @@
 declare const OF: unique symbol;
 
-/** A JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it), and the type of what it describes. */
+/**
+ * A JSON Schema (draft 2020-12, as OpenAPI 3.1 uses it) that carries the TypeScript type of the values it describes.
+ */
 export type Schema<T = unknown> = Readonly<Record<string, unknown>> & { readonly [OF]?: T };
-/** What a schema describes: so form, meaning and type of a document are stated once. */
+/** The type of the values that a schema describes, so that the schema and the type are written once. */
 export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
 type Properties = Readonly<Record<string, Schema>>;
-/** An object of the members that these schemas describe. */
+/** The type of an object whose members these schemas describe. */
 export type MembersOf<P extends Properties> = { readonly [Name in keyof P]: TypeOf<P[Name]> };
 
-/** An object with exactly these members; those of `optional` may be missing. */
+/** Returns the schema of an object with exactly these members; those of `optional` may be missing. */
 export function object<P extends Properties, O extends Properties = Record<never, Schema>>(
   properties: P,
   optional?: O,
@@ -67,17 +69,17 @@ export function listOf<T>(items: Schema<T>): Schema<readonly T[]> {
   return { type: 'array', items };
 }
 
-/** Of so many. */
+/** Returns the schema of a list with `minItems` to `maxItems` items. */
 export function listFrom<T>(items: Schema<T>, minItems: number, maxItems: number): Schema<readonly T[]> {
   return { type: 'array', items, minItems, maxItems };
 }
 
-/** Of at least one, and of so few that no check of them takes long. */
+/** Returns the schema of a list with at least one item. */
 export function someOf<T>(items: Schema<T>): Schema<readonly T[]> {
   return listFrom(items, 1, LIST_ITEMS_MAX);
 }
 
-/** Entries of a list that somebody else wrote. */
+/** The most items of a list from outside, so that checking it takes little time. */
 export const LIST_ITEMS_MAX = 4_096;
 
 export function described<T>(schema: Schema<T>, description: string): Schema<T> {

@@ -1,19 +1,19 @@
 import { assert } from './assert.ts';
 
 /**
- * Texts written as bytes in place: what a reply prints of texts and numbers, without a string between.
- * Each writer returns where it ended; the target is long enough.
+ * Writes texts and numbers of replies as bytes directly into the reply's memory, without an intermediate string. Each
+ * writer returns the offset after the last byte it wrote. The caller makes sure that the target is long enough.
  */
 const ZERO = 0x30;
 
-/** Latin-1 text, a byte a character. */
+/** Writes text whose characters are all Latin-1, one byte each. */
 export function writeLatin1(text: string, target: Uint8Array, at: number): number {
   const { length } = text;
   for (let i = 0; i < length; i++) target[at + i] = text.charCodeAt(i);
   return at + length;
 }
 
-/** Well-formed text in UTF-8. */
+/** Writes well-formed text in UTF-8. */
 export function writeUtf8(text: string, target: Uint8Array, at: number): number {
   let end = at;
   for (let i = 0; i < text.length; i++) {
@@ -21,14 +21,14 @@ export function writeUtf8(text: string, target: Uint8Array, at: number): number 
     if (unit < 0x80) target[end++] = unit;
     else {
       const code = text.codePointAt(i)!;
-      if (code >= 0x1_0000) i++; // two units
+      if (code >= 0x1_0000) i++; // a surrogate pair
       end = writeCodePoint(code, target, end);
     }
   }
   return end;
 }
 
-/** A code point from 0x80 on, in UTF-8. */
+/** Writes a code point of 0x80 or above in UTF-8. */
 function writeCodePoint(code: number, target: Uint8Array, at: number): number {
   let end = at;
   if (code < 0x800) target[end++] = 0xc0 | (code >> 6);
@@ -44,7 +44,7 @@ function writeCodePoint(code: number, target: Uint8Array, at: number): number {
   return end;
 }
 
-/** Well-formed text as it stands between the quotes of a canonical JSON string (RFC 8785 §3.2.2.2). */
+/** Writes well-formed text as the inside of a canonical JSON string, without its quotes (RFC 8785 §3.2.2.2). */
 export function writeJsonText(text: string, target: Uint8Array, at: number): number {
   let end = at;
   for (let i = 0; i < text.length; i++) {
@@ -62,8 +62,8 @@ export function writeJsonText(text: string, target: Uint8Array, at: number): num
 }
 
 /**
- * A whole number from 0 to 2^53 - 1 in decimal. Divisions of 32-bit numbers are cheap, others are not: the last eight
- * digits of a long number and those before them fit 32 bits each.
+ * Writes a whole number from 0 to 2^53 - 1 in decimal. Only 32-bit divisions are cheap, so a long number is split into
+ * its last eight digits and those before them, which fit 32 bits each.
  */
 export function writeNumber(value: number, target: Uint8Array, at: number): number {
   const digits = decimalDigits(value);
@@ -80,7 +80,7 @@ export function writeNumber(value: number, target: Uint8Array, at: number): numb
 const LOW_DIGITS = 8;
 const LOW_END = 1e8;
 
-/** A whole number below 2^31 in all places from `at` to `end`, with zeros in front. */
+/** Writes a whole number below 2^31 to the places from `at` up to `end`, with leading zeros. */
 function writeDigits(value: number, target: Uint8Array, at: number, end: number): void {
   let rest = value | 0;
   for (let place = end - 1; place >= at; place--) {
@@ -90,14 +90,14 @@ function writeDigits(value: number, target: Uint8Array, at: number, end: number)
   }
 }
 
-/** How many digits `writeNumber` writes. */
+/** Returns the number of digits that `writeNumber` writes. */
 export function decimalDigits(value: number): number {
   assert(Number.isSafeInteger(value) && value >= 0, 'only whole numbers from 0 on are written');
   if (value >= LOW_END) return LOW_DIGITS + digitsBelow(Math.floor(value / LOW_END));
   return digitsBelow(value);
 }
 
-/** Of a number below 10^8. */
+/** Returns the number of digits of a number below 10^8. */
 function digitsBelow(value: number): number {
   if (value < 1e4) return value < 100 ? (value < 10 ? 1 : 2) : value < 1e3 ? 3 : 4;
   return value < 1e6 ? (value < 1e5 ? 5 : 6) : value < 1e7 ? 7 : 8;

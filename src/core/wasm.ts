@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What the service uses of WebAssembly. Its types come only with those of browsers. */
+/** The parts of WebAssembly that the service uses. TypeScript has these types only in its library for browsers. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => WasmModule;
   readonly Instance: new (module: WasmModule) => { readonly exports: unknown };
@@ -12,18 +12,18 @@ export interface WasmModule {
 }
 
 export interface WasmMemory {
-  /** Another buffer after each `grow`. */
+  /** Each `grow` replaces it by another buffer. */
   readonly buffer: ArrayBuffer;
   /** Adds pages of 64 KiB. */
   grow(pages: number): number;
 }
 
-/** Compiles a module that scripts/build-kernels.ts built; `file` lies beside the caller's. */
+/** Compiles a module that scripts/build-kernels.ts built. `file` is in the caller's folder. */
 export function compileWasm(file: URL): WasmModule {
   return new WebAssembly.Module(readFileSync(file));
 }
 
-/** A fresh instance. `Exports` names what its source in assembly/ exports; nothing checks that it does. */
+/** Returns a new instance. `Exports` must describe what the source in assembly/ exports; nothing checks it. */
 export function instantiate<Exports>(module: WasmModule): Exports {
   return new WebAssembly.Instance(module).exports as Exports;
 }
