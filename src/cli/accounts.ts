@@ -14,7 +14,7 @@ const amountOrNone: Reader<number | 'none'> = {
   read: (text) => (text === 'none' ? text : amount.read(text)),
 };
 
-/** Enterprise alone has limits of its own. */
+/** The limits that an account may have for itself. Only accounts of the tier enterprise may. */
 const MEANINGS = {
   requestsPerMinute: 'enterprise only: requests a minute; the burst is half as many more',
   requestsPerMonth: 'enterprise only: requests a calendar month',
@@ -24,7 +24,7 @@ const MEANINGS = {
 
 type Limit<T> = { readonly value: string; readonly meaning: string; readonly read: Reader<T> };
 
-/** An option for each limit. */
+/** Returns an option for each limit. */
 function limitOptions<T>(value: string, read: Reader<T>, more = '') {
   const named = Object.entries(MEANINGS).map(([name, meaning]) => [
     name,
@@ -33,7 +33,7 @@ function limitOptions<T>(value: string, read: Reader<T>, more = '') {
   return Object.fromEntries(named) as Record<keyof typeof MEANINGS, Limit<T>>;
 }
 
-/** The limits that the command line names; `none` takes one back. */
+/** Returns the limits that the command line names. `none` becomes null, which removes the account's own limit. */
 function limitsOf(given: Readonly<Record<keyof typeof MEANINGS, number | 'none' | undefined>>) {
   const names = Object.keys(MEANINGS) as (keyof typeof MEANINGS)[];
   const named = names.map((name) => [name, given[name] === 'none' ? null : given[name]]);
@@ -74,7 +74,7 @@ const list = action({
 
 const set = action({
   path: 'accounts set',
-  summary: 'Changes what is named and leaves the rest. Returns when a running service goes by it.',
+  summary: 'Changes what is named and leaves the rest. Returns when a running service applies the change.',
   operands: [{ name: 'ACCOUNT_ID', meaning: 'acct_ and 26 characters' }],
   options: {
     name: { value: 'NAME', meaning: 'what the account is called' },
@@ -102,7 +102,7 @@ export const accounts = group('qrn accounts', 'Accounts: who may ask, how much, 
   set,
 ]);
 
-/** The seed interval is null on tiers without seeds. */
+/** Returns the account as commands print it. The seed interval is null on a tier without seeds. */
 function describeAccount(account: AccountRecord) {
   const allowance = allowanceOf(account);
   return {

@@ -4,7 +4,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
   return { what: `one of ${words.join(', ')}`, read: (text) => words.find((word) => word === text) };
 }
 
-/** Comma-separated values, each of them read by itself. */
+/** Reads a list of values with commas between them. */
 export function listOf<T>({ what, read }: Reader<T>): Reader<T[]> {
   return {
     what: `values with commas between them, each ${what}`,
@@ -15,7 +15,7 @@ export function listOf<T>({ what, read }: Reader<T>): Reader<T[]> {
   };
 }
 
-/** Digits alone, in the bounds, which are inclusive. */
+/** Reads a whole number within inclusive bounds, written in digits only. */
 export function wholeNumber(from = 0, to: number = Number.MAX_SAFE_INTEGER): Reader<number> {
   const bounds = [from, to].map((bound) =>
     Number.isSafeInteger(Math.abs(bound) + 1) ? bound : bound < 0 ? '-(2^53 - 1)' : '2^53 - 1',
@@ -30,10 +30,10 @@ export function wholeNumber(from = 0, to: number = Number.MAX_SAFE_INTEGER): Rea
 }
 
 export const integer = wholeNumber(Number.MIN_SAFE_INTEGER);
-/** A TCP port, 0 for any. */
+/** Reads a TCP port; 0 lets the system choose one. */
 export const port = wholeNumber(0, 65_535);
 
-/** By powers of 1,024. */
+/** Reads a number of bytes, of which the units are powers of 1,024. */
 export const byteCount: Reader<number> = {
   what: 'a number of bytes such as 512, 64K or 1G',
   read: (text) => {
@@ -45,7 +45,7 @@ export const byteCount: Reader<number> = {
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** In milliseconds; 0 needs no unit. */
+/** Reads a duration and returns milliseconds; 0 needs no unit. */
 export const duration: Reader<number> = {
   what: 'a span such as 90s, 30m, 24h or 7d',
   read: (text) => {
@@ -54,15 +54,15 @@ export const duration: Reader<number> = {
   },
 };
 
-/** RFC 3339 with an offset, or a date alone for its first moment in UTC. */
+/** A time of RFC 3339 with an offset, or a date alone, which stands for its first moment in UTC. */
 const ISO_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** A moment in ISO 8601, in Unix milliseconds. */
+/** Reads a time in ISO 8601 and returns Unix milliseconds. */
 export const moment: Reader<number> = {
   what: 'a time such as 2027-01-31 or 2027-01-31T12:00:00Z',
   read: (text) => {
     const [, year, month, day] = ISO_TIME.exec(text) ?? [];
-    // Date.parse takes February 30 for March 2
+    // Date.parse reads February 30 as March 2
     const isOfCalendar = Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
     const atMs = isOfCalendar ? Date.parse(text) : Number.NaN;
     return Number.isNaN(atMs) ? undefined : atMs;

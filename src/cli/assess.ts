@@ -68,10 +68,10 @@ export const assess = action({
   },
 });
 
-/** What a shell makes of a command that SIGINT ended. */
+/** The exit status that a shell reports for a command that SIGINT ended. */
 const INTERRUPTED = 130;
 
-/** What is asked of the entropy source alone; undefined when nothing is. */
+/** Returns the options that ask for the SP 800-90B dossier; undefined when none is given. */
 function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefined {
   const { symbolBits, restarts, claim } = input;
   if (symbolBits === undefined && restarts === undefined && claim === undefined) return undefined;
@@ -86,10 +86,12 @@ function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefine
   return { symbolBits, restarts, claim: claimed };
 }
 
-/** Back to the line's start, and erase it (ECMA-48 EL). */
+/** Moves the cursor to the start of the line and erases the line (ECMA-48 EL). */
 const CLEAR_LINE = '\r\u001b[K';
 
-/** One line that is written over, on a terminal alone: in a pipe or a log file it would be noise. */
+/**
+ * Overwrites the line of progress. Does nothing unless stderr is a terminal: in a pipe or a log file the line is noise.
+ */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${text}`);
 }
@@ -98,7 +100,10 @@ function word(passed: boolean): 'pass' | 'fail' {
   return passed ? 'pass' : 'fail';
 }
 
-/** `rows`, `passed` and `total` are those of the first sequence; `verdict` is on the whole. */
+/**
+ * Returns what --json prints. `rows`, `passed` and `total` are those of the first sequence; `verdict` is that of the
+ * file.
+ */
 function described({ constants, sequences, sha256, first, across, passed, isPartial }: FileAssessment) {
   const { battery, entropy } = first;
   return {
@@ -153,21 +158,21 @@ function describedAcross({ rows, rejections }: NonNullable<FileAssessment['acros
   };
 }
 
-/** What the tests say of a file. */
+/** The results of the tests on a file. */
 type FileAssessment = Awaited<ReturnType<typeof assessFile>>;
 
 interface AssessOptions {
   readonly form: BitForm;
   readonly constants: Constants;
-  /** At least 1; may be infinite. */
+  /** The most sequences to test, at least 1; may be infinite. */
   readonly sequencesMax: number;
-  /** Ends the assessment behind the sequence that is being tested. */
+  /** When aborted, ends the assessment after the sequence that is being tested. */
   readonly interrupted: AbortSignal;
 }
 
 /**
- * Tests sequence by sequence, each of 10^6 bits; what is left over at the end is not looked at. Throws a CommandError for a
- * file without a whole one.
+ * Tests the file in sequences of 10^6 bits, and ignores an incomplete one at its end. Throws a CommandError for a file
+ * with fewer than 10^6 bits.
  */
 async function assessFile(path: string, options: AssessOptions) {
   const { form, constants, sequencesMax, interrupted } = options;
@@ -198,7 +203,7 @@ async function assessFile(path: string, options: AssessOptions) {
     if (sequences === sequencesMax) break;
   }
   progress('');
-  assert(first !== undefined, 'a file without a whole sequence was refused');
+  assert(first !== undefined, 'a file without a whole sequence was refused above');
 
   const across =
     sequences === 1 ? null : { rows: tally.verdict(), rejections: verdictOnRejections(sequences, rejected) };
@@ -207,28 +212,32 @@ async function assessFile(path: string, options: AssessOptions) {
     path,
     constants,
     sequences,
-    /** Of all sequences, packed, in hex. */
+    /** The SHA-256 of all tested sequences, packed, in hex. */
     sha256: hash.digest('hex'),
-    /** Ctrl-C came before the end: the report is on the sequences that were tested. */
+    /**
+     * Whether an interruption came before the end of the file. The report is then on the sequences tested until then.
+     */
     isPartial,
     first,
-    /** Null for one sequence. */
+    /** The verdicts across all sequences; null when there is only one. */
     across,
-    /** One sequence: its verdict. More: both verdicts across them. */
+    /** For one sequence, its verdict. For several, whether both verdicts across them passed. */
     passed,
   };
 }
 
-/** The estimators run once, on the first sequence. */
+/** Runs the estimators on the first sequence. */
 function assessSequence(bytes: Uint8Array, battery: BatteryResult) {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   return { battery, verdict: verdict(battery.rows), sha256, entropy: assessBits(bytes, BATTERY_BITS) };
 }
 
-/** Rows below 0.01 that a report lists; a broken source has nearly all of them. */
+/** The most rows below 0.01 that a report lists. Nearly all rows of a broken source are. */
 const LISTED_MAX = 24;
 
-/** For a person: what was tested, each test, the verdict and its rule, the entropy, and what it means. */
+/**
+ * Returns the report for a person: what was tested, each test, the verdict and its rule, the entropy and what it means.
+ */
 function shownOf(assessment: FileAssessment): Part[] {
   const { sequences, first, across, passed, isPartial } = assessment;
   const { battery, entropy } = first;
@@ -277,7 +286,7 @@ function testsOf({ rows, notApplicable, passed, total }: BatteryResult): object[
   return [...tests, { test: 'all rows', 'p >= 0.01': `${passed}/${total}`, 'smallest p': least }];
 }
 
-/** A table of the first rows, and how many more there are: a broken source has nearly all of them. */
+/** Returns a table of the first rows and a line that says how many more there are. */
 function listed<T>(rows: readonly T[], shown: (row: T) => object): Part[] {
   const more = rows.length - LISTED_MAX;
   return [rows.slice(0, LISTED_MAX).map(shown), more > 0 ? `and ${more} more` : ''];

@@ -1,12 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { CommandError } from './command.ts';
 
-/** How the bits lie in the file: eight to a byte, most significant first, or as the characters 0 and 1. */
+/** The form of the bits in the file: eight to a byte, most significant first, or the characters 0 and 1. */
 export type BitForm = 'packed' | 'ascii';
 
-/** Bits in order; fewer than were asked for, or none, in the last sequence alone, which ends the file. */
+/** Bits in the order of the file. Only the last sequence has fewer bits than were asked for; it may have none. */
 interface Sequence {
-  /** Packed, in a buffer that the next sequence fills again. */
+  /** The packed bits, in a buffer that the next sequence overwrites. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly bitLength: number;
 }
@@ -14,8 +14,8 @@ interface Sequence {
 const WHITE_SPACE = new Set([0x09, 0x0a, 0x0d, 0x20]);
 
 /**
- * The bits of a file in sequences of `sequenceBits`, a multiple of 8, in memory that does not grow with the file. Throws a
- * CommandError that says what is wrong.
+ * Yields the bits of a file in sequences of `sequenceBits`, a multiple of 8. Memory does not grow with the file. Throws
+ * a CommandError that says what is wrong.
  */
 export async function* sequencesOf(
   path: string,
@@ -88,9 +88,7 @@ function isPrintable(byte: number): boolean {
   return (byte >= 0x20 && byte < 0x7f) || WHITE_SPACE.has(byte);
 }
 
-/**
- * Packed bits that are all printable characters are none: 16 random bytes look so once in 4 million times.
- */
+/** Refuses packed bits that are all printable characters: of 16 random bytes, only one in 4 million is like that. */
 function assertNotText(path: string, bytes: Uint8Array): void {
   if (bytes.length < 16 || !bytes.every(isPrintable)) return;
   const areDigits = bytes.every((byte) => byte === 0x30 || byte === 0x31 || WHITE_SPACE.has(byte));

@@ -32,7 +32,7 @@ const init = action({
 const status = action({
   path: 'cluster status',
   summary:
-    'Shows every node: whether it runs, what it was granted, and what waits to be logged. And the clock of the database.',
+    'Shows for every node whether it runs, what it was granted and what waits to be logged, and the clock of the database.',
   options: {
     json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, schema' },
   },
@@ -54,7 +54,7 @@ const status = action({
 const fenceNode = action({
   path: 'cluster fence',
   summary:
-    'Fences a node that is lost: nothing that it may still send is taken, what it was granted and did not spend goes back to the\n' +
+    'Fences a node that is lost. The database takes nothing more from it, what it was granted and did not spend goes back to the\n' +
     'accounts, its unclaimed blocks are burned and its open jobs go to the next node that asks. A fenced node that still runs stops.\n' +
     'It may be started again.',
   operands: [{ name: 'NODE', meaning: 'name of the node; see cluster status' }],
@@ -73,7 +73,7 @@ const fenceNode = action({
 const restored = action({
   path: 'cluster restored',
   summary:
-    'States that the database was set back to an earlier state, as by the restore of a backup. It begins a new incarnation:\n' +
+    'States that the database was set back to an earlier state, for example by restoring a backup. It begins a new incarnation:\n' +
     'certificate ids get a new number, and a new log begins that names the last checkpoint before it. Stop all nodes first,\n' +
     'run it on the node that has seen the largest checkpoint, and copy its folder keys to the others.',
   options: { json: { meaning: 'one JSON object: incarnation, origin, first_segment, predecessor' } },

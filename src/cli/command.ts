@@ -2,76 +2,80 @@ import { CommanderError, Option, Command as Parser } from 'commander';
 import type { Clock } from '../core/clock.ts';
 import { json, type Part, printableLines, textOf } from './text.ts';
 
-/** The service that a command asks where its caller names none. */
+/** The service that a command asks when the command line and QRN_URL name none. */
 export interface LocalService {
-  /** Ends in /v1. */
+  /** The base URL of its API, which ends in /v1. */
   readonly apiUrl: string;
-  /** The settings name its public URLs. */
+  /** Whether the settings name one of its public URLs. */
   readonly isNamed: boolean;
   readonly verifyUrlBase: string | null;
-  /** The key of its demo account, where this machine has it. */
+  /** Returns the key of its demo account; undefined where this machine does not have it. */
   readonly demoKey: () => string | undefined;
 }
 
-/** What a command may touch besides its arguments. */
+/** Everything that a command may use besides its arguments. */
 export interface CommandContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly localService: (environment: CommandContext['environment']) => LocalService;
   readonly clock: Clock;
-  /** Data: what a script reads. */
+  /** Writes text to stdout, which scripts read. */
   readonly out: (text: string) => void;
-  /** Talk: what a person reads. */
+  /** Writes text to stderr, which people read. */
   readonly talk: (text: string) => void;
-  /** Data as bytes; resolves when the reader has taken them, to false when there is no reader any more. */
+  /**
+   * Writes bytes to stdout. Resolves when the reader has taken them, or to false when the reader has closed the pipe.
+   */
   readonly write: (bytes: Uint8Array) => Promise<boolean>;
-  /** All of stdin. */
+  /** Reads all of stdin. */
   readonly stdin: () => Promise<Uint8Array>;
-  /** From the call on, the first SIGINT or SIGTERM aborts the signal and does not end the process. The next one does. */
+  /**
+   * After this call the first SIGINT or SIGTERM aborts the signal and does not end the process. The second one ends it.
+   */
   readonly interruption: () => AbortSignal;
-  /** Stdout is a terminal: bytes that are not text would garble it. */
+  /** Whether stdout is a terminal, which binary data would garble. */
   readonly isTerminal: boolean;
-  /** Asks a person at a terminal; undefined where nobody is there to answer. */
+  /** Asks a person at a terminal; undefined when there is no terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;
 }
 
-/** An entry of the table of `qrn`. */
+/** A command of `qrn`, or a group of commands. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** Gives the exit status: 0 done, 1 it cannot be, 2 it was asked wrongly. */
+  /** Returns the exit status: 0 for success, 1 for a failure, 2 for a wrong command line. */
   readonly run: (args: readonly string[], context: CommandContext) => Promise<number>;
-  /** What can stand behind its name, for completions. */
+  /** Returns what may follow its name, for completions. */
   readonly words: () => Promise<CommandWords>;
 }
 
-/** The commands of a group, or the options of a command, `--` included. */
+/** The commands of a group, or the options of a command with their `--`. */
 interface CommandWords {
   readonly commands: readonly Command[];
   readonly options: readonly string[];
 }
 
-/** A failure that is the whole answer: one line on stderr, exit status 1. */
+/** A failure that the command reports as one line on stderr, with exit status 1. */
 export class CommandError extends Error {
   override name = 'CommandError';
 }
 
-/** The command line itself is wrong; exit status 2 and a pointer to --help. */
+/** The command line is wrong. The command reports it with a pointer to --help and exit status 2. */
 export class UsageError extends CommandError {
   override name = 'UsageError';
 }
 
-/** How the text of an option or an operand becomes a value. */
+/** Reads the text of an option or operand as a value. */
 export interface Reader<T> {
-  /** What the text may be, behind "is". */
+  /** What the text must be, worded to follow "is" in an error. */
   readonly what: string;
-  /** Undefined for a text that is none. */
+  /** Returns the value; undefined for a text that is not allowed. */
   readonly read: (text: string) => T | undefined;
 }
 
-/** A variable of the shell that is not set gives none. */
+/** Refuses the empty text, which a shell passes for a variable that is not set. */
 const TEXT: Reader<string> = { what: 'at least one character', read: (text) => text || undefined };
 
-/** Throws a UsageError that names the option or operand and what it may be. */
+/** Returns the value of a text. Throws a UsageError that names the option or operand and what it must be. */
 export function readValue<T>(name: string, text: string, { what, read }: Reader<T>): T {
   const value = read(text);
   if (value === undefined) throw new UsageError(`${name} is ${what}, not ${JSON.stringify(text)}`);
@@ -83,11 +87,11 @@ interface OptionDefinition {
   readonly value?: string;
   readonly required?: boolean;
   readonly meaning: string;
-  /** What its text has to be; any text without it. */
+  /** Reads its text; without a reader any text is taken. */
   readonly read?: Reader<unknown>;
 }
 
-/** Options by their names in camel case: `rawOut` is `--raw-out`. */
+/** The options of a command, by their names in camel case: `rawOut` is `--raw-out`. */
 export type OptionTable = Readonly<Record<string, OptionDefinition>>;
 
 type ValueOf<O> = O extends { readonly read: Reader<infer T> }
@@ -96,7 +100,10 @@ type ValueOf<O> = O extends { readonly read: Reader<infer T> }
     ? string
     : true;
 
-/** What was given of a table of options. What was not is undefined, and a switch that was is true. */
+/**
+ * The values of the options that were given. An option that was not given is undefined; a switch that was given is
+ * true.
+ */
 export type Given<O extends OptionTable> = {
   readonly [K in keyof O]: ValueOf<O[K]> | (O[K] extends { required: true } ? never : undefined);
 };
@@ -105,46 +112,47 @@ interface Operand {
   /** As the help prints it, e.g. `KEY_ID`. */
   readonly name: string;
   readonly meaning: string;
-  /** May be left out; only the last operands can. */
+  /** Whether it may be left out; only operands at the end may. */
   readonly optional?: boolean;
-  /** May be given any number of times; only the last operand can. */
+  /** Whether it may be given any number of times; only the last operand may. */
   readonly repeated?: boolean;
 }
 
 type Input<O extends OptionTable> = Given<O> & { readonly operands: readonly string[] };
 
-/** What a command found or did. */
+/** The result of a command. */
 export interface Report {
-  /** What `--json` prints, on one line, and where nothing else is shown, a person reads. */
+  /** What `--json` prints, on one line. Without `shown` it is printed for people too. */
   readonly data: object;
-  /** What a person reads. */
+  /** What is printed for people. */
   readonly shown?: readonly Part[];
-  /** A sentence for a person, on stderr. */
+  /** A sentence for people, on stderr. */
   readonly note?: string;
-  /** What went wrong after all: the command fails with it. */
+  /** The reason for which the command fails after it has printed the report. */
   readonly failure?: string | undefined;
   /** The exit status; 0 when not given. */
   readonly status?: number;
 }
 
 interface ActionDefinition<O extends OptionTable> {
-  /** As it is called, e.g. `accounts create`; the last word is its name in a group. */
+  /** The words that call it, e.g. `accounts create`; the last word is its name in the group. */
   readonly path: string;
   readonly summary: string;
   readonly operands?: readonly Operand[];
   readonly options?: O;
-  /** Ends its help. */
+  /** Returns the text at the end of its help. */
   readonly footer?: () => string;
   /**
-   * Of a command that cannot be undone: checks that it can be done, changes nothing, and says in a sentence what it
-   * will do. The command then has --yes and --dry-run, and asks a person at a terminal before it runs.
+   * Only for a command that cannot be undone: checks that the command can run, changes nothing, and returns a sentence
+   * that says what the command will do. Such a command has --yes and --dry-run, and asks a person at a terminal before
+   * it runs.
    */
   readonly irreversible?: (input: Input<O>, context: CommandContext) => Promise<string>;
-  /** Gives a report, or the exit status of a command that writes by itself; without either it is 0. */
+  /** Returns a report, or the exit status if the command has written its output itself; undefined stands for 0. */
   readonly run: (input: Input<O>, context: CommandContext) => Promise<Report | number | undefined>;
 }
 
-/** A command that does one thing. */
+/** Returns a command that is not a group. */
 export function action<const O extends OptionTable>(definition: ActionDefinition<O>): Command {
   const { path, summary, operands = [], footer, irreversible, run } = definition;
   const options: OptionTable = { ...definition.options, ...(irreversible && IRREVERSIBLE_OPTIONS) };
@@ -172,7 +180,7 @@ export function action<const O extends OptionTable>(definition: ActionDefinition
   };
 }
 
-/** As it is typed. */
+/** Returns an option as it is typed, e.g. `--raw-out` for `rawOut`. */
 function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
@@ -193,7 +201,10 @@ const IRREVERSIBLE_OPTIONS = {
   dryRun: { meaning: 'say what would be done, and do nothing' },
 } as const satisfies OptionTable;
 
-/** The exit status of a command that is not to run; undefined for one that is. Scripts are not asked. */
+/**
+ * Returns the exit status of a command that must not run, because this is a dry run or the person at the terminal said
+ * no; undefined when it may run. Without a terminal nobody is asked.
+ */
 async function unlessMeant<I>(
   irreversible: (input: I, context: CommandContext) => Promise<string>,
   input: I & Partial<Given<typeof IRREVERSIBLE_OPTIONS>>,
@@ -210,7 +221,7 @@ async function unlessMeant<I>(
   return 1;
 }
 
-/** Prints a report. Gives the exit status. */
+/** Prints a report and returns the exit status. */
 function told(report: Report | number | undefined, asJson: boolean, { out, talk }: CommandContext): number {
   if (typeof report !== 'object') return report ?? 0;
   const { data, shown = [data], note, failure, status = 0 } = report;
@@ -220,7 +231,7 @@ function told(report: Report | number | undefined, asJson: boolean, { out, talk 
   return status;
 }
 
-/** A command that only chooses one of several, by its first word. `footer` ends its help. */
+/** Returns a command whose first argument chooses one of `commands`. `footer` ends its help. */
 export function group(path: string, summary: string, commands: readonly Command[], footer = ''): Command {
   return {
     name: path.split(' ').at(-1)!,
@@ -252,8 +263,8 @@ export function group(path: string, summary: string, commands: readonly Command[
 }
 
 /**
- * An entry whose module, which exports it under its name, is read when it is called: `qrn keys` need not load what `qrn
- * serve` is made of.
+ * Returns a command whose module is loaded when the command is called. The module must export the command under its
+ * name. So `qrn keys` does not load the modules of `qrn serve`.
  */
 export function later<N extends string>(
   name: N,
@@ -268,10 +279,10 @@ export function later<N extends string>(
   };
 }
 
-/** Help fits a terminal of this width. */
+/** The width of help, in characters. */
 export const HELP_WIDTH = 80;
 
-/** Parses a command line and prints help; what is wrong with the line it throws. */
+/** Returns a parser of the command line that prints help. It throws when the line is wrong. */
 function parserOf(path: string, summary: string, { out }: CommandContext): Parser {
   return new Parser(path)
     .description(oneLineOf(summary))
@@ -281,7 +292,7 @@ function parserOf(path: string, summary: string, { out }: CommandContext): Parse
     .configureOutput({ writeOut: out, writeErr: () => {}, outputError: () => {} });
 }
 
-/** One line per failure, whatever failed. */
+/** Runs a command and returns the exit status. Reports any failure as one line on stderr. */
 async function reported(
   path: string,
   given: CommandContext,
@@ -299,7 +310,7 @@ async function reported(
   }
 }
 
-/** The message and those of its causes. */
+/** Returns the error's message and those of its causes on one line. */
 export function oneLine(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = oneLineOf(error.message);

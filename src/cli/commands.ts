@@ -28,5 +28,5 @@ const commands: Command[] = [
     completions: (await import('./completions.ts')).completions(() => commands),
   })),
 ];
-/** All of `qrn`: each command loads its modules when it runs. */
+/** All commands of `qrn`. Each loads its modules when it runs. */
 export const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);

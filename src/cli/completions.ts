@@ -1,6 +1,6 @@
 import { action, type Command, UsageError } from './command.ts';
 
-/** What each shell reads. All of them ask `qrn completions words` what may follow the words before the cursor. */
+/** The script for each shell. All of them ask `qrn completions words` what may follow the words before the cursor. */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_qrn() {
   local words="$(qrn completions words -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)"
@@ -21,7 +21,7 @@ compdef _qrn qrn
 
 const SHELLS = Object.keys(SCRIPTS).join(', ');
 
-/** Prints completions for a shell, which take the words from the commands themselves. */
+/** Returns the command that prints completions for a shell. The words come from the commands themselves. */
 export function completions(commandsOf: () => readonly Command[]): Command {
   return action({
     path: 'completions',
@@ -41,7 +41,7 @@ export function completions(commandsOf: () => readonly Command[]): Command {
   });
 }
 
-/** What may follow: the commands of a group, or the options of a command, one to a line. */
+/** Returns what may follow the typed words, one word a line: the commands of a group, or the options of a command. */
 async function wordsBehind(typed: readonly string[], known: readonly Command[]): Promise<string> {
   let words = { commands: known, options: ['--help', '--version'] as readonly string[] };
   for (const word of typed) {

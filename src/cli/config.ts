@@ -5,7 +5,7 @@ import type { InForce } from '../config/parsers.ts';
 import { loadConfig } from '../config/sources.ts';
 import { action, HELP_WIDTH } from './command.ts';
 
-/** A default of more characters, which the setting itself shows, would not fit a line. */
+/** The help leaves out a default with more characters, which does not fit a line; `qrn config` prints it. */
 const FALLBACK_SHOWN_MAX = 40;
 
 export const config = action({
@@ -29,7 +29,7 @@ export const config = action({
     return `\nSettings:\n${lines.join('\n')}\n`;
   },
   async run(_input, context) {
-    // also checks what several settings say together
+    // unlike readSettings, this also checks settings against each other
     const { sources } = loadConfig(context.environment, availableParallelism());
     const settings = readSettings(context.environment, availableParallelism());
     for (const warning of sources.flatMap(({ warnings }) => warnings)) context.talk(`${warning}\n`);

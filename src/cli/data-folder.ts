@@ -9,10 +9,9 @@ import { type CommandContext, CommandError, type LocalService } from './command.
 const ROOT = 0;
 
 /**
- * Throws a CommandError when the data folder belongs to another user than the effective one of this process:
- * files that root leaves behind stop a service that runs as another user. Without a ledger in it, a folder of
- * root's is left to its permissions. Not checked on Windows, which has no user ids, nor for a folder that is
- * missing.
+ * Throws a CommandError when the data folder belongs to another user than the effective user of this process: a service
+ * that runs as another user cannot use files that root has made. A folder of root without a ledger is not refused; its
+ * permissions decide. A missing folder is not checked, and none on Windows, which has no user ids.
  */
 export function requireOwnFolder({ environment }: CommandContext): void {
   const { dataDir } = loadSettings(environment);
@@ -28,7 +27,7 @@ export function requireOwnFolder({ environment }: CommandContext): void {
   );
 }
 
-/** Makes the folder that the setting or option names, unless it is there. */
+/** Makes the folder that the setting or option names, if it is missing. */
 export function requireFolder(path: string, setting: string): void {
   try {
     makeFolder(resolve(path));
@@ -41,7 +40,7 @@ function ownerOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
-/** The name of the user in the local list; undefined when it is not there. */
+/** Returns the user's name from /etc/passwd; undefined when it is not there. */
 function nameOf(user: number): string | undefined {
   let list: string;
   try {
@@ -53,7 +52,7 @@ function nameOf(user: number): string | undefined {
   return lines.find((fields) => fields[2] === String(user))?.[0];
 }
 
-/** The service of these settings, whose data folder this machine has. */
+/** Returns the service on this machine that these settings describe. */
 export function localService(environment: Readonly<Record<string, string | undefined>>): LocalService {
   const settings = loadSettings(environment);
   const { baseUrl, verifyUrlBase, dataDir } = settings;

@@ -4,11 +4,9 @@ import { LIMITS } from '../core/limits.ts';
 import { parseStrictJson } from '../core/repeated-member.ts';
 import { type CommandContext, CommandError, UsageError } from './command.ts';
 
-/** Files and services that a command reads. */
-
 const FETCH_DEADLINE_MS = 10_000;
 
-/** What a file holds that the command line names. */
+/** Returns the content of a file that the command line names. */
 export function readInputFile(path: string): Buffer {
   try {
     return readFileSync(path);
@@ -21,7 +19,7 @@ export function readJson(path: string): unknown {
   return parseStrictJson(readInputFile(path), path);
 }
 
-/** Reads a JSON document. `hint` is added to the error for 404. */
+/** Fetches a JSON document. `hint` is added to the error for 404. */
 export async function fetchJson(url: string, hint = ''): Promise<unknown> {
   let reply: HttpReply;
   try {
@@ -48,24 +46,24 @@ export async function fetchJson(url: string, hint = ''): Promise<unknown> {
   return parseStrictJson(body, url);
 }
 
-/** The keys of a service, or those in a file. */
+/** Returns the published keys: those in `file`, or those of the service at `origin`. */
 export async function keysFrom(origin: string, file: string | undefined): Promise<unknown> {
   return file === undefined ? fetchJson(`${origin}/.well-known/qrn-keys.json`) : readJson(file);
 }
 
-/** Of the option --url. */
+/** The value of the option --url. */
 interface UrlInput {
   readonly url?: string | undefined;
 }
 
-/** The service that the caller named. An empty variable is one that is not set, as in the libraries. */
+/** Returns the URL of --url or QRN_URL. An empty variable counts as not set, as in the client libraries. */
 export function urlGiven({ url }: UrlInput, { environment }: CommandContext): string | undefined {
   return url ?? (environment['QRN_URL'] || undefined);
 }
 
-/** Of the service that the caller named, or the local one. */
+/** Returns the origin of the service that the caller named, else of the local one. */
 export function originOf(input: UrlInput, context: CommandContext): string {
-  const { apiUrl } = context.localService(context.environment); // settings that are wrong are told in any case
+  const { apiUrl } = context.localService(context.environment); // wrong settings are reported even when --url is given
   const given = urlGiven(input, context);
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
     const name = input.url === undefined ? 'QRN_URL' : '--url';

@@ -6,21 +6,23 @@ import { assessRestarts, type RestartAssessment } from '../stats/sp800-90b/resta
 import { sequencesOf } from './bit-file.ts';
 import { CommandError, type Report } from './command.ts';
 
-/** Symbols of the sequential data set and of the restart matrix (SP 800-90B 3.1.1). */
+/** The number of symbols in the sequential data set, and in the restart matrix (SP 800-90B 3.1.1). */
 const SYMBOLS = 1_000_000;
 
 export interface DossierOptions {
-  /** One symbol of 1 to 8 bits a byte, as NIST's tools read them; undefined for bits packed eight to a byte. */
+  /**
+   * Bits of a symbol, 1 to 8, one symbol a byte as NIST's tools read them; undefined for bits packed eight to a byte.
+   */
   readonly symbolBits: number | undefined;
-  /** A file of 1,000 restarts with 1,000 symbols each, row by row, in the same form. */
+  /** The file of 1,000 restarts with 1,000 symbols each, row by row, in the same form. */
   readonly restarts: string | undefined;
-  /** H_submitter: what the maker of the source claims, in bits per symbol. */
+  /** H_submitter: the min-entropy that the maker of the source claims, in bits per symbol. */
   readonly claim: number | undefined;
 }
 
 /**
- * What SP 800-90B asks of a noise source from outside, of the first 1,000,000 symbols of a file: the initial estimate, the
- * tests for IID and the restart tests, under the standard's names. Throws a CommandError for a file that is too short or
+ * Runs what SP 800-90B asks of a noise source on the first 1,000,000 symbols of a file: the initial estimate, the tests
+ * for IID and the restart tests, under the standard's names. Throws a CommandError for a file that is too short or
  * holds other symbols.
  */
 export async function assessDossier(path: string, options: DossierOptions): Promise<Report> {
@@ -47,7 +49,7 @@ export async function assessDossier(path: string, options: DossierOptions): Prom
       bits_per_symbol: bitsPerSymbol,
       symbols: SYMBOLS,
       sha256,
-      // null for a source that only ever says one thing
+      // null for a source whose symbols are all the same
       iid_tests: isConstant ? null : describedIid(additionalIidTests(symbols)),
     },
     restarts:

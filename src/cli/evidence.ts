@@ -74,11 +74,13 @@ function writeNew(path: string, content: string | Uint8Array, mode = 0o666): voi
   }
 }
 
-/** The record of a lot of which nothing can be delivered any more. Throws a CommandError for any other. */
+/**
+ * Returns the record of a lot from which nothing can be delivered any more. Throws a CommandError for any other lot.
+ */
 async function spentLot(lotId: string, context: CommandContext): Promise<LotRecord> {
   const { dataDir } = loadSettings(context.environment);
   requireFolderLedger(context, 'qrn evidence publish', 'another node may hold bytes or a seed of the lot');
-  // A stopped service holds nothing: what it had claimed is burned, and its seeds are gone with it.
+  // A stopped service holds nothing: the blocks it had claimed are burned, and its seeds are gone.
   const owner = await takeFolder(join(dataDir, 'ledger'), true).catch((error: unknown) => {
     throw new CommandError(`${messageOf(error)}: a running service may hold bytes or a seed of the lot`);
   });
@@ -88,7 +90,7 @@ async function spentLot(lotId: string, context: CommandContext): Promise<LotReco
       left: await ledger.unclaimedBlocks(lotId),
       identity: await checkIdentity(ledger, join(dataDir, 'ledger'), readAnchor(join(dataDir, 'keys'))),
     }));
-    // what is withdrawn or burned in a copy may still be delivered by the original
+    // the original may still deliver blocks that are withdrawn or burned in this copy
     if (identity.kind === 'moved' || identity.kind === 'behind') {
       throw new CommandError(
         `this data folder is not the one that was signed for last (${identity.reason}), and a service on the original may ` +
@@ -142,7 +144,7 @@ function resultOf({ isEqual, notShown, recorded, recomputed }: ReplayedFigure): 
   return `DIFFERS: recorded ${JSON.stringify(recorded)}, computed ${JSON.stringify(recomputed)}`;
 }
 
-/** What the certificate's file says of the lot against what the raw shots give. */
+/** Compares what the certificate in the file says of the lot with what the raw shots give. */
 function certifiedFigure(path: string, made: LotRecord): ReplayedFigure {
   const document = readJson(path) as { lots?: { leaf?: { lot_id?: unknown } }[] };
   const recorded = document.lots?.find(({ leaf }) => leaf?.lot_id === made.id)?.leaf;

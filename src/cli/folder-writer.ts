@@ -4,14 +4,14 @@ import { COMMAND_CALLS, type CommandCall, type LmdbLedger } from '../ledger/lmdb
 import { callOwner, FolderTaken } from '../ledger/server-socket.ts';
 import { CommandError } from './command.ts';
 
-/** How often a call is made again, and after what pause, when its owner stops or another one takes the folder. */
+/** How often a call is attempted, and the pause between two attempts, while the folder's owner stops or changes. */
 const ATTEMPTS_MAX = 100;
 const RETRY_MS = 50;
 
 /**
- * Makes the changes of one command. A call goes to the process that has the folder; when there is none, this one opens it and
- * makes the call itself. An owner that ends before it answers has made the call or not: it is made again, of which nothing is
- * changed twice, since a record names itself by the id that this command gave it.
+ * Makes the changes of one command. A call goes to the process that owns the folder; when there is none, this process
+ * opens the folder and makes the call itself. When an owner ends before it answers, nobody knows whether it made the
+ * call, so the call is made again. That changes nothing twice, because each record has an id that this command chose.
  */
 export class FolderWriter {
   readonly ledger: Pick<Ledger, CommandCall>;
@@ -30,7 +30,7 @@ export class FolderWriter {
     this.ledger = Object.fromEntries(calls) as Pick<Ledger, CommandCall>;
   }
 
-  /** All who serve by what was changed have it. */
+  /** Whether every running service has confirmed the changes. */
   get isConfirmed(): boolean {
     return this.#isConfirmed;
   }
@@ -45,7 +45,7 @@ export class FolderWriter {
         try {
           return await (this.#own[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
         } catch (error) {
-          // another process found the same dead owner and took the folder after this one
+          // another process found the same dead owner and took the folder from this one
           if (!isFenced(error)) throw error;
           await this.close();
           this.#own = undefined;
@@ -65,7 +65,7 @@ export class FolderWriter {
     );
   }
 
-  /** Undefined when another process was first. */
+  /** Opens the folder; undefined when another process was faster. */
   async #take(): Promise<LmdbLedger | undefined> {
     try {
       return await this.#open();
@@ -76,7 +76,9 @@ export class FolderWriter {
   }
 }
 
-/** Another process took the folder after this one: nothing of the call was stored. */
+/**
+ * Returns whether the call failed because another process has taken the folder; then nothing of the call was stored.
+ */
 function isFenced(error: unknown): boolean {
   return error instanceof LedgerError && error.reason === 'stopped';
 }

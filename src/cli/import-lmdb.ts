@@ -41,15 +41,15 @@ import {
 } from './ledger-access.ts';
 import { textOf } from './text.ts';
 
-/** What a shell makes of a command that SIGINT ended. */
+/** The exit status that a shell reports for a command that SIGINT ended. */
 const INTERRUPTED = 130;
 
-/** The folder of a ledger, the database that its records go into, and the node that keeps its blocks. */
+/** An import: the folder of a ledger, the database that its records go into, and the node that keeps its blocks. */
 interface Move {
   readonly context: CommandContext;
   readonly settings: ClusterSettings;
   readonly database: Database;
-  /** Folder of the ledger. */
+  /** The folder of the ledger. */
   readonly from: string;
 }
 
@@ -58,7 +58,7 @@ export const importLmdb = action({
   summary:
     'Moves the ledger of QRN_DATA_DIR into the empty database that QRN_LEDGER names, after qrn cluster init. It proves that the\n' +
     'log, the balances and the counts of all records are the same before it commits. Unclaimed blocks stay in the folder, which\n' +
-    'becomes that of this node (QRN_NODE). The folder serves no more as a ledger. The service must be stopped. When the command\n' +
+    'becomes that of this node (QRN_NODE) and can no longer serve as a ledger. The service must be stopped. When the command\n' +
     'was interrupted, run it again: it goes on.',
   irreversible: async (_input, context) => {
     const { url, path } = await withMove(context, async (move) => {
@@ -72,7 +72,7 @@ export const importLmdb = action({
       context.talk(
         'qrn cluster import-lmdb: interrupted. The ledger is still whole, in the folder or in the database: run the same command again, and it goes on.\n',
       );
-      process.exit(INTERRUPTED); // as the signal would have: what the database has not committed it takes back
+      process.exit(INTERRUPTED); // as the signal would have ended it; the database rolls back an open transaction
     });
     await withMove(context, moveLedger);
   },
@@ -84,7 +84,10 @@ function withMove<T>(context: CommandContext, use: (move: Move) => Promise<T>): 
   return withDatabase(context, (database) => use({ context, settings, database, from: ledgerPath(context) }));
 }
 
-/** Whether the import is committed already. Throws what stands in the way of it, as far as the paths and the database tell. */
+/**
+ * Returns whether the import is already committed. Throws a CommandError when the paths or the database do not allow
+ * it.
+ */
 async function stateOf({ settings, database, from }: Move) {
   await requireSchema(database);
   const { madeAtMs, firstNode } = await importStateOf(database);
@@ -109,7 +112,7 @@ async function stateOf({ settings, database, from }: Move) {
   return { isCommitted, madeAtMs };
 }
 
-/** For a dry run: throws what the import would be refused for, and changes nothing. */
+/** Throws the error with which the import would be refused. Changes nothing, for a dry run. */
 async function requireMovable(move: Move): Promise<void> {
   const { context, database, from } = move;
   if (await serverLives(from)) throw new CommandError(`a service is using ${from}: stop it first`);
@@ -137,7 +140,7 @@ async function moveLedger(move: Move): Promise<void> {
       const counts = await importRecords(move, ledger, madeAtMs);
       context.out(textOf([{ records: counts, ...(await logHeadOf(ledger)) }]));
     }
-    // in the database they expire; here nobody would erase them
+    // kept answers and claims expire in the database; here nobody would erase them
     await ledger.expire(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   } finally {
     await ledger.close();
@@ -145,7 +148,7 @@ async function moveLedger(move: Move): Promise<void> {
   becomeNode(move);
 }
 
-/** Throws unless the ledger is sound, and the one that its keys signed for last. */
+/** Throws unless the ledger is sound and is the one for which its keys have signed last. */
 async function requireOriginal(
   { context, settings: { keysPath, logName }, database, from }: Move,
   ledger: LmdbLedger,
@@ -161,7 +164,7 @@ async function requireOriginal(
   if (!ok) throw new CommandError(`the ledger is not sound, nothing was imported: ${problems.join('; ')}`);
   await agreeOnSecrets({ database, keysPath, logName, clock: context.clock }).catch((error: unknown) => {
     if (!(error instanceof LedgerError)) throw error;
-    // here it is the database that is wrong: without these keys nobody could prove what was signed
+    // the database must change, not the keys: without these keys nobody could prove what was signed
     throw new CommandError(
       `the database was set up with other secrets than those in ${keysPath}, which the ledger needs: keep that folder, make a new ` +
         'empty database, and run qrn cluster init with this QRN_DATA_DIR and QRN_LOG_NAME',
@@ -208,7 +211,10 @@ function markImport(from: string, mark: ImportMark): void {
   }
 }
 
-/** The folder of the ledger becomes that of the node's blocks, and remembers what was signed last. */
+/**
+ * Makes the ledger's folder the folder of the node's blocks, and writes the anchor into it, which says what was signed
+ * last.
+ */
 function becomeNode({ context, settings: { keysPath, path, node }, from }: Move): void {
   if (hasFiles(path)) {
     context.talk(
@@ -234,7 +240,7 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
   );
 }
 
-/** Size and root of the log of the newest incarnation. */
+/** Returns the size and the root of the log of the newest incarnation. */
 async function logHeadOf(ledger: LmdbLedger) {
   const newest = (await readIncarnations(ledger))?.at(-1)?.number ?? 0;
   const state = await storedStateOf(logStoreOf(ledger, newest));

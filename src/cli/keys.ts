@@ -42,7 +42,7 @@ const create = action({
 
 const list = action({
   path: 'keys list',
-  summary: 'Lists the keys, without their secrets, which nobody has.',
+  summary: 'Lists the keys without their secrets, which the service does not keep.',
   options: {
     account: { value: 'ACCOUNT_ID', meaning: 'only this account' },
     json: { meaning: 'an array of JSON objects' },
@@ -80,7 +80,7 @@ const rotate = action({
       return rotateKey(ledger, context.clock, keyId, grace);
     });
     const { created, old } = result;
-    // a rotation always sets an end for the old key
+    // not null: a rotation always sets an expiry for the old key
     const replaced = { replaces: old.keyId, replaced_expires_at: isoTime(old.expiresAtMs) };
     return { ...shownOnce(created, replaced), status: isConfirmed ? 0 : 1 };
   },
@@ -117,7 +117,7 @@ export const keys = group('qrn keys', 'API keys: what an account shows to be ser
   revoke,
 ]);
 
-/** A new key, with whatever else there is to say of it. */
+/** Returns the report that shows a new key, with further members. */
 function shownOnce({ record, text }: CreatedKey, more: object = {}): Report {
   const { keyId, scopes, expiresAtMs } = record;
   const data = { key_id: keyId, key: text, scopes, expires_at: isoTime(expiresAtMs), ...more };

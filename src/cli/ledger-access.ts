@@ -22,11 +22,14 @@ import { requireOwnFolder } from './data-folder.ts';
 import { FolderWriter } from './folder-writer.ts';
 
 /**
- * How commands reach the ledger: in the data folder, or in PostgreSQL where QRN_LEDGER names a database. Failures of the
- * ledger are thrown, and a command says one line.
+ * Opens the ledger for commands: the one in the data folder, or the one in PostgreSQL when QRN_LEDGER names a database.
+ * Failures of the ledger are thrown, and the command reports them on one line.
  */
 
-/** A node looks four times a second; one that has not followed by now has trouble with its database. */
+/**
+ * Nodes look for changes four times a second. One that has not confirmed a change after this time has lost its
+ * database.
+ */
 const FOLLOW_DEADLINE_MS = 2_000;
 const FOLLOW_INTERVAL_MS = 10;
 
@@ -37,8 +40,8 @@ const SERVER = { ...QUIET, role: 'server' } as const;
 export type ClusterSettings = NonNullable<ReturnType<typeof clusterSettings>>;
 
 /**
- * Which database, and which of its nodes the settings are of; undefined where the ledger is in the data folder. `path` is the
- * folder of the node's blocks and of its anchor.
+ * Returns the database and the node that the settings name; undefined when the ledger is in the data folder. `path` is
+ * the folder of the node's blocks and of its anchor.
  */
 function clusterSettings(context: CommandContext) {
   const { ledger: url, node, dataDir, logName } = loadSettings(context.environment);
@@ -58,7 +61,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** Runs `use` on what is opened, and closes it. */
+/** Runs `use` on what is opened and then closes it. */
 async function using<L extends Opened, T>(opened: L, use: (opened: L) => Promise<T>): Promise<T> {
   try {
     return await use(opened);
@@ -67,7 +70,7 @@ async function using<L extends Opened, T>(opened: L, use: (opened: L) => Promise
   }
 }
 
-/** Runs `use` on the database of the settings. What it cannot open it says in a sentence. */
+/** Runs `use` on the database of the settings. Throws an error of one sentence when it cannot open the database. */
 export function withDatabase<T>(
   context: CommandContext,
   use: (database: Database) => Promise<T>,
@@ -79,12 +82,12 @@ export function withDatabase<T>(
   });
 }
 
-/** False where the ledger is in PostgreSQL. */
+/** Returns whether the ledger is in the data folder and not in PostgreSQL. */
 export function hasFolderLedger(context: CommandContext): boolean {
   return clusterSettings(context) === undefined;
 }
 
-/** Throws a CommandError where the ledger is in PostgreSQL: `instead` says what to do there. */
+/** Throws a CommandError when the ledger is in PostgreSQL; `instead` says what to do there. */
 export function requireFolderLedger(context: CommandContext, command: string, instead: string): void {
   if (hasFolderLedger(context)) return;
   throw new CommandError(`${command} is for a ledger in the data folder, and QRN_LEDGER is set: ${instead}`);
@@ -95,8 +98,8 @@ export function ledgerPath(context: CommandContext): string {
 }
 
 /**
- * The folder of a ledger that is there and belongs to this user. Commands make none: a missing one is a
- * misspelt one.
+ * Returns the folder of the ledger. Throws a CommandError when there is no ledger or another user owns it. Commands
+ * never make a ledger: if it is missing, the path is misspelt.
  */
 export function existingLedger(context: CommandContext): string {
   const path = ledgerPath(context);
@@ -112,7 +115,7 @@ export function existingLedger(context: CommandContext): string {
   return path;
 }
 
-/** Opens the ledger of a folder as its one server, so that no service can be running beside it. */
+/** Opens the ledger of a folder as its only server. Throws when a service is using the folder. */
 export function openAsServer(
   { clock }: CommandContext,
   path: string,
@@ -121,7 +124,7 @@ export function openAsServer(
   return openLmdbLedger({ ...SERVER, ...more, fronts: 0, isCommand: true, clock, path });
 }
 
-/** Opens the ledger of a folder to read it, beside a running service or without one. */
+/** Opens the ledger of a folder to read it, whether or not a service is running. */
 export function openToRead(
   { clock }: CommandContext,
   path: string,
@@ -130,7 +133,10 @@ export function openToRead(
   return openLmdbLedger({ ...QUIET, ...more, role: 'reader', clock, path });
 }
 
-/** Runs `use` as the one server of the folder, or as the node of the settings: neither can be running beside it. */
+/**
+ * Runs `use` as the only server of the folder, or as the node that the settings name. Throws when that server is
+ * running.
+ */
 export async function asServer<T>(
   context: CommandContext,
   use: (folders: CertificateFolders) => Promise<T>,
@@ -154,8 +160,8 @@ export async function asServer<T>(
 }
 
 /**
- * Runs `use`, which reads the ledger of the settings, beside a running service or without one. A reader of a folder must own it
- * too: LMDB makes a lock file when it finds none.
+ * Runs `use`, which reads the ledger of the settings, whether or not a service is running. The user must own the folder
+ * even to read it, because LMDB makes a lock file when there is none.
  */
 export async function withLedger<T>(
   context: CommandContext,
@@ -170,16 +176,20 @@ export async function withLedger<T>(
   return using<Ledger, T>(ledger, use);
 }
 
-/** A change that is stored. */
+/** The result of a stored change. */
 interface Changed<T> {
   readonly result: T;
-  /** Every running service goes by it. Else stderr has the sentence, and a command that takes something away exits with 1. */
+  /**
+   * Whether every running service applies the change. If not, a sentence on stderr says so, and a command that takes
+   * something away exits with 1.
+   */
   readonly isConfirmed: boolean;
 }
 
 /**
- * Runs `use`, which changes accounts or keys, withdraws a lot or charges a source, and returns when every running service goes by
- * the change: a revoked key is refused from then on. In a folder the running service makes it, or without one this command.
+ * Runs `use`, which changes accounts or keys, withdraws a lot or charges a source. Returns when every running service
+ * applies the change, so that a revoked key is refused from then on. In a folder the running service makes the change;
+ * when there is none, this command does.
  */
 export async function changeLedger<T>(
   context: CommandContext,
@@ -230,7 +240,7 @@ async function untilDeadline(holds: () => Promise<boolean>): Promise<boolean> {
   return true;
 }
 
-/** As `withLedger`, on undefined where there is no ledger yet. */
+/** Does the same as `withLedger`, but passes undefined when there is no ledger yet. */
 export async function withLedgerIfAny<T>(
   context: CommandContext,
   use: (ledger: Ledger | undefined) => Promise<T>,
@@ -238,7 +248,7 @@ export async function withLedgerIfAny<T>(
   return isThere(context) ? withLedger(context, use) : use(undefined);
 }
 
-/** Whether there is a ledger to change. */
+/** Returns whether there is a ledger. */
 export function isThere(context: CommandContext): boolean {
   return clusterSettings(context) !== undefined || existsSync(ledgerPath(context));
 }

@@ -69,7 +69,7 @@ const compact = action({
     requireFolderLedger(context, 'qrn ledger compact', 'PostgreSQL frees the room of old records by itself');
     const path = existingLedger(context);
     const copy = join(path, COMPACTED);
-    rmSync(copy, { recursive: true, force: true }); // what an interrupted run left: never the ledger itself
+    rmSync(copy, { recursive: true, force: true }); // left by an interrupted run; never the ledger itself
     const ledger = await openAsServer(context, path);
     const before = statSync(join(path, 'data.mdb')).size;
     try {
@@ -77,7 +77,7 @@ const compact = action({
     } finally {
       await ledger.close();
     }
-    // the lock file belongs to the old data file; renaming puts the whole new one in its place or nothing
+    // the lock file belongs to the old data file, which the rename replaces in one step
     rmSync(join(path, 'lock.mdb'), { force: true });
     renameSync(join(copy, 'data.mdb'), join(path, 'data.mdb'));
     rmSync(copy, { recursive: true, force: true });
@@ -125,7 +125,7 @@ const restore = action({
   },
 });
 
-/** What began, and for scripts what it succeeds. */
+/** Reports a new incarnation. --json also has its predecessor. */
 export function incarnationReport(
   { number, origin, firstSegment, predecessor }: Incarnation,
   more: object = {},
@@ -154,7 +154,7 @@ export const ledger = group('qrn ledger', 'Audits, backs up, restores and compac
   compact,
 ]);
 
-/** Gives its data file. */
+/** Returns the data file of a backup. Throws a CommandError when the folder has none. */
 function requireBackup(folder: string): string {
   const file = join(folder, 'data.mdb');
   if (!existsSync(file)) throw new CommandError(`${folder} holds no ledger: there is no data.mdb in it`);
@@ -162,7 +162,7 @@ function requireBackup(folder: string): string {
   return file;
 }
 
-/** In a process of its own: LMDB ends one that meets certain damage. */
+/** Audits a folder in a child process, because LMDB ends a process that meets certain damage. */
 async function auditOf(folder: string): Promise<AuditReport> {
   try {
     return await auditInChild(folder, undefined, await serverLives(folder));
@@ -172,7 +172,7 @@ async function auditOf(folder: string): Promise<AuditReport> {
   }
 }
 
-/** Throws a CommandError that says what is wrong with the ledger in a folder. */
+/** Throws a CommandError that lists the problems of the ledger in a folder, if there are any. */
 async function requireSound(folder: string): Promise<void> {
   const { problems } = await auditOf(folder);
   if (problems.length > 0)
@@ -181,11 +181,11 @@ async function requireSound(folder: string): Promise<void> {
 
 const DRAFT = 'restored';
 
-/** The backup's data file in the place of a ledger that is not there, once the copy is found sound. */
+/** Copies the backup's data file to a folder without a ledger, after an audit of the copy. */
 async function copyBackup(from: string, path: string): Promise<void> {
   const file = requireBackup(from);
   const draft = join(path, DRAFT);
-  rmSync(draft, { recursive: true, force: true }); // what an interrupted run left
+  rmSync(draft, { recursive: true, force: true }); // left by an interrupted run
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new CommandError(`${path} is not empty: move the ledger that is there out of the way first`);
   makeFolder(draft);

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { messageOf } from '../core/assert.ts';
 import { CommandError } from './command.ts';
 
-/** Has the server of a command listen, and gives its URL. `advice` names the options to change when it cannot. */
+/**
+ * Lets the server of a command listen and returns its URL. `advice` names the options to change when it cannot listen.
+ */
 export async function listen(server: Server, host: string, wanted: number, advice: string): Promise<string> {
   try {
     await once(server.listen(wanted, host), 'listening');

@@ -72,14 +72,14 @@ export const log = group('qrn log', 'The transparency log: every certificate and
 ]);
 
 /**
- * Lets the current key sign for what a service that was killed had not logged: no certificate may be signed by a key that
- * began after it was issued. A running service does it itself when it stops. What can not be logged, since the key is lost
- * or the ledger is damaged, is left to the new key, and verifiers refuse its date.
+ * Logs what a killed service has not logged yet, so that the current key signs it: verifiers refuse a certificate that
+ * is older than the key that signed it. A running service does the same when it stops. Where the key is lost or the
+ * ledger is damaged, this fails, and the new key signs these certificates, which verifiers then refuse.
  */
 async function sealRest(context: CommandContext): Promise<void> {
   try {
     await asServer(context, async (folders) => {
-      // with a policy that nobody can meet: lots are released by the service alone
+      // a quorum that no witness can reach, because only the service may release lots
       const { log: opened } = await openCertificates({ ...folders, witnesses: { witnesses: [], quorum: 1 } });
       await opened?.sealAll();
     });
@@ -89,7 +89,9 @@ async function sealRest(context: CommandContext): Promise<void> {
   }
 }
 
-/** The folder of the log's keys, which must be there and belong to this user. */
+/**
+ * Returns the folder of the log's keys. Throws a CommandError when it is missing or another user owns the data folder.
+ */
 function keysFolder(context: CommandContext): string {
   const { dataDir } = loadSettings(context.environment);
   const path = join(dataDir, 'keys');
@@ -101,7 +103,7 @@ function keysFolder(context: CommandContext): string {
   return path;
 }
 
-/** The newest checkpoint in the ledger: what /log/checkpoint answers. */
+/** Returns the newest checkpoint in the ledger, which /log/checkpoint serves. */
 async function newestCheckpoint(context: CommandContext): Promise<string> {
   const stored = await withLedger(context, async (ledger) => {
     const newest = (await readIncarnations(ledger))?.at(-1);

@@ -7,9 +7,9 @@ import { columns } from './text.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
 const LISTED = 50;
-/** Room for a sentence or a few; it stands on public pages. */
+/** Room for a few sentences. Public pages show the reason. */
 const REASON_LENGTH_MAX = 1_000;
-/** Text that canonical JSON can carry: control characters and lone surrogates have no place in a log. */
+/** Reads text for the public log. Refuses control characters, and lone surrogates, which canonical JSON cannot hold. */
 const reason: Reader<string> = {
   what: `one line of 1 to ${REASON_LENGTH_MAX} characters`,
   read: (text) => {

@@ -1,13 +1,13 @@
 import { systemClock } from '../core/clock.ts';
 import { type Command, type CommandContext, CommandError } from './command.ts';
 
-/** What differs between the programs that are called `qrn`. */
+/** What differs between the two programs named `qrn`, that of the service and that of the TypeScript client. */
 interface Program extends Pick<CommandContext, 'environment' | 'localService'> {
   readonly command: Command;
   readonly version: () => string;
 }
 
-/** Gives a command the process's arguments and streams. Nothing else. */
+/** Runs a command with the arguments and streams of the process, and sets the exit status. */
 export async function runProgram({ command, version, environment, localService }: Program): Promise<void> {
   const context: CommandContext = {
     environment,
@@ -31,8 +31,8 @@ export async function runProgram({ command, version, environment, localService }
   };
   const args = process.argv.slice(2);
 
-  // A reader that has seen enough (`qrn keys list | head`) closes the pipe, which is not a failure. The service goes on without the
-  // lines that it cannot write, e.g. on a full disk.
+  // A reader that has enough (`qrn keys list | head`) closes the pipe, which is not a failure. A running service goes
+  // on without the lines that it cannot write, for example to a full disk.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' || args[0] === 'serve') return;
     context.talk(`qrn: cannot write to stdout: ${error.message}\n`);

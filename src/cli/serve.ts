@@ -17,7 +17,7 @@ import { type Service, startService } from '../service/service.ts';
 import { action, CommandError, stopped } from './command.ts';
 import { requireFolder, requireOwnFolder } from './data-folder.ts';
 
-/** What is not done this long after SIGTERM is given up. */
+/** The service exits this long after SIGTERM even if it has not finished stopping. */
 const STOP_DEADLINE_MS = 4_500;
 const DEMO_KEY_FILE = 'demo-key';
 const DEMO_TIER = 'pro';
@@ -62,12 +62,15 @@ export const serve = action({
   },
 });
 
-/** With less room than this LMDB cannot begin a ledger: a full disk ends the process, or is an I/O error that names no file. */
+/**
+ * With less room LMDB cannot make a ledger: on a full disk it ends the process or reports an I/O error that names no
+ * file.
+ */
 const ROOM_MIN_BYTES = 1024 * 1024;
 
 function requireRoom({ dataDir, ledger }: Config): void {
   const path = join(dataDir, 'ledger');
-  if (existsSync(join(path, 'data.mdb'))) return; // it can be read, and says itself that it takes no more
+  if (existsSync(join(path, 'data.mdb'))) return; // an existing ledger can be read, and the service itself reports that the disk is full
   requireFolder(ledger === '' ? path : dataDir, 'QRN_DATA_DIR');
   if (freeBytesOf(dataDir) >= ROOM_MIN_BYTES) return;
   throw new CommandError(
@@ -75,7 +78,10 @@ function requireRoom({ dataDir, ledger }: Config): void {
   );
 }
 
-/** Starts the service and sees to the key of the demo, which it gives when it is new. The service is stopped when that fails. */
+/**
+ * Starts the service and renews or makes the demo key. Returns the key when it is new. Stops the service when that
+ * fails.
+ */
 async function startWithDemo(
   config: Config,
   log: Log,
@@ -93,13 +99,16 @@ async function startWithDemo(
   }
 }
 
-/** Fail-stop: what was acknowledged is durable, and the next start audits; going on could only add damage. */
+/**
+ * Ends the process at once. Everything that was acknowledged is durable, and the next start audits the ledger; going on
+ * could only add damage.
+ */
 function fatal(error: unknown, log: Log): never {
   log.error({ reason: messageOf(error) }, 'the ledger failed; the service stops');
   process.exit(1);
 }
 
-/** The new demo key, shown once with what it may do, a line that works when pasted, and where to go next. */
+/** Returns the text that shows a new demo key: its limits, a curl line that works when pasted, and where to read on. */
 function introduction(key: string, baseUrl: string): string {
   const { requestsPerMinute, requestsPerMonth, creditsPerMonth } = TIER_ALLOWANCES[DEMO_TIER];
   const [minute, month, credits] = [requestsPerMinute, requestsPerMonth, creditsPerMonth].map((each) =>
@@ -114,7 +123,7 @@ function introduction(key: string, baseUrl: string): string {
   );
 }
 
-/** On an empty data folder: makes one demo account, and a file with its key. */
+/** Makes the demo account and the file of its key, and returns the key. Does nothing when there are accounts. */
 async function demoKey(directory: Directory, dataDir: string, clock: Clock): Promise<string | undefined> {
   if ((await directory.accounts()).length > 0) return undefined;
   const account = await createAccount(directory, clock, { name: DEMO_ACCOUNT_NAME, tier: DEMO_TIER });
@@ -122,14 +131,11 @@ async function demoKey(directory: Directory, dataDir: string, clock: Clock): Pro
   const key = await createKey(directory, clock, { accountId: account.id, expiresAtMs });
   const path = join(dataDir, DEMO_KEY_FILE);
   writeFileSync(path, `${key.text}\n`, { mode: 0o600 });
-  chmodSync(path, 0o600); // also when the file was there with other rights
+  chmodSync(path, 0o600); // for a file that existed with other permissions
   return key.text;
 }
 
-/**
- * A start with the demo gives the key another day; a start without it ends the key. A revoked key stays
- * revoked.
- */
+/** Extends the demo key by a day, or ends it when the demo is not wanted. A revoked key stays revoked. */
 async function renewDemoKey(
   directory: Directory,
   dataDir: string,

@@ -25,7 +25,7 @@ const list = action({
       for (const each of problem === null ? warnings : [...warnings, problem]) context.talk(`${each}\n`);
     }
     const kinds = BACKENDS.map(describeBackend);
-    // what a source may be called without saying its type
+    // the names that imply the type of the source
     const names = [...SOURCE_PRESETS].map(([name, { type }]) => ({ name, type }));
     const known = kinds.map(({ type, summary }) => {
       const also = names.filter((each) => each.type === type && each.name !== type).map(({ name }) => name);
@@ -72,12 +72,12 @@ async function describeSource(
       inForce.map(({ name: option, variable, value, from }) => [option, { variable, value, from }]),
     ),
     warnings,
-    /** Why `serve` would refuse it. */
+    /** The reason for which `qrn serve` would refuse the source; null when it would not. */
     problem: limitProblem(setting, backend) ?? null,
   };
 }
 
-/** Nothing is read here, so nothing is to be known again. */
+/** A memory without notes: this command reads no source. */
 const NO_MEMORY: SourceMemory = {
   recall: async () => undefined,
   recallAll: async () => [],
@@ -112,7 +112,7 @@ function rowOf(source: DescribedSource) {
 
 function optionsOf({ name, options }: DescribedSource) {
   return Object.entries(options)
-    .filter(([, { value }]) => value !== '') // what is left out
+    .filter(([, { value }]) => value !== '') // without options that are not set
     .map(([option, { value, from }]) => ({ source: name, option, value, from }));
 }
 

@@ -1,9 +1,9 @@
 import { printable } from '../certificate/members.ts';
 
-/** What a person reads of a result: text as it is, a record with a line for each member, or records as the rows of a table. */
+/** A part of a result for a person: a text, a record with a line for each member, or records as the rows of a table. */
 export type Part = string | object | readonly object[];
 
-/** The parts with an empty line between them; those without text are left out. */
+/** Returns the parts with an empty line between them, without the empty ones. */
 export function textOf(parts: readonly Part[]): string {
   return parts
     .map(partText)
@@ -11,12 +11,15 @@ export function textOf(parts: readonly Part[]): string {
     .join('\n');
 }
 
-/** In lines of a terminal, which obeys control characters: what a service says may hold some. */
+/**
+ * Returns the text without control characters, line breaks apart: text of a service may hold some, and a terminal obeys
+ * them.
+ */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** The rows with the named members alone, in this order. */
+/** Returns the rows with only the named members, in this order. */
 export function columns<T extends object>(rows: readonly T[], ...names: (keyof T)[]): object[] {
   return rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
 }
@@ -34,7 +37,7 @@ function partText(part: Part): string {
   return aligned([head, ...part.map((row: object) => Object.values(row).map(cellOf))]);
 }
 
-/** Names and values; nested ones as `outer.inner`. */
+/** Returns pairs of name and value; a nested member is named `outer.inner`. */
 function factsOf(record: object, prefix = ''): string[][] {
   return Object.entries(record).flatMap(([name, value]) =>
     isNested(value) ? factsOf(value, `${prefix}${name}.`) : [[`${prefix}${name}`, cellOf(value)]],
@@ -46,13 +49,13 @@ function isNested(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** A dash stands for nothing, and 2^53 - 1 is the figure of a limit that does not limit. */
+/** Returns the text of a value: a dash for nothing, and `unlimited` for 2^53 - 1, which stands for no limit. */
 function cellOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(cellOf).join(' ') || '-';
   return value === Number.MAX_SAFE_INTEGER ? 'unlimited' : String(value ?? '') || '-';
 }
 
-/** Lines of cells, each column as wide as its widest cell. */
+/** Returns lines of cells, in which each column is as wide as its widest cell. */
 function aligned(told: readonly (readonly string[])[]): string {
   const lines = told.map((line) => line.map(printable));
   const widths: number[] = [];

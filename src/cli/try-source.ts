@@ -21,9 +21,9 @@ import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError } from './command.ts';
 import { changeLedger, isThere, withLedgerIfAny } from './ledger-access.ts';
 
-/** One call of every service, 256 shots of 16 channels: enough to see a dead channel. */
+/** 256 shots of 16 channels: every service gives them in one call, and they show a dead channel. */
 const TRIAL_BITS = 4096;
-/** The samples that SP 800-90B 3.1.1 asks for, one bit each. */
+/** The number of samples that SP 800-90B 3.1.1 asks for, one bit each. */
 const DOSSIER_BITS = 1_000_000;
 
 export const sourceTest = action({
@@ -46,7 +46,7 @@ export const sourceTest = action({
     const [setting] = readSources(context.environment, [name], sourcesFile);
     for (const warning of setting.warnings) context.talk(`${warning}\n`);
     const backend = makeBackend(setting, trialMemory(name, context), context.clock);
-    const rawOut = path === undefined ? undefined : newFile(path); // before anything is paid for
+    const rawOut = path === undefined ? undefined : newFile(path); // fails before the source is paid
     const bits = rawOut === undefined ? TRIAL_BITS : DOSSIER_BITS;
     const ask = { bits, maySpend: spend === true, rawOut };
     const trial = await tryOut(setting, backend, ask, context).finally(
@@ -59,25 +59,25 @@ export const sourceTest = action({
   },
 });
 
-/** What is asked of the source. */
+/** What the trial asks of the source. */
 interface Ask {
   readonly bits: number;
   /** Whether a job may be submitted. */
   readonly maySpend: boolean;
-  /** The open file that the raw bits go to; undefined: nowhere. */
+  /** The open file that the raw bits go to; undefined when they are not kept. */
   readonly rawOut: number | undefined;
 }
 
-/** How long a source may take to say what it is. */
+/** How long a source may take to describe itself. */
 const DESCRIBE_TIMEOUT_MS = 60_000;
 
 type Trial = Awaited<ReturnType<typeof tryOut>>;
 
 async function tryOut(setting: SourceSetting, backend: Backend, ask: Ask, context: CommandContext) {
   const stopping = context.interruption();
-  /** Null: the source tells nothing of itself, nothing was read, nothing was refused. */
+  /** Null when the source has no description of itself. */
   let facts: SourceFacts | null = null;
-  /** What reading so many bits costs, which may depend on the device; null when it costs nothing. */
+  /** The cost of reading that many bits, which may depend on the device; null when it costs nothing. */
   let estimate = estimateOf(backend, ask.bits) ?? null;
   let read: ReturnType<typeof describeRead> | null = null;
   let failure: string | null = null;
@@ -96,7 +96,7 @@ async function tryOut(setting: SourceSetting, backend: Backend, ask: Ask, contex
   return {
     source: setting.name,
     type: setting.backend.type,
-    origin: backend.origin, // it may be known only now, when the provider has named its device
+    origin: backend.origin, // read only now: the provider may have just named its device
     quantum_backend: backend.quantumBackend,
     facts,
     estimate,
@@ -132,7 +132,7 @@ function newFile(path: string): number {
   }
 }
 
-/** A read that nobody keeps takes from the day's budget like any other. */
+/** Charges the trial to the day's budget, as any other read, where there is a ledger. */
 async function chargeDay(
   { limits }: SourceSetting,
   backend: Backend,
@@ -146,7 +146,10 @@ async function chargeDay(
   });
 }
 
-/** A person waits: the job is named as soon as it has a name, and its raw results are deleted in the end. */
+/**
+ * Runs a job and returns its bits. Tells the person who waits the job's id and every change of its state. Deletes the
+ * job's raw results at the provider in the end.
+ */
 async function readJob(
   backend: JobBackend,
   bits: number,
@@ -191,7 +194,7 @@ async function readJob(
   }
 }
 
-/** The day was charged before, and no lot comes of the job. */
+/** A store that keeps nothing: `chargeDay` has charged the day, and the job makes no lot. */
 const NOTHING_KEPT: SourceReaderOptions['store'] = {
   openJobs: async () => [],
   openJob: async () => true,
@@ -200,7 +203,10 @@ const NOTHING_KEPT: SourceReaderOptions['store'] = {
   spent: () => Promise.reject(new Error('a trial has no bound of its own')),
 };
 
-/** What the source keeps is forgotten with the trial; what a service kept is known. */
+/**
+ * Returns a memory that knows what a service has kept for the source, and forgets what the source keeps during the
+ * trial.
+ */
 function trialMemory(source: string, context: CommandContext): SourceMemory {
   const kept = new Map<string, string>();
   return {
@@ -230,7 +236,7 @@ function describeRead(backend: Backend, read: RawRead, tookMs: number) {
     bits: width * shots,
     channels: width,
     shots,
-    /** By channel. */
+    /** The share of ones, by channel. */
     ones_share: onesShares(read),
     claimed_min_entropy_per_bit: backend.claimedMinEntropyPerBit,
     raw_output: `sha256:${rawSha256}`,
@@ -245,7 +251,7 @@ function describeRead(backend: Backend, read: RawRead, tookMs: number) {
   };
 }
 
-/** How often each channel gave 1, to four decimals. */
+/** Returns the share of ones of each channel, to four decimals. */
 function onesShares({ bits, width, shots }: RawRead): number[] {
   const ones = new Array<number>(width).fill(0);
   for (let at = 0; at < width * shots; at++) ones[at % width] += (bits[at >>> 3] >>> (7 - (at & 7))) & 1;

@@ -14,7 +14,7 @@ const keyName: Reader<string> = {
   read: (text) => (isKeyName(text) ? text : undefined),
 };
 
-/** A request is small: whoever sends it slowly is cut off. */
+/** A request is small, so a connection that takes longer to send one is closed. */
 const REQUEST_DEADLINE_MS = 10_000;
 const CONNECTIONS_MAX = 256;
 const CHECKPOINT_PATH = /^\/([0-9a-f]{64})\/checkpoint$/;
@@ -78,7 +78,7 @@ function send(response: ServerResponse, { status, contentType, body }: WitnessRe
   response.writeHead(status, { 'content-type': contentType }).end(body);
 }
 
-/** Undefined when it is too long. */
+/** Reads the body of a request; undefined when it is too long. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
