@@ -32,7 +32,9 @@ export const beacon = action({
   },
 });
 
-/** What is known of the round that was asked for. Throws a BeaconError for what cannot be true. */
+/**
+ * Returns what is known of the round that was asked for. Throws a BeaconError when a document or signature is wrong.
+ */
 async function look(base: string, hash: string, asked: string, nowMs: number) {
   const chain = chainOf(await fetchJson(`${base}/${hash}/info`), hash);
   const round = asked === 'latest' ? roundAt(chain, nowMs) : Number(asked);

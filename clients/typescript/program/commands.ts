@@ -1,7 +1,7 @@
 import { type Command, later } from '../../../src/cli/command.ts';
 import { KINDS } from './kinds.ts';
 
-/** The commands that ask a service and open no folder: those of `npx qrn` too, against any server. */
+/** The commands that ask a service and open no folder. `npx qrn` has them too, for any server. */
 export const CLIENT_COMMANDS: readonly Command[] = [
   later('verify', 'Checks a saved answer, its certificate and its proof.', () => import('./verify.ts')),
   ...Object.entries(KINDS).map(([name, { summary }]) =>

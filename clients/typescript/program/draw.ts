@@ -23,14 +23,14 @@ import { type AskedKind, KINDS, type Parameter } from './kinds.ts';
 import { streamBytes, streamLines } from './raw-stream.ts';
 import { checked, connect, provenanceText, SERVICE_OPTIONS, serving } from './service-client.ts';
 
-/** `hybrid` is an alias, also at the service. */
+/** The service also accepts `hybrid` for quantum-seeded. */
 const mode = oneOf(ENTROPY_MODES);
 const modeOrAlias = {
   ...mode,
   read: (text: string) => mode.read(text === 'hybrid' ? 'quantum-seeded' : text),
 };
 
-/** Every command that draws values. */
+/** The options of every command that draws values. */
 const DRAW_OPTIONS = {
   mode: {
     value: 'MODE',
@@ -53,13 +53,13 @@ const DRAW_OPTIONS = {
   ...SERVICE_OPTIONS,
 } as const satisfies OptionTable;
 
-/** Values of one answer of GET /v1/integers, floats or uuid; beyond it --raw sends them in blocks. */
+/** The most values in one answer of GET /v1/integers, floats or uuid. --raw sends more values in blocks. */
 const ANSWER_VALUES_MAX = 10_000;
 const ANSWER_BYTES_MAX = 1_024;
 
 type Common = Given<typeof DRAW_OPTIONS> & { readonly operands: readonly string[] };
 
-/** What stands behind the name of a command, and the parameter that it becomes. */
+/** The operand of a command that draws, and the parameter that it becomes. */
 interface KindOperand {
   readonly parameter: string;
   readonly name: string;
@@ -72,17 +72,20 @@ interface KindOperand {
 type Parameters = DrawParameters & Record<string, unknown>;
 type Data = Readonly<Record<string, unknown>>;
 
-/** What a command that draws does otherwise than its kind says. What it leaves to the service is refused by it. */
+/**
+ * Where a command that draws differs from its kind. The command does not check parameters: the service refuses wrong
+ * ones.
+ */
 interface Otherwise {
   readonly summary?: string;
-  /** That which answers. */
+  /** The endpoint that is asked, when its name is not that of the command. */
   readonly endpoint?: DataEndpoint;
   readonly options?: OptionTable;
-  /** The parameters that the service is sent. */
+  /** Returns the parameters to send for those of the command line. */
   readonly prepared?: (asked: Parameters) => Parameters;
-  /** Of the data of an answer, and of what was asked on the command line. */
+  /** Returns the values to print, from the data of the answer and the parameters of the command line. */
   readonly shown?: (data: Data, asked: Parameters) => readonly unknown[];
-  /** Sends with --raw what one answer does not hold, and gives the exit status. */
+  /** Prints with --raw more values than one answer holds, and returns the exit status. */
   readonly streamed?: (
     parameters: Parameters & { readonly count: number },
     input: Common,
@@ -91,7 +94,7 @@ interface Otherwise {
   ) => Promise<number>;
 }
 
-/** A command that draws one kind of value. */
+/** Returns the command that draws one kind of value. */
 function drawing(name: string, operand: KindOperand, kind: AskedKind, otherwise: Otherwise = {}): Command {
   const { endpoint = name as DataEndpoint, prepared, streamed, shown = valuesOf } = otherwise;
   const options = otherwise.options ?? optionsOf(kind, operand);
@@ -131,7 +134,7 @@ function drawing(name: string, operand: KindOperand, kind: AskedKind, otherwise:
   });
 }
 
-/** An option for each parameter but that of the operand. */
+/** Returns an option for each parameter except the operand's. */
 function optionsOf({ properties, required }: AskedKind, { parameter: taken }: KindOperand): OptionTable {
   const own = Object.entries(properties).filter(([name]) => name !== taken);
   return Object.fromEntries(
@@ -151,7 +154,7 @@ function optionOf(parameter: Parameter): OptionTable[string] {
   return { value: 'N', meaning, read: integer };
 }
 
-/** A default of more characters would not fit a line. */
+/** The help leaves out a default with more characters, which does not fit a line. */
 const DEFAULT_SHOWN_MAX = 20;
 
 function meaningOf({ description, default: fallback }: Parameter): string {
@@ -160,7 +163,7 @@ function meaningOf({ description, default: fallback }: Parameter): string {
   return `${meaning}${isShown ? `; ${fallback} when not given` : ''}`;
 }
 
-/** A required number stands behind the command, else how many values there are. */
+/** Returns the operand of a kind: its items, its required number, or the number of values. */
 function operandOf(name: string, { properties, required }: AskedKind): KindOperand {
   if ('items' in properties) return ITEMS;
   if (name === 'bytes') return SIZE;
@@ -189,14 +192,16 @@ async function quote<E extends DataEndpoint>(
   return { data: { mode, required_bytes: required, credits }, shown: [price] };
 }
 
-/** The member of an answer that has its values. */
+/** Returns the values of an answer, whatever member holds them. */
 function valuesOf(data: Data): readonly unknown[] {
   const { values, items, uuids, bitstring, bytes } = data;
   const told = values ?? items ?? uuids ?? bitstring ?? bytes;
   return Array.isArray(told) ? told : [told];
 }
 
-/** Numbers as words in lines for people, each other value on a line of its own, as all of them with --raw. */
+/**
+ * Prints numbers in filled lines, and any other value on a line of its own. With --raw every value has its own line.
+ */
 function print(
   answer: Answer<unknown>,
   values: readonly unknown[],
@@ -214,13 +219,13 @@ function print(
   if (!isRaw) context.talk(provenanceText(answer));
 }
 
-/** Numbers of a list with a blank between them, and lists with two. */
+/** Returns a value as text: a blank between the numbers of a list, two between lists. */
 function textOf(value: unknown): string {
   if (!Array.isArray(value)) return String(value);
   return value.map(textOf).join(Array.isArray(value[0]) ? '  ' : ' ');
 }
 
-/** Whether --raw sends it in blocks. Throws a UsageError for more than one answer holds where there is no --raw. */
+/** Returns whether --raw must send blocks. Without --raw, throws a UsageError for more values than one answer holds. */
 function exceedsAnswer(
   endpoint: DataEndpoint,
   count: number,
@@ -313,7 +318,7 @@ const PICK: Otherwise = {
     (values as readonly number[]).map((index) => (items as readonly string[])[index]),
 };
 
-/** The commands that draw, by their names. */
+/** The commands that draw, by name. */
 export const DRAWING: Readonly<Record<string, Command>> = {
   ...Object.fromEntries(
     Object.entries(KINDS).map(([name, kind]) => [

@@ -26,7 +26,7 @@ const OPTIONS = {
   ...SERVICE_OPTIONS,
 } as const;
 
-/** The service checks what is in it. */
+/** Reads JSON. The service checks its content. */
 const request: Reader<DrawValues> = {
   what: 'a JSON object such as {"type":"integers","count":6}',
   read: (text) => {
@@ -204,7 +204,9 @@ async function subjectOf(input: Given<typeof CREATE_OPTIONS>, context: CommandCo
   return { winners: { count: count!, list, weights } };
 }
 
-/** Byte for byte, so that the list has the hash that sha256sum gives of the file. */
+/**
+ * Splits the file into lines without changing a byte, so that the list has the hash that sha256sum prints of the file.
+ */
 function linesOf(file: string, bytes: Uint8Array): string[] {
   let text: string;
   try {
@@ -253,7 +255,7 @@ function factsOf({ id, state, statement, committed_at, certificate, commit, end,
   };
 }
 
-/** Of a list that stayed with the organiser the values are line numbers. */
+/** Returns the heading of the values. For a list that the organiser keeps, the values are line numbers. */
 function titleOf({ statement: { list, request } }: DrawDocument): string {
   if (list === undefined) return 'values';
   const items = request['items'] as readonly string[] | undefined;

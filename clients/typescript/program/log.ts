@@ -62,7 +62,7 @@ const lot = action({
 
 const STATE_TYPE = 'qrn-log-state';
 const ANSWER_DEADLINE_MS = 10_000;
-/** A page of public leaves takes 48 KiB, a tile 8 KiB. */
+/** Far above the largest replies: a page of public leaves takes 48 KiB, a tile 8 KiB. */
 const ANSWER_BYTES_MAX = 1024 * 1024;
 const INTERVAL_MIN_MS = 1_000;
 
@@ -148,7 +148,7 @@ const check = action({
   },
 });
 
-/** The commands about a log that ask a service, or nobody, and open no folder. */
+/** The commands about a log that open no folder. */
 export const LOG_COMMANDS: readonly Command[] = [lot, watch, check];
 
 export const log = group(
@@ -160,22 +160,22 @@ export const log = group(
 type PollOutcome = 'ok' | 'unavailable' | 'doubt' | 'finding';
 
 interface WatcherOptions {
-  /** Origin of the service. */
+  /** The origin of the service. */
   readonly url: string;
   readonly statePath: string;
   readonly findingPath: string;
   readonly asJson: boolean;
-  /** There is no further poll. */
+  /** Whether there is only one poll. */
   readonly isOnce: boolean;
   readonly context: CommandContext;
 }
 
-/** The polls of one run, and what is counted of them. */
+/** Polls a log and counts the outcomes. */
 export class LogWatcher {
   readonly #options: WatcherOptions;
   #state: FollowState | undefined;
   readonly #seen = nothingSeen();
-  /** The trouble that was told last: once, not at every poll. */
+  /** The trouble that was reported last, so that it is not reported again at every poll. */
   #trouble = '';
 
   constructor(options: WatcherOptions) {
@@ -262,7 +262,7 @@ export class LogWatcher {
     }
   }
 
-  /** The Prometheus text format. */
+  /** Returns the metrics in Prometheus text format. */
   metrics(): string {
     const lot = Object.keys(this.#state?.lots ?? {}).length;
     const leaves = { lot, withdrawal: this.#state?.withdrawals.length ?? 0 };
@@ -287,7 +287,7 @@ const WATCH_METRICS: Metrics<Seen & { readonly leaves: Readonly<Record<string, n
   qrn_watch_tiles_total: ['Tiles that were read.', 'tilesRead'],
 };
 
-/** Of a keys document, which nobody has checked yet. */
+/** Returns the key ids in a keys document that nobody has checked yet. */
 function keyIdsOf(keys: unknown): string[] {
   const listed = member(keys, 'keys');
   return (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
@@ -301,7 +301,10 @@ function keep(path: string, text: string, option: string): void {
   }
 }
 
-/** Undefined when there is no file yet. A state that cannot be read is never begun anew on its own. */
+/**
+ * Reads the state; undefined when there is no file yet. Throws for a file that cannot be read, and never starts a new
+ * state.
+ */
 function readState(path: string): FollowState | undefined {
   if (!existsSync(path)) return undefined;
   const text = readInputFile(path).toString('utf8');
@@ -318,7 +321,7 @@ function readState(path: string): FollowState | undefined {
   );
 }
 
-/** Reads paths of one service; an answer is bounded in time and in size. */
+/** Returns a function that reads paths of one service, with a bound on the time and the size of a reply. */
 function readerOf(url: string, ended?: AbortSignal): ReadPath {
   return async (path) => {
     const deadline = AbortSignal.timeout(ANSWER_DEADLINE_MS);

@@ -3,11 +3,11 @@ import { runProgram } from '../../../src/cli/program.ts';
 import { CLIENT_COMMANDS } from './commands.ts';
 
 /**
- * `qrn` of the TypeScript client: what asks a service, without a service beside it. scripts/build-client.ts makes
- * clients/typescript/bin/qrn.js of it, one file.
+ * The program `qrn` of the TypeScript client: the commands that ask a service. scripts/build-client.ts bundles it into
+ * one file, clients/typescript/bin/qrn.js.
  */
 
-/** Replaced when the file is built. */
+/** The build replaces it by the version. */
 declare const CLIENT_VERSION: string;
 
 const commands: Command[] = [

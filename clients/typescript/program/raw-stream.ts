@@ -5,18 +5,18 @@ import type { DrawParameters } from '../src/parameters.ts';
 import type { StreamBlock } from '../src/stream.ts';
 import { checked } from './service-client.ts';
 
-/** Of the option --verify. */
+/** The value of the option --verify. */
 interface Checking {
   readonly verify?: true | undefined;
 }
 
-/** Bytes of a value, and values of a block: 4 MiB a call, which is one request of the account's rate. */
+/** The bytes of a value and the values of a block. A block is 4 MiB and counts as one request of the account's rate. */
 const LENGTH = 1_024;
 const BLOCK = 4_096;
 
 /**
- * Sends bytes to stdout block by block, no faster than their reader takes them, and ends when it goes away. Gives the
- * exit status.
+ * Writes bytes to stdout block by block, no faster than the reader takes them, until the reader closes the pipe.
+ * Returns the exit status.
  */
 export async function streamBytes(
   total: number,
@@ -39,7 +39,7 @@ export async function streamBytes(
   return (await passOn(last, last.data.bytes, input, client, context)).status;
 }
 
-/** Sends numbers to stdout, one to a line, in the same way. */
+/** Writes numbers to stdout in the same way, one to a line. */
 export async function streamLines<T extends 'integers' | 'floats'>(
   blocks: AsyncGenerator<StreamBlock<T>>,
   input: Checking,
@@ -56,7 +56,7 @@ export async function streamLines<T extends 'integers' | 'floats'>(
   return 0;
 }
 
-/** A block that is not true is not passed on. */
+/** Writes a block to stdout, unless --verify is given and the block is not verified. */
 async function passOn(
   answer: VerifiableAnswer | StreamBlock<BinaryBatchType>,
   bytes: Uint8Array,

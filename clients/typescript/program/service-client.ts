@@ -6,7 +6,7 @@ import { QrnClient, type VerifiableAnswer } from '../src/client.ts';
 import { ConnectionFailedError, QrnError } from '../src/error.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
-/** How a command of the client finds the service; every such command has it. */
+/** The option with which every command of the client finds the service. */
 export const SERVICE_OPTIONS = {
   url: {
     value: 'URL',
@@ -16,13 +16,13 @@ export const SERVICE_OPTIONS = {
   },
 } as const satisfies OptionTable;
 
-/** The API key of a checked answer could not be checked: the answer may be true. */
+/** The exit status when an answer could not be checked. It may be true. */
 const NOT_CHECKED = 2;
 
-/** Stands in for a key where the calls of a command carry none. */
+/** The key of a client whose calls send none. */
 const NO_KEY = 'none';
 
-/** The service that the command speaks to. Throws a CommandError when there is no key for it, and one is needed. */
+/** Returns a client for the service. Throws a CommandError when a key is needed and there is none. */
 export function connect(
   input: Given<typeof SERVICE_OPTIONS>,
   context: CommandContext,
@@ -35,7 +35,7 @@ export function connect(
   const shown = url.replace(/\/\/[^/?#]*@/, '//');
   if (shown !== url)
     throw new CommandError(`${shown} must come without a user and a password: the API key goes into QRN_KEY`);
-  // the demo key is never sent to another service than the one of this data folder
+  // the demo key is sent only to the service of this data folder
   const fallback = need === 'key needed' ? undefined : NO_KEY;
   const key = environment['QRN_KEY'] || (given === undefined ? local.demoKey() : undefined) || fallback;
   if (key === undefined || key === '') {
@@ -51,7 +51,7 @@ export function connect(
   }
 }
 
-/** Runs `use`, and says what went wrong with the service in one line. */
+/** Runs `use`, and turns a failure of the service into a CommandError of one line. */
 export async function serving<T>(url: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
@@ -68,8 +68,8 @@ export async function serving<T>(url: string, use: () => Promise<T>): Promise<T>
 }
 
 /**
- * Checks an answer against its certificate and the log, and tells what was found. Gives the exit status: 0 when it is
- * true, 1 when it is not, 2 when the service could not be asked.
+ * Checks an answer against its certificate and the log, and prints the finding to stderr. Returns the exit status: 0
+ * when the answer is verified, 1 when it is not, 2 when the service could not be asked.
  */
 export async function checked(
   client: QrnClient,
@@ -88,7 +88,7 @@ export async function checked(
   }
 }
 
-/** Where values came from, in a line for people. Says of a simulation that it is one. */
+/** Returns a line for people that says where the values came from; the origin of a simulation is `simulated`. */
 export function provenanceText({ data, metadata, credits }: Answer<unknown>): string {
   const { entropy_mode: mode, quantum_source: source } = data.metadata;
   const from = mode === 'csprng' ? 'the operating system' : source;

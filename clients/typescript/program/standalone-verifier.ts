@@ -6,8 +6,8 @@ import { parseStrictJson } from '../../../src/core/repeated-member.ts';
 import { exitStatusOf, isDraw, NOT_CHECKED, verdictText, verificationText } from './verification-text.ts';
 
 /**
- * The command line of dist/qrn-verify.mjs, the verifier as one file that needs nothing beside it. Node, Deno and Bun run it;
- * where the file is imported, or loaded by a page, this does nothing. scripts/build-verifier.ts puts it together.
+ * The command line of dist/qrn-verify.mjs, the verifier in one file, which scripts/build-verifier.ts makes. Node, Deno
+ * and Bun run it. When the file is imported or loaded by a page, this code does nothing.
  */
 
 const USAGE = `usage: qrn-verify.mjs [OPTIONS] ANSWER CERTIFICATE.json KEYS.json
@@ -38,7 +38,7 @@ no result: pending, overdue, cancelled or failed.
 
 const OPTIONS: readonly string[] = ['--headers', '--witness', '--quorum', '--require-fixed'];
 
-/** What Node, Deno and Bun have, and a browser does not. */
+/** The parts of `process` in Node, Deno and Bun that are used here. Browsers have no `process`. */
 interface Program {
   readonly argv: readonly string[];
   exitCode?: number | undefined;
@@ -46,7 +46,7 @@ interface Program {
   readonly stderr: { write(text: string): unknown };
 }
 
-/** For the end of the file that this becomes: does what the command line says, if there is one. */
+/** Runs the command line, if this file is the main program. The bundled file calls it at its end. */
 export async function runIfMain(): Promise<void> {
   const { process } = globalThis as { process?: Program };
   if (process !== undefined && (await isMain(process))) process.exitCode = await run(process);
@@ -59,7 +59,7 @@ async function isMain({ argv }: Program): Promise<boolean> {
     import('node:fs/promises'),
     import('node:url'),
   ]);
-  // a test runner or a bundler may name there what is not a file
+  // argv[1] of a test runner or a bundler need not be a file
   const started = await realpath(argv[1]).catch(() => '');
   return pathToFileURL(started).href === import.meta.url;
 }

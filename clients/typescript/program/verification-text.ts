@@ -2,25 +2,25 @@ import { printable } from '../../../src/certificate/members.ts';
 import type { Verification } from '../../../src/certificate/verify.ts';
 import type { DrawVerification } from '../../../src/certificate/verify-draw.ts';
 
-/** The exit statuses of both verifiers beside 0. */
+/** The exit statuses of both verifiers, besides 0. */
 export const TAMPERED = 1;
 export const NOT_CHECKED = 2;
-/** A draw that is what was logged, and has no result that counts. */
+/** The draw is the one that was logged, and it has no valid result. */
 export const WITHOUT_RESULT = 3;
 
-/** The exit status that a verification comes to. */
+/** Returns the exit status for a verification. */
 export function exitStatusOf(verification: Verification | DrawVerification): 0 | 1 | 3 {
   if (!verification.ok) return TAMPERED;
   const standing = 'standing' in verification ? verification.standing : 'revealed';
   return standing === 'revealed' ? 0 : WITHOUT_RESULT;
 }
 
-/** A committed draw, which holds its certificate itself. */
+/** Returns whether the document is a committed draw, which contains its certificate. */
 export function isDraw(document: unknown): boolean {
   return (document as { type?: unknown } | null | undefined)?.type === 'draw';
 }
 
-/** A line per check with what it found; then what no check is about. */
+/** Returns a line for each check with its finding, and a line that names the members that no check covers. */
 export function verificationText({ checks, notCovered }: Verification): string {
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(
@@ -31,8 +31,8 @@ export function verificationText({ checks, notCovered }: Verification): string {
 }
 
 /**
- * The verdict in one line; `what` was verified. A draw that did not end as it promised is told by how it stands, even
- * though every check holds.
+ * Returns the verdict on `what` in one line. For a draw without a result it states where the draw stands, even though
+ * every check holds.
  */
 export function verdictText(verification: Verification | DrawVerification, what: string): string {
   const failed = verification.checks.filter(({ ok }) => !ok).map(({ name }) => name);

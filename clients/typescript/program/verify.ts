@@ -38,8 +38,8 @@ import {
 } from './verification-text.ts';
 
 /**
- * An answer is certified at once and logged within a moment: how often its proof is asked for, and how far
- * apart.
+ * How often, and at what interval, the proof of a certificate is asked for. A new certificate is logged within a
+ * second.
  */
 const PROOF_ATTEMPTS = 20;
 const PROOF_WAIT_MS = 250;
@@ -113,7 +113,7 @@ export const verify = action({
     } catch (error) {
       if (error instanceof UsageError) throw error;
       context.talk(`qrn verify: ${oneLine(error)}\n`);
-      return NOT_CHECKED; // whatever went wrong, nothing was found to be tampered with
+      return NOT_CHECKED; // whatever went wrong, no answer was found to be false
     }
   },
 });
@@ -127,7 +127,7 @@ async function verifyAll(input: Input, context: CommandContext): Promise<Found> 
   return found;
 }
 
-/** The exit status that an answer comes to, and the worse of two. */
+/** Exit statuses, and their order from the worst to the best. */
 const VERIFIED = 0;
 const FROM_WORST = [TAMPERED, NOT_CHECKED, WITHOUT_RESULT, VERIFIED] as const;
 type Found = (typeof FROM_WORST)[number];
@@ -138,7 +138,7 @@ function worse(one: Found, other: Found): Found {
 
 const STDIN = '-';
 
-/** Throws a UsageError for options that tell of one answer beside several. */
+/** Throws a UsageError when an option that belongs to one answer is given with several answers. */
 function requireOneAnswer(input: Input): void {
   const { operands } = input;
   if (operands.filter((each) => each === STDIN).length > 1) throw new UsageError('- is given more than once');
@@ -156,7 +156,7 @@ class Verifier {
   readonly #input: Input;
   readonly #context: CommandContext;
   readonly #policy: { readonly witnesses?: WitnessPolicy };
-  /** Of each service that was asked, or of the file. */
+  /** The keys documents, by the origin of the service; with --keys, that of the file. */
   readonly #keys = new Map<string, unknown>();
 
   constructor(input: Input, context: CommandContext) {
@@ -226,13 +226,13 @@ class Verifier {
   }
 }
 
-/** What was found of an answer, and the document of its certificate. */
+/** The verification of an answer, and the document of its certificate. */
 interface Checked {
   readonly verification: Verification | DrawVerification;
   readonly certificate: unknown;
 }
 
-/** What a certificate that holds says to people, as its page and its PDF show it. */
+/** Returns the facts of a verified certificate for people, as its page and its PDF show them. */
 function factsOf(certificate: unknown): object {
   const document = certificate as CertificateDocument;
   const facts = [
@@ -243,10 +243,13 @@ function factsOf(certificate: unknown): object {
   return Object.fromEntries(facts.map(([label, value]) => [label, printable(value)]));
 }
 
-/** How often a folder is looked at. A file that changed since the last look may not be whole yet. */
+/**
+ * The interval at which the folder is read. A file that changed within it may still be incomplete, so it is not checked
+ * yet.
+ */
 const LOOK_INTERVAL_MS = 500;
 
-/** Checks the answers that are in the folder, and those that come, until Ctrl-C. */
+/** Checks the answers in the folder, and those that are added, until Ctrl-C. */
 async function watchFolder(folder: string, verifier: Verifier, context: CommandContext): Promise<Found> {
   const interrupted = context.interruption();
   const seen = new Map<string, string>();
@@ -274,7 +277,7 @@ async function watchFolder(folder: string, verifier: Verifier, context: CommandC
   return found;
 }
 
-/** Of each file *.json in the folder: what changes when it is written. */
+/** Returns the name of each file *.json in the folder, and a text that changes when the file is written. */
 function statesIn(folder: string): [name: string, state: string][] {
   const files = readdirSync(folder, { withFileTypes: true }).filter(
     (each) => each.isFile() && each.name.endsWith('.json'),
@@ -285,7 +288,7 @@ function statesIn(folder: string): [name: string, state: string][] {
   });
 }
 
-/** What there is of the answer: JSON, or octets with what is known of them. */
+/** Returns the answer: its JSON, or its octets with the header fields or the salt. */
 async function answerFor(
   path: string,
   input: Input,
@@ -314,7 +317,7 @@ function policyOf({ witness, quorum }: Input): { readonly witnesses?: WitnessPol
   return { witnesses: policy };
 }
 
-/** Of an answer that was read from `path`: from a file, or as the service publishes it. */
+/** Returns the certificate of the answer that was read from `path`: from --certificate, or from the service. */
 async function certificateFor(
   answer: unknown,
   path: string,
@@ -340,10 +343,13 @@ async function certificateFor(
   }
 }
 
-/** Who is asked about an answer: the origin, and the public page of its certificate, which needs no key. */
+/** The service that is asked about an answer: its origin, and the base URL of its public certificate pages. */
 type Service = ReturnType<typeof serviceOf>;
 
-/** What the caller names wins, then what is configured, then what the answer says, then this machine. */
+/**
+ * Returns the service that the caller names, else the configured one, else the one that the answer names, else the
+ * local one.
+ */
 function serviceOf(response: unknown, input: Input, context: CommandContext) {
   const origin = originOf(input, context);
   if (urlGiven(input, context) !== undefined)

@@ -1,6 +1,6 @@
 /**
- * What the service answers, member for member as on the wire: the types of the OpenAPI document, which test/api holds equal to
- * real answers, and what the client makes of them. Times are ISO 8601 in UTC; 2^53 - 1 stands for unlimited.
+ * The types of answers. Members are named as on the wire: the types come from the OpenAPI document, which test/api
+ * compares with real answers. Times are ISO 8601 in UTC; 2^53 - 1 stands for unlimited.
  */
 import type {
   BatchData as AnyBatchData,
@@ -47,16 +47,16 @@ export type {
 
 export type EntropyMetadata = IntegersData['metadata'];
 export type EntropyMode = EntropyMetadata['entropy_mode'];
-/** What kind of thing produced the raw noise; never upgraded. */
+/** The kind of thing that produced the raw noise. */
 export type Origin = Metadata['entropy_origin'];
 export type SortOrder = IntegersData['sort'];
 export type ByteEncoding = BytesData['encoding'];
-/** What the caller said of an answer, as the certificate is bound to it. Digests are `sha256:` and 64 hex digits. */
+/** The caller's purpose and data, to which the certificate is bound. Digests are `sha256:` and 64 hex digits. */
 export type Label = NonNullable<IntegersAnswer['label']>;
 
 /** Where the entropy of one answer came from, and a commitment to what was delivered. */
 export type Certificate = CertificateDocument['certificate'];
-/** A lot that the answer was drawn from, as it stands in the log. */
+/** The log's entry of a lot that the answer was drawn from. */
 export type CertificateLot = CertificateDocument['lots'][number]['leaf'];
 
 export type TiersAnswer = Tiers;
@@ -65,7 +65,7 @@ export type HealthAnswer = Health;
 export type Usage = UsageAnswer['data'];
 export type Tier = Usage['tier'];
 export type DataEndpoint = keyof Usage['by_endpoint'];
-/** Which checks there are may grow. */
+/** One check of the health report. Newer services may have further checks. */
 export type HealthCheck = HealthReport['checks'][string][number];
 
 /** An answer with values in it. */
@@ -75,22 +75,22 @@ export interface Answer<Data> {
   readonly meta: Meta;
   /** `quantum_credits` on the wire. */
   readonly credits: Credits;
-  /** From the header; null for an account without a limit, or where a browser may not read it. */
+  /** From the header fields; null for an account without a limit, or when a browser may not read the fields. */
   readonly rateLimit: RateLimit | null;
-  /** In pure mode, what shows the verifier that the bytes were committed to before. */
+  /** In pure mode, what a verifier needs to see that the bytes were committed to before. */
   readonly opening?: NonNullable<IntegersAnswer['opening']>;
-  /** Of an answer that the call said something of. */
+  /** Only when the call had a purpose or user data. */
   readonly label?: Label;
 }
 
 export interface RateLimit {
-  /** Whole requests possible now. */
+  /** The number of requests that are possible now. */
   readonly remaining: number;
-  /** When the full burst is there again, in Unix seconds. */
+  /** When the full burst is available again, in Unix seconds. */
   readonly resetAtS: number;
 }
 
-/** What a request would cost. */
+/** The price of a request. */
 export type Quote = Omit<PlainQuote, 'quantum_credits'> & Pick<Answer<unknown>, 'credits' | 'rateLimit'>;
 
 export type BatchType = AnyBatchData['type'];
@@ -131,7 +131,7 @@ export interface BatchEcho extends Readonly<Record<BatchType, object>> {
   readonly gaussians: Echo<GaussiansData>;
 }
 
-/** The memory that a binary batch of each type comes in. */
+/** The typed array that holds a binary batch of each type. */
 export interface BinaryValues {
   /** Float64Array when `min` or `max` is beyond 32 bits. */
   readonly integers: Int32Array | Float64Array;
@@ -142,7 +142,7 @@ export interface BinaryValues {
   readonly uuid: Uint8Array;
 }
 
-/** The types that can come as octets. */
+/** The types of batch that can come as octets. */
 export type BinaryBatchType = keyof BinaryValues;
 
 export interface BinaryBatchData<T extends BinaryBatchType> {
@@ -156,7 +156,7 @@ export interface BinaryBytesData {
   readonly count: number;
 }
 
-/** An answer whose values came bare and whose metadata came in header fields, which do not carry all of it. */
+/** An answer in octets. Its metadata comes from header fields, which do not carry all members. */
 export interface BinaryAnswer<Data> {
   readonly data: Data & { readonly metadata: EntropyMetadata };
   readonly metadata: Omit<Metadata, 'powered_by'>;

@@ -10,14 +10,16 @@ import type {
 } from './answers.ts';
 import { clientError, type RawResponse } from './error.ts';
 
-/** Answers as application/octet-stream: bare values in the body, metadata in header fields. */
+/**
+ * Reads answers of type application/octet-stream: the body holds only the values, and header fields hold the metadata.
+ */
 
 const OCTETS = 'application/octet-stream';
 const UUID_BYTES = 16;
 
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** Header fields and the values as they came. */
+/** An answer in octets: the body, and what its header fields say. */
 export interface OctetReply {
   readonly octets: Uint8Array<ArrayBuffer>;
   readonly entropy: EntropyMetadata;
@@ -27,7 +29,7 @@ export interface OctetReply {
   readonly credits: BinaryAnswer<unknown>['credits'];
 }
 
-/** Reads the metadata of a reply. Throws `invalid_answer` when it is not all there. */
+/** Reads the metadata of a reply. Throws `invalid_answer` when a header field is missing. */
 export function octetReply({ headers, body, status }: RawResponse): OctetReply {
   const field = (name: string): string => {
     const value = headers.get(name);
@@ -71,7 +73,7 @@ export function octetReply({ headers, body, status }: RawResponse): OctetReply {
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** The bits of the UUID as `req_` and 26 characters of Crockford's base32. */
+/** Returns the UUID's bits as `req_` and 26 characters of Crockford's base32. */
 export function requestIdOf(uuid: string): string {
   let bits = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
@@ -83,8 +85,8 @@ export function requestIdOf(uuid: string): string {
 }
 
 /**
- * The values of a batch in memory of their kind, without a copy where the machine is little-endian as the wire is.
- * Throws `invalid_answer` when there are not `count` of them.
+ * Returns the values of a batch as a typed array, without a copy on a little-endian machine, because the wire is
+ * little-endian. Throws `invalid_answer` when the octets are not `count` values.
  */
 export function batchValues<T extends BinaryBatchType>(
   type: T,
@@ -105,14 +107,16 @@ export function batchValues<T extends BinaryBatchType>(
 
 const INT32_BYTES = 4;
 const FLOAT64_BYTES = 8;
-/** Bytes of a value. Integers are int32, or float64 where int32 does not hold the range; bytes are as long as was asked. */
+/**
+ * The bytes of a value. Integers are float64 when int32 cannot hold the range. A value of type bytes has any length.
+ */
 const WIDTHS: Readonly<Partial<Record<BinaryBatchType, readonly number[]>>> = {
   integers: [INT32_BYTES, FLOAT64_BYTES],
   floats: [FLOAT64_BYTES],
   uuid: [UUID_BYTES],
 };
 
-/** The values as the service sent them. */
+/** Returns the values as the octets that the service sent. */
 export function octetsOf(
   data: BinaryBytesData | BinaryBatchData<BinaryBatchType>,
   littleEndian = LITTLE_ENDIAN,
@@ -122,14 +126,14 @@ export function octetsOf(
   return littleEndian ? octets : swapped(octets, BYTES_PER_ELEMENT);
 }
 
-/** Each run of `width` bytes in the other order. */
+/** Returns a copy in which the bytes of each value of `width` bytes are reversed. */
 function swapped(octets: Uint8Array<ArrayBuffer>, width: number): Uint8Array<ArrayBuffer> {
   const turned = octets.slice();
   for (let at = 0; at < turned.length; at += width) turned.subarray(at, at + width).reverse();
   return turned;
 }
 
-/** 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
+/** Returns 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
 export function uuidText(bytes: Uint8Array): string {
   return hexOf(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,19 +1,23 @@
-/** Gives fresh bytes, at least one; they become the reservoir's own. */
+/** Fetches at least one fresh byte. The reservoir then owns the array. */
 export type ByteSource = (signal: AbortSignal) => Promise<Uint8Array>;
 
 /**
- * Bytes drawn ahead. Each is handed out once and erased where it lay. When fewer than `lowBytes` are left the next
- * refill is on its way before anyone waits for it; when there are none, a draw waits, and fails if the refill does.
+ * Holds bytes that were fetched ahead. It hands out each byte once and erases its own copy. When fewer than `lowBytes`
+ * are left, it starts the next refill. A draw that needs more bytes than there are waits for the refill, and fails when
+ * the refill fails.
  */
 export class ByteReservoir {
   readonly #source: ByteSource;
   readonly #lowBytes: number;
   readonly #pieces: Uint8Array[] = [];
-  /** Where the first piece goes on. */
+  /** The offset of the next byte in the first piece. */
   #at = 0;
   #available = 0;
   #refill: Promise<void> | undefined;
-  /** The last refill failed: the next one is made, and its failure told, when a draw needs it. */
+  /**
+   * Whether the last refill failed. The next one then starts only when a draw needs it, so that the draw gets the
+   * failure.
+   */
   #refillFailed = false;
   readonly #closing = new AbortController();
 
@@ -26,14 +30,16 @@ export class ByteReservoir {
     return this.#available;
   }
 
-  /** Takes exactly `target.length` bytes, or none and says false when fewer are there. */
+  /** Fills `target` and returns true; returns false and takes nothing when there are too few bytes. */
   tryTake(target: Uint8Array): boolean {
     if (this.#available < target.length) return false;
     this.#move(target, 0);
     return true;
   }
 
-  /** Takes exactly `target.length` bytes, waiting for as many refills as that needs; leaves zeros when one fails. */
+  /**
+   * Fills `target`, and waits for as many refills as that needs. When one fails, fills `target` with zeros and rejects.
+   */
   async take(target: Uint8Array): Promise<void> {
     let filled = 0;
     try {
@@ -44,7 +50,7 @@ export class ByteReservoir {
     }
   }
 
-  /** Erases what is left and ends a refill that is on its way; every later draw fails. */
+  /** Erases all bytes and aborts a running refill. Every later draw fails. */
   close(): void {
     this.#closing.abort(new Error('This source of random values was closed.'));
     for (const piece of this.#pieces) piece.fill(0);
@@ -53,7 +59,7 @@ export class ByteReservoir {
     this.#available = 0;
   }
 
-  /** Moves as many bytes as there are and fit behind `filled`; returns how many the target then has. */
+  /** Moves bytes to `target` from offset `filled` on, as many as there are and fit; returns the offset after them. */
   #move(target: Uint8Array, filled: number): number {
     this.#closing.signal.throwIfAborted();
     let at = filled;
@@ -74,7 +80,7 @@ export class ByteReservoir {
     return at;
   }
 
-  /** Resolves after the refill under way, or a new one; rejects with its failure. */
+  /** Resolves when the running refill ends, or a new one when none runs; rejects with its failure. */
   #refilled(): Promise<void> {
     return this.#refill ?? this.#start();
   }
@@ -84,7 +90,7 @@ export class ByteReservoir {
       this.#refill = undefined;
     });
     this.#refill = refill;
-    // told to the draws that wait for it; if none does, to the one that will need the next
+    // the draws that wait for this refill get its failure; when none waits, the next draw starts another refill
     refill.catch(() => {
       this.#refillFailed = true;
     });

@@ -65,26 +65,28 @@ import {
 import type { Verification, VerificationInput } from './verifier.ts';
 
 export interface QrnClientOptions extends Hooks {
-  /** E.g. `https://qrn.example/v1`; default the variable QRN_URL, or else the service on this machine. */
+  /** E.g. `https://qrn.example/v1`. Default: the variable QRN_URL, else http://127.0.0.1:3000/v1. */
   readonly baseUrl?: string | undefined;
-  /** The API key; default the variable QRN_KEY. */
+  /** The API key. Default: the variable QRN_KEY. */
   readonly key?: string | undefined;
-  /** In place of the global fetch: for an agent, a proxy or a test. */
+  /** Replaces the global fetch, for an agent, a proxy or a test. */
   readonly fetch?: Fetch | undefined;
-  /** For one attempt, its body included; default 30,000. */
+  /** The time for one attempt, reading the body included. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts after the first; default 3. */
+  /** The number of attempts after the first. Default: 3. */
   readonly retries?: number | undefined;
-  /** A service that asks to wait longer than this is not waited for; default 60,000. */
+  /** The longest wait that the client accepts when the service asks it to wait. Default: 60,000. */
   readonly retryWaitMaxMs?: number | undefined;
 }
 
 export interface VerifyOptions extends CallOptions {
-  /** What `certificate()` gave earlier; left out, it is fetched. */
+  /** An earlier result of `certificate()`. Default: it is fetched. */
   readonly certificate?: unknown;
-  /** The service's public keys, had from elsewhere; left out, the service is asked and taken at its word. */
+  /**
+   * The service's public keys, obtained from elsewhere. Default: they are fetched, and the service is trusted for them.
+   */
   readonly keys?: unknown;
-  /** Fails an answer whose certificate does not show that what it was drawn from was fixed before. */
+  /** Fails an answer whose certificate does not show that the bytes it was drawn from were fixed before. */
   readonly requireFixed?: boolean;
 }
 
@@ -93,21 +95,21 @@ export type VerifiableAnswer =
   | Answer<unknown>
   | BinaryAnswer<BinaryBytesData | BinaryBatchData<BinaryBatchType>>;
 
-/** Where `npm start` serves. */
+/** The address at which `npm start` serves. */
 const LOCAL_URL = 'http://127.0.0.1:3000/v1';
-/** The service answers a single request within 20 s and cuts off readers that take 30 s for one reply. */
+/** The service answers within 20 s, and closes the connection of a reader that takes 30 s for one reply. */
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
-/** Longer than any wait for a rate limit: a token bucket of 10 requests a minute has one after 6 s. */
+/** Longer than any wait for a rate limit: even 10 requests a minute mean a wait of at most 6 s. */
 const RETRY_WAIT_MAX_MS = 60_000;
 
-/** Waits for a certificate's proof: the service seals its log about every 150 ms. */
+/** The waits for a certificate's proof. The service extends its log every 250 ms. */
 const PROOF_WAITS_MS = [200, 400, 800, 1_600];
 
 const KEY_TEXT = /^[\x21-\x7e]+$/;
 const IDEMPOTENCY_KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
 
-/** An answer's body, of which the service is trusted to keep to its types. */
+/** The body of an answer. Members are not checked: the service is trusted for their types. */
 interface AnswerBody {
   readonly data: unknown;
   readonly metadata: unknown;
@@ -118,17 +120,17 @@ interface AnswerBody {
 }
 
 /**
- * The service over HTTP. Every method resolves to an answer, or rejects with a QrnError, or with the reason of an
- * aborted signal. One client may serve any number of calls at a time.
+ * A client of the service. Every method resolves to an answer, or rejects with a QrnError or with the reason of an
+ * aborted signal. Any number of calls may run on one client at a time.
  */
 export class QrnClient {
   readonly #baseUrl: string;
   readonly #key: string;
   readonly #transport: Transport;
-  /** Any number of values, as typed arrays, block after block. */
+  /** Streams of any number of values, in blocks of typed arrays. */
   readonly stream: Streams = new Streams(this);
 
-  /** Draws that are committed to before anybody can know their outcome. */
+  /** Committed draws: the service commits to each before anybody can know its outcome. */
   readonly draws: Draws = new Draws({
     send: async ({ path, isOnce = false, ...request }, call = {}) => {
       const whole = { ...request, url: this.#baseUrl + path };
@@ -141,7 +143,7 @@ export class QrnClient {
     read: (reply) => objectOf(reply, 'statement') as unknown as DrawDocument,
   });
 
-  /** Throws a TypeError or RangeError for options that cannot be meant. */
+  /** Throws a TypeError or RangeError for wrong options. */
   constructor(options: QrnClientOptions = {}) {
     this.#baseUrl = baseUrlOf(options.baseUrl ?? environmentVariable('QRN_URL') ?? LOCAL_URL);
     const key = options.key ?? environmentVariable('QRN_KEY');
@@ -184,12 +186,12 @@ export class QrnClient {
     return this.#data('bitstring', parameters, call);
   }
 
-  /** The items in a random order, made by the service, with a certificate. */
+  /** The items in a random order. The service shuffles them, and the certificate covers the order. */
   shuffle(parameters: ShuffleParameters, call?: CallOptions): PendingCall<Answer<ShuffleData>> {
     return this.#data('shuffle', parameters, call);
   }
 
-  /** Some of the items in the order drawn, no item twice. */
+  /** Some of the items, in the order in which they were drawn; no item twice. */
   sample(parameters: SampleParameters, call?: CallOptions): PendingCall<Answer<SampleData>> {
     return this.#data('sample', parameters, call);
   }
@@ -204,7 +206,7 @@ export class QrnClient {
     return this.#data('strings', parameters, call);
   }
 
-  /** Sequences of integers, each with a length and a range of its own, drawn together. */
+  /** Sequences of integers, each with its own length and range, drawn together. */
   sequences(parameters: SequencesParameters, call?: CallOptions): PendingCall<Answer<SequencesData>> {
     return this.#data('sequences', parameters, call);
   }
@@ -230,7 +232,7 @@ export class QrnClient {
     return this.#data('batch', parameters, call);
   }
 
-  /** Up to 1,024 bytes as they are. */
+  /** Up to 1,024 bytes, without an encoding. */
   bytesBinary(
     parameters: Omit<BytesParameters, 'encoding'> = {},
     call?: CallOptions,
@@ -258,7 +260,7 @@ export class QrnClient {
     });
   }
 
-  /** What a request would cost in its mode. Checks it; draws, spends and certifies nothing. */
+  /** The price of a request in its mode. The service checks the request, but draws, charges and certifies nothing. */
   quote<E extends DataEndpoint>(
     endpoint: E,
     parameters: DataParameters[E],
@@ -287,7 +289,7 @@ export class QrnClient {
     });
   }
 
-  /** What the account has used this month, and what is left. */
+  /** The account's usage of this month, and what is left. */
   usage(call?: CallOptions): PendingCall<UsageAnswer> {
     return pendingCall(
       this.#send({ url: `${this.#baseUrl}/usage` }, call),
@@ -295,7 +297,7 @@ export class QrnClient {
     );
   }
 
-  /** What each tier may do, what pure mode costs, and how much one request may ask for. */
+  /** The limits of each tier, the prices of pure mode, and the bounds of one request. */
   tiers(call?: CallOptions): PendingCall<TiersAnswer> {
     return pendingCall(
       this.#send({ url: `${this.#baseUrl}/tiers` }, call),
@@ -303,7 +305,7 @@ export class QrnClient {
     );
   }
 
-  /** The state of the service and its sources. A service that reports `fail` is an answer here, not an error. */
+  /** The state of the service and its sources. This resolves even when the service reports `fail` with status 503. */
   health(call?: CallOptions): PendingCall<HealthAnswer> {
     return pendingCall(
       this.#send({ url: `${this.#baseUrl}/health`, alsoAnswers: [503] }, call),
@@ -311,16 +313,19 @@ export class QrnClient {
     );
   }
 
-  /** The public keys that sign the service's log. Keep them, to verify without taking the service at its word. */
+  /**
+   * The public keys that sign the service's log. Keep them: `verify` with kept keys does not trust the service for its
+   * keys.
+   */
   keys(call: CallOptions = {}): PendingCall<Readonly<Record<string, unknown>>> {
     const url = `${this.#baseUrl.slice(0, -'/v1'.length)}/.well-known/qrn-keys.json`;
     return pendingCall(this.#transport.send(requestOf({ url }), call), (reply) => objectOf(reply, 'keys'));
   }
 
   /**
-   * Checks an answer: that its values are those that were certified, and that the certificate stands in the signed log.
-   * Fetches what is not given (a certificate just issued is waited for until it is logged); with `certificate` and
-   * `keys` given it asks nobody. Resolves to what was found, true or not; needs Node 20 or newer, or a browser over
+   * Checks that an answer's values are the certified ones and that the certificate is in the signed log. Fetches the
+   * certificate and the keys unless they are given; with both it needs no network. Waits until a new certificate is
+   * logged. Resolves to the result of every check, whether or not they hold. Needs Node 20 or newer, or a browser over
    * https.
    */
   async verify(answer: VerifiableAnswer, options: VerifyOptions = {}): Promise<Verification> {
@@ -385,7 +390,7 @@ export class QrnClient {
   }
 }
 
-/** The caller's, or else one of its own for a call that must not be answered twice. */
+/** Returns the caller's Idempotency-Key, else a new one for a call that must not be answered twice, else null. */
 async function idempotencyKeyOf({ idempotencyKey }: CallOptions, isOnce: boolean): Promise<string | null> {
   const key = idempotencyKey ?? (isOnce ? await randomKey() : null);
   if (key !== null && !IDEMPOTENCY_KEY_TEXT.test(key)) {
@@ -419,7 +424,7 @@ function baseUrlOf(text: string): string {
   return url.origin + path;
 }
 
-/** Undefined for what is no URL: early versions of Node 18 have no URL.canParse. */
+/** Returns undefined for a text that is not a URL. Early versions of Node 18 have no URL.canParse. */
 function urlOf(text: string): URL | undefined {
   try {
     return new URL(text);
@@ -438,14 +443,14 @@ function invalidAnswer(response: RawResponse, what: string): QrnError {
   return clientError('invalid_answer', { message: `The answer is ${what}.`, status, response });
 }
 
-/** The body as an object that has the member. */
+/** Returns the body as an object. Throws `invalid_answer` when it is none or lacks the member. */
 function objectOf(reply: RawResponse, member: string): Readonly<Record<string, unknown>> {
   const body = parseJson(reply.body);
   if (!isObject(body) || !(member in body)) throw invalidAnswer(reply, `no JSON object with ${member} in it`);
   return body;
 }
 
-/** Takes the service at its word for the types of its members; test/api/openapi.test.ts checks that it keeps it. */
+/** Reads an answer. Trusts the service for the types of members, which test/api/openapi.test.ts checks. */
 function answerOf(reply: RawResponse): Answer<unknown> {
   const { data, metadata, meta, quantum_credits, opening, label } = objectOf(
     reply,
@@ -475,7 +480,7 @@ function rateLimitOf(headers: Headers): RateLimit | null {
   return { remaining: Number(remaining), resetAtS: Number(reset) };
 }
 
-/** The answer as the verifier reads it: a JSON body, or octets and what came beside them. */
+/** Returns the answer in the verifier's form: a JSON body, or octets with what came in header fields. */
 function verifiable(answer: VerifiableAnswer): Pick<VerificationInput, 'response' | 'octets'> {
   const { metadata, meta, credits } = answer;
   if (!isBinary(answer)) {
@@ -485,14 +490,14 @@ function verifiable(answer: VerifiableAnswer): Pick<VerificationInput, 'response
     };
   }
   const { entropy_mode } = answer.data.metadata;
-  const data = { metadata: { entropy_mode } }; // quantum_source is the backend of the metadata again
+  const data = { metadata: { entropy_mode } }; // without quantum_source, which repeats metadata.quantum_backend
   return {
     response: { data, metadata, meta, quantum_credits: credits, opening: null },
     octets: octetsOf(answer.data),
   };
 }
 
-/** Those that are there: a verifier tells an absent member from one that is undefined. */
+/** Returns only the defined members: the verifier does not treat an undefined member as absent. */
 function optionalMembers(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

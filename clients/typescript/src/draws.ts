@@ -6,12 +6,12 @@ import { type PendingCall, pendingCall } from './pending-call.ts';
 import { sleep } from './sleep.ts';
 import type { CallOptions } from './transport.ts';
 
-/** What a draw is made of: values as `batch` draws them, or winners of a list. */
+/** What a draw draws: values as in a batch, or winners from a list. */
 export type DrawSubject =
   | { readonly request: DrawValues; readonly winners?: undefined }
   | { readonly winners: DrawWinners; readonly request?: undefined };
 
-/** As `batch` takes it; the values may take 64 KiB as JSON. */
+/** Values as in a batch. They may take at most 64 KiB as JSON. */
 export type DrawValues = {
   readonly [T in BatchType]: {
     readonly type: T;
@@ -21,84 +21,96 @@ export type DrawValues = {
 }[BatchType];
 
 export interface DrawWinners {
-  /** How many; without weights none is drawn twice. */
+  /** The number of winners. Without weights no item is drawn twice. */
   readonly count: number;
-  /** The items, or the SHA-256 and the size of a list that stays with you: the winners are then its line numbers, from 1. */
+  /** The items, or the SHA-256 and the size of a list that you keep; then the winners are its line numbers, from 1. */
   readonly list: DrawList;
-  /** A whole number from 1 on for each item; then winners are picked independently, and one may be picked twice. */
+  /**
+   * A whole number from 1 on for each item. With weights, winners are picked independently, so one may be picked twice.
+   */
   readonly weights?: readonly number[] | undefined;
 }
 
-/** `sha256` is 64 hex digits, of every item in UTF-8 with a line feed behind it, as `sha256sum` gives it of a file. */
+/**
+ * `sha256` is 64 hex digits: the hash of all items in UTF-8, each followed by a line feed, as `sha256sum` prints it of
+ * a file.
+ */
 export type DrawList =
   | { readonly items: readonly string[]; readonly sha256?: string | undefined }
   | { readonly sha256: string; readonly size: number };
 
 export interface DrawSettings {
-  /** What the draw is for, 1 to 100 characters: draws of the account under it are numbered. */
+  /** What the draw is for, 1 to 100 characters. The service numbers the account's draws with the same purpose. */
   readonly purpose: string;
-  /** Anything that the draw is to be bound to, 1 to 1,000 characters. */
+  /** Any text to which the draw is bound, 1 to 1,000 characters. */
   readonly userData?: string | undefined;
-  /** In place of `userData` its SHA-256, 64 hex digits in lower case. */
+  /** The SHA-256 of such a text instead of `userData`: 64 hex digits in lower case. */
   readonly userDataSha256?: string | undefined;
-  /** The certificate shows the purpose, and `GET /v1/draws?purpose=` lists the draw. The draw's own page shows it always. */
+  /**
+   * If true, the certificate shows the purpose, and `GET /v1/draws?purpose=` lists the draw. The draw's page always
+   * shows it.
+   */
   readonly public?: boolean | undefined;
-  /** 1 to 64 bytes that enter the values. */
+  /** 1 to 64 bytes that the values also depend on. */
   readonly nonce?: Uint8Array | undefined;
-  /** In place of `nonce` its SHA-256, 64 hex digits: the service commits without knowing it, and `reveal` opens it. */
+  /**
+   * The SHA-256 of a nonce instead of `nonce`: 64 hex digits. The service commits without the nonce; `reveal` opens it.
+   */
   readonly nonceSha256?: string | undefined;
-  /** A round of a public beacon that enters the values. `chain`: a name that the service knows, such as quicknet, or a hash. */
+  /** A round of a public beacon that the values also depend on. `chain`: a name that the service knows, or a hash. */
   readonly beacon?: { readonly chain: string; readonly round: number } | undefined;
-  /** Not revealed before; up to 366 days ahead. Text is ISO 8601 in UTC. */
+  /** The earliest time of the reveal, up to 366 days ahead. A text is ISO 8601 in UTC. */
   readonly revealAt?: Date | string | undefined;
 }
 
 export type DrawCreation = DrawSubject & DrawSettings;
 
-/** All that is public of a draw. Saved as JSON it is what `qrn verify` checks. Whoever has its id can read it. */
+/** The public document of a draw. Anybody who has its id can read it. Saved as JSON, `qrn verify` checks it. */
 export type DrawDocument = Draw;
 export type DrawState = Draw['state'];
-/** What is fixed before anybody knows the outcome. Hashes are `sha256:` and 64 hex digits, times ISO 8601. */
+/**
+ * What the service commits to before anybody knows the outcome. Hashes are `sha256:` and 64 hex digits, times ISO 8601.
+ */
 export type DrawStatement = Draw['statement'];
-/** How a draw ended, forever. Bytes are in hex. */
+/** How a draw ended. An outcome never changes. Bytes are in hex. */
 export type DrawOutcome = NonNullable<Draw['outcome']>;
 /** A leaf of the log. */
 export type DrawLeaf = Draw['commit'];
 
 export interface DrawWaitOptions extends Omit<CallOptions, 'idempotencyKey' | 'timeoutMs'> {
-  /** For the whole wait, after which it rejects with `timeout`; left out, there is no limit. */
+  /** The time for the whole wait, after which it rejects with `timeout`. Default: no limit. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A request below the base URL. */
+/** A request about draws. `path` is below the base URL. */
 export interface DrawCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: string;
   readonly alsoAnswers?: readonly number[];
-  /** Costs credits, so that a retry must name the first attempt. */
+  /** Whether the request costs credits, so that a retry needs the Idempotency-Key of the first attempt. */
   readonly isOnce?: boolean;
 }
 
-/** What a client gives its draws. */
+/** What `Draws` needs of a client. */
 export interface DrawSource {
   send(request: DrawCall, call: CallOptions | undefined): Promise<RawResponse>;
-  /** Throws `invalid_answer` for what is no draw. */
+  /** Throws `invalid_answer` when the reply is not a draw. */
   read(reply: RawResponse): DrawDocument;
 }
 
 const CREATED = 201;
-/** Between two looks at a draw that is due; doubles with every further one. */
+/** The wait before the draw is fetched again when it is due; it doubles each time. */
 const WAIT_FIRST_MS = 250;
 const WAIT_MAX_MS = 8_000;
-/** A draw that is not due yet is looked at so often all the same: it may be cancelled, and this clock may be wrong. */
+/** The longest wait for a draw that is not due yet: it may be cancelled, and the clock of this machine may be wrong. */
 const EARLY_WAIT_MAX_MS = 60_000;
-/** Looks at an ended draw whose proofs are not there: the service seals its log about every 150 ms. */
+/** The waits for the proofs of an ended draw. The service extends its log every 250 ms. */
 const PROOF_WAITS_MS = [200, 400, 800, 1_600];
 
 /**
- * Committed draws: their secret bytes are fixed and logged before anybody can know the outcome. `create`, `reveal` and
- * `cancel` need a key with the scope `entropy:batch`; reading needs none, and none is sent.
+ * Committed draws. The service fixes and logs the secret bytes of a draw before anybody can know the outcome. `create`,
+ * `reveal` and `cancel` need a key with the scope `entropy:batch`. Reading needs no key, and the client sends none.
  */
 export class Draws {
   readonly #source: DrawSource;
@@ -108,20 +120,20 @@ export class Draws {
   }
 
   /**
-   * Commits to a draw, for 32 credits. Each call has an Idempotency-Key, so that a retry gets the same draw. Without
-   * `beacon`, `revealAt` and `nonceSha256` it is revealed a moment later.
+   * Commits to a draw, for 32 credits. Each call has an Idempotency-Key, so that a retry gets the same draw. A draw
+   * without `beacon`, `revealAt` and `nonceSha256` is revealed a moment later.
    */
   create(draw: DrawCreation, call?: CallOptions): PendingCall<DrawDocument> {
     const request = { method: 'POST', path: '/draws', body: JSON.stringify(bodyOf(draw)) } as const;
     return this.#read(this.#source.send({ ...request, alsoAnswers: [CREATED], isOnce: true }, call));
   }
 
-  /** A draw as it stands. */
+  /** The draw in its present state. */
   get(id: string, call?: CallOptions): PendingCall<DrawDocument> {
     return this.#read(this.#source.send({ method: 'GET', path: pathOf(id) }, call));
   }
 
-  /** Cancels a draw that is not due: its secret bytes are opened, and the log says that it was cancelled. */
+  /** Cancels a draw that is not due. The service opens its secret bytes and logs that it was cancelled. */
   cancel(id: string, call?: CallOptions): PendingCall<DrawDocument> {
     const request = { method: 'DELETE', path: pathOf(id) } as const;
     return this.#read(this.#sentSafely(request, id, call, ({ state }) => state === 'cancelled'));
@@ -136,8 +148,8 @@ export class Draws {
   }
 
   /**
-   * The draw once it has ended: revealed, cancelled or failed. Looks at it when it is due, and then ever more seldom, and
-   * waits a moment longer for the proofs of the log that its check needs.
+   * Resolves to the draw when it has ended: revealed, cancelled or failed. Fetches it when it is due, and then at
+   * growing intervals. Waits a moment longer for the proofs of the log, which a check of the draw needs.
    */
   async wait(id: string, options: DrawWaitOptions = {}): Promise<DrawDocument> {
     const { timeoutMs = Number.POSITIVE_INFINITY, ...call } = options;
@@ -163,7 +175,10 @@ export class Draws {
     return draw;
   }
 
-  /** Sends what ends or may end a draw; where a reply was lost, a retry finds the draw as the first attempt left it. */
+  /**
+   * Sends a request that ends, or may end, a draw. When the reply to the first attempt is lost, the retry gets
+   * `draw_ended`; then the draw itself shows whether the first attempt has done what was asked.
+   */
   async #sentSafely(
     request: DrawCall,
     id: string,

@@ -1,18 +1,18 @@
 import type { Error as ServiceErrorBody } from './openapi.ts';
 
-/** Every code that the service answers with; its docs/errors.md says what to do about each. */
+/** The error codes of the service. docs/errors.md says what to do about each. */
 export type ServiceErrorCode = ServiceErrorBody['error']['code'];
 
 /**
- * Codes of this client: the connection failed or was cut; no answer in `timeoutMs`; what came is not an answer of the
- * service, such as a proxy's page.
+ * The error codes of this client. `network_error`: the connection failed or broke off. `timeout`: there was no answer
+ * within `timeoutMs`. `invalid_answer`: the reply is not one of the service, for example a proxy's page.
  */
 export type ClientErrorCode = 'network_error' | 'timeout' | 'invalid_answer';
 
-/** A newer service may answer codes that this list does not have. */
+/** A newer service may send codes that are not in this list. */
 export type ErrorCode = ServiceErrorCode | ClientErrorCode | (string & {});
 
-/** A response as it came. */
+/** A response: its status, header fields and body. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -30,26 +30,26 @@ export interface QrnErrorFacts {
 }
 
 /**
- * A call that has no answer. A refused request has drawn no entropy and spent no credit. Each kind of failure has a
- * class of its own below this one.
+ * The error of a call without an answer. A request that the service refused has drawn no entropy and spent no credit.
+ * Each kind of failure has its own subclass.
  */
 export class QrnError extends Error {
   readonly code: ErrorCode;
-  /** HTTP status; null when no answer came. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
-  /** `req_…`, which names the request in the service's log; null when no answer of the service came. */
+  /** `req_…`, which names the request in the service's log; null without a reply of the service. */
   readonly requestId: string | null;
-  /** What the service adds to the code, e.g. `required` and `remaining` of `credits_exhausted`. */
+  /** Facts that the service adds to the code, e.g. `required` and `remaining` for `credits_exhausted`. */
   readonly details: Readonly<Record<string, unknown>> | null;
-  /** How long the service asked to wait, in milliseconds. */
+  /** How long the service asks to wait, in milliseconds. */
   readonly retryAfterMs: number | null;
-  /** What came in place of an answer, headers and body; null when nothing came. */
+  /** The response that is not an answer; null without a response. */
   readonly response: RawResponse | null;
-  /** Requests that were sent for this call. */
+  /** The number of requests sent for this call. */
   attempts = 1;
   /**
-   * The Idempotency-Key of the call, in pure mode. After a `network_error` or `timeout`, the same call with the same
-   * key gets the answer that was on its way, and spends nothing more.
+   * The Idempotency-Key of the call; null when it had none. After a `network_error` or `timeout`, the same call with
+   * the same key gets the first attempt's answer and costs nothing more.
    */
   idempotencyKey: string | null = null;
 
@@ -65,19 +65,19 @@ export class QrnError extends Error {
   }
 }
 
-/** `network_error`: the connection failed or was cut; a TimeoutExceededError when no answer came in time. */
+/** `network_error`: the connection failed or broke off. Its subclass TimeoutExceededError: no answer came in time. */
 export class ConnectionFailedError extends QrnError {}
 
-/** `timeout`: no answer within the time of one attempt, or a draw that did not end within the time of a wait. */
+/** `timeout`: no answer came within the time of one attempt, or a draw did not end within the time of a wait. */
 export class TimeoutExceededError extends ConnectionFailedError {}
 
-/** `invalid_answer`: what came is not an answer of the service, such as a proxy's page. */
+/** `invalid_answer`: the reply is not one of the service, for example a proxy's page. */
 export class InvalidAnswerError extends QrnError {}
 
-/** The request is wrong and will be wrong again: 400, 405, 406, 413, 415, 431, and 409 of a draw. */
+/** The request is wrong, so a retry fails too: 400, 405, 406, 413, 415, 431, and the 409 of a draw. */
 export class InvalidRequestError extends QrnError {}
 
-/** 401: there is no API key, or it is mistyped, expired or revoked. */
+/** 401: the API key is missing, mistyped, expired or revoked. */
 export class AuthenticationError extends QrnError {}
 
 /** 402: `details` has `required` and `remaining`, in bytes. */
@@ -89,10 +89,10 @@ export class PermissionDeniedError extends QrnError {}
 /** 404 */
 export class NotFoundError extends QrnError {}
 
-/** 409 and 422: the Idempotency-Key is of a request that still runs, or was used for another request. */
+/** 409 and 422: the request of this Idempotency-Key is still running, or the key was used for another request. */
 export class IdempotencyError extends QrnError {}
 
-/** 429: `rate_limited` by the minute, `quota_exceeded` by the month. */
+/** 429: `rate_limited` in this minute, `quota_exceeded` in this month, or `idempotency_full` or `draws_full`. */
 export class RateLimitError extends QrnError {}
 
 /** 5xx: the service cannot answer now. */
@@ -116,15 +116,15 @@ const STATUS_ERRORS: Readonly<Record<number, QrnErrorClass>> = {
   429: RateLimitError,
 };
 
-/** An error of this client. */
+/** Returns an error of this client. */
 export function clientError(code: ClientErrorCode, facts: QrnErrorFacts): QrnError {
   return new CLIENT_ERRORS[code](code, facts);
 }
 
-/** An error of the service, in the class of its status: codes that only a newer service knows have one too. */
+/** Returns an error of the service. The class depends on the status, so that codes of a newer service have one too. */
 export function serviceError(code: string, facts: QrnErrorFacts & { readonly status: number }): QrnError {
   const { status } = facts;
   if (status >= 500) return new ServiceError(code, facts);
-  if (code === 'draw_ended' || code === 'draw_due') return new InvalidRequestError(code, facts); // no matter of a key
+  if (code === 'draw_ended' || code === 'draw_due') return new InvalidRequestError(code, facts); // a 409 that has nothing to do with an Idempotency-Key
   return new (STATUS_ERRORS[status] ?? InvalidRequestError)(code, facts);
 }

@@ -1,38 +1,40 @@
 import type { QrnError } from './error.ts';
 
-/** A request that is sent. Hooks are told nothing of keys, parameters and values. */
+/** A request that is sent. No event holds keys, parameters or values. */
 export interface RequestEvent {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
 }
 
 export interface ResponseEvent extends RequestEvent {
   readonly status: number;
-  /** Of `X-Request-ID`. */
+  /** The value of `X-Request-ID`. */
   readonly requestId: string | null;
-  /** Until the whole body was there. */
+  /** From sending the request to the end of the body. */
   readonly durationMs: number;
   readonly bytes: number;
 }
 
 export interface RetryEvent extends RequestEvent {
-  /** Why the attempt had no answer. */
+  /** The failure of this attempt. */
   readonly error: QrnError;
-  /** Until the next attempt. */
+  /** The wait before the next attempt. */
   readonly delayMs: number;
 }
 
-/** For logs and counters. They are called in turn and not awaited; the call rejects with what one throws. */
+/**
+ * Functions for logs and counters. The client does not await them. When one throws, the call rejects with its error.
+ */
 export interface Hooks {
-  /** An attempt begins. */
+  /** Called when an attempt begins. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** An attempt has an answer, whatever its status. */
+  /** Called when an attempt has a complete response, whatever its status. */
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
-  /** An attempt failed, and another follows. */
+  /** Called when an attempt has failed and another follows. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** The service ignored a parameter; left out, `console.warn` is told. */
+  /** Called when the service has ignored a parameter. Default: `console.warn`. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }

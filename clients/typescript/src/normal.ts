@@ -1,23 +1,23 @@
 /**
- * An exact normal deviate, rounded once, to the nearest double: C. F. F. Karney, "Sampling exactly from the normal
- * distribution", ACM TOMS 42 (2016), algorithm N. Its every decision compares digits of uniform numbers, so no probability
- * is ever rounded.
+ * Samples exactly from the normal distribution and rounds once, to the nearest double: C. F. F. Karney, "Sampling
+ * exactly from the normal distribution", ACM TOMS 42 (2016), algorithm N. Every decision compares digits of uniform
+ * numbers, so no probability is rounded.
  */
 
-/** Uniform in [0, span); a promise only when bytes must come first. */
+/** Returns a uniform whole number in [0, span), or a promise of it when bytes must be fetched first. */
 export type Below = (span: number) => number | Promise<number>;
 
 const DIGIT_BITS = 16;
 const DIGITS = 2 ** DIGIT_BITS;
-/** One more than a double has, so that the digits left out can never decide how to round. */
+/** With 55 bits, two more than a double's 53, the bits that are not drawn cannot change how the value is rounded. */
 const ROUNDING_BITS = 55;
 
-/** A uniform number in (0, 1), of which as many digits are drawn as have been looked at. */
+/** A uniform number in (0, 1). Its digits are drawn only when they are needed. */
 class Uniform {
   readonly digits: number[] = [];
 }
 
-/** Mean 0, deviation 1. */
+/** Returns a normal deviate with mean 0 and standard deviation 1. */
 export async function standardNormal(below: Below): Promise<number> {
   for (;;) {
     // a whole part k with a probability proportional to exp(-k² / 2)
@@ -48,7 +48,10 @@ async function isLess(one: Uniform, other: Uniform, below: Below): Promise<boole
   }
 }
 
-/** True with probability exp(-1/2): the length of a falling run of uniform numbers below 1/2 is even (von Neumann). */
+/**
+ * Returns true with probability exp(-1/2): the probability that a falling run of uniform numbers that starts below 1/2
+ * has an even length (von Neumann).
+ */
 async function isBelowRootOfE(below: Below): Promise<boolean> {
   let last = new Uniform();
   if ((await digit(last, 0, below)) >= DIGITS / 2) return true;
@@ -59,7 +62,10 @@ async function isBelowRootOfE(below: Below): Promise<boolean> {
   }
 }
 
-/** True with probability exp(-x (2k + x) / (2k + 2)): a falling run as above, which each step ends with 1 - (2k + x) / (2k + 2). */
+/**
+ * Returns true with probability exp(-x (2k + x) / (2k + 2)). It uses a falling run as `isBelowRootOfE` does, but each
+ * step also ends the run with probability 1 - (2k + x) / (2k + 2).
+ */
 async function isAccepted(k: number, x: Uniform, below: Below): Promise<boolean> {
   let last = x;
   for (let even = true; ; even = !even) {
@@ -72,12 +78,12 @@ async function isAccepted(k: number, x: Uniform, below: Below): Promise<boolean>
   }
 }
 
-/** The double nearest to k + x. */
+/** Returns the double nearest to k + x. */
 async function rounded(k: number, x: Uniform, below: Below): Promise<number> {
   let whole = BigInt(k);
   for (let at = 0; ; at++) {
     const bits = DIGIT_BITS * at;
-    // the digits that were not drawn are neither all 0 nor all 1: one more bit stands for them
+    // the digits that are not drawn are neither all 0 nor all 1, so one more bit stands for them
     if (whole >> BigInt(ROUNDING_BITS - 1) > 0n) return Number(2n * whole + 1n) / 2 ** (bits + 1);
     whole = (whole << BigInt(DIGIT_BITS)) | BigInt(await digit(x, at, below));
   }

@@ -61,8 +61,8 @@ export type components = {
             /** @description How many. */
             readonly count: number;
             /**
-             * Format: int64
-             * @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.
+             * Format: int64 @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out:
+             * uniform multiples of 2^-53.
              */
             readonly precision: number | null;
             /** @description The values, in the order in which they were drawn. */
@@ -165,8 +165,8 @@ export type components = {
                 readonly sort: "none" | "ascending" | "descending";
             } | {
                 /**
-                 * Format: int64
-                 * @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.
+                 * Format: int64 @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out:
+                 * uniform multiples of 2^-53.
                  */
                 readonly precision: number | null;
             } | {
@@ -188,7 +188,10 @@ export type components = {
             } | {
                 /** @description Of the list that was drawn from: SHA-256 of its JSON without spaces. */
                 readonly list_sha256: string;
-                /** @description A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53. */
+                /**
+                 * @description A whole number from 1 on for each item, in their order. Item i is drawn with probability
+                 * weights[i] / sum, exactly; the sum is at most 2^53.
+                 */
                 readonly weights: readonly number[];
             } | {
                 /**
@@ -203,7 +206,10 @@ export type components = {
                 readonly length: readonly number[];
                 /** @description Lower bound of each sequence, inclusive. */
                 readonly min: readonly number[];
-                /** @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it. */
+                /**
+                 * @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above
+                 * it.
+                 */
                 readonly max: readonly number[];
                 /** @description No number twice in a sequence; each range must hold its length of values. */
                 readonly unique: boolean;
@@ -265,7 +271,10 @@ export type components = {
             readonly count: number;
             /** @description Of the list that was drawn from: SHA-256 of its JSON without spaces. */
             readonly list_sha256: string;
-            /** @description A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53. */
+            /**
+             * @description A whole number from 1 on for each item, in their order. Item i is drawn with probability
+             * weights[i] / sum, exactly; the sum is at most 2^53.
+             */
             readonly weights: readonly number[];
             /** @description The items. */
             readonly items: readonly string[];
@@ -310,7 +319,9 @@ export type components = {
             readonly length: readonly number[];
             /** @description Lower bound of each sequence, inclusive. */
             readonly min: readonly number[];
-            /** @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it. */
+            /**
+             * @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it.
+             */
             readonly max: readonly number[];
             /** @description No number twice in a sequence; each range must hold its length of values. */
             readonly unique: boolean;
@@ -400,7 +411,10 @@ export type components = {
                 /** @description SHA-256 of what the answer was bound to. */
                 readonly user_data_sha256?: string;
             };
-            /** @description In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks, and their salts. Absent in long answers. */
+            /**
+             * @description In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks,
+             * and their salts. Absent in long answers.
+             */
             readonly opening?: {
                 /** @description Bytes, encoded or counted. */
                 readonly bytes: string;
@@ -430,7 +444,10 @@ export type components = {
                 /** @description SHA-256 of what the answer was bound to. */
                 readonly user_data_sha256?: string;
             };
-            /** @description In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks, and their salts. Absent in long answers. */
+            /**
+             * @description In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks,
+             * and their salts. Absent in long answers.
+             */
             readonly opening?: {
                 /** @description Bytes, encoded or counted. */
                 readonly bytes: string;
@@ -566,7 +583,10 @@ export type components = {
                      * @enum {string}
                      */
                     readonly origin: "quantum-processor" | "qrng-device" | "simulated" | "replay" | "system";
-                    /** @description Every lot, in the order in which they were drawn from, with the hash of its leaf in the log. */
+                    /**
+                     * @description Every lot, in the order in which they were drawn from, with the hash of its leaf in
+                     * the log.
+                     */
                     readonly lots: readonly {
                         /** @description Names it. */
                         readonly id: string;
@@ -588,7 +608,10 @@ export type components = {
                         /** @description The place, from 0. */
                         readonly index: number;
                     };
-                    /** @description Which of the pure bytes of the lots were drawn, in order; `lot` is the place in `lots`. */
+                    /**
+                     * @description Which of the pure bytes of the lots were drawn, in order; `lot` is the place in
+                     * `lots`.
+                     */
                     readonly drawn?: readonly {
                         /** @description The place of the lot in the list of lots. */
                         readonly lot: number;
@@ -598,14 +621,17 @@ export type components = {
                         readonly bytes: number;
                     }[];
                     /**
-                     * @description The lot is a sample of the stream that gave the values, and not what they were drawn from.
-                     * @constant
+                     * @description The lot is a sample of the stream that gave the values, and not what they were drawn
+                     * from. @constant
                      */
                     readonly sample?: true;
                 };
                 /** @description How the bits were tested. */
                 readonly verification: {
-                    /** @description `<passed>/<total> passed` of the tested windows that the answer was drawn from, or `not tested`. */
+                    /**
+                     * @description `<passed>/<total> passed` of the tested windows that the answer was drawn from, or
+                     * `not tested`.
+                     */
                     readonly nist_sp800_22: string;
                     /** @description Every bit that the answer drew on lies in a tested window that passed. */
                     readonly nist_verified: boolean;
@@ -638,7 +664,10 @@ export type components = {
                 readonly verify_url: string;
                 /** @description c2sp.org/tlog-proof; null for a moment after the answer. */
                 readonly proof: string | null;
-                /** @description Of an answer of bare values: what `hashes.delivered` is over. Left out where it is over JSON. */
+                /**
+                 * @description Of an answer of bare values: what `hashes.delivered` is over. Left out where it is over
+                 * JSON.
+                 */
                 readonly media_type?: string;
                 /** @description What the caller said of the answer. */
                 readonly label?: {
@@ -707,7 +736,10 @@ export type components = {
                     readonly circuit_depth: number;
                     /** @description Times that the circuit was run. */
                     readonly shots: number;
-                    /** @description The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it. */
+                    /**
+                     * @description The calibration as its provider names it, and the hash of all of it as RFC 8785
+                     * prints it.
+                     */
                     readonly calibration: {
                         /** @description Names it. */
                         readonly id: string | null;
@@ -716,7 +748,10 @@ export type components = {
                         /** @description SHA-256 of what it names. */
                         readonly digest: string;
                     } | null;
-                    /** @description The certificates of another service under which the raw bits came; null where they came from a source itself. */
+                    /**
+                     * @description The certificates of another service under which the raw bits came; null where they
+                     * came from a source itself.
+                     */
                     readonly upstream: {
                         /** @description The name of the log that holds them. */
                         readonly log: string;
@@ -755,7 +790,10 @@ export type components = {
                     };
                     /** @description SP 800-90B 6.3 on the raw bits; null where too few were read. */
                     readonly min_entropy_per_bit: number | null;
-                    /** @description Windows of raw bits that were assessed; together they cover every bit in both orders. */
+                    /**
+                     * @description Windows of raw bits that were assessed; together they cover every bit in both
+                     * orders.
+                     */
                     readonly raw_windows: number;
                     /** @description Runs of SP 800-22. What lay in a conditioned window that failed was erased. */
                     readonly tested: readonly {
@@ -835,7 +873,10 @@ export type components = {
                 } & {
                     readonly [key: string]: unknown;
                 };
-                /** @description c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not logged yet. */
+                /**
+                 * @description c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not
+                 * logged yet.
+                 */
                 readonly proof: string | null;
                 /** @description Proofs of the pieces that were drawn. */
                 readonly runs: readonly {
@@ -1367,7 +1408,10 @@ export type components = {
                 /** @description c2sp.org/tlog-proof; null until the leaf is logged. */
                 readonly proof: string | null;
             };
-            /** @description The answer whose bytes were committed, without what its account has left; null before the end. */
+            /**
+             * @description The answer whose bytes were committed, without what its account has left; null before the
+             * end.
+             */
             readonly answer: components["schemas"]["DrawAnswer"] | null;
             /** @description What the beacon’s chain says of itself; its hash names it. */
             readonly chain: Record<string, unknown> | null;
@@ -1412,7 +1456,10 @@ export type components = {
                     /** @description Of a chained scheme, what is signed too, in hex. */
                     readonly previous_signature?: string;
                 } | null;
-                /** @description The winners or values. Of a cancelled draw what they would have been; null where something that they need is missing. */
+                /**
+                 * @description The winners or values. Of a cancelled draw what they would have been; null where
+                 * something that they need is missing.
+                 */
                 readonly values: readonly unknown[] | null;
                 /**
                  * Format: date-time
@@ -1488,8 +1535,8 @@ export type components = {
              */
             readonly count?: number;
             /**
-             * Format: int64
-             * @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.
+             * Format: int64 @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out:
+             * uniform multiples of 2^-53.
              */
             readonly precision?: number;
         };
@@ -1510,7 +1557,11 @@ export type components = {
             readonly length?: number;
         };
         readonly ShuffleAsked: {
-            /** @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. */
+            /**
+             * @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma
+             * in an item, unless the value has no literal comma: then it separates items, as form encoders write it. +
+             * is a blank.
+             */
             readonly items: readonly string[];
         };
         readonly SampleAsked: {
@@ -1520,7 +1571,11 @@ export type components = {
              * @default 1
              */
             readonly count?: number;
-            /** @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. */
+            /**
+             * @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma
+             * in an item, unless the value has no literal comma: then it separates items, as form encoders write it. +
+             * is a blank.
+             */
             readonly items: readonly string[];
         };
         readonly WeightedAsked: {
@@ -1530,9 +1585,16 @@ export type components = {
              * @default 1
              */
             readonly count?: number;
-            /** @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. */
+            /**
+             * @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma
+             * in an item, unless the value has no literal comma: then it separates items, as form encoders write it. +
+             * is a blank.
+             */
             readonly items: readonly string[];
-            /** @description A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53. */
+            /**
+             * @description A whole number from 1 on for each item, in their order. Item i is drawn with probability
+             * weights[i] / sum, exactly; the sum is at most 2^53.
+             */
             readonly weights: readonly number[];
         };
         readonly StringsAsked: {
@@ -1565,7 +1627,9 @@ export type components = {
             readonly length: readonly number[];
             /** @description Lower bound of each sequence, inclusive. */
             readonly min: readonly number[];
-            /** @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it. */
+            /**
+             * @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it.
+             */
             readonly max: readonly number[];
             /**
              * @description No number twice in a sequence; each range must hold its length of values.

@@ -14,24 +14,31 @@ import type {
   WeightedAsked,
 } from './openapi.ts';
 
-/** Of every call that draws values. */
+/** The parameters of every call that draws values. */
 export interface DrawParameters {
-  /** Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure. `hybrid` is quantum-seeded. */
+  /**
+   * Default: csprng for the tier Free, quantum-seeded for the others; never pure. `hybrid` is another name of
+   * quantum-seeded.
+   */
   readonly entropyMode?: EntropyMode | 'hybrid' | undefined;
   /**
-   * What the values are for, 1 to 100 characters. The certificate is bound to it and numbers the answers of the account
-   * under it. The client sends an Idempotency-Key with it, so that a retry gets no number of its own.
+   * What the values are for, 1 to 100 characters. The certificate is bound to it, and has the number of this answer
+   * among the account's answers with the same purpose. The client adds an Idempotency-Key, so that a retry gets no
+   * second number.
    */
   readonly purpose?: string | undefined;
-  /** Anything that the certificate is to be bound to, 1 to 1,000 characters. */
+  /** Any text to which the certificate is bound, 1 to 1,000 characters. */
   readonly userData?: string | undefined;
-  /** In place of `userData` its SHA-256, 64 hex digits in lower case. */
+  /** The SHA-256 of such a text instead of `userData`: 64 hex digits in lower case. */
   readonly userDataSha256?: string | undefined;
-  /** The certificate shows `purpose` and `userData`; otherwise it holds commitments, which only the answer opens. */
+  /**
+   * If true, the certificate shows `purpose` and `userData`; else it holds commitments to them, which only the answer
+   * opens.
+   */
   readonly public?: boolean | undefined;
 }
 
-/** Parameters as the OpenAPI document has them; undefined is as good as left out. */
+/** The parameters in the OpenAPI document. A parameter that is undefined counts as left out. */
 type Parameters<Asked> = DrawParameters & {
   readonly [K in keyof Asked]: object extends Pick<Asked, K> ? Asked[K] | undefined : Asked[K];
 };
@@ -41,7 +48,7 @@ export type BytesParameters = Parameters<BytesAsked>;
 export type FloatsParameters = Parameters<FloatsAsked>;
 export type UuidParameters = Parameters<UuidAsked>;
 export type BitstringParameters = Parameters<BitstringAsked>;
-/** A request line of more than 64 KiB is refused. */
+/** The items go into the request line. The service refuses a request head of more than 64 KiB. */
 export type ShuffleParameters = Parameters<ShuffleAsked>;
 export type SampleParameters = Parameters<SampleAsked>;
 export type WeightedParameters = Parameters<WeightedAsked>;
@@ -52,7 +59,7 @@ export type GaussiansParameters = Parameters<GaussiansAsked>;
 
 type OfBatch<P extends DrawParameters> = Omit<P, 'count' | keyof DrawParameters>;
 
-/** What each type of batch may be told beside its count. */
+/** The parameters of each type of batch, apart from the count. */
 export interface BatchTypeParameters extends Readonly<Record<BatchType, object>> {
   readonly integers: OfBatch<IntegersParameters>;
   readonly floats: OfBatch<FloatsParameters>;
@@ -91,14 +98,16 @@ export interface DataParameters extends Readonly<Record<DataEndpoint, DrawParame
   readonly gaussians: GaussiansParameters;
 }
 
-/** A request as it is sent, without what every request has. */
+/** The parts of a request that differ from call to call. */
 export interface DataRequest {
   readonly method: 'GET' | 'POST';
-  /** Below the base URL, query included. */
+  /** The path below the base URL, with the query. */
   readonly path: string;
-  /** JSON. */
+  /** The JSON body; null for none. */
   readonly body: string | null;
-  /** An answer costs credits or has a serial under a purpose, so a retry must name the first attempt. */
+  /**
+   * Whether the answer costs credits or has a number under a purpose, so that a retry needs the same Idempotency-Key.
+   */
   readonly isOnce: boolean;
 }
 
@@ -119,7 +128,7 @@ export function dataRequest<E extends DataEndpoint>(
   return { method: 'GET', path: `/${endpoint}${queryOf(sent)}`, body: null, isOnce };
 }
 
-/** What every call takes, by its names on the wire, and what is of this call alone. */
+/** Splits parameters into those of every call, by their names on the wire, and those of this call only. */
 function splitParameters<P extends DrawParameters>(
   parameters: P,
 ): [common: Readonly<Record<string, string | boolean | undefined>>, own: Omit<P, keyof DrawParameters>] {
@@ -138,7 +147,9 @@ export function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** `?name=value&…`, or nothing. A list is sent as its items, each percent-encoded, between bare commas. */
+/**
+ * Returns `?name=value&…`, or nothing. The items of a list are percent-encoded, and the commas between them are not.
+ */
 export function queryOf(
   parameters: Readonly<Record<string, QueryValue | readonly (string | number)[]>>,
 ): string {
@@ -155,7 +166,7 @@ function encoded(name: string, text: string): string {
   try {
     return encodeURIComponent(text);
   } catch {
-    // half of a surrogate pair, as a cut through a character leaves it
+    // half of a surrogate pair, for example from a text that was cut within a character
     throw new TypeError(
       `${name}: ${JSON.stringify(text)} has half of a surrogate pair, which UTF-8 cannot write`,
     );

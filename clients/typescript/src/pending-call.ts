@@ -1,12 +1,12 @@
 import type { RawResponse } from './error.ts';
 
-/** An answer to come, and beside it the response that it came in. */
+/** A promise of an answer, which also gives access to the response. */
 export interface PendingCall<T> extends Promise<T> {
-  /** The answer and the response: status, header fields and the body as it came. */
+  /** Resolves to the answer and the response with its status, header fields and body. */
   withResponse(): Promise<{ readonly answer: T; readonly response: RawResponse }>;
 }
 
-/** Reads an answer from a response when that comes. */
+/** Returns a PendingCall whose answer `read` takes from the response. */
 export function pendingCall<T>(
   coming: Promise<RawResponse>,
   read: (response: RawResponse) => T,

@@ -7,10 +7,10 @@ import type { CallOptions } from './transport.ts';
 import { planWords, SPAN_MAX, type WordPlan, wordAt } from './uniform.ts';
 import { wholeWeights } from './weights.ts';
 
-/** The answer that a refill came in; `data` holds the bytes that values will be made of. */
+/** The answer to a refill. `data` holds the bytes that values will be made of. */
 export type RefillAnswer = BinaryAnswer<BinaryBytesData | BinaryBatchData<'bytes'>>;
 
-/** What `Random` asks of a client. */
+/** What `Random` needs of a client. */
 export interface ByteClient {
   bytesBinary(
     parameters: Omit<BytesParameters, 'encoding'>,
@@ -23,18 +23,21 @@ export interface ByteClient {
 }
 
 export interface RandomOptions {
-  /** Left out, the account's tier decides. In pure mode every refill costs its bytes in credits, used or not. */
+  /** Default: the account's tier decides. In pure mode every refill costs its bytes in credits, used or not. */
   readonly entropyMode?: EntropyMode | undefined;
   /**
-   * Bytes of one refill: 16 to 1,024, or more in whole KiB up to 1 MiB, which come as a batch (scope `entropy:batch`).
-   * Default 16,384, four thousand draws of a byte to an int32 in one request; 256 in pure mode.
+   * The bytes of one refill: 16 to 1,024, or more in whole KiB up to 1 MiB, which come as a batch (scope
+   * `entropy:batch`). Default: 16,384, which make 4,096 values of 32 bits with one request; 256 in pure mode.
    */
   readonly refillBytes?: number | undefined;
-  /** The next refill starts when fewer bytes than this are left; default a quarter of a refill; 0 only when there are none. */
+  /**
+   * The next refill starts when fewer bytes than this are left. Default: a quarter of a refill. With 0 it starts when a
+   * draw needs it.
+   */
   readonly lowBytes?: number | undefined;
   /**
-   * Called with each refill and awaited before any of it is used: to keep certificate ids, or to `verify` first. When it
-   * throws, the bytes are discarded and the draw fails. They are erased from the answer as they are used.
+   * Called with each refill and awaited before any of its bytes are used, to keep certificate ids or to `verify` first.
+   * When it throws, the bytes are discarded and the draw fails. Bytes are erased from the answer as they are used.
    */
   readonly onRefill?: ((answer: RefillAnswer) => void | Promise<void>) | undefined;
 }
@@ -42,13 +45,14 @@ export interface RandomOptions {
 const REFILL_BYTES = 16_384;
 const PURE_REFILL_BYTES = 256;
 const REFILL_BYTES_MAX = 1_048_576;
-/** GET /v1/bytes gives as many at most, and so does each value of a batch. */
+/** The most bytes of GET /v1/bytes, and of one value of a batch. */
 const KIB = 1_024;
 const FLOAT_PLAN = planWords(SPAN_MAX);
 
 /**
- * Random values made here, exactly uniform, from bytes of the service that are drawn ahead. A draw that the service has no
- * bytes for rejects with its error: nothing else is ever used instead. Bytes are erased as they are used.
+ * Makes exactly uniform random values on this machine, from bytes of the service that are fetched ahead. When the
+ * service gives no bytes, the draw rejects with its error: no other source is ever used. Bytes are erased as they are
+ * used.
  */
 export class Random {
   readonly #reservoir: ByteReservoir;
@@ -79,12 +83,12 @@ export class Random {
     }, lowBytes);
   }
 
-  /** Bytes at hand. */
+  /** The number of bytes that are ready. */
   get availableBytes(): number {
     return this.#reservoir.available;
   }
 
-  /** A whole number from `min` to `max`, both included; at most 2^53 of them. */
+  /** A whole number from `min` to `max`, both included; the range may hold at most 2^53 values. */
   async integer(min: number, max: number): Promise<number> {
     const safe = Number.isSafeInteger(min) && Number.isSafeInteger(max);
     if (!safe || min > max || max - min >= SPAN_MAX) {
@@ -93,7 +97,7 @@ export class Random {
     return min + (await this.#offset(planWords(max - min + 1)));
   }
 
-  /** `count` whole numbers, each as of `integer`. */
+  /** `count` whole numbers, each as `integer` draws it. */
   async integers(count: number, min: number, max: number): Promise<number[]> {
     return this.#several(count, () => this.integer(min, max));
   }
@@ -104,8 +108,8 @@ export class Random {
   }
 
   /**
-   * A normal deviate. The standard one is exact and rounded once, to the nearest double; `mean + deviation · z` is then
-   * reckoned in doubles.
+   * A normal deviate. The standard deviate z is exact and rounded once, to the nearest double; `mean + deviation · z`
+   * is then computed in doubles.
    */
   async normal(mean = 0, deviation = 1): Promise<number> {
     if (!(Number.isFinite(mean) && deviation >= 0 && deviation < Infinity)) {
@@ -117,7 +121,7 @@ export class Random {
   /** A new array with the items in random order, each order equally likely. */
   async shuffle<T>(items: readonly T[]): Promise<T[]> {
     const shuffled = items.slice();
-    // Fisher and Yates as Durstenfeld writes it (1964, Algorithm 235)
+    // the shuffle of Fisher and Yates in the form of Durstenfeld (1964, Algorithm 235)
     for (let last = shuffled.length - 1; last > 0; last--) {
       const drawn = this.#offset(planWords(last + 1));
       const other = typeof drawn === 'number' ? drawn : await drawn;
@@ -134,11 +138,11 @@ export class Random {
     if (length === 0) throw new RangeError('pick: there is no item');
     const drawn = this.#offset(planWords(length));
     if (typeof drawn === 'number') return items[drawn] as T;
-    const copy = items.slice(); // the caller may change its own while this waits
+    const copy = items.slice(); // the caller may change the array during the wait
     return copy[await drawn] as T;
   }
 
-  /** `count` of the items, none twice, in random order: each such list is equally likely. */
+  /** `count` of the items, none twice, in random order. Each possible list is equally likely. */
   async sample<T>(items: readonly T[], count: number): Promise<T[]> {
     if (!(Number.isSafeInteger(count) && count >= 0 && count <= items.length)) {
       throw new RangeError(`sample: a count from 0 to ${items.length}, the number of items`);
@@ -155,12 +159,12 @@ export class Random {
   }
 
   /**
-   * One of the items, each with the probability of its weight over the sum of all. Weights are finite numbers of at least
-   * 0, taken as the exact binary fractions that they are: none of the probabilities is rounded.
+   * One of the items. The probability of an item is its weight divided by the sum of all weights. Weights are finite
+   * numbers of at least 0. They count as the exact binary fractions that they are, so no probability is rounded.
    */
   async weighted<T>(items: readonly T[], weights: readonly number[]): Promise<T> {
     if (items.length !== weights.length) throw new RangeError('weighted: one weight for each item');
-    const copy = items.slice(); // the caller may change its own while this waits
+    const copy = items.slice(); // the caller may change the array during the wait
     const whole = wholeWeights(weights);
     let left = await this.#bigOffset(whole.reduce((sum, weight) => sum + weight, 0n));
     const at = whole.findIndex((weight) => {
@@ -180,7 +184,7 @@ export class Random {
     return text;
   }
 
-  /** `count` bytes, from as many refills as that takes. */
+  /** `count` bytes, from as many refills as they need. */
   async bytes(count: number): Promise<Uint8Array> {
     if (!Number.isSafeInteger(count) || count < 0)
       throw new RangeError('bytes: a whole number of at least 0');
@@ -189,7 +193,7 @@ export class Random {
     return bytes;
   }
 
-  /** Erases what is left. A draw that waits, and every later one, rejects. */
+  /** Erases all bytes. A draw that is waiting, and every later one, rejects. */
   close(): void {
     this.#reservoir.close();
   }
@@ -202,7 +206,9 @@ export class Random {
     return drawn;
   }
 
-  /** Uniform in [0, span), for any span: as many bits as span - 1 has, drawn again while they are too large. */
+  /**
+   * Returns a uniform number in [0, span), for any span: draws as many bits as span - 1 has until they are below span.
+   */
   async #bigOffset(span: bigint): Promise<bigint> {
     if (span <= BigInt(SPAN_MAX)) return BigInt(await this.#offset(planWords(Number(span))));
     const bits = (span - 1n).toString(2).length;
@@ -216,7 +222,7 @@ export class Random {
     }
   }
 
-  /** Uniform in [0, plan.span). Only a draw that finds no bytes waits. */
+  /** Returns a uniform number in [0, plan.span), or a promise of it when bytes must be fetched first. */
   #offset(plan: WordPlan): number | Promise<number> {
     const { span, bytes, limit } = plan;
     if (bytes === 0) return 0;
@@ -230,7 +236,7 @@ export class Random {
   }
 
   async #offsetLater(plan: WordPlan): Promise<number> {
-    const target = new Uint8Array(plan.bytes); // its own: other draws go on meanwhile
+    const target = new Uint8Array(plan.bytes); // not #word: other draws use that during the wait
     for (;;) {
       await this.#reservoir.take(target);
       const word = wordAt(target, 0, plan.bytes);

@@ -1,19 +1,18 @@
 import type { QrnError } from './error.ts';
 
-/** Before the second attempt; doubles with every further one. */
+/** The wait before the second attempt; it doubles with every further attempt. */
 const BACKOFF_FIRST_MS = 250;
 const BACKOFF_MAX_MS = 8_000;
 
-/** Answers that mean "later", of the service or of a proxy before it (RFC 9110 §15.6.3, §15.6.5). */
+/** Statuses that mean "try later", from the service or from a proxy before it (RFC 9110 §15.6.3, §15.6.5). */
 const LATER_STATUSES: readonly (number | null)[] = [429, 502, 503, 504];
 
 /**
- * How long to wait before the call is sent again; null when it must not or need not be. Any call of this client may
- * be sent twice: without pure mode an answer is free, and in pure mode every attempt carries the same Idempotency-Key.
+ * Returns the wait before the next attempt, or null when there must be none. Any call of this client may be sent twice:
+ * an answer is free outside of pure mode, and in pure mode every attempt carries the same Idempotency-Key.
  *
- * @param attempt attempts made so far, from 1
- * @param jitter uniform in [0, 1)
- * @param waitMaxMs a service that asks for more patience than this is not waited for
+ * @param attempt the number of attempts so far, from 1 @param jitter a uniform number in [0, 1) @param waitMaxMs the
+ * longest wait that is accepted when the service asks for one
  */
 export function retryDelayMs(
   failure: QrnError,
@@ -26,7 +25,7 @@ export function retryDelayMs(
   const { retryAfterMs } = failure;
   if (retryAfterMs === null) return backoffMs * (0.5 + jitter / 2);
   if (retryAfterMs > waitMaxMs) return null;
-  // never earlier than asked, and not all clients at the same moment
+  // at least as long as the service asks, and not the same for all clients
   return retryAfterMs + backoffMs * jitter;
 }
 
@@ -35,10 +34,13 @@ function mayPass({ code, status }: QrnError): boolean {
   return LATER_STATUSES.includes(status);
 }
 
-/** Retry-After in milliseconds: seconds, or a date as some proxies send it (RFC 9110 §10.2.3); null when absent or neither. */
+/**
+ * Returns Retry-After in milliseconds; null when it is absent or malformed. The field holds seconds, or a date from
+ * some proxies (RFC 9110 §10.2.3).
+ */
 export function retryAfterMs(field: string | null, nowMs: number): number | null {
   if (field === null) return null;
   if (/^\d{1,9}$/.test(field)) return Number(field) * 1000;
-  const atMs = / GMT$/.test(field) ? Date.parse(field) : Number.NaN; // Date.parse makes a date of nearly anything
+  const atMs = / GMT$/.test(field) ? Date.parse(field) : Number.NaN; // Date.parse accepts nearly any text
   return Number.isNaN(atMs) ? null : Math.max(0, atMs - nowMs);
 }

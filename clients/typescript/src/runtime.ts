@@ -1,9 +1,9 @@
-/** What the client knows of the program that it runs in. */
+/** Reads the environment that the client runs in. */
 
-/** Name and version as in package.json, which test/client/package.test.ts compares. */
+/** The name and version in package.json; test/client/package.test.ts compares them. */
 const PRODUCT = 'qrn-client/0.1.0';
 
-/** Of Node, Deno and Bun, as far as each has them. */
+/** The parts of Node, Deno and Bun that the client reads. */
 interface Runtime {
   readonly process?: {
     readonly env?: Readonly<Record<string, string | undefined>>;
@@ -13,7 +13,10 @@ interface Runtime {
 
 const { process } = globalThis as Runtime;
 
-/** An environment variable; undefined where there are none, or where Deno does not let the program read it. */
+/**
+ * Returns an environment variable; undefined when it is not set or empty, or when Deno does not let the program read
+ * it.
+ */
 export function environmentVariable(name: string): string | undefined {
   try {
     const value = process?.env?.[name]?.trim();
@@ -23,7 +26,10 @@ export function environmentVariable(name: string): string | undefined {
   }
 }
 
-/** The User-Agent field; null in browsers, which have one of their own and would ask the service whether it may be set. */
+/**
+ * Returns the User-Agent field; null in a browser, which sets its own. If the client set it there, the browser would
+ * first have to ask the service for permission (CORS).
+ */
 export function userAgent(): string | null {
   const versions = process?.versions;
   for (const name of ['deno', 'bun', 'node']) {

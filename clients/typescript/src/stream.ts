@@ -6,9 +6,9 @@ import { randomKey } from './system-random.ts';
 import type { CallOptions } from './transport.ts';
 
 export interface StreamSize {
-  /** Values in all: any whole number from 1 on. */
+  /** The number of all values: any whole number from 1 on. */
   readonly total: number;
-  /** Values of one block, 1 to 100,000; default 100,000, or as many as 16 MiB hold. */
+  /** The number of values in a block, 1 to 100,000. Default: 100,000; for bytes at most as many as 16 MiB hold. */
   readonly block?: number | undefined;
 }
 
@@ -16,7 +16,7 @@ export type StreamParameters<T extends BinaryBatchType> = StreamSize &
   DrawParameters &
   BatchTypeParameters[T];
 
-/** Every block is an answer of its own, with a certificate and an Idempotency-Key of its own. */
+/** Every block is a separate answer with its own certificate and its own Idempotency-Key. */
 export type StreamOptions = Omit<CallOptions, 'idempotencyKey'>;
 
 export type StreamBlock<T extends BinaryBatchType> = BinaryAnswer<BinaryBatchData<T>>;
@@ -24,7 +24,7 @@ export type StreamBlock<T extends BinaryBatchType> = BinaryAnswer<BinaryBatchDat
 const BLOCK_MAX = 100_000;
 const BLOCK_BYTES_MAX = 16 * 1_048_576;
 const BYTES_LENGTH = 16;
-/** Blocks that are under way or wait for their reader, beside the one that it has. */
+/** The most blocks that are being fetched or wait for their reader, apart from the one that it has. */
 const AHEAD_MAX = 4;
 
 interface StreamRequest<T extends BinaryBatchType> extends DrawParameters {
@@ -35,11 +35,12 @@ interface StreamRequest<T extends BinaryBatchType> extends DrawParameters {
 }
 
 /**
- * Any number of values as typed arrays, block after block: `for await (const block of client.stream.floats({ total: 1e9
- * }))`. Blocks are batches that are asked for ahead of their reader: one at first, and one more for each that it took, at
- * most four. In pure mode, where a block costs credits, and under a purpose, where it has a serial, each is asked for when it
- * is wanted. A block that is lost on its way is asked for again under its own Idempotency-Key, and not charged again. Leaving
- * the loop ends what is under way; an error ends the loop.
+ * Streams of any number of values in blocks of typed arrays: `for await (const block of client.stream.floats({ total:
+ * 1e9 }))`. Each block is a batch. The client fetches blocks ahead of the reader: one at first, then one more for each
+ * block that the reader has taken, and at most four. In pure mode, where a block costs credits, and with a purpose,
+ * where it has a number, the client fetches each block when the reader wants it. It fetches a lost block again with the
+ * same Idempotency-Key, so that the block is not charged again. Leaving the loop aborts all requests; an error ends the
+ * loop.
  */
 export class Streams {
   readonly #source: Pick<QrnClient, 'batchBinary'>;
@@ -78,7 +79,7 @@ export class Streams {
     return this.#stream('uuid', parameters, {}, call);
   }
 
-  /** Checks the size before the first block is asked for. */
+  /** Checks the sizes at the call, not at the first block. */
   #stream<T extends BinaryBatchType>(
     type: T,
     parameters: StreamSize & DrawParameters,
@@ -119,7 +120,7 @@ export class Streams {
       while (left > 0 || coming.length > 0) {
         for (; left > 0 && coming.length < Math.min(1 + taken, aheadMax); left -= block) {
           const asked = ask({ ...same, count: Math.min(left, block) } as BatchParameters<T>);
-          asked.catch(() => {}); // whoever reads so far is told
+          asked.catch(() => {}); // the reader gets the failure when it reaches this block
           coming.push(asked);
         }
         yield await coming.shift()!;
@@ -132,7 +133,10 @@ export class Streams {
   }
 }
 
-/** Asks for blocks, each under a key of its own. */
+/**
+ * Returns a function that fetches a block with its own Idempotency-Key; without keys once the account has no room for
+ * kept answers.
+ */
 function blockAsker<T extends BinaryBatchType>(
   source: Pick<QrnClient, 'batchBinary'>,
   call: StreamOptions,
@@ -146,7 +150,7 @@ function blockAsker<T extends BinaryBatchType>(
       } catch (error) {
         const isFull = error instanceof QrnError && error.code === 'idempotency_full';
         if (!(isFull && mayGoWithout)) throw error;
-        // the service keeps no more answers of this account: a block that is lost from now on is drawn anew
+        // the service has no room for more kept answers of this account: from now on a lost block is drawn anew
         isKeyed = false;
       }
     }

@@ -4,16 +4,16 @@ import { retryAfterMs, retryDelayMs } from './retry.ts';
 import { sleep } from './sleep.ts';
 import { randomFraction } from './system-random.ts';
 
-/** What the client asks of fetch. */
+/** The options that the client passes to fetch. */
 export interface FetchInit {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body: string | null;
   readonly signal: AbortSignal;
-  /** A random value is not served twice. */
+  /** No cache may serve a random value twice. */
   readonly cache: 'no-store';
   readonly credentials: 'omit';
-  /** A key is not carried to where a redirect points. */
+  /** A redirect must not send the API key to another host. */
   readonly redirect: 'error';
 }
 
@@ -27,15 +27,17 @@ export interface TransportOptions {
   readonly hooks: Hooks;
 }
 
-/** Of one call, over those of the client. */
+/** The options of one call. They override those of the client. */
 export interface CallOptions {
-  /** Ends the call, its waits included; it rejects with the signal's reason. */
+  /** When aborted, ends the call and its waits; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** For one attempt, its body included. */
+  /** The time for one attempt, reading the body included. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts after the first. */
+  /** The number of attempts after the first. */
   readonly retries?: number | undefined;
-  /** 1 to 255 visible ASCII characters; of calls that cost credits or have a purpose. Left out, the client makes one. */
+  /**
+   * 1 to 255 visible ASCII characters. Default: the client makes one for a call that costs credits or has a purpose.
+   */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -45,14 +47,14 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly idempotencyKey: string | null;
-  /** Statuses besides 200 whose body is an answer unless it says that it is an error. */
+  /** Statuses besides 200 that are answers, unless the body is an error of the service. */
   readonly alsoAnswers: readonly number[];
 }
 
-/** Marks the abort of an attempt that took too long. */
+/** The reason of an abort because the attempt took too long. */
 const TIMED_OUT = Symbol('timed out');
 
-/** Sends requests: one attempt after the other, as long as another may help and retries are left. */
+/** Sends requests, and sends a failed one again while that may help and retries are left. */
 export class Transport {
   readonly #options: TransportOptions;
 
@@ -60,7 +62,7 @@ export class Transport {
     this.#options = options;
   }
 
-  /** The first answer. Rejects with a QrnError, or with the reason of an aborted signal. */
+  /** Resolves to the first answer. Rejects with a QrnError, or with the reason of an aborted signal. */
   async send(request: HttpRequest, call: CallOptions): Promise<RawResponse> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -71,7 +73,7 @@ export class Transport {
     }
   }
 
-  /** Waits before the next attempt, or throws the error when there is none. */
+  /** Waits before the next attempt, or throws the error when there must be none. */
   async #waitFor(error: unknown, request: HttpRequest, call: CallOptions, attempt: number): Promise<void> {
     if (!(error instanceof QrnError)) throw error;
     error.attempts = attempt;
@@ -114,8 +116,8 @@ export class Transport {
   }
 
   /**
-   * One request and its whole answer, whatever its status. Ends when its time is over, and when its caller says so: throws the
-   * caller's reason, `timeout` or `network_error`.
+   * Sends one request and resolves to its complete response, whatever its status. Rejects with the reason of the
+   * caller's aborted signal, or with `timeout` or `network_error`.
    */
   async #exchange(
     request: HttpRequest,
@@ -143,7 +145,7 @@ export class Transport {
   }
 }
 
-/** What a hook is told of a request: nothing of the key or the values. */
+/** Returns what hooks get of a request, which holds neither the key nor parameters. */
 function sentOf(
   { method, url }: HttpRequest,
   attempt: number,
@@ -158,7 +160,10 @@ function fetchInit(request: HttpRequest, signal: AbortSignal): FetchInit {
   return { method, headers, body, signal, cache: 'no-store', credentials: 'omit', redirect: 'error' };
 }
 
-/** What fetch says is "fetch failed"; Node hides the reason in its cause. */
+/**
+ * Returns the error's message with those of its causes: in Node the message is "fetch failed", and the cause has the
+ * reason.
+ */
 function networkMessage(error: unknown): string {
   const reasons: string[] = [];
   for (let at = error; at instanceof Error; at = at.cause) if (at.message !== '') reasons.push(at.message);
@@ -168,7 +173,7 @@ function networkMessage(error: unknown): string {
 const HEAD_TOO_LARGE =
   'The request line and headers are too long: send at most 64 KiB, with fewer or shorter items.';
 
-/** The service's error in a reply, or `invalid_answer` when there is none. */
+/** Returns the service's error in a reply, or `invalid_answer` when the reply has none. */
 function errorOf(response: RawResponse): QrnError {
   const { status, headers, body } = response;
   const waitMs = retryAfterMs(headers.get('retry-after'), Date.now());
@@ -176,7 +181,7 @@ function errorOf(response: RawResponse): QrnError {
   const code = memberOf(error, 'code');
   const message = memberOf(error, 'message');
   if (typeof code !== 'string' || typeof message !== 'string') {
-    // refused before the service reads it, so that its body is not the service's
+    // the HTTP library refused the request before the service saw it, so the body is not the service's
     if (status === 431) return serviceError('head_too_large', { message: HEAD_TOO_LARGE, status, response });
     const what = `HTTP ${status} without an error of the service: is the base URL right, or a proxy in the way?`;
     return clientError('invalid_answer', { message: what, status, retryAfterMs: waitMs, response });
@@ -195,7 +200,7 @@ function errorOf(response: RawResponse): QrnError {
 
 const utf8 = new TextDecoder();
 
-/** The parsed body; undefined when it is not JSON. */
+/** Returns the parsed body; undefined when it is not JSON. */
 export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(body));

@@ -1,21 +1,24 @@
 /**
- * Verifies an answer without asking anyone: the service's own verifier. In the source tree it is loaded from there; in
- * the package, scripts/build-client.ts puts it here as one file, in the place of this one.
+ * Loads the service's verifier, which needs no network. In the source tree it is at this path. In the package,
+ * scripts/build-client.ts replaces this file by the bundled verifier.
  */
 const SERVICE_VERIFIER: string = '../../../src/certificate/verify.ts';
 
 export interface VerificationInput {
-  /** The answer's JSON body, or what came beside its octets; leave it out to check a certificate alone. */
+  /**
+   * The answer's JSON body, or what the header fields of an answer in octets say. Leave it out to check only a
+   * certificate.
+   */
   readonly response?: unknown;
-  /** The octets that the certificate commits to, where it names their `media_type`. */
+  /** The octets that the certificate commits to, when it names their `media_type`. */
   readonly octets?: Uint8Array;
-  /** What `certificate()` gave. */
+  /** The result of `certificate()`. */
   readonly certificate: unknown;
-  /** /.well-known/qrn-keys.json: the anchor of trust, best had long before or from someone else. */
+  /** /.well-known/qrn-keys.json: the anchor of trust. Best obtained long before, or from someone else. */
   readonly keys: unknown;
-  /** Verifier keys of witnesses that you trust, and how many of them must have seen the log. */
+  /** The verifier keys of witnesses that you trust, and how many of them must have signed the log. */
   readonly witnesses?: { readonly keys: readonly string[]; readonly quorum: number };
-  /** Fails an answer whose certificate does not show that what it was drawn from was fixed before. */
+  /** Fails an answer whose certificate does not show that the bytes it was drawn from were fixed before. */
   readonly requireFixed?: boolean;
 }
 
@@ -23,7 +26,7 @@ export interface Verification {
   /** True when every check holds. */
   readonly ok: boolean;
   readonly checks: readonly Check[];
-  /** Members of the answer that no certificate speaks of, such as durations and credits. */
+  /** Members of the answer that no certificate covers, such as durations and credits. */
   readonly notCovered: readonly string[];
 }
 
@@ -44,11 +47,11 @@ export interface Check {
     | 'fixed'
     | 'witnesses';
   readonly ok: boolean;
-  /** What was found, in a sentence. */
+  /** The finding, in a sentence. */
   readonly why: string;
 }
 
-/** Never rejects for what it is given: what cannot be read is a check that failed. */
+/** Checks an answer. Never rejects because of its input: input that cannot be read is a failed check. */
 export async function verifyAnswer(input: VerificationInput): Promise<Verification> {
   const service = (await import(SERVICE_VERIFIER)) as { verifyAnswer: typeof verifyAnswer };
   return service.verifyAnswer(input);

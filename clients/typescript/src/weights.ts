@@ -1,9 +1,12 @@
-/** Weights as the exact numbers that they are: doubles are whole multiples of a power of two. */
+/** Turns weights into whole numbers exactly: each double is a whole multiple of a power of two. */
 
 const MANTISSA_BITS = 52;
 const EXPONENT_BIAS = 1_075;
 
-/** Whole numbers in the same proportion. Throws a RangeError for what is no list of weights. */
+/**
+ * Returns whole numbers in the same proportion. Throws a RangeError for a weight that is not finite or below 0, or when
+ * all are 0.
+ */
 export function wholeWeights(weights: readonly number[]): bigint[] {
   const parts = weights.map((weight) => {
     if (!(weight >= 0 && weight < Infinity)) throw new RangeError('weights: numbers of at least 0');
