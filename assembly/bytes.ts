@@ -1,4 +1,7 @@
-/** Bytes as JSON strings, each followed by a comma, or as MessagePack strings. They wait at ENTROPY; all functions write to TEXT and return how many bytes. */
+/**
+ * Writes bytes as JSON strings, each followed by a comma, or as MessagePack strings. All functions read at ENTROPY, write
+ * to TEXT and return the size in bytes.
+ */
 import { hexDigits, lowerHalf, upperHalf } from './hex';
 import { marked } from './octets';
 import { ENTROPY, TEXT } from './windows';
@@ -8,17 +11,17 @@ const QUOTE: u8 = 0x22;
 const QUOTE_COMMA: u16 = 0x2c22;
 const DASH: u8 = 0x2d;
 
-/** `count` values of `length` bytes as lower-case hexadecimal, as JSON. */
+/** Writes `count` values of `length` bytes as lower-case hexadecimal, as JSON. */
 export function hex(count: i32, length: i32): i32 {
   return hexStrings(count, length, QUOTE, 1, 2);
 }
 
-/** The same in MessagePack: before each value the lowest `headBytes` bytes of `head`. */
+/** Writes them in MessagePack; the lowest `headBytes` bytes of `head` precede each value. */
 export function packedHex(count: i32, length: i32, head: u32, headBytes: i32): i32 {
   return hexStrings(count, length, head, headBytes, 0);
 }
 
-/** `tailBytes` is 2 for a quote and a comma behind each value. */
+/** `tailBytes` is 2 for a quote and a comma after each value. */
 @inline
 function hexStrings(count: i32, length: i32, head: u32, headBytes: usize, tailBytes: usize): i32 {
   let out = TEXT;
@@ -42,7 +45,7 @@ function hexStrings(count: i32, length: i32, head: u32, headBytes: usize, tailBy
   return i32(out - TEXT);
 }
 
-/** `count` values of `length` bytes as base64 with padding (RFC 4648 §4), as JSON. */
+/** Writes `count` values of `length` bytes as base64 with padding (RFC 4648 §4), as JSON. */
 export function base64(count: i32, length: i32): i32 {
   return base64Strings(count, length, QUOTE, 1, 2);
 }
@@ -62,7 +65,7 @@ function base64Strings(count: i32, length: i32, head: u32, headBytes: usize, tai
     out += headBytes;
     const end = at + usize(length);
     const textEnd = out + characters;
-    // Twelve bytes at a time; behind the last there are zeros instead of what follows.
+    // Twelve bytes at a time. In the last group, zeros replace the bytes after the value.
     for (; at + 12 <= end; at += 12, out += 16) v128.store(out, base64Text(v128.load(at)));
     if (at < end) {
       const kept = v128.load(12 - (end - at), KEEP);
@@ -76,16 +79,16 @@ function base64Strings(count: i32, length: i32, head: u32, headBytes: usize, tai
   return i32(out - TEXT);
 }
 
-/** Sixteen of these from place n on keep the first 12 - n bytes of a vector. */
+/** Sixteen of these bytes from index n on are a mask that keeps the first 12 - n bytes of a vector. */
 const KEEP: usize = memory.data<u8>(
   [255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
   16,
 );
 
-/** The sixteen characters of the first twelve bytes. */
+/** Returns the sixteen base64 characters of the first twelve bytes. */
 @inline
 function base64Text(bytes: v128): v128 {
-  // In each 32-bit lane the 24 bits of three bytes, the first one's on top; then six of them in each byte.
+  // First each 32-bit lane gets the 24 bits of three bytes, the first byte highest; then each byte gets six of the bits.
   const groups = v128.swizzle(bytes, i8x16(2, 1, 0, 16, 5, 4, 3, 16, 8, 7, 6, 16, 11, 10, 9, 16));
   const sextets = v128.or(
     v128.or(
@@ -97,20 +100,20 @@ function base64Text(bytes: v128): v128 {
       v128.and(i32x4.shl(groups, 24), i32x4.splat(0x3f000000)),
     ),
   );
-  // What to add: 0..25 'A', 26..51 'a' - 26, 52..61 '0' - 52, 62 '+' - 62, 63 '/' - 63; the place in that list is
-  // 13 below 26, 0 up to 51, and from 52 on what is above 51.
+  // The shift to add: 0..25 'A', 26..51 'a' - 26, 52..61 '0' - 52, 62 '+' - 62, 63 '/' - 63. Its index in `shifts` is
+  // 13 for values below 26, 0 up to 51, and from 52 on the amount above 51.
   const above51 = i8x16.sub_sat_u(sextets, i8x16.splat(51));
   const below26 = v128.and(i8x16.lt_u(sextets, i8x16.splat(26)), i8x16.splat(13));
   const shifts = i8x16(71, -4, -4, -4, -4, -4, -4, -4, -4, -4, -4, -19, -16, 65, 0, 0);
   return i8x16.add(sextets, v128.swizzle(shifts, v128.or(above51, below26)));
 }
 
-/** `count` UUIDs of version 4 from 16 bytes each, in the form 8-4-4-4-12 (RFC 9562 §4, §5.4), as JSON. */
+/** Writes `count` UUIDs of version 4 from 16 bytes each, in the form 8-4-4-4-12 (RFC 9562 §4, §5.4), as JSON. */
 export function uuid(count: i32): i32 {
   return uuidStrings(count, QUOTE, 1, 2);
 }
 
-/** The same in MessagePack: a string of 36 characters has a head of two bytes. */
+/** Writes them in MessagePack, where a string of 36 characters has a head of two bytes. */
 export function packedUuid(count: i32): i32 {
   return uuidStrings(count, 0x24d9, 2, 0);
 }
@@ -125,7 +128,7 @@ function uuidStrings(count: i32, head: u16, headBytes: usize, tailBytes: usize):
     const low = v128.and(bytes, i8x16.splat(15));
     const first = hexDigits(lowerHalf(high, low));
     const second = hexDigits(upperHalf(high, low));
-    // Each store leaves the place of the next dash free or is overwritten there.
+    // Each store leaves room for the next dash, or the dash overwrites it.
     const middle = i64x2.extract_lane(first, 1);
     store<u16>(out, head);
     out += headBytes;
@@ -144,7 +147,7 @@ function uuidStrings(count: i32, head: u16, headBytes: usize, tailBytes: usize):
   return i32(out - TEXT);
 }
 
-/** The bits of `count` bytes as characters 0 and 1, most significant bit first; no quotes. */
+/** Writes the bits of `count` bytes as characters 0 and 1, most significant bit first, without quotes. */
 export function bits(count: i32): i32 {
   let out = TEXT;
   const end = ENTROPY + usize(count);

@@ -1,6 +1,6 @@
 /**
- * Decimal digits, from tables of three and four at a time or sixteen at once in a vector. Text is built first
- * character in the lowest byte: a little-endian store writes it in order.
+ * Decimal digits, from tables of three and four digits or sixteen at once in a vector. The first character of a text is in
+ * the lowest byte, so a little-endian store writes it in order.
  *
  * Divisions by a constant are multiplications by its reciprocal, rounded up to M = (2^k + e) / d: floor(n·M / 2^k) is
  * floor(n / d) for all n with n·e < 2^k (Granlund and Montgomery 1994, theorem 4.2).
@@ -32,25 +32,25 @@ for (let n: u32 = 0; n < 1000; n++) {
   store<u32>(THREE_COMMA + (n << 2), withComma);
   store<u64>(SMALL_COMMA + (n << 3), u64(withComma >> (leading << 3)) | (u64(4 - leading) << 32));
   store<u64>(POINT_THREE + (n << 3), 0x2e30 | (u64(digits) << 16));
-  const kept = (digits << (trailing << 3)) & 0xffffff; // first the last digits go, then the comma comes behind the rest
+  const kept = (digits << (trailing << 3)) & 0xffffff; // drops the last digits; then the comma goes after the others
   const trimmed = (kept >> (trailing << 3)) | (0x2c << ((3 - trailing) << 3));
   store<u64>(TRIMMED_COMMA + (n << 3), u64(trimmed) | (u64(4 - trailing) << 32));
 }
 
-/** Writes an entry of a table: text in the lower four bytes, its length in the upper. */
+/** Writes an entry of a table, whose lower four bytes are text and whose upper four are its length; returns the end. */
 @inline
 export function putEntry(at: usize, entry: u64): usize {
   store<u32>(at, u32(entry));
   return at + usize(entry >> 32);
 }
 
-/** v / 10000 for v below 4.9·10^8: e = 2224 for k = 40. */
+/** Returns v / 10000 for v below 4.9·10^8: e = 2224 for k = 40. */
 @inline
 function quotientOf10000(v: u32): u32 {
   return u32((u64(v) * 109951163) >> 40);
 }
 
-/** The eight digits of v < 10^8, zero-padded. */
+/** Returns the eight digits of v < 10^8, zero-padded. */
 @inline
 export function eightDigits(v: u32): u64 {
   const high = quotientOf10000(v);
@@ -58,7 +58,7 @@ export function eightDigits(v: u32): u64 {
   return u64(load<u32>(high << 2, FOUR)) | (u64(load<u32>(low << 2, FOUR)) << 32);
 }
 
-/** Writes them; two stores take less than putting them together. */
+/** Writes the eight digits of v < 10^8. Two stores are faster than joining the halves. */
 @inline
 export function putEightDigits(at: usize, v: u32): void {
   const high = quotientOf10000(v);
@@ -67,7 +67,7 @@ export function putEightDigits(at: usize, v: u32): void {
 }
 
 const M_10000: u32 = 0xd1b71759; // n / 10000 for k = 45: e = 6,625, exact below 5·10^9
-/** What `sixteenDigits` and its companions take as `k0` to `k6`. */
+/** The arguments `k0` to `k6` of `sixteenDigits` and its companions. */
 const CONSTANTS: usize = memory.data<u32>(
   [
     M_10000, M_10000, M_10000, M_10000,
@@ -82,15 +82,15 @@ const CONSTANTS: usize = memory.data<u32>(
 );
 
 /**
- * Constant n. Whoever uses them in a loop loads them before it: the engine would build a vector constant in the loop
- * anew each time, which takes as long as a third of the digits.
+ * Returns constant n. Callers that use constants in a loop load them before it. Otherwise the engine would build each vector
+ * constant anew in every iteration, which takes as long as a third of the digits.
  */
 @inline
 export function constant(n: usize): v128 {
   return v128.load(CONSTANTS + (n << 4));
 }
 
-/** The digits of high·10^8 + low as numbers 0 to 9, first one in lane 0; both are below 10^8. */
+/** Returns the digits of high·10^8 + low as numbers 0 to 9, the first in lane 0; both arguments are below 10^8. */
 @inline
 export function sixteenDigits(
   high: u64,
@@ -103,15 +103,15 @@ export function sixteenDigits(
   k5: v128,
 ): v128 {
   const pair = v128.replace_lane<u64>(v128.splat<u64>(high), 1, low);
-  // 32-bit lanes of four digits each: the quotient by 10^4 and behind it the rest
+  // 32-bit lanes of four digits each: the quotient by 10^4, then the remainder.
   const q4 = v128.shr<u64>(v128.extmul_low<u32>(v128.shuffle<u32>(pair, pair, 0, 2, 0, 2), k0), 45);
   const r4 = v128.sub<i32>(pair, v128.mul<i32>(q4, k1));
   const fours = v128.add<i64>(v128.shl<i64>(r4, 32), q4);
-  // 16-bit lanes of two; `dot` multiplies 16-bit numbers, the upper halves being zero
+  // 16-bit lanes of two digits. `dot` multiplies 16-bit numbers; the upper halves are zero.
   const q2 = v128.shr<u32>(v128.dot<i16>(fours, k2), 20);
   const r2 = v128.sub<i32>(fours, v128.dot<i16>(q2, k3));
   const twos = v128.add<i32>(v128.shl<i32>(r2, 16), q2);
-  // and bytes of one
+  // Bytes of one digit.
   const q1 = v128.shr<u16>(v128.mul<i16>(twos, k4), 10);
   const r1 = v128.sub<i16>(twos, v128.mul<i16>(q1, k5));
   return v128.add<i16>(v128.shl<i16>(r1, 8), q1);
@@ -122,7 +122,7 @@ export function textOf(digits: v128, k6: v128): v128 {
   return v128.add<i8>(digits, k6);
 }
 
-/** One bit for each digit that is not zero, the first digit's lowest. */
+/** Returns a bit for each digit, set if it is not zero; the first digit has the lowest bit. */
 @inline
 export function nonZero(digits: v128): u32 {
   return u32(v128.bitmask<i8>(v128.gt<i8>(digits, i8x16.splat(0))));

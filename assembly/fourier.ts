@@ -2,11 +2,11 @@
  * The butterflies of src/stats/fft.ts. All passes share one contract (Stockham): with n = blocks·radix, element j of the
  * q-th of `stride` interleaved transforms lies at j·stride + q; block p takes elements p + blocks·i (i < radix), transforms
  * them by the radix-point DFT and writes result k, times e^(-2πi pk/n), to element radix·p + k of the other array. An array
- * of complex numbers is the real parts, and `parts` bytes behind them the imaginary ones. `roots` has for k = 1 .. radix-1
- * the cosines of all blocks and then their sines. The plain twin is test/reference/dft.ts.
+ * of complex numbers consists of the real parts and, `parts` bytes later, the imaginary ones. `roots` holds for k = 1 ..
+ * radix-1 the cosines of all blocks and then their sines. test/reference/dft.ts is a plain implementation to compare with.
  *
- * Two numbers at a time: two of the interleaved transforms, or in the first pass, where there is one, two blocks. What is read
- * and written behind the last block is in room that each array has for it.
+ * A vector holds two numbers: of two of the interleaved transforms or, in the first pass, which has only one, of two
+ * blocks. Each array has room for what is read and written after the last block.
  */
 
 const COS_72: f64 = 0.30901699437494745;
@@ -14,7 +14,7 @@ const SIN_72: f64 = 0.9510565162951535;
 const COS_144: f64 = -0.8090169943749473;
 const SIN_144: f64 = 0.5877852522924732;
 
-/** Of a pass: how far the imaginary parts, the rows of roots and the results of one block are apart, in bytes. */
+/** The distances in a pass, in bytes: of real and imaginary parts, rows of roots, strides, and results of two blocks. */
 let parts: usize = 0;
 let rootBytes: usize = 0;
 let strideBytes: usize = 0;
@@ -35,7 +35,7 @@ function times(a: v128, factor: f64): v128 {
   return f64x2.mul(a, f64x2.splat(factor));
 }
 
-/** Two numbers: of neighbouring transforms, or of two blocks. */
+/** Writes two numbers, of neighbouring transforms or of two blocks. */
 @inline
 function write(isFirst: bool, at: usize, numbers: v128): void {
   if (isFirst) {
@@ -49,7 +49,7 @@ function rootAt(isFirst: bool, at: usize): v128 {
   return isFirst ? v128.load(at) : v128.load64_splat(at);
 }
 
-/** Result k > 0 times its root. */
+/** Writes result k > 0 times its root. */
 @inline
 function put(isFirst: bool, y: usize, k: usize, roots: usize, re: v128, im: v128): void {
   const cos = rootAt(isFirst, roots + (2 * k - 2) * rootBytes);
@@ -153,7 +153,7 @@ function pass(radix: i32, x: usize, y: usize, blocks: i32, stride: i32, roots: u
   for (let p: i32 = 0; p < blocks; p++) {
     const from = x + usize(p) * bytes;
     const to = y + usize(p * radix) * bytes;
-    // of an odd number of transforms the last but one is made twice
+    // With an odd number of transforms, the last but one is computed twice.
     for (let q: usize = 0; q < bytes; q += 16) {
       const at = min(q, bytes - 16);
       butterfly(radix, false, from + at, to + at, step, roots + (usize(p) << 3));
@@ -163,7 +163,7 @@ function pass(radix: i32, x: usize, y: usize, blocks: i32, stride: i32, roots: u
 
 export const firstByte: usize = __heap_base;
 
-/** How far the imaginary parts of an array are behind the real ones, in bytes. */
+/** Sets the distance of the imaginary parts of an array from its real parts, in bytes. */
 export function setParts(bytes: usize): void {
   parts = bytes;
 }

@@ -1,29 +1,31 @@
 /**
- * Normally distributed decimals as JSON text, each followed by a comma, at TEXT, and as float64 at OFFSETS. What they are and why
- * they are exact is said in src/values/gaussians.ts: the deviate by Karney's algorithm N, its sign, and as many bits of its
- * fraction as its rounding needs. Here every bit that is drawn is one of a stream, with two ways to read it:
+ * Normally distributed decimals as JSON text, each followed by a comma, at TEXT, and as float64 at OFFSETS.
+ * src/values/gaussians.ts defines them and proves them exact: Karney's algorithm N draws the deviate, then come its sign
+ * and as many bits of its fraction as its rounding needs. Every bit comes from one stream, which is read in two ways:
  *
- * - Bit by bit, as the algorithm is told (`drawWhole`, `areParts`).
- * - By table: for each of the `INDEX_BITS` next bits that there may be, what the way above makes of them, how far it gets and
- *   how many it takes; from there it is gone itself. It fills the tables, so both make the same of the same bits.
+ * - Bit by bit, as the algorithm is published (`drawWhole`, `areParts`).
+ * - By table: for each value of the next `INDEX_BITS` bits a table holds how far the first way gets with them, its result
+ *   and the count of bits that it takes; from there the first way continues. It also fills the tables, so both give the
+ *   same results for the same bits.
  *
- * The stream lies backwards in memory, the bits of each byte too: 64 bits loaded from where the next one is have it on top.
- * A value that needs more bits than there are is given up, and begun again when the stream was fed.
+ * The stream lies backwards in memory, with the bits of each byte reversed too: 64 bits loaded at the next bit's position
+ * have that bit on top. A value that needs more bits than there are is abandoned, and drawn again once the stream has been
+ * fed.
  */
 import { constant, nonZero, sixteenDigits, textOf } from './digits';
 import { ENTROPY, FRACTIONS, MORE_BITS, OFFSETS, SECOND, STREAM_END, TEXT } from './windows';
 
-/** The next bit, and how many there are. */
+/** The index of the next bit, and the end of the stream. */
 let next: usize = 0;
 let end: usize = 0;
 
-/** The next 57 bits or more, the first on top. */
+/** Returns the next 57 bits or more, the first on top. */
 @inline
 function bitsAt(at: usize): u64 {
   return load<u64>(STREAM_END - 8 - (at >> 3)) << (at & 7);
 }
 
-/** The next bit; behind the last there are zeros. */
+/** Returns the next bit; after the last one, zeros. */
 function bit(): u32 {
   const at = next++;
   return at < end ? u32(bitsAt(at) >> 63) : 0;
@@ -35,7 +37,7 @@ export function beginStream(): void {
   end = 0;
 }
 
-/** Puts `bytes` bytes at ENTROPY, whole words, behind what is left of the stream; returns how many bits there are. */
+/** Appends `bytes` bytes at ENTROPY, in whole words, to the rest of the stream; returns the stream's count of bits. */
 export function feedStream(bytes: i32): i32 {
   const done = next >> 3;
   const left = (end >> 3) - done;
@@ -53,7 +55,7 @@ export function feedStream(bytes: i32): i32 {
   return i32(end - next);
 }
 
-/** The next 1 to 24 bits as a whole number, or -1 when there are fewer. */
+/** Returns the next 1 to 24 bits as an integer, or -1 when there are fewer. */
 export function takeBits(count: i32): i32 {
   const at = next;
   if (at + usize(count) > end) return -1;
@@ -62,8 +64,8 @@ export function takeBits(count: i32): i32 {
 }
 
 /**
- * Numbers in (0, 1) of which only the bits that somebody looked at exist: the first 64, the first on top and zeros behind those
- * known; how many are known; and a byte for each bit behind the first 64.
+ * Numbers in (0, 1) of which only the bits that were looked at exist. Each has the first 64 bits, the first on top and
+ * zeros after the known ones; the count of known bits; and a byte for each bit after the first 64.
  */
 const KNOWN: usize = 8;
 const MORE: usize = 12;
@@ -95,13 +97,13 @@ function bitOf(fraction: usize, i: u32): u32 {
 }
 
 /**
- * Makes `fresh` a new uniform number and says whether it is below `other`; both get what bits the comparison needs, the new
- * one first of each place.
+ * Makes `fresh` a new uniform number and returns whether it is below `other`. Both get the bits that the comparison needs;
+ * at each place the new number's bit is drawn first.
  */
 function isNewLess(fresh: usize, other: usize): bool {
   const at = next;
   if (at >= end) {
-    next = at + 1; // there is no bit
+    next = at + 1; // past the end: the caller sees that bits ran out
     return false;
   }
   const bits = bitsAt(at);
@@ -109,14 +111,14 @@ function isNewLess(fresh: usize, other: usize): bool {
   const known = u64(load<u32>(other, KNOWN));
   const same = clz(bits ^ word);
   if (same < min<u64>(known, 57)) {
-    // they differ at a bit of `other` that is known
+    // They differ at a known bit of `other`.
     const kept = bits >> (63 - same);
     put(fresh, kept << (63 - same), same + 1);
     next = at + usize(same) + 1;
     return (kept & 1) == 0;
   }
   if (same >= known && known <= PAIRED_MAX) {
-    // behind what is known the bits come in pairs, of which the first that is no pair of equals decides
+    // After the known bits, bits come in pairs, and the first pair of different bits decides.
     const pairs = bits << known;
     const equals = clz((pairs ^ (pairs << 1)) & 0xaaaaaaaaaaaaaaaa) >> 1;
     if (equals < 16) {
@@ -143,10 +145,13 @@ function isNewLess(fresh: usize, other: usize): bool {
   return false;
 }
 
-/** So many known bits and 16 pairs behind them are at hand at once. */
+/** With this many known bits, they and the 16 pairs after them fit into the bits that one load gives. */
 const PAIRED_MAX: u64 = 57 - 32;
 
-/** Uniform in [0, n), n small and even: the fast dice roller (Lumbroso 2013), which wastes less than a bit. */
+/**
+ * Returns a uniform number in [0, n), n small and even, by the fast dice roller (Lumbroso 2013), which wastes less than a
+ * bit.
+ */
 function below(n: u32): u32 {
   if (n <= 4) {
     const at = next;
@@ -167,8 +172,8 @@ function below(n: u32): u32 {
 }
 
 /**
- * True with probability exp(-1/2): the first bit of a uniform number says whether it is below 1/2. From there a row of
- * uniform numbers, each below the one before, ends after an even number.
+ * Returns true with probability exp(-1/2). The first bit of a uniform number tells whether it is below 1/2. If it is, a row
+ * of uniform numbers starts from it, each below the previous one; the result is whether the row ends after an even number.
  */
 function isRootOfE(): bool {
   const entry = u32(load<u8>(ROOTS + indexAt(next)));
@@ -191,8 +196,8 @@ function isRootOfE(): bool {
 }
 
 /**
- * True with probability exp(-x(2k + x) / (2k + 2)), x the number at X: each step of a row from x down also passes a trial of
- * probability (2k + x) / (2k + 2).
+ * Returns true with probability exp(-x(2k + x) / (2k + 2)), x the number at X: each step of a row that starts at x must
+ * also pass a trial of probability (2k + x) / (2k + 2).
  */
 function isPart(k: u32): bool {
   let last = X;
@@ -212,10 +217,13 @@ function passes(k: u32): bool {
   return isNewLess(TRIAL, X);
 }
 
-/** What `drawWhole` gives for a deviate that is refused. */
+/** The result of `drawWhole` for a refused deviate. */
 const REFUSED: u32 = 15;
 
-/** The whole part of a deviate, k of which were counted (all when that has ended), accepted with probability exp(-k(k-1)/2). */
+/**
+ * Draws the whole part of a deviate, of which k is counted so far (all of it if isEnded), and accepts it with probability
+ * exp(-k(k-1)/2).
+ */
 function drawWhole(k: u32, isEnded: bool): u32 {
   while (!isEnded && next <= end) {
     const run = u32(load<u16>(RUNS + (indexAt(next) << 1)));
@@ -229,7 +237,7 @@ function drawWhole(k: u32, isEnded: bool): u32 {
       isEnded = true;
     }
   }
-  if (next > end) return REFUSED; // the caller asks for more bits
+  if (next > end) return REFUSED; // the caller sees that bits ran out and feeds the stream
   let left = k * (k - 1);
   while (left > 0) {
     const run = u32(load<u16>(RUNS + (indexAt(next) << 1)));
@@ -243,11 +251,11 @@ function drawWhole(k: u32, isEnded: bool): u32 {
       left -= roots;
     }
   }
-  if (k >= REFUSED && next <= end) unreachable(); // with a probability below 2^-160
+  if (k >= REFUSED && next <= end) unreachable(); // has a probability below 2^-160
   return k;
 }
 
-/** Accepts the number at X, which has passed i of its k + 1 trials, with probability exp(-x(2k + x)/2) in all. */
+/** Accepts the number at X, which has passed i of its k + 1 trials, with probability exp(-x(2k + x)/2) in total. */
 function areParts(k: u32, i: u32): bool {
   for (; i <= k; i++) if (!isPart(k)) return false;
   return true;
@@ -256,17 +264,20 @@ function areParts(k: u32, i: u32): bool {
 const INDEX_BITS: usize = 12;
 const INDEX_SHIFT: u64 = 64 - INDEX_BITS;
 const ENTRIES: usize = 1 << INDEX_BITS;
-/** By the next bits: how many of them `isRootOfE` takes, and above four bits whether it is true. */
+/** `isRootOfE` by the next bits: the count of bits it takes and, in bit 4 of the entry, its result. */
 const ROOTS: usize = memory.data(1 << 12, 64);
-/** By the next bits: how many of them calls of `isRootOfE` take up to the first that is false, as far as they go; how many are true; the end. */
+/**
+ * Calls of `isRootOfE` up to the first false one, by the next bits and as far as these reach: the count of bits taken, the
+ * count of true results, and ENDED after a false one.
+ */
 const RUNS: usize = memory.data(2 << 12, 64);
 const ENDED: u32 = 256;
-/** The same for whole parts, refused ones left behind, with ENDED as above; accepted ones have DECIDED. */
+/** Whole parts by the next bits, after any refused ones: as in RUNS, and DECIDED if the whole part was accepted. */
 const WHOLES: usize = memory.data(2 << 12, 64);
 const DECIDED: u32 = 512;
 /**
- * By k, below PARTS_END, and the next bits: how many of them trials of a new X take as far as they go, whether they decide and
- * accept, how many they are, and how many bits of X they know and which.
+ * Trials of a new X, by k below PARTS_END and the next bits and as far as these reach: the count of bits taken, whether the
+ * trials decide and accept, the count of trials, the count of known bits of X, and these bits.
  */
 const PARTS: usize = memory.data(12 << 12, 64);
 const PARTS_END: u32 = 3;
@@ -275,7 +286,7 @@ const PASSED_SHIFT: u32 = 5;
 const KNOWN_SHIFT: u32 = 10;
 const X_SHIFT: u32 = 16;
 
-/** The next bits as the index of a table. */
+/** Returns the next bits as the index of a table. */
 @inline
 function indexAt(at: usize): usize {
   return usize(bitsAt(at) >> INDEX_SHIFT);
@@ -329,45 +340,45 @@ export function prepareGaussians(): void {
   }
 }
 
-/** Begins a stream of the bits of a table's index. */
+/** Begins a stream that consists of the bits of a table's index. */
 function begin(index: usize): void {
   store<u64>(STREAM_END - 8, u64(index) << INDEX_SHIFT);
   next = 0;
   end = INDEX_BITS;
 }
 
-/** The known bits of X, at most 64 of them, as a whole number. */
+/** Returns the known bits of X, at most 64 of them, as an integer. */
 function numberAtX(): u64 {
   const known = u64(load<u32>(X, KNOWN));
   return known == 0 ? 0 : load<u64>(X) >> (64 - known);
 }
 
-/** Bit i of X, for the caller that rounds. */
+/** Returns bit i of X to the caller that rounds. */
 export function fractionBit(i: i32): i32 {
   return bitOf(X, u32(i));
 }
 
-/** Decades of |X| that are known here, from the largest down. */
+/** Count of decades of |X| that the kernel knows, from the largest down. */
 const DECADES: usize = 7;
 /**
- * What src/values/gaussian-rounding.ts says of the distribution, all in eight bytes each:
- * - float64: mean, stddev, more than the error of mean ± stddev · z in doubles (z below 16), bits from which on a fraction is
- *   rounded, digits of a decimal;
- * - float64: the power of ten where the decades end, and those where each begins;
- * - of each decade, in steps 10^e of its decimals: mean, its lowest 64 bits with as many behind the point as 10^digits
- *   leaves of 64; stddev as s / 2^q, 2^63 <= s < 2^64, cut (s, q); what a decimal is multiplied by, and then divided by, to be a value (float64,
- *   exact up to 10^22; the caller has it read beyond); the place of its first digit.
+ * The parameters that src/values/gaussian-rounding.ts writes, eight bytes each:
+ * - float64: mean, stddev, a bound above the error of mean ± stddev · z in doubles (z below 16), the bits of a fraction that
+ *   are drawn before rounding, and the digits of a decimal;
+ * - float64: the power of ten at which the decades end, and those at which each begins;
+ * - for each decade, in steps 10^e of its decimals: mean, its lowest 64 bits, of which those after the point are what
+ *   10^digits leaves of 64; stddev as s / 2^q, 2^63 <= s < 2^64, truncated (s, q); the factor and then the divisor that turn
+ *   a decimal into a value (float64, exact up to 10^22; beyond, the caller parses the text); the place of its first digit.
  */
 export const distribution: usize = memory.data(40 + 64 + 7 * 48, 8);
 const LIMITS: usize = distribution + 40;
 const SCALES: usize = LIMITS + 64;
 const SCALE_SIZE: usize = 48;
 
-/** A fraction of so many bits and a whole part of four fit into 64. */
+/** The most bits of a fraction that fit into 64 together with a whole part of four bits. */
 const KNOWN_MAX: u64 = 60;
 const STEP_BITS: u64 = 4;
 const SIGN: u64 = 1 << 63;
-/** Of a decimal: 10^(14 - digits) and 10^(digits - 1). */
+/** Powers of ten; a decimal uses 10^(14 - digits) and 10^(digits - 1). */
 const POWERS: usize = memory.data<u64>(
   [
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
@@ -376,23 +387,24 @@ const POWERS: usize = memory.data<u64>(
   8,
 );
 
-/** Why `gaussians` stopped: it made what it was asked for, bits ran out, or the caller must round. */
+/** Why `gaussians` stopped: all values are made, bits ran out, or the caller must round. */
 const DONE: u32 = 0;
 const NO_BITS: u32 = 1;
 const UNSURE: u32 = 2;
 
 /**
- * Goes on with value `made` at `textBytes` of the text; returns how many there are then: `count`, or as many as the bits were
- * enough for, or those before one that is not rounded here. Then come at SECOND: bytes of the text, why it stopped, bits left of
- * the stream, and of a value that the caller rounds whole part, sign and the known bits of its fraction, which lie at X.
+ * Continues with value `made` at `textBytes` of the text; returns the count of values then made: `count`, or fewer if bits
+ * ran out or a value cannot be rounded here. At SECOND follow: the size of the text in bytes, why it stopped, the bits left
+ * of the stream, and, of a value that the caller rounds, whole part, sign and the count of known bits of its fraction,
+ * which lie at X.
  *
- * *The rounding.* X = mean ± stddev · N / 2^b lies between `near` (N) and `far` (N + 1). In doubles they tell the decade of
- * the bound nearer to 0, which has the finer decimals, unless they come closer to a power of ten than their error. In steps of
- * these decimals, with as many bits behind the point as 10^digits leaves of 64, the bounds are computed again: s · N exactly, cut
- * once, and mean cut once, both modulo 2^64, which their sum is below. s being cut at 2^-q makes an error below (whole + 1) · 2^-q,
- * and the cuts one below the last bit each. Where a bound comes closer than that to the
- * border between two decimals, or may round to the first of the next decade, nothing is said. Bounds that are a step or more
- * apart (2^b < stddev) round apart, and no step is computed.
+ * *The rounding.* X = mean ± stddev · N / 2^b lies between `near` (N) and `far` (N + 1). In doubles these tell the decade
+ * of the bound nearer to 0, which has the finer decimals, unless they are closer to a power of ten than their error. In
+ * steps of these decimals, with as many bits after the point as 10^digits leaves of 64, the bounds are computed again: s ·
+ * N exactly, then truncated, and mean truncated, both modulo 2^64, which exceeds their sum. The truncation of s to 2^-q
+ * makes an error below (whole + 1) · 2^-q, and the others one below the last bit each. If a bound is closer than that to
+ * the border between two decimals, or may round to the first decimal of the next decade, the kernel stops. Bounds that are
+ * a step or more apart (2^b < stddev) round to different decimals, so no step is computed.
  */
 export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
   const k0 = constant(0), k1 = constant(1), k2 = constant(2), k3 = constant(3);
@@ -454,7 +466,7 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
       status = NO_BITS;
       break;
     }
-    // Bits of X that are drawn from here on are given back where the caller rounds.
+    // If the caller rounds, bits of X that are drawn from here on are returned to the stream.
     const afterSign = at;
     const knownBefore = known;
     const xBefore = x;
@@ -495,7 +507,7 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
       const q = load<u64>(scale, 16);
       if (q + known >= 64) {
         const shift = q + known - pointBits;
-        // s · n of 128 bits, in halves of 32
+        // s · n of 128 bits, from halves of 32 bits.
         const s = load<u64>(scale, 8);
         const s0 = s & 0xffffffff, s1 = s >> 32, n0 = n & 0xffffffff, n1 = n >> 32;
         const low = s0 * n0;
@@ -508,7 +520,7 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
           part = shift < 128 ? high >> (shift - 64) : 0;
           step = 0;
         }
-        // |near| and |far|, of which no branch takes the sign: nobody can foresee it
+        // |near| and |far| without a branch on the sign, which cannot be predicted.
         below = u64(reinterpret<i64>(near) >> 63);
         const inwards = below ^ u64(i64(sign) >> 63);
         const nearFixed = (load<u64>(scale) ^ below) - below + ((part ^ inwards) - inwards) + half;
@@ -546,7 +558,7 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
     const value = f64(i64(decimal)) * load<f64>(scale, 24) / load<f64>(scale, 32);
     store<u64>(OFFSETS + (usize(i) << 3), reinterpret<u64>(value) | (below & SIGN));
 
-    // the quotient is at least 10^-6 / 2 away from a whole number, and its error below 10^-7
+    // The quotient is at least 10^-6 / 2 away from an integer, and its error is below 10^-7.
     const padded = decimal * padding;
     const high = u64(i32((f64(i64(padded)) + 0.5) * 1e-6));
     const low = (padded - high * 1000000) * 100;
@@ -563,7 +575,7 @@ export function gaussians(made: i32, count: i32, textBytes: i32): i32 {
 
 /** '0.000000' */
 const ZERO_POINT_ZEROS: u64 = 0x3030303030302e30;
-/** The lanes that have a point put in behind the first 1 to 16 digits, and the point. */
+/** Lanes that insert a point after the first 1 to 16 digits, and the point itself. */
 const WITH_POINT: usize = memory.data(16 * 17, 16);
 const POINTS: usize = memory.data(16 * 17, 16);
 
@@ -576,14 +588,14 @@ for (let places: usize = 1; places <= 16; places++) {
 }
 
 /**
- * Writes digits, of which the first `length` are not zeros at the end, and a comma, as ECMAScript prints the number (ECMA-262 6.1.6.1.20);
- * `place` is the power of ten of the first digit.
+ * Writes digits, of which the first `length` are those before the trailing zeros, and a comma, as ECMAScript prints the
+ * number (ECMA-262 6.1.6.1.20); `place` is the power of ten of the first digit.
  */
 @inline
 function putDecimal(at: usize, text: v128, length: u32, isNegative: u32, place: i64): usize {
   store<u8>(at, 0x2d); // '-'
   let out = at + usize(isNegative);
-  // no branch tells decades apart that are about as frequent
+  // No branch separates decades that are about equally frequent.
   const isSmall = place < 0 && place >= -6;
   store<u64>(out, ZERO_POINT_ZEROS);
   out += isSmall ? usize(1 - place) : 0;
@@ -605,7 +617,7 @@ function putDecimal(at: usize, text: v128, length: u32, isNegative: u32, place: 
   return out + 1;
 }
 
-/** The values of `gaussians` as octets. */
+/** Copies the values of `gaussians` to TEXT as octets. */
 export function gaussianOctets(count: i32): void {
   memory.copy(TEXT, OFFSETS, usize(count) << 3);
 }

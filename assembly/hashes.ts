@@ -1,3 +1,3 @@
-/** Hashes of a log and of its entries; src/crypto/hash-kernel.ts says how they are called. */
+/** The hashes of a log's nodes and of short messages; src/crypto/hash-kernel.ts calls them. */
 export { digestsAt, messages, messagesAt, roomBytes } from './messages';
 export { hashesAt, nodes, nodesAt, pairsMax } from './nodes';

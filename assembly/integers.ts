@@ -1,4 +1,4 @@
-/** Whole numbers as JSON text, each followed by a comma. All functions write to TEXT and return how many bytes. */
+/** Writes integers as JSON text, each followed by a comma. All functions write to TEXT and return the size in bytes. */
 import {
   constant,
   eightDigits,
@@ -17,8 +17,8 @@ const COMMA: u8 = 0x2c;
 const MINUS: u8 = 0x2d;
 
 /**
- * Draws as `batched` does and writes min + offset, all from 0 to 999, at once: the ranges most asked for, and the only
- * ones so cheap that the way through OFFSETS would be a third of the time. Second result: how many values.
+ * Draws as `batched` does and writes min + offset at once, all from 0 to 999. These are the most requested ranges, and the
+ * only ones so cheap that the way through OFFSETS would be a third of the time. Second result: the count of values.
  */
 export function batchedSmall(words: i32, span: f64, size: i32, refused: u32, min: i32): i32 {
   let out = TEXT;
@@ -40,7 +40,7 @@ export function batchedSmall(words: i32, span: f64, size: i32, refused: u32, min
   return i32(out - TEXT);
 }
 
-/** A vector of each of these in all lanes, for `fourSmall`, which keeps them out of its loop (digits.ts, `constant`). */
+/** Vectors of one value in all lanes, which `fourSmall` loads before its loop (see `constant` in digits.ts). */
 const LANES_OF: usize = memory.data<u8>(
   [
     100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
@@ -51,8 +51,8 @@ const LANES_OF: usize = memory.data<u8>(
   16,
 );
 /**
- * Four numbers of three digits and a comma each, without leading zeros: the lanes that stay. By a bit for each number that has two digits
- * or more, and above them one for each that has three.
+ * The lanes that remain of four numbers of three digits and a comma each, without leading zeros. The index has a bit for
+ * each number of at least two digits, and above those a bit for each of three.
  */
 const COMPACT: usize = memory.data(16 * 256, 64);
 
@@ -64,7 +64,7 @@ for (let lengths: u32 = 0; lengths < 256; lengths++) {
   }
 }
 
-/** Puts those of group 0 to 3 of sixteen numbers. */
+/** Writes the four numbers of group 0 to 3 out of sixteen. */
 @inline
 function putQuad(at: usize, quad: v128, twoDigits: u32, threeDigits: u32, group: u32): usize {
   const lengths = ((twoDigits >> (4 * group)) & 15) | (((threeDigits >> (4 * group)) & 15) << 4);
@@ -73,8 +73,9 @@ function putQuad(at: usize, quad: v128, twoDigits: u32, threeDigits: u32, group:
 }
 
 /**
- * The same for four values a word, most spans of 68 to 256 and 0..100 among them, and numbers up to 255: four words at once, each with the
- * arithmetic of one, and sixteen numbers' digits in vectors. Where one of four words is refused, they are written one by one.
+ * Does what `batchedSmall` does for four values a word and numbers up to 255, such as most spans of 68 to 256 and 0..100.
+ * It draws from four words at once, with the same arithmetic, and makes the digits of sixteen numbers in vectors. If one of
+ * the four words is refused, it writes them one by one.
  */
 export function fourSmall(words: i32, span: f64, refused: u32, min: i32): i32 {
   const hundred = v128.load(LANES_OF);
@@ -156,17 +157,17 @@ export function fourSmall(words: i32, span: f64, refused: u32, min: i32): i32 {
   return i32(out - TEXT);
 }
 
-/** Without leading zeros, and a comma. */
+/** Writes a number below 10^6 without leading zeros, and a comma. */
 @inline
 function putUpToSixDigits(at: usize, v: u32): usize {
   const high = u32((u64(v) * 536871) >> 29); // v / 1000, e = 88: exact below 6.1·10^6 (digits.ts)
   if (high == 0) return putEntry(at, load<u64>(v << 3, SMALL_COMMA));
-  const end = putEntry(at, load<u64>(high << 3, SMALL_COMMA)) - 1; // over its comma
+  const end = putEntry(at, load<u64>(high << 3, SMALL_COMMA)) - 1; // the next digits replace its comma
   store<u32>(end, load<u32>((v - high * 1000) << 2, THREE_COMMA));
   return end + 4;
 }
 
-/** Any whole number within ±(2^53 - 1). */
+/** Writes any integer within ±(2^53 - 1), and a comma. */
 @inline
 export function putInteger(at: usize, value: i64): usize {
   const sign = value >> 63;
@@ -194,15 +195,15 @@ function putLong(at: usize, magnitude: u64): usize {
   return at + 17 - leading;
 }
 
-/** min + offset, within int32; the offsets are u32. */
+/** Writes min + offset, within int32; the offsets are u32. */
 export function int32(count: i32, min: i32): i32 {
   let out = TEXT;
   const end = OFFSETS + (usize(count) << 2);
   for (let at = OFFSETS; at < end; at += 4) {
     const value = load<i32>(at) + min;
-    // The sign takes no branch: signs of random numbers are foreseen half of the time.
+    // The sign takes no branch, because signs of random numbers are mispredicted half of the time.
     const sign = value >> 31; // 0 or -1
-    store<u8>(out, MINUS); // overwritten by the first digit when there is no sign
+    store<u8>(out, MINUS); // the first digit overwrites it when there is no sign
     out -= sign;
     const magnitude = u32((value ^ sign) - sign);
     if (magnitude < 1000000) {
@@ -225,7 +226,7 @@ export function int32(count: i32, min: i32): i32 {
   return i32(out - TEXT);
 }
 
-/** min + offset, within ±(2^53 - 1), whatever their number of digits. */
+/** Writes min + offset, within ±(2^53 - 1), with any number of digits. */
 @inline
 function safe<Offset extends number>(count: i32, min: f64): i32 {
   const k0 = constant(0), k1 = constant(1), k2 = constant(2), k3 = constant(3);
@@ -241,7 +242,7 @@ function safe<Offset extends number>(count: i32, min: f64): i32 {
     const magnitude = u64((value ^ sign) - sign);
     const high = magnitude / 100000000;
     const digits = sixteenDigits(high, magnitude - high * 100000000, k0, k1, k2, k3, k4, k5);
-    const leading = ctz<u32>(nonZero(digits) | 0x8000); // zero itself keeps its last digit
+    const leading = ctz<u32>(nonZero(digits) | 0x8000); // the number zero keeps its last digit
     v128.store(out, v128.swizzle(textOf(digits, k6), v128.load(leading, LANES)));
     out += 16 - leading;
     store<u8>(out, COMMA);
@@ -250,7 +251,7 @@ function safe<Offset extends number>(count: i32, min: f64): i32 {
   return i32(out - TEXT);
 }
 
-/** Sixteen of these from place n on are the lanes that a swizzle moves n places to the front. */
+/** Sixteen of these from index n on are the lanes of a swizzle that moves the digits n places to the front. */
 const LANES: usize = memory.data<u8>(
   [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
   16,

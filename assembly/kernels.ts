@@ -1,7 +1,7 @@
 /**
- * The kernels of src/values: samplers and writers of JSON text, octets and MessagePack in AssemblyScript. `node scripts/build-kernels.ts` makes
- * src/values/kernels.wasm of them; src/values/kernels.ts says how they are called. They are short because everything
- * rare is left to the caller, and check nothing: the caller keeps to the sizes of the windows.
+ * The kernels of src/values: samplers and writers of JSON text, octets and MessagePack in AssemblyScript. `node
+ * scripts/build-kernels.ts` compiles them into src/values/kernels.wasm, and src/values/kernels.ts calls them. They leave
+ * everything rare to the caller and check nothing: the caller must respect the sizes of the windows.
  */
 import {
   BLOCK_BYTES,

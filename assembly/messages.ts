@@ -1,15 +1,15 @@
-/** Four short messages of any lengths: what small answers are committed to. */
+/** Hashes four short messages of any lengths: the data that small answers are committed to. */
 import { BLOCK, begin, compress, eraseSchedule, HASH, padded, STATE } from './sha256';
 
-/** From here on OpenSSL takes less, for all its call costs. */
+/** Messages of more blocks take less time in OpenSSL, despite the cost of its calls. */
 const BLOCKS: usize = 7;
 const ROOM: usize = BLOCKS * BLOCK;
-/** Of each message; its padding takes nine bytes at least. */
+/** Room for each message; its padding takes at least nine bytes. */
 export const roomBytes: i32 = i32(ROOM);
 export const messagesAt: usize = memory.data(4 * ROOM, 16);
 export const digestsAt: usize = memory.data(4 * HASH, 16);
 
-/** Hashes the messages, of so many bytes each and with zeros behind them, and zeroes them. */
+/** Hashes the messages, which have the given sizes and zeros after them, and zeroes them. */
 export function messages(bytesA: i32, bytesB: i32, bytesC: i32, bytesD: i32): void {
   const endA = padded(messagesAt, bytesA);
   const endB = padded(messagesAt + ROOM, bytesB);

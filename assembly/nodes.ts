@@ -1,7 +1,7 @@
-/** The nodes of a log's tree, four at a time: a log makes one for each answer. */
+/** Hashes the nodes of a log's tree, four at a time; a log makes one for each answer. */
 import { BLOCK, begin, compress, finish, HASH } from './sha256';
 
-/** Behind the pairs and the nodes is room for the lanes that the last call of `compress` does not need. */
+/** The room after the pairs and the nodes is for the lanes that the last call of `compress` does not need. */
 const PAIRS: usize = 512;
 export const pairsMax: i32 = i32(PAIRS);
 export const hashesAt: usize = memory.data((PAIRS + 4) * 2 * HASH, 16);
@@ -11,7 +11,7 @@ export const nodesAt: usize = memory.data((PAIRS + 4) * HASH, 16);
 const MESSAGE: usize = 2 * BLOCK;
 const MESSAGES: usize = memory.data(4 * MESSAGE, 16);
 
-/** Writes the nodes above `pairs` pairs of hashes, which stand one behind the other. */
+/** Writes the parents of `pairs` pairs of hashes; both are concatenations of hashes. */
 export function nodes(pairs: i32): void {
   for (let lane: usize = 0; lane < 4; lane++) {
     const message = MESSAGES + lane * MESSAGE;
@@ -31,7 +31,7 @@ export function nodes(pairs: i32): void {
   }
 }
 
-/** Both hashes of a pair. */
+/** Copies both hashes of a pair. */
 @inline
 function copy(from: usize, to: usize): void {
   v128.store(to, v128.load(from));

@@ -1,10 +1,10 @@
 /**
- * Values as octets, little-endian as the memory is. All functions write to TEXT, most of them what was
- * drawn at OFFSETS; the caller knows how many bytes that are.
+ * Writes values as octets, little-endian like the memory. All functions write to TEXT, and most of them read
+ * offsets at OFFSETS; the caller knows the size.
  */
 import { ENTROPY, OFFSETS, TEXT } from './windows';
 
-/** The bits of a UUID that are not random (RFC 9562 §4.1, §4.2): kept, then marked. */
+/** Returns the bytes of a UUID with the version and the variant set (RFC 9562 §4.1, §4.2). */
 @inline
 export function marked(bytes: v128): v128 {
   const kept = i8x16(-1, -1, -1, -1, -1, -1, 0x0f, -1, 0x3f, -1, -1, -1, -1, -1, -1, -1);
@@ -12,7 +12,7 @@ export function marked(bytes: v128): v128 {
   return v128.or(v128.and(bytes, kept), marks);
 }
 
-/** min + offset, within int32; the offsets are u32 or, in the next, u64. */
+/** Writes min + offset, within int32, from u32 offsets. */
 export function int32Octets32(count: i32, min: i32): void {
   const first = i32x4.splat(min);
   const size = usize(count) << 2;
@@ -22,6 +22,7 @@ export function int32Octets32(count: i32, min: i32): void {
 }
 
 export function int32Octets64(count: i32, min: i32): void {
+/** Writes min + offset, within int32, from u64 offsets. */
   const first = i32x4.splat(min);
   const size = usize(count) << 2;
   for (let at: usize = 0; at < size; at += 8) {
@@ -31,7 +32,7 @@ export function int32Octets64(count: i32, min: i32): void {
   }
 }
 
-/** (min + offset) / divisor as float64: of a whole number within ±(2^53 - 1) and a divisor of 1, that number itself. */
+/** Writes (min + offset) / divisor as float64. With a divisor of 1 it writes integers within ±(2^53 - 1) exactly. */
 export function float64Octets32(count: i32, min: f64, divisor: f64): void {
   const first = f64x2.splat(min);
   const by = f64x2.splat(divisor);
@@ -50,7 +51,7 @@ export function float64Octets64(count: i32, min: f64, divisor: f64): void {
   }
 }
 
-/** Multiples of 2^-53 from words of seven bytes at ENTROPY, of which the three topmost bits are dropped. */
+/** Writes multiples of 2^-53 from words of seven bytes at ENTROPY, whose three highest bits are dropped. */
 export function unitOctets(words: i32): void {
   let out = TEXT;
   const end = ENTROPY + usize(words) * 7;
@@ -59,7 +60,7 @@ export function unitOctets(words: i32): void {
   }
 }
 
-/** UUIDs of version 4 from 16 bytes each at ENTROPY. */
+/** Writes UUIDs of version 4 from 16 bytes each at ENTROPY. */
 export function uuidOctets(count: i32): void {
   const size = usize(count) << 4;
   for (let at: usize = 0; at < size; at += 16) v128.store(TEXT + at, marked(v128.load(ENTROPY + at)));

@@ -1,11 +1,11 @@
 /**
- * Offsets in [0, span) from words of entropy; src/values/offsets.ts proves them uniform. Words wait at ENTROPY, results
- * go to OFFSETS, and each function returns how many there are: fewer than asked for when words were refused. The branch
- * that refuses is foreseen nearly always, and taking it costs less than moving the end of the results by a condition.
+ * Draws offsets in [0, span) from words of entropy; src/values/offsets.ts proves them uniform. Functions read words at
+ * ENTROPY, write offsets to OFFSETS and return their count, which is smaller than requested when words were refused. The
+ * branch that refuses is nearly always predicted, and costs less than moving the end of the results conditionally.
  */
 import { ENTROPY, OFFSETS } from './windows';
 
-/** `size` values from each of the words: u32. A word is refused when what is left of it is below `refused`. */
+/** Draws `size` values from each of the words, as u32. A word is refused when its rest is below `refused`. */
 export function batched(words: i32, span: f64, size: i32, refused: u32): i32 {
   let out = OFFSETS;
   const factor = u64(span);
@@ -24,7 +24,10 @@ export function batched(words: i32, span: f64, size: i32, refused: u32): i32 {
   return i32(out - OFFSETS) >> 2;
 }
 
-/** One value from each of the words, span up to 2^32: u32. Four words at once, and one by one where one of them is refused. */
+/**
+ * Draws one value from each of the words, span up to 2^32, as u32: from four words at once, or one by one if one of them is
+ * refused.
+ */
 export function multiplied(words: i32, span: f64, refused: u32): i32 {
   const size = usize(words) << 2;
   if (span == 4294967296.0) {
@@ -57,13 +60,13 @@ export function multiplied(words: i32, span: f64, refused: u32): i32 {
   return i32(out - OFFSETS) >> 2;
 }
 
-/** The words below 2^bits of `wordBytes` bytes (5 to 7; of seven the three topmost bits are dropped). */
+/** Returns the mask of a word of `wordBytes` bytes (5 to 7; of seven bytes the three highest bits are dropped). */
 @inline
 function wordMask(wordBytes: i32): u64 {
   return wordBytes == 7 ? (1 << 53) - 1 : (u64(1) << (wordBytes << 3)) - 1;
 }
 
-/** One value from each of the words, those from `accepted` on refused: u64. */
+/** Draws one value from each of the words, refusing those from `accepted` on, as u64. */
 export function divided(words: i32, wordBytes: i32, span: f64, accepted: f64): i32 {
   let out = OFFSETS;
   const divisor = u64(span);
@@ -71,7 +74,7 @@ export function divided(words: i32, wordBytes: i32, span: f64, accepted: f64): i
   const mask = wordMask(wordBytes);
   const end = ENTROPY + usize(words * wordBytes);
   if ((divisor & (divisor - 1)) == 0) {
-    // no word is refused, and the rest of the division is the lower bits
+    // No word is refused, and the remainder of the division is the lower bits.
     for (let at = ENTROPY; at < end; at += wordBytes, out += 8) store<u64>(out, load<u64>(at) & (divisor - 1));
   } else {
     for (let at = ENTROPY; at < end; at += wordBytes) {
@@ -84,13 +87,13 @@ export function divided(words: i32, wordBytes: i32, span: f64, accepted: f64): i
   return i32(out - OFFSETS) >> 3;
 }
 
-/** What OFFSETS holds, u64 below 2^53, as float64. */
+/** Converts the contents of OFFSETS, u64 below 2^53, to float64. */
 export function toDoubles(count: i32): void {
   const end = OFFSETS + (usize(count) << 3);
   for (let at = OFFSETS; at < end; at += 8) store<f64>(at, f64(load<i64>(at)));
 }
 
-/** The way back: whole numbers in float64 as u64. */
+/** Converts integers in float64 back to u64. */
 export function fromDoubles(count: i32): void {
   const end = OFFSETS + (usize(count) << 3);
   for (let at = OFFSETS; at < end; at += 8) store<i64>(at, i64(load<f64>(at)));

@@ -1,19 +1,19 @@
 /**
- * Values in MessagePack, one behind the other. Numbers are read at OFFSETS or ENTROPY and written to TEXT, over the JSON
- * text that was there; strings are made from the bytes at ENTROPY (bytes.ts). All functions return how many bytes.
+ * Writes values in MessagePack, one after another. Numbers are read at OFFSETS or ENTROPY and written to TEXT, over the JSON
+ * text; bytes.ts writes strings. All functions return the size in bytes.
  */
 import { ENTROPY, OFFSETS, TEXT } from './windows';
 
 const FLOAT64: u8 = 0xcb;
 
-/** A float64, most significant byte first. */
+/** Writes a float64, most significant byte first. */
 @inline
 function putFloat(at: usize, value: f64): void {
   store<u8>(at, FLOAT64);
   store<u64>(at, bswap<u64>(reinterpret<u64>(value)), 1);
 }
 
-/** A whole number in the fewest bytes; beyond 32 bits a float64, which holds it exactly and which every reader has. */
+/** Writes an integer in the fewest bytes; beyond 32 bits as float64, which holds it exactly and which every reader knows. */
 @inline
 export function putInteger(at: usize, value: i64): usize {
   if (value >= 0) {
@@ -59,7 +59,7 @@ export function putInteger(at: usize, value: i64): usize {
   return at + 9;
 }
 
-/** min + offset. */
+/** Writes min + offset. */
 @inline
 function integers<Offset extends number>(count: i32, min: f64): i32 {
   const first = i64(min);
@@ -77,7 +77,7 @@ export function packedIntegers64(count: i32, min: f64): i32 {
   return integers<u64>(count, min);
 }
 
-/** float64 below 2^31; whole ones as integers. */
+/** Writes float64 values below 2^31, whole ones as integers. */
 export function packedNumbers(count: i32): i32 {
   let out = TEXT;
   const end = OFFSETS + (usize(count) << 3);
@@ -94,7 +94,7 @@ export function packedNumbers(count: i32): i32 {
   return i32(out - TEXT);
 }
 
-/** offset / divisor. */
+/** Writes offset / divisor. */
 @inline
 function quotients<Offset extends number>(count: i32, divisor: f64): i32 {
   let out = TEXT;
@@ -113,7 +113,7 @@ export function packedQuotients64(count: i32, divisor: f64): i32 {
   return quotients<u64>(count, divisor);
 }
 
-/** Multiples of 2^-53 from words of seven bytes at ENTROPY, of which the three topmost bits are dropped. */
+/** Writes multiples of 2^-53 from words of seven bytes at ENTROPY, whose three highest bits are dropped. */
 export function packedUnits(words: i32): i32 {
   let out = TEXT;
   const end = ENTROPY + usize(words) * 7;

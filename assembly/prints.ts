@@ -1,18 +1,18 @@
 /**
- * The head and the body of a reply, printed around the data of an answer (src/answer/template.ts). What changes from answer to answer
- * as bytes is printed over the text of the answer before: hexadecimal, base32 (src/core/ids.ts) and the form of a UUID (RFC 9562). A
- * reply prints six of them, and character by character they took a third of its time.
+ * Prints the head and the body of a reply around the data of an answer (src/answer/template.ts). Members that change with
+ * each answer are printed over the text of the previous one: hexadecimal, base32 (src/core/ids.ts) and the form of a UUID
+ * (RFC 9562). A reply has six of them, and printing them character by character took a third of its time.
  */
 import { base32, hex, hexDigits, lowerHalf, upperHalf } from './hex';
 
 const DASH: u8 = 0x2d;
-/** `{"data":`, with which every body begins. */
+/** `{"data":`, the beginning of every body. */
 const OPENING: u64 = 0x3a2261746164227b;
 const OPENING_BYTES: i32 = 8;
 
 /**
- * A layout is the text of a reply: its head from the beginning on, and the end of its body from `dataEnd` on. The record of an answer
- * (src/answer/make.ts) ends there when its reply is printed: ids and salt, and then the data of the body.
+ * A layout is the text of a reply: its head from the start on, and the end of its body from `dataEnd` on. When a reply is
+ * printed, the record of an answer (src/answer/make.ts) ends at `dataEnd`: ids and salt, and then the data of the body.
  */
 const LAYOUTS: i32 = 64;
 const HEAD_BYTES: i32 = 2048;
@@ -28,9 +28,9 @@ export const dataEnd: i32 = DATA_END;
 export const layoutBytes: i32 = LAYOUT_BYTES;
 export const layoutsAt: usize = memory.data(LAYOUTS * LAYOUT_BYTES, 16);
 
-/** Of a record, before its data. */
+/** Size of the part of a record before its data. */
 const RECORD_HEAD: i32 = 64;
-/** Of each layout the places of bytes: form, where in the record the bytes stand, and where in the layout they are printed. */
+/** For each layout, the places of members: form, offset of the bytes in the record, and offset of the text in the layout. */
 const PLACES: i32 = 12;
 const PLACE_BYTES: i32 = 12;
 export const placesMax: i32 = PLACES - 1;
@@ -38,13 +38,13 @@ export const openingBytes: i32 = OPENING_BYTES;
 export const recordHeadBytes: i32 = RECORD_HEAD;
 export const placesAt: usize = memory.data(LAYOUTS * PLACES * PLACE_BYTES, 16);
 
-/** Ends the places of a layout. */
+/** The form that ends the places of a layout. */
 export const noMore: i32 = 0;
 export const asHex: i32 = 1;
 export const asBase32: i32 = 2;
 export const asUuid: i32 = 3;
 
-/** Prints what the record in a layout says, and the opening of the body before its data. */
+/** Prints the members of the record in a layout, and the opening of the body before its data. */
 export function print(layout: i32, recordBytes: i32): void {
   const text = layoutsAt + usize(layout * LAYOUT_BYTES);
   const record = text + DATA_END - recordBytes;
@@ -63,7 +63,7 @@ export function print(layout: i32, recordBytes: i32): void {
   store<u64>(record + RECORD_HEAD - OPENING_BYTES, OPENING);
 }
 
-/** Zeroes a record, and the hexadecimal digits: what is printed so is secret. */
+/** Zeroes a record and the hexadecimal digits, which are secret. */
 export function forget(layout: i32, recordBytes: i32): void {
   const text = layoutsAt + usize(layout * LAYOUT_BYTES);
   zero(text + DATA_END - recordBytes, text + DATA_END);
@@ -75,7 +75,10 @@ export function forget(layout: i32, recordBytes: i32): void {
   }
 }
 
-/** In whole vectors from the end on: what they touch before the beginning is room for longer records, or of a multiple of 16 nothing. */
+/**
+ * Zeroes whole vectors from the end backwards. Before the beginning they reach room for longer records, or nothing if the
+ * size is a multiple of 16.
+ */
 @inline
 function zero(from: usize, to: usize): void {
   let at = to;

@@ -1,7 +1,8 @@
 /**
- * Rows of whole numbers, each one a draw of its own: sequences and permutations, as JSON text and as MessagePack. The samplers are those
- * of src/values/offsets.ts, unique.ts and descending.ts, which prove them uniform, and take the same words. What is drawn of a
- * row stays at OFFSETS (u64) while the caller fetches more words, so that no word is drawn twice and none that no value needs.
+ * Rows of integers, each a draw of its own: sequences and permutations, as JSON text and as MessagePack. The samplers are
+ * those of src/values/offsets.ts, unique.ts and descending.ts, which prove them uniform, and take the same words. The
+ * values drawn of a row stay at OFFSETS (u64) while the caller fetches more words, so that no word is drawn twice and none
+ * that no value needs.
  */
 import { putEntry, SMALL_COMMA } from './digits';
 import { putInteger as putText } from './integers';
@@ -14,36 +15,37 @@ const CLOSE: u8 = 0x5d;
 /** '],' */
 const CLOSE_COMMA: u16 = 0x2c5d;
 
-/** How a range is drawn; small numbers are independent ones from 0 to 999 in the order they come, of which a word gives several. */
+/** How a range is drawn. SMALL is independent numbers from 0 to 999 in drawn order, several from one word. */
 const INDEPENDENT: u64 = 0;
 const SHUFFLED: u64 = 1;
 const REPEATS_REFUSED: u64 = 2;
 const SMALL: u64 = 3;
 
 /**
- * What src/values/rows.ts says of each range, a word of 64 bits each: length, span, min, bytes of a word, values of a word, words of more than
- * four bytes that are accepted, how it is drawn, the order it is sorted in (0, 1 ascending, 2 descending), the bytes of its text at most, and
- * of words of four bytes below what their rest is refused, where they give all of their values or what a row needs of its last one.
+ * What src/values/rows.ts writes for each range, 64 bits each: length, span, min, bytes of a word, values of a word, the
+ * bound below which words of more than four bytes are accepted, how it is drawn, the sort order (0, 1 ascending, 2
+ * descending), the largest size of its text, and two bounds below which the rest of a word of four bytes makes it refused:
+ * when it gives all of its values, and as the last word of a row.
  */
 const RANGE_SIZE: usize = 88;
-/** Of LIMITS.sequencesMax (src/core/limits.ts) ranges. */
+/** Room for LIMITS.sequencesMax (src/core/limits.ts) ranges. */
 export const ranges: usize = memory.data(88 * 64, 8);
 
 let rangeCount: i32 = 0;
 let isNested = false;
 let isPacked = false;
-/** Of the words at ENTROPY: the next one, and where they end. */
+/** The next word at ENTROPY, and the end of the words. */
 let at: usize = 0;
 let end: usize = 0;
-/** The range that comes next or is under way; of that how many values or steps are done, and of its round how many are left. */
+/** The range that is next or under way, the count of its values or steps that are done, and the count left in its round. */
 let current: i32 = 0;
 let isBegun = false;
 let done: usize = 0;
 let round: usize = 0;
 
-/** Begins rows of the ranges: as lists in a list where they are nested. */
+/** Begins rows of the ranges; nested rows form a list in the list. */
 export function beginRows(count: i32, nested: bool, packed: bool): void {
-  // the caller writes them as float64
+  // The caller writes them as float64.
   const rangesEnd = ranges + usize(count) * RANGE_SIZE;
   for (let word = ranges; word < rangesEnd; word += 8) store<i64>(word, i64(load<f64>(word)));
   rangeCount = count;
@@ -66,10 +68,11 @@ function setValue(i: usize, value: u64): void {
 }
 
 /**
- * Whole permutations of up to ten take one word, and the steps of their shuffle come from tables: three steps, three, and four.
- * floor(word · n! / 2^32) is one number below n!, whose digits of mixed radix n, n - 1 .. 1 are the steps of `drawShuffled`, and the
- * digits of 10 .. n + 1 before them are zeros: the first places stay where they are, and are left out. Vector d of a table is
- * what its steps make of the places 0 .. 9 when its digits are d; after a vector a, vector b makes a[b[i]] of place i.
+ * Whole permutations of up to ten take one word, and the steps of their shuffle come from three tables: of three, three and
+ * four steps. floor(word · n! / 2^32) is a number below n!, whose digits of mixed radix n, n - 1 .. 1 are the steps of
+ * `drawShuffled`. The digits of 10 .. n + 1 before them are zeros: the first places stay where they are, and are not
+ * written. Vector d of a table is what its steps make of the places 0 .. 9 when its digits are d; after a vector a, vector
+ * b puts a[b[i]] at place i.
  */
 const TABLED_MAX: u64 = 10;
 const FIRST: usize = memory.data(16 * (720 + 210 + 24), 16);
@@ -84,7 +87,7 @@ function putTables(): void {
   putTable(LAST_FOUR, 6, 10);
 }
 
-/** The vectors of the steps at places `from` to `to`. */
+/** Fills a table with the vectors of the steps at places `from` to `to`. */
 function putTable(table: usize, from: usize, to: usize): void {
   let entries: usize = 1;
   for (let place = from; place < to; place++) entries *= 10 - place;
@@ -104,7 +107,7 @@ function putTable(table: usize, from: usize, to: usize): void {
   }
 }
 
-/** Whether all that is drawn is permutations of up to ten numbers from 0 on. */
+/** Tells whether the request is for permutations of up to ten numbers from 0 on. */
 @inline
 function areWholeTabled(): bool {
   const length = load<u64>(ranges);
@@ -113,7 +116,7 @@ function areWholeTabled(): bool {
   return rangeCount == 1 && !isNested && !isPacked && isWhole && isPlain && length <= TABLED_MAX;
 }
 
-/** Draws and writes them; returns how many. At SECOND: bytes of their text. */
+/** Draws and writes such permutations; returns their count. At SECOND: the size of their text in bytes. */
 function tabledRows(count: i32, textEnd: usize): i32 {
   if (!areTabled) putTables();
   const length = load<u64>(ranges);
@@ -156,13 +159,13 @@ function tabledRows(count: i32, textEnd: usize): i32 {
   return rows;
 }
 
-/** The rest of 2^32 by a divisor up to 2^32. */
+/** Returns 2^32 mod product, for a product up to 2^32. */
 @inline
 function refusedBelow(product: u64): u64 {
   return (0x100000000 - product) % product;
 }
 
-/** Puts `size` independent offsets from place `from` on, of one word; false when the word is refused. */
+/** Writes `size` independent offsets from one word, from place `from` on; returns false when the word is refused. */
 @inline
 function putOffsets(from: usize, size: usize, span: u64, wordBytes: usize, accepted: u64): bool {
   const word = load<u64>(at);
@@ -184,7 +187,7 @@ function putOffsets(from: usize, size: usize, span: u64, wordBytes: usize, accep
   return low >= product || low >= refusedBelow(product);
 }
 
-/** Draws the rest of a row of independent values; returns false when words ran out, as the next two do. */
+/** Draws the rest of a row of independent values; returns false when words ran out. */
 function drawIndependent(length: usize, span: u64, wordBytes: usize, wordValues: usize, accepted: u64): bool {
   if (wordBytes == 0) {
     for (; done < length; done++) setValue(done, 0);
@@ -198,7 +201,10 @@ function drawIndependent(length: usize, span: u64, wordBytes: usize, wordValues:
   return true;
 }
 
-/** Draws and writes a row of small numbers; returns where its text ends, or 0 when words ran out: then none of it is drawn. */
+/**
+ * Draws and writes a row of small numbers; returns the end of its text, or 0 when words ran out, and then none of it is
+ * drawn.
+ */
 @inline
 function putSmallRow(to: usize, range: usize): usize {
   const span = load<u64>(range, 8);
@@ -230,7 +236,7 @@ function putSmallRow(to: usize, range: usize): usize {
   return out;
 }
 
-/** The next steps of a shuffle of the whole range, several from one word. */
+/** Makes the next steps of a shuffle of the whole range, several from one word; returns false when words ran out. */
 function drawShuffled(length: usize, span: u64): bool {
   const stop = end;
   let from = at;
@@ -241,7 +247,7 @@ function drawShuffled(length: usize, span: u64): bool {
     while (to < length && product * (span - to) <= 0x10000000) product *= span - to++;
     let low = u64(load<u32>(from));
     from += 4;
-    const rest = (low * product) & 0xffffffff; // known before anything is moved
+    const rest = (low * product) & 0xffffffff; // decides about the word before anything is moved
     if (rest < product && rest < refusedBelow(product)) continue;
     for (; i < to; i++) {
       const scaled = low * (span - i);
@@ -257,13 +263,13 @@ function drawShuffled(length: usize, span: u64): bool {
   return i == length;
 }
 
-/** Rounds of as many values as are missing, of which those are left out that were there before. */
+/** Draws rounds of as many values as are missing and skips values seen before; returns false when words ran out. */
 function drawDifferent(length: usize, span: u64, wordBytes: usize, wordValues: usize, accepted: u64): bool {
   while (done < length) {
     if (round == 0) round = length - done;
     if (at + wordBytes > end) return false;
     const size = min(wordValues, round);
-    const first = length + 1; // behind the values
+    const first = length + 1; // after the values
     if (!putOffsets(first, size, span, wordBytes, accepted)) continue;
     round -= size;
     for (let i = first; i < first + size; i++) {
@@ -276,7 +282,7 @@ function drawDifferent(length: usize, span: u64, wordBytes: usize, wordValues: u
   return true;
 }
 
-/** By insertion: rows are short. */
+/** Sorts by insertion, because rows are short. */
 function sort(length: usize, isDescending: bool): void {
   for (let i: usize = 1; i < length; i++) {
     const value = valueAt(i);
@@ -290,7 +296,7 @@ function sort(length: usize, isDescending: bool): void {
   }
 }
 
-/** The head of an array in MessagePack. */
+/** Writes the head of an array in MessagePack. */
 function putHead(at: usize, count: u32): usize {
   if (count < 16) {
     store<u8>(at, 0x90 | count);
@@ -302,16 +308,17 @@ function putHead(at: usize, count: u32): usize {
 }
 
 /**
- * Draws and writes rows until `count` lists of all ranges are done, words run out or a window is full; `bytes` were put behind
- * those that are left. Returns how many lists were done. At SECOND: bytes of the text and of MessagePack, which lies at half of the
- * window; bytes that lack for the next word, and those that are left, which were moved to the front.
+ * Draws and writes rows until `count` lists of all ranges are done, words run out or a window is full; the caller has added
+ * `bytes` bytes after the words that were left. Returns the count of finished lists. At SECOND: the sizes of the text and
+ * of the MessagePack, which begins at half of the window; the bytes missing for the next word; and the bytes left, which
+ * were moved to the front.
  */
 export function rows(count: i32, bytes: i32): i32 {
   end += usize(bytes);
   let out = TEXT;
   const packedStart = TEXT + usize(TEXT_BYTES >> 1);
   let packed = packedStart;
-  const textEnd = isPacked ? packedStart - 32 : TEXT + usize(TEXT_BYTES); // a number is written in whole vectors
+  const textEnd = isPacked ? packedStart - 32 : TEXT + usize(TEXT_BYTES); // numbers are written as whole vectors
   let lists = 0;
   let lack: usize = 0;
   if (areWholeTabled()) {
@@ -327,7 +334,7 @@ export function rows(count: i32, bytes: i32): i32 {
     const way = load<u64>(range, 48);
     const first = load<i64>(range, 16);
     const order = load<u64>(range, 56);
-    // of small numbers the texts are shuffled in their place
+    // The shuffle moves the texts of small numbers instead of the numbers.
     const areTexts = way == SHUFFLED && order == 0 && !isPacked && first >= 0 && first + i64(span) <= 1000;
     if (out + usize(load<u64>(range, 64)) > textEnd) break;
     let written: usize = 0;
@@ -347,7 +354,7 @@ export function rows(count: i32, bytes: i32): i32 {
           ? drawDifferent(length, span, wordBytes, wordValues, load<u64>(range, 40))
           : way == INDEPENDENT && drawIndependent(length, span, wordBytes, wordValues, load<u64>(range, 40)));
     if (!isDrawn) {
-      lack = wordBytes - ((end - at) % wordBytes); // of a row of small numbers there may be words
+      lack = wordBytes - ((end - at) % wordBytes); // a row of small numbers may have left whole words unread
       memory.copy(ENTROPY, at, end - at);
       end -= at - ENTROPY;
       at = ENTROPY;

@@ -1,19 +1,19 @@
 /**
- * Which of an estimator's sub-predictors makes the prediction (SP 800-90B 6.3.7, 6.3.8 and 6.3.9): the one right most often
- * so far; among those that draw level in one step the last.
+ * Chooses which of an estimator's sub-predictors makes the prediction (SP 800-90B 6.3.7, 6.3.8 and 6.3.9): the one right
+ * most often so far; if several reach that score in one step, the last of them.
  *
- * Half of all sub-predictors are right each time, too many to count one by one. One whose score lies more than a round
- * behind the best cannot win within it, so its score is brought up to date once per round, by a population count; on
- * random bits only one or two are left to follow step by step.
+ * Half of all sub-predictors are right each time, too many to count one by one. A sub-predictor that is more than a round
+ * behind the best cannot win within the round, so a population count updates its score once per round. On random bits only
+ * one or two are left to follow step by step.
  */
 
-/** Steps that one mask of hits covers. */
+/** Count of steps that one mask of hits covers. */
 export const ROUND_STEPS: i32 = 32;
 const PREDICTORS_MAX: i32 = 128;
 
-/** Bit t of word p: sub-predictor p was right at step t of this round. Bits of steps that do not exist are zero. */
+/** Bit t of word p: sub-predictor p was right at step t of this round. Bits after the last step are zero. */
 export const HITS: usize = memory.data(4 * PREDICTORS_MAX, 16);
-/** Bit t of word p: it predicted at all. */
+/** Bit t of word p: sub-predictor p made a prediction at step t. */
 export const MADE: usize = memory.data(4 * PREDICTORS_MAX, 16);
 const SCORES: usize = memory.data(4 * PREDICTORS_MAX, 16);
 const CONTENDERS: usize = memory.data(4 * PREDICTORS_MAX, 16);
@@ -24,23 +24,26 @@ let runLength: i32 = 0;
 let correctCount: i32 = 0;
 let longest: i32 = 0;
 
-/** Predictions of the winner that were right. */
+/** Returns how many predictions of the winner were right. */
 export function correct(): i32 {
   return correctCount;
 }
 
-/** The longest run of them. */
+/** Returns the length of the longest run of right predictions. */
 export function longestRun(): i32 {
   return longest;
 }
 
-/** Both, of a predictor that keeps no board. */
+/** Sets both results, for a predictor that keeps no board. */
 export function setHits(correct: i32, longestRun: i32): void {
   correctCount = correct;
   longest = longestRun;
 }
 
-/** Begins with `count` sub-predictors, a multiple of four, that all predict at every step; `MADE` may be changed. */
+/**
+ * Starts with `count` sub-predictors, a multiple of four. `MADE` is initialized to predictions at every step; callers may
+ * change it.
+ */
 export function beginBoard(count: i32): void {
   predictors = count;
   winner = 0;
@@ -51,7 +54,7 @@ export function beginBoard(count: i32): void {
   memory.fill(MADE, 255, 4 * PREDICTORS_MAX);
 }
 
-/** Takes in one round of `steps` steps (at most 32); nothing may follow a shorter one. */
+/** Evaluates one round of `steps` steps (at most 32); a shorter one must be the last. */
 export function advanceBoard(steps: i32): void {
   const behind = load<i32>(SCORES + (winner << 2)) - ROUND_STEPS;
   const count = findContenders(behind);
@@ -82,7 +85,7 @@ export function advanceBoard(steps: i32): void {
   winner = leader;
 }
 
-/** Lists who may win within this round, in order, and counts the hits of all others. */
+/** Lists the sub-predictors that may win within this round, in order, and counts the hits of all others. */
 @inline
 function findContenders(behind: i32): i32 {
   let count: i32 = 0;
@@ -105,7 +108,7 @@ function findContenders(behind: i32): i32 {
   return count;
 }
 
-/** A whole round of the winner, whom nobody can reach, by its hits alone. */
+/** Evaluates a whole round of a winner that no other can reach, by its hits alone. */
 @inline
 function follow(hits: u32): void {
   const count = i32(popcnt(hits));

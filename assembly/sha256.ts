@@ -1,6 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4) of four messages at a time, one in each 32-bit lane of a vector. A call of OpenSSL takes as long as four
- * of its blocks do, and as ten where the processor has instructions for SHA-256.
+ * SHA-256 (FIPS 180-4) of four messages at a time, one in each 32-bit lane of a vector. A call of OpenSSL takes as long as
+ * four of its blocks do, or as ten where the processor has instructions for SHA-256.
  */
 
 const K: usize = memory.data<u32>([
@@ -20,15 +20,15 @@ const INITIAL: usize = memory.data<u32>([
 
 export const HASH: usize = 32;
 export const BLOCK: usize = 64;
-/** The eight words of the states, a vector a word, as the words of a schedule are. */
+/** The eight words of the four states, one vector for each word; schedules have the same form. */
 export const STATE: usize = memory.data(128, 16);
-/** Bytes of a schedule. */
+/** Size of a schedule in bytes. */
 export const SCHEDULE: usize = 1024;
-/** The words of a block, and the same with the constants of their rounds. */
+/** The schedule of a block, without and with the constants of its rounds. */
 const WORDS: usize = memory.data(1024, 16);
 const SUMS: usize = memory.data(1024, 16);
 
-/** Pads a message with zeros behind it (5.1.1), and says where its last block ends, from the message on. */
+/** Pads a message that has zeros after it (5.1.1), and returns the offset at which its last block ends. */
 export function padded(message: usize, bytes: i32): usize {
   const end = (usize(bytes) + 9 + BLOCK - 1) & ~(BLOCK - 1);
   store<u8>(message + usize(bytes), 0x80);
@@ -36,12 +36,12 @@ export function padded(message: usize, bytes: i32): usize {
   return end;
 }
 
-/** Before the first block. */
+/** Sets the states to their initial values. */
 export function begin(): void {
   for (let i: usize = 0; i < 8; i++) v128.store(STATE + (i << 4), v128.load32_splat(INITIAL + (i << 2)));
 }
 
-/** Zeroes what is left of the last block. */
+/** Zeroes the schedule of the last block, which would reveal the block. */
 export function eraseSchedule(): void {
   memory.fill(WORDS, 0, SCHEDULE);
   memory.fill(SUMS, 0, SCHEDULE);
@@ -68,13 +68,13 @@ function sigma0(a: v128): v128 {
   return xor3(turned(a, 2), turned(a, 13), turned(a, 22));
 }
 
-/** Σ1 and Ch. */
+/** Σ1 + Ch (4.1.2). */
 @inline
 function second(e: v128, f: v128, g: v128): v128 {
   return sum(xor3(turned(e, 6), turned(e, 11), turned(e, 25)), v128.bitselect(f, g, e));
 }
 
-/** What the word of index `at` is made of, but for the word two before it. */
+/** Returns the terms of the schedule word at `at` + 256 except the one from two words before it. */
 @inline
 function early(at: usize): v128 {
   const word = v128.load(at, 16);
@@ -88,8 +88,8 @@ function late(word: v128): v128 {
 }
 
 /**
- * Writes the schedule of one block of each message, each word with the constant of its round added; the messages lie `stride`
- * bytes apart.
+ * Writes the schedule of one block of each message, with the constant of its round added to each word. The messages lie
+ * `stride` bytes apart.
  */
 export function schedule(block: usize, stride: usize, out: usize): void {
   for (let i: usize = 0; i < BLOCK; i += 16) {
@@ -122,7 +122,7 @@ export function schedule(block: usize, stride: usize, out: usize): void {
   }
 }
 
-/** Brings a block, of which this is the schedule, into the four states (6.2.2). */
+/** Processes the block with this schedule in all four states (6.2.2). */
 export function rounds(words: usize): void {
   let a = v128.load(STATE);
   let b = v128.load(STATE, 16);
@@ -135,7 +135,7 @@ export function rounds(words: usize): void {
   // Maj(a, b, c) = b ^ ((a ^ b) & (b ^ c)); a ^ b of one round is b ^ c of the next.
   let bc = v128.xor(b, c);
   let ab: v128;
-  // eight rounds, after which each variable is where it was
+  // Eight rounds, after which each variable is in its place again.
   for (const end = words + SCHEDULE; words < end; words += 128) {
     h = sum(sum(h, v128.load(words)), second(e, f, g));
     d = sum(d, h);
@@ -180,13 +180,13 @@ export function rounds(words: usize): void {
   v128.store(STATE, sum(h, v128.load(STATE, 112)), 112);
 }
 
-/** One block of each message into the four states; the messages lie `stride` bytes apart. */
+/** Processes one block of each message. The messages lie `stride` bytes apart. */
 export function compress(block: usize, stride: usize): void {
   schedule(block, stride, SUMS);
   rounds(SUMS);
 }
 
-/** Writes the four hashes. */
+/** Writes the four hashes to the given addresses. */
 export function finish(a: usize, b: usize, c: usize, d: usize): void {
   for (let half: usize = 0; half < 32; half += 16) {
     const state = STATE + (half << 2);
@@ -203,13 +203,13 @@ export function finish(a: usize, b: usize, c: usize, d: usize): void {
   }
 }
 
-/** Each word with its first byte the highest, and back. */
+/** Reverses the bytes of each word: FIPS 180-4 words are big-endian. */
 @inline
 function swapped(words: v128): v128 {
   return v128.swizzle(words, i8x16(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12));
 }
 
-/** Writes four rows of words as columns. */
+/** Writes the four columns of four rows of words. */
 @inline
 function transpose(a: v128, b: v128, c: v128, d: v128, outA: usize, outB: usize, outC: usize, outD: usize): void {
   const ab01 = v128.shuffle<u32>(a, b, 0, 4, 1, 5);

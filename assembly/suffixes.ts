@@ -1,29 +1,33 @@
 /**
- * Repeated substrings of symbols of 1 to 8 bits: suffixes sorted, what neighbours have in common, and how often substrings of
- * each length repeat. Windows of 64 bits are compared at a time, so that most suffixes of random data are placed by one. Data that
- * repeat long stretches cost more; beyond a budget the work is given up, and the caller sorts by doubling instead.
+ * Repeated substrings of symbols of 1 to 8 bits: sorts suffixes, computes what neighbours have in common, and counts how
+ * often substrings of each length repeat. Comparisons take windows of 64 bits, so one comparison places most suffixes of
+ * random data. Data that repeat long stretches cost more; beyond a budget the sort gives up, and the caller sorts by
+ * doubling instead.
  *
- * The text is packed into 64-bit numbers, first symbol highest, followed by two zeros. A suffix counts as followed by zeros
- * without end; of two that are then equal the later one, which is a prefix of the other, comes first.
+ * The text is packed into 64-bit numbers, first symbol highest, followed by two zeros. Infinitely many zeros count as
+ * following each suffix. If two suffixes are then equal, the later one, which is a prefix of the other, comes first.
  */
 
 const RADIX_BITS: i32 = 11;
 const RADIX: usize = 1 << RADIX_BITS;
-/** Two counters of four bytes for each digit. */
+/** Two counters of four bytes for each digit of the radix sort. */
 const STARTS: usize = memory.data(16384, 16);
 
 /** Groups up to this size are sorted by insertion. */
 const SMALL: usize = 12;
-/** Nested partitions; sound pivots need a few dozen. */
+/** Depth of nested partitions at which the sort gives up; good pivots need a few dozen. */
 const NESTED_MAX: i32 = 500;
 
 let text: usize = 0;
 let textBits: usize = 0;
 let width: usize = 1;
-/** Steps that may still be taken; below 0 the result is no order. */
+/** Count of comparisons left; once it is below 0 the result is not in order. */
 let budget: i64 = 0;
 
-/** Packs `n` symbols of `symbolBits`, one a byte, into 64-bit numbers at `to`: n · symbolBits / 64 rounded up, and two zeros. */
+/**
+ * Packs `n` symbols of `symbolBits` bits, one per byte, into 64-bit numbers at `to`: n · symbolBits / 64 rounded up, and
+ * two zeros.
+ */
 export function packText(symbols: usize, n: i32, symbolBits: i32, to: usize): void {
   text = to;
   width = usize(symbolBits);
@@ -48,16 +52,16 @@ export function packText(symbols: usize, n: i32, symbolBits: i32, to: usize): vo
   store<u64>(to, 0, 16);
 }
 
-/** The 64 bits from a place on, zeros behind the end. */
+/** Returns the 64 bits from a place on, with zeros after the end. */
 @inline
 function window(place: usize): u64 {
   const at = text + ((place >> 6) << 3);
   const shift = place & 63;
-  // In two shifts, for a shift by 64 would be none.
+  // In two shifts, because a shift by 64 would be a shift by 0.
   return (load<u64>(at) << shift) | ((load<u64>(at, 8) >> 1) >> (63 - shift));
 }
 
-/** The same from `depth` bits behind the beginning of a suffix. */
+/** Returns the 64 bits that begin `depth` bits after the start of a suffix. */
 @inline
 function windowOf(suffix: u32, depth: usize): u64 {
   const place = usize(suffix) * width + depth;
@@ -65,8 +69,8 @@ function windowOf(suffix: u32, depth: usize): u64 {
 }
 
 /**
- * The suffixes of the text in order, as n numbers at `order`; `other` has the same room. False when the budget of `steps`
- * comparisons was too small.
+ * Sorts the suffixes of the text into n numbers at `order`; `other` has the same room. Returns false when the budget of
+ * `steps` comparisons was too small.
  */
 export function sortSuffixes(n: i32, order: usize, other: usize, steps: i64): bool {
   budget = steps;
@@ -85,7 +89,7 @@ export function sortSuffixes(n: i32, order: usize, other: usize, steps: i64): bo
   return true;
 }
 
-/** By the first 22 bits, later suffixes first: two passes of a radix sort, by way of `from`. */
+/** Sorts by the first 22 bits, later suffixes first: two passes of a radix sort, the first one into `from`. */
 function sortByFirst(n: i32, from: usize, to: usize): void {
   memory.fill(STARTS, 0, 8 * RADIX);
   for (let suffix: u32 = 0; suffix < u32(n); suffix++) {
@@ -123,7 +127,7 @@ function sortByFirst(n: i32, from: usize, to: usize): void {
   }
 }
 
-/** Sorts [low, high), suffixes that share their first `depth` bits: quicksort by three parts, window by window. */
+/** Sorts [low, high), suffixes that share their first `depth` bits, by three-way quicksort on windows. */
 function sortGroup(low: usize, high: usize, depth: usize, nested: i32): void {
   for (;;) {
     const size = (high - low) >> 2;
@@ -194,8 +198,8 @@ function comesBefore(a: u32, b: u32, depth: usize): bool {
 }
 
 /**
- * What neighbours in `order` share at their beginning, in symbols, to `shared`: element r for ranks r - 1 and r, the first one 0.
- * Gives the largest, or -1 when the budget is spent.
+ * Writes to `shared` how many symbols neighbours in `order` share at their beginning: element r is for ranks r - 1 and r,
+ * and element 0 is 0. Returns the largest, or -1 when the budget is spent.
  */
 export function commonPrefixes(n: i32, order: usize, shared: usize): i32 {
   let longest: usize = 0;
@@ -223,15 +227,15 @@ export function commonPrefixes(n: i32, order: usize, shared: usize): i32 {
 }
 
 /**
- * How often substrings of each length t repeat: the occurrences of the most frequent one to mostFrequent[t] (u32), the pairs of
- * places that hold the same one to equalPairs[t] (f64), t = 1 to `longest`. Both have longest + 1 zeros at first; `open` has
- * room for 2 (longest + 2) numbers of 4 bytes, the first of them 0.
+ * Counts how often substrings of each length t = 1 to `longest` repeat: writes the occurrences of the most frequent one to
+ * mostFrequent[t] (u32) and the count of pairs of places with the same one to equalPairs[t] (f64). Both arrays have longest
+ * + 1 zeros initially; `open` has room for 2 (longest + 2) numbers of 4 bytes, the first of them 0.
  *
- * An interval is a maximal set of c suffixes that share l symbols while their surroundings share m < l: it is one substring
+ * An interval is a maximal set of c suffixes that share l symbols while a surrounding set shares m < l: it is one substring
  * with c occurrences for each length in (m, l].
  */
 export function repeats(n: i32, shared: usize, longest: i32, mostFrequent: usize, equalPairs: usize, open: usize): void {
-  // Open intervals, innermost last, as their length and where they begin. Lengths rise, so no more than longest + 1 are open.
+  // Open intervals, innermost last, as their length and their beginning. Lengths rise, so no more than longest + 1 are open.
   let top = open;
   for (let i: i32 = 1; i <= n; i++) {
     const common = i < n ? load<i32>(shared + (usize(i) << 2)) : 0;
@@ -253,7 +257,8 @@ export function repeats(n: i32, shared: usize, longest: i32, mostFrequent: usize
       store<i32>(top, begin, 4);
     }
   }
-  // A substring contains a shorter one wherever it occurs, and a pair counts from its interval's length down to its surroundings'.
+  // Every occurrence of a substring is one of each of its prefixes. A pair counts for all lengths from its interval's down
+  // to the surrounding one's.
   for (let t = longest - 1; t > 0; t--) {
     const most = mostFrequent + (usize(t) << 2);
     if (load<i32>(most, 4) > load<i32>(most)) store<i32>(most, load<i32>(most, 4));

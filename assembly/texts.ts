@@ -1,6 +1,6 @@
 /**
- * Strings of texts that are picked, each followed by a comma: characters of an alphabet, or whole items. The places of the picks are at OFFSETS
- * (u32). The texts lie one behind the other; the caller writes them and where each begins.
+ * Strings of picked texts, each followed by a comma: characters of an alphabet, or whole items. The places of the picks are
+ * at OFFSETS (u32). The caller writes the texts one after another, and where each begins.
  */
 import { ENTROPY, loseValues, OFFSETS, SECOND, TEXT } from './windows';
 
@@ -10,11 +10,14 @@ const QUOTE_COMMA: u16 = 0x2c22;
 
 export const textsMax: i32 = 1024;
 export const textsBytesMax: i32 = 12288;
-/** Of text i, and where the last one ends. */
+/** The start of each text, and the end of the last one. */
 export const textStarts: usize = memory.data(4 * 1025, 4);
 export const texts: usize = memory.data(12288 + 16, 16);
 
-/** Writes the picks as strings of `length` each, the first of which goes on while it misses some. Second result: how many the last one misses. */
+/**
+ * Writes the picks as strings of `length` picks each; the first string continues if `missing` is less than that. Second
+ * result: how many picks the last string misses.
+ */
 export function strings(count: i32, length: i32, missing: i32): i32 {
   let out = TEXT;
   let left = missing;
@@ -39,10 +42,10 @@ export function strings(count: i32, length: i32, missing: i32): i32 {
 }
 
 export const picksMax: i32 = 1024;
-/** What each offset below the sum of the weights picks: up to 15 bytes of text, and in byte 15 how many they are. */
+/** The text that each offset below the sum of the weights picks: up to 15 bytes, with its size in byte 15. */
 export const picks: usize = memory.data(16 * 1024, 16);
 
-/** Draws as `batched` does (offsets.ts) and writes what the offsets pick. Second result: how many values. */
+/** Draws as `batched` does (offsets.ts) and writes the texts that the offsets pick. Second result: the count of values. */
 export function batchedPicks(words: i32, span: f64, size: i32, refused: u32): i32 {
   let out = TEXT;
   store<i32>(SECOND, words * size);
@@ -67,12 +70,13 @@ export function batchedPicks(words: i32, span: f64, size: i32, refused: u32): i3
   return i32(out - TEXT);
 }
 
-/** A byte for each offset below the size of an alphabet of characters that JSON writes as one. */
+/** One byte for each offset below the size of the alphabet, all of whose characters are one byte in JSON. */
 export const alphabet: usize = memory.data(128, 16);
 
 /**
- * Draws as `batched` does and writes strings of `length` such characters each, the first of which goes on while it misses some. They come by
- * way of OFFSETS, a byte each. Second result: how many; third: how many the last string misses.
+ * Draws as `batched` does and writes strings of `length` such characters each; the first string continues if `missing` is
+ * less than that. The characters pass through OFFSETS, a byte each. Second result: their count; third: how many the last
+ * string misses.
  */
 export function letters(words: i32, span: f64, size: i32, refused: u32, length: i32, missing: i32): i32 {
   store<i32>(SECOND, words * size);
@@ -112,7 +116,10 @@ export function letters(words: i32, span: f64, size: i32, refused: u32, length: 
   return i32(out - TEXT);
 }
 
-/** What `size` values leave of a word w is w · span^size modulo 2^32: known before any of them is written. */
+/**
+ * Returns span^size modulo 2^32. The rest of a word w after `size` values is w times that, so it is known before a value is
+ * written.
+ */
 @inline
 function powerOf(span: u64, size: i32): u32 {
   let product: u32 = 1;
