@@ -8,9 +8,9 @@ const LOCK = {
 const IS_ALIVE = { name: 'advisory_lock_alive', text: 'SELECT 1' };
 
 /**
- * A lock among all processes on the database, which lives as long as its connection. Two processes may both believe for a moment that
- * they hold it, when PostgreSQL has noticed the loss of a connection before its process has: something else must make the second one
- * harmless.
+ * A lock among all processes on the database. It lasts as long as its connection. When PostgreSQL notices a lost connection
+ * before its process does, two processes believe for a moment that they hold the lock, so something else must make a second
+ * holder harmless.
  */
 export class AdvisoryLock {
   readonly #database: Database;
@@ -24,7 +24,10 @@ export class AdvisoryLock {
     this.#name = name;
   }
 
-  /** Whether this process holds the lock now; takes it when it is free. Rejects with `storage_unavailable` when PostgreSQL does not answer. */
+  /**
+   * Takes the lock if it is free. Resolves with whether this process holds it now. Rejects with `storage_unavailable` when
+   * PostgreSQL does not answer.
+   */
   take(): Promise<boolean> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
@@ -32,9 +35,9 @@ export class AdvisoryLock {
     return this.#asking;
   }
 
-  /** Gives the lock to the next process that asks, which may be this one. */
+  /** Releases the lock. The next process that asks gets it, which may be this one. */
   async release(): Promise<void> {
-    await this.#asking?.catch(() => {}); // told to whoever asked
+    await this.#asking?.catch(() => {}); // the caller of `take` gets the error
     await this.#drop();
   }
 

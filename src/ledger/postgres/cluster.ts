@@ -2,21 +2,19 @@ import { GRANTS, UNSEALED } from '../tables.ts';
 import type { Database } from './connection.ts';
 import { rangeOf } from './postgres-store.ts';
 
-/** What an operator asks about all nodes together. */
-
-/** A node as the database knows it. */
+/** The state of a node, for operators. */
 export interface NodeState {
   readonly name: string;
   readonly epoch: number;
   readonly state: 'live' | 'fenced';
-  /** A process holds the node's name now. */
+  /** True when a process holds the node's name now. */
   readonly isConnected: boolean;
   readonly startedAtMs: number;
-  /** When its newest stored segment was committed; null without one. */
+  /** When the node's newest stored segment was committed (Unix ms); null without one. */
   readonly committedAtMs: number | null;
-  /** Segments that wait to be logged. */
+  /** Count of the node's segments that wait to be logged. */
   readonly unsealedSegments: number;
-  /** What it holds of the limits of accounts: how many accounts, requests and credits. */
+  /** The requests and credits that the node is granted, and of how many accounts. */
   readonly granted: { readonly accounts: number; readonly requests: number; readonly credits: number };
 }
 
@@ -24,9 +22,9 @@ type NodeRow = Omit<NodeState, 'unsealedSegments' | 'granted'> & { readonly numb
 
 export interface ClusterState {
   readonly nodes: readonly NodeState[];
-  /** Segments of all nodes that wait to be logged. */
+  /** Count of segments of all nodes that wait to be logged. */
   readonly unsealedSegments: number;
-  /** The clock of the database, Unix ms. */
+  /** The time by the database's clock (Unix ms). */
   readonly atMs: number;
   readonly databaseBytes: number;
   readonly schema: number;

@@ -11,22 +11,22 @@ import type { Database, Session } from './connection.ts';
 import { COMMIT_SLOTS, fencedError, type NamedEpoch } from './fence.ts';
 import { inSession, lockIn, rowOf, rowsPutBy } from './postgres-store.ts';
 
-/** Segments and bytes of one transaction, at most; a single call may have more. */
+/** The most segments and bytes of one transaction. A single call may have more. */
 const SEGMENTS_PER_COMMIT = 32;
 const BYTES_PER_COMMIT = 4 * 1024 * 1024;
 
-/** How long an end waits for outcomes that are unknown. */
+/** How long `close` waits for unknown outcomes. */
 const CLOSE_PATIENCE_MS = 5_000;
 
 export interface SegmentCommitsOptions {
-  /** With a connection for each slot; nobody else uses it. */
+  /** Has a connection for each slot, and no other user. */
   readonly database: Database;
   readonly node: NamedEpoch;
   readonly log: Log;
 }
 
 interface Pending {
-  /** Of one segment each, so that a second commit of it meets the first one's key. */
+  /** One run for each segment, so that a repeated commit of the segment finds it under the same key. */
   readonly runs: readonly Run[];
   readonly answers: readonly StoredAnswer[];
   readonly bytes: number;
@@ -35,12 +35,12 @@ interface Pending {
 }
 
 /**
- * Commits of one node: four slots, one transaction each in flight, which takes all segments that wait. Each transaction
- * first writes its slot's row under the node's epoch; no row means that the node was fenced, and ends it. A transaction
- * whose outcome is unknown is sent again until it is known, and what it finds stored it compares.
+ * Commits the segments of one node. Each of four slots has at most one transaction in flight, which takes a group of waiting
+ * segments. A transaction first updates the row of its slot and the node's epoch; when there is no such row, the node was
+ * fenced. A transaction whose outcome is unknown is repeated until it is known, and is compared with what is stored.
  */
 export class SegmentCommits {
-  /** Resolves with the reason when nothing more will be committed. */
+  /** Resolves with the cause when nothing more will be committed. */
   readonly failed: Promise<Error>;
   readonly #options: SegmentCommitsOptions;
   readonly #announceFailure: (error: Error) => void;
@@ -57,7 +57,7 @@ export class SegmentCommits {
     this.#announceFailure = resolve;
   }
 
-  /** See Books.commit. Throws what encoding finds wrong. */
+  /** See Books.commit. Rejects when a segment cannot be encoded. */
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
     const runs = segments.map(encoded);
     if (this.#stopped !== undefined) throw this.#stopped;
@@ -68,7 +68,7 @@ export class SegmentCommits {
     return promise;
   }
 
-  /** Ends after what was accepted is committed, or when PostgreSQL stays away. */
+  /** Waits until all accepted segments are committed, or for CLOSE_PATIENCE_MS. */
   async close(): Promise<void> {
     const { database } = this.#options;
     const giveUp = setTimeout(() => void database.close(), CLOSE_PATIENCE_MS);
@@ -80,7 +80,7 @@ export class SegmentCommits {
     this.#stopped ??= new LedgerError('stopped', 'the ledger is closed');
   }
 
-  /** After all messages of this turn are taken in: they make one group. */
+  /** Starts a transaction after this turn has taken in all its messages, which then form a group. */
   #schedule(): void {
     if (this.#freeSlots.length > 0) this.#scheduled ??= setImmediate(() => this.#start());
   }
@@ -125,7 +125,7 @@ export class SegmentCommits {
     }
   }
 
-  /** The common case: one statement. It stores all or nothing. */
+  /** Stores the group with one statement when it has only plain segments. Stores all of it or nothing. */
   async #storeAtOnce(
     slot: number,
     group: readonly Pending[],
@@ -147,7 +147,7 @@ export class SegmentCommits {
     }
   }
 
-  /** One call in a transaction of its own, with what may be there already. */
+  /** Stores one call in a transaction of its own, which may find some of the segments stored already. */
   #storeAlone(slot: number, { runs, answers }: Pending, isUnknown: boolean): Promise<void> {
     const { database, node } = this.#options;
     return database.settle(async (session) => {
@@ -157,7 +157,7 @@ export class SegmentCommits {
     }, isUnknown);
   }
 
-  /** False when nothing was stored: the node is fenced, or a segment is past its retention. */
+  /** Returns false when nothing was stored, because the node was fenced or a segment is past its retention. */
   async #insert(session: Session, slot: number, runs: readonly Run[]): Promise<boolean> {
     const { node } = this.#options;
     const segments = runs.flat();
@@ -170,7 +170,7 @@ export class SegmentCommits {
     return (await session.run(insertOf(rows.length), values)).length === rows.length;
   }
 
-  /** Stops for good, and gives the error that every later commit is rejected with. */
+  /** Stops for good, and returns the error that rejects every later commit. */
   #stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
     this.#stopped = stoppedBy(cause);
@@ -188,7 +188,10 @@ const FENCE = {
 
 const inserts: { name: string; text: string }[] = [];
 
-/** Fences, and stores this many records, or none of them; none of a segment that retention may have dropped. */
+/**
+ * Returns the statement that checks the epoch and stores `count` records. It stores none when the node was fenced, or when
+ * retention has dropped a sequence as high as the lowest of these.
+ */
 function insertOf(count: number): { name: string; text: string } {
   const rows = Array.from({ length: count }, (_, i) => {
     const [part, key, name, value] = [6, 7, 8, 9].map((place) => `$${place + 4 * i}`);

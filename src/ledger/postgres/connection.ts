@@ -6,12 +6,12 @@ import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { LedgerError } from '../ledger.ts';
 
-/** One statement of this folder. PostgreSQL plans it once for each connection, under its name. */
+/** A statement. PostgreSQL prepares a named one once for each connection. */
 export interface Statement {
-  /** Unique among all statements; at most 63 characters. */
+  /** Unique among all statements, at most 63 characters; '' for a statement that is not prepared. */
   readonly name: string;
   readonly text: string;
-  /** It may work for minutes before it gives its first row. */
+  /** True when the statement may work for minutes before it returns its first row. */
   readonly isLong?: true;
 }
 
@@ -19,51 +19,51 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** Runs statements one after the other on one connection. */
 export interface Session {
-  /** The rows that the statement gives. `bigint` columns are numbers. */
+  /** Resolves with the rows of the statement. `bigint` columns are numbers. */
   run<R extends object = Row>(statement: Statement, values?: readonly unknown[]): Promise<R[]>;
 }
 
-/** A connection of its own, for what lives as long as the connection: advisory locks. */
+/** A connection of its own, for advisory locks, which last as long as their connection. */
 export interface HeldSession extends Session {
   close(): Promise<void>;
 }
 
 export interface DatabaseOptions {
-  /** `postgres://user:password@host:port/database`; of several hosts, `a:5432,b:5432`, the one that is not a standby serves. */
+  /** `postgres://user:password@host:port/database`. Of several hosts (`a:5432,b:5432`), uses the one that is no standby. */
   readonly url: string;
   readonly log: Log;
-  /** Connections that are open at most, without those of `hold`. */
+  /** The most open connections, without those of `hold`. */
   readonly connections?: number;
-  /** Told to PostgreSQL as `application_name`. */
+  /** The `application_name` in PostgreSQL. */
   readonly name?: string;
-  /** The whole time that a call waits for PostgreSQL to come back, before it fails with `storage_unavailable`. */
+  /** How long a call waits in all for PostgreSQL to come back before it fails with `storage_unavailable`. */
   readonly patienceMs?: number;
   /** See `synchronous_commit` of PostgreSQL. */
   readonly synchronousCommit?: 'on' | 'remote_write';
-  /** A server that sends nothing for so long is taken for lost: a partition gives no sign of its own. */
+  /** A connection on which nothing comes for this long counts as lost: a partition gives no sign. */
   readonly silenceMs?: number;
 }
 
 const CONNECTIONS = 4;
 const PATIENCE_MS = 2_000;
-/** Calls that wait for a connection at most; the next one is refused. */
+/** The most calls that may wait for a connection. Further calls are refused. */
 const WAITING_MAX = 1_024;
 const CONNECT_TIMEOUT_MS = 1_000;
-/** Until the first connection is had: a start can wait for a busy server, and no client waits for the start. */
+/** Used until the first connection is open: a start can wait for a busy server, since no client waits for the start. */
 const FIRST_CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 500;
 const SILENCE_MS = 10_000;
-/** For statements that are long. */
+/** For statements with `isLong`. */
 const LONG_SILENCE_MS = 600_000;
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 500;
 const INT8 = 20;
 
 /**
- * Connections to PostgreSQL. Every call may run more than once: when its connection is lost, or PostgreSQL ends it, the
- * outcome is unknown, and the same call is made again on another one. So each call gives the same result the second time,
- * by the ids that it carries. Nothing is ever cancelled: after a cancel PostgreSQL may report a commit as done that no
- * standby has (warning 01000), which counts as unknown here.
+ * A pool of connections to PostgreSQL. When a connection is lost during a call, the outcome is unknown, and the call is made
+ * again on another connection. So a call must have the same result when it is repeated, by the ids that it carries. No call is
+ * ever cancelled: after a cancel PostgreSQL may report a commit that no standby has (warning 01000), and its outcome counts as
+ * unknown.
  */
 export class Database {
   readonly #options: DatabaseOptions;
@@ -71,7 +71,7 @@ export class Database {
   readonly #idle: Connection[] = [];
   readonly #waiting: (() => void)[] = [];
   readonly #closing = new AbortController();
-  /** Index of the server that had the last connection. */
+  /** Index of the server that took the last connection. */
   #server = 0;
   #open = 0;
   #isAway = false;
@@ -82,43 +82,43 @@ export class Database {
     this.#servers = serversOf(options.url);
   }
 
-  /** True from the first failure to connect until a connection is had again. */
+  /** True from a failure to connect until a connection succeeds again. */
   get isAway(): boolean {
     return this.#isAway;
   }
 
-  /** One statement in a transaction of its own. */
+  /** Runs one statement in a transaction of its own. */
   run<R extends object = Row>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
     return this.#repeat(() => this.#on((connection) => connection.run<R>(statement, values)));
   }
 
-  /** All that `body` does in one transaction (read committed). `body` may run more than once. */
+  /** Runs `body` in one transaction (read committed). May run `body` more than once. */
   transact<T>(body: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeat(() => this.#on((connection) => connection.transact(body)));
   }
 
   /**
-   * As `transact`, for what was decided and must come to an outcome: it is sent again for as long as the outcome is
-   * unknown, and fails only when nothing was stored. `isUnknown` tells that an attempt was made before.
+   * Like `transact`, but repeats the transaction while the outcome is unknown, and fails only when nothing was stored.
+   * `isUnknown` says that an earlier attempt has an unknown outcome.
    */
   settle<T>(body: (session: Session) => Promise<T>, isUnknown = false): Promise<T> {
     return this.#repeat(() => this.#on((connection) => connection.transact(body)), { isUnknown });
   }
 
   /**
-   * Gives `body` a connection, once; `isOne` makes a transaction of all that it does. Whether that was stored when this throws,
-   * `isUnknownAfter` tells.
+   * Runs `body` once, with `isTransaction` in one transaction. When it throws, `isUnknownAfter` tells whether it may have
+   * stored anything.
    */
-  attempt<T>(body: (session: Session) => Promise<T>, isOne = false): Promise<T> {
-    return this.#on((connection) => (isOne ? connection.transact(body) : body(connection)));
+  attempt<T>(body: (session: Session) => Promise<T>, isTransaction = false): Promise<T> {
+    return this.#on((connection) => (isTransaction ? connection.transact(body) : body(connection)));
   }
 
-  /** Whether something may have been stored by what threw this. */
+  /** Whether the call that threw this error may have stored something. */
   isUnknownAfter(error: unknown): boolean {
     return fateOf(error) === 'unknown';
   }
 
-  /** A connection outside the pool. It is not opened again when it is lost. */
+  /** Opens a connection outside the pool. When it is lost, it is not opened again. */
   hold(): Promise<HeldSession> {
     return this.#repeat(() => this.#connect());
   }
@@ -190,7 +190,7 @@ export class Database {
     this.#waiting.shift()?.();
   }
 
-  /** Asks each server once, first the one that had the last connection. */
+  /** Tries each server once, starting with the one that took the last connection. */
   async #connect(): Promise<Connection> {
     const failures: string[] = [];
     const connectTimeoutMs = this.#hasConnected ? CONNECT_TIMEOUT_MS : FIRST_CONNECT_TIMEOUT_MS;
@@ -214,26 +214,26 @@ export class Database {
   }
 }
 
-/** The connection string of each server of one that names several, as `a:5432,b:5432`. A password may hold `@`. */
+/** Returns a connection string for each server that the URL names. A password may contain `@`. */
 function serversOf(url: string): string[] {
   const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
   return hosts.split(',').map((host) => `${before}${host}${after}`);
 }
 
-/** Nothing was sent. */
+/** No connection could be opened, so nothing was sent. */
 class NoConnection extends Error {
   override name = 'NoConnection';
 }
 
-/** The connection was lost under a call: whether it was committed is unknown. */
+/** The connection was lost during a call, so whether the call was committed is unknown. */
 class ConnectionLost extends Error {
   override name = 'ConnectionLost';
 }
 
 /**
- * An empty message in the write-ahead log, which nobody reads, makes a transaction that reads a commit of its own. It follows
- * everything that was committed before: when it ends, the synchronous standby has both. For what is acknowledged or signed by
- * being read: a commit whose wait for the standby was cancelled can be read at once, and is lost in a failover.
+ * Writes an empty message to the write-ahead log, which nobody reads, so that a transaction that only reads has something to
+ * commit. When that commit ends, the synchronous standby has it and everything committed before it. Needed for reads that are
+ * then acknowledged or signed: a commit whose wait for the standby was cancelled is visible, but a failover loses it.
  */
 export const COMMIT_NOTHING: Statement = {
   name: 'commit_nothing',
@@ -244,37 +244,37 @@ const BEGIN = 'BEGIN';
 const COMMIT = 'COMMIT';
 const ROLLBACK = 'ROLLBACK';
 /**
- * What the code relies on, whatever the role, the database or the URL sets. Settings that this release of PostgreSQL does
- * not have are passed over.
+ * Settings that the code relies on, whatever the role, the database or the URL sets. Settings that the server's release does
+ * not have are skipped.
  */
 const SETTINGS = {
-  // The warning of a cancelled wait must come: see `notice` below.
+  // The warning about a cancelled wait must arrive: see `notice` below.
   client_min_messages: 'warning',
-  // Nothing is cancelled: see Database. A lock is waited for, and a held connection lives as long as its locks.
+  // No timeout may cancel a call (see Database), a wait for a lock, or a connection that holds locks.
   statement_timeout: '0',
   lock_timeout: '0',
   transaction_timeout: '0',
   idle_session_timeout: '0',
-  // What a lost connection still does there ends soon, and its locks with it.
+  // The server soon ends the statement of a lost connection, and releases its locks.
   client_connection_check_interval: '2s',
-  // So does what a paused process left open: whoever fences it waits for those locks.
+  // It also ends the transaction of a paused process, whose locks a fence waits for.
   idle_in_transaction_session_timeout: '3s',
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
-  // Times and levels come back as they were stored.
+  // Doubles are read back exactly.
   extra_float_digits: '1',
 } as const;
 const SET = {
   name: '',
   text: `SELECT set_config(name, value, false) FROM pg_settings JOIN unnest($1::text[], $2::text[]) AS s(name, value) USING (name)`,
 };
-/** Of connections of this name that were given up, some may still wait for a standby there, until one follows. */
+/** Counts the connections of this name that wait for a standby: abandoned ones wait at the server until a standby follows. */
 const SERVER = {
   name: '',
   text: `SELECT pg_is_in_recovery() AS is_standby, (SELECT count(*) FROM pg_stat_activity
     WHERE wait_event = 'SyncRep' AND datname = current_database() AND application_name = current_setting('application_name')) AS waiting`,
 };
-/** With more of them a connection is not opened: each call that is given up would leave one more. */
+/** With this many of them no connection is opened, since each abandoned call would leave one more. */
 const WAITING_FOR_STANDBY_MAX = 8;
 
 class Connection implements HeldSession {
@@ -291,7 +291,7 @@ class Connection implements HeldSession {
     };
     client.on('error', end);
     client.on('end', end);
-    // What PostgreSQL says when it gave up the wait for a standby: the commit may be lost with the primary.
+    // PostgreSQL has given up the wait for a standby, so the commit may be lost with the primary.
     client.on('notice', ({ code }) => {
       if (code === UNKNOWN_COMMIT) this.#isUnknown = true;
     });
@@ -332,8 +332,8 @@ class Connection implements HeldSession {
   }
 
   /**
-   * A primary that restarted without its standby shows commits that the standby lacks, and a failover loses them. All
-   * connections ended with it, so one commit when a connection opens is enough to show nothing of that kind.
+   * Waits until the standby has all commits. A primary that restarted without its standby shows commits that the standby lacks
+   * and that a failover loses. The restart ended all connections, so one commit at the opening of each is enough.
    */
   async #followStandby(): Promise<void> {
     try {
@@ -362,7 +362,7 @@ class Connection implements HeldSession {
     return result;
   }
 
-  /** Says goodbye, and does not wait for long for an answer: nobody may be there any more. */
+  /** Closes the connection in good order, or after CLOSE_TIMEOUT_MS: the server may be gone. */
   async close(): Promise<void> {
     const timeout = setTimeout(() => this.#client.connection.stream.destroy(), CLOSE_TIMEOUT_MS);
     await this.#client.end().catch(() => {});
@@ -393,16 +393,16 @@ class Connection implements HeldSession {
   }
 }
 
-/** `successful_completion` with a warning. */
+/** SQLSTATE of a warning: here that the wait for a standby was cancelled. */
 const UNKNOWN_COMMIT = '01000';
 /** Lost connections (08), an administrator's stop or a crash (57), a transaction that was left open for too long (25P03). */
 const UNKNOWN = /^(?:08|57|25P03)/;
-/** Rolled back: a conflict with another transaction (40), a server that has become a standby (25006). */
+/** Rolled back: a conflict with another transaction (40), or the server is a standby now (25006). */
 const AGAIN = /^(?:40|25006)/;
-/** No disk, no memory, no connections left: nothing was stored. */
+/** The server has no disk, memory or connections left. */
 const FULL = /^53/;
 
-/** What becomes of a call that failed. `again` and `full`: it stored nothing. */
+/** Classifies a failed call. With `again` and `full` it stored nothing; `final` means that repeating it does not help. */
 function fateOf(error: unknown): 'unknown' | 'again' | 'full' | 'final' {
   if (error instanceof ConnectionLost) return 'unknown';
   if (error instanceof NoConnection) return 'again';

@@ -7,7 +7,7 @@ import type { Directory, DirectoryReader } from '../ledger.ts';
 import type { Database } from './connection.ts';
 import { PostgresStore } from './postgres-store.ts';
 
-/** How often a node looks for what others have changed: whoever revokes a key waits for it. */
+/** How often a node looks for changes by other nodes and commands. A command that revokes a key waits for this. */
 const LOOK_INTERVAL_MS = 250;
 
 const APPLIED = {
@@ -19,7 +19,7 @@ const BEHIND = {
   text: "SELECT name FROM qrn.node WHERE state = 'live' AND directory_version < $1 ORDER BY name",
 };
 
-/** Names of the live nodes on which somebody serves by an older version of the directory than the newest. */
+/** Returns the names of live nodes that still serve by an older version of the directory than the newest. */
 export async function nodesBehind(database: Database): Promise<string[]> {
   const version = await new PostgresStore(database, undefined).read(directoryVersion);
   const rows = await database.run<{ name: string }>(BEHIND, [version]);
@@ -27,10 +27,12 @@ export async function nodesBehind(database: Database): Promise<string[]> {
 }
 
 /**
- * Accounts and keys, which every node and every command may write. A reader goes by their version, so no version is given
- * before a standby has it: after a failover another change might bear its number, and no reader would look for it.
+ * Accounts and keys, which every node and every command may write. Readers ask for changes since a version, so a version is
+ * returned only when a standby has it. Otherwise a failover could give its number to another change, which readers would
+ * then miss.
  */
 export function sharedDirectoryIn(store: PostgresStore): Directory {
+  /** The last version that was read with `store.kept`. */
   let kept: number | undefined;
   return {
     ...directoryIn(store),
@@ -53,12 +55,15 @@ export interface NodeFeedOptions {
   readonly log: Log;
 }
 
-/** Pushes to the readers of a node what any node or command has changed, and tells commands what all of them go by. */
+/**
+ * Pushes the changes of all nodes and commands to the readers of this node. Writes to `qrn.node` the version that the readers
+ * have, for commands that wait for it.
+ */
 export class NodeFeed extends DirectoryFeed {
   readonly #database: Database;
   readonly #node: Writer;
   readonly #timer: NodeJS.Timeout;
-  /** The version that commands were told of. */
+  /** The version that was last written to `qrn.node`; undefined before the first reader follows. */
   #told: number | null | undefined;
 
   constructor({ directory, database, node, clock, log }: NodeFeedOptions) {
@@ -68,16 +73,16 @@ export class NodeFeed extends DirectoryFeed {
     this.#timer = every(LOOK_INTERVAL_MS, log, () => this.#look());
   }
 
-  /** A change from now on waits for what this node goes by. */
+  /** See Ledger.follow. From before the first reader on, commands that change the directory wait for this node. */
   override async follow(reader: DirectoryReader): Promise<void> {
     if (this.#told === undefined) await this.#tell(-1);
     await super.follow(reader);
   }
 
-  /** No command waits for this node any more; nor for one whose former life ended without this: a start forgets its version. */
+  /** Lets commands wait for this node no longer. After a crash, the next start of the node does this (BEGIN_EPOCH). */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#tell(null).catch(() => {}); // a database that is gone has no command waiting
+    await this.#tell(null).catch(() => {}); // no command waits on a database that is away
   }
 
   async #look(): Promise<void> {

@@ -2,7 +2,7 @@ import { messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LedgerError } from '../ledger.ts';
 
-/** The error of an opening as a sentence that an operator can act on. */
+/** Returns the error of a failed opening with a message that tells the operator what to do. */
 export function openFailure(error: unknown, url: string): Error {
   const told = awayFailure(error, url);
   if (told instanceof LedgerError) return told;
@@ -13,8 +13,8 @@ export function openFailure(error: unknown, url: string): Error {
 }
 
 /**
- * What a client is told while PostgreSQL does not answer, as a sentence that an operator can act on; any other error as it is.
- * For a start: a service that runs goes on, and its clients ask again.
+ * Turns `storage_unavailable`, which clients get while PostgreSQL does not answer, into an error that tells the operator what
+ * to do. Returns any other error as it is. For starts and commands: a running service goes on, and its clients ask again.
  */
 export function awayFailure(error: unknown, url: string): unknown {
   if (!(error instanceof ApiError) || error.code !== 'storage_unavailable') return error;
@@ -24,7 +24,7 @@ export function awayFailure(error: unknown, url: string): unknown {
   );
 }
 
-/** A connection string without its user and password, for messages. */
+/** Returns a connection string without user and password, for messages. */
 export function placeOf(url: string): string {
   return url.replace(/^(\w+:\/\/).*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
 }

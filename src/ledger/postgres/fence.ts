@@ -2,14 +2,14 @@ import type { Writer } from '../domain/books.ts';
 import { LedgerError } from '../ledger.ts';
 import type { Session } from './connection.ts';
 
-/** What keeps out a process of a node that is not the newest one: each of its statements names its epoch. */
+/** Keeps out every process of a node but the newest: each transaction that writes names its epoch, and an old one fails. */
 
-/** Slots 0 to 3 are for commits: each has one transaction in flight at most. */
+/** Slots 0 to 3 are for commits. Each has at most one transaction in flight. */
 export const COMMIT_SLOTS = 4;
-/** The slot whose epoch all other statements of a node are held to. */
+/** The slot whose epoch all other transactions of a node must name. */
 export const CALL_SLOT = 4;
 
-/** A node as its calls name it. */
+/** A node's number and epoch, as its transactions name them, and its name for messages. */
 export interface NamedEpoch extends Writer {
   /** `QRN_NODE`. */
   readonly name: string;
@@ -21,8 +21,8 @@ const REQUIRE_EPOCH = {
 };
 
 /**
- * To begin a transaction with: a fence waits for its end. Throws LedgerError `stopped` when the node was fenced already, e.g.
- * while its process was paused. A command, which is not a node, has nothing to be fenced.
+ * Locks the node's epoch at the beginning of a transaction, so that a fence waits for the transaction. Throws LedgerError
+ * `stopped` when the node was fenced before, e.g. while its process was paused. Does nothing for a command, which is no node.
  */
 export async function requireEpoch(session: Session, node: NamedEpoch | undefined): Promise<void> {
   if (node === undefined) return;

@@ -9,7 +9,7 @@ import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { lockIn, packedRows, putRows, type RecordRow, rowOf, UNPACKED_ROWS } from './postgres-store.ts';
 import { auditBooks } from './upkeep.ts';
 
-/** The records of an LMDB folder that nobody writes, of one moment. */
+/** One moment of the records of an LMDB folder that no process writes. */
 interface FolderRecords {
   readonly tables: Tables;
   readonly at: Snapshot;
@@ -18,19 +18,19 @@ interface FolderRecords {
 export interface ImportOptions {
   readonly database: Database;
   readonly records: FolderRecords;
-  /** Name of the node that gets the blocks of the folder. */
+  /** The name of the node that gets the folder's blocks. */
   readonly node: string;
-  /** Of this import: unique. */
+  /** The unique id of this import. */
   readonly id: string;
   readonly nowMs: number;
-  /** Called when all is copied and proven, before it is committed. */
+  /** Called when all records are copied and verified, before the commit. */
   readonly beforeCommit: () => void;
 }
 
-/** Records of each kind that were imported, by the name of their table; of those that have any. */
+/** Counts of imported records by table; tables without records are absent. */
 export type ImportCounts = Readonly<Record<string, number>>;
 
-/** Rows and bytes of one statement, about. */
+/** The approximate rows and bytes of one statement. */
 const ROWS_MAX = 1_000;
 const BYTES_MAX = 2 ** 20;
 const STATE = {
@@ -40,10 +40,10 @@ const STATE = {
 };
 const CONFIRM = { name: 'import_confirm', text: 'SELECT import_id FROM qrn.meta WHERE import_id = $1' };
 const LOCK_STATE = { name: 'import_lock', text: 'SELECT import_id FROM qrn.meta FOR UPDATE' };
-/** The session works between its statements: it reads the folder. */
+/** The session reads the folder between its statements, which may take longer than the timeout. */
 const MAY_PAUSE = { name: '', text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };
 const LOCK_NODES = { name: '', text: 'LOCK TABLE qrn.node IN EXCLUSIVE MODE' };
-/** Under the number by which the records of a folder name their node; the others count from 1. */
+/** Adds the node under the number by which a folder's records name their node. Other nodes count from 1. */
 const ADD_NODE = {
   name: 'import_node',
   text: `INSERT INTO qrn.node (number, name, epoch, state, started_at_ms) OVERRIDING SYSTEM VALUE VALUES (${ONLY_OWNER.node}, $1, 0, 'live', $2)`,
@@ -59,14 +59,15 @@ const SAME = {
   text: `SELECT count(*) AS same FROM (${UNPACKED_ROWS}) AS t JOIN qrn.record AS r ON r.part = t.part AND r.key = t.key
 WHERE r.name = t.name AND r.value = t.value`,
 };
-/** Numbers of the folder itself and of its blocks. */
+/** Matches numbers that belong to the folder and its blocks, not to the books. */
 const OF_FOLDER = /^(?:format|ledgerId|start|journal.*|heldLots|blocks|probedAtMs)$/;
 
 export interface ImportState {
-  /** Of the import that the database holds; null without one. */
+  /** The id of the import that filled the database; null without one. */
   readonly importId: string | null;
+  /** When the schema was created (Unix ms). */
   readonly madeAtMs: number;
-  /** After an import the node that has the blocks of the folder; null without nodes. */
+  /** The node with the lowest number, which after an import has the folder's blocks; null without nodes. */
   readonly firstNode: string | null;
 }
 
@@ -75,7 +76,7 @@ export async function importStateOf(database: Database): Promise<ImportState> {
   return state;
 }
 
-/** Whether the import was committed, for good: it may be read before the standby has it, and go with the primary. */
+/** Whether the import was committed and the standby has it. Before the standby has it, a failover could still lose it. */
 export function isImported(database: Database, id: string): Promise<boolean> {
   return database.transact(async (session) => {
     await session.run(COMMIT_NOTHING);
@@ -84,9 +85,9 @@ export function isImported(database: Database, id: string): Promise<boolean> {
 }
 
 /**
- * Copies every record of a folder into an empty database, holds what is stored against the folder, and audits it, all in one
- * transaction: a database has all of a folder or nothing. Throws LedgerError `refused` for what cannot be imported and
- * `damaged` when the copy is not the folder. The node holds the folder's blocks from then on.
+ * Copies every record of a folder into an empty database, compares the copy with the folder, and audits it. All of that is one
+ * transaction, so the database has all records or none. The node has the folder's blocks from then on. Throws LedgerError
+ * `refused` for records or a database that cannot be used, and `damaged` when the copy differs from the folder.
  */
 export async function importFolder(options: ImportOptions): Promise<ImportCounts> {
   const { database, records, node, id, nowMs, beforeCommit } = options;
@@ -94,7 +95,8 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
   return database.transact(async (session) => {
     await session.run(MAY_PAUSE);
     const [state] = await session.run<{ import_id: string | null }>(LOCK_STATE);
-    if (state.import_id === id) return storedCounts(session); // the commit was not known; the lock waits for it as CONFIRM does
+    // An earlier attempt was committed. LOCK_STATE locks a row, so this commit too waits until the standby has both.
+    if (state.import_id === id) return storedCounts(session);
     await session.run(LOCK_NODES);
     await lockIn(session, [DIRECTORY_LOCK]);
     await requireEmpty(session);
@@ -111,13 +113,13 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
   });
 }
 
-/** Throws LedgerError `refused` for records or a database that `importFolder` would refuse. */
+/** Throws LedgerError `refused` when importFolder would. */
 export async function requireImportable(database: Database, records: FolderRecords): Promise<void> {
   requireSealed(records);
   await database.transact(requireEmpty);
 }
 
-/** A service that ends cleanly logs all that it committed. */
+/** Throws `refused` when a segment is unsealed. A service that ends cleanly seals all segments. */
 function requireSealed({ tables, at }: FolderRecords): void {
   const [unsealed] = tableOf(tables, UNSEALED).entries({ limit: 1 }, at);
   if (unsealed === undefined) return;
@@ -128,7 +130,7 @@ function requireSealed({ tables, at }: FolderRecords): void {
   );
 }
 
-/** What the rules in ledger/domain keep, as it is. */
+/** Yields the records of the books as rows. */
 function* rowsOf({ tables, at }: FolderRecords): Generator<RecordRow> {
   for (const table of BOOK_TABLES)
     for (const { key, value } of tableOf(tables, table).entries({}, at)) yield rowOf(table, key, value);
@@ -161,7 +163,7 @@ async function requireEmpty(session: Session): Promise<void> {
   }
 }
 
-/** What is stored is the folder, byte by byte, and is sound. */
+/** Checks that the stored records equal the folder's byte by byte, and audits them. */
 async function requireSame(session: Session, records: FolderRecords, copied: ImportCounts): Promise<void> {
   const stored = await storedCounts(session);
   if (!isDeepStrictEqual(stored, copied))

@@ -25,11 +25,11 @@ interface NodeOptions {
 }
 
 const LOOK_INTERVAL_MS = 1_000;
-/** A look takes a millisecond. One that has no answer for so long counts as none: a partition gives no sign of its own. */
+/** A look takes a millisecond. After this time without an answer the database counts as away: a partition gives no sign. */
 const ANSWER_WITHIN_MS = 3_000;
-/** A node whose clock differs by more is not ready: months and days would turn at other times than on the others. */
+/** A node whose clock differs by more is not ready: its days and months would begin at other times than on other nodes. */
 const SKEW_MAX_MS = 1_000;
-/** How long a start waits for the former process of the name, whose connection may outlive it for a moment. */
+/** How long a start waits for the name: the connection of the node's former process may outlive it for a moment. */
 const NAME_PATIENCE_MS = 2_000;
 const NAME_RETRY_MS = 100;
 
@@ -63,9 +63,10 @@ interface Look extends Pick<DatabaseState, 'unsealedSegments' | 'isStandbyLate'>
 }
 
 /**
- * This process as one node of many. The lock on its name keeps a second process of the name out; the epoch, which grows
- * with every start, keeps out what a former process of the name may still send. Once a second it looks whether PostgreSQL answers,
- * what time it is there, whether its standby keeps up, and whether the node was fenced, and takes its lock again where that was lost.
+ * This process as one node of several. The lock on the node's name keeps a second process of that name out. The epoch, which
+ * grows with every start, keeps out what a former process of the name may still send. Once a second the node looks whether
+ * PostgreSQL answers, what time it is there, whether a standby keeps up, and whether the node was fenced, and takes the lock
+ * again if it was lost.
  */
 export class NodeIdentity implements NamedEpoch {
   readonly name: string;
@@ -92,7 +93,7 @@ export class NodeIdentity implements NamedEpoch {
     this.#watching = this.#watch(resolve);
   }
 
-  /** Takes the name, fences the process that had it before, and settles what that one did. */
+  /** Takes the name, fences the process that had it before, and settles that process's grants and claims. */
   static async start(options: NodeOptions): Promise<NodeIdentity> {
     const { database, name, clock } = options;
     const lock = new AdvisoryLock(database, `qrn node ${name}`);
@@ -125,7 +126,7 @@ export class NodeIdentity implements NamedEpoch {
     await this.#lock.release();
   }
 
-  /** What the newest look found. */
+  /** Returns what the newest look found. */
   database(): DatabaseState {
     const { database, clock } = this.#options;
     const isSilent =
@@ -133,14 +134,14 @@ export class NodeIdentity implements NamedEpoch {
     return { isAway: database.isAway || isSilent, ...this.#seen };
   }
 
-  /** Resolves to the epoch that the node has by now. Rejects when PostgreSQL does not answer. */
+  /** Looks once, and resolves with the node's epoch in the database. Rejects when PostgreSQL does not answer. */
   async look(): Promise<number | null> {
     const { database, clock, log } = this.#options;
     const askedAtMs = clock.monotonicMs();
     const [{ atMs, epoch, ...found }] = await database.run<Look>(LOOK, [this.number]);
     const tookMs = clock.monotonicMs() - askedAtMs;
     const differenceMs = clock.wallMs() - atMs;
-    // Between the reading there and here lies at most the whole time that the question took.
+    // PostgreSQL read its clock before this node did, by at most the time that the question took.
     const skewMs = Math.round(differenceMs >= 0 ? Math.max(0, differenceMs - tookMs) : differenceMs);
     const before = this.#seen;
     this.#seen = { skewMs, isSkewed: Math.abs(skewMs) > SKEW_MAX_MS, ...found };
@@ -168,14 +169,14 @@ export class NodeIdentity implements NamedEpoch {
         await sleep(LOOK_INTERVAL_MS, undefined, { signal, ref: false });
         this.#askedAtMs = this.#options.clock.monotonicMs();
         const epoch = await this.look();
-        this.#askedAtMs = undefined; // the lock has a connection of its own, whose silence is not the database's
+        this.#askedAtMs = undefined; // the lock below has its own connection, which may be silent while the database is not
         if (epoch !== this.epoch) {
           fail(fencedError(this.name));
           return;
         }
-        await this.#lock.take(); // in vain while PostgreSQL has not noticed that its connection was lost
+        await this.#lock.take(); // fails until PostgreSQL notices that the former connection of the lock was lost
       } catch {
-        // PostgreSQL is away, as `isAway` and the log say: the next look tells
+        // PostgreSQL is away, as `isAway` and the log say; the next look tries again
       } finally {
         this.#askedAtMs = undefined;
       }
@@ -184,9 +185,8 @@ export class NodeIdentity implements NamedEpoch {
 }
 
 /**
- * Fences a node: what it may still send is refused, what it was granted and did not spend goes back, and its open jobs are the
- * next node's. Its blocks are given up: its next start finds a folder of an epoch that is not the last one. False for an
- * unknown name.
+ * Fences a node. PostgreSQL refuses what the node still sends; its unspent grants go back; another node takes over its open
+ * jobs. Its next start gives up its blocks, since the folder has an older epoch. Resolves with false for an unknown name.
  */
 export function fence(database: Database, name: string, log: Log): Promise<boolean> {
   return database.transact(async (session) => {
@@ -205,7 +205,7 @@ const NOW = {
     FROM qrn.slot WHERE node = $1 AND slot = ${CALL_SLOT} AND epoch = $2`,
 };
 
-/** The month by PostgreSQL's clock, and how many nodes live. Throws for a node that was fenced. */
+/** Returns the month by PostgreSQL's clock, and the count of live nodes. Throws for a node that was fenced. */
 export async function clusterNow(
   database: Database,
   { name, number, epoch }: NamedEpoch,
@@ -217,7 +217,7 @@ export async function clusterNow(
 
 const FENCED = { name: 'node_fenced', text: "SELECT number FROM qrn.node WHERE state = 'fenced'" };
 
-/** For jobs: a command is no node. */
+/** Returns the owner of a node's jobs. `node` is undefined for a command. */
 export function jobOwner(database: Database, node: NamedEpoch | undefined): JobOwner {
   return {
     node: node?.number,
@@ -225,9 +225,9 @@ export function jobOwner(database: Database, node: NamedEpoch | undefined): JobO
   };
 }
 
-/** See `settle`. The slots of the node are locked by the caller. */
+/** Settles the grants of the node's earlier epochs (see `settle`), and drops their claims. The caller has locked the slots. */
 async function settleFormerEpochs(session: Session, node: Writer, log: Log): Promise<void> {
-  await lockIn(session, [LOG_LOCK, ...LIMIT_LOCKS]); // what is unsealed stays so until this is through
+  await lockIn(session, [LOG_LOCK, ...LIMIT_LOCKS]); // no segment is sealed until this has ended
   const over = await inSession(session, settle(node));
   if (over.length > 0)
     log.error(

@@ -25,7 +25,7 @@ import { makeSchema, requireSchema } from './schema.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
 import { postgresUpkeep } from './upkeep.ts';
 
-/** Of the folder of blocks. */
+/** Options of the folder of blocks. */
 type FolderOptions = Pick<LmdbLedgerOptions, 'scrubBytesPerS' | 'freeBytesMin' | 'gate'>;
 
 export interface PostgresLedgerOptions extends FolderOptions {
@@ -33,7 +33,7 @@ export interface PostgresLedgerOptions extends FolderOptions {
   readonly url: string;
   /** The name of this node. */
   readonly node: string;
-  /** Folder of this node's blocks. */
+  /** The folder of this node's blocks. */
   readonly path: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,23 +42,23 @@ export interface PostgresLedgerOptions extends FolderOptions {
    * keys, revocations, and notes and charges of sources.
    */
   readonly role: 'server' | 'tool';
-  /** `fsync`: PostgreSQL acknowledges what its disk and its synchronous standbys' have; `commit`: what they were sent. */
+  /** The `synchronous_commit` of PostgreSQL: `fsync` is `on`, `commit` is `remote_write`. */
   readonly durability: Durability;
-  /** Secrets that all nodes share, checked at the start of a node; undefined where none are used. */
+  /** The secrets that all nodes share, which the start of a node checks; undefined when none are used. */
   readonly secrets?: { readonly keysPath: string; readonly logName: string };
 }
 
-/** The ledger of many nodes: books in PostgreSQL, blocks in a folder of each node. */
+/** The ledger of several nodes: books in PostgreSQL, blocks in a folder of each node. */
 export interface PostgresLedger extends Ledger, FailStop {
-  /** Whether this node is the one that seals the log now. False while PostgreSQL does not answer. */
+  /** Resolves with whether this node now seals the log for all nodes. False while PostgreSQL does not answer. */
   isSequencer(): Promise<boolean>;
   /** Lets another node seal the log. */
   resign(): Promise<void>;
-  /** Names of live nodes on which somebody serves by an older version of the directory than the newest. */
+  /** See nodesBehind (directory.ts). */
   nodesBehind(): Promise<string[]>;
 }
 
-/** Opens the ledger as one of its nodes, or for a command. Throws LedgerError `unusable` with a sentence to act on. */
+/** Opens the ledger as one of its nodes, or for a command. Throws LedgerError `unusable`, which tells what to do. */
 export async function openPostgresLedger(options: PostgresLedgerOptions): Promise<PostgresLedger> {
   const { url, node: name, log, role, durability } = options;
   const synchronousCommit = durability === 'fsync' ? 'on' : 'remote_write';
@@ -86,9 +86,9 @@ async function nodeLedger(
   if (secrets !== undefined) await agreeOnSecrets({ database, ...secrets, clock });
   const node = await NodeIdentity.start({ database, name, clock, log });
   opened.push(() => node.close());
-  // in an earlier copy of the folder are blocks that this node has delivered since
+  // An earlier copy of the folder may have blocks that this node has delivered since.
   const isCurrent = epochIn(path) >= node.epoch - 1;
-  // noted before anything else may fail: else the next start would take the folder for such a copy
+  // Noted before anything else can fail: otherwise the next start would take this folder for an earlier copy.
   if (isCurrent && existsSync(path)) noteEpoch(path, node.epoch);
   const folder = await openLmdbLedger({ ...options, role: 'server', durability: 'fsync', fronts: 0 });
   opened.push(() => folder.close());
@@ -102,7 +102,7 @@ async function nodeLedger(
   opened.push(() => commitDatabase.close());
   const commits = new SegmentCommits({ database: commitDatabase, node, log });
   opened.push(() => commits.close());
-  // of the one node that seals, folds and expires for all; the step of the log (LogStep) makes a second one harmless
+  // The holder seals, folds and expires for all nodes. LogStep makes a second holder harmless.
   const sequencer = new AdvisoryLock(database, 'qrn sequencer');
   opened.push(() => sequencer.release());
   await node.look();
@@ -125,7 +125,7 @@ async function nodeLedger(
   };
 }
 
-/** In the folder of blocks: the epoch of the node that opened it last. */
+/** The file in the folder of blocks that has the epoch of the node's last start with this folder. */
 const EPOCH_FILE = 'epoch';
 
 function epochIn(path: string): number {
@@ -137,10 +137,10 @@ function noteEpoch(path: string, epoch: number): void {
   writeFileSync(join(path, EPOCH_FILE), `${epoch}\n`, { flush: true });
 }
 
-/** A command is not a node: what it would write as one finds no epoch. */
+/** Stands for a command. No node has this number. */
 const NO_NODE = { name: 'a command', number: -1, epoch: 0 };
 
-/** The rules of the ledger as a node has them, with its blocks; or a command, which has none. */
+/** Returns the rules of the ledger for a node with its blocks, or for a command, which has neither. */
 function rulesOver(
   database: Database,
   clock: Clock,

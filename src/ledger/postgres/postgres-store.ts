@@ -24,7 +24,7 @@ const RANGE_BACK = {
   name: 'store_range_back',
   text: 'SELECT name, value FROM qrn.record WHERE part = $1 AND key >= $2 AND key < $3 ORDER BY key DESC LIMIT $4',
 };
-/** The rows of `packedRows`, whose values are the first eight of a statement. */
+/** Reads the rows of `packedRows`, whose eight values must be the first of the statement. */
 export const UNPACKED_ROWS = `SELECT part, substring($3::bytea FROM key_first FOR key_size) AS key, name,
   substring($6::bytea FROM value_first FOR value_size) AS value
 FROM unnest($1::text[], $2::text[], $4::int[], $5::int[], $7::int[], $8::int[])
@@ -39,34 +39,34 @@ const REMOVE = {
   text: `DELETE FROM qrn.record USING unnest($1::text[], $2::bytea[]) AS gone (part, key)
 WHERE record.part = gone.part AND record.key = gone.key`,
 };
-/** One moment of the database for all statements of a transaction. */
+/** Lets all statements of a transaction see one moment of the database. */
 const SAME_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ' };
 export const ONE_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
 
-/** Names the locks of bodies: "body" in ASCII. */
+/** The class of the advisory locks of bodies: "body" in ASCII. */
 const BODY_LOCK = 0x62_6f_64_79;
 const LOCK = { name: 'store_lock', text: `SELECT pg_advisory_xact_lock(${BODY_LOCK}, hashtext($1))` };
 
 const FIRST = Buffer.alloc(0);
-/** Behind every key. */
+/** Sorts after every key. */
 const END = Buffer.of(255);
 
 /**
- * The driver on PostgreSQL, which all nodes share: each record is a row of one table. A writing body runs in a transaction
- * of its own, under advisory locks; what it writes is kept here until it looks at a range or ends, and goes in one statement.
+ * The driver on PostgreSQL, which all nodes share. Each record is a row of one table. A writing body runs in a transaction of
+ * its own, under advisory locks. Its writes are buffered, and sent in one statement before it reads a range and when it ends.
  */
 export class PostgresStore implements Store {
   readonly #database: Database;
   readonly #node: NamedEpoch | undefined;
 
-  /** A command is no node. */
+  /** `node` is undefined for a command. */
   constructor(database: Database, node: NamedEpoch | undefined) {
     this.#database = database;
     this.#node = node;
   }
 
   async read<T>(body: () => Body<T>): Promise<T> {
-    // a body of one step sees one moment without a transaction
+    // A body of one step needs no transaction to see one moment, so the body is tried without one first.
     const alone = body();
     const first = alone.next();
     if (first.done) return first.value;
@@ -100,7 +100,7 @@ export async function lockIn(session: Session, locks: readonly string[]): Promis
   for (const lock of [...locks].sort()) await session.run(LOCK, [lock]);
 }
 
-/** The rows of a table in the order of their keys. */
+/** Returns rows of a table in the order of their keys. */
 export async function rangeOf<K extends Key, V>(
   session: Session,
   { name: part, codec }: SharedTable<K, V>,
@@ -119,11 +119,11 @@ export async function rangeOf<K extends Key, V>(
   return rows.map(({ name, value }) => ({ key: JSON.parse(name) as K, value: codec.decode(value) }));
 }
 
-/** What a body has written. */
+/** A buffered write of a body. */
 interface Write {
   readonly table: SharedTable<Key, unknown>;
   readonly key: Key;
-  /** Undefined for a record that it removed. */
+  /** Undefined for a removal. */
   readonly row: readonly [Key, unknown] | undefined;
 }
 
@@ -160,7 +160,7 @@ async function answer(session: Pick<Session, 'run'>, step: Step): Promise<unknow
   throw new TypeError(`a body that reads asks to ${step.ask}`);
 }
 
-/** In the order of the keys; undefined where there is none. */
+/** Returns the records in the order of the keys, undefined where there is none. */
 async function recordsOf<K extends Key, V>(
   session: Pick<Session, 'run'>,
   { name: part, codec }: SharedTable<K, V>,
@@ -173,7 +173,7 @@ async function recordsOf<K extends Key, V>(
   return keys.map((key) => found.get(JSON.stringify(key)));
 }
 
-/** In one order, in which all who write wait for each other. */
+/** Sends the writes sorted, so that all transactions lock rows in one order and do not deadlock. */
 async function flush(session: Session, writes: Map<string, Write>): Promise<void> {
   const sorted = [...writes.keys()].sort().map((id) => writes.get(id)!);
   const rows = sorted.flatMap(({ table, row }) => (row === undefined ? [] : [rowOf(table, ...row)]));
@@ -187,12 +187,12 @@ async function flush(session: Session, writes: Map<string, Write>): Promise<void
     ]);
 }
 
-/** Puts the rows in one statement. */
+/** Stores the rows with one statement. */
 export async function putRows(session: Session, rows: readonly RecordRow[]): Promise<void> {
   await session.run(PUT, packedRows(rows));
 }
 
-/** The values of a statement for UNPACKED_ROWS. */
+/** Returns the eight values of a statement with UNPACKED_ROWS. */
 export function packedRows(rows: readonly RecordRow[]): unknown[] {
   return [
     rows.map(({ part }) => part),
@@ -203,8 +203,8 @@ export function packedRows(rows: readonly RecordRow[]): unknown[] {
 }
 
 /**
- * Many values as one, with where each begins (from 1) and its size: one value is sent as it is, and an array of them would
- * be sent as text.
+ * Returns the concatenated values, with the place where each begins (from 1) and its size. pg sends one value as binary, but
+ * an array of values as text.
  */
 function packedColumn(values: readonly Uint8Array[]): [Buffer, number[], number[]] {
   const sizes = values.map(({ length }) => length);
@@ -217,7 +217,7 @@ function packedColumn(values: readonly Uint8Array[]): [Buffer, number[], number[
   return [Buffer.concat(values), firsts, sizes];
 }
 
-/** What a body puts that does nothing else, as rows of `qrn.record`. */
+/** Returns the rows of `qrn.record` that a body puts. The body must do nothing else. */
 export function rowsPutBy(body: Body<void>): RecordRow[] {
   const rows: RecordRow[] = [];
   runNow(body, (step) => {
@@ -229,7 +229,7 @@ export function rowsPutBy(body: Body<void>): RecordRow[] {
 
 /** A record as a row of `qrn.record`. */
 export interface RecordRow {
-  /** The name of its table. */
+  /** The name of the record's table. */
   readonly part: string;
   readonly key: Uint8Array;
   /** The key as JSON. */
@@ -249,24 +249,24 @@ export function rowOf<K extends Key, V>(
 const NUMBER = 1;
 const TEXT = 2;
 
-/** Bytes of which PostgreSQL's order is that of the keys (ledger/store.ts). */
+/** Returns a key as bytes, which PostgreSQL sorts as ledger/store.ts says that keys sort. */
 function orderedKey(key: Key): Uint8Array {
   const parts = typeof key === 'object' ? key : [key];
   return concatBytes(...parts.map((part) => (typeof part === 'number' ? ofNumber(part) : ofText(part))));
 }
 
-/** The order of doubles is that of their bits, which are turned over where they are negative. */
+/** Big-endian doubles sort like numbers when the sign bit is flipped, and all bits of negative ones. */
 function ofNumber(value: number): Uint8Array {
   const bytes = new Uint8Array(9);
   const view = new DataView(bytes.buffer);
   bytes[0] = NUMBER;
-  view.setFloat64(1, value + 0); // without a negative zero
+  view.setFloat64(1, value + 0); // -0 + 0 is 0
   if (value < 0) view.setBigUint64(1, ~view.getBigUint64(1));
   else bytes[1] |= 0x80;
   return bytes;
 }
 
-/** Ends with a zero, which no text has. */
+/** Ends with a zero byte, which no text contains. */
 function ofText(value: string): Uint8Array {
   return concatBytes(Uint8Array.of(TEXT), utf8Bytes(value), Uint8Array.of(0));
 }

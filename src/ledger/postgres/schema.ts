@@ -5,10 +5,10 @@ import type { Database, Session } from './connection.ts';
 
 const SCHEMA = readFileSync(new URL('./schema.sql', import.meta.url), 'utf8');
 
-/** Names the lock under which the schema is made: "qrn" in ASCII. */
+/** The advisory lock under which the schema is created: "qrn" in ASCII. */
 const SCHEMA_LOCK = 0x71_72_6e;
 
-/** Waits while another node makes the schema. */
+/** Long, because it waits while another node creates the schema. */
 const LOCK = { name: 'schema_lock', text: 'SELECT pg_advisory_xact_lock($1)', isLong: true } as const;
 const HAS_SCHEMA = {
   name: 'schema_is_there',
@@ -17,7 +17,7 @@ const HAS_SCHEMA = {
 const READ = { name: 'schema_read', text: 'SELECT to_jsonb(meta) AS meta FROM qrn.meta' };
 const WRITE = { name: 'schema_write', text: 'INSERT INTO qrn.meta (schema) VALUES ($1)' };
 
-/** Makes the schema in a database that has none, in one transaction. Throws `unusable` for a database of another schema. */
+/** Creates the schema in a database without one, in one transaction. Throws `unusable` when there is a different schema. */
 export function makeSchema(database: Database): Promise<void> {
   return database.transact(async (session) => {
     await session.run(LOCK, [SCHEMA_LOCK]);
@@ -27,7 +27,7 @@ export function makeSchema(database: Database): Promise<void> {
   });
 }
 
-/** Throws `unusable` when the schema is missing, or not that of this program: a command makes none. */
+/** Throws `unusable` when the schema is missing or is not this program's. For commands, which create none. */
 export async function requireSchema(database: Database): Promise<void> {
   if (await database.transact(hasSchema)) return;
   throw new LedgerError(

@@ -8,12 +8,12 @@ import { openLogKeys, openSecretFile, publishedKeys } from '../../crypto/key-fil
 import { LedgerError } from '../ledger.ts';
 import type { Database } from './connection.ts';
 
-/** Secrets that must be the same on every node, and what two nodes with different ones would do. */
+/** The secrets that must be the same on every node, and what would go wrong if they differed. */
 const SECRETS = {
   'certificate-ids': 'nodes would give certificates ids that the others cannot read',
   'stored-answers': 'nodes could not open the answers that the others keep for an Idempotency-Key',
 } as const;
-/** The public half of the first key that signed the log: later ones are vouched for in the log itself. */
+/** The public half of the log's first key. The log itself vouches for later keys. */
 const LOG_KEY = 'log-1.json';
 
 type Fingerprints = Readonly<Record<string, string>>;
@@ -26,15 +26,15 @@ const CLAIM = {
 
 export interface SharedSecretsOptions {
   readonly database: Database;
-  /** Folder of the node's secrets. */
+  /** The folder of the node's secrets. */
   readonly keysPath: string;
   readonly logName: string;
   readonly clock: Clock;
 }
 
 /**
- * Makes sure that this node has the secrets of all others: their fingerprints stand in PostgreSQL. The first node makes
- * the secrets and writes the fingerprints. Throws `unusable` on a node that lacks them or has others.
+ * Makes sure that this node has the same secrets as all other nodes, by fingerprints in PostgreSQL. The first node makes the
+ * secrets and writes the fingerprints. Throws `unusable` on a node that lacks a secret or has a different one.
  */
 export async function agreeOnSecrets(options: SharedSecretsOptions): Promise<void> {
   const { database, keysPath, logName, clock } = options;

@@ -7,14 +7,14 @@ import type { Database, Session } from './connection.ts';
 import type { NodeIdentity } from './node.ts';
 import { ONE_MOMENT, rangeOf } from './postgres-store.ts';
 
-/** Records read at a time: of segments some megabytes. */
+/** Records read at a time: some megabytes of segments. */
 const RECORDS_READ = 64;
 
 type Folder = Pick<Ledger, 'audit' | 'integrity'>;
 
 /**
- * Audits the books of all nodes, and the blocks of this one. `folder` has those; undefined on a machine that has none. A command
- * is no node.
+ * Audits the books of all nodes, and the blocks of this node in `folder`, which is undefined on a machine without blocks.
+ * `node` is undefined for a command.
  */
 export function postgresUpkeep(
   database: Database,
@@ -47,7 +47,7 @@ export function postgresUpkeep(
   };
 }
 
-/** Re-verifies the books of all nodes, within a transaction that sees one moment of them. */
+/** Audits the books of all nodes. The transaction of the session must see one moment of them. */
 export function auditBooks(session: Session): Promise<AuditReport> {
   const walk: Walk = async (table, visit) => {
     let from: Key | undefined;
