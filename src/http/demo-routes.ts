@@ -20,17 +20,17 @@ export interface DemoSources {
 }
 
 /**
- * The same answer or refusal goes to everybody who asks within this time. However many ask, a front draws one answer a second, and
- * no more over time than the visitors' share of the demo account's rate and quota.
+ * Everybody who asks within this time gets the same answer or refusal. So a front draws at most one answer a second, however many
+ * visitors ask, and `requireShare` bounds what they use over time.
  */
 const SHARED_FOR_MS = 1_000;
 
 const DIE = { min: 1, max: 6, unique: false, sort: 'none' } as const;
 const A_THROW: DataRequest = { ...valuesRequest('integers', DIE, 1), mode: undefined, dryRun: false };
 
-/** `POST /demo/die`: a throw of a die on the demo account, for anybody, without a key. 404 without such an account. */
+/** `POST /demo/die` throws a die on the demo account, for anybody without a key. Answers 404 if there is no demo account. */
 export function demoRoute(sources: DemoSources): PlainRoute {
-  // a refusal is shared too: finding the demo account looks at every account
+  // refusals are shared too, because the search for the demo account goes through all accounts
   const draw = atMostEvery(SHARED_FOR_MS, sources.clock, async () => {
     const reply = drawn(sources);
     await Promise.allSettled([reply]);
@@ -55,7 +55,7 @@ async function drawn(sources: DemoSources): Promise<Reply> {
     keeping: undefined,
     by: {
       mode: undefined,
-      // whoever asked may leave: others get the same answer
+      // the client that asked first may leave, because others get the same answer
       isGone: false,
       isAnswered: false,
     },
@@ -71,9 +71,9 @@ async function drawn(sources: DemoSources): Promise<Reply> {
 }
 
 /**
- * Throws `rate_limited` beyond the share that visitors have of the demo account, so that they cannot lock out whoever holds its
- * key: half of the burst, and half of the month's requests, of which each day brings another part. What the holder of the key
- * uses counts too.
+ * Throws `rate_limited` when the demo account has been used beyond the visitors' share, so that they cannot lock out the holder of
+ * its key. The share is half of the burst, and half of the month's requests, released in equal parts day by day. Requests with the
+ * key count too.
  */
 function requireShare({ meter, allowance }: Account, clock: Clock): void {
   const wallMs = clock.wallMs();

@@ -16,25 +16,25 @@ import { type Reply, replyOf } from './reply.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
 /**
- * The text of the metrics: one that all share for a second, or one that is made now. Whoever may ask for the latter can keep
- * the main thread busy, so only clients on this machine may.
+ * Returns the text of the metrics. All clients share one text for a second; with `isFresh` it is made now. Only clients on this
+ * machine may ask for that, because it keeps the main thread busy.
  */
 export type MetricsText = (isFresh: boolean) => Promise<string>;
 
 export interface InfoRouteSources {
   readonly clock: Clock;
   readonly status: () => Promise<StatusFacts>;
-  /** The front page may have a die thrown (demo-routes.ts). */
+  /** Returns true if the front page can throw a die (demo-routes.ts). */
   readonly hasDemo: () => boolean;
-  /** Of the service; its base URL is known once it listens. */
+  /** Returns the facts of the service. It is a function, because the base URL is known only once the service listens. */
   readonly facts: () => OpenApiFacts;
-  /** Undefined when metrics are served elsewhere or not at all. */
+  /** Undefined when metrics are served on another port or not at all. */
   readonly metrics: MetricsText | undefined;
-  /** Metrics are sent to anybody; else to clients on this machine alone. */
+  /** True to send metrics to anybody; otherwise only to clients on this machine. */
   readonly areMetricsPublic: boolean;
 }
 
-/** Pages that anybody may find and link to. */
+/** Header fields of the public pages. */
 const PUBLIC_FIELDS: readonly Field[] = [
   ['Referrer-Policy', 'no-referrer'],
   ['X-Content-Type-Options', 'nosniff'],
@@ -42,7 +42,7 @@ const PUBLIC_FIELDS: readonly Field[] = [
 
 type PublicPage = Pick<Page, 'title' | 'main' | 'script' | 'place'>;
 
-/** What tells about the service to anybody, without a key: its state, its documentation, its metrics. */
+/** Returns the routes that inform about the service without a key: its state, its documentation, its metrics. */
 export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): PlainRoute[] {
   const { metrics, clock, areMetricsPublic } = sources;
   const publicPage = (page: PublicPage): Reply =>
@@ -74,13 +74,13 @@ async function metricsReply(metrics: MetricsText, exchange: Exchange): Promise<R
   return replyOf(200, 'text/plain; version=0.0.4; charset=utf-8', text, [NO_STORE]);
 }
 
-/** How long a page that is made of what the service does now is sent again. */
+/** How long a page that shows the current state is reused. */
 const FRESH_MS = 1_000;
 
 const METRICS_ARE_LOCAL =
   'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
 
-/** Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it. */
+/** Returns the handlers of a port that serves only /metrics, for networks where API clients must not see the metrics. */
 export function metricsAlone(metrics: MetricsText): Pick<FrontOptions, 'handle' | 'fail'> {
   const answer = async (exchange: Exchange) => {
     if (exchange.path !== '/metrics') throw new ApiError('not_found');

@@ -4,9 +4,9 @@ import { publicReply, type Reply } from './reply.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
 /**
- * The transparency log, public and without a key: its keys, its newest checkpoint, its tiles
- * (c2sp.org/tlog-tiles), consistency proofs between any two sizes, and the texts of its public leaves: lots,
- * withdrawals and statements. Of certificates there are hashes alone: none can be read from the log.
+ * Returns the routes of the transparency log, which need no key: its keys, its newest checkpoint, its tiles
+ * (c2sp.org/tlog-tiles), consistency proofs between any two sizes, and the texts of its public leaves: lots, withdrawals
+ * and statements. The log has only the hashes of certificates, so nobody can read a certificate from it.
  */
 export function logRoutes(certificates: CertificateService): PlainRoute[] {
   return [
@@ -36,7 +36,7 @@ export function logRoutes(certificates: CertificateService): PlainRoute[] {
   ];
 }
 
-/** `/log/tile/<L>/<N>` with N in groups of three digits, all but the last behind an `x`: `x001/x234/067`. */
+/** `/log/tile/<L>/<N>`. N is written in groups of three digits, and all groups except the last begin with `x`: `x001/x234/067`. */
 const TILE_PATH = /^\/log\/tile\/(\d{1,2})\/((?:x\d{3}\/)*\d{3})(?:\.p\/(\d{1,3}))?$/;
 const HASH_BYTES = 32;
 
@@ -45,14 +45,14 @@ async function tile(certificates: CertificateService, path: string): Promise<Rep
   if (match === null) throw new ApiError('not_found');
   const index = Number(match[2].replaceAll(/[x/]/g, ''));
   const bytes = await certificates.tile(Number(match[1]), index);
-  // a partial tile is asked for by its width, a whole one without
+  // the path of a partial tile states its width, that of a full one does not
   const width = match[3] === undefined ? 256 : Number(match[3]);
   if (bytes === undefined || width < 1 || bytes.length < width * HASH_BYTES) throw new ApiError('not_found');
   const cut = new Uint8Array(bytes.subarray(0, width * HASH_BYTES));
   return publicReply('application/octet-stream', cut, 'max-age=31536000, immutable');
 }
 
-/** A lot's leaf takes half a KiB. */
+/** Public leaves in one reply. A lot's leaf has half a KiB, so a reply has about 32 KiB. */
 const LEAVES_PER_REPLY = 64;
 
 async function publicLeaves(certificates: CertificateService, query: string): Promise<Reply> {

@@ -17,15 +17,15 @@ export interface DrawSources {
   readonly committedDraws: CommittedDraws;
   /** System entropy, for ids. */
   readonly random: EntropyReader;
-  /** Secret of the node, from which the ids under an Idempotency-Key follow. */
+  /** Secret of the node. The ids of draws under an Idempotency-Key are derived from it. */
   readonly nodeSecret: Uint8Array;
 }
 
 const ID_BYTES = 16;
-/** A kept answer outlives the end of its draw by so much, so that a service that was stopped for long can still end it. */
+/** How long an answer is kept after the end of its draw, so that a service that was stopped for long can still end the draw. */
 const KEPT_BEYOND_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** 32 pure bytes: what is committed. */
+/** The request for the committed bytes: 32 pure bytes. */
 const COMMITTED_BYTES = {
   ...valuesRequest('bytes', { encoding: 'hex' }, 32),
   mode: 'pure',
@@ -33,9 +33,9 @@ const COMMITTED_BYTES = {
 } as const;
 
 /**
- * Commits to a draw: its statement is fixed, 32 pure bytes are drawn under a certificate that is bound to it, and kept
- * sealed. Gives the id of the draw; of an earlier one where the Idempotency-Key was used for the same request. What is
- * refused has drawn, spent and stored nothing.
+ * Commits to a draw: stores its statement, and draws 32 pure bytes under a certificate that is bound to the statement. The
+ * bytes are kept sealed. Returns the id of the draw, or that of the earlier draw if the Idempotency-Key was used for the same
+ * request. A refused request has drawn, spent and stored nothing.
  */
 export async function createDraw(
   sources: DrawSources,
@@ -67,11 +67,11 @@ export async function createDraw(
   const committed = { ...COMMITTED_BYTES, label: labelOf(statement) };
   const drawing = answers.draw(ask, account, reservation, committed);
   const { isReplay, release } = await drawing.catch(async (error: unknown) => {
-    // after any other failure the answer may be durable: the next start finds out
+    // after any other failure the answer may be durable; the next start of the service settles the draw
     if (error instanceof ApiError) await committedDraws.settleDraw(id);
     throw error;
   });
-  release(); // what is committed to is told to nobody
+  release(); // nobody may see the committed bytes
   assert(!isReplay, 'the id of a draw is used once');
   assert(await committedDraws.settleDraw(id), 'the answer of a committed draw is kept');
   return { id, isNew: true };
@@ -90,14 +90,14 @@ function idOf({ random, nodeSecret }: DrawSources, { idempotencyKey }: Exchange,
   return `draw_${base32Of(bytes)}`;
 }
 
-/** The certificate of the committed bytes is bound to the statement as to any user data. */
+/** Returns the label that binds the certificate to the statement: the statement's hash is its user data. */
 function labelOf(statement: DrawStatement) {
   const { purpose, public: isPublic } = statement;
   const userDataSha256 = hashOf(statement).slice('sha256:'.length);
   return { isPublic, purpose, userData: undefined, userDataSha256 };
 }
 
-/** The answer is kept, sealed, under the id of the draw. */
+/** Returns how the answer is kept: sealed, under the id of the draw. */
 function keepingOf(statement: DrawStatement) {
   const { keyText: key, fingerprint } = keyOfDraw(statement);
   const untilMs = Date.parse(statement.gives_up_at ?? statement.due_at) + KEPT_BEYOND_MS;

@@ -17,7 +17,7 @@ import { notBoth, type ParameterDefinition, type ReadValues, readParameters } fr
 
 const [PURPOSE, ...OTHER_LABELS] = LABEL_PARAMETERS;
 
-/** The members of POST /v1/draws beside those that hold objects. */
+/** The members of POST /v1/draws, except those that hold objects. */
 export const DRAW_MEMBERS = [
   { ...PURPOSE, required: true },
   ...OTHER_LABELS,
@@ -67,7 +67,7 @@ export const SIZE = {
   description: 'How many items the list has.',
 } as const satisfies ParameterDefinition;
 
-/** Members that hold objects. */
+/** The members of POST /v1/draws that hold objects. */
 const OBJECTS = ['request', 'winners', 'beacon'];
 
 /**
@@ -147,7 +147,7 @@ function readWeighted(weights: unknown, items: readonly string[], count: number)
   return weightedRequest(items, read, count);
 }
 
-/** The numbers of a list's lines, in place of items that stay with the caller. */
+/** Returns the line numbers of a list, in place of the items, which the caller keeps to itself. */
 function lines(size: number): string[] {
   if (size > LIMITS.shuffleItemsMax)
     throw new ApiError('invalid_weights', {
@@ -174,7 +174,7 @@ function readBeacon(value: unknown): { chain: string; round: number } {
   return { chain, round };
 }
 
-/** What `POST /v1/draws/<id>/reveal` brings. */
+/** Reads the nonce in the body of `POST /v1/draws/<id>/reveal`. */
 export function readNonce(body: Uint8Array): string {
   const [NONCE] = DRAW_MEMBERS.filter(({ name }) => name === 'nonce');
   return readMembers(parseJsonObject(body), [{ ...NONCE, required: true }])['nonce'] as string;

@@ -11,7 +11,7 @@ import { readNonce } from './request.ts';
 
 export const DRAWS_PATH = '/v1/draws';
 
-/** Of GET /v1/draws. */
+/** The parameters of GET /v1/draws. */
 export const DRAWS_PARAMETERS = [
   {
     name: 'purpose',
@@ -44,7 +44,7 @@ const SCOPE = 'entropy:batch';
 const ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /**
- * `/v1/draws` and what is under it. Anybody may list what was drawn for a public purpose, and read a draw whose id it knows; a
+ * Returns the routes at and below `/v1/draws`. Anybody may list what was drawn for a public purpose, and read a draw by its id. A
  * key is needed to commit to a draw, to open its nonce and to cancel it.
  */
 export function drawRoutes(sources: DrawRouteSources): PlainRoute[] {
@@ -108,8 +108,8 @@ async function documentOf({ certificates }: DrawRouteSources, id: string, status
 }
 
 /**
- * What was drawn for a public purpose, for anybody and without a key: every serial of a series, so that an answer that was
- * made and thrown away is seen beside those that were shown.
+ * Lists what was drawn for a public purpose. It lists every serial of a series, so that everybody can see whether the account
+ * drew answers that it did not publish.
  */
 async function listed({ certificates, strictParameters }: DrawRouteSources, query: string): Promise<Reply> {
   const { purpose, series, from } = parseQuery(DRAWS_PARAMETERS, query, strictParameters);

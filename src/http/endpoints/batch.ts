@@ -49,7 +49,7 @@ function parse(content: RequestContent): ParsedDataRequest {
   return { request: { ...request, ...commonRequest(readParameters(COMMON_PARAMETERS, given)) }, ignored };
 }
 
-/** What a batch asks for, of parameters of its type that are valid. Throws an ApiError where they do not fit each other. */
+/** Returns the request of a batch from the valid parameters of its type. Throws an ApiError when they do not fit each other. */
 export function batchRequest(type: BatchType, read: ReadValues, count: number) {
   const kind: Kind = BATCH_KINDS[type];
   return {
@@ -60,19 +60,19 @@ export function batchRequest(type: BatchType, read: ReadValues, count: number) {
   } as const;
 }
 
-/** Parameters of a type are given beside `count` more often than any other mistake is made. */
+/** Returns where a misplaced member belongs. To give a type's parameters beside `count` is the most common mistake. */
 function placeOf(name: string): string | undefined {
   const isOfType = Object.values(BATCH_KINDS).some(({ own }) => own.some((each) => each.name === name));
   return isOfType ? 'in params' : undefined;
 }
 
-/** The values of an object of `type`, `count` and `params`, as a body of the endpoint has them. */
+/** Reads the values that an object with the members `type`, `count` and `params` asks for, like the body of this endpoint. */
 export function readBatchRequest(request: JsonObject, prefix: string): ValueRequest {
   return readAsked(request, membersOf(request, MEMBERS, { prefix, alsoKnown: ['params'], placeOf }), prefix)
     .values;
 }
 
-/** The parameters of a type are read with `count` known. */
+/** Reads `type`, `count` and `params`. The checks of the params see `count`. */
 function readAsked(body: JsonObject, members: ReadonlyMap<string, unknown>, prefix: string) {
   const { type, count } = readParameters(MEMBERS, members, prefix);
   const params = Object.hasOwn(body, 'params') ? body['params'] : {};

@@ -13,7 +13,7 @@ import { type MembersPlace, membersOf, parseJsonObject } from '../json-body.ts';
 import { ignore, type ParameterDefinition, type SplitQuery, splitQuery, type ValuesOf } from '../params.ts';
 import { isJson } from '../representation.ts';
 
-/** What every endpoint that answers once takes, checked after its own parameters. */
+/** The parameters of every endpoint whose reply is one answer. They are checked after its own. */
 export const COMMON_PARAMETERS = [
   ENTROPY_MODE,
   DRY_RUN,
@@ -21,7 +21,7 @@ export const COMMON_PARAMETERS = [
   ...LABEL_PARAMETERS,
 ] as const satisfies readonly ParameterDefinition[];
 
-/** The part of a request that these parameters make. */
+/** Returns the part of a DataRequest that these parameters determine. */
 export function commonRequest(
   values: ValuesOf<typeof COMMON_PARAMETERS>,
 ): Pick<DataRequest, 'mode' | 'dryRun' | 'format' | 'label'> {
@@ -29,10 +29,10 @@ export function commonRequest(
   return { mode, dryRun, format, label: labelRequest(values) };
 }
 
-/** What an endpoint with a JSON body can answer beside the codes of its members. */
+/** The error codes of an endpoint with a JSON body, in addition to those of its members. */
 export const BODY_ERRORS = ['unsupported_media_type', 'payload_too_large', 'invalid_json'] as const;
 
-/** The members of a JSON body, and the common parameters, which may stand in the body or the query; the body wins. */
+/** Reads the members of a JSON body. The common parameters may be in the body or in the query; the body wins. */
 export function readBody(
   { query, contentType, body: bytes }: RequestContent,
   own: readonly ParameterDefinition[],

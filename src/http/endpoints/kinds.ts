@@ -31,36 +31,42 @@ import {
 } from './relations.ts';
 
 /**
- * The kinds of values, a row each: what its own endpoint, POST /v1/batch, GET /v1/stream, GET /v1/tiers and the OpenAPI
- * document say of it is read here.
+ * One kind of values. Its own endpoint, POST /v1/batch, GET /v1/stream, GET /v1/tiers and the OpenAPI document are all made
+ * from its row in the table below.
  */
 export interface Kind<Own = readonly ParameterDefinition[], Read = ReadValues> {
   readonly summary: string;
-  /** How many values; undefined where its own parameters tell. */
+  /** The parameter for the number of values; undefined where its own parameters determine it. */
   readonly count?: ParameterDefinition;
   /** Its own parameters in the order in which they are checked, after `count`. A batch takes them in `params`. */
   readonly own: Own;
-  /** Codes beside those of its parameters. */
+  /** Error codes, in addition to those of its parameters. */
   readonly errors: readonly ErrorCode[];
-  /** POST with its parameters in a JSON body works too: a list of items may be longer than a URL. */
+  /** True if its endpoint also takes POST with the parameters in a JSON body, because a list of items may be longer than a URL. */
   readonly takesBody: boolean;
-  /** The member of `data` with the values, and its shape. */
+  /** Name of the member of `data` with the values. */
   readonly valueKey: 'values' | 'bytes' | 'uuids' | 'bitstring' | 'items';
+  /** Schema of that member. */
   readonly value: Schema;
-  /** What `data` echoes beside the count: names of parameters, or members that are none. */
+  /** The other members of `data`, except `count`: names of its parameters, and members that are no parameters. */
   readonly echoed: readonly (string | readonly [name: string, schema: Schema])[];
-  /** The parameters that a stream of the kind takes; undefined where there is none. */
+  /** The parameters that a stream of the kind takes; undefined if it cannot be streamed. */
   readonly streamed?: readonly string[];
-  /** What pure mode costs: of what, how many bits, and a query of the endpoint for an example. */
+  /** The prices in pure mode: what is priced, the formula for its bits, and an example query of the endpoint. */
   readonly prices: readonly (readonly [of: string, bits: string, query: string])[];
-  /** What the parameters, which are valid, ask for. Throws an ApiError where they do not fit each other, or make more than so many numbers. */
+  /**
+   * Returns the request for the values from valid parameters. Throws an ApiError when they do not fit each other, or ask for
+   * more than `numbersMax` numbers.
+   */
   readonly ask: (read: Read, count: number, numbersMax: number) => ValueRequest;
+  /** Returns the members of `echoed`. */
   readonly echo: (read: Read, count: number) => EchoedMembers;
 }
 
+/** The properties of a row that have defaults. */
 type LeftOut = 'errors' | 'takesBody' | 'valueKey' | 'echoed' | 'echo';
 
-/** A kind echoes its own parameters, unless it says otherwise. */
+/** Makes a row. By default a kind echoes its own parameters. */
 function kind<const Own extends readonly ParameterDefinition[]>(
   row: Omit<Kind<Own, ValuesOf<Own>>, LeftOut> & Partial<Pick<Kind<Own, ValuesOf<Own>>, LeftOut>>,
 ): Kind {
@@ -74,7 +80,7 @@ function kind<const Own extends readonly ParameterDefinition[]>(
   } as unknown as Kind;
 }
 
-/** How many values; one when it is left out. */
+/** Returns the parameter for the number of values, which is 1 by default. */
 function countUpTo(max: number, description: string): ParameterDefinition {
   return { name: 'count', schema: wholeFrom(1, max), default: 1, error: 'invalid_count', description };
 }
@@ -127,7 +133,7 @@ export const WEIGHTS = {
 
 export const ALPHABET_FORM = '2 to 1,000 Unicode characters, none of them twice';
 
-/** The characters of an alphabet, which the parameter `name` gave. Throws `invalid_alphabet`. */
+/** Returns the characters of an alphabet. `name` is its parameter, for the message of `invalid_alphabet`. */
 export function charactersOf(name: string, alphabet: string): readonly string[] {
   const characters = [...alphabet];
   if (!alphabet.isWellFormed() || new Set(characters).size < characters.length)
@@ -144,14 +150,14 @@ const LIST_SHA256 = [
 ] as const;
 
 /**
- * Names the list that items were drawn from, so that the certificate is bound to it: SHA-256 of its canonical JSON, as items
- * may hold line breaks.
+ * Returns the hash that binds the certificate to the list that items were drawn from: SHA-256 of its canonical JSON, because items
+ * may contain line breaks.
  */
 function sourceHash(items: readonly string[]): string {
   return `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`;
 }
 
-/** Values in the order in which they were drawn. */
+/** Returns the schema of a list of values in the order in which they were drawn. */
 function inOrder(value: Schema): Schema {
   return described(listOf(value), 'The values, in the order in which they were drawn.');
 }
@@ -159,7 +165,7 @@ function inOrder(value: Schema): Schema {
 const ITEM_LIST = described(listOf(text), 'The items.');
 const HOW_MANY = described(count, 'How many.');
 
-/** A whole number for each sequence. */
+/** Returns the schema of a list with a whole number for each sequence. */
 function perSequence(number: Schema<number>) {
   return { schema: listFrom(number, 1, LIMITS.sequencesMax), required: true } as const;
 }
@@ -428,7 +434,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
   }),
 };
 
-/** The kinds that a batch draws, by their `type`: those that are counted. Bytes are there values of a length. */
+/** The kinds that a batch can draw, by their `type`: those with a `count`. In a batch each value of bytes has a length. */
 export const BATCH_KINDS = {
   integers: KINDS.integers,
   floats: KINDS.floats,

@@ -4,25 +4,25 @@ import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import type { ReadValues } from '../params.ts';
 
-/** What parameters that are each valid must be to each other. */
+// The relations that parameters must have to each other when each of them is valid by itself.
 
 /** Throws 400 `invalid_range` unless min < max and the range holds at most 2^53 values. */
 export function requireRange(values: ReadValues): void {
   const min = values['min'] as number;
   const max = values['max'] as number;
-  // The difference of two safe integers is rounded only above 2^53, where it is too large either way
+  // The difference of two safe integers is exact up to 2^53. Above that it may be rounded, but is too large in any case.
   if (min < max && max - min <= LIMITS.integerSpanMax - 1) return;
   throw new ApiError('invalid_range', { details: { min, max } });
 }
 
-/** Throws 400 `unique_impossible` when the range that was read holds fewer values than are asked for without repeats. */
+/** Throws 400 `unique_impossible` when values without repeats are asked for and the range holds fewer. */
 export function requirePossible(values: ReadValues, count: number): void {
   if (values['unique'] !== true) return;
   const span = (values['max'] as number) - (values['min'] as number) + 1;
   if (span < count) throw tooFew(`range holds ${grouped(span)} values`, span, count);
 }
 
-/** Throws `unique_impossible` when there are fewer items than are to be drawn. */
+/** Returns the request for a sample. Throws `unique_impossible` when there are fewer items than `count`. */
 export function sampleRequest(items: readonly string[], count: number): ValueRequest {
   if (count > items.length) throw tooFew(`list holds ${grouped(items.length)} items`, items.length, count);
   return { kind: 'sample', count, items };
@@ -35,10 +35,13 @@ function tooFew(told: string, available: number, count: number): ApiError {
   });
 }
 
-/** Items that are picked again and again make a long answer of a short request: a worker writes this much in half a second. */
+/**
+ * Bound on an answer of weighted picks. Long items make a long answer to a short request; a worker writes this much in half a
+ * second.
+ */
 const WEIGHTED_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Throws `invalid_weights` where they do not fit the items, and `invalid_count` for an answer that is too long. */
+/** Returns the request for weighted picks. Throws `invalid_weights` or, for an answer that is too long, `invalid_count`. */
 export function weightedRequest(
   items: readonly string[],
   weights: readonly number[],
@@ -51,7 +54,7 @@ export function weightedRequest(
       details,
     });
   }
-  // compared before it is added: a sum beyond 2^53 would be rounded
+  // compares before it adds, because a sum beyond 2^53 would be rounded
   let sum = 0;
   for (const weight of weights) {
     if (weight > LIMITS.integerSpanMax - sum) {
@@ -69,12 +72,12 @@ export function weightedRequest(
   return request;
 }
 
-/** Throws 400 `invalid_params` for values whose JSON could be longer than a reply may be. */
+/** Throws 400 `invalid_params` when the JSON of the values could be longer than a reply may be. */
 export function requireReplyFits(values: ValueRequest): void {
   requireBytes(values, LIMITS.replyBytesMax, 'invalid_params', 'Ask for fewer or shorter values.');
 }
 
-/** More than the envelope around the values ever takes; the values themselves are bounded exactly. */
+/** Upper bound on the envelope around the values. */
 const ENVELOPE_BYTES_MAX = 12_288;
 
 function requireBytes(
@@ -92,7 +95,7 @@ function requireBytes(
   });
 }
 
-/** Throws 400 `invalid_count` for more numbers than are drawn at once. */
+/** Throws 400 `invalid_count` for more numbers than one request may draw. */
 export function requireNumbers(numbers: number, numbersMax: number): void {
   if (numbers <= numbersMax) return;
   throw new ApiError('invalid_count', {

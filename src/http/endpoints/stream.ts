@@ -16,10 +16,10 @@ import { batchRequest } from './batch.ts';
 import { BATCH_KINDS, type BatchType, type Kind } from './kinds.ts';
 import { requireReplyFits } from './relations.ts';
 
-/** What the default size of a block keeps to, so that neither side needs much memory. */
+/** Bound on a block of bytes of the default size, so that neither side needs much memory. */
 const BLOCK_BYTES_DEFAULT = 16 * 1024 * 1024;
 
-/** The kinds that are streamed, each with the parameters that it takes here. */
+/** The kinds that can be streamed, each with the parameters that a stream of it takes. */
 const STREAMED = (Object.entries(BATCH_KINDS) as [BatchType, Kind][]).flatMap(([type, kind]) => {
   const names = kind.streamed;
   if (names === undefined) return [];
@@ -78,7 +78,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const { given, ignored } = splitQuery(PARAMETERS, query);
   const { type, total, block, first } = readParameters(SIZE, given);
   const { kind, parameters } = STREAMED.find((each) => each.type === type)!;
-  // what a stream does not take has its default, and what another type takes is ignored
+  // parameters of the kind that a stream does not take get their defaults; parameters of other types are ignored
   const isTaken = (names: readonly ParameterDefinition[], name: string) =>
     names.some((each) => each.name === name);
   const unused = [...given.keys()].filter((name) => !isTaken([...SIZE, ...COMMON, ...parameters], name));

@@ -53,7 +53,7 @@ export const USAGE: EndpointDefinition = {
   errors: [],
 };
 
-/** The endpoints whose reply is one answer: those of the specification in its order, then the others. */
+/** The endpoints whose reply is one answer: first those of the specification in its order, then the others. */
 export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = DATA_ENDPOINTS.map((name) =>
   name === 'batch' ? BATCH : valuesEndpoint(name),
 );

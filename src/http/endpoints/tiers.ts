@@ -8,7 +8,7 @@ import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
 
 export const TIERS_PATH = '/v1/tiers';
 
-/** How much one request may ask for. */
+/** The largest count that one request may ask for, by endpoint. */
 export const COUNT_LIMITS = {
   integers_count: LIMITS.integersCountMax,
   bytes_count: LIMITS.bytesCountMax,
@@ -19,10 +19,10 @@ export const COUNT_LIMITS = {
   batch_count: LIMITS.batchCountMax,
 };
 
-/** The `data` member of GET /v1/tiers, made from the tables that the service itself goes by. */
+/** The `data` member of GET /v1/tiers, made from the tables that the service itself uses. */
 export const TIER_LIST = {
   tiers: TIERS.map(rowOf),
-  // a credit is a byte of entropy: an eighth of the bits, rounded up once per request
+  // a credit is a byte of entropy: the price is an eighth of the bits, rounded up once for each request
   prices: DATA_ENDPOINT_DEFINITIONS.flatMap(({ name, path, parse }) =>
     name === 'batch'
       ? []
@@ -36,7 +36,7 @@ export const TIER_LIST = {
   limits: COUNT_LIMITS,
 };
 
-/** What an account of a tier may do, as GET /v1/tiers tells it; null where each account agrees on a figure of its own. */
+/** Returns the row of a tier for GET /v1/tiers. A figure is null where each account agrees on its own. */
 function rowOf(tier: Tier) {
   const allowance = TIER_ALLOWANCES[tier];
   const { seedIntervalMs } = allowance;

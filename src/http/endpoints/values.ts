@@ -13,7 +13,7 @@ import {
 import { BODY_ERRORS, COMMON_PARAMETERS, commonRequest, readBody } from './common.ts';
 import { KINDS } from './kinds.ts';
 
-/** What the endpoint of a kind asks for, of parameters that are valid. Throws an ApiError where they do not fit each other. */
+/** Returns the request of a kind's endpoint from its valid parameters. Throws an ApiError when they do not fit each other. */
 export function valuesRequest(name: keyof typeof KINDS, read: ReadValues, count: number) {
   const kind = KINDS[name];
   return {
@@ -24,7 +24,7 @@ export function valuesRequest(name: keyof typeof KINDS, read: ReadValues, count:
   };
 }
 
-/** The endpoint of one kind of values. */
+/** Returns the endpoint of one kind of values. */
 export function valuesEndpoint(name: Exclude<DataEndpoint, 'batch'>): DataEndpointDefinition {
   const kind = KINDS[name];
   const own = kind.count === undefined ? kind.own : [kind.count, ...kind.own];
@@ -54,8 +54,8 @@ export function valuesEndpoint(name: Exclude<DataEndpoint, 'batch'>): DataEndpoi
 const ENCODING = 'encoding';
 
 /**
- * Of an endpoint with `encoding`, `format` is an alias of that where it names none of the forms of an answer; `encoding`
- * wins.
+ * Resolves the alias of an endpoint with `encoding`: a `format` that names no format of an answer stands for `encoding`. If
+ * both are given, `encoding` wins.
  */
 function withoutAlias(query: SplitQuery, parameters: readonly ParameterDefinition[]): SplitQuery {
   const { given, ignored } = query;

@@ -12,8 +12,8 @@ export interface OpenApiFacts {
 }
 
 /**
- * The OpenAPI document, made from the definitions that route and validate requests and from the table of
- * errors, so that it cannot say anything else than what the service does.
+ * Returns the OpenAPI document. It is made from the definitions that route and validate requests and from the table of
+ * errors, so that it cannot differ from what the service does.
  */
 export function openApiDocument({ baseUrl, version }: OpenApiFacts) {
   return {

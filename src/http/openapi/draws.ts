@@ -28,7 +28,7 @@ const CREATE: readonly ErrorCode[] = [
 const open: Schema = { type: 'object' };
 const MEMBERS = memberSchemas(DRAW_MEMBERS);
 
-/** What a committed draw is asked for. Members that are not listed are refused. */
+/** The body of the request for a committed draw. Unknown members are refused. */
 const REQUEST: Schema = {
   type: 'object',
   required: ['purpose'],
@@ -67,7 +67,7 @@ const KEYED_CALL = { tag: 'values', scope: 'entropy:batch' } as const;
 const ONE = { description: 'The draw.', content: json(ref('Draw')) };
 const ONE_PATH = `${DRAWS_PATH}/{id}`;
 
-/** Committed draws, and the list of what was drawn for a purpose. */
+/** The operations on committed draws, and the list of what was drawn for a purpose. */
 export const DRAW_ROWS: readonly OperationRow[] = [
   {
     ...{ path: DRAWS_PATH, method: 'get', operationId: 'draws', tag: 'public' },

@@ -14,7 +14,7 @@ import { nameOf } from './schemas.ts';
 function rowOf(endpoint: EndpointDefinition, operationId: string, body?: BodyDefinition): OperationRow {
   const { path, summary, scope, parameters } = endpoint;
   const isData = 'parse' in endpoint;
-  // with a body the query has nothing but the common parameters
+  // a request with a body has only the common parameters in its query
   const inQuery = (body === undefined ? parameters : COMMON_PARAMETERS).map(queryParameter);
   const codes = errorCodesOf(endpoint).filter(
     (code) => body !== undefined || BODY_ERRORS.every((each) => each !== code),
@@ -29,7 +29,7 @@ function rowOf(endpoint: EndpointDefinition, operationId: string, body?: BodyDef
   };
 }
 
-/** One shape for each type: `params` of one is not a `params` of another. */
+/** Returns the content of a body. It has one schema for each `type`, because the types differ in their `params`. */
 function bodyContent({ members, params }: BodyDefinition): MediaTypes {
   const shapes = Object.entries(params).map(([type, definitions]) => {
     const own = bodySchema(definitions);
@@ -102,17 +102,17 @@ function responsesOf(endpoint: EndpointDefinition, codes: readonly ErrorCode[]):
   }
 }
 
-/** What a stream is; test/api/stream.test.ts reads it back. */
+/** Describes the body of a stream. test/api/stream.test.ts checks that streams have this form. */
 const LINES =
   'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is not a block: ' +
   '{"end":{"first","blocks","of"}} when the stream is complete, or, when a block is refused, the body of an error, with retry_after in ' +
   'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
-/** What application/octet-stream is. */
+/** Describes the bodies of the type application/octet-stream. */
 const OCTETS =
   'The bare values, one behind the other; the metadata is in headers. Integers are little-endian int32 when min and max fit, ' +
   'else float64, which holds each of them exactly; floats are little-endian float64; a UUID is 16 bytes (RFC 9562 §4).';
 
-/** What nearly every call can answer: pages explain it once. */
+/** The error codes of nearly every call. The documentation explains them once, not for each call. */
 export const ORDINARY_ERRORS: readonly ErrorCode[] = [
   ...OF_KEYED,
   ...OF_PARAMETERS,
@@ -122,7 +122,7 @@ export const ORDINARY_ERRORS: readonly ErrorCode[] = [
   'rate_limited',
 ];
 
-/** Every code that an endpoint can answer, in the order of the table of errors. */
+/** Returns every error code of an endpoint, in the order of the table of errors. */
 function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
   const { parameters, body, errors } = endpoint;
   const read = [...parameters, ...(body?.members ?? []), ...Object.values(body?.params ?? {}).flat()];
@@ -137,7 +137,7 @@ function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-/** The calls of the endpoint definitions; one that takes a body as well is two. */
+/** The operations of the endpoint definitions. A GET endpoint that also takes a body has two operations. */
 export const ENDPOINT_ROWS: readonly OperationRow[] = ENDPOINT_DEFINITIONS.flatMap((endpoint) => {
   const { name, method, body } = endpoint;
   if (method === 'POST') return [rowOf(endpoint, name, body)];

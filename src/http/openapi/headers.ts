@@ -1,7 +1,7 @@
 import { type HeadedField, IN_BARE_HEADS, IN_EVERY_HEAD } from '../../answer/fields.ts';
 import type { Schema } from '../../core/schema.ts';
 
-/** The header fields of answers: those of the table of fields (answer/fields.ts), each with what its member means, and others. */
+// The header fields of answers: those of the table in answer/fields.ts, each with the description of its member, and others.
 
 const namesOf = (fields: readonly HeadedField[]) => fields.map(({ header }) => header);
 
@@ -17,7 +17,7 @@ export const HEALTH_HEADERS = refsOf(['X-Request-ID', ...PROVENANCE]);
 export const DOCUMENT_HEADERS = refsOf([...PLAIN_HEADERS, ...PROVENANCE]);
 const OF_DATA = [...new Set([...PLAIN_HEADERS, ...namesOf(IN_EVERY_HEAD), 'X-Ignored-Parameters'])];
 export const DATA_HEADERS = refsOf([...OF_DATA, ...namesOf(IN_BARE_HEADS)]);
-/** The head of a stream does not say what may differ from block to block. */
+/** The header fields of a stream. Fields whose value may differ from block to block are not among them. */
 export const STREAM_HEADERS = refsOf(
   OF_DATA.filter((name) => ![...PROVENANCE, 'X-Entropy-Origin'].includes(name)),
 );
@@ -37,7 +37,7 @@ const OF_ANSWERS = [...IN_EVERY_HEAD, ...IN_BARE_HEADS].map((field) => {
   return [field.header, header(meaning, 'number' in field ? 'integer' : 'string')] as const;
 });
 
-/** Everything under `components/headers`. */
+/** The object `components/headers` of the document. */
 export const HEADERS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(OF_ANSWERS),
   RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),

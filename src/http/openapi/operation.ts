@@ -6,7 +6,7 @@ import { MEDIA_TYPES } from '../representation.ts';
 import { PLAIN_HEADERS, refsOf } from './headers.ts';
 import type { MediaTypes, Parameter } from './parameters.ts';
 
-/** Codes that any call under /v1 with a key can answer. */
+/** The error codes of every call under /v1 that needs a key. */
 export const OF_KEYED: readonly ErrorCode[] = [
   'bad_request',
   'auth_missing',
@@ -18,9 +18,9 @@ export const OF_KEYED: readonly ErrorCode[] = [
   'overloaded',
   'shutting_down',
 ];
-/** Of calls that take parameters, in a query or a body. */
+/** The error codes of calls that take parameters, in a query or a body. */
 export const OF_PARAMETERS: readonly ErrorCode[] = ['duplicate_parameter', 'unknown_parameter'];
-/** Of calls that draw entropy. */
+/** The error codes of calls that draw entropy. */
 export const OF_DRAWING: readonly ErrorCode[] = [
   'quota_exceeded',
   'mode_not_allowed',
@@ -33,18 +33,18 @@ export const OF_DRAWING: readonly ErrorCode[] = [
   'storage_unavailable',
 ];
 
-/** A call as the document describes it. */
+/** One operation of the document: a call. */
 export interface OperationRow {
   readonly path: string;
   readonly method: 'get' | 'post' | 'delete';
   readonly operationId: string;
   readonly tag: 'values' | 'account' | 'public';
   readonly summary: string;
-  /** The scope that a key needs; without one anybody may call. */
+  /** The scope that the key needs; undefined if no key is needed. */
   readonly scope?: Scope;
   readonly parameters?: readonly Parameter[];
   readonly body?: MediaTypes;
-  /** Responses by status, beside those of `codes`, which they come before. */
+  /** The responses by status, without those of `codes`, which follow them. */
   readonly responses: Readonly<Record<string, Response>>;
   readonly codes: readonly ErrorCode[];
 }
@@ -55,7 +55,7 @@ interface Response {
   readonly content: MediaTypes;
 }
 
-/** A call and its answer, for people to read. */
+/** An example of a call and its answer. */
 interface Example {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly body?: object;
@@ -63,14 +63,14 @@ interface Example {
 }
 
 /**
- * By operation, recorded from a service with the simulator, each value as it came. test/http/openapi.test.ts holds them
- * against the schemas, test/browser/docs.test.ts against what the service draws.
+ * The examples by operation, recorded from a service with the simulator. test/http/openapi.test.ts checks them against the
+ * schemas, test/browser/docs.test.ts against the replies of a service.
  */
 export const EXAMPLES: Readonly<Record<string, Example>> = JSON.parse(
   readFileSync(new URL('examples.json', import.meta.url), 'utf8'),
 );
 
-/** The `paths` of the document. */
+/** Returns the `paths` of the document. */
 export function pathsOf(
   rows: readonly OperationRow[],
 ): Readonly<Record<string, Readonly<Record<string, Operation>>>> {
@@ -88,7 +88,7 @@ export type Operation = ReturnType<typeof operationOf>;
 function operationOf({ operationId, tag, summary, scope, parameters, body, responses, codes }: OperationRow) {
   const example = EXAMPLES[operationId.replace(/OfBody$/, '')] ?? {};
   const { parameters: given = {}, answer } = example;
-  // a new resource is answered 201
+  // an operation that makes a resource answers 201
   const success = responses[201] === undefined ? 200 : 201;
   const shown = { ...responses[success], content: withExample(responses[success].content, answer) };
   return {
@@ -106,14 +106,14 @@ function operationOf({ operationId, tag, summary, scope, parameters, body, respo
   };
 }
 
-/** Text is an example of the first form that there is, anything else of JSON. */
+/** Adds an example to the content. A string is an example of the first media type, anything else of JSON. */
 function withExample(content: MediaTypes, example: object | string | undefined): MediaTypes {
   if (example === undefined) return content;
   const type = typeof example === 'string' ? Object.keys(content)[0] : MEDIA_TYPES.json;
   return { ...content, [type]: { ...content[type], example } };
 }
 
-/** One response for each status, which names its codes. */
+/** Returns one response for each status, which lists its error codes. */
 export function errorResponses(codes: readonly ErrorCode[]): Readonly<Record<string, Response>> {
   const byStatus = Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
   return Object.fromEntries([...byStatus].map(([status, each]) => [status, errorResponse(status, each)]));

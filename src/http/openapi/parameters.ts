@@ -2,7 +2,7 @@ import { orNull, type Schema } from '../../core/schema.ts';
 import { isListOfTexts, type ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 
-/** As OpenAPI describes it. */
+/** A Parameter Object of OpenAPI. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'query' | 'path' | 'header';
@@ -12,7 +12,7 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
-/** Content of a body, by media type. */
+/** The content of a body by media type. */
 export type MediaTypes = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 export function queryParameter(definition: ParameterDefinition): Parameter {
@@ -32,12 +32,12 @@ export function queryParameter(definition: ParameterDefinition): Parameter {
 const ITEMS_IN_QUERY =
   'Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank.';
 
-/** The values that a parameter takes. */
+/** Returns the schema of a parameter's values, with the default. */
 function valueSchema({ schema, default: preset = null }: ParameterDefinition): Schema {
   return preset === null ? schema : { ...schema, default: preset };
 }
 
-/** The same with what the parameter means: as a member of a body, or of an answer that echoes it. */
+/** Returns the schema of a parameter as a member of a body or of an answer, with its description. */
 export function parameterSchema(definition: ParameterDefinition): Schema {
   const schema = { description: definition.description, ...valueSchema(definition) };
   return definition.default === null ? orNull(schema) : schema;
@@ -59,7 +59,7 @@ export function json(schema: Schema): MediaTypes {
   return { [MEDIA_TYPES.json]: { schema } };
 }
 
-/** The members of an object that parameters are read from. */
+/** Returns the schemas of an object's members from the parameters that are read from it. */
 export function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Record<string, Schema>> {
   return Object.fromEntries(definitions.map((each) => [each.name, parameterSchema(each)]));
 }

@@ -23,7 +23,7 @@ type Row = readonly [
   parameters?: readonly Parameter[],
 ];
 
-/** What needs no key and is read, beside draws. */
+/** The resources that can be read without a key, except draws. */
 const ROWS: readonly Row[] = [
   [
     TIERS_PATH,

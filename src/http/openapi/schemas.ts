@@ -28,16 +28,15 @@ import { HEALTH_REPORT, PROVENANCE } from '../plain-routes.ts';
 import { parameterSchema } from './parameters.ts';
 
 /*
- * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts
- * holds what the running service answers against them, and no object may have a member that is not named
- * here.
+ * The answers as JSON Schema (draft 2020-12, which OpenAPI 3.1 uses). test/api/openapi.test.ts validates the replies of a
+ * running service, in which no object may have a member that is not named here.
  */
 export const lotId = textLike(/^lot_[0-9a-hjkmnp-tv-z]{26}$/);
 
-/** What is said of the request beside every document. */
+/** The facts about the request that accompany every document. */
 const timestamp = described(time, 'When the request came in.');
 const ofDocument = 'Where the values came from, and the request.';
-/** Beside a document for which nothing is drawn; a certificate's names what its answer was drawn from. */
+/** The `metadata` of documents. That of a certificate names what its answer was drawn from; for all others nothing was drawn. */
 const documentMetadata = described(
   object({
     request_id: requestIdSchema,
@@ -49,7 +48,7 @@ const documentMetadata = described(
 const documentOf = (data: Schema) =>
   object({ data: described(data, 'What was asked for.'), metadata: documentMetadata });
 
-/** What the caller said of an answer, in the answer itself. */
+/** The caller's label in an answer. */
 const answerLabel = object(
   { public: described(boolean, 'Whether the certificate shows purpose and user_data.') },
   {
@@ -66,10 +65,10 @@ const certificateDocument = {
   properties: { ...(CERTIFICATE_DOCUMENT['properties'] as object), metadata: documentMetadata },
 };
 
-/** Of every `data` member that was drawn. */
+/** The member `metadata` of every `data` that was drawn. */
 const drawnFrom = described(schemaOf('drawn'), ofDocument);
 
-/** The members of `data` that a kind's answer has beside the values. */
+/** Returns the members of `data` in a kind's answer, except the values. */
 function echoedBy(kind: Kind): Record<string, Schema> {
   const echoed = kind.echoed.map((each) => {
     if (typeof each !== 'string') return each;
@@ -116,14 +115,14 @@ const meta = described(
 );
 const credits = described(ref('Credits'), 'The credits of pure mode.');
 
-/** The answer of a data endpoint. */
+/** Returns the schema of a data endpoint's answer. */
 function answerOf(endpoint: DataEndpoint, own: Readonly<Record<string, Schema>>): Schema {
   const data = described(ref(`${nameOf(endpoint)}Data`), 'What was asked for.');
   const metadata = described(ref('Metadata'), ofDocument);
   return object({ data, metadata, meta, ...own }, { label: answerLabel, opening });
 }
 
-/** The name of an endpoint's schemas, e.g. `Integers`. */
+/** Returns the name of an endpoint's schemas, e.g. `Integers`. */
 export function nameOf(endpoint: string): string {
   return endpoint[0].toUpperCase() + endpoint.slice(1);
 }
@@ -230,7 +229,7 @@ const publicLeaf = object({
   leaf: described(text, 'The leaf of the log: canonical JSON, or its hash.'),
 });
 
-/** Everything under `components/schemas`. */
+/** The object `components/schemas` of the document. */
 export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(
     DATA_ENDPOINTS.map((endpoint) => [

@@ -1,8 +1,8 @@
 import { type ApiError, ERRORS } from '../../core/errors.ts';
 
 /**
- * Errors of the JSON-RPC interface. The codes are those of JSON-RPC 2.0 and of random.org, so that its clients tell them
- * apart; the messages are our own.
+ * The errors of the JSON-RPC interface. The codes are those of JSON-RPC 2.0 and of random.org, so that its clients recognize
+ * them; the messages are this service's own.
  */
 export const RPC_CODES = {
   parseError: -32700,
@@ -10,9 +10,9 @@ export const RPC_CODES = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
-  /** The service cannot answer now, or the key sends too many requests: `data` has the seconds to wait. */
+  /** The service cannot answer now, or the key sends too many requests. `data` is the seconds to wait. */
   later: -32000,
-  /** A parameter that an endpoint refuses: `data` has its name. */
+  /** An endpoint refuses a parameter. `data` is its name. */
   outOfRange: 202,
   /** Parameters that do not fit each other. */
   conflict: 300,
@@ -20,9 +20,9 @@ export const RPC_CODES = {
   domainTooSmall: 301,
   keyUnknown: 400,
   keyNotRunning: 401,
-  /** `data`: requests that the call needs, and requests that are left. */
+  /** `data` is the requests that the call needs and the requests that are left. */
   requestsUsedUp: 402,
-  /** `data`: bits that the call needs, and bits that are left. */
+  /** `data` is the bits that the call needs and the bits that are left. */
   bitsUsedUp: 403,
   ticketUnknown: 420,
   ticketOfAnotherKey: 421,
@@ -44,12 +44,12 @@ export class RpcError extends Error {
   }
 }
 
-/** A parameter that is missing or of another type. */
+/** Returns the error for a parameter that is missing or of another type. */
 export function invalid(name: string): RpcError {
   return new RpcError('invalidParams', `Invalid params: ${name} is missing, or of another type.`, [name]);
 }
 
-/** What a refusal of the service itself is in JSON-RPC. */
+/** Converts an error of the service into one of JSON-RPC. */
 export function rpcErrorOf({ code, message, facts }: ApiError): RpcError {
   const { details = {}, retryAfterS } = facts;
   const bitsOf = (name: string) => 8 * Number(details[name]);

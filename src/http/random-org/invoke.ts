@@ -19,10 +19,8 @@ import { invalid, RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, drawOf, isDrawMethod, parameter } from './methods.ts';
 import { canonicalText, newSerial, type RpcSigner, rpcTime, type Ticket } from './signed.ts';
 
-/**
- * `POST /json-rpc/4/invoke`: the JSON-RPC interface of random.org over the service's own requests, so that its clients run
- * unchanged. `apiKey` is a key of the service. An answer costs, counts and is certified as that of the endpoint that serves it.
- */
+// `POST /json-rpc/4/invoke` is the JSON-RPC interface of random.org, so that its clients run unchanged. `apiKey` is a key of this
+// service. An answer is priced, counted and certified as that of the endpoint that serves it.
 
 export interface RpcSources {
   readonly answers: Answers;
@@ -51,12 +49,13 @@ const NO_IDEMPOTENCY_KEY =
 const TICKET_USED = 'The ticket has been used.';
 const SAME_NUMBER = 'Another answer of this millisecond has its number; send the request again.';
 
-/** Looked for before the body is read as JSON, which costs much more. */
+/** Finds the key in a body before that is parsed as JSON, which costs much more. */
 const KEY_IN_BODY = /"apiKey"[\t\n\r ]{0,8}:[\t\n\r ]{0,8}"(qrn_[0-9A-Za-z_]{56})"/;
 const USER_DATA_LENGTH_MAX = 1_000;
 /**
- * What a signed answer takes beside what is measured: the ledger's thread looks its number up and keeps it, and this thread sends
- * both there. In all it takes three times what an answer that is not signed does, and the half of it is not measured.
+ * Processor time of a signed answer that is not measured: the ledger's thread looks its serial number up and stores the
+ * answer, and this thread sends both there. A signed answer takes three times as long as another one, and half of that is not
+ * measured.
  */
 const SIGNED_US = 400;
 
@@ -66,7 +65,7 @@ const LICENSE = {
   infoUrl: null,
 };
 
-/** random.org chains tickets to others; here none is. */
+/** random.org can chain tickets; this service does not. */
 const UNCHAINED = { previousTicketId: null, nextTicketId: null };
 
 const OF_TICKETS = [parameter('n', wholeFrom(1, 50)), parameter('showResult', boolean)] as const;
@@ -74,7 +73,7 @@ const OF_RESULT = [parameter('serialNumber', wholeFrom(0, Number.MAX_SAFE_INTEGE
 
 class RandomOrg {
   readonly #sources: RpcSources;
-  /** Those that draw nothing. */
+  /** The methods that draw nothing. */
   readonly #methods: Readonly<Record<string, (exchange: Exchange, params: JsonObject) => Promise<object>>> = {
     getUsage: (exchange, params) => this.#usage(exchange, params),
     getResult: (exchange, params) => this.#kept(exchange, params),
@@ -87,7 +86,7 @@ class RandomOrg {
     this.#sources = sources;
   }
 
-  /** The account of the key in a body that is not read yet: the call is read in its turn, else in that of all without a key. */
+  /** Returns the account of the key in a body that is not parsed yet, so that the call is parsed in the account's turn. */
   accountIn(body: Uint8Array): Account | undefined {
     const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
     const [, keyText = ''] = KEY_IN_BODY.exec(text) ?? [];
@@ -98,12 +97,12 @@ class RandomOrg {
     let id: unknown = null;
     try {
       const call = readBody(exchange.body);
-      // a notification gets no answer, so nothing is drawn for it
+      // a call without id is a notification, which gets no answer: so nothing is drawn for it
       if (!Object.hasOwn(call, 'id')) return { head: headOf(204, []), body: new Uint8Array(0) };
       id = readId(call['id']);
       return jsonReply({ jsonrpc: '2.0', result: await this.#result(exchange, call), id });
     } catch (thrown) {
-      // what a client is told of anything thrown; a fault is logged
+      // returns the error for the client, and logs faults
       const error = thrown instanceof RpcError ? undefined : exchange.pipeline.explain(exchange, thrown);
       exchange.error = error?.code ?? 'invalid_params';
       const { code, message, data } = error === undefined ? (thrown as RpcError) : rpcErrorOf(error);
@@ -121,7 +120,10 @@ class RandomOrg {
     return this.#methods[method](exchange, params);
   }
 
-  /** The parameters of a call that draws nothing, once it is admitted: one that needs no key, for the account in whose turn it is. */
+  /**
+   * Admits a call that draws nothing, and returns its parameters. Without a scope no key is needed, but a key's account is
+   * charged.
+   */
   #admit<const D extends readonly ParameterDefinition[]>(
     exchange: Exchange,
     params: JsonObject,
@@ -134,12 +136,12 @@ class RandomOrg {
     return given;
   }
 
-  /** The account of a key that has the scope. */
+  /** Returns the account of the key. Throws if the key is unknown or lacks the scope. */
   #authenticate(exchange: Exchange, { apiKey }: JsonObject, scope: Scope): Account {
     if (typeof apiKey !== 'string') throw invalid('apiKey');
     const found = this.#sources.directory.authenticate(apiKey);
     if (found === undefined) throw new ApiError('auth_invalid');
-    // it costs as much as reading the body, so it is done for keys alone
+    // this costs as much as parsing the body, so it is done only for calls with a valid key
     exchange.spend(() => requireMembersOnce(exchange.body));
     exchange.account = found.account;
     exchange.scopes = found.key.scopes;
@@ -198,7 +200,7 @@ class RandomOrg {
     const ticket = this.#sources.signer.openTicket(ticketId);
     if (ticket.accountNumber !== account.record.number)
       throw new RpcError('ticketOfAnotherKey', 'The ticket was created with a key of another account.');
-    // its answer is kept for as long from its use, so the ticket is over before its use could be forgotten
+    // an answer is kept for as long after the ticket is used, so a used ticket expires before its answer is forgotten
     if (exchange.atMs >= ticket.createdAtMs + IDEMPOTENCY_LIFETIME_MS)
       throw new RpcError('ticketUnknown', 'The ticket has expired: it is good for 24 hours.');
     return ticket;
@@ -210,14 +212,17 @@ class RandomOrg {
     return { random, signature: this.#sources.signer.sign(random), certificate };
   }
 
-  /** What an account may still do. Bits cost nothing outside of pure mode, which is never drawn unasked. */
+  /**
+   * Returns what is left of the account's limits. Bits cost nothing outside pure mode, which this interface never uses by
+   * itself.
+   */
   #allowance({ meter }: Account): object {
     const { clock } = this.#sources;
     const { retryAfterMs } = meter.peek(clock.monotonicMs());
     return {
       bitsLeft: Number.MAX_SAFE_INTEGER,
       requestsLeft: meter.left(periodOf(clock.wallMs())).requests,
-      advisoryDelay: Math.max(1, retryAfterMs), // clients take 0 for absent, and wait a second
+      advisoryDelay: Math.max(1, retryAfterMs), // clients take 0 as absent, and then wait for a second
     };
   }
 
@@ -246,8 +251,8 @@ class RandomOrg {
   }
 
   /**
-   * A kept answer as it was given. To sign a long one takes some 10 ms, so it has a turn of its own; until then it holds a
-   * megabyte, so it is a look-up to the end.
+   * Returns a kept answer as it was sent. Signing a long answer takes about 10 ms, so that runs in a turn of its owner. Until
+   * then the answer holds a megabyte, so all of this counts as one look-up.
    */
   #resultOf(exchange: Exchange, accountNumber: number, serialNumber: number) {
     const { fair } = exchange;
@@ -274,7 +279,7 @@ class RandomOrg {
     });
   }
 
-  /** Needs no key: whoever has a ticket may see what became of it. */
+  /** Answers getTicket. Needs no key: whoever has a ticket may see its answer, if the ticket was made with showResult. */
   async #ticket(exchange: Exchange, params: JsonObject): Promise<object> {
     this.#admit(exchange, params, null, []);
     const { ticketId } = params;
@@ -304,8 +309,8 @@ class RandomOrg {
 }
 
 /**
- * What a signed answer says beside its values. It is kept with the answer, so that getResult gives the same object again: another
- * form would have to read this one too.
+ * The facts of a signed answer beside its values. They are stored with the answer, so that getResult returns the same object again.
+ * A future format would have to read this one too.
  */
 interface SignedFacts {
   readonly method: string;
@@ -317,7 +322,7 @@ interface SignedFacts {
   readonly serialNumber: number;
 }
 
-/** The object that is signed, without its values. */
+/** Returns the random object that is signed, with null in place of its values. */
 function undrawnObject({ method, hashedApiKey, echo, userData, ticket, serialNumber }: SignedFacts) {
   return {
     method,
@@ -334,12 +339,15 @@ function undrawnObject({ method, hashedApiKey, echo, userData, ticket, serialNum
   };
 }
 
-/** A signed answer is kept under its serial number, as under an Idempotency-Key, and is found whatever it was asked for. */
+/**
+ * Returns the key under which a signed answer is kept: its serial number. All have one fingerprint, so getResult needs only
+ * the number.
+ */
 function keyOf(serialNumber: number) {
   return { key: `json-rpc/${serialNumber}`, fingerprint: 'json-rpc signed' };
 }
 
-/** What an answer of the service, as JSON, has of what is told. */
+/** Returns the members of the random object that come from an answer of the service. */
 function drawnIn(body: Uint8Array, { asked, dataOf }: Draw) {
   const { data, metadata } = JSON.parse(Buffer.from(body).toString('utf8')) as Record<string, JsonObject>;
   const { timestamp, certificate_id: id, certificate_salt: salt } = metadata;
@@ -353,7 +361,7 @@ function drawnIn(body: Uint8Array, { asked, dataOf }: Draw) {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Throws `parseError` for what is not JSON, `invalidRequest` for what is not one object. */
+/** Parses the body. Throws `parseError` if it is not JSON, `invalidRequest` if it is not one object. */
 function readBody(body: Uint8Array): JsonObject {
   let value: unknown;
   try {
@@ -368,7 +376,7 @@ function readBody(body: Uint8Array): JsonObject {
   );
 }
 
-/** To make a text canonical takes time in proportion to the square of its depth. */
+/** Bound on the nesting of a call, because making JSON canonical takes time proportional to the square of its depth. */
 const DEPTH_MAX = 64;
 
 function isDeeper(value: unknown, depth: number): boolean {
@@ -376,7 +384,7 @@ function isDeeper(value: unknown, depth: number): boolean {
   return depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1));
 }
 
-/** Throws `invalidRequest` when an object in the body, which is valid JSON, has a member twice. */
+/** Throws `invalidRequest` when an object in the body has a member twice. The body must be valid JSON. */
 function requireMembersOnce(body: Uint8Array): void {
   const repeated = repeatedMember(utf8.decode(body));
   if (repeated === undefined) return;
@@ -392,7 +400,7 @@ function readId(id: unknown): unknown {
   );
 }
 
-/** Throws `outOfRange` where a parameter of random.org is given that the service has nothing for. */
+/** Throws `outOfRange` when a call gives a parameter of random.org that this service does not support. */
 function requireNone(params: JsonObject, name: string, why: string): void {
   if ((params[name] ?? null) !== null) throw new RpcError('outOfRange', `${why}: leave out ${name}.`, [name]);
 }
@@ -400,7 +408,7 @@ function requireNone(params: JsonObject, name: string, why: string): void {
 function userDataOf(params: JsonObject): unknown {
   requireNone(params, 'licenseData', 'The service licenses no values');
   const userData = params['userData'] ?? null;
-  // an answer is signed after it is drawn and paid for, so what cannot be signed is refused before
+  // an answer is signed after it was drawn and paid for, so data that cannot be signed must be refused before
   if (canonicalText(userData, 'userData').length <= USER_DATA_LENGTH_MAX) return userData;
   const message = `Give userData with at most ${USER_DATA_LENGTH_MAX} characters as JSON.`;
   throw new RpcError('outOfRange', message, ['userData', 0, USER_DATA_LENGTH_MAX]);

@@ -16,25 +16,23 @@ import {
 } from '../params.ts';
 import { RpcError } from './errors.ts';
 
-/**
- * The methods of random.org that draw values: each asks an endpoint of the service, whose bounds hold for its parameters, and
- * costs, counts and is certified as that.
- */
+// The methods of random.org that draw values. Each maps to an endpoint of the service: the bounds of that endpoint hold for its
+// parameters, and its answer is priced, counted and certified as one of that endpoint.
 
 type Asked = Pick<DataRequest, 'endpoint' | 'values' | 'valueKey' | 'members'>;
 
-/** A call that draws. */
+/** A call that draws values. */
 export interface Draw {
-  /** The parameters as a signed answer repeats them, defaults filled in. */
+  /** The parameters with their defaults, as a signed answer repeats them. */
   readonly echo: JsonObject;
   readonly asked: Asked;
-  /** Makes `data` as random.org gives it of the values of the service's answer, where they are not the same. */
+  /** Converts the values of the service's answer into the `data` of random.org; undefined if they are the same. */
   readonly dataOf?: (values: never) => unknown;
 }
 
 type Method = (params: JsonObject) => Draw;
 
-/** A method whose parameters are read as those of an endpoint are. */
+/** Returns a method whose parameters are read like those of an endpoint. */
 function method<const D extends readonly ParameterDefinition[]>(
   definitions: D,
   plan: (given: ValuesOf<D>) => Omit<Draw, 'echo'>,
@@ -45,12 +43,12 @@ function method<const D extends readonly ParameterDefinition[]>(
   };
 }
 
-/** A member that is null counts as left out. */
+/** Returns the members of the parameters. A member that is null counts as absent. */
 function givenIn(params: JsonObject): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(params).filter(([, value]) => value !== null));
 }
 
-/** A parameter that must be given. */
+/** Returns the definition of a required parameter. */
 export function parameter<const Name extends string, T extends ParameterValue>(
   name: Name,
   schema: Schema<T>,
@@ -98,7 +96,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const sequences = values as Extract<ListRequest, { kind: 'sequences' }>;
     const ranges = sequences.ranges.map((range, i) => ({ ...range, unique: !replacements[i] }));
     for (const range of ranges) requirePossible(range, range.length);
-    // as the caller gave them: one value for all, or one for each
+    // repeats each parameter as the caller gave it: one value for all sequences, or a list
     const echo = Object.entries(lists).map(([name, list]) => [
       name,
       Array.isArray(params[name]) ? list : list[0],
@@ -188,7 +186,7 @@ export function isDrawMethod(name: string): boolean {
   return Object.hasOwn(METHODS, name);
 }
 
-/** Throws an RpcError or ApiError for parameters that are wrong; nothing is drawn. */
+/** Returns the draw that a method asks for. Throws an RpcError or ApiError for invalid parameters. */
 export function drawOf(name: string, params: JsonObject): Draw {
   return METHODS[name](params);
 }
@@ -198,7 +196,7 @@ function integers(count: number, min: number, max: number, unique: boolean): Ask
   return valuesRequest('integers', { min, max, unique, sort: 'none' }, count);
 }
 
-/** One value for all sequences, or a list with one for each. */
+/** Reads a parameter that is one value for all sequences or a list with one for each. Returns the value of each sequence. */
 function each<const D extends ParameterDefinition>(params: JsonObject, n: number, definition: D) {
   const { name } = definition;
   const value = params[name] ?? undefined;
@@ -216,20 +214,20 @@ function refused(name: string, form: string): RpcError {
 }
 
 /**
- * Strings without replacement that are too many to be numbered with a double: they are drawn independently, and a draw
- * with two alike, of probability below 10^8 / 2^53, is refused. The lists that are left are equally likely.
+ * Refuses strings with a repeat. If there are more than 2^53 possible strings, a double cannot number them, so strings without
+ * replacement are drawn independently. A repeat has a probability below 10^8 / 2^53, and the remaining lists are equally likely.
  */
 function requireDistinct(values: readonly string[]): readonly string[] {
   if (new Set(values).size === values.length) return values;
   throw new RpcError('later', 'Two of the strings were alike; send the request again.', [0]);
 }
 
-/** Base 10 gives numbers, the other bases strings. */
+/** Writes the values in a base: as numbers in base 10, as strings in other bases. */
 function inBase(values: readonly number[], base: number): readonly (number | string)[] {
   return base === 10 ? values : values.map((value) => value.toString(base));
 }
 
-/** A whole number as so many digits of an alphabet, the highest first. */
+/** Writes a whole number with `length` digits of an alphabet, the most significant first. */
 function spelled(value: number, alphabet: readonly string[], length: number): string {
   let text = '';
   for (let rest = value, i = 0; i < length; i++) {

@@ -4,20 +4,23 @@ import { deriveKey } from '../../crypto/digest.ts';
 import { drawSystemInteger } from '../../crypto/system-entropy.ts';
 import { RpcError } from './errors.ts';
 
-/** random.org's form of a time: `2026-11-22 17:00:00Z`. */
+/** Returns a time in the format of random.org: `2026-11-22 17:00:00Z`. */
 export function rpcTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }
 
-/** Answers of one millisecond whose serial numbers differ. */
+/** Number of serial numbers for each millisecond. */
 const SERIALS_PER_MS = 4_096;
 
-/** A serial number tells when it was given, and is unique with an account but for one in 4,096 of a millisecond. */
+/**
+ * Returns a new serial number, which contains the time. Two answers of an account in the same millisecond get the same number with
+ * probability 1 / 4,096; the second is then refused.
+ */
 export function newSerial(nowMs: number): number {
   return Math.floor(nowMs) * SERIALS_PER_MS + drawSystemInteger(SERIALS_PER_MS);
 }
 
-/** A ticket that was issued: the serial number of the one answer that it is good for. */
+/** A ticket that the service has issued. It is good for one answer, which gets its serial number. */
 export interface Ticket {
   readonly ticketId: string;
   readonly accountNumber: number;
@@ -29,18 +32,19 @@ export interface Ticket {
 const TICKET = /^(([0-9a-f]{14})([0-9a-f]{8})([01]))([0-9a-f]{32})$/;
 
 /**
- * Recognizes what the service itself has said, by an HMAC under a secret of the node: a signature is one over the canonical
- * JSON (RFC 8785) of the random object, and a ticket carries one over what it is good for, so that the service keeps neither.
+ * Signs random objects and issues tickets, and recognizes its own, by an HMAC under a secret of the node. The signature covers the
+ * canonical JSON (RFC 8785) of the random object. A ticket contains the HMAC of its facts. So the service need not store
+ * either.
  */
 export class RpcSigner {
   readonly #key: Uint8Array;
 
-  /** The caller keeps the secret. */
+  /** Does not keep `nodeSecret`: the caller may wipe it. */
   constructor(nodeSecret: Uint8Array) {
     this.#key = deriveKey('jsonRpc', [nodeSecret]);
   }
 
-  /** 64 bytes in base64. */
+  /** Returns the signature: 64 bytes in base64. */
   sign(random: object): string {
     return this.#seal('random', canonicalText(random, 'random')).toString('base64');
   }
@@ -56,7 +60,7 @@ export class RpcSigner {
     return this.openTicket(facts + this.#ticketSeal(facts));
   }
 
-  /** Throws `ticketUnknown` for what the service did not issue. */
+  /** Reads a ticket. Throws `ticketUnknown` for one that this service did not issue. */
   openTicket(ticketId: string): Ticket {
     const [, facts = '', serial, account, shows, seal = ''] = TICKET.exec(ticketId) ?? [];
     if (!isSame(this.#ticketSeal(facts), seal))
@@ -71,7 +75,7 @@ export class RpcSigner {
     };
   }
 
-  /** 128 bits. */
+  /** Returns the HMAC of a ticket's facts, 128 bits in hex. */
   #ticketSeal(facts: string): string {
     return this.#seal('ticket', facts).toString('hex').slice(0, 32);
   }
@@ -86,7 +90,7 @@ function isSame(...texts: readonly [own: string, given: string]): boolean {
   return own.length === given.length && timingSafeEqual(own, given);
 }
 
-/** Throws `invalidParams` for JSON that has no canonical form, and names the parameter that it is the value of. */
+/** Returns the canonical JSON of the value of a parameter. Throws `invalidParams`, with its name, if it has no canonical form. */
 export function canonicalText(value: unknown, name: string): string {
   try {
     return canonicalize(value) ?? '';
