@@ -3,7 +3,7 @@ import { sha256Hex } from '../../crypto/digest.ts';
 import { publicReply } from '../reply.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
 
-/** What pages load: scripts are made by scripts/build-verifier.ts, which a test runs again to compare. */
+/** The files that pages load. scripts/build-verifier.ts makes the scripts; a test runs it again to compare. */
 const ASSETS = [
   'page.css',
   'icon.svg',
@@ -21,19 +21,19 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   mjs: 'text/javascript; charset=utf-8',
 };
 
-/** The verifier under a name that stays, for whoever wants to keep a copy and check with that. */
+/** The verifier. It also has a path without a hash, for readers who download a copy to check with. */
 const VERIFIER = 'qrn-verify.mjs';
 export const VERIFIER_PATH = `/assets/${VERIFIER}`;
 
 export interface PageAssets {
   readonly routes: readonly PlainRoute[];
-  /** The path of an asset as pages name it. */
+  /** Returns the path by which pages load an asset. */
   path(name: string): string;
 }
 
 /**
- * Reads the assets. Throws when one is missing. Each name that a page uses carries the hash of them all, so that a copy never
- * goes stale.
+ * Reads the assets. Throws when one is missing. The paths in pages contain the hash of all assets, so that a cached copy is never
+ * out of date.
  */
 export function loadPageAssets(): PageAssets {
   const loaded = ASSETS.map((name) => {
@@ -52,7 +52,7 @@ export function loadPageAssets(): PageAssets {
     return [named, { ...OPEN, path: VERIFIER_PATH, handler: () => forNow }];
   });
   const icon = loaded.find(({ name }) => name === 'icon.svg')!;
-  // browsers ask for it beside pages that name no icon, such as JSON
+  // browsers ask for /favicon.ico when a reply names no icon, such as JSON
   const favicon = publicReply(icon.contentType, icon.bytes, 'public, max-age=86400');
   return { routes: [...routes, { ...OPEN, path: '/favicon.ico', handler: () => favicon }], path };
 }

@@ -4,16 +4,16 @@ import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { html, type Markup, time } from './layout.ts';
 import { bars } from './plots.ts';
 
-/* What a certificate says, drawn: its p-values, the order of its events, and the level of its evidence. */
+/* Drawings for the page of a certificate: its p-values, the order of its events, and the level of its evidence. */
 
 type Lot = CertificateDocument['lots'][number]['leaf'];
 
-/** The plot ends at p = 10^-8. */
+/** The range of the plot: it ends at p = 10^-8. */
 const DECADES = 8;
 /** The rule of docs/evidence.md: a window with a p-value below 10^-6 fails. */
 const FAILING_DECADES = 6;
 
-/** The smallest p-value of every tested window, on a logarithmic scale; null when nothing was tested. */
+/** Plots the smallest p-value of every tested window on a logarithmic scale; null when nothing was tested. */
 export function smallestPPlot(lots: readonly Lot[]): Markup | null {
   const all = lots.flatMap((lot) => lot.tested);
   if (all.length === 0) return null;
@@ -34,7 +34,7 @@ export function smallestPPlot(lots: readonly Lot[]): Markup | null {
   });
 }
 
-/** What happened when, the earliest first: lots read, the answer issued, a withdrawal. Times between two events are rounded. */
+/** Lists the events, the earliest first: lots read, the answer issued, a withdrawal. Times between two events are rounded. */
 export function timeLine({ certificate, lots, revocation }: CertificateDocument): Markup {
   const finished = lots.map(({ leaf }) => leaf.finished_at).sort();
   const events: [at: string, what: string][] =
@@ -55,7 +55,7 @@ export function timeLine({ certificate, lots, revocation }: CertificateDocument)
   return html`<ol class="steps">${items}</ol>`;
 }
 
-/** What each step claims, in one sentence for people; docs/evidence.md has the bounds and their assumptions. */
+/** The claim of each level, in one sentence for readers; docs/evidence.md has the bounds and their assumptions. */
 const STEPS: Readonly<Record<EvidenceLevel, readonly [name: string, meaning: string]>> = {
   simulated: ['Simulated', 'A program computed the bits. No quantum hardware was involved.'],
   statistical: ['Statistical', 'The bits passed the tests. Tests cannot tell where bits come from.'],
@@ -65,7 +65,7 @@ const STEPS: Readonly<Record<EvidenceLevel, readonly [name: string, meaning: str
   ],
 };
 
-/** The levels of evidence, the weakest first, with the one that is reached marked. */
+/** Lists the levels of evidence, the weakest first, and marks the one that is reached. */
 export function evidenceLadder(reached: EvidenceLevel): Markup {
   const place = EVIDENCE_LEVELS.indexOf(reached);
   const steps = EVIDENCE_LEVELS.map((level, i) => {

@@ -18,13 +18,10 @@ import { type Content, html, type Markup, time } from './layout.ts';
 
 type Certificate = CertificateDocument['certificate'];
 type Lot = CertificateDocument['lots'][number]['leaf'];
-/** null leaves the row out. */
+/** A row of a list of facts; null is left out. */
 type Row = readonly [label: Content, value: Content] | null;
 
-/**
- * The certificate for a reader: what holds now, what was certified, what that means. Shows no value and no
- * salt.
- */
+/** Returns the page of a certificate: its state, what was certified, and what that means. It shows no value and no salt. */
 export function certificateMain(document: CertificateDocument): Markup {
   const { certificate } = document;
   const { provenance } = certificate;
@@ -63,7 +60,7 @@ ${lots.map((lot) => lotDetails(lot, false))}
 ${asJson('The certificate', document)}`;
 }
 
-/** All of what a page shows, folded, as programs read it. */
+/** Shows the whole document of a page as JSON, folded. */
 export function asJson(what: string, document: object): Markup {
   return html`<details class="raw"><summary>${what} as JSON</summary>
 <pre tabindex="0" role="region" aria-label="${what} as JSON">${JSON.stringify(document, null, 2)}</pre>
@@ -96,7 +93,7 @@ Reason: <bdi>${revocation.reason}</bdi>`,
   return banner('good', 'Valid.', 'The certificate stands in the signed log and no lot of it was withdrawn.');
 }
 
-/** What a reader must know of the source first. */
+/** Returns the warnings about the source, which come first on a page. */
 export function originBanners(document: CertificateDocument): Markup[] {
   return sourceWarnings(document).map(([title, words]) => banner('wait', title, words));
 }
@@ -105,13 +102,13 @@ export function banner(kind: 'good' | 'wait' | 'bad', title: string, text: Conte
   return html`<div class="banner ${kind}"><p><strong>${title}</strong> ${text}</p></div>`;
 }
 
-/** Text from outside stands in an isolate: its direction cannot reorder ours. */
+/** Returns the row of a fact. Text from outside is put into <bdi>, so that its direction cannot reorder the text of the page. */
 function rowOf([label, value, is]: Fact): Row {
   if (is === 'time') return [label, time(value)];
   return [label, is === 'code' ? code(value) : text(value)];
 }
 
-/** Where the purpose of an answer is public, so are all answers under it. */
+/** Returns the row that links to all draws of a purpose, if the purpose is public. */
 function drawsRow(label: Certificate['label']): Row[] {
   const { purpose, series } = label ?? {};
   if (purpose === undefined || series === undefined) return [];
@@ -119,7 +116,7 @@ function drawsRow(label: Certificate['label']): Row[] {
   return [['All draws of this purpose', html`<a href="${path}">${code(series)}</a>`]];
 }
 
-/** Which sequence each run of SP 800-22 was made on, side by side: their counts differ, because the sequences do. */
+/** Lists the runs of SP 800-22, each with the sequence that it tested: the counts of p-values differ because the sequences do. */
 function testedSection(lots: readonly Lot[]): Markup | null {
   const runs = lots.reduce((sum, { tested }) => sum + tested.length, 0);
   if (runs === 0) return null;
@@ -149,7 +146,10 @@ const SEQUENCES: Readonly<Record<string, string>> = {
   system: 'The csprng stream, a sample of it',
 };
 
-/** Where the proof says the certificate stands. It is shown here and checked by whoever reads it. */
+/**
+ * Returns the rows on the certificate's place in the log, as its proof states it. The page does not check the proof; the
+ * reader can.
+ */
 function logRows(proofText: string | null): Row[] {
   if (proofText === null) return [['Entry', 'being logged']];
   const { proof, note, checkpoint } = readProof(proofText);
@@ -161,7 +161,7 @@ function logRows(proofText: string | null): Row[] {
   ];
 }
 
-/** What the log says of one lot, member by member; open on the page of the lot, folded and with a link to it elsewhere. */
+/** Shows the leaf of one lot, member by member: unfolded on the lot's own page, folded and with a link to that page elsewhere. */
 export function lotDetails(lot: Lot, isOpen: boolean): Markup {
   const opened = isOpen ? html` open` : null;
   const plots = html`<a href="/lots/${lot.lot_id}">p-values, estimators, channels and test rounds</a>`;
@@ -177,10 +177,10 @@ ${rows([isOpen ? null : ['Plots', plots], ...members])}
 </dl>${isOpen && lot.tested.length > 0 ? testedTable([lot]) : null}</details>`;
 }
 
-/** Members that say nothing of the lot, and those that stand in a table of their own. */
+/** Members that are not facts about the lot, or that the page shows elsewhere. */
 const OF_ITS_FORM: readonly string[] = ['type', 'version', 'lot_id', 'tested'];
 
-/** Whatever a leaf says, in full. */
+/** Shows any value of a leaf in full. */
 function shown(value: unknown): Content {
   if (value === null) return 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -201,7 +201,7 @@ ${rows(members)}
 </dl></section>`;
 }
 
-/** A list of facts. */
+/** Returns the rows of a list of facts. */
 export function rows(members: readonly Row[]): Markup[] {
   return members
     .filter((row) => row !== null)
@@ -217,8 +217,9 @@ function code(value: string): Markup {
 }
 
 /**
- * The form that checks an answer in the browser. Its fields have no names, so that no browser could send
- * them, and its button waits for the script. It has its place from the start, so that nothing moves. `certificateId` is '' where the answer itself has to say.
+ * Returns the form that checks an answer in the browser. Its fields have no names, so that no browser can send them. Its
+ * button is disabled until the script runs; it is on the page from the start, so that nothing moves then. `certificateId` is ''
+ * on the page without a certificate: the answer then names its own.
  */
 export function checkForm(certificateId: string): Markup {
   const what =
@@ -252,7 +253,7 @@ ${witnessFields('Their times say between which two the certificate was logged.')
 </section>`;
 }
 
-/** Asks who else must have seen the log; `hint` says what their word shows. */
+/** Returns the fields for the witnesses that must have seen the log. `hint` says what their signatures show. */
 export function witnessFields(hint: string): Markup {
   return html`<details class="octets"><summary>Witnesses that you trust</summary>
 <label for="witnesses">Their verifier keys, one to a line</label>

@@ -1,31 +1,34 @@
 import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 
-/** A call as the documentation shows it: what its example sends. */
+/** An example call of the documentation. */
 export interface Call {
   readonly name: string;
   readonly method: string;
   /** Ends in /v1. */
   readonly baseUrl: string;
-  /** As the service has it, such as /v1/draws/{id}. */
+  /** The path with its placeholders, such as /v1/draws/{id}. */
   readonly path: string;
-  /** It needs a key. */
+  /** True if it needs a key. */
   readonly isKeyed: boolean;
-  /** Of the path and the query. */
+  /** The parameters of the path and the query. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly body: object | undefined;
 }
 
-/** Endpoints whose calls the clients have a method for. The others are shown for curl alone. */
+/** The endpoints that the client libraries have a method for. The others are shown only for curl. */
 const CLIENT_METHODS: readonly string[] = [...DATA_ENDPOINTS, 'certificate', 'health', 'usage'];
 
-/** The call in each language, by the name of the language. */
+/** Returns the call in each language, by the name of the language. */
 export function samplesOf(call: Call): Readonly<Record<string, string>> {
   const samples = { curl: curlOf(call) };
   if (!CLIENT_METHODS.includes(call.name)) return samples;
   return { ...samples, TypeScript: typescriptOf(call), Python: pythonOf(call) };
 }
 
-/** The path with its parameters filled in, and the query of the other ones. Commas part items, so they stay as they are. */
+/**
+ * Returns the path with its placeholders filled in, and a query of the other parameters. Commas separate items, so they are
+ * not encoded.
+ */
 export function targetOf(path: string, given: Readonly<Record<string, unknown>>): string {
   const query = Object.entries(given)
     .filter(([name]) => !path.includes(`{${name}}`))
@@ -34,7 +37,7 @@ export function targetOf(path: string, given: Readonly<Record<string, unknown>>)
   return query.length === 0 ? filled : `${filled}?${query.join('&')}`;
 }
 
-/** JSON for people: as JSON.stringify writes it, with each list of numbers or short texts on one line. */
+/** Returns indented JSON with each list of numbers or short texts on one line. */
 export function prettyJson(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replaceAll(
     /\[\n\s+((?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}")(?:,\n\s+(?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}"))*)\n\s+\]/g,
@@ -52,7 +55,7 @@ function curlOf({ method, baseUrl, path, isKeyed, parameters, body }: Call): str
   return isKeyed ? lines.join(' \\\n') : lines.map((line) => line.trim()).join(' ');
 }
 
-/** A POSIX shell takes everything between single quotes as it is; a quote itself is left, escaped and entered again. */
+/** Quotes a text for a POSIX shell. Single quotes protect everything except a single quote, which becomes '\''. */
 function quotedForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -67,7 +70,7 @@ const answer = await client.${name}(${given === undefined ? '' : spaced(given)})
 console.log(answer);`;
 }
 
-/** The client takes what a batch is told beside its count as arguments of their own. */
+/** Returns the call in Python. The Python client takes the `params` of a batch as arguments of their own. */
 function pythonOf({ name, baseUrl, parameters, body = {} }: Call): string {
   const { params, ...rest } = body as { params?: object };
   const given = Object.entries({ ...rest, ...params, ...parameters }).map(([argument, value]) => {
@@ -81,7 +84,7 @@ answer = client.${name}(${given.join(', ')})
 print(answer)`;
 }
 
-/** JSON on one line, as all three languages take it. */
+/** Returns JSON on one line, which is valid in all three languages. */
 function spaced(value: unknown): string {
   return JSON.stringify(value, undefined, 1)
     .replaceAll(/\n */g, ' ')

@@ -16,7 +16,10 @@ import {
 
 const DIST = new URL('../../../dist/docs/', import.meta.url);
 
-/** The documentation: the guides, a page for each operation, and what the search reads. Each is made when it is first asked for. */
+/**
+ * Returns the routes of the documentation: the guides, a page for each operation, and the search. Each is made at its first
+ * request.
+ */
 export function docsRoutes(
   facts: () => OpenApiFacts,
   publicPage: (page: Pick<Page, 'title' | 'main' | 'script' | 'place'>) => Reply,
@@ -33,7 +36,7 @@ export function docsRoutes(
     );
     return { ...OPEN, path, handler: () => reply() };
   };
-  // the operations, but not the address that they are shown with, are known before the service listens
+  // the operations are known before the service listens; the base URL in their examples is not
   const operations = operationGroups(openApiDocument({ baseUrl: '/v1', version: '' })).flatMap(
     (group) => group.operations,
   );
@@ -74,7 +77,7 @@ const GET_A_KEY: SearchEntry = {
   text: 'API key account: qrn accounts create, qrn keys create, data/demo-key',
 };
 
-/** How to ask, how to get a key, and every call in a line. */
+/** Returns the first page: how to send a request, how to get a key, and one line for every call. */
 function startMain(document: OpenApiDocument): Markup {
   const groups = operationGroups(document).map(({ title, operations }) => {
     const calls = operations.map(
@@ -95,7 +98,7 @@ a first look, and keeps it in <code>data/demo-key</code>.</p></section>
 ${groups}`;
 }
 
-/** The page between the list of all pages and the search. */
+/** Puts a page beside the search and the list of all pages. */
 function framed(current: string, document: OpenApiDocument, content: Markup, asked = ''): Markup {
   const item = (path: string, title: string | Markup) =>
     html`<li><a href="${path}"${path === current ? html` aria-current="page"` : null}>${title}</a></li>`;
@@ -117,7 +120,7 @@ function framed(current: string, document: OpenApiDocument, content: Markup, ask
 <div class="content">${content}</div></div>`;
 }
 
-/** Everything that can be looked for, its text in lower case. The sections of the guides are collected when they are made into HTML. */
+/** Returns everything that the search can find, in lower case. scripts/build-docs.ts collects the sections of the guides. */
 function entriesOf(document: OpenApiDocument): SearchEntry[] {
   const sections = JSON.parse(readFileSync(new URL('search.json', DIST), 'utf8')) as SearchEntry[];
   const errors = Object.entries(ERRORS).map(([code, { status, message }]) => ({
@@ -146,7 +149,7 @@ function searchMain(asked: string, entries: readonly SearchEntry[]): Markup {
 ${found.length === 0 ? html`<p>Nothing has ${words.length === 0 ? 'been asked for' : html`“${asked}” in it`}.</p>` : html`<ul class="links results">${results}</ul>`}`;
 }
 
-/** Those in which every word stands; a title that is or begins with one comes first, then a title that has it. */
+/** Returns the entries that contain every word. Titles that equal or begin with a word come first, then titles that contain one. */
 function ranked(entries: readonly SearchEntry[], words: readonly string[]): SearchEntry[] {
   const scoreOf = (title: string) => (word: string) =>
     [title === word, title.startsWith(word), title.includes(word)].filter((each) => each).length;
@@ -158,7 +161,7 @@ function ranked(entries: readonly SearchEntry[], words: readonly string[]): Sear
   return scored.sort((one, other) => other.score - one.score).map(({ entry }) => entry);
 }
 
-/** Made when it is first asked for, and kept. */
+/** Returns a function that calls `make` at its first call and keeps the result. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -5,7 +5,7 @@ import { grouped } from '../../core/figures.ts';
 import { asJson, banner, originBanners, rows, witnessFields } from './certificate-page.ts';
 import { FAIR_DRAWS_PATH, html, type Markup, time } from './layout.ts';
 
-/** A committed draw for people: what holds now, what happened when, who won, and what to check. */
+/** Returns the page of a committed draw: its state, its events, the winners, and what to check. */
 export function drawMain(draw: DrawDocument, nowMs: number): Markup {
   const { id, statement, certificate, outcome } = draw;
   const origin = certificate === null ? null : originBanners(certificate);
@@ -80,7 +80,7 @@ function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number)
   }
 }
 
-/** Two sentences: what the check shows, and what it cannot. */
+/** Returns two sentences: what the check shows, and what it cannot show. */
 function leftToTrust({ beacon, nonce_sha256: hidden }: DrawDocument['statement']): string {
   if (beacon !== undefined)
     return 'The outcome was fixed before the beacon’s round was known, so neither the service nor the organiser could choose it alone. It is left to trust that the service did not learn the round beforehand from the beacon’s operators.';
@@ -89,7 +89,7 @@ function leftToTrust({ beacon, nonce_sha256: hidden }: DrawDocument['statement']
   return 'Nothing was changed after the commitment, and anybody can compute the outcome again. Without a beacon the service could have known the outcome when it committed, so it is left to trust that it did not choose.';
 }
 
-/** How long until the draw is due; the script of the page counts, and without it the time stands there. */
+/** Shows the time at which the draw is due. The script of the page replaces it by a countdown. */
 function countdown({ statement }: DrawDocument, nowMs: number): Markup | null {
   const dueMs = Date.parse(statement.due_at);
   if (dueMs <= nowMs) return null;
@@ -117,10 +117,10 @@ function valuesSection({ outcome, state, statement }: DrawDocument): Markup | nu
 }
 
 const VALUES_SHOWN_MAX = 100;
-/** So few winners are shown large. */
+/** Up to this many values are shown in large type. */
 const LARGE_MAX = 5;
 
-/** Weights as people read them. */
+/** Shows the weights as percentages. */
 function chancesTable({ chances }: DrawDocument): Markup | null {
   if (chances === undefined) return null;
   const shown = chances.slice(0, VALUES_SHOWN_MAX);

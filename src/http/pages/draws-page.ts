@@ -2,7 +2,7 @@ import type { DrawList } from '../../certificate/archive.ts';
 import { grouped } from '../../core/figures.ts';
 import { html, type Markup, time } from './layout.ts';
 
-/** The public list of draws: what was drawn for a purpose, every number of it. `list` is null until a purpose is asked for. */
+/** Returns the public list of draws: every number that was drawn for a purpose. `list` is null until a purpose is given. */
 export function drawsMain(list: DrawList | null, asked: string, problem: Markup | null): Markup {
   return html`<h1>Draws</h1>
 <p class="lead">Answers that were drawn for a public purpose are numbered without gaps. Whoever drew again until the result suited shows here.</p>

@@ -1,4 +1,4 @@
-/** A page of the documentation whose text is docs/<slug>.md, made into HTML by scripts/build-docs.ts. */
+/** A page of the documentation. Its text is docs/<slug>.md, which scripts/build-docs.ts converts into HTML. */
 export interface Guide {
   readonly slug: string;
   readonly title: string;

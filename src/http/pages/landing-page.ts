@@ -2,7 +2,10 @@ import { html, LOG_PAGE_PATH, type Markup } from './layout.ts';
 import { sourceBanner } from './source-banner.ts';
 import type { StatusFacts } from './status-page.ts';
 
-/** The front page: what this is, a line that works, how to get a key, and what can be checked. `baseUrl` ends in /v1. */
+/**
+ * Returns the front page: what the service is, a command that works, how to get a key, and what can be checked. `baseUrl`
+ * ends in /v1.
+ */
 export function landingMain(facts: StatusFacts, baseUrl: string, hasDemo: boolean): Markup {
   const origin = baseUrl.slice(0, -'/v1'.length);
   const keyed = `curl -H "Authorization: Bearer $QRN_KEY" \\
@@ -41,7 +44,7 @@ function command(id: string, text: string): Markup {
   return html`<div class="code"><button type="button" class="copy scripted" aria-label="Copy the command">Copy</button><pre id="${id}-command" tabindex="0" role="group" aria-label="Command">${text}</pre></div>`;
 }
 
-/** Its pips by the faces that have them; the style sheet shows those of the value thrown. */
+/** The pips of the die, each with the faces that have it. The style sheet shows the pips of the face that was thrown. */
 const PIPS: readonly [x: number, y: number, faces: string][] = [
   [25, 25, 'f2 f3 f4 f5 f6'],
   [75, 25, 'f4 f5 f6'],
@@ -52,7 +55,7 @@ const PIPS: readonly [x: number, y: number, faces: string][] = [
   [75, 75, 'f2 f3 f4 f5 f6'],
 ];
 
-/** Asks for a throw and verifies it in the page. */
+/** Returns the section in which the script throws a die and verifies the answer. */
 function die(): Markup {
   return html`<section class="throw scripted" aria-labelledby="throw"><h2 id="throw">Throw a die</h2>
 <div class="die-row"><svg id="die" class="die" viewBox="0 0 100 100" role="img" aria-label="No throw yet">

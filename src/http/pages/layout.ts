@@ -4,22 +4,22 @@ import { type Field, headOf } from '../head.ts';
 import type { Reply } from '../reply.ts';
 import type { PageAssets } from './assets.ts';
 
-/** Where the page stands that says how a draw is fair. */
+/** The path of the page on how a draw is fair. */
 export const FAIR_DRAWS_PATH = '/docs/draws';
-/** Where the page stands that follows the log in a browser. */
+/** The path of the page that follows the log in a browser. */
 export const LOG_PAGE_PATH = '/log';
 
 export interface Page {
   readonly status: number;
   readonly title: string;
-  /** What takes long is made when the page is written out. */
+  /** The content. A function is called when the body is first read: use one for content that takes long to make. */
   readonly main: Markup | (() => Markup);
   readonly cacheControl: string;
-  /** The asset that it runs; the check of certificates when nothing else is said, null for none. */
+  /** The script asset that the page loads: by default the check of certificates, null for none. */
   readonly script?: string | null;
-  /** The entry of the menu that it belongs to; that of certificates when nothing else is said. */
+  /** The menu entry that the page belongs to: by default that of certificates, null for none. */
   readonly place?: Place | null;
-  /** Fields beside those of every page. */
+  /** Header fields in addition to those of every page: by default CAPABILITY_FIELDS. */
   readonly fields?: readonly Field[];
 }
 
@@ -36,8 +36,8 @@ const MENU: readonly [place: Place, path: string, name: string][] = [
 const SERVICE = 'Quantum Random Number Service';
 
 /**
- * A page may load this service's own style, icon and script, ask this service, and nothing else; it cannot be
- * framed, and no text of it can become a script.
+ * A page may load only the style, icon and scripts of this service, and send requests only to this service. It cannot be
+ * framed, and no text in it can become a script.
  */
 const POLICY = [
   "default-src 'none'",
@@ -53,7 +53,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * An id in the address is the capability that opens the page: it is kept from referrers and search engines.
+ * Fields of pages with an id in the address. Whoever knows the id can open the page, so referrers and search engines must not
+ * get it.
  */
 export const CAPABILITY_FIELDS: readonly Field[] = [
   ['Vary', 'Accept'],
@@ -62,7 +63,7 @@ export const CAPABILITY_FIELDS: readonly Field[] = [
   ['X-Robots-Tag', 'noindex, nofollow'],
 ];
 
-/** The page is written out when its body is first read. */
+/** Returns the reply with a page. The body is made when it is first read. */
 export function pageReply(page: Page, assets: PageAssets): Reply {
   const head = headOf(page.status, [
     ['Content-Type', 'text/html; charset=utf-8'],
@@ -116,13 +117,13 @@ For programs: <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 }
 
 /**
- * HTML from templates in which every value is text: `html` escapes what it is given, and only what it made
- * itself goes in as it is. Attribute values stand in double quotes.
+ * HTML that `html` has made from a template. `html` escapes every value except one that it made itself. Attribute values
+ * in templates must be in double quotes.
  */
 export class Markup {
   readonly text: string;
 
-  /** For text that is HTML already; everyone else calls `html`. */
+  /** Only for text that is HTML already; everything else is made by `html`. */
   constructor(text: string) {
     this.text = text;
   }
@@ -153,12 +154,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A moment in ISO 8601, or in milliseconds since 1970, for people. */
+/** Shows a time, given in ISO 8601 or in Unix milliseconds. */
 export function time(at: string | number): Markup {
   return html`<time datetime="${new Date(at).toISOString()}">${utcTime(at)}</time>`;
 }
 
-/** At most so many characters of what somebody asked for, and not half of one. */
+/** Returns at most `lengthMax` UTF-16 units of a text, without cutting a surrogate pair in half. */
 export function shortened(text: string, lengthMax: number): string {
   return text.slice(0, lengthMax).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -7,7 +7,7 @@ import { banner, lotDetails } from './certificate-page.ts';
 import { html, type Markup, time } from './layout.ts';
 import { barPlot, histogram, onesSharePlot } from './lot-plots.ts';
 
-/** The public page of a lot: how its bits were judged, drawn and in words. */
+/** Returns the public page of a lot: the results of its tests, as plots and in words. */
 export function lotMain({ lot, revocation }: LotOfRecord, logged: PublicLot | undefined): Markup {
   return html`<h1>A lot of random bits</h1>
 ${revocation === null ? null : withdrawn(revocation)}

@@ -1,7 +1,7 @@
 import type { Markup } from './layout.ts';
 import { bars } from './plots.ts';
 
-/** How many p-values lie in each tenth of [0, 1], and the height of all if they were exactly uniform. */
+/** Plots the number of p-values in each tenth of [0, 1]. The line is the height of each bar if they were exactly uniform. */
 export function histogram(label: string, counts: readonly number[]): Markup {
   const total = counts.reduce((sum, count) => sum + count, 0);
   const shares = counts.map((count) => Math.round((100 * count) / total));
@@ -15,7 +15,7 @@ export function histogram(label: string, counts: readonly number[]): Markup {
   });
 }
 
-/** Bars of shares of one, left to right. */
+/** Plots named values between 0 and 1 as bars. */
 export function barPlot(label: string, named: readonly (readonly [string, number])[]): Markup {
   const values = named.map(([, value]) => value);
   return bars(values, {
@@ -28,8 +28,8 @@ export function barPlot(label: string, named: readonly (readonly [string, number
 }
 
 /**
- * How far the share of ones of each channel lies from one half: bars up and down from the middle, and the band of three
- * deviations in which 99.7 % of fair channels lie.
+ * Plots the deviation of each channel's share of ones from one half as bars up and down from the middle, with the band of three
+ * standard deviations that contains 99.7 % of fair channels.
  */
 export function onesSharePlot(shares: readonly number[], shots: number, noun: string): Markup {
   const deviation = shots > 0 ? 0.5 / Math.sqrt(shots) : 1;

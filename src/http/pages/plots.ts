@@ -5,27 +5,27 @@ const HEIGHT = 72;
 
 type Limits = readonly [least: number, most: number];
 
-/** What stands around and across what is drawn. */
+/** The parts of a plot around its bars or lines. */
 interface Frame {
   readonly label: string;
-  /** What the reader should take from it, in a few words. */
+  /** The main result, in a few words. */
   readonly value: string;
-  /** All that it shows, for whoever does not see it. */
+  /** A description of the whole plot, for readers who cannot see it. */
   readonly words: string;
-  /** Words below the plot: at its ends, and between them. */
+  /** The texts below the plot: at its ends, and between them. */
   readonly axis: readonly string[];
   readonly y: Limits;
-  /** A line across, at this y. */
+  /** The y of a horizontal line. */
   readonly rule?: number;
-  /** A stripe across, between these two. */
+  /** The limits in y of a horizontal stripe. */
   readonly band?: Limits;
   readonly style?: string;
 }
 
-/** A bar's value, and the class that gives it another colour than the accent. */
+/** The value of a bar, optionally with a CSS class for another colour. */
 type Bar = number | { readonly y: number; readonly tone: string };
 
-/** A bar for each value, up or down from `from`, or from the least y when nothing else is said. */
+/** Draws a bar for each value, up or down from `from`, which is by default the least y. */
 export function bars(values: readonly Bar[], frame: Frame & { readonly from?: number }): Markup {
   const width = WIDTH / Math.max(1, values.length);
   const from = placeOf(frame.from ?? frame.y[0], frame.y);
@@ -43,7 +43,7 @@ interface Point {
   readonly y: number;
 }
 
-/** A line through points. Those that are further apart than `gap` are not joined. */
+/** Draws a line through points. Points that are further apart than `gap` are not joined. */
 export function line(
   points: readonly Point[],
   frame: Frame & { readonly x: Limits; readonly gap?: number },
@@ -60,7 +60,7 @@ export function line(
     run.map((point) => `${at(point)} ${fixed(placeOf(point.y, frame.y))}`).join('L'),
   );
   const areas = runs.map((run, i) => `M${at(run[0])} ${HEIGHT}L${paths[i]}L${at(run.at(-1)!)} ${HEIGHT}Z`);
-  // a single point is drawn to the right end, where its successor will stand
+  // a single point is drawn as a short line to the right
   const lines = runs.map((run, i) => (run.length === 1 ? `M${paths[i]}h2` : `M${paths[i]}`));
   return framed(
     html`<path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/>`,
@@ -68,7 +68,7 @@ export function line(
   );
 }
 
-/** A figure as SVG that takes its colours from the style sheet. */
+/** Returns the figure as SVG. Its colours come from the style sheet. */
 function framed(drawn: Markup, { label, value, words, axis, y, rule, band, style = '' }: Frame): Markup {
   const [bottom, top] = (band ?? []).map((each) => placeOf(each, y));
   const stripe =
@@ -89,16 +89,19 @@ interface Figures {
   readonly unit: string;
   /** Decimal places. */
   readonly digits: number;
-  /** The plot reaches up to this at least. */
+  /** The largest y is at least this. */
   readonly top: number;
-  /** What stands at its ends. */
+  /** The texts at the ends of the axis. */
   readonly ends: readonly [begin: string, end: string];
-  /** From where to where it reaches; from the first to the last point when nothing else is said. */
+  /** The limits of the x axis; by default from the first to the last point. */
   readonly x?: Limits;
   readonly gap?: number;
 }
 
-/** A line of figures from zero up, the newest last: the newest is the value, and the least and the most stand below it. */
+/**
+ * Draws figures as a line on an axis from zero, the newest last. Shows the newest as the value, and the least and the most
+ * below.
+ */
 export function figuresPlot(label: string, points: readonly Point[], figures: Figures): Markup {
   const { unit, digits, top, ends, gap } = figures;
   const values = points.map(({ y }) => y);
@@ -109,7 +112,7 @@ export function figuresPlot(label: string, points: readonly Point[], figures: Fi
     last === undefined
       ? 'nothing yet'
       : `least ${text(Math.min(...values))} · most ${text(Math.max(...values))}`;
-  // one figure is a line too
+  // a single figure is drawn as a horizontal line
   const drawn = points.length === 1 && figures.x === undefined ? [points[0], { ...points[0], x: 1 }] : points;
   return line(drawn, {
     ...{ label, value, ...(gap !== undefined && { gap }) },
@@ -120,7 +123,7 @@ export function figuresPlot(label: string, points: readonly Point[], figures: Fi
   });
 }
 
-/** Where a value stands, from the top, to a tenth of a pixel. */
+/** Returns the distance of a value from the top, rounded to a tenth of a pixel. */
 function placeOf(value: number, [least, most]: Limits): number {
   return Number(fixed(HEIGHT - (HEIGHT - 2) * ((value - least) / (most - least || 1))));
 }

@@ -10,11 +10,11 @@ import { prettyJson, samplesOf } from './code-samples.ts';
 import { type Content, html, type Markup } from './layout.ts';
 
 /*
- * The reference: a page for each operation of the OpenAPI document, which is made from the definitions that route and check
- * requests, so that the page cannot say anything else than what the service does.
+ * The reference: a page for each operation of the OpenAPI document. That document is made from the definitions that route and
+ * check requests, so that the pages cannot differ from what the service does.
  */
 
-/** An operation of the document, with where it stands. */
+/** An operation of the document, with its method and path. */
 export type Call = Operation & { readonly method: string; readonly path: string };
 
 export interface OperationGroup {
@@ -22,7 +22,7 @@ export interface OperationGroup {
   readonly operations: readonly Call[];
 }
 
-/** The operations by what they are for, in the order of the document. HTML pages have none. */
+/** Returns the operations in groups, in the order of the document. Operations that return HTML pages are left out. */
 export function operationGroups(document: OpenApiDocument): OperationGroup[] {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
@@ -44,11 +44,11 @@ function groupOf({ path, security }: Call): string {
   return /^\/(?:log|verify|\.well-known)\b/.test(path) ? 'Public record' : 'Operation';
 }
 
-/** What a success answers with, its status and its main form; undefined for a page of HTML. */
+/** Returns the status and the main content of a successful answer; undefined for an HTML page. */
 function contentOf(
   responses: Operation['responses'],
 ): { status: string; type: string; schema: Schema; example?: unknown } | undefined {
-  // 201 before 200, which repeats what was made before
+  // 201 before 200, which only repeats an earlier 201
   const status = Object.keys(responses).findLast((each) => each.startsWith('2')) ?? '200';
   const content = responses[status].content ?? {};
   const type = ['application/json', ...Object.keys(content)].find((each) => each in content) ?? '';
@@ -56,7 +56,7 @@ function contentOf(
 }
 
 const COMMON_NAMES: readonly string[] = [...COMMON_PARAMETERS.map(({ name }) => name), 'Idempotency-Key'];
-/** Members of every answer of values, which /docs/common explains. */
+/** The schemas of members that every answer of values has. /docs/common explains them. */
 const COMMON_SCHEMAS = ['Metadata', 'Meta', 'Credits'];
 
 export function operationMain(operation: Call, document: OpenApiDocument, baseUrl: string): Markup {
@@ -85,7 +85,7 @@ ${answerSection(operation, document)}
 ${errorSection(operation)}`;
 }
 
-/** The parameters, members and headers that all calls for values share. */
+/** Returns the page on the parameters, members and header fields that all calls for values share. */
 export function commonMain(document: OpenApiDocument): Markup {
   const { parameters, members, headers } = sharedBy(document);
   return html`<h1>What calls for values share</h1>
@@ -112,7 +112,7 @@ function sharedBy(document: OpenApiDocument) {
   return { parameters, members, headers };
 }
 
-/** The call in each language, one of them shown, and a form that sends it. */
+/** Returns the section with the call in each language, the first one unfolded, and a form that sends it. */
 function request(operation: Call, baseUrl: string): Markup {
   const { operationId: name, path, method, parameters = [], security, requestBody } = operation;
   const fields = parameters.filter((each) => each.in !== 'header');
@@ -166,12 +166,12 @@ function parameterField({ name, schema, required, description }: Parameter): Fie
   return { id: name, name, kind, meaning: description };
 }
 
-/** What holds when it is left out. */
+/** Says what applies when a parameter is absent. */
 function absentText({ default: preset }: Schema): string {
   return preset === undefined ? 'optional' : `default ${String(preset)}`;
 }
 
-/** What a value may be, in words. */
+/** Describes the values that a schema allows. */
 function valuesText(schema: Schema): string {
   const { type, enum: values, minimum, maximum, minItems, maxItems, items, format, const: only } = schema;
   if (only !== undefined) return String(only);
@@ -196,7 +196,7 @@ function valuesText(schema: Schema): string {
   return types.join(' or ') + orNull;
 }
 
-/** The members of a body; where its types have parameters of their own, those of each type. */
+/** Returns the members of a body. If it has types with parameters of their own, they are listed for each type. */
 function bodyFields(content: MediaTypes, document: OpenApiDocument): Field[] {
   const { schema } = content['application/json'];
   const shapes = ((schema['oneOf'] as Schema[] | undefined) ?? []).filter((each) => 'properties' in each);
@@ -215,12 +215,12 @@ function bodyFields(content: MediaTypes, document: OpenApiDocument): Field[] {
 }
 
 interface Field {
-  /** Where links lead to it. */
+  /** The id of its element, for links. */
   readonly id?: string;
   readonly name: string;
   readonly kind: string;
   readonly meaning: string | Markup;
-  /** Those of the object, or of each object of the list. */
+  /** The members of the object, or of each object of the list. */
   readonly members?: readonly Field[];
 }
 
@@ -252,7 +252,7 @@ function resolved(schema: Schema, document: OpenApiDocument): Schema {
   return name === undefined ? schema : document.components.schemas[name];
 }
 
-/** More than this many members of a member are folded. */
+/** A list of more members than this is folded. */
 const MEMBERS_SHOWN_MAX = 10;
 
 function fieldList(fields: readonly Field[]): Markup {
@@ -274,12 +274,12 @@ function countOf(fields: readonly Field[]): number {
   return fields.reduce((sum, { members = [] }) => sum + 1 + countOf(members), 0);
 }
 
-/** Text with code between backticks. */
+/** Converts text with code between backticks into HTML. */
 function prose(text: string): Content[] {
   return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 
-/** The members of an answer; of several forms the first. */
+/** Returns the members of an answer. If it has several forms, returns those of the first. */
 function answerFields(schema: Schema, document: OpenApiDocument): Field[] {
   const [first = schema] = (schema['anyOf'] as Schema[] | undefined) ?? [];
   return fieldsOf(resolved(first, document), document);
@@ -297,7 +297,7 @@ ${content.example === undefined ? null : html`<div class="code"><pre tabindex="0
 ${fields.length === 0 ? (content.schema['description'] === undefined ? null : html`<p>${String(content.schema['description'])}</p>`) : fieldList(fields)}</section>`;
 }
 
-/** Codes that many calls can answer stand last, without their text. */
+/** Returns the section on the error codes. Codes of many calls come last, without their text. */
 function errorSection({ responses }: Operation): Markup | null {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
     responses[ERRORS[code].status]?.description.includes(`\`${code}\``),
@@ -313,7 +313,7 @@ ${own.length > MEMBERS_SHOWN_MAX ? html`<details><summary>${own.length} errors o
 <p>And those that many calls can answer: ${ordinary.map((code, i) => html`${i === 0 ? '' : ', '}<a href="/docs/errors#${code}"><code>${code}</code></a>`)}.</p></section>`;
 }
 
-/** What the search knows of the reference: each call with the members that it takes and answers, and what calls share. */
+/** Returns the search entries of the reference: each call with its parameters and members, and what calls share. */
 export function referenceEntries(document: OpenApiDocument): SearchEntry[] {
   const words = (fields: readonly Field[]): string[] =>
     fields.flatMap(({ name, meaning, members = [] }) => [`${name} ${String(meaning)}`, ...words(members)]);
@@ -354,7 +354,7 @@ export function referenceEntries(document: OpenApiDocument): SearchEntry[] {
 export interface SearchEntry {
   readonly path: string;
   readonly title: string;
-  /** Where it stands. */
+  /** The page or section that it belongs to. */
   readonly place: string;
   readonly text: string;
 }

@@ -15,7 +15,7 @@ export function originWords({ origin, isDeclared }: StatusSource): string {
   return isDeclared ? 'declared to be quantum by its operator' : ORIGIN_WORDS[origin];
 }
 
-/** Where all sources are of one kind that is not quantum. */
+/** The titles for services whose sources are all of one kind that is not quantum, or not attested to be. */
 const TITLES: Readonly<Record<string, string>> = {
   declared: 'DECLARED: the origin of a source is not attested.',
   simulated: 'SIMULATED: no quantum processor is connected.',
@@ -23,7 +23,7 @@ const TITLES: Readonly<Record<string, string>> = {
   system: 'No quantum source.',
 };
 
-/** What is not quantum, or not attested to be, is said before what is. */
+/** Returns the banner on the sources. Sources that are not quantum, or not attested to be, decide its title. */
 export function sourceBanner({ sources }: StatusFacts): Markup {
   const others = sources.filter(({ origin, isDeclared }) => isDeclared || !isQuantum(origin));
   if (others.length === 0) {

@@ -6,7 +6,7 @@ import { type Content, html, type Markup, time } from './layout.ts';
 import { bars, figuresPlot } from './plots.ts';
 import { originWords, sourceBanner } from './source-banner.ts';
 
-/** What anybody may know of a running service: nothing of accounts, keys or single requests. */
+/** The public facts about a running service. They contain nothing about accounts, keys or single requests. */
 export interface StatusFacts {
   readonly atMs: number;
   readonly startedAtMs: number;
@@ -14,7 +14,7 @@ export interface StatusFacts {
   readonly status: HealthStatus;
   /** Every check of /v1/health by name. */
   readonly checks: readonly { readonly name: string; readonly status: HealthStatus }[];
-  /** The most wanted first; at least one. */
+  /** The sources in the order of preference; at least one. */
   readonly sources: readonly StatusSource[];
   readonly pure: { readonly bytes: number; readonly highBytes: number; readonly secondsLeft: number | null };
   readonly seeds: {
@@ -32,27 +32,27 @@ export interface StatusFacts {
 export interface StatusSource {
   readonly name: string;
   readonly origin: Origin;
-  /** Nobody but the operator says what the origin is. */
+  /** True if only the operator vouches for the origin. */
   readonly isDeclared: boolean;
   /** The processor that the newest lot came from. */
   readonly backend: string | null;
   readonly state: string;
-  /** The newest that serves; `atMs` is the end of its read. */
+  /** The newest accepted lot; `atMs` is the end of its read. */
   readonly lastLot: { readonly id: string; readonly atMs: number } | null;
-  /** Of the bytes that all sources gave since the start; null when none did. */
+  /** Share of the bytes that all sources gave since the start; null when none gave any. */
   readonly share: number | null;
   readonly lots: LotHistory;
 }
 
-/** Of one source, what came of its last lots. */
+/** The results of the last lots of one source. */
 interface LotHistory {
-  /** Oldest first; bits per bit, and the evidence of the alarm after each lot. */
+  /** Oldest first: the min-entropy in bits per bit, and the evidence of the alarm in bits after each lot. */
   readonly estimates: readonly { readonly minEntropyPerBit: number; readonly alarmBits: number }[];
-  /** Where the alarm begins. */
+  /** The evidence at which the alarm is raised, in bits. */
   readonly alarmBits: number;
 }
 
-/** Requests that were answered in a mode, refusals included. */
+/** The answered requests in a mode, refusals included. */
 interface ModeFigures {
   readonly mode: EntropyMode;
   readonly lastMinute: number;
@@ -70,7 +70,7 @@ export interface StatusPoint {
   readonly commitMaxMs: number;
 }
 
-/** How the service does now and did over the last hour. */
+/** Returns the page on the state of the service, now and over the last hour. */
 export function statusMain(facts: StatusFacts): Markup {
   const span = spanOf(facts.atMs, facts.startedAtMs);
   return html`<h1>Status</h1>
@@ -92,7 +92,7 @@ shown, because pure values can be computed from them.</p>
 read <code>GET /v1/health</code> with a key.</p>`;
 }
 
-/** The last lots of a source: their min-entropy, and the alarm over them. */
+/** Plots the last lots of a source: their min-entropy and the evidence of the alarm. */
 function lotPlots({ name, lots: { estimates, alarmBits } }: StatusSource): Markup[] {
   const ends = ['oldest lot', 'newest'] as const;
   const overLots = (of: (each: (typeof estimates)[number]) => number) =>
@@ -150,7 +150,7 @@ function statusBanner({ status, checks }: StatusFacts): Markup {
 function modes(facts: StatusFacts): Markup {
   const { pure, seeds, csprngReady, sources } = facts;
   const isClosed = sources.every(({ state }) => state === 'closed');
-  // before the first lot nothing has gone wrong
+  // a service without a lot yet is gathering entropy: that is no fault
   const isStarting = !isClosed && sources.every(({ lastLot }) => lastLot === null);
   const served: ModeState = ['good', 'Served'];
   const missing: ModeState = isStarting ? ['wait', 'Gathering entropy'] : ['bad', 'Not served'];
@@ -179,10 +179,10 @@ function modes(facts: StatusFacts): Markup {
   )}</dl>`;
 }
 
-/** Class of the style sheet, and what it is called. */
+/** The CSS class of a state, and its name. */
 type ModeState = readonly [tone: 'good' | 'wait' | 'bad', word: string];
 
-/** Requests and latency of each mode. */
+/** Returns the table of requests and latency by mode. */
 function modeTable(facts: StatusFacts): Markup {
   const rows = facts.modes.map(({ mode, lastMinute, sinceStart, latencyMs }) => {
     const latency = latencyMs === null ? ['–', '–', '–'] : latencyMs.map(milliseconds);
@@ -196,13 +196,13 @@ function modeTable(facts: StatusFacts): Markup {
 the start where the last minute had no such request.</p>`;
 }
 
-/** The first bucket ends at half a millisecond: nothing below it is told apart. */
+/** Writes a latency. The first bucket ends at half a millisecond, so smaller values cannot be distinguished. */
 function milliseconds(ms: number): string {
   if (ms < 0.5) return '≤ 0.5';
   return ms < 10 ? ms.toFixed(1) : grouped(Math.round(ms));
 }
 
-/** How long a stock lasts without new lots; nothing for one that nobody draws on. */
+/** Says how long a stock lasts without new lots; '' for a stock that nobody draws on. */
 function lasting(seconds: number | null): string {
   if (seconds === null) return '';
   return `, enough for ${durationText(1_000 * seconds)} without new lots`;
@@ -210,17 +210,17 @@ function lasting(seconds: number | null): string {
 
 const MEBIBYTE = 2 ** 20;
 const HOUR_MS = 3_600_000;
-/** A service that has just started fills at least a part of the plots from its first minute on. */
+/** The shortest time that the plots show. It is less than an hour, so that a service that has just started fills a part of them. */
 const SPAN_MIN_MS = 300_000;
 const STRIP_PIECES = 60;
-/** A gap this long, a stop of the service or of its machine, is not drawn over. */
+/** Points further apart are not joined: the service or its machine was stopped between them. */
 const GAP_MS = 45_000;
 
-/** The recent past: an hour, or less while the service has not run for so long. */
+/** The time that the plots show: an hour, or less while the service has not run for so long. */
 interface Span {
   readonly endMs: number;
   readonly ms: number;
-  /** What stands where it begins. */
+  /** The text at its beginning. */
   readonly begin: string;
 }
 
@@ -259,7 +259,7 @@ function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): Markup[] 
   ];
 }
 
-/** Sixty pieces of the span, the worst status of each: taller is worse. */
+/** Draws the span in sixty pieces, each with its worst status: taller is worse. */
 function healthStrip(history: readonly StatusPoint[], { endMs, ms, begin }: Span): Markup {
   const pieces = Array.from({ length: STRIP_PIECES }, (_, i) => {
     const fromMs = endMs - ms + (i * ms) / STRIP_PIECES;

@@ -28,22 +28,25 @@ import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
 const PDF = '.pdf';
-/** Eight of them are drawn or wait in a front. With their rests these take less than `answerDeadlineMs`. */
+/**
+ * A PDF counts for this many look-ups of the 32 that an owner may have, so that a front has at most eight PDFs under way. With the
+ * pauses between them these take less than `answerDeadlineMs`.
+ */
 const LOOK_UPS_OF_A_PDF = 4;
+/** Charged for a PDF: about the time that a worker takes to draw one. */
 const PDF_US = 100_000;
 const LOTS = '/lots/';
 const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 const DRAWS = '/draws/';
 const DRAW_ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
-/** What a person may paste for an id holds one: the id alone, or the address of its page. */
+/** Finds the id in what a reader pastes: the id itself, or the address of its page. */
 const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
-/** A status may change with every look; a page without a proof in a moment. */
+/** The status of a certificate may change at any time, so caches must revalidate it. A page without a proof changes in a moment. */
 const CACHED = 'no-cache';
 const NOT_CACHED = 'no-store';
 
 /**
- * The public pages of certificates, lots and draws, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`, and so
- * on.
+ * Returns the routes of the public pages of certificates, lots and draws, and of their assets. They need no key.
  */
 export function verifyRoutes(
   certificates: Pick<CertificateService, 'draw' | 'draws' | 'find' | 'lot' | 'publicLot'>,
@@ -52,13 +55,16 @@ export function verifyRoutes(
 ): PlainRoute[] {
   const page = (title: string, main: Page['main'], more: Partial<Page> = {}) =>
     pageReply({ status: 200, title, main, cacheControl: CACHED, ...more }, assets);
-  /** The start page with what was wrong above it, and in its field what was `asked` for. */
+  /** Returns the start page with an error above its form, whose field repeats what the reader `asked` for. */
   const problem = (status: 400 | 404, title: string, said: string, why: Content, asked = '') =>
     page(title, startMain(banner('bad', said, why), asked), { status, cacheControl: NOT_CACHED });
   const malformed = (asked = '') =>
     problem(400, 'No certificate id', 'This is not a certificate id.', ID_FORM, asked);
 
-  /** `/verify` alone; with `?id=…`, as its form sends it without a script, the way to the page of that certificate. */
+  /**
+   * Answers `/verify` with the start page, and `/verify?id=…`, which its form sends, with a redirect to that certificate's
+   * page.
+   */
   const start = ({ query }: Exchange): Reply => {
     const asked = new URLSearchParams(query).get('id');
     if (asked === null) return page('Check a certificate', startMain(null, ''));
@@ -67,15 +73,16 @@ export function verifyRoutes(
   };
 
   /**
-   * A certificate as PDF for anybody who has the id. Drawing takes a tenth of a second of a worker: beside requests of accounts all
-   * clients without a key have an eighth of its time. PDFs of clients with a key are bounded by their rate.
+   * Answers with a certificate as PDF, for anybody who has its id. Drawing takes a tenth of a second of a worker. While
+   * accounts send requests, all clients without a key together get an eighth of the worker's time. The rate bounds PDFs of
+   * clients with a key.
    */
   const pdf = (exchange: Exchange): Promise<Reply> => {
     const id = exchange.path.slice(PREFIX.length, -PDF.length);
     const { fair } = exchange;
     const drawn = async () => {
       await fair.inTurn(PDFS, () => {}, PDF_US);
-      if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
+      if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody reads this error
       const document = foundDocument(await certificates.find(id));
       return replyOf(200, 'application/pdf', await drawPdf(document), [
         ['Content-Disposition', `inline; filename="${id}.pdf"`],
@@ -99,7 +106,7 @@ export function verifyRoutes(
     return page(`Certificate ${id}`, () => certificateMain(found), { cacheControl });
   };
 
-  /** The page of a lot: its record, which never changes, and what the log says of it. */
+  /** Answers with the page of a lot: its record, and its leaf in the log. */
   const lot = async ({ path }: Exchange): Promise<Reply> => {
     const id = path.slice(LOTS.length);
     const found = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
@@ -108,7 +115,7 @@ export function verifyRoutes(
     return page(`Lot ${id}`, () => lotMain(found, publicLot), { script: null });
   };
 
-  /** What was drawn for a public purpose: `GET /v1/draws` as a page. */
+  /** Answers with what was drawn for a public purpose: `GET /v1/draws` as a page. */
   const draws = async ({ query }: Exchange): Promise<Reply> => {
     const asked = new URLSearchParams(query).get('purpose') ?? '';
     let list: DrawList | null = null;
@@ -128,7 +135,7 @@ export function verifyRoutes(
     });
   };
 
-  /** The page of a committed draw. Its document is at /v1/draws/<id>. */
+  /** Answers with the page of a committed draw. Its document is at /v1/draws/<id>. */
   const draw = async ({ path, atMs }: Exchange): Promise<Reply> => {
     const id = path.slice(DRAWS.length);
     const found = DRAW_ID.test(id) ? await certificates.draw(id) : undefined;
@@ -170,7 +177,7 @@ function jsonReply(document: CertificateDocument): Reply {
   ]);
 }
 
-/** A page that says where to go from a path that is not there; undefined for a program, and below /v1. */
+/** Returns the page for a path that does not exist; undefined for clients other than browsers, and for paths below /v1. */
 export function unknownPage({ path, method, accept }: Exchange, assets: PageAssets): Reply | undefined {
   const isReader = parseAccept(accept).some(({ name, quality }) => name === 'text/html' && quality > 0);
   if (!isReader || prefersJson(accept) || path.startsWith('/v1/') || !['GET', 'HEAD'].includes(method))
@@ -179,7 +186,7 @@ export function unknownPage({ path, method, accept }: Exchange, assets: PageAsse
   return pageReply(missingPage('page', why), assets);
 }
 
-/** Of a path that is not there, on the page that says so. */
+/** Characters of a missing path that its page repeats. */
 const PATH_SHOWN_MAX = 200;
 
 function missingPage(what: string, why: Content): Page {
@@ -206,8 +213,9 @@ ${checkForm('')}`;
 }
 
 /**
- * The page is one file with its script and its style inside, so that a copy of it works anywhere; it says itself which
- * script may run. The service adds that it asks this service alone and is not framed. scripts/build-verifier.ts makes it.
+ * Returns the route of the page that follows the log. scripts/build-verifier.ts makes the page as one file with its script and its
+ * style, so that a copy of it works anywhere. Its own policy names the script that may run. The header adds that the page may send
+ * requests only to this service and may not be framed.
  */
 function logPageRoute(): PlainRoute {
   const body = new Uint8Array(readFileSync(new URL('../../../dist/log-watch.html', import.meta.url)));
@@ -225,7 +233,7 @@ function logPageRoute(): PlainRoute {
 
 const [PAGE, JSON_FORM] = [{ mediaType: 'text/html' }, { mediaType: 'application/json' }];
 
-/** HTML, unless the client would rather have JSON. */
+/** Returns true when the client prefers JSON to HTML. */
 function prefersJson(accept: string): boolean {
   return chooseOffer(accept, [PAGE, JSON_FORM], PAGE) === JSON_FORM;
 }

@@ -1,7 +1,7 @@
 /**
- * All that the page's script uses of a browser. The service is compiled without the browser's types, so that
- * nothing in it can mean `document` by mistake; and what is not named here, such as innerHTML, the script
- * cannot touch: text that it shows stays text.
+ * The parts of the browser's interface that the scripts use. The project is compiled without the browser's types, so that
+ * no code can use `document` by mistake. Scripts cannot use anything that is not declared here, such as innerHTML: the text that
+ * they show stays text.
  */
 export interface BrowserElement extends BrowserNode {
   readonly id: string;
@@ -55,10 +55,10 @@ interface BrowserWindow {
 
 const { document, navigator } = globalThis as unknown as BrowserWindow;
 export const page = document;
-/** Undefined where the page was not loaded over https. */
+/** Undefined when the page was not loaded over HTTPS. */
 export const clipboard = navigator.clipboard;
 
-/** The element of an id that the page is known to have. */
+/** Returns the element with an id. Throws when the page has none. */
 export function element(id: string): BrowserElement {
   const found = page.getElementById(id);
   if (found === null) throw new Error(`the page has no element #${id}`);

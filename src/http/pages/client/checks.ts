@@ -5,16 +5,16 @@ import type { WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { type BrowserElement, banner, element, made, page } from './browser.ts';
 
 /*
- * Checks in the page: gets the public certificate and the public keys from this service, checks one against the other
- * and the answer against both, and shows each check. An answer is sent nowhere. The verifier is loaded when the first check
- * is asked for: it is thirty times as large as the script of any page.
+ * Checks in the page. The script gets the public certificate and the public keys from this service, checks them and the
+ * answer against each other, and shows each check. It sends the answer nowhere. It loads the verifier for the first check,
+ * because that is thirty times as large as the script of any page.
  */
 
-/** How often the certificate is asked for again while it is not logged yet, and how long between. */
+/** How often, and at which interval, the script asks for a certificate that is not logged yet. */
 const PROOF_ATTEMPTS = 10;
 const PROOF_WAIT_MS = 500;
 
-/** What the reader is told instead of a result. */
+/** A reason why nothing could be checked. Its message is shown to the reader. */
 export class Trouble extends Error {
   override name = 'Trouble';
 }
@@ -26,7 +26,7 @@ export interface Checked {
   readonly status: unknown;
 }
 
-/** Verifies what is given by the certificate of the id, or by the one that is given; without an answer that alone. */
+/** Verifies an answer with the given certificate, or with that of `id`. Without an answer verifies only the certificate. */
 export async function checkAnswer(
   id: string,
   given: Partial<Omit<VerificationInput, 'keys' | 'witnesses'>>,
@@ -39,7 +39,7 @@ export async function checkAnswer(
   return { verification, subject: isAlone ? 'certificate' : 'answer', status };
 }
 
-/** What comes of the check of an answer that the page itself got, with the way to its certificate behind. */
+/** Checks an answer that the page itself requested. Returns the report, followed by a link to the certificate. */
 export async function checkedAnswer(response: unknown): Promise<BrowserElement[]> {
   const id = String(member(response, 'metadata', 'certificate_id'));
   const certificate = made('a', 'Open its certificate');
@@ -47,7 +47,7 @@ export async function checkedAnswer(response: unknown): Promise<BrowserElement[]
   return [...report(await checkAnswer(id, { response })), certificate];
 }
 
-/** A fresh answer of the service, as text: a throw of a die, which needs no key. */
+/** Requests an answer that needs no key, a throw of a die, and returns it as text. */
 export async function sampleAnswer(): Promise<string> {
   const response = await fetch('/demo/die', { method: 'POST', credentials: 'omit' });
   const text = await response.text();
@@ -55,7 +55,7 @@ export async function sampleAnswer(): Promise<string> {
   throw new Trouble(`The service gave no answer: ${String(member(JSON.parse(text), 'error', 'message'))}`);
 }
 
-/** Verifies the document of a committed draw, by nothing but itself and the keys of the log. */
+/** Verifies the document of a committed draw. Needs only the document and the keys of the log. */
 export async function checkDraw(draw: unknown): Promise<Checked> {
   const { verifyDraw } = await import('../../../certificate/verify-draw.ts');
   const witnesses = await witnessesGiven();
@@ -63,7 +63,7 @@ export async function checkDraw(draw: unknown): Promise<Checked> {
   return { verification, subject: 'draw', status: member(draw, 'certificate', 'certificate', 'status') };
 }
 
-/** Who else must have seen the log, as the fields of the page name them; nothing when no witness is named. */
+/** Reads the witnesses that must have seen the log from the fields of the page; none if the fields are empty. */
 async function witnessesGiven(): Promise<{ readonly witnesses?: WitnessPolicy }> {
   const [keys, quorum] = ['witnesses', 'quorum'].map((id) => page.getElementById(id)?.value.trim() ?? '');
   if (keys === '' && quorum === '') return {};
@@ -73,7 +73,7 @@ async function witnessesGiven(): Promise<{ readonly witnesses?: WitnessPolicy }>
   return { witnesses: policy };
 }
 
-/** Asks again for a moment when the certificate has no proof yet. */
+/** Gets a certificate. While it has no proof yet, asks again a few times. */
 async function certificateOf(id: string): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
     const certificate = await fetched(`/verify/${id}`);
@@ -87,7 +87,7 @@ function keysOfLog(): Promise<unknown> {
   return fetched('/.well-known/qrn-keys.json');
 }
 
-/** JSON that this service publishes. */
+/** Gets a JSON document from this service. */
 export async function fetched(path: string): Promise<unknown> {
   let response: Response;
   try {
@@ -101,7 +101,7 @@ export async function fetched(path: string): Promise<unknown> {
   return response.json();
 }
 
-/** Shows what comes of the work, or why nothing does; the button waits meanwhile. */
+/** Shows the result of `work`, or why it failed. The button is disabled meanwhile. */
 export async function attempt(
   button: BrowserElement,
   shown: BrowserElement,
@@ -112,13 +112,13 @@ export async function attempt(
     shown.replaceChildren(...(await work()));
   } catch (error) {
     shown.replaceChildren(troubleBanner(error));
-    if (!(error instanceof Trouble)) throw error; // a fault of this script belongs into the browser's console too
+    if (!(error instanceof Trouble)) throw error; // a fault of this script must appear in the browser's console too
   } finally {
     button.disabled = false;
   }
 }
 
-/** Does the one check that the page is for, and leads the reader to its outcome. */
+/** Does the main check of the page, and moves the focus to its result. */
 export async function showCheck(button: BrowserElement, check: () => Promise<Checked>): Promise<void> {
   const result = element('result');
   result.setAttribute('aria-busy', 'true');
@@ -132,7 +132,7 @@ export async function showCheck(button: BrowserElement, check: () => Promise<Che
   }
 }
 
-/** What was checked: a banner with the outcome, each check, and what no certificate speaks of. */
+/** Returns a banner with the outcome, the list of checks, and the members that no certificate covers. */
 function report({ verification, subject, status }: Checked): BrowserElement[] {
   const { checks, notCovered } = verification;
   const isDraw = verification.ok && 'standing' in verification;
@@ -151,13 +151,13 @@ function report({ verification, subject, status }: Checked): BrowserElement[] {
   return [verdict, details];
 }
 
-/** What is shown when nothing could be checked. */
+/** Returns the banner for a check that could not be done. */
 function troubleBanner(error: unknown): BrowserElement {
   const isTold = error instanceof Trouble;
   return banner('bad', 'Not checked.', isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
 
-/** A draw of which every check holds: what its reader has in hand. */
+/** Returns the banner for a draw whose checks all hold. */
 function drawSummary({ standing, advice }: DrawVerification): BrowserElement {
   if (advice === undefined) return banner('good', 'Verified.', 'This draw ended as its statement promised.');
   return banner(standing === 'pending' ? 'wait' : 'bad', STANDINGS[standing], advice);

@@ -2,7 +2,7 @@ import { type BrowserElement, clipboard, page } from './browser.ts';
 
 const COPIED_FOR_MS = 1_500;
 
-/** Lets each button copy the code beside it. */
+/** Makes each copy button copy the code beside it. */
 export function offerCopies(): void {
   for (const button of page.querySelectorAll('button.copy')) {
     button.hidden = clipboard === undefined;

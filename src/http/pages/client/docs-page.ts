@@ -5,11 +5,11 @@ import { attempt, checkedAnswer } from './checks.ts';
 import { offerCopies } from './copy.ts';
 
 /**
- * The script of the documentation: the form of a call. The key is read from its field when a request is sent
- * and kept nowhere else; what comes back is shown as text.
+ * The script of the documentation, for the form that sends a call. It reads the key from its field when it sends a
+ * request, and stores it nowhere. It shows the reply as text.
  */
 
-/** Beyond this much text a page becomes slow; the rest is left out and said so. */
+/** Bound on the characters of a reply that are shown: more would make the page slow. */
 const SHOWN_MAX = 20_000;
 
 offerCopies();
@@ -61,7 +61,7 @@ function show(text: string, contentType: string): void {
   offerToVerify(answer);
 }
 
-/** Behind the reply stands the check of that very reply, as the page of its certificate would make it. */
+/** Offers to check the reply, as the page of its certificate would. */
 function offerToVerify(answer: unknown): void {
   const button = element('verify');
   const checks = element('checks');

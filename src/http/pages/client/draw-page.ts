@@ -2,8 +2,8 @@ import { element, page } from './browser.ts';
 import { checkDraw, fetched, showCheck } from './checks.ts';
 
 /*
- * The script of a draw's page: gets the draw as JSON and the public keys from this service, and checks here that the draw
- * was fixed before anybody could know how it ends, and that its values follow from what was fixed.
+ * The script of a draw's page. It gets the draw as JSON and the public keys from this service. It checks that the draw was
+ * fixed before anybody could know its outcome, and that its values follow from what was fixed.
  */
 
 const button = element('check-draw');

@@ -4,7 +4,7 @@ import { element, made, page } from './browser.ts';
 import { attempt, checkedAnswer, sampleAnswer } from './checks.ts';
 import { offerCopies } from './copy.ts';
 
-/* The script of the front page: copies commands, and throws a die whose answer it verifies here. */
+/* The script of the front page. It copies commands, throws a die, and verifies the answer in the page. */
 
 offerCopies();
 

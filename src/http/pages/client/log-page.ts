@@ -6,8 +6,8 @@ import { utcTime } from '../../../core/figures.ts';
 import { banner, element, made } from './browser.ts';
 
 /*
- * The script of log-watch.html: follows the log of the service that gave the page, or of another when the page is a file,
- * as qrn log watch does. What it has seen stays in this browser.
+ * The script of log-watch.html. Like `qrn log watch` it follows the log of the service that sent the page, or of any service if
+ * the page is a file. It stores what it has seen in this browser only.
  */
 
 interface Seen {
@@ -16,7 +16,7 @@ interface Seen {
   readonly state: FollowState;
 }
 
-/** What of a browser only this page uses. Reading `localStorage` throws where a browser keeps nothing. */
+/** The parts of the browser's interface that only this page uses. Reading `localStorage` throws if the browser stores no data. */
 const browser = globalThis as unknown as {
   readonly localStorage: {
     getItem(key: string): string | null;
@@ -68,7 +68,7 @@ function originOf(): string {
   return URL.canParse(address.value) ? new URL(address.value).origin : location.origin;
 }
 
-/** False when there is nothing more to read: something was found. */
+/** Reads the log once and shows the result. Returns false when it found misbehaviour: then there is nothing more to read. */
 async function pollOnce(origin: string): Promise<boolean> {
   const nowMs = Date.now();
   let poll: Awaited<ReturnType<typeof pollLog>>;
@@ -83,7 +83,7 @@ async function pollOnce(origin: string): Promise<boolean> {
     }
     if (!(error instanceof LogUnavailable)) {
       tell('bad', 'The check itself failed.', String(error));
-      throw error; // a fault of this script belongs into the browser's console too
+      throw error; // a fault of this script must appear in the browser's console too
     }
     tell('wait', 'The log cannot be read.', `${error.message}. It is asked again in a minute.`);
     return true;
@@ -166,7 +166,7 @@ function readSeen(origin: string): Seen | undefined {
   return typeof found === 'string' ? (JSON.parse(found) as Seen) : undefined;
 }
 
-/** False where the browser keeps nothing, or no more. */
+/** Stores what was seen. Returns false if the browser stores no data, or has no room for more. */
 function keepSeen(origin: string, seen: Seen): boolean {
   return kept((storage) => storage.setItem(keyOf(origin), JSON.stringify(seen))) !== false;
 }

@@ -1,10 +1,10 @@
 import { type BrowserNode, element } from './browser.ts';
 
-/* The script of the status page: loads the page again now and then, and shows what changed of it. */
+/* The script of the status page. It loads the page every two seconds, and updates the parts that have changed. */
 
 const INTERVAL_MS = 2_000;
 
-/** What of a browser only this page uses. It parses a document whose scripts never run. */
+/** The part of the browser's interface that only this page uses. It parses a document without running its scripts. */
 interface DocumentRequest {
   responseType: 'document';
   readonly response: { getElementById(id: string): BrowserNode | null } | null;
@@ -27,7 +27,7 @@ setInterval(() => {
   request.send();
 }, INTERVAL_MS);
 
-/** Puts `fresh` in the place of what is shown, in the smallest parts that differ: focus and selection elsewhere stay. */
+/** Replaces the smallest parts of `shown` that differ from `fresh`, so that focus and selection elsewhere are kept. */
 function update(shown: BrowserNode, fresh: BrowserNode): void {
   if (shown.isEqualNode(fresh)) return;
   const parts = [...fresh.childNodes];

@@ -5,8 +5,8 @@ import { element } from './browser.ts';
 import { type Checked, checkAnswer, checkDraw, sampleAnswer, showCheck, Trouble } from './checks.ts';
 
 /*
- * The script of the verification page: takes an answer that the reader pastes, drops or chooses, and checks it here
- * (checks.ts). The answer is sent nowhere.
+ * The script of the verification page. It takes an answer that the reader pastes, drops or chooses, and checks it in the
+ * page (checks.ts). It sends the answer nowhere.
  */
 
 const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -48,7 +48,7 @@ form.addEventListener('drop', (event) => {
   else answer.value = event.dataTransfer?.getData('text/plain') ?? '';
 });
 
-/** A file is shown where it would have been pasted, then checked. */
+/** Shows a file in the field for pasting, and checks it. */
 function take(chosen: Blob): void {
   run(async () => {
     answer.value = await chosen.text();
@@ -60,7 +60,7 @@ function run(read: () => Promise<string>): Promise<void> {
   return showCheck(button, async () => verify(await read(), await octetsGiven()));
 }
 
-/** The chosen body of an answer in octets; undefined without one. */
+/** Reads the file with the body of an answer in octets; undefined if none is chosen. */
 async function octetsGiven(): Promise<Uint8Array | undefined> {
   const chosen = octetsFile.files?.[0];
   return chosen === undefined ? undefined : new Uint8Array(await chosen.arrayBuffer());
@@ -75,13 +75,13 @@ async function verify(text: string, octets: Uint8Array | undefined): Promise<Che
     );
   }
   if (member(pasted, 'type') === 'draw') return checkDraw(pasted);
-  // a certificate may be pasted in place of an answer: it is then checked as it was pasted
+  // a certificate may be pasted in place of an answer: then check that certificate itself
   const isCertificate = member(pasted, 'certificate') !== undefined && member(pasted, 'data') === undefined;
   if (isCertificate) return checkAnswer('', { certificate: pasted });
   return checkAnswer(idFor(pasted), pasted === undefined ? {} : { response: pasted });
 }
 
-/** `text` is the header fields, or the salt alone. */
+/** Checks an answer in octets. `text` is its header fields, or only the salt. */
 async function verifyOctets(text: string, octets: Uint8Array): Promise<Checked> {
   if (/^[0-9a-f]{64}$/.test(text)) return checkAnswer(idFor(undefined), { salt: text, octets });
   const response = responseOfFields(fieldsOf(text));
@@ -106,7 +106,7 @@ function parsed(text: string): unknown {
   );
 }
 
-/** The page's own certificate; on the page of none, the one that the answer names. */
+/** Returns the id of the page's certificate. On the page without a certificate, returns the id that the answer names. */
 function idFor(response: unknown): string {
   const ofPage = form.dataset['certificate'];
   if (ofPage !== undefined && ofPage !== '') return ofPage;
