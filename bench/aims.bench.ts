@@ -16,14 +16,17 @@ const IDLE_MS = 1_000;
 const SMALL = '/v1/integers?count=10';
 const MANY_CONNECTIONS = 256;
 const FEW_CONNECTIONS = 64;
-/** Parts of the bare front's requests/s that each durability is to reach. */
+/** The least requests/s that each durability is to reach, as a share of those of the bare front. */
 const THROUGHPUT_AIMS = [
   { connections: MANY_CONNECTIONS, durability: 'fsync', aim: 0.5 },
   { connections: MANY_CONNECTIONS, durability: 'commit', aim: 0.6 },
   { connections: FEW_CONNECTIONS, durability: 'fsync', aim: 0.4 },
   { connections: FEW_CONNECTIONS, durability: 'commit', aim: 0.5 },
 ] as const;
-/** How many times the requests/s of each peer, 64 connections, durability commit; one that is not installed counts as missed. */
+/**
+ * The least requests/s as a multiple of those of each peer, at 64 connections with durability commit. A peer that is not
+ * installed counts as missed.
+ */
 const PEER_AIMS = [
   { peer: 'uWS + JSON.stringify', aim: 1.8 },
   { peer: 'Bun.serve + randomInt', aim: 1.3 },
@@ -33,7 +36,7 @@ const PAGE_BYTES = 4_096;
 const PAGES = 64;
 const BATCH = { path: '/v1/batch', count: 100_000, connections: 8, timeMs: 600 } as const;
 
-/** ns a number that batches of 100,000 are to take, by kind and by what is sent. */
+/** The most ns a number that batches of 100,000 are to take, by kind and form. */
 const BATCH_AIMS: readonly { readonly kind: string; readonly octets?: BareType; readonly aimNs: number }[] = [
   { kind: 'integers 0..100', aimNs: 8 },
   { kind: 'integers 0..999,999', aimNs: 11 },
@@ -49,7 +52,7 @@ const BATCH_AIMS: readonly { readonly kind: string; readonly octets?: BareType; 
   { kind: 'bytes 16 hex', octets: 'bytes', aimNs: 14 },
 ];
 
-/** What the service is to reach on two cores like those of November 2026, beside what it does. */
+/** The figures that the service is to reach on two cores like those of November 2026, beside the measured ones. */
 export const aims: Suite = {
   name: 'aims',
   summary: 'every aim for small requests, memory and batches, beside the measured figure; ask start too',
@@ -197,7 +200,7 @@ async function smallFigures(
   ];
 }
 
-/** What the disk takes for one page that is written through, as a front's journal is. */
+/** Measures how long the disk takes for one page that is written through, as a front's journal writes. */
 function writingThrough(): Contender {
   const file = join(dataFolder(), 'pages');
   const page = new Uint8Array(PAGE_BYTES).fill(1);

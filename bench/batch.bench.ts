@@ -13,11 +13,11 @@ import { type BatchKind, batchBody, LIST_KINDS, TWO_KINDS, VALUE_KINDS } from '.
 
 const PATH = '/v1/batch';
 const COUNT = 100_000;
-/** Enough that no answer waits for the disk alone. */
+/** Enough connections that the service never idles while an answer waits for the disk. */
 const CONNECTIONS = 4;
-/** So many small batches share a commit. */
+/** Small batches share commits, so it takes more connections. */
 const PURE_CONNECTIONS = 16;
-/** Of one contender in one round; a twin makes a few answers in it. */
+/** Time of one contender in one round, in which a twin makes a few answers. */
 const TIME_MS = 600;
 const SERVICE = 'service';
 const STATIC = 'the same answer stored';
@@ -26,8 +26,8 @@ const SUM = 'draw, hash and send';
 const CHUNK_BYTES = 65_536;
 
 /**
- * Pure bytes do not last: a round is a number of requests that draw this much, of small batches, and the reservoir is
- * so large that it is still half full at the end, for below that the service makes lots beside what is measured.
+ * Pure bytes that one round draws. They do not last: a round is as many small batches as draw this much, and the
+ * reservoir is so large that it is still half full at the end, because below that the service makes lots meanwhile.
  */
 const PURE_BYTES_A_ROUND = 64 * 1024;
 const PURE_COUNT = 200;
@@ -47,7 +47,7 @@ const PURE_CASES = TWO_KINDS.map(
   (kind): Case => ({ kind, mode: 'pure', count: PURE_COUNT, connections: PURE_CONNECTIONS }),
 );
 
-/** Bulk answers end to end. */
+/** Measures large answers end to end. */
 export const batch: Suite = {
   name: 'batch',
   summary: `POST ${PATH}: ns per number end to end by kind, beside the same bytes stored and JSON.stringify`,
@@ -71,13 +71,13 @@ export const batch: Suite = {
     }),
 };
 
-/** All that take part. */
+/** The servers that take part. */
 interface Field {
   readonly services: readonly { readonly name: string; readonly server: Service }[];
   /** Sends the first service's answer to each case from memory, at /`fileName(case)`. */
   readonly bare: Server;
   readonly twin: Server;
-  /** Entropy that one answer to a case draws, in bytes, by file name. */
+  /** Entropy that one answer to a case consumes, in bytes, by file name. */
   readonly drawnBytes: ReadonlyMap<string, number>;
 }
 
@@ -124,8 +124,8 @@ async function raceOn(
 }
 
 /**
- * What cannot be left out, on one core: two keystreams of what the answer draws and SHA-256 of its body, in this process, and the CPU of
- * sending the body from memory.
+ * Measures the unavoidable work on one core: in this process two keystreams of the length that the answer draws and
+ * SHA-256 of its body, and the CPU of sending the body from memory.
  */
 function sumOf(run: BenchRun, stored: Contender, drawn: number): Contender {
   const next = [keystream(1), keystream(2)];
@@ -178,7 +178,7 @@ function loopFor(run: BenchRun, { mode, connections }: Case, bytesAnAnswer: numb
   return { kind: 'closed', ...(mode === 'pure' ? { requests } : { durationMs: TIME_MS * run.seconds }) };
 }
 
-/** Of answers of `count` values. */
+/** The columns for answers of `count` values. */
 function measures(run: BenchRun, count: number): readonly Measure[] {
   return [
     of('body kB', 'bodyKb'),

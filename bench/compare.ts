@@ -1,5 +1,5 @@
 /**
- * Two revisions side by side in one run: the working tree and REV, checked out into a temporary folder.
+ * Compares two revisions in one run: the working tree and REV, checked out into a temporary folder.
  *   node bench/compare.ts REV [NAME...] [--long] [--rounds N] [--seconds N]
  */
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ import { runSuites } from './support/run-suites.ts';
 import type { Subject } from './support/suite.ts';
 
 const root = new URL('../', import.meta.url);
-/** Those that measure a revision's own code; the others are programs of the working tree. */
+/** The suites that measure a revision's own code; the others run programs of the working tree. */
 const COMPARED = ['micro', 'dispatch', 'start', 'small', 'batch', 'ledger', 'latency'];
 const USUAL = ['micro', 'small', 'batch', 'latency'];
 
@@ -24,7 +24,7 @@ function git(...args: string[]): string {
   return stdout.trim();
 }
 
-/** Checks the revision out beside the working tree, on the same packages, until this process ends. */
+/** Checks the revision out into a temporary folder with the packages of the working tree, until this process ends. */
 function checkOut(revision: string): Subject {
   const commit = git('rev-parse', '--verify', '--short=10', `${revision}^{commit}`);
   const folder = join(mkdtempSync(join(tmpdir(), 'qrn-compare-')), commit);

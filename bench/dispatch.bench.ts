@@ -16,10 +16,10 @@ const COUNTS = [1_000, 3_000, 10_000, 30_000, 100_000];
 const KINDS = ['integers 0..100', 'integers 0..999,999', 'floats 53 bits', 'uuid'];
 const HERE = 'in this thread';
 const THERE = 'by a worker';
-/** Of one contender in one round: long against the scheduler's accounting of 4 ms. */
+/** Time of one contender in one round: long, because the scheduler accounts CPU time in steps of 4 ms. */
 const TIME_MS = 80;
 
-/** Where an answer becomes cheaper for the front to hand over than to make. */
+/** Finds the size from which handing an answer over costs the front less CPU than making it. */
 export const dispatch: Suite = {
   name: 'dispatch',
   summary: 'one answer made in the front thread or by a worker: where handing over pays',
@@ -116,7 +116,7 @@ function contendersFor(
   ];
 }
 
-/** One answer after the other for a while: wall time and this thread's CPU time of one, in µs. */
+/** Makes one answer after the other for a while; returns the wall time and this thread's CPU time of one, in µs. */
 async function perAnswer(timeMs: number, make: () => Promise<unknown>) {
   const before = cpuTime(process.pid);
   const startedMs = performance.now();
@@ -137,7 +137,10 @@ function breakEvenRow(kind: ValueKind, byCount: readonly { count: number; rounds
   return { label: kind.name, cells: [summarize([count]), summarize([bytes])] };
 }
 
-/** Where the ratio falls through 1, by a straight line between the logarithms; a sentence when it does not. */
+/**
+ * Returns where the ratio falls below 1, by a straight line between the logarithms; a text when it does so outside the
+ * range.
+ */
 function breakEven(ratios: readonly { count: number; ratio: Summary | undefined }[]): number | string {
   const after = ratios.findIndex(({ ratio }) => ratio !== undefined && ratio.median < 1);
   if (after < 0) return `above ${COUNTS[COUNTS.length - 1].toLocaleString('en-US')}`;

@@ -9,10 +9,13 @@ const ENGINES = ['uws', 'node'] as const;
 const PATH = '/v1/integers?count=10';
 const BATCH_COUNT = 100_000;
 const BATCH_CONNECTIONS = 8;
-/** Of one engine in one round of batches. */
+/** Time of one engine in one round of batches. */
 const BATCH_MS = 1_000;
 
-/** What an operator pays for the engine that needs no binary package: the whole service with each, and nothing else. */
+/**
+ * Measures what the engine without a binary package costs: the whole service runs with each engine and is otherwise the
+ * same.
+ */
 export const engines: Suite = {
   name: 'engines',
   summary: 'the service with QRN_FRONT=uws and =node: small requests at 64 and 256 connections, batches',

@@ -5,10 +5,10 @@ import { summarize } from '../test/support/statistics.ts';
 import { keystream } from './support/keystream.ts';
 import type { BenchRun, Report, Row, Suite } from './support/suite.ts';
 
-/** Sequences that are judged together. */
+/** Count of sequences that are judged together. */
 const TOGETHER = 100;
 
-/** The rates that src/stats/sp800-22/verdict.ts states, measured again: a round is a sequence. */
+/** Measures again the rates that src/stats/sp800-22/verdict.ts states. A round is a sequence. */
 export const falseRejects: Suite = {
   name: 'false-rejects',
   summary: 'how often SP 800-22 rejects good sequences (ChaCha20), of which --rounds says how many',

@@ -7,8 +7,8 @@ const BITS = 1_000_000;
 const SHARES = { least: 0, '5 %': 0.05, median: 0.5, '95 %': 0.95, greatest: 1 };
 
 /**
- * The least of ten estimators on blocks of ChaCha20 bits, 0.4 s a block: the figures of docs/evidence.md and of the floor in
- * src/pool/intake/lots.ts come from 400 of them. A round is a block.
+ * Runs ten estimators on blocks of ChaCha20 bits, 0.4 s a block, and reports the least result. The figures of
+ * docs/evidence.md and the floor in src/pool/intake/lots.ts come from 400 blocks. A round is a block.
  */
 export const idealEntropy: Suite = {
   name: 'ideal-entropy',

@@ -6,7 +6,7 @@ import type { Report, Row, Suite } from './support/suite.ts';
 
 const CALLS_A_ROUND = 70_000;
 const WARM_UP = 20_000;
-/** What the machine adds to a few times is not a part of the question. */
+/** The quantile above which times are dropped: delays of the machine are not part of the question. */
 const CROPPED_ABOVE = 0.9;
 const SECRET_AT = 'qrn_f_'.length + 22;
 const CHECKSUM_AT = SECRET_AT + 26;
@@ -14,9 +14,9 @@ const CHECKSUM_AT = SECRET_AT + 26;
 const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /**
- * Two classes in random order, cropped at a percentile, and Welch's t of their means (Reparaz, Balasch and Verbauwhede, "Dude, is my
- * code constant time?", 2017; beyond 4.5 the times differ). A comparison that stops at the first difference stands beside, as
- * proof that the method sees one.
+ * Compares two classes of keys in random order, cropped at a percentile, by Welch's t of their mean times (Reparaz,
+ * Balasch and Verbauwhede, "Dude, is my code constant time?", 2017; beyond 4.5 the times differ). A control, a
+ * comparison that stops at the first difference, proves that the method sees one.
  */
 export const keyTiming: Suite = {
   name: 'key-timing',
@@ -24,7 +24,7 @@ export const keyTiming: Suite = {
   byDefault: false,
   run: ({ rounds }): Promise<Report> =>
     withOneKey('pro', async (directory, key) => {
-      directory.authenticate(key); // it is in the cache, as the key of a client is
+      directory.authenticate(key); // puts it into the cache, as the key of a client is
       const refused = (text: string) => directory.authenticate(text);
       const wrongAt = (place: number) => changedAt(key, place);
       const last = wrongAt(CHECKSUM_AT - 1);
@@ -55,8 +55,8 @@ export const keyTiming: Suite = {
 };
 
 /**
- * The key with every other character at a place, and the checksum that belongs to it. Many texts, so that what one costs
- * for itself (its bucket in a Map) is not taken for its class.
+ * Returns the key with each other character at a place, and the checksum that belongs to it. The class has many texts, so
+ * that costs of a single one (its bucket in a Map) do not count as costs of the class.
  */
 function changedAt(key: string, place: number): readonly string[] {
   return [...CHARACTERS]
@@ -65,7 +65,7 @@ function changedAt(key: string, place: number): readonly string[] {
     .map((checked) => checked + checksumOfKey(checked));
 }
 
-/** As a header gives it: a string of its own for each request. */
+/** Returns a new string for each request, as a header does. */
 const fresh = (text: string) => Buffer.from(text).toString('latin1');
 
 function stopsAtDifference(key: string, text: string): boolean {

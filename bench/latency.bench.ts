@@ -9,13 +9,13 @@ import { of, ratio, rowOf } from './support/tables.ts';
 const PATH = '/v1/integers?count=10';
 const CONNECTIONS = 64;
 const RATES_PER_S = [500, 2_000, 5_000, 10_000, 20_000];
-/** A server whose median is above this is lost: at higher rates it is left out. */
+/** A server whose median is above this cannot keep up and is left out at higher rates. */
 const LOST_US = 200_000;
 const WARM_UP_MS = 300;
 const HELLO = 'bare uWS, hello';
 const DURABILITIES = ['fsync', 'commit'] as const;
 
-/** What a client waits at a given load. */
+/** Measures how long a client waits at a given load. */
 export const latency: Suite = {
   name: 'latency',
   summary: `GET ${PATH} at fixed rates, open loop: latency from the moment a request was due`,

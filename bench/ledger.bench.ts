@@ -14,15 +14,15 @@ const LEAVES = 16_384;
 const SEGMENTS = 16;
 const CHANGES = 1_000;
 const SMALL = '/v1/integers?count=10';
-/** Of a lot whose blocks nobody verifies. */
+/** The commitment of a lot whose blocks nobody verifies. */
 const NOTHING = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 
-/** The databases of one primary, each for one ledger. */
+/** Databases of one primary, one for each ledger. */
 interface Databases {
   next(): Promise<string>;
 }
 
-/** What the books cost in each store, and what a synchronous standby costs the answers. */
+/** Measures what the ledger costs in each store, and what a synchronous standby costs the answers. */
 export const ledger: Suite = {
   name: 'ledger',
   summary: `a lot, ${LEAVES} leaves and ${CHANGES} changes of the directory in each store; answers with a standby; the ledger's thread`,
@@ -72,7 +72,7 @@ async function books(run: BenchRun, databases: Databases): Promise<Table> {
   };
 }
 
-/** One new ledger of a subject's own source, in a folder or in the database. */
+/** Measures one new ledger by a subject's own source, in a folder or in the database at `url`. */
 async function measured({ root }: Subject, url: string | undefined): Promise<Sample> {
   const load = async <T>(path: string) => (await import(new URL(path, root).href)) as T;
   const folders = await load<typeof import('../test/support/ledger-folder.ts')>(
@@ -108,7 +108,7 @@ async function measured({ root }: Subject, url: string | undefined): Promise<Sam
       logName,
       clock,
     });
-    await log?.sealAll(); // the lots
+    await log?.sealAll(); // seals the leaves of the lots, which the measurement leaves out
     const { from } = await ledger.leaseSequences();
     for (let i = 0; i < SEGMENTS; i++)
       await ledger.commit(
@@ -166,7 +166,7 @@ function answers(run: BenchRun, databases: Databases): Promise<Table[]> {
   });
 }
 
-/** Adds the CPU of the busiest thread but the main one, for each answer. */
+/** Adds the CPU that the busiest thread except the main one takes for each answer. */
 function withLedgerThread(contender: Contender, { pid }: Service): Contender {
   return {
     name: contender.name,

@@ -6,7 +6,7 @@ import { type Ask, latenciesOf } from './support/measured.ts';
 import { figure, say } from './support/reporter.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
 
-/** What a mix is made of. */
+/** The requests that a mix may contain. */
 const ASKS: Readonly<Record<string, Ask>> = {
   small: { method: 'GET', path: '/v1/integers?count=10' },
   pure: { method: 'GET', path: '/v1/bytes?count=32&entropy_mode=pure' },
@@ -18,7 +18,10 @@ export const LOAD_USAGE = `npm run bench -- load --url URL --key KEY [--rate N] 
   a running service under requests at a fixed rate (1,000 a second, small=1, 64 connections and 10 s unless given): the latency counts
   from the moment a request was due. The mix is made of ${Object.keys(ASKS).join(', ')}.`;
 
-/** Puts the load on and prints a line for each part of the mix. Throws a UsageError; gives how many requests failed. */
+/**
+ * Puts the load on and prints a line for each part of the mix. Returns the count of failed requests. Throws a
+ * UsageError.
+ */
 export async function load(args: readonly string[]): Promise<number> {
   const text = { type: 'string' } as const;
   const options = { url: text, key: text, rate: text, mix: text, connections: text, seconds: text };

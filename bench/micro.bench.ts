@@ -19,11 +19,11 @@ import { type Call, callTable } from './support/tables.ts';
 import { batchBody, VALUE_KINDS, valueRequest } from './support/value-kinds.ts';
 
 const COUNTS = [1, 10, 100_000];
-/** What the service makes at once: a piece of 64 KiB without the next key. */
+/** The amount that the service expands at once: a piece of 64 KiB without the next key. */
 const PIECE_BYTES = 65_504;
 const PERIOD = 202_611;
 
-/** What a call in this process takes, without HTTP and disk: where the time of an answer and of a lot goes. */
+/** Measures calls in this process, without HTTP and disk: where the time of an answer and of a lot goes. */
 export const micro: Suite = {
   name: 'micro',
   summary:
@@ -54,7 +54,7 @@ async function numbers(run: BenchRun): Promise<Table> {
   return callTable(run, { title: 'Numbers', note }, 'ns', calls);
 }
 
-/** What makes an answer of the request, by its form, and the hash of the certificate's commitment to the text. */
+/** Returns what makes an answer of the request in each form, and what hashes its text for the certificate. */
 function makers(modules: Modules, request: ReturnType<typeof valueRequest>): Record<string, () => unknown> {
   const { keystream: streams, sample, requests, digest } = modules;
   const stream = new streams.SeededKeystream(() => Promise.reject(new Error('there are no workers here')));
@@ -118,7 +118,7 @@ function limitsAndCounts(run: BenchRun): Promise<Table> {
         reservation.release();
       },
       'a key again': () => directory.authenticate(key),
-      // as a header gives it: a new string each time, whose hash is not known yet
+      // A new string each time, as a header gives it, whose hash V8 does not know yet.
       'a key again, new string': () => directory.authenticate(Buffer.from(key).toString('latin1')),
       'a count of the metrics': () => shard.add(COUNTED.qrn_http_requests_total, turn++ & 127),
       'an observation of the metrics': () =>

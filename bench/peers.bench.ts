@@ -12,7 +12,7 @@ const SMALL_CONNECTIONS = 64;
 const BATCH_PATH = '/v1/batch';
 const BATCH_CONNECTIONS = 4;
 const COUNT = 100_000;
-/** Of one contender in one round. */
+/** Time of one contender in one round. */
 const TIME_MS = 1_000;
 
 interface Entrant {
@@ -20,7 +20,7 @@ interface Entrant {
   readonly server: Server;
 }
 
-/** What a competent program on another stack does without a certificate, limits or a disk. */
+/** Measures competent programs on other stacks, which have no certificates, no limits and no disk. */
 export const peers: Suite = {
   name: 'peers',
   summary:

@@ -1,5 +1,5 @@
 /**
- * The bench: one command, one table for each suite, JSON beside it in bench/out.
+ * The bench: one command, which prints a table for each suite and writes JSON to bench/out.
  *   node bench/run.ts [NAME...] [--long] [--rounds N] [--seconds N]
  *   node bench/run.ts load --url URL --key KEY [--rate N] [--mix NAME=WEIGHT,...]
  */

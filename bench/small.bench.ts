@@ -17,11 +17,11 @@ const DURABILITIES = [
   { what: 'service, durability commit', environment: { QRN_DURABILITY: 'commit' } },
 ];
 const WITHOUT = 'service, certificates dropped (bench only)';
-/** The services alone against the bare front; the peers are measured at 64. */
+/** Here only the services run against the bare front; the peers run at 64 connections. */
 const MANY_CONNECTIONS = 256;
 const FEW_CONNECTIONS = 64;
 
-/** Small requests as fast as they are answered. */
+/** Sends small requests as fast as they are answered. */
 export const small: Suite = {
   name: 'small',
   summary: `GET ${PATH}, closed loop: throughput, CPU and memory beside bare fronts and peers`,
@@ -64,7 +64,7 @@ async function startServices(run: BenchRun, keep: <S extends Server>(server: S) 
   return services;
 }
 
-/** What waiting for the disk costs is the difference between the first two and the third. */
+/** The difference between the first two variants and the third is the cost of waiting for the disk. */
 function variantsOf({ root }: Subject): readonly { what: string; environment: Record<string, string> }[] {
   const patch = new URL('bench/support/no-durability.ts', root);
   if (!existsSync(patch)) return DURABILITIES; // a revision older than this bench

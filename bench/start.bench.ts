@@ -9,9 +9,12 @@ import { dataFolder } from './support/server.ts';
 import type { BenchRun, Report, Subject, Suite } from './support/suite.ts';
 import { of, rowsOf } from './support/tables.ts';
 
-/** What goes on after a service is ready is counted until then. */
+/** Time after the service is ready during which its CPU still counts. */
 const SETTLED_MS = 5_000;
-/** As `npm start` has it, with a reservoir that the first lot fills: what is counted is the start, not the filling. */
+/**
+ * The settings of `npm start`, with a reservoir that the first lot fills, so that the start is measured and not the
+ * filling.
+ */
 const SETTINGS = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '1048576',
@@ -21,7 +24,7 @@ const SETTINGS = {
 };
 const STARTS = ['empty folder', 'restart'] as const;
 
-/** What a start of the service costs until it can serve every mode, and in the seconds after. */
+/** Measures what a start of the service costs until it can serve every mode, and in the seconds after. */
 export const start: Suite = {
   name: 'start',
   summary: `time and CPU until a start is ready, and CPU until ${SETTLED_MS / 1_000} s later: on an empty folder and as a restart`,
@@ -29,7 +32,7 @@ export const start: Suite = {
   async run(run): Promise<Report> {
     const contenders = run.subjects.map((subject) => new Starts(run, subject));
     const rounds = new Rounds();
-    for (const each of contenders) await each.measure(); // the sources are stripped and compiled once
+    for (const each of contenders) await each.measure(); // strips and compiles the sources, which happens once
     for (let round = 0; round < run.rounds; round++) {
       for (const each of round % 2 === 0 ? contenders : contenders.toReversed()) {
         for (const [name, sample] of await each.measure()) rounds.add(name, sample);
@@ -56,7 +59,7 @@ export const start: Suite = {
   },
 };
 
-/** An empty folder and the restart that follows, of one subject. */
+/** Starts one subject on an empty folder, and then restarts it. */
 class Starts {
   readonly #run: BenchRun;
   readonly #subject: Subject;
@@ -85,7 +88,7 @@ class Starts {
     const server = support.TestServer.spawn(SETTINGS, dataDir);
     endWithUs(server.process);
     const pid = server.process.pid!;
-    // as its line arrives: `ready()` looks for it now and then
+    // Measured when the line arrives, because `ready()` polls for it.
     const line = Promise.withResolvers<Sample>();
     server.process.stdout!.on('data', (chunk: Buffer) => {
       if (!/^ready /m.test(chunk.toString('utf8'))) return;

@@ -14,7 +14,7 @@ import { start } from './start.bench.ts';
 import type { Suite } from './support/suite.ts';
 import { targets } from './targets.bench.ts';
 
-/** In the order in which they run: first what is made in process, then what goes over loopback. */
+/** In running order: first the suites in this process, then those over loopback. */
 export const SUITES: readonly Suite[] = [
   micro,
   dispatch,

@@ -9,16 +9,16 @@ import type { Aim, BenchRun, Report, Row, Suite, Table } from './support/suite.t
 import { batchBody, VALUE_KINDS, type ValueKind, valueRequest } from './support/value-kinds.ts';
 
 const PATH = '/v1/batch';
-/** What the specification says of each mode, in ns a number. */
+/** The specification's limit for each mode, in ns a number. */
 const TARGETS_NS = { 'quantum-seeded': 1_000, csprng: 1_000, pure: 10_000 } as const;
 type Mode = keyof typeof TARGETS_NS;
 
-/** The largest answers, and of pure bytes, which do not last, many small ones. */
+/** The largest answers. Pure bytes do not last, so pure mode makes many small answers instead. */
 const BULK = { count: 100_000, connections: 4 } as const;
 const PURE = { count: 500, connections: 8 } as const;
 const PURE_REQUESTS = 24;
 const RESERVOIR_BYTES = 8 * 1024 * 1024;
-/** Of one kind in one round. */
+/** Time of one kind in one round. */
 const TIME_MS = 400;
 
 interface Case {
@@ -42,7 +42,10 @@ const CASES: readonly Case[] = VALUE_KINDS.flatMap((kind) => {
   );
 });
 
-/** The specification's figures, end to end over HTTP with a durable certificate for each answer; fails when one is missed. */
+/**
+ * The specification's figures, end to end over HTTP with a durable certificate for each answer; fails when one is
+ * missed.
+ */
 export const targets: Suite = {
   name: 'targets',
   summary: "the specification's 1 and 10 µs a number, in every kind, mode and form; fails when one is missed",

@@ -7,9 +7,9 @@ import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
 import { PURE_ED25519 } from './build-verifier.ts';
 
 /**
- * Makes clients/typescript/dist/, the client as Node, browsers, Deno and Bun take it: for each source file an ES module, a
- * CommonJS module and the types of both, the service's verifier as one file in the place of verifier.ts, and `index`, which
- * is what the package's name stands for. Beside it, the program bin/qrn.js. `node scripts/build-client.ts [FOLDER]`
+ * Builds clients/typescript/dist/, the client for Node, browsers, Deno and Bun. Each source file becomes an ES module,
+ * a CommonJS module and the types of both; the service's verifier becomes one file that replaces verifier.ts; and
+ * `index` is the package's entry point. Builds the program bin/qrn.js too. `node scripts/build-client.ts [FOLDER]`
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'clients/typescript/src');
@@ -34,7 +34,7 @@ export * from './parameters.ts';
 export type * from './stream.ts';
 `;
 
-/** Of one of the two systems of modules. */
+/** One of the two module systems. */
 interface Form {
   readonly format: 'esm' | 'cjs';
   readonly script: '.js' | '.cjs';
@@ -48,9 +48,9 @@ const FORMS: readonly Form[] = [
 
 function optionsOf({ format }: Form) {
   return {
-    absWorkingDir: root, // paths in comments are below it, wherever it is
+    absWorkingDir: root, // makes paths in comments relative, so that the output does not depend on the folder
     format,
-    // of CommonJS, Node reads the names that a module exports from a note that esbuild writes for it alone
+    // Node finds the names that a CommonJS module exports in a note that esbuild writes only for the platform node.
     platform: format === 'cjs' ? 'node' : 'neutral',
     target: 'es2022',
     charset: 'utf8',
@@ -90,7 +90,7 @@ async function writeVerifier(folder: string, form: Form): Promise<void> {
   writeFileSync(join(folder, `${VERIFIER}${form.script}`), outputFiles![0].text);
 }
 
-/** verifier.ts finds the service's verifier when it runs, which a single file has to hold. */
+/** At run time verifier.ts locates the service's verifier; a single file must contain it instead. */
 const VERIFIER_INSIDE: Plugin = {
   name: 'verifier inside',
   setup: (context) =>
@@ -99,7 +99,7 @@ const VERIFIER_INSIDE: Plugin = {
     })),
 };
 
-/** The program `qrn` of the package: one file, for Node. */
+/** Builds the package's program `qrn` as one file for Node. */
 async function writeProgram(): Promise<void> {
   const license = readFileSync(join(root, 'node_modules/commander/LICENSE'), 'utf8');
   const { version } = JSON.parse(readFileSync(join(root, 'clients/typescript/package.json'), 'utf8'));
@@ -115,7 +115,7 @@ async function writeProgram(): Promise<void> {
     charset: 'utf8',
     legalComments: 'inline',
     define: { CLIENT_VERSION: JSON.stringify(version) },
-    // its license asks for the whole text, which no comment of its code has
+    // The license of commander demands its whole text, which no comment of its code contains.
     banner: { js: `#!/usr/bin/env node\n/*! commander\n${license}*/` },
     outfile: 'clients/typescript/bin/qrn.js',
     plugins: [VERIFIER_INSIDE],
@@ -139,7 +139,7 @@ async function writeTypes(folder: string): Promise<void> {
   }
 }
 
-/** The text with the files of this package imported under their new ending. */
+/** Returns the text with imports of this package's files under their new extension. */
 function importing(text: string, ending: string): string {
   return text.replaceAll(
     /(from |import\(|require\()(["'])(\.\/[\w-]+)\.ts\2/g,

@@ -5,15 +5,15 @@ import { BACKGROUND, GUIDES, type Guide } from '../src/http/pages/guides.ts';
 import type { SearchEntry } from '../src/http/pages/reference-page.ts';
 
 /**
- * Makes dist/docs/, the pages below /docs, from docs/*.md, with their sections for the search. Markup in the Markdown is refused, so
- * that nothing of it can become a script. Links between these files lead to their pages, links to other files of the
- * repository become text. `node scripts/build-docs.ts`
+ * Builds dist/docs/, the pages below /docs, from docs/*.md, and the sections that the search uses. It refuses markup in
+ * the Markdown, so that nothing in it can become a script. Links between these files lead to their pages; links to
+ * other files of the repository become text. `node scripts/build-docs.ts`
  */
 const root = new URL('../', import.meta.url);
 const PAGES: readonly Guide[] = [...GUIDES, ...BACKGROUND];
 
 export interface BuiltPage {
-  /** Below dist/docs/. */
+  /** Path below dist/docs/. */
   readonly name: string;
   readonly text: string;
 }
@@ -27,7 +27,7 @@ export function buildDocs(): BuiltPage[] {
   return [...pages, { name: 'search.json', text: `${JSON.stringify(entries, undefined, 1)}\n` }];
 }
 
-/** The id of a heading, as GitHub makes it. */
+/** Returns the id of a heading in GitHub's form. */
 export function anchorOf(text: string): string {
   return text
     .toLowerCase()
@@ -38,7 +38,7 @@ export function anchorOf(text: string): string {
 
 function htmlOf(slug: string, title: string, source: string, entries: SearchEntry[]): string {
   let tables = 0;
-  /** Of the headings. */
+  /** The ids of the headings. */
   const ids = new Map<object, string>();
   const seen = new Map<string, number>();
   const unique = (anchor: string) => {
@@ -75,7 +75,7 @@ function htmlOf(slug: string, title: string, source: string, entries: SearchEntr
             return `<${tag(column)}>${this.parser.parseInline(cell.tokens)}</${name}>`;
           });
         const head = cells(header, () => 'th scope="col"').join('');
-        // on a phone a cell stands below the one before it: where there are several, each says what it is
+        // On a phone the cells of a row are stacked, so each cell of several shows its column's name.
         const label = (column: number) =>
           header.length > 2 ? ` data-head="${escaped(header[column].text)}"` : '';
         const body = rows.map(
@@ -102,7 +102,7 @@ function htmlOf(slug: string, title: string, source: string, entries: SearchEntr
   return marked.parser(parts);
 }
 
-/** Where a link of a page leads; undefined for a file that has no page. */
+/** Returns the address that a link of a page leads to; undefined for a file that has no page. */
 function addressOf(href: string): string | undefined {
   if (/^https:\/\/[\w./#?=&%-]+$/.test(href) || href.startsWith('#')) return href;
   const [, slug, anchor = ''] = /^([\w-]+)\.md(#[\w-]+)?$/.exec(href) ?? [];

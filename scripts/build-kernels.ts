@@ -5,17 +5,18 @@ import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 /**
- * Builds the WebAssembly modules in src/ from assembly/. The same sources give the same bytes: the compiler is JavaScript
- * and knows no time and no machine. test/kernels.test.ts compares the committed modules with a fresh build.
+ * Builds the WebAssembly modules in src/ from assembly/. The same sources give the same bytes, because the compiler is
+ * JavaScript and reads neither the time nor the machine. test/kernels.test.ts compares the committed modules with a
+ * fresh build.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 export interface KernelModule {
   readonly source: string;
   readonly out: string;
-  /** 64 KiB pages of memory at the start. */
+  /** Initial memory in pages of 64 KiB. */
   readonly pages: number;
-  /** A module that works in fixed windows never needs more than it starts with. */
+  /** False for a module that works in fixed windows, which never needs more than its initial memory. */
   readonly mayGrow: boolean;
 }
 
@@ -33,8 +34,8 @@ export async function buildKernels({ source, out, pages, mayGrow }: KernelModule
     source,
     ...['--outFile', out],
     '-O3',
-    '--noAssert', // no array is ever indexed
-    ...['--runtime', 'stub'], // nor an object made
+    '--noAssert', // the sources index no arrays
+    ...['--runtime', 'stub'], // and create no objects
     ...['--use', 'abort='],
     ...['--enable', 'simd'],
     ...['--initialMemory', String(pages)],
@@ -52,7 +53,7 @@ export async function buildKernels({ source, out, pages, mayGrow }: KernelModule
   return built;
 }
 
-/** The compiler tries several names for a module. */
+/** Reports a missing file: the compiler tries several names for a module. */
 function missing(error: NodeJS.ErrnoException): null {
   if (error.code !== 'ENOENT') throw error;
   return null;

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /**
- * Makes dist/: the verifier of answers, certificates and draws as one file that depends on nothing, and the scripts of the
- * pages, which run that very file. Not minified, so that whoever trusts it can read it; the same bytes from the same sources,
- * which test/cli/verifier-bundle.test.ts holds against the committed ones.
+ * Builds dist/: the verifier of answers, certificates and draws as one file without dependencies, and the scripts of
+ * the pages, which run that very file. It is not minified, so that users can read what they trust. The same sources
+ * give the same bytes; test/cli/verifier-bundle.test.ts compares them with the committed ones.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
@@ -22,19 +22,19 @@ const HEAD = `\
 const CANONICALIZE =
   'Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside.';
 const LICENCES = `${CANONICALIZE} So are parts of @noble/curves, @noble/ciphers and @noble/hashes:`;
-/** What the verifier exports, and from where pages import it. */
+/** The exports of the verifier, and the modules from which pages import them. */
 const VERIFIER_MODULES = [
   ['certificate/verify.ts', 'verifyAnswer'],
   ['certificate/verify-draw.ts', 'verifyDraw'],
   ['certificate/octet-answer.ts', 'fieldsOf, responseOfFields'],
   ['certificate/verify-witnesses.ts', 'readWitnessPolicy'],
 ] as const;
-/** Signatures on platforms without OpenSSL. */
+/** The verification of signatures on platforms without OpenSSL. */
 export const PURE_ED25519 = 'src/crypto/ed25519-pure.ts';
 const VERIFIER_LIBRARIES = ['@noble/curves', '@noble/ciphers', '@noble/hashes'];
 
 export interface BuiltFile {
-  /** Below dist/. */
+  /** Path below dist/. */
   readonly name: string;
   readonly text: string;
 }
@@ -62,7 +62,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   ]);
 }
 
-/** The page that follows the log: one file, which names the digests of the style and the script that it holds. */
+/** Returns the page that follows the log, as one file that contains its style and script and names their digests. */
 async function logPage(): Promise<BuiltFile> {
   const { text } = await bundled('log-page.mjs', {
     entryPoints: ['src/http/pages/client/log-page.ts'],
@@ -96,7 +96,7 @@ function digestOf(text: string): string {
 
 async function bundled(name: string, options: BuildOptions): Promise<BuiltFile> {
   const { outputFiles } = await build({
-    absWorkingDir: root, // paths in comments are below it, wherever it is
+    absWorkingDir: root, // makes paths in comments relative, so that the output does not depend on the folder
     bundle: true,
     format: 'esm',
     platform: 'neutral',
@@ -127,7 +127,7 @@ function commented(text: string): string {
   return text.replaceAll(/^/gm, '// ').replaceAll(/ +$/gm, '');
 }
 
-/** Leaves the module as an import from `target` instead of bundling it once more. */
+/** Imports the module from `target` instead of bundling it again. */
 function importing(module: string, target: string): Plugin {
   const filter = new RegExp(`/${module.replaceAll('.', '\\.')}$`);
   return {

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Adds to package-lock.json what npm leaves out of it: optional packages that the registry in use does not have, which are
- * native code for other platforms. Without them `npm ci` refuses the lock file. An entry has the exact version that its
- * dependant names, its licence and the platform that its own name says, and no hash of its content, which only a registry can tell.
- * Run it after a change of the dependencies; test/supply-chain.test.ts fails until then.
+ * Adds to package-lock.json the optional packages that npm leaves out because the registry in use lacks them: native
+ * code for other platforms. Without them `npm ci` refuses the lock file. An entry has the exact version that its
+ * dependant names, its licence, and the platform that its own name states. It has no hash, which only a registry can
+ * tell. Run this after a change of the dependencies; test/supply-chain.test.ts fails until then.
  */
 
 export interface LockedPackage {
@@ -21,7 +21,7 @@ export interface LockedPackage {
 
 export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
-/** Optional packages that a locked package names and the lock file lacks, by their place in it. */
+/** Returns the optional packages that a locked package names and the lock file lacks, by their place in the file. */
 export function missingPackages(packages: LockedPackages): Record<string, LockedPackage> {
   const missing: Record<string, LockedPackage> = {};
   for (const [path, { dev, license, optionalDependencies = {} }] of Object.entries(packages)) {
@@ -29,7 +29,7 @@ export function missingPackages(packages: LockedPackages): Record<string, Locked
       const place = `node_modules/${name}`;
       if (packages[place] !== undefined || packages[`${path}/${place}`] !== undefined) continue;
       const { cpu, libc, os } = platformOf(name);
-      // in the order in which npm writes them, so that its next install changes nothing
+      // The order of the members is npm's own, so that its next install changes nothing.
       missing[place] = {
         version,
         cpu,
@@ -47,7 +47,7 @@ export function missingPackages(packages: LockedPackages): Record<string, Locked
 const CPUS = /-(x64|arm64|arm|ia32|ppc64|riscv64|s390x)(-|$)/;
 const SYSTEMS = /-(android|darwin|freebsd|linux|openharmony|win32)-/;
 
-/** What a package may be installed on, by the convention for names of native packages. */
+/** Returns the platform of a package by the naming convention of native packages. */
 function platformOf(name: string) {
   const cpu = CPUS.exec(name)?.[1];
   const os = SYSTEMS.exec(name)?.[1];

@@ -1,6 +1,6 @@
-// Installs what the lock file names when node_modules does not match it; otherwise costs a few milliseconds.
-// Plain JavaScript on purpose: it runs on whatever Node the machine has, before the locked Node 22 is there.
-// `npm install`, not `npm ci`, which would remove what is there first: tools are added to an installation without them.
+// Installs the packages of the lock file when node_modules does not match it; otherwise it takes a few milliseconds.
+// It is plain JavaScript because it runs on any Node of the machine, before the locked Node 22 is there.
+// It calls `npm install`, not `npm ci`, because `npm ci` would remove an installation before adding the tools to it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 // Only tests, benchmarks and builds need the development tools.
 const needsTools = !['prestart', 'preqrn'].includes(process.env.npm_lifecycle_event ?? '');
 
-/** What npm wrote down of its last install holds each package that is needed, in its locked version. */
+/** Tells whether npm's record of its last install contains each needed package in its locked version. */
 function isInstalled() {
   const installedPath = `${root}node_modules/.package-lock.json`;
   if (!existsSync(installedPath)) return false;
@@ -18,15 +18,15 @@ function isInstalled() {
   return Object.entries(packagesOf(`${root}package-lock.json`))
     .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !link && (needsTools || !dev))
     .every(([path, { version, optional, devOptional }]) => {
-      // what is for another platform is not there
+      // Packages for other platforms are not installed.
       return (installed[path]?.version ?? (optional || devOptional ? version : undefined)) === version;
     });
 }
 
 if (!isInstalled()) {
   process.stderr.write(`installing the locked packages${needsTools ? ' with the tools' : ''} (once) ...\n`);
-  // The native code that the service loads comes built for each platform of the locked Node, so no package's script is run
-  // for it; the PostgreSQL of the tests needs its own.
+  // The native code that the service loads is prebuilt for each platform of the locked Node, so it needs no package's
+  // script; the PostgreSQL of the tests does.
   const fewer = needsTools ? [] : ['--omit=dev', '--ignore-scripts'];
   const args = ['install', ...fewer, '--no-audit', '--no-fund', '--loglevel=error'];
   const ran = spawnSync('npm', args, {

@@ -1,4 +1,4 @@
-// Strips the types of every source beforehand, for a service that may not write to its own software.
+// Strips the types of every source in advance, for a service that may not write to its own software.
 import { globSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { SOURCE_FOLDERS, stripped } from './stripped.mjs';

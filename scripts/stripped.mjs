@@ -1,7 +1,8 @@
-// Types are stripped once, not again by every thread of every start: `node --import ./scripts/stripped.mjs src/main.ts`.
-// The stripper takes 9 MB of each thread that meets a type, and a third of its start (Node 22.23, whose own compile
-// cache keeps code, but not what was stripped). Here its output is kept, with digests of its source and of itself: what
-// is stale, torn or missing is made again, and without a folder that can be written everything goes on all the same.
+// Strips the types once, instead of again in every thread of every start: `node --import ./scripts/stripped.mjs
+// src/main.ts`. The stripper takes 9 MB of each thread that meets a type, and a third of its start (Node 22.23, whose
+// own compile cache keeps code, but not stripped sources). This hook stores its output with digests of the source and
+// of the stripper. A stale, torn or missing copy is made again, and without a writable folder everything works
+// uncached.
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache, registerHooks, stripTypeScriptTypes } from 'node:module';
@@ -9,12 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const folder = new URL('../node_modules/.cache/qrn/', import.meta.url);
-/** The service, and the program of the client, whose commands are the service's own too. */
+/** The sources of the service, and of the client's program, whose commands the service's program offers too. */
 export const SOURCE_FOLDERS = ['../src/', '../clients/typescript/program/'].map(
   (path) => new URL(path, import.meta.url),
 );
 
-/** The source at a file URL without its types, from what is kept of it or made now. */
+/** Returns the source at a file URL without its types, from the stored copy or newly stripped. */
 export function stripped(url) {
   const source = readFileSync(new URL(url), 'utf8');
   const kept = new URL(`${sha256(url).slice(0, 32)}.js`, folder);
@@ -31,13 +32,13 @@ function read(kept, digest) {
   try {
     content = readFileSync(kept, 'utf8');
   } catch {
-    return undefined; // not made yet
+    return undefined; // not stored yet
   }
   const text = content.slice(2 * digest.length);
   return content.startsWith(digest + sha256(text)) ? text : undefined;
 }
 
-/** Whole or not at all, for others start beside this process. */
+/** Writes the file completely or not at all, because other processes may start at the same time. */
 function keep(kept, content) {
   const part = new URL(`${kept.href}.${process.pid}.${threadId}`);
   try {
@@ -45,7 +46,7 @@ function keep(kept, content) {
     writeFileSync(part, content);
     renameSync(part, kept);
   } catch {
-    tryTo(() => rmSync(part, { force: true })); // a full disk; the next start strips again
+    tryTo(() => rmSync(part, { force: true })); // the disk may be full; the next start strips again
   }
 }
 
@@ -53,11 +54,11 @@ function tryTo(remove) {
   try {
     remove();
   } catch {
-    // there is no such folder
+    // The folder does not exist.
   }
 }
 
-/** Without the warning that the call is experimental: what `node` itself does to a file with types is the same. */
+/** Strips without the warning that the call is experimental: `node` itself does the same to a file with types. */
 function quietly(strip) {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -72,7 +73,7 @@ function sha256(text) {
   return hash('sha256', text);
 }
 
-/** A file of ours that names another one: Node's own way, which also asks the disk, takes a sixth of a start. */
+/** A relative import of one of our files. Node's own resolution, which also asks the disk, takes a sixth of a start. */
 const OWN_FILE = /^\.\.?\/.*\.ts$/;
 
 function isOurs(url) {
@@ -83,7 +84,7 @@ registerHooks({
   resolve(specifier, context, nextResolve) {
     if (!OWN_FILE.test(specifier) || !isOurs(context.parentURL)) return nextResolve(specifier, context);
     const { href } = new URL(specifier, context.parentURL);
-    if (!isOurs(href)) return nextResolve(specifier, context); // `load` would leave its types to Node
+    if (!isOurs(href)) return nextResolve(specifier, context); // `load` would not strip its types
     return { url: href, format: 'module', shortCircuit: true };
   },
   load(url, context, nextLoad) {

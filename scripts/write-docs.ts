@@ -1,5 +1,5 @@
-// Writes docs/errors.md, docs/tiers.md and the tables of docs/cluster.md and docs/sources.md from the tables of the service: `node scripts/write-docs.ts`.
-// With `--check` it writes nothing, and exits with 1 when a page says something else.
+// Writes docs/errors.md, docs/tiers.md and the tables of docs/cluster.md and docs/sources.md from the tables of the
+// service: `node scripts/write-docs.ts`. With `--check` it writes nothing, and exits with 1 when a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { errorDocs } from './docs/errors.ts';
 import { withSizing } from './docs/sizing.ts';

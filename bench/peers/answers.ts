@@ -1,8 +1,9 @@
 import { randomBytes, randomFillSync, randomInt, randomUUID } from 'node:crypto';
 
 /**
- * What the peers answer: values as a competent program without this service's samplers and writers makes them, inside
- * an envelope of the same members, by JSON.stringify. No certificate, no limits, nothing durable: their advantage.
+ * The answers of the peers: values as a competent program without this service's samplers and writers makes them, in an
+ * envelope of the same members, by JSON.stringify. The peers have no certificate, no limits and no durability, which is
+ * their advantage.
  */
 type Values = readonly number[] | readonly string[];
 
@@ -20,13 +21,13 @@ export interface ValueOrder {
   readonly length: number;
 }
 
-/** The body of POST /v1/batch, with the service's defaults. */
+/** Parses the body of POST /v1/batch, with the service's defaults. */
 export function orderOf(body: string): ValueOrder {
   const { type, count, params } = JSON.parse(body);
   return { type, count, min: 0, max: 100, precision: null, length: 16, ...params };
 }
 
-/** The query of GET /v1/integers. */
+/** Parses the query of GET /v1/integers. */
 export function orderOfQuery(query: string): ValueOrder {
   const given = new URLSearchParams(query);
   const number = (name: string, fallback: number) => Number(given.get(name) ?? fallback);
@@ -40,7 +41,7 @@ export function orderOfQuery(query: string): ValueOrder {
   };
 }
 
-/** One call of node:crypto for each value: how most services of this kind are written. */
+/** Makes one call of node:crypto for each value, as most services of this kind do. */
 export const drawOneByOne: Draw = ({ type, count, min, max, precision, length }) => {
   switch (type) {
     case 'integers':
@@ -54,15 +55,15 @@ export const drawOneByOne: Draw = ({ type, count, min, max, precision, length })
   }
 };
 
-/** randomInt takes spans up to 2^48; beyond, 53 bits scaled. */
+/** Uses randomInt for spans up to 2^48, and scales 48 random bits for wider ones. */
 function randomIntBetween(min: number, max: number): number {
   if (max - min < 2 ** 48 - 1) return randomInt(min, max + 1);
   return min + Math.floor((randomInt(2 ** 48 - 1) / (2 ** 48 - 1)) * (max - min));
 }
 
 /**
- * One fill of the operating system's generator, then plain arithmetic with rejection: the same values as the service
- * makes, exactly uniform, in idiomatic JavaScript. The twin that its samplers and writers are measured against.
+ * Fills once from the operating system's generator, then uses plain arithmetic with rejection. The values are as exactly
+ * uniform as the service's, in idiomatic JavaScript. The service's samplers and writers are measured against this twin.
  */
 export const drawFromOneFill: Draw = ({ type, count, min, max, precision, length }) => {
   switch (type) {
@@ -82,7 +83,7 @@ export const drawFromOneFill: Draw = ({ type, count, min, max, precision, length
   }
 };
 
-/** `count` whole numbers below `span`, exactly uniform, by rejection from 32 or 53 bits. */
+/** Returns `count` integers below `span`, exactly uniform, by rejection from 32 or 53 bits. */
 function uniformOffsets(count: number, span: number): number[] {
   const wide = span > 2 ** 32;
   const top = wide ? 2 ** 53 : 2 ** 32;
@@ -118,7 +119,7 @@ export function answerFields(requestId: string): Record<string, string> {
   };
 }
 
-/** The whole answer as JSON text. */
+/** Returns the whole answer as JSON text. */
 export function answerText(order: ValueOrder, requestId: string, draw: Draw): string {
   return JSON.stringify({
     data: {

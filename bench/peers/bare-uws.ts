@@ -1,4 +1,4 @@
-// The limits: uWebSockets.js that says hello, and that sends stored answers of the service byte for byte.
+// The upper limits of any front: uWebSockets.js that says hello, and that sends stored answers of the service unchanged.
 //   node bench/peers/bare-uws.ts [FOLDER]     FOLDER/NAME.head and FOLDER/NAME.body are served at /NAME, and at /late/NAME
 //                                             a turn of the loop later, when every field of the request was read
 
@@ -26,7 +26,10 @@ for (const file of names) {
   app.get(`/late/${name}`, (response, request) => answerLate(response, request, answer));
   app.post(`/${name}`, (response) => readBody(response, () => response.cork(() => answer(response))));
 }
-/** What no front can do without that looks at requests, and whose answers are durable before they leave. */
+/**
+ * Answers that wait for the end of the turn. A front that reads requests and makes answers durable cannot do less than
+ * this.
+ */
 let waiting: (() => void)[] = [];
 function answerLate(
   response: HttpResponse,
@@ -35,7 +38,7 @@ function answerLate(
 ): void {
   request.getUrl();
   request.getQuery();
-  request.forEach(ignore); // the library has made a string of every name and value
+  request.forEach(ignore); // makes the library create a string of every name and value
   response.onAborted(ignore);
   if (waiting.push(() => response.cork(() => answer(response))) > 1) return;
   setImmediate(() => {

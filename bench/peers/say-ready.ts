@@ -1,7 +1,7 @@
 import type { us_listen_socket } from 'uWebSockets.js';
 import { us_socket_local_port } from 'uWebSockets.js';
 
-/** Tells whoever started this process where it listens. */
+/** Tells the parent process where this one listens. */
 export function sayReadyOn(port: number): void {
   process.stdout.write(`ready http://127.0.0.1:${port}\n`);
 }

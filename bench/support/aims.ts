@@ -1,6 +1,6 @@
 import type { Aim } from './suite.ts';
 
-/** The aim of a figure that is told beside others and has none. */
+/** The aim of a figure that is reported for comparison only. */
 export const NO_AIM = Number.NaN;
 
 export function aimText({ aim }: Aim): string {

@@ -16,12 +16,12 @@ export const OPTIONS_HELP = `  --long         ${LONG_EFFORT.rounds} rounds of ${
   --seconds N    load of one round, whole seconds
   --help`;
 
-/** The arguments make no sense; the message is for whoever typed them. */
+/** The arguments are invalid; the message is for the user. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Runs a program of the bench: arguments that make no sense are one line on stderr and exit code 2. */
+/** Runs a program of the bench. Invalid arguments give one line on stderr and exit code 2. */
 export async function main(program: () => Promise<void>): Promise<void> {
   try {
     await program();
@@ -33,7 +33,7 @@ export async function main(program: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Throws a UsageError or one of parseArgs. */
+/** Parses the arguments. Throws a UsageError or an error of parseArgs. */
 export function readArguments(args: readonly string[]): BenchArguments {
   const flag = { type: 'boolean', default: false } as const;
   const text = { type: 'string' } as const;
@@ -47,14 +47,14 @@ export function readArguments(args: readonly string[]): BenchArguments {
   return { operands: positionals, effort, help: values.help };
 }
 
-/** Throws a UsageError. */
+/** Parses the value of an option. Throws a UsageError. */
 export function wholeNumber(option: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`${option} is a whole number from 1 on`);
   return Number(text);
 }
 
-/** The suites of these names, in their own order. */
+/** Returns the suites with these names, in running order. */
 export function chooseSuites(names: readonly string[], suites: readonly Suite[]): readonly Suite[] {
   const unknown = names.find((name) => !suites.some((suite) => suite.name === name));
   if (unknown !== undefined) {

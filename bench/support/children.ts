@@ -4,11 +4,11 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** However this process ends, except by SIGKILL, it leaves no server and no data behind. */
+/** Ends all servers and removes all data when this process ends, unless SIGKILL ends it. */
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
   for (const pid of ownChildren()) killIfAlive(pid);
-  // a killed server may write for a moment
+  // A killed server may still write for a moment, hence the retries.
   for (const folder of folders)
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
@@ -29,11 +29,11 @@ function killIfAlive(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended by itself meanwhile
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // the child had ended already
   }
 }
 
-/** Also those that are only starting, and so are nobody's yet; Linux says which they are. */
+/** Returns the children of this process from /proc, including those that are still starting and not registered here. */
 function ownChildren(): number[] {
   const tasks = `/proc/${process.pid}/task`;
   try {

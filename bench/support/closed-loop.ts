@@ -4,12 +4,12 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** GET requests as fast as they are answered, from another process. */
+/** GET requests from another process, as fast as they are answered. */
 export interface Hammering {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;
-  /** Whole seconds. */
+  /** A whole number. */
   readonly seconds: number;
 }
 
@@ -22,7 +22,7 @@ export interface HammerResult {
 
 const run = promisify(execFile);
 
-/** The first program of this name in PATH. */
+/** Returns the first program of this name in PATH. */
 export function programInPath(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   return folders.map((folder) => join(folder, name)).find(isExecutable);
@@ -33,16 +33,16 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    return false; // not there, or not ours to run: the next folder
+    return false; // missing, or not executable for this user: try the next folder
   }
 }
 
 const wrk = programInPath('wrk');
 
-/** Which program puts the load on: wrk where it is installed, for it costs a third of autocannon. */
+/** The load generator: wrk where it is installed, because it costs a third of autocannon. */
 export const HAMMER = wrk === undefined ? 'autocannon' : 'wrk';
 
-/** Rejects when an answer was not 2xx or a connection broke: a server that refuses is fast. */
+/** Rejects when an answer was not 2xx or a connection broke, because a server that refuses requests is fast. */
 export function hammer(hammering: Hammering): Promise<HammerResult> {
   return wrk === undefined ? hammerWithAutocannon(hammering) : hammerWithWrk(wrk, hammering);
 }
@@ -90,6 +90,6 @@ async function hammerWithAutocannon({
   const failures = report.non2xx + report.errors + report.timeouts;
   if (failures > 0) throw new Error(`${url}: ${failures} requests failed`);
   const answers = report.requests.total;
-  const { p50, p99 } = report.latency; // whole milliseconds
+  const { p50, p99 } = report.latency; // in whole milliseconds
   return { answers, answersPerS: answers / report.duration, p50Us: p50 * 1e3, p99Us: p99 * 1e3 };
 }

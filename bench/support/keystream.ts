@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto';
 
-/** Consecutive blocks of one ChaCha20 keystream, each of so many bytes: key 0, nonce [`nonce`, 0 ...], counter 0. */
+/** Returns a function that gives consecutive blocks of a ChaCha20 keystream: key 0, nonce [`nonce`, 0 ...], counter 0. */
 export function keystream(nonce: number): (bytes: number) => Uint8Array {
   const iv = Buffer.alloc(16);
   iv[4] = nonce;

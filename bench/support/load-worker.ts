@@ -4,22 +4,22 @@ import { ConnectionLost, HttpConnection } from '../../test/support/http.ts';
 import type { LoadOutcome, LoadPlan } from './load.ts';
 
 /**
- * Longest sleep of the open loop, in milliseconds. A timer of Node is a millisecond late, which would be most of what
- * is measured; spinning would take a core from the server. So it sleeps this long at a time and looks at its sockets
- * between: latencies are up to 50 µs too long, for every contender alike.
+ * Longest sleep of the open loop, in milliseconds. A timer of Node is a millisecond late, which would be most of the
+ * measured latency, and spinning would take a core from the server. So the loop sleeps at most this long and then looks
+ * at its sockets: latencies are up to 50 µs too long, for every contender alike.
  */
 const SLEEP_MAX_MS = 0.05;
 /**
- * An open loop asks for so long before it measures. This thread is new, and V8 stops it for 10 to 20 ms at a time while it
- * compiles: in a round of a second that was all of the p99 of a quick server.
+ * Time that an open loop sends requests before it measures. V8 stops this new thread for 10 to 20 ms at a time while it
+ * compiles, which made up all of the p99 of a fast server in a round of a second.
  */
 const LEAD_MS = 1_000;
-/** What an open loop waits for answers after its last request is due. */
+/** Time that an open loop waits for answers after its last request was due. */
 const PATIENCE_MS = 2_000;
 
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 const plan = workerData as LoadPlan;
-/** In µs, up to 19 hours, to 1 %. */
+/** Histograms in µs, up to 19 hours, with a precision of 1 %. */
 const [latency, refusal, lateness] = Array.from({ length: 3 }, () =>
   createHistogram({ highest: 2 ** 36, figures: 2 }),
 );
@@ -28,7 +28,7 @@ let answers = 0;
 let failures = 0;
 let bytes = 0;
 let leadAnswers = 0;
-/** What was asked before is not measured. */
+/** Requests sent before this time are not measured. */
 let measuredFromMs = 0;
 
 function count(status: number, size: number, sinceMs: number): void {
@@ -48,12 +48,12 @@ function count(status: number, size: number, sinceMs: number): void {
 
 let lost: Error | undefined;
 
-/** The server closed a connection: the whole measurement is void. */
+/** Ends the run: the server closed a connection, which makes the whole measurement void. */
 function lose(error: Error): void {
   lost ??= error;
 }
 
-/** Each connection asks as soon as it is answered. */
+/** Sends the next request on each connection as soon as the last one is answered. */
 function closedLoop(
   connections: readonly HttpConnection[],
   untilMs: number,
@@ -80,9 +80,9 @@ function closedLoop(
 }
 
 /**
- * Requests are due at a fixed rate, whatever the server does. One that finds no free connection waits, and its latency
- * counts from when it was due: nothing is left out because the server was slow (no coordinated omission). What is not
- * answered in the end counts as a failure with the time it waited.
+ * Sends requests that are due at a fixed rate, whatever the server does. A request that finds no free connection waits,
+ * and its latency counts from when it was due, so a slow server cannot hide any (no coordinated omission). A request
+ * that is never answered counts as a failure, with the time it waited.
  */
 function openLoop(
   connections: readonly HttpConnection[],

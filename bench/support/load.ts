@@ -10,21 +10,24 @@ export interface LoadPlan {
   readonly loop: ClosedLoop | OpenLoop;
 }
 
-/** Each connection asks again when it is answered, until the time is over or all requests are made: throughput. */
+/**
+ * Measures throughput: each connection sends its next request when the last is answered, until time or requests run
+ * out.
+ */
 export interface ClosedLoop {
   readonly kind: 'closed';
   readonly durationMs?: number;
   readonly requests?: number;
 }
 
-/** Requests are due at a fixed rate, and latency counts from then: latency without coordinated omission. */
+/** Measures latency without coordinated omission: requests are due at a fixed rate, and latency counts from then. */
 export interface OpenLoop {
   readonly kind: 'open';
   readonly ratePerS: number;
   readonly durationMs: number;
 }
 
-/** What the worker sends back. */
+/** The result that the worker sends back. */
 export interface LoadOutcome {
   readonly answers: number;
   readonly leadAnswers: number;
@@ -39,21 +42,23 @@ export interface LoadOutcome {
 
 export interface LoadResult {
   readonly answers: number;
-  /** Of an open loop, while its client warmed up: they cost the server as much as those that are measured. */
+  /** Answers of an open loop during its warm-up: they cost the server as much as measured ones. */
   readonly leadAnswers: number;
   /** Answers other than 200, and requests that were never answered. */
   readonly failures: number;
   readonly answersPerS: number;
   readonly bytesPerS: number;
-  /** From when a request was due (open loop) or sent, in µs. */
+  /** In µs, from when a request was due (open loop) or sent (closed loop). */
   readonly latency: Histogram;
-  /** The part of it that was answered otherwise than 200. */
+  /** The latencies of answers other than 200. */
   readonly refusal: Histogram;
-  /** How long after it was due the client sent a request, in µs: its own share of the latency, and the backlog. */
+  /**
+   * How long after it was due the client sent a request, in µs: the client's own share of the latency, and the backlog.
+   */
   readonly lateness: Histogram;
 }
 
-/** Puts the load on from a thread of its own. Rejects when a connection breaks. */
+/** Puts the load on from a new thread. Rejects when a connection breaks. */
 export function putLoad(plan: LoadPlan): Promise<LoadResult> {
   const worker = new Worker(new URL('./load-worker.ts', import.meta.url), { workerData: plan });
   return new Promise((resolve, reject) => {
@@ -61,6 +66,6 @@ export function putLoad(plan: LoadPlan): Promise<LoadResult> {
       resolve({ ...more, answers, answersPerS: answers / seconds, bytesPerS: bytes / seconds }),
     );
     worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the load ended with code ${code}`))); // too late after a message
+    worker.once('exit', (code) => reject(new Error(`the load ended with code ${code}`))); // no effect after a message
   });
 }

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** Without which a figure says nothing. */
+/** Facts about the machine without which a figure means nothing. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;
   readonly system: string;
   readonly node: string;
-  /** Threads that ran or waited in the last minute before the suite: others at work here make it noisy. */
+  /** Threads that ran or waited in the minute before the suite. A high count means that others make the figures noisy. */
   readonly loadAverage: number;
 }
 
@@ -22,7 +22,7 @@ export function machine(): Machine {
   };
 }
 
-/** The commit of a folder, with a plus when files differ from it; `unknown` outside git. */
+/** Returns the commit of a folder, with a plus when files differ from it; `unknown` outside git. */
 export function revisionOf(root: URL): string {
   const git = (...args: string[]) =>
     execFileSync('git', args, {
@@ -34,6 +34,6 @@ export function revisionOf(root: URL): string {
     const changed = git('status', '--porcelain', '--untracked-files=no').trim() !== '';
     return git('rev-parse', '--short=12', 'HEAD').trim() + (changed ? '+' : '');
   } catch {
-    return 'unknown'; // no git, or no repository: figures are still figures
+    return 'unknown'; // no git or no repository; the figures are valid all the same
   }
 }

@@ -5,7 +5,7 @@ import { type ClosedLoop, type LoadResult, type OpenLoop, putLoad } from './load
 import type { Contender, Sample } from './rounds.ts';
 import type { Server } from './server.ts';
 
-/** What is asked of a server again and again. */
+/** The request that is sent to a server repeatedly. */
 export interface Ask {
   readonly method: 'GET' | 'POST';
   /** Path and query. */
@@ -13,7 +13,7 @@ export interface Ask {
   readonly body?: string;
 }
 
-/** Adds what the server spent on the load: CPU per answer in µs, by all its threads and by the main one, and memory. */
+/** Adds what the server spent on the load: CPU per answer in µs, of all its threads and of the main one, and memory. */
 async function withCosts<T extends { readonly answers: number; readonly leadAnswers?: number }>(
   server: Server,
   load: () => Promise<T>,
@@ -22,7 +22,7 @@ async function withCosts<T extends { readonly answers: number; readonly leadAnsw
   const result = await load();
   const after = cpuTime(server.pid);
   const perAnswerUs = (earlier?: number, later?: number) => {
-    // a worker that ended meanwhile takes its time out of the sum
+    // When a worker ends meanwhile, the sum loses its time.
     if (earlier === undefined || later === undefined || later < earlier) return undefined;
     return (later - earlier) / 1e3 / (result.answers + (result.leadAnswers ?? 0));
   };
@@ -35,13 +35,13 @@ async function withCosts<T extends { readonly answers: number; readonly leadAnsw
 }
 
 /**
- * Load on a server before it is measured for the first time: V8's compiling threads cost the service 34 µs an answer after 2 s,
- * and 3 after 12.
+ * Seconds of load on a server before its first measurement: V8's compiler threads cost the service 34 µs an answer after
+ * 2 s, and 3 after 12.
  */
 const WARM_UP_S = 12;
 const warm = new WeakSet<Server>();
 
-/** GET as fast as it is answered, by wrk or autocannon. */
+/** Sends GET requests as fast as they are answered, by wrk or autocannon. */
 export function hammered(
   name: string,
   server: Server,
@@ -60,7 +60,7 @@ export function hammered(
   };
 }
 
-/** The client of this bench on a server: large answers, fixed numbers of requests, fixed rates. */
+/** Runs this bench's own client, for large answers, fixed counts of requests and fixed rates. */
 function loadOn(
   server: Server,
   ask: Ask,
@@ -77,7 +77,7 @@ function loadOn(
   return putLoad({ origin, request: requestBytes(request, new URL(origin).host), connections, loop });
 }
 
-/** What the clients of a load waited, and the share of its requests that failed. */
+/** Returns the latencies of a load and the share of its requests that failed. */
 export function latenciesOf({ latency, answers, failures }: LoadResult) {
   return {
     p50Us: latency.percentile(50),
@@ -89,8 +89,8 @@ export function latenciesOf({ latency, answers, failures }: LoadResult) {
 }
 
 /**
- * The client of this bench on a server. A closed loop fails when anything but 200 came: a server that refuses is fast. An open loop
- * tells the share.
+ * Measures a server with this bench's own client. A closed loop throws on any answer but 200, because a server that
+ * refuses is fast. An open loop reports the share of failures.
  */
 export function loaded(
   name: string,
@@ -120,7 +120,7 @@ export function loaded(
   };
 }
 
-/** Fails when anything but 200 came: a server that refuses is fast. */
+/** Throws when any answer was not 200, because a server that refuses is fast. */
 function requireAnswers(name: string, result: LoadResult): void {
   if (result.failures > 0)
     throw new Error(`${name}: ${result.failures} of ${result.answers + result.failures} failed`);

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Subject } from './suite.ts';
 
-/** A module of a subject's own source: two revisions are two modules, each compiled and optimised by itself. */
+/** Imports a module of a subject's own source. Two revisions are two modules, each compiled and optimised by itself. */
 async function load<T>({ root }: Subject, path: string): Promise<T> {
   return (await import(new URL(path, root).href)) as T;
 }
 
-/** What the suites that run in this process call. */
+/** Returns the modules that the suites in this process call. */
 export async function modulesOf(subject: Subject) {
   return {
     make: await load<typeof import('../../src/answer/make.ts')>(subject, 'src/answer/make.ts'),
@@ -32,7 +32,7 @@ export async function modulesOf(subject: Subject) {
       'src/ledger/lmdb/lmdb-ledger.ts',
     ),
     segment: await load<typeof import('../../src/ledger/segment.ts')>(subject, 'src/ledger/segment.ts'),
-    /** Undefined in revisions whose fronts had no journals of their own. */
+    /** Undefined in revisions whose fronts have no journals of their own. */
     journal: existsSync(new URL('src/ledger/front-journal.ts', subject.root))
       ? await load<typeof import('../../src/ledger/front-journal.ts')>(subject, 'src/ledger/front-journal.ts')
       : undefined,

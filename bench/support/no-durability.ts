@@ -1,5 +1,5 @@
-// A patch for the bench alone, loaded into the service with --import: answers leave without their certificate being
-// packed or committed. The difference to the service as it is prices durability.
+// A patch for the bench alone, loaded into the service with --import: answers leave before their certificate is
+// packed or committed. The difference from the unpatched service is the price of durability.
 import { Committer, type PendingAnswer } from '../../src/answer/commit.ts';
 
 Committer.prototype.add = function settleNow(this: Committer, answer: PendingAnswer): void {

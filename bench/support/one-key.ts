@@ -5,7 +5,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
 import { memoryLedger } from '../../test/support/memory-ledger.ts';
 
-/** Lets `use` have a directory of one account with one key, and the key. */
+/** Calls `use` with a directory of one account with one key, and with the key. */
 export async function withOneKey<T>(
   tier: Tier,
   use: (directory: AccountDirectory, key: string) => Promise<T>,

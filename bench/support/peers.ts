@@ -9,13 +9,13 @@ import { type Server, startPeer } from './server.ts';
 
 const peerPath = (file: string) => fileURLToPath(new URL(`../peers/${file}`, import.meta.url));
 
-/** An answer of the service, to be sent again by a server that does nothing else. */
+/** An answer of the service, which a bare server sends again. */
 export interface StoredAnswer {
   readonly name: string;
   readonly response: Response;
 }
 
-/** Header fields that the connection adds by itself. */
+/** Header fields that the HTTP library adds itself. */
 const FIELDS_OF_THE_CONNECTION = new Set([
   'content-length',
   'date',
@@ -24,7 +24,7 @@ const FIELDS_OF_THE_CONNECTION = new Set([
   'keep-alive',
 ]);
 
-/** Bare uWebSockets.js: /hello, and each stored answer at /NAME with all its header fields. */
+/** Starts bare uWebSockets.js with /hello, and with each stored answer and all its header fields at /NAME. */
 export async function startBare(answers: readonly StoredAnswer[]): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-bench-'));
   removeWithUs(folder);
@@ -48,12 +48,12 @@ const onNode = (name: string, file: string): Peer => ({
   start: () => startPeer(process.execPath, [peerPath(file)]),
 });
 
-/** The same values on the same HTTP library, by an Array and JSON.stringify. */
+/** Makes the same values on the same HTTP library with an Array and JSON.stringify. */
 export const JSON_TWIN = onNode('uWS + JSON.stringify', 'uws-json.ts');
 
 /**
- * The twin and other people's stacks, as far as they are installed here and can be built. `talk` is told of each that is skipped
- * and why; `keep` takes each server as soon as it runs.
+ * Starts the twin and the other stacks that are installed and can be built here. It tells `talk` which ones it skips
+ * and why, and hands each server to `keep` as soon as it runs.
  */
 export async function startPeers(
   talk: (line: string) => void,
@@ -99,10 +99,10 @@ function installedPeers(skip: (line: string) => void): readonly Peer[] {
   return peers;
 }
 
-/** Where Debian's librust-*-dev packages lie: sources that cargo takes in the place of crates.io. */
+/** The sources of Debian's librust-*-dev packages, which cargo uses instead of crates.io. */
 const CRATES = '/usr/share/cargo/registry';
 
-/** Built offline and kept in bench/out: the first build takes about a minute of CPU. */
+/** Builds offline into bench/out, which is kept: the first build takes about a minute of CPU. */
 function startHyper(cargo: string): Promise<Server> {
   const folder = fileURLToPath(new URL('../out/hyper', import.meta.url));
   cpSync(peerPath('hyper'), folder, { recursive: true });
@@ -118,7 +118,7 @@ function startHyper(cargo: string): Promise<Server> {
   return startPeer(join(folder, 'target', 'release', 'hyper-peer'), []);
 }
 
-/** Built first: `go run` would stand between us and the server. */
+/** Builds first, because `go run` would be a process between the bench and the server. */
 function startGo(go: string): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-bench-'));
   removeWithUs(folder);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { machine, revisionOf } from './machine.ts';
 import type { BenchRun, Cell, Column, Report, Suite, Table } from './suite.ts';
 
-/** The one place of the bench that prints: tables go to stdout, talk to stderr, JSON to bench/out. */
+/** The only output of the bench: tables go to stdout, talk to stderr, JSON to bench/out. */
 const out = new URL('../out/', import.meta.url);
 
 export function talk(line: string): void {
@@ -33,7 +33,7 @@ export function publish(suite: Suite, run: BenchRun, report: Report, seconds: nu
   writeFileSync(path, `${JSON.stringify(content, null, 1)}\n`);
 }
 
-/** Rows as objects keyed by the columns' titles. */
+/** Returns rows as objects with the columns' titles as keys. */
 function plainTable({ title, note, columns, rows }: Table) {
   const plainRows = rows.map(({ label, cells }) => ({
     row: label,
@@ -63,7 +63,7 @@ function cellText(cell: Cell, column: Column): string {
   return `${middle} (${figure(cell.low)}..${figure(cell.high)})`;
 }
 
-/** Three significant digits, whole numbers in full. */
+/** Formats a figure with three significant digits, whole numbers in full. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const size = Math.abs(value);

@@ -1,14 +1,14 @@
 import type { BenchRun, Subject } from './suite.ts';
 import type { Measure } from './tables.ts';
 
-/** The contender's name for a subject: with one subject nothing needs telling apart. */
+/** Returns the contender's name for a subject, which includes the subject only if there are two. */
 export function nameFor(run: BenchRun, subject: Subject, what: string): string {
   return run.subjects.length === 1 ? what : what + suffix(subject);
 }
 
 /**
- * With two subjects every table has one more column: the first subject divided by the second. It is empty in rows of the second
- * subject and of contenders that belong to none.
+ * Returns a column with the first subject divided by the second, or none with one subject. It is empty in rows of the
+ * second subject and of contenders that belong to no subject.
  */
 export function comparison({ subjects }: BenchRun, what: string, quantity: string): readonly Measure[] {
   if (subjects.length === 1) return [];

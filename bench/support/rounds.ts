@@ -1,17 +1,17 @@
 import { type Summary, summarize } from '../../test/support/statistics.ts';
 
-/** What one contender gave in one round, by the name of the quantity; undefined where it cannot be measured. */
+/** The results of one contender in one round, by quantity; undefined where a quantity cannot be measured. */
 export type Sample = Readonly<Record<string, number | undefined>>;
 
 export interface Contender {
   readonly name: string;
-  /** Measures once. The warm-up is a round that is thrown away, and may be shorter. */
+  /** Measures once. The warm-up is a round whose result is dropped, and may be shorter. */
   measure(phase: 'warm-up' | 'round'): Promise<Sample>;
 }
 
 /**
- * The rounds of contenders that took turns. A machine that is shared or changes its clock moves all of them together,
- * so what counts is a quotient within one round, and its median over the rounds.
+ * The results of contenders that took turns. A shared machine, or a changing clock, affects all of them together,
+ * so only the quotient within one round counts, and its median over the rounds.
  */
 export class Rounds {
   readonly #samples = new Map<string, Sample[]>();
@@ -46,8 +46,8 @@ function quotient(above: number | undefined, below: number | undefined): number 
 }
 
 /**
- * Measures every contender once to warm up and then in `rounds` alternating rounds: forwards, backwards, forwards, so
- * that a drift within a round favours none of them.
+ * Measures every contender once as warm-up and then in `rounds` rounds in alternating order, forwards, backwards,
+ * forwards, so that a drift within a round favours none of them.
  */
 export async function alternate(contenders: readonly Contender[], rounds: number): Promise<Rounds> {
   const result = new Rounds();

@@ -1,7 +1,10 @@
 import { publish, talk } from './reporter.ts';
 import type { BenchRun, Suite } from './suite.ts';
 
-/** Runs the suites one after the other. One that fails is told, and the others go on; gives how many failed. */
+/**
+ * Runs the suites one after the other. Reports a suite that fails and continues with the others; returns how many
+ * failed.
+ */
 export async function runSuites(suites: readonly Suite[], run: BenchRun): Promise<number> {
   let failures = 0;
   for (const suite of suites) {

@@ -6,28 +6,28 @@ import type { TestServer } from '../../test/support/server.ts';
 import { endWithUs, removeWithUs } from './children.ts';
 import type { Subject } from './suite.ts';
 
-/** A server of a process of its own on loopback. */
+/** A server that runs as a separate process on loopback. */
 export interface Server {
   /** http://127.0.0.1:PORT */
   readonly origin: string;
   readonly pid: number;
-  /** What its clients send besides. */
+  /** Header fields that its clients add. */
   readonly headers: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** The service of a subject, ready, with the key of an enterprise account, which knows no limit. */
+/** The service of a subject, ready, with the key of an enterprise account, which has no limits. */
 export interface Service extends Server {
   readonly server: TestServer;
 }
 
-/** One lot of the default size fills it: no lot is made and assessed while something else is measured. */
+/** One lot of the default size fills it, so no lot is made and assessed during a measurement. */
 const RESERVOIR_BYTES = 65_536;
 const PEER_START_DEADLINE_MS = 20_000;
 
 /**
- * `environment` holds more QRN_ settings; the allocator is set as `npm start` sets it. The data lie in bench/out: on a
- * disk, which /tmp need not be.
+ * Starts the service with the allocator settings of `npm start`; `environment` holds more QRN_ settings. The data are
+ * in bench/out because that is on a disk, which /tmp need not be.
  */
 export async function startService(
   subject: Subject,
@@ -60,7 +60,7 @@ export async function startService(
   }
 }
 
-/** A folder on the disk of the project, or on that of QRN_BENCH_DIR, removed when this process ends. */
+/** Returns a new folder on the disk of the project or of QRN_BENCH_DIR; it is removed when this process ends. */
 export function dataFolder(): string {
   const out = process.env['QRN_BENCH_DIR'] ?? fileURLToPath(new URL('../out/', import.meta.url));
   mkdirSync(out, { recursive: true });
@@ -69,24 +69,24 @@ export function dataFolder(): string {
   return folder;
 }
 
-/** Resolves when that many bytes of pure mode lie ready. */
+/** Resolves when that many bytes for pure mode are available. */
 async function fillReservoir(
   server: TestServer,
   headers: Record<string, string>,
   bytes: number,
 ): Promise<void> {
   for (;;) {
-    // the document of the health-check draft, which revisions before 5888d84 answer too
+    // The document of the health-check draft, which revisions before 5888d84 also answer.
     const response = await server.get('/health', { ...headers, accept: 'application/health+json' });
     const { checks } = (await response.json()) as { checks: Record<string, { observedValue: number }[]> };
-    const level = checks['pool:pure'] ?? checks['pool:pure_bytes']; // as revisions before 113762d call it
+    const level = checks['pool:pure'] ?? checks['pool:pure_bytes']; // the name in revisions before 113762d
     if (level === undefined) throw new Error('health does not tell how many pure bytes lie ready');
     if (level[0].observedValue >= bytes) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
-/** Stops every server that `use` keeps when that has ended. */
+/** Calls `use`, and stops every server that it kept when it has ended. */
 export async function withServers<T>(
   use: (keep: <S extends Server>(server: S) => S) => Promise<T>,
 ): Promise<T> {
@@ -101,7 +101,7 @@ export async function withServers<T>(
   }
 }
 
-/** Starts a program that says `ready URL` when it is; rejects with what it said when it ends before. */
+/** Starts a program that prints `ready URL` when it is ready; rejects with its output if it ends before. */
 export async function startPeer(command: string, args: readonly string[]): Promise<Server> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   endWithUs(child);

@@ -7,15 +7,15 @@ export interface Subject {
   readonly root: URL;
 }
 
-/** What a suite is run with. */
+/** The parameters of a run. */
 export interface BenchRun {
   /** One, or two that are compared: the first is the newer. */
   readonly subjects: readonly Subject[];
-  /** Counted rounds of each contender. */
+  /** Count of rounds of each contender, without the warm-up. */
   readonly rounds: number;
-  /** Load of one round in seconds; whole, as wrk wants it. */
+  /** Load of one round in seconds; an integer, because wrk takes only these. */
   readonly seconds: number;
-  /** Says what goes on. */
+  /** Reports progress. */
   readonly talk: (line: string) => void;
 }
 
@@ -23,19 +23,19 @@ export interface Suite {
   readonly name: string;
   /** What it measures, in one line. */
   readonly summary: string;
-  /** Part of a run that names no suite. */
+  /** True if a run that names no suite includes this one. */
   readonly byDefault: boolean;
-  /** Undefined when it has printed and written everything by itself. */
+  /** Resolves with undefined when the suite has printed and written everything itself. */
   run(run: BenchRun): Promise<Report | undefined>;
 }
 
-/** A measured figure beside what the project wants of it. */
+/** A measured figure and the project's aim for it. */
 export interface Aim {
   readonly what: string;
   readonly measured: Summary | undefined;
-  /** NaN where a figure is told and has no aim. */
+  /** NaN if the figure has no aim. */
   readonly aim: number;
-  /** Of the figure and its aim. */
+  /** The unit of the figure and of its aim. */
   readonly unit: string;
   /** The aim is the least allowed value; otherwise it is the greatest. */
   readonly isLeast?: boolean;
@@ -49,7 +49,7 @@ export interface Report {
 
 export interface Table {
   readonly title: string;
-  /** What a reader must know to read it. */
+  /** Facts that a reader needs to understand the table. */
   readonly note: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
@@ -68,5 +68,5 @@ export interface Row {
   readonly cells: readonly Cell[];
 }
 
-/** A text is a fact rather than a measurement. */
+/** A text is a fact, not a measurement. */
 export type Cell = Summary | string | undefined;

@@ -4,20 +4,20 @@ import { alternate, type Contender, type Rounds } from './rounds.ts';
 import type { BenchRun, Column, Row, Table } from './suite.ts';
 import { task } from './timing.ts';
 
-/** A column of a table, and what it shows of a contender. */
+/** A column of a table, and what it shows for a contender. */
 export interface Measure extends Column {
   readonly cell: (rounds: Rounds, name: string) => Summary | undefined;
 }
 
 interface MeasureOptions {
   readonly spread?: boolean;
-  /** The contender that every row shows, where it is not the row's own. */
+  /** The contender that the column shows in every row instead of the row's own. */
   readonly name?: string;
-  /** The quantity in the unit of the column: times this. */
+  /** The factor that converts the quantity to the unit of the column. */
   readonly factor?: number;
 }
 
-/** A quantity of the row's contender. */
+/** Returns a column with a quantity of the row's contender. */
 export function of(
   title: string,
   quantity: string,
@@ -26,7 +26,7 @@ export function of(
   return { title, spread, cell: (rounds, name) => scaled(rounds.of(fixed ?? name, quantity), factor) };
 }
 
-/** A quantity of the row's contender divided by the baseline's, round by round. */
+/** Returns a column with a quantity of the row's contender divided by the baseline's, round by round. */
 export function ratio(title: string, quantity: string, baseline: string): Measure {
   return { title, spread: true, cell: (rounds, name) => rounds.ratio(name, baseline, quantity) };
 }
@@ -35,7 +35,7 @@ export function rowOf(measures: readonly Measure[], rounds: Rounds, name: string
   return { label, cells: measures.map(({ cell }) => cell(rounds, name)) };
 }
 
-/** A row for each contender. */
+/** Returns a row for each contender. */
 export function rowsOf(measures: readonly Measure[], rounds: Rounds): Row[] {
   return rounds.names.map((name) => rowOf(measures, rounds, name));
 }
@@ -43,10 +43,10 @@ export function rowsOf(measures: readonly Measure[], rounds: Rounds): Row[] {
 const NS_IN = { ns: 1, µs: 1e-3, ms: 1e-6 } as const;
 const CALL_TIME_MS = 100;
 
-/** Work in this process, alone or with how many of something one call makes: the table then tells the time of one of those. */
+/** Work in this process. `per` is how many items one call makes: the table then shows the time of one item. */
 export type Call = (() => unknown) | { readonly make: () => unknown; readonly per: number };
 
-/** A table of calls in this process, each timed by itself in turn with the others. */
+/** Times calls in this process in turn with each other and returns the table. */
 export async function callTable(
   run: BenchRun,
   heading: Pick<Table, 'title' | 'note'>,

@@ -1,16 +1,19 @@
 import { Bench } from 'tinybench';
 
-/** A sample is at least this long: a thousand times what reading the clock costs. */
+/** Least duration of a sample: a thousand times the cost of reading the clock. */
 const SAMPLE_MIN_NS = 50_000;
-/** A first call takes a thousand times as long as a compiled one, and says nothing of how many make a sample. */
+/**
+ * Time for `work` to be compiled: a first call takes a thousand times as long, and tells nothing about the size of a
+ * sample.
+ */
 const COMPILED_WITHIN_MS = 20;
 
 export interface Task {
-  /** Nanoseconds of one call: the median of the samples taken in `timeMs`. */
+  /** Returns the nanoseconds of one call: the median of the samples taken in `timeMs`. */
   measure(timeMs: number): Promise<number>;
 }
 
-/** Repeats short work within a sample, as often as its first calls suggest. */
+/** Repeats short work within a sample as often as its first calls suggest. */
 export function task(work: () => unknown): Task {
   let repeats = 0;
   return {
@@ -29,7 +32,7 @@ export function task(work: () => unknown): Task {
   };
 }
 
-/** Runs `work` long enough to be compiled, and gives how many calls make a sample. */
+/** Runs `work` long enough to be compiled; returns how many calls make a sample. */
 function calibrate(work: () => unknown): number {
   const compiledMs = performance.now() + COMPILED_WITHIN_MS;
   do work();

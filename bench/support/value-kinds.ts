@@ -1,15 +1,15 @@
 import type { ValueRequest } from '../../src/values/value-request.ts';
 
-/** What a batch asks for. */
+/** The content of a batch request. */
 export interface BatchKind {
   readonly name: string;
   readonly type: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Numbers, characters' strings or items in each value that is counted; 1 without it. */
+  /** Count of numbers, strings or items in each counted value; 1 by default. */
   readonly each?: number;
 }
 
-/** The kinds of batch that are measured: each writer and each width of draw once. */
+/** A kind of batch that is measured. Together the kinds cover each writer and each width of draw once. */
 export interface ValueKind extends BatchKind {
   readonly type: 'integers' | 'floats' | 'bytes' | 'uuid';
   readonly params: Readonly<Record<string, number>>;
@@ -26,7 +26,7 @@ export const VALUE_KINDS: readonly ValueKind[] = [
   { name: 'bytes 16 hex', type: 'bytes', params: { length: 16 } },
 ];
 
-/** The kinds that come in lists, are picked from one, or are no plain numbers. */
+/** The kinds that come in lists, are picked from a list, or are not plain numbers. */
 export const LIST_KINDS: readonly BatchKind[] = [
   { name: 'gaussians 14 digits', type: 'gaussians', params: {} },
   { name: 'gaussians 100 ± 15, 5 digits', type: 'gaussians', params: { mean: 100, stddev: 15, digits: 5 } },
@@ -42,17 +42,17 @@ export const LIST_KINDS: readonly BatchKind[] = [
   { name: 'weighted a b c', type: 'weighted', params: { items: ['a', 'b', 'c'], weights: [1, 2, 3] } },
 ];
 
-/** The kinds measured where time is short: one cheap, one expensive. */
+/** The kinds that are measured where time is short: a cheap one and an expensive one. */
 export const TWO_KINDS = VALUE_KINDS.filter(
   ({ name }) => name === 'integers 0..100' || name === 'floats 53 bits',
 );
 
-/** The JSON body of POST /v1/batch. */
+/** Returns the JSON body of POST /v1/batch. */
 export function batchBody(kind: BatchKind, count: number, mode?: 'pure' | 'csprng'): string {
   return JSON.stringify({ type: kind.type, count, params: kind.params, ...(mode && { entropy_mode: mode }) });
 }
 
-/** What the service makes of it. */
+/** Returns the request as the service's samplers take it. */
 export function valueRequest({ type, params }: ValueKind, count: number): ValueRequest {
   switch (type) {
     case 'integers':

@@ -1,6 +1,6 @@
 import { ERRORS } from '../../src/core/errors.ts';
 
-/** docs/errors.md as the error table makes it. */
+/** Returns docs/errors.md, made from the error table. */
 export function errorDocs(): string {
   const rows = Object.entries(ERRORS).map(
     ([code, { status, message }]) => `| <a id="${code}"></a>\`${code}\` | ${status} | ${message} |`,

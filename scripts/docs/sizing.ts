@@ -1,32 +1,35 @@
 import { COMMIT_SLOTS } from '../../src/ledger/postgres/fence.ts';
 
 /**
- * A simulation on paper of many nodes on one PostgreSQL server: what each part has to do at a given load, from costs
- * that were measured on two cores of a virtual machine. docs/cluster.md prints its tables.
+ * A model of many nodes on one PostgreSQL server: the work of each part at a given load, computed from costs
+ * measured on two cores of a virtual machine. docs/cluster.md shows its tables.
  */
 
-/** Processor time of the primary for a commit, with a synchronous standby: 211 µs for 64 answers, 307 µs for 256. */
+/**
+ * Processor time of the primary for a commit with a synchronous standby; it was 211 µs for 64 answers and 307 µs for
+ * 256.
+ */
 const COMMIT_US = 179;
 const ANSWER_US = 0.5;
-/** Write-ahead log: 510 bytes for a commit of one answer, 87 an answer for commits of 64. */
+/** Write-ahead log of a commit; it was 510 bytes for one answer, and 87 bytes an answer for commits of 64. */
 const COMMIT_WAL_BYTES = 430;
 const ANSWER_WAL_BYTES = 80;
-/** Bytes of an answer in its segment, which stay until retention drops them. */
+/** Bytes of an answer in its segment, which are stored until retention drops them. */
 const ANSWER_STORED_BYTES = 80;
-/** p50 of a commit of 64 with a standby and four in flight, without a network. */
+/** p50 of a commit of 64 answers with a standby and four commits in flight, without a network. */
 const COMMIT_MS = 1.19;
-/** Assumed: a round trip in one data centre. A commit takes one to the primary, and the primary one to its standby. */
+/** Assumed round trip in one data centre. A commit takes one to the primary, and the primary takes one to its standby. */
 const ROUND_TRIP_MS = 0.5;
-/** Connections of a node: its commits, its other calls, its name and the sequencer's lock. */
+/** Connections of a node: for its commits, its other calls, its name and the sequencer's lock. */
 const CONNECTIONS = COMMIT_SLOTS + 4 + 2;
-/** A node asks for changes of the directory four times a second. */
+/** How often a node asks for changes of the directory. */
 const POLLS_PER_S = 4;
 const POLL_US = 110;
-/** Assumed: 64 accounts are active on each node, whose limits are asked for in one statement a second. */
+/** Cost of asking for limits in one statement a second, with an assumed 64 active accounts on each node. */
 const LIMITS_US_PER_S = 1_240;
-/** Leaves that one sequencer adds to the log. */
+/** Rate at which one sequencer adds leaves to the log. */
 const LEAVES_PER_S = 70_000;
-/** Assumed: a primary with 16 cores, of which 70 % are used at most. */
+/** Assumed cores of the primary, of which 70 % are used at most. */
 const PRIMARY_CORES = 16;
 const PRIMARY_SHARE = 0.7;
 
@@ -42,13 +45,13 @@ interface Sizing extends Load {
   readonly answersPerS: number;
   readonly commitsPerS: number;
   readonly answersPerCommit: number;
-  /** Time that an answer waits for its commit. */
+  /** How long an answer waits for its commit. */
   readonly commitMs: number;
   readonly primaryCores: number;
   readonly walMbPerS: number;
   readonly storedGbPerDay: number;
   readonly connections: number;
-  /** Of what one sequencer can do. */
+  /** Share of one sequencer's capacity that is used. */
   readonly sequencerShare: number;
 }
 
@@ -64,9 +67,9 @@ const LOADS: readonly Load[] = [
 ];
 
 /**
- * A node has one transaction in flight on each slot, and each takes all that waits. So a node commits once an answer
- * while it has a free slot, and from then on as often as its slots come back: an overloaded primary gets larger commits
- * and not more of them.
+ * Computes the sizes for a load. A node has one transaction in flight on each slot, and each transaction takes all
+ * waiting answers. So a node commits once per answer while it has a free slot, and beyond that as often as its slots
+ * become free: an overloaded primary gets larger commits, not more of them.
  */
 function sizingOf({ nodes, perNodePerS }: Load): Sizing {
   const answersPerS = nodes * perNodePerS;
@@ -100,7 +103,7 @@ function sizingOf({ nodes, perNodePerS }: Load): Sizing {
 const number = (value: number, digits = 0) =>
   value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
-/** The table in docs/cluster.md. A figure beyond what the part can do is bold. */
+/** Returns the table in docs/cluster.md. A figure beyond the capacity of its part is bold. */
 function sizingTable(): string {
   const rows = LOADS.map(sizingOf).map((row) => {
     const share = `${number(100 * row.sequencerShare)} %`;
@@ -134,7 +137,7 @@ function sizingTable(): string {
   return [line(head), line(head.map(() => '---')).replaceAll(' ', ''), ...rows.map(line)].join('\n');
 }
 
-/** The sentences about the assumptions, so that the page cannot state others. */
+/** Returns the sentences about the assumptions, made from the constants so that the page cannot state others. */
 function sizingAssumptions(): string {
   return (
     `Measured: a commit costs the primary ${COMMIT_US} µs and ${ANSWER_US} µs for each answer in it, and ${COMMIT_WAL_BYTES} bytes of write-ahead ` +
@@ -144,7 +147,7 @@ function sizingAssumptions(): string {
   );
 }
 
-/** docs/cluster.md with what the model says between its marks. */
+/** Returns docs/cluster.md with the model's text between its marks. */
 export function withSizing(page: string): string {
   const parts = page.split(/(?<=<!-- sizing -->\n)[\s\S]*?(?=\n<!-- end of sizing -->)/);
   if (parts.length !== 2) throw new Error('docs/cluster.md has no marks of the sizing, or several');

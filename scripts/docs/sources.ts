@@ -7,7 +7,7 @@ import { rawBitsFor } from '../../src/pool/intake/conditioner.ts';
 import { estimateOf } from '../../src/pool/intake/read.ts';
 import { lotRawBitsOf, makeBackend } from '../../src/service/sources.ts';
 
-/** docs/sources.md with its tables as the code makes them: those of options, and the costs of the sources that it lists. */
+/** Returns docs/sources.md with its generated tables: the options, and the costs of the sources that it lists. */
 export function withSourceTables(page: string): string {
   return page.replaceAll(/(<!-- (options|costs)(?:: ([\w-]+))? -->\n\n)([\s\S]*?)(?=\n\n)/g, (...found) => {
     const [, mark, kind, type, table] = found as string[];
@@ -32,7 +32,7 @@ function optionsTable(options: OptionDefinitions): string {
   return ['| Option | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** What a backend needs beside the options that a row names; nobody is called. */
+/** The options that a backend needs besides those that a row names. The backend is only constructed, not called. */
 const REQUIRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ibm: {
     api_key: 'k',
@@ -47,7 +47,7 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   quandela: { api_key: 'k' },
 };
 
-/** The rows name a source and its options; what these cost is worked out. */
+/** Computes the costs in a table whose rows name a source and its options. */
 function costsTable(table: string): string {
   const [, , ...rows] = table.split('\n');
   const made = rows.map((row) => {
@@ -61,7 +61,7 @@ function costsTable(table: string): string {
   ].join('\n');
 }
 
-/** A row of the costs as the code counts it. */
+/** Returns a row of the costs. */
 function costRow(name: string, given: string): string {
   const options: Record<string, string> = Object.fromEntries(
     given

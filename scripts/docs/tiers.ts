@@ -15,7 +15,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** docs/tiers.md as the tables of the service make it. */
+/** Returns docs/tiers.md, made from the tables of the service. */
 export function tierDocs(): string {
   const priceRows = prices.map(
     ({ kind, bits, example, credits }) =>
