@@ -4252,8 +4252,9 @@ var ByteStream = class {
   #next;
   #chunk = new Uint8Array(0);
   #at = 0;
+  /** How many bytes have been taken. */
   used = 0;
-  /** `next` gives the next bytes, at least one, or throws when there are none. */
+  /** `next` returns the next bytes, at least one, or throws if there are none. */
   constructor(next) {
     this.#next = next;
   }
@@ -4489,7 +4490,7 @@ var KINDS = {
       digits: upTo(14, 2)
     },
     isPossible: ({ count: count2 }) => count2 <= 1e4,
-    // a spread that does not reach the last digit
+    // The spread is smaller than one unit of the last digit.
     hasOneOutcome: ({ mean, stddev, digits }) => stddev < 10 ** (Math.floor(Math.log10(Math.abs(mean) + stddev)) - digits + 1),
     draw: (request, bytes) => gaussians(request.count, request, bytes)
   }
@@ -5577,7 +5578,7 @@ var STATEMENT = object(
   {
     type: described(constant("draw_statement"), "The kind."),
     version: described(constant(1), "The version of the form."),
-    // 128 random bits: whoever lacks it cannot guess the statement
+    // 128 random bits, so that nobody can guess the statement from its hash.
     id: described(text2, "Names it."),
     request: described(
       { type: "object" },
@@ -8283,7 +8284,7 @@ var DOCUMENT = {
   ...shapeOf("type", "version", "id", "state", "statement", "statement_sha256", "chances"),
   ...shapeOf("committed_at", "certificate_id", "outcome"),
   answer: null,
-  // verifyAnswer says what nobody looked at
+  // verifyAnswer lists what of the answer no check covers
   certificate: {
     ...shapeOf("certificate", "revocation"),
     lots: { ...LEAF, runs: RUN }

@@ -27,7 +27,7 @@ import type { WitnessState } from './witnessed.ts';
 const leaf = described(text, 'The leaf of the log: canonical JSON, or its hash.');
 const proof = described(text, 'c2sp.org/tlog-proof: the place in the log and the signed checkpoint.');
 
-/** What `/log/lots/<id>` answers. */
+/** The form of the reply of `/log/lots/<id>`. */
 export const PUBLIC_LOT = object({
   lot_id: described(text, 'The id of the lot.'),
   leaf,
@@ -44,7 +44,7 @@ export const PUBLIC_LOT = object({
 });
 export type PublicLot = TypeOf<typeof PUBLIC_LOT>;
 
-/** What GET /v1/draws answers. */
+/** The form of the reply of GET /v1/draws. */
 export const DRAW_LIST = object({
   purpose: described(text, 'What the values are for.'),
   series: described(
@@ -69,10 +69,10 @@ export const DRAW_LIST = object({
 });
 export type DrawList = TypeOf<typeof DRAW_LIST>;
 
-/** Answers of a series in one list. */
+/** How many answers of a series one reply lists at most. */
 const DRAWS_LISTED_MAX = 100;
 
-/** A lot, and its withdrawal if there was one. */
+/** A lot, with its withdrawal if it was withdrawn. */
 export interface LotOfRecord {
   readonly lot: LotRecord;
   readonly revocation: LotRevocation | null;
@@ -83,21 +83,21 @@ interface CertificateSources {
   readonly ids: CertificateIds;
   readonly log: CertificateLog;
   readonly keys: KeysDocument;
-  /** Why nothing is signed or delivered, and what the operator can do; null when all is well. */
+  /** Why nothing is signed or delivered, and what the operator must do; null if all is well. */
   readonly held?: string | null;
 }
 
 /**
- * What the fronts ask of certificates and their log. Lives in the ledger thread, so that none of it delays a
- * reply.
+ * What the fronts ask about certificates and their log. It runs in the ledger thread, so that it does not delay the
+ * replies of the fronts.
  */
 export type CertificateService = ReturnType<typeof certificateService>;
 
-/** Certificates by their id, made again from the records that they were issued from, and what is public of their log. */
+/** Returns the service. It makes each certificate again from the records of its answer. */
 export function certificateService(sources: CertificateSources) {
   const { ledger, ids, log, keys, held = null } = sources;
 
-  /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
+  /** Resolves to the certificate. `malformed` means 400 `invalid_id`, `unknown` 404 `cert_not_found`. */
   async function find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'> {
     const place = ids.placeOf(id);
     if (typeof place === 'string') return place;
@@ -121,7 +121,7 @@ export function certificateService(sources: CertificateSources) {
     return lot;
   }
 
-  /** How the bytes drawn are bound to a lot, which was logged before anything was drawn from it. */
+  /** Resolves to the proofs that a lot is logged and that its leaf commits to what the answer drew. */
   async function lotProof(
     { leaf, trees }: CertifiedLot,
     place: number,
@@ -138,7 +138,7 @@ export function certificateService(sources: CertificateSources) {
   return {
     held: async () => held,
     find,
-    /** What is public of a committed draw; undefined for an id that is unknown, and for one whose answer is not durable yet. */
+    /** Resolves to the public document of a draw; undefined if it is unknown or its answer not yet durable. */
     async draw(id: string): Promise<DrawDocument | undefined> {
       const record = await ledger.draw(id);
       const body = record && (JSON.parse(record.body) as DrawBody);
@@ -152,7 +152,7 @@ export function certificateService(sources: CertificateSources) {
       const whole = typeof certificate === 'string' ? null : certificate;
       return drawDocument({ ...body, committed }, whole, proofs);
     },
-    /** Answers of a series of a public purpose, from a serial on; of its first series where none is named. */
+    /** Resolves to a page of a public purpose's series, from serial `from` on; by default of the first series. */
     async draws(purpose: string, asked: string | undefined, from: number): Promise<DrawList> {
       const part = { series: asked, from, limit: DRAWS_LISTED_MAX + 1 };
       const { series, answers } = await ledger.seriesPage(purpose, part);
@@ -165,28 +165,28 @@ export function certificateService(sources: CertificateSources) {
       }));
       return { purpose, series, draws: listed, next: answers.at(DRAWS_LISTED_MAX)?.serial ?? null };
     },
-    /** A lot for its public page; undefined when there is none. */
+    /** Resolves to a lot for its public page; undefined if there is none. */
     async lot(id: string): Promise<LotOfRecord | undefined> {
       const lot = await ledger.lot(id);
       if (lot === undefined) return undefined;
       const revocation = (await ledger.revocations()).find(({ lotId }) => lotId === id);
       return { lot, revocation: revocation ?? null };
     },
-    /** What is public of a lot; undefined for one that is unknown, or that is not logged. */
+    /** Resolves to the public document of a lot; undefined if the lot is unknown or not logged. */
     async publicLot(id: string): Promise<PublicLot | undefined> {
       const logged = await log.leafOf(lotLeafKey(id));
       if (logged === undefined) return undefined;
       const withdrawal = (await log.leafOf(revocationKey(id))) ?? null;
       return { lot_id: id, ...logged, withdrawal, ...(await log.withdrawals()) };
     },
-    /** Every public key that ever signed for this log. */
+    /** Resolves to the document of all public keys that ever signed for this log. */
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,
-    /** The witnesses that the service asks, in the order of QRN_WITNESSES. */
+    /** Resolves to the witnesses that the service asks, in the order of QRN_WITNESSES. */
     witnesses: async (): Promise<readonly WitnessState[]> => [],
     publicLeaves: (from: number, limit: number) => log.publicLeaves(from, limit),
     tile: (level: number, index: number) => log.tile(level, index),
-    /** The hashes from one size to another (RFC 9162 §2.1.4); undefined for sizes that the log does not have. */
+    /** Resolves to a consistency proof (RFC 9162 §2.1.4); undefined for sizes that the log does not have. */
     async consistencyProof(from: number, to: number) {
       if (!(from >= 1 && from <= to && to <= log.size)) return undefined;
       return log.consistencyProof(from, to);

@@ -37,14 +37,14 @@ import {
 } from './derive.ts';
 
 /**
- * The members of a certificate, one row each, in the order in which they are answered. What is signed, its type, the
- * OpenAPI document and the rule of the verifiers all follow from the row. A certificate has no other member.
+ * The members of a certificate, one row each, in the order of the reply. The signed text, the type, the OpenAPI
+ * document and the verifiers' checks all follow from the rows. A certificate has no other member.
  *
- * `told` rows are of the answer. `derived` rows follow from the lots: the service makes them with the function by which a
- * verifier checks them. Runs in browsers.
+ * `told` rows are about the answer. `derived` rows follow from the lots: the service makes them and a verifier checks
+ * them with the same function. Runs in browsers.
  */
 
-/** What the rows are made of that does not follow from the lots. */
+/** What the `told` rows are made from. */
 export interface Told {
   readonly id: string;
   readonly issuedAt: string;
@@ -58,7 +58,7 @@ export interface Told {
   readonly drawn:
     | readonly { readonly lot: number; readonly offset: number; readonly bytes: number }[]
     | undefined;
-  /** `leaf`: the hash of the lot's leaf in the log, in base64. */
+  /** The lots. `leaf` is the hash of the lot's leaf in the log, in base64. */
   readonly named: readonly { readonly id: string; readonly leaf: string }[];
   /** `sha256:` and 64 hex digits. */
   readonly delivered: string;
@@ -68,7 +68,7 @@ interface Row<T, From> {
   readonly schema: Schema;
   /** The modes whose certificates have the member. */
   readonly modes: readonly EntropyMode[];
-  /** Whether a certificate of such a mode may lack it. */
+  /** Whether a certificate of these modes may lack the member. */
   readonly isOptional: boolean;
   readonly isDerived: boolean;
   readonly of: (from: From) => T;
@@ -211,10 +211,10 @@ type Members<Rows> = {
   readonly [Name in keyof Rows]: Rows[Name] extends Row<infer T, never> ? T : never;
 };
 
-/** Members of an answered certificate that are not of what was issued, and so not of the leaf. */
+/** Members that the reply adds to the certificate as issued. They are not signed and not part of the leaf. */
 export const UNSIGNED = ['status', 'verify_url', 'proof'] as const;
 
-/** The certificate as it is issued, and signed. */
+/** The certificate as it is issued and signed. */
 export type IssuedCertificate = Members<typeof TOP> & {
   readonly provenance: Members<typeof PROVENANCE>;
   readonly verification: Members<typeof VERIFICATION>;
@@ -224,7 +224,7 @@ export type IssuedCertificate = Members<typeof TOP> & {
 type AnyRow = Row<unknown, Told & DerivedFrom>;
 type Section = Readonly<Record<string, AnyRow>>;
 
-/** Members that are objects of rows, each with what it is. */
+/** The members that are objects, each with its meaning and its rows. */
 const SECTIONS: Readonly<
   Record<'provenance' | 'verification' | 'hashes', readonly [meaning: string, rows: Section]>
 > = {
@@ -233,7 +233,7 @@ const SECTIONS: Readonly<
   hashes: ['SHA-256 digests.', HASHES],
 };
 
-/** Every member with its path, such as `provenance.origin`. */
+/** Every row with the path of its member, such as `provenance.origin`. */
 export const CERTIFICATE_ROWS: readonly (readonly [path: string, row: AnyRow])[] = [
   ...Object.entries(TOP as Section),
   ...Object.entries(SECTIONS).flatMap(([section, [, rows]]) =>
@@ -241,7 +241,7 @@ export const CERTIFICATE_ROWS: readonly (readonly [path: string, row: AnyRow])[]
   ),
 ];
 
-/** The certificate of these facts. Members that it does not have are left out. */
+/** Returns the certificate that follows from these facts. Leaves out the members that its mode does not have. */
 export function certificateMembers(from: Told & DerivedFrom): IssuedCertificate {
   const sections = Object.entries(SECTIONS).map(([name, [, rows]]) => [name, membersOf(rows, from)]);
   return { ...membersOf(TOP, from), ...Object.fromEntries(sections) } as unknown as IssuedCertificate;
@@ -256,7 +256,10 @@ function membersOf(rows: Section, from: Told & DerivedFrom): Record<string, unkn
   return members;
 }
 
-/** The form of a certificate of one mode; without a mode, what those of all modes have in common. */
+/**
+ * Returns the schema of a certificate of one mode. Without a mode it is the schema of all certificates, in which a
+ * member is required only if every mode has it. `beside` are further members.
+ */
 export function certificateForm(mode?: EntropyMode, beside: Readonly<Record<string, Schema>> = {}): Schema {
   const inner = Object.entries(SECTIONS).map(
     ([name, [meaning, rows]]) => [name, described(formOf(rows, mode), meaning)] as const,

@@ -3,8 +3,8 @@ import { boolean, count, described, object, type Schema, sha256, text } from '..
 import type { AnswerLabel } from '../ledger/label-records.ts';
 
 /**
- * The members of a certified label, one row each: its form and what it is made of. A private label has commitments in place of
- * texts. Hashes are `sha256:` and 64 hex digits.
+ * The members of a certified label, one row each: the member's form, and how it is made from the ledger's label. A
+ * private label has commitments in place of texts. Hashes are `sha256:` and 64 hex digits.
  */
 const ROWS = {
   purpose: row(text, 'In a public label.', ({ purpose }) => purpose),
@@ -43,7 +43,7 @@ function digest(hex: string | undefined): string | undefined {
   return hex === undefined ? undefined : `sha256:${hex}`;
 }
 
-/** What a certificate says of a label that the ledger has numbered. */
+/** Returns the certificate's form of a label that the ledger has numbered. */
 export function certifiedLabel(label: AnswerLabel): CertifiedLabel {
   const { series, serial, isPublic } = label;
   assert(

@@ -18,42 +18,43 @@ import { found } from './verdict.ts';
 import type { WitnessState } from './witnessed.ts';
 
 /**
- * Has checkpoints cosigned by witnesses (c2sp.org/tlog-witness), beside everything else: no answer and no
- * batch of the log waits for it. Each round takes the newest checkpoint to all witnesses at once; when enough
- * of them have cosigned it, certificates up to its size are proven against it.
+ * Has witnesses cosign checkpoints (c2sp.org/tlog-witness), in the background: no answer and no batch of the log waits
+ * for them. Each round sends the newest checkpoint to all witnesses at once. When enough of them have cosigned it, the
+ * log proves the certificates that it covers against it.
  */
 export interface CosigningOptions {
   readonly log: Pick<CertificateLog, 'checkpoint' | 'consistencyProof' | 'addWitnessed'>;
   readonly witnesses: readonly AskedWitness[];
-  /** Cosignatures of different witnesses that make a checkpoint witnessed. */
+  /** How many witnesses must cosign a checkpoint before it counts as witnessed. */
   readonly quorum: number;
   readonly clock: Clock;
   readonly report: Log;
-  /** A witness that has not answered by then is left out of the round; 3 s when nothing is said. */
+  /** How long a round waits for the answer of a witness; by default 3 s. */
   readonly answerDeadlineMs?: number;
 }
 
-/** A certificate is witnessed about this long after it was logged. */
+/** About the time from the logging of a certificate until it is witnessed. */
 const ROUND_INTERVAL_MS = 1_000;
 const ANSWER_DEADLINE_MS = 3_000;
-/** A witness that fails is asked again after 1, 2, 4 … rounds, and after this many at most. */
+/** A witness that fails is skipped for 1, 2, 4 … rounds, and never for more than this many. */
 const ROUNDS_SKIPPED_MAX = 60;
 const ANSWER_BYTES_MAX = 16 * 1024;
-/** Clocks differ; a cosignature from further ahead is none. */
+/** How far the clock of a witness may be ahead. A cosignature with a later time is refused. */
 const AHEAD_MAX_S = 600;
 
-/** A witness that is asked. */
+/** A witness as the operator configured it. */
 export interface AskedWitness {
   readonly key: VerifierKey;
-  /** The prefix of its add-checkpoint. */
+  /** The URL before `/add-checkpoint`. */
   readonly url: string;
 }
 
 interface KnownWitness extends AskedWitness {
-  /** Size that it cosigned last, as far as is known here. */
+  /** Leaves of the checkpoint that it cosigned last, as far as this process knows. */
   size: number;
-  /** The text that it cosigned last. */
+  /** The text of the checkpoint that it cosigned last; empty if it must be asked again. */
   cosigned: string;
+  /** How many times in a row it has failed. */
   failures: number;
   roundsToSkip: number;
   state: WitnessState;
@@ -64,8 +65,9 @@ type Signature = Note['signatures'][number];
 export class Cosigning {
   readonly #options: CosigningOptions;
   readonly #witnesses: KnownWitness[];
-  /** Of the checkpoint under way. */
+  /** The text of the checkpoint that is being cosigned. */
   #text = '';
+  /** The cosignatures of that checkpoint so far. */
   #signatures = new Map<KnownWitness, Signature>();
 
   constructor(options: CosigningOptions) {
@@ -80,7 +82,7 @@ export class Cosigning {
     return this.#witnesses.map(({ state }) => state);
   }
 
-  /** Goes on until aborted. */
+  /** Runs rounds until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.round(signal);
@@ -88,7 +90,7 @@ export class Cosigning {
     }
   }
 
-  /** Takes the newest checkpoint to every witness that has not cosigned it. Never rejects. */
+  /** Sends the newest checkpoint to every witness that has not cosigned it. Never rejects. */
   async round(signal?: AbortSignal): Promise<void> {
     const note = parseNote(this.#options.log.checkpoint);
     const checkpoint = note && parseCheckpoint(note.text);
@@ -131,7 +133,7 @@ export class Cosigning {
     witness.roundsToSkip = Math.min(2 ** witness.failures++, ROUNDS_SKIPPED_MAX);
     const reason = messageOf(error);
     witness.state = { ...witness.state, failure: reason };
-    // once, not every round
+    // Report the first failure alone, not one in every round.
     if (witness.failures !== 1) return;
     const { name } = witness.key;
     this.#options.report.warn({ witness: name, reason }, 'a witness does not cosign; it is asked again');
@@ -171,7 +173,7 @@ export class Cosigning {
     return { status, text: Buffer.from(body).toString('utf8') };
   }
 
-  /** The witness's own signature among the lines that it answered; lines of other keys are ignored. */
+  /** Returns the witness's own cosignature among the lines of its answer. Ignores lines of other keys. */
   #cosignatureIn(lines: string, { key }: KnownWitness, { text }: Note): { line: Signature; atS: number } {
     const answered = parseNote(`${text}\n${lines}`);
     if (answered?.text !== text) throw new Error('its answer is not a signature');

@@ -6,14 +6,14 @@ import { digestText } from './verdict.ts';
 import { type DrawnSpan, resultOf } from './windows.ts';
 
 /**
- * What a certificate says of its lots, derived from their leaves. The service issues by these functions, and a verifier
- * refuses a certificate that says otherwise. Runs in browsers.
+ * Derives what a certificate says of its lots from their leaves. The service issues certificates with these functions,
+ * and a verifier refuses a certificate that says anything else. Runs in browsers.
  */
 export interface DerivedFrom {
   readonly mode: EntropyMode;
-  /** At least one, in the order in which they were drawn from. */
+  /** At least one lot, in the order in which the answer drew from them. */
   readonly lots: readonly LotLeaf[];
-  /** For each lot, where in it the answer lies; of csprng nowhere. */
+  /** For each lot, the bytes of it that the answer used; empty lists in csprng mode. */
   readonly spans: readonly (readonly DrawnSpan[])[];
 }
 
@@ -22,7 +22,7 @@ type Circuit = Pick<
   'lang_circuit' | 'lang_version' | 'quantum_backend' | 'qubits_used' | 'circuit_depth'
 >;
 
-/** decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says. */
+/** The circuit of every answer in csprng mode, which has no quantum origin whatever its lot says. */
 const NO_CIRCUIT: Circuit = {
   lang_circuit: 'none',
   lang_version: 'none',
@@ -31,31 +31,28 @@ const NO_CIRCUIT: Circuit = {
   circuit_depth: 0,
 };
 
-/** The first lot names the circuit; each lot's leaf has its own. */
+/** Returns the circuit of the first lot. The leaves name the circuits of the others. */
 export function circuitOf({ mode, lots }: DerivedFrom): Circuit {
   return mode === 'csprng' ? NO_CIRCUIT : lots[0];
 }
 
-/**
- * Where a draw came from, when it took from lots of several kinds: the weakest, in the order of ORIGINS from
- * `quantum-processor` down to `system`. An origin is never upgraded.
- */
+/** Returns the weakest origin of the lots: the last in the order of ORIGINS. An origin is never upgraded. */
 export function originOf(lots: readonly { readonly origin: Origin }[]): Origin {
   return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
 }
 
-/** The weakest claim of the lots: each level holds of every lot that has a higher one. */
+/** Returns the weakest claim of the lots. A lot with a stronger claim meets the weaker one too. */
 export function evidenceOf(lots: readonly Pick<LotLeaf, 'evidence'>[]): EvidenceLevel {
   return weakestEvidence(lots.map(({ evidence }) => evidence?.claim ?? 'simulated'));
 }
 
-/** One lot's digest as it is; several joined in order and hashed again. Each `sha256:` and 64 hex digits. */
+/** Returns a single digest as it is, and the digest of several joined in order. All are `sha256:` and hex. */
 export function joinedDigest(digests: readonly string[]): string {
   if (digests.length === 1) return digests[0];
   return digestText(hexToBytes(digests.map((digest) => digest.slice('sha256:'.length)).join('')));
 }
 
-/** Null where a lot was not assessed. */
+/** Returns the least estimate of the lots; null if one of them was not assessed. */
 export function minEntropyOf(lots: readonly Pick<LotLeaf, 'min_entropy_per_bit'>[]): number | null {
   const estimates = lots.map((lot) => lot.min_entropy_per_bit).filter((each) => each !== null);
   return estimates.length < lots.length ? null : Math.min(...estimates);
@@ -65,7 +62,7 @@ function resultsOf({ mode, lots, spans }: DerivedFrom) {
   return lots.map((lot, i) => resultOf(lot, mode, spans[i]));
 }
 
-/** One result over all lots: a lot that was not tested leaves nothing to report. */
+/** Returns the sum of the results of all lots. If one lot was not tested, the whole counts as not tested. */
 export function nistResultOf(from: DerivedFrom): string {
   let passed = 0;
   let total = 0;

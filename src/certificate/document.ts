@@ -15,7 +15,7 @@ import type { LotRevocation } from '../ledger/records.ts';
 import { certificateForm, type IssuedCertificate, type UNSIGNED } from './certificate-members.ts';
 import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 
-/** Neighbouring leaves of a tree and what leads from them to its root (crypto/merkle.ts). */
+/** Consecutive leaves of a tree, and the hashes that prove them against its root (crypto/merkle.ts). */
 const RUN = object(
   {
     first: described(count, 'The index of the first.'),
@@ -26,24 +26,24 @@ const RUN = object(
   'Neighbouring leaves of a tree and what leads from them to its root; hashes in base64.',
 );
 
-/** A lot, and how the bytes that an answer was drawn from are bound to it. */
+/** A lot, with the proofs that it is logged and that its leaf commits to what the answer drew. */
 const LOT_PROOF = object({
   leaf: described(
     LOT_LEAF as Schema<LotLeaf>,
     'The lot, whole: `provenance.lots` has the hash of its canonical JSON as a leaf.',
   ),
-  // against the checkpoint on whose signatures the lot was released
+  // Against a checkpoint that the log had signed before the answer was issued (CertificateLog.lotProof).
   proof: described(
     orNull(text),
     'c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not logged yet.',
   ),
-  // one for each range of this lot in `drawn`, or for the seed
+  // One for each range of this lot in `drawn`; in seeded mode one for the seed.
   runs: described(listOf(RUN), 'Proofs of the pieces that were drawn.'),
 });
 export type LotProof = TypeOf<typeof LOT_PROOF>;
 
 const BESIDE_ISSUED = {
-  // `revoked` when a lot was withdrawn, `test` for test sources
+  // `revoked` if a lot was withdrawn; else `test` if a lot is of a deterministic test source.
   status: oneOfWords(['valid', 'revoked', 'test'], 'What holds now; not part of what was signed.'),
   verify_url: described(
     { type: 'string', format: 'uri' } as Schema<string>,
@@ -53,7 +53,7 @@ const BESIDE_ISSUED = {
 } satisfies Record<(typeof UNSIGNED)[number], Schema>;
 type Answered = IssuedCertificate & MembersOf<typeof BESIDE_ISSUED>;
 
-/** The certificate as it is answered: what was issued, what holds now, and the proof that it was logged. */
+/** The reply of the certificate endpoint: the certificate as issued, its present status and its proof. */
 export const CERTIFICATE_DOCUMENT = object(
   {
     certificate: described(
@@ -75,13 +75,14 @@ export const CERTIFICATE_DOCUMENT = object(
 );
 export type CertificateDocument = TypeOf<typeof CERTIFICATE_DOCUMENT>;
 
-/** Where public pages of certificates are, and whether one was logged. */
 interface Shown {
+  /** The URL of the public pages of certificates, without the id. */
   readonly verifyUrlBase: string;
+  /** The proof that the certificate is logged; null until it is. */
   readonly proof: string | null;
 }
 
-/** What holds now. `revocations` are all that the ledger has, for any lot. */
+/** Returns the reply of the certificate endpoint. `revocations` are all withdrawals in the ledger, of any lot. */
 export function certificateDocument(
   issued: IssuedCertificate,
   { verifyUrlBase, proof }: Shown,
@@ -108,7 +109,7 @@ export function certificateDocument(
   };
 }
 
-/** Where in its lots the answer was drawn, in words. */
+/** Returns in words which part of its lots the answer drew. */
 export function drawnText({ provenance: { seed, drawn } }: IssuedCertificate): string {
   if (seed !== undefined) return `seed ${seed.index} of the lot`;
   if (drawn === undefined) return 'from the system, not from the lot';

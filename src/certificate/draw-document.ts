@@ -16,7 +16,7 @@ import {
 import type { CertificateDocument } from './document.ts';
 import { chancesOf, type DrawStatement, drawCommitText, drawEndText, hashOf, STATEMENT } from './draw.ts';
 
-/** What `GET /v1/draws/<id>` answers: all that is public of a draw, and what its check needs (docs/draws.md). */
+/** The reply of `GET /v1/draws/<id>`: all that is public of a draw and that a verifier needs (docs/draws.md). */
 
 const open: Schema<object> = { type: 'object' };
 const hex = (meaning: string) => described(text, `${meaning}, in hex.`);
@@ -26,7 +26,7 @@ const version = described(constant(1), 'The version of the form.');
 const statementSha256 = described(sha256, 'SHA-256 of the statement as canonical JSON.');
 
 const ENDS = ['revealed', 'cancelled', 'failed'] as const;
-/** Why a draw has no values, or none that count. */
+/** The reasons for which a draw has no values, or has values that do not count. */
 const REASONS = ['cancelled', 'beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'] as const;
 export type DrawReason = (typeof REASONS)[number];
 
@@ -121,21 +121,21 @@ export interface DrawCommitment {
   readonly at: string;
 }
 
-/** What the ledger keeps of a draw as its body, JSON. */
+/** The body of a draw in the ledger, stored as JSON. */
 export interface DrawBody {
   readonly statement: DrawStatement;
-  /** Of the request that made it: what must be equal for another request to be its retry. */
+  /** Fingerprint of the request that made the draw. A request with the same fingerprint is a retry. */
   readonly fingerprint: string;
-  /** Null while it is opening. */
+  /** Null until the answer with the committed bytes is stored. */
   readonly committed: DrawCommitment | null;
-  /** Hex: what the caller opened of `nonce_sha256`. */
+  /** The nonce that the caller opened after fixing `nonce_sha256`, in hex; null until then. */
   readonly nonce: string | null;
   readonly chain: object | null;
   readonly answer: object | null;
   readonly outcome: DrawOutcome | null;
 }
 
-/** Of a draw that is committed or has ended. */
+/** Returns the document of a draw that is committed or has ended. */
 export function drawDocument(
   { statement, committed, chain, answer, outcome }: DrawBody & { readonly committed: DrawCommitment },
   certificate: CertificateDocument | null,

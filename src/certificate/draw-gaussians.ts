@@ -1,8 +1,8 @@
 import type { ByteStream } from './draw-samplers.ts';
 
 /**
- * Normally distributed values a second time, for whoever checks a draw (draw-samplers.ts): Karney, "Sampling exactly from
- * the normal distribution", ACM TOMS 42:1 (2016), algorithm N, in BigInt.
+ * The verifier's own sampler of normally distributed values (draw-samplers.ts): algorithm N of Karney, "Sampling
+ * exactly from the normal distribution", ACM TOMS 42:1 (2016), in BigInt.
  */
 export interface Gaussian {
   readonly mean: number;
@@ -18,7 +18,7 @@ export function gaussians(count: number, request: Gaussian, bytes: ByteStream): 
 
 type NextBit = () => bigint;
 
-/** The bits of words of four bytes, the lowest of each first. */
+/** Returns a reader of single bits. Each word of four bytes gives its lowest bit first. */
 function bitsOf(bytes: ByteStream): NextBit {
   let word: bigint[] = [];
   return () => {
@@ -30,7 +30,7 @@ function bitsOf(bytes: ByteStream): NextBit {
   };
 }
 
-/** Bits of a number in (0, 1), drawn as far as somebody asks. */
+/** A random number in (0, 1). Its bits are drawn only when somebody reads them. */
 type Lazy = { bits: bigint[]; next: NextBit };
 
 function bitAt(number: Lazy, i: number): bigint {
@@ -44,7 +44,10 @@ function isLess(a: Lazy, b: Lazy): boolean {
   return bitAt(a, i) < bitAt(b, i);
 }
 
-/** Karney's algorithm N step by step, then X = mean ± stddev · (k + x) between two fractions until both round alike. */
+/**
+ * Returns one value. Runs Karney's algorithm N step by step, which gives k, x and a sign. Then encloses X = mean ±
+ * stddev · (k + x) between two fractions, with ever more bits of x, until both round to the same value.
+ */
 function gaussian(request: Gaussian, next: NextBit): number {
   const fresh = (): Lazy => ({ bits: [], next });
   const dice = (sides: bigint): bigint => {
@@ -128,7 +131,7 @@ function isAtLeast(a: Ratio, b: Ratio): boolean {
   return a[0] * b[1] >= b[0] * a[1];
 }
 
-/** The place of the first digit: 0 for 1 to 9.99…, by counting up or down. */
+/** Returns the decimal exponent of the first digit: 0 for 1 to 9.99…. Counts up or down to it. */
 function placeOf(value: Ratio): number {
   let place = 0;
   while (isAtLeast(value, power(place + 1))) place++;
@@ -136,13 +139,13 @@ function placeOf(value: Ratio): number {
   return place;
 }
 
-/** The nearest decimal of so many significant digits. */
+/** Returns the nearest decimal with `digits` significant digits. */
 function decimalText([n, d]: Ratio, digits: number): string {
   const value: Ratio = [n < 0n ? -n : n, d];
   const exponent = placeOf(value) - digits + 1;
   const [p, q] = power(exponent);
   const twice = (2n * value[0] * q) / (value[1] * p);
   const whole = (twice + 1n) / 2n;
-  // 99.96 has three digits as 100: written as the same number whichever place its first digit had
+  // With three digits 99.96 rounds to 1000e-1. Write 100e0 instead, as for 100.2: the caller compares texts.
   return `${n < 0n ? '-' : ''}${whole === 10n ** BigInt(digits) ? `${whole / 10n}e${exponent + 1}` : `${whole}e${exponent}`}`;
 }

@@ -26,25 +26,25 @@ import { member, show, text } from './members.ts';
 import { refuse } from './verdict.ts';
 
 /**
- * What a committed draw draws: of each kind the form of its request, and its values. It is the verifier's own way to them:
- * of src/values only types are used. Runs in browsers.
+ * The kinds of values that a committed draw can have: the form of each kind's request, and how its values are drawn.
+ * This is the verifier's own implementation: it imports only types of src/values. Runs in browsers.
  */
 type DrawnKind = Exclude<ValueRequest['kind'], 'bitstring' | 'shuffle'>;
 type Request<K extends DrawnKind> = Extract<ValueRequest, { readonly kind: K }>;
 
 interface Kind<R> {
-  /** Members beside `kind` and `count`. A member that is not drawn from would show readers what is not drawn. */
+  /** The members besides `kind` and `count`. Others are refused, since they could show what is not drawn. */
   readonly members: Readonly<Record<string, Schema>>;
-  /** Whether so many values can be drawn from members of that form. */
+  /** Returns whether the values can be drawn. Left out where every request of the form is possible. */
   readonly isPossible?: (request: R) => boolean;
-  /** Whether the values are the same whatever the bytes are. */
+  /** Returns whether all bytes give the same values. Left out where that cannot be. */
   readonly hasOneOutcome?: (request: R) => boolean;
   readonly draw: (request: R, bytes: ByteStream) => readonly unknown[];
 }
 
-/** A draw has at most so many values, and they are made of at most so many numbers: more would hold up whoever checks. */
+/** Most values of a draw, and most numbers in all values together. It bounds the time that a check takes. */
 export const NUMBERS_MAX = 100_000;
-/** A weighted pick looks at one item after the other. */
+/** Most items that the weighted picks of a draw may step over, since each pick tries one item after the other. */
 const STEPS_MAX = 2 ** 28;
 
 const upTo = (maximum: number, minimum = 1): Schema => ({ ...integer, minimum, maximum });
@@ -118,14 +118,14 @@ const KINDS: { readonly [K in DrawnKind]: Kind<Request<K>> } = {
       digits: upTo(14, 2),
     },
     isPossible: ({ count }) => count <= 10_000,
-    // a spread that does not reach the last digit
+    // The spread is smaller than one unit of the last digit.
     hasOneOutcome: ({ mean, stddev, digits }) =>
       stddev < 10 ** (Math.floor(Math.log10(Math.abs(mean) + stddev)) - digits + 1),
     draw: (request, bytes) => gaussians(request.count, request, bytes),
   },
 };
 
-/** The values of a request that somebody else wrote. Refuses one that nothing can be drawn with. */
+/** Returns the values drawn from the bytes. Refuses a request of another form, and one whose values cannot be drawn. */
 export function drawnValues(request: unknown, bytes: ByteStream): readonly unknown[] {
   const { draw, isPossible = () => true } = soundKind(request);
   if (!isPossible(request as never))
@@ -133,14 +133,14 @@ export function drawnValues(request: unknown, bytes: ByteStream): readonly unkno
   return draw(request as never, bytes);
 }
 
-/** Refuses a request that has another form, or one possible outcome. */
+/** Refuses a request of another form, and one that has only one possible outcome. */
 export function checkChance(request: unknown): void {
   const { hasOneOutcome = () => false } = soundKind(request);
   if (hasOneOutcome(request as never))
     refuse('The draw has one possible outcome: nothing is left to chance.');
 }
 
-/** The kind of a request, which has its form. */
+/** Returns the kind of a request. Refuses a request that does not have the form of its kind. */
 function soundKind(request: unknown): Kind<never> {
   const name = text(member(request, 'kind'));
   if (name === undefined || !Object.hasOwn(KINDS, name))
@@ -152,14 +152,14 @@ function soundKind(request: unknown): Kind<never> {
 
 type Range = Pick<SequenceRange, 'min' | 'max' | 'unique'>;
 
-/** At most 2^53 numbers to draw from and, where none comes twice, at least as many as are drawn. */
+/** Returns whether the range has at most 2^53 numbers and, if they must be unique, at least `count`. */
 function isRange({ min, max, unique }: Range, count: number): boolean {
-  // compared without the 1: 2^53 + 1 is not a double, and a span beyond 2^53 is one that no word is accepted for
+  // Compare max - min, not that plus 1: 2^53 + 1 is not a double. The samplers accept no word for a span beyond 2^53.
   const reach = max - min;
   return reach >= 0 && reach < 2 ** 53 && (!unique || reach + 1 >= count);
 }
 
-/** A range of one number, or all of a range in a stated order. */
+/** Returns whether the outcome is fixed: one number, or all numbers of the range in a stated order. */
 function isFixed({ min, max, unique }: Range, count: number, sort: string): boolean {
   return min === max || (unique && max - min + 1 === count && sort !== 'none');
 }

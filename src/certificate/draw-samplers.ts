@@ -1,17 +1,18 @@
 /**
- * The service's samplers a second time, for whoever checks a draw: the same values from the same bytes, written as plainly
- * as possible, in BigInt and plain arrays. Nothing here is shared with src/values; test/values holds the two equal, and
- * docs/draws.md specifies them. Runs in browsers.
+ * The verifier's own samplers. They draw the same values from the same bytes as those of the service, written as
+ * plainly as possible with BigInt and arrays, and share no code with src/values. docs/draws.md specifies both, and
+ * test/values checks that they agree. Runs in browsers.
  */
 
-/** Bytes in order; whole numbers little-endian. */
+/** A stream of bytes. Whole numbers are read little-endian. */
 export class ByteStream {
   readonly #next: () => Uint8Array;
   #chunk: Uint8Array = new Uint8Array(0);
   #at = 0;
+  /** How many bytes have been taken. */
   used = 0;
 
-  /** `next` gives the next bytes, at least one, or throws when there are none. */
+  /** `next` returns the next bytes, at least one, or throws if there are none. */
   constructor(next: () => Uint8Array) {
     this.#next = next;
   }
@@ -38,7 +39,7 @@ export class ByteStream {
 
 type Order = 'none' | 'ascending' | 'descending';
 
-/** `count` whole numbers from min to max, both included; with `unique` none twice. */
+/** `count` whole numbers from min to max, both included. With `unique` none occurs twice. */
 export interface Integers {
   readonly count: number;
   readonly min: number;
@@ -56,7 +57,7 @@ export function integers({ min, max, count, unique, sort }: Integers, bytes: Byt
   return values.map(Number);
 }
 
-/** In [0, 1): multiples of 2^-53, or of 10^-precision. */
+/** Returns numbers in [0, 1): multiples of 10^-precision, or of 2^-53 if `precision` is null. */
 export function floats(count: number, precision: number | null, bytes: ByteStream): number[] {
   if (precision === null) {
     return Array.from({ length: count }, () => Number(bytes.number(7) % 2n ** 53n) / 2 ** 53);
@@ -64,7 +65,10 @@ export function floats(count: number, precision: number | null, bytes: ByteStrea
   return offsets(10n ** BigInt(precision), count, bytes).map((k) => Number(`${k}e-${precision}`));
 }
 
-/** Every item stands in a row as often as its weight says; the row is too long to write down, so places are counted. */
+/**
+ * Returns `count` items. Each pick is a place in a row that holds every item as often as its weight says. The row would
+ * be too long to build, so the code counts along the weights.
+ */
 export function weighted(
   items: readonly string[],
   weights: readonly number[],
@@ -87,12 +91,12 @@ export function weighted(
   });
 }
 
-/** `count` of the items in the order drawn, none twice. */
+/** Returns `count` of the items in the order drawn, none twice. */
 export function sample(items: readonly string[], count: number, bytes: ByteStream): string[] {
   return uniqueOffsets(BigInt(items.length), count, bytes).map((place) => items[Number(place)]);
 }
 
-/** Texts of `length` characters of the alphabet. */
+/** Returns texts of `length` characters of the alphabet. */
 export function strings(
   count: number,
   length: number,
@@ -104,12 +108,12 @@ export function strings(
   return Array.from({ length: count }, (_, i) => characters.slice(i * length, (i + 1) * length).join(''));
 }
 
-/** The numbers from 0 to length - 1 in random order. */
+/** Returns the numbers from 0 to length - 1 in random order. */
 export function permutation(length: number, bytes: ByteStream): number[] {
   return integers({ count: length, min: 0, max: length - 1, unique: true, sort: 'none' }, bytes);
 }
 
-/** Version 4 (RFC 9562 §5.4). */
+/** Returns a UUID of version 4 (RFC 9562 §5.4). */
 export function uuid(octets: Uint8Array): string {
   let bits = 0n;
   for (const octet of octets) bits = (bits << 8n) | BigInt(octet);
@@ -119,7 +123,10 @@ export function uuid(octets: Uint8Array): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** How offsets within `span` are drawn: the cheapest of words of 4, 5, 6, 7 bytes, several values from 4 if they fit. */
+/**
+ * Returns numbers in [0, span). Draws each from a word of 4, 5, 6 or 7 bytes, whichever takes the fewest bytes. For a
+ * span of at most 2^21, draws several numbers from one word of 4 bytes if they fit.
+ */
 function offsets(span: bigint, count: number, bytes: ByteStream): bigint[] {
   if (span === 1n) return Array.from({ length: count }, () => 0n);
   const batch = span <= 2n ** 21n ? batchSize(span) : 1;
@@ -143,7 +150,7 @@ function offsets(span: bigint, count: number, bytes: ByteStream): bigint[] {
   return values;
 }
 
-/** The k that makes k · P(a word is accepted) largest, the smaller of equals. */
+/** Returns how many numbers to draw from one word: the smallest k that maximizes k · P(a word is accepted). */
 function batchSize(span: bigint): number {
   const words = 2n ** 32n;
   let best = 1;
@@ -162,7 +169,7 @@ function wordCount(size: number): bigint {
   return size === 7 ? 2n ** 53n : 256n ** BigInt(size);
 }
 
-/** The size whose bytes per accepted word are fewest, the smaller of equals. */
+/** Returns the size of a word that takes the fewest bytes per accepted word, and the smallest such size. */
 function wordSize(span: bigint): number {
   let best = 0;
   let bestCost = [1n, 0n]; // infinity as a fraction
@@ -178,7 +185,7 @@ function wordSize(span: bigint): number {
   return best;
 }
 
-/** A 32-bit word scaled to [0, bound); words for which the fraction is below 2^32 mod bound are drawn again. */
+/** Returns a 32-bit word scaled to [0, bound). Rejects words for which the fraction is below 2^32 mod bound. */
 function scaledNumber(bound: bigint, bytes: ByteStream): bigint {
   const words = 2n ** 32n;
   for (;;) {
@@ -187,7 +194,7 @@ function scaledNumber(bound: bigint, bytes: ByteStream): bigint {
   }
 }
 
-/** A wide word mod span; words of the last, incomplete run of `span` words are drawn again. */
+/** Returns a word of `size` bytes mod span. Rejects words in the last, incomplete run of `span` words. */
 function wideNumber(span: bigint, size: number, bytes: ByteStream): bigint {
   const words = wordCount(size);
   for (;;) {
@@ -206,7 +213,7 @@ function uniqueOffsets(span: bigint, count: number, bytes: ByteStream): bigint[]
   return [...taken];
 }
 
-/** The first `steps` steps of a Fisher-Yates shuffle. As many indices as fit come from one word. */
+/** Returns the items after the first `steps` steps of a Fisher-Yates shuffle. One word gives as many indices as fit. */
 export function shuffle<T>(items: readonly T[], steps: number, bytes: ByteStream): T[] {
   const order = [...items];
   let i = 0;

@@ -5,17 +5,17 @@ import { canonical, listAt, member, show } from './members.ts';
 import { refuse } from './verdict.ts';
 
 /**
- * What the statement of a committed draw may say (docs/draws.md): exactly the members of its kind, and more than one
- * possible outcome. The service asks the same of a draw before it commits to it. Runs in browsers.
+ * Checks the statement of a committed draw (docs/draws.md). It must have exactly the members of its kind, and its draw
+ * more than one possible outcome. The service checks the same before it commits to a draw. Runs in browsers.
  */
 
-/** A draw is revealed within moments of its time, also while the service is busy. */
+/** How long after its time a draw may stay without an end. The service ends it within moments, even when it is busy. */
 export const OVERDUE_MS = 60_000;
 
-/** Items and chances that a sentence names before it counts the others. */
+/** How many chances the verdict lists; it only counts the others. */
 const CHANCES_TOLD = 10;
 
-/** Refuses what is to be drawn where it is not sound. */
+/** Refuses a request of another form, one with one possible outcome, and one with misleading items. */
 export function checkRequest(request: unknown): void {
   checkChance(request);
   for (const name of ['items', 'alphabet']) {
@@ -29,10 +29,10 @@ export function checkRequest(request: unknown): void {
   }
 }
 
-/** Everything that a reader or an editor shows as a new line. */
+/** Every character that a viewer or an editor may show as a line break. */
 const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 
-/** The statement in the document of a draw. Refuses one that has another form. */
+/** Returns the statement in the document of a draw. Refuses a statement of another form. */
 export function readStatement(draw: unknown): DrawStatement {
   const statement = member(draw, 'statement');
   checkForm(STATEMENT, statement, 'statement');
@@ -40,7 +40,7 @@ export function readStatement(draw: unknown): DrawStatement {
   return statement as DrawStatement;
 }
 
-/** The draw as its statement fixes it, with its list and the chances of its items. */
+/** Checks that the document agrees with its statement, and the request with the list that the statement names. */
 export function statementVerdict(draw: unknown, statement: DrawStatement, digest: string): string {
   const { id, request, list, purpose } = statement;
   if (member(draw, 'type') !== 'draw' || member(draw, 'version') !== 1)
@@ -56,7 +56,7 @@ export function statementVerdict(draw: unknown, statement: DrawStatement, digest
   return `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed}${chancesText(request)}`;
 }
 
-/** The request draws from the list that has the hash, or from the numbers of its lines. */
+/** Checks that the request draws from the list or its line numbers. Returns which, in a sentence. */
 function listText(
   { sha256: hash, size }: NonNullable<DrawStatement['list']>,
   request: DrawStatement['request'],

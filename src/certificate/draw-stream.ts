@@ -4,15 +4,15 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { ByteStream } from './draw-samplers.ts';
 
 /**
- * The bytes that the values of a committed draw are made of (draw-kinds.ts), from what was committed to and what was known
- * later (docs/draws.md). Nothing here is shared with the service that drew. Runs in browsers.
+ * Makes the bytes that the values of a committed draw are drawn from (draw-kinds.ts), out of the committed secret and
+ * what became known later (docs/draws.md). Runs in browsers.
  */
 export interface DrawKeyParts {
   /** The 32 bytes that the service committed to. */
   readonly secret: Uint8Array;
-  /** What the caller gave; empty without. */
+  /** The caller's bytes; empty if the caller gave none. */
   readonly nonce: Uint8Array;
-  /** Of the beacon's round, 32 bytes; empty without. */
+  /** The randomness of the beacon's round, 32 bytes; empty without a beacon. */
   readonly randomness: Uint8Array;
   /** SHA-256 of the statement. */
   readonly statementDigest: Uint8Array;
@@ -23,7 +23,7 @@ const KEY_BYTES = 32;
 const CHUNK_BYTES = 4_096;
 const BLOCK_BYTES = 64;
 
-/** HKDF-SHA-256 without salt over the parts, each behind its length in four bytes, big-endian. */
+/** Returns the key: HKDF-SHA-256 without salt over the parts, each preceded by its length as four bytes, big-endian. */
 export function drawKey({ secret, nonce, randomness, statementDigest }: DrawKeyParts): Uint8Array {
   const parts = [secret, nonce, randomness, statementDigest];
   const joined = new Uint8Array(parts.reduce((size, part) => size + 4 + part.length, 0));
@@ -36,7 +36,7 @@ export function drawKey({ secret, nonce, randomness, statementDigest }: DrawKeyP
   return hkdf(sha256, joined, new Uint8Array(0), INFO, KEY_BYTES);
 }
 
-/** The bytes that values are made of: ChaCha20 (RFC 8439) of zeros, with a nonce of zeros and the counter from 0. */
+/** Returns the stream of bytes: the ChaCha20 keystream (RFC 8439) with a nonce of zeros, from counter 0 on. */
 export function drawStream(key: Uint8Array): ByteStream {
   let counter = 0;
   return new ByteStream(() => {

@@ -15,16 +15,16 @@ import { canonicalText } from './members.ts';
 import { digestText } from './verdict.ts';
 
 /**
- * Committed draws as everybody reads them: what a draw commits to, how it ended, and the two public leaves of the log.
- * docs/certificates.md specifies all of it. Every object here is hashed as canonical JSON (RFC 8785).
+ * The public records of committed draws: the statement that a draw commits to, its outcome, and its two public leaves
+ * in the log. docs/certificates.md specifies them. Every object here is hashed as canonical JSON (RFC 8785).
  */
 
-/** What is fixed before anybody knows the outcome. Members that do not apply are left out. */
+/** The statement, which is fixed before anybody knows the outcome. Members that do not apply are left out. */
 export const STATEMENT = object(
   {
     type: described(constant('draw_statement'), 'The kind.'),
     version: described(constant(1), 'The version of the form.'),
-    // 128 random bits: whoever lacks it cannot guess the statement
+    // 128 random bits, so that nobody can guess the statement from its hash.
     id: described(text, 'Names it.'),
     request: described(
       { type: 'object' } as Schema<ValueRequest>,
@@ -60,21 +60,21 @@ export const STATEMENT = object(
 );
 export type DrawStatement = TypeOf<typeof STATEMENT>;
 
-/** `sha256:` and the hash of an object's canonical JSON. */
+/** Returns `sha256:` and the SHA-256 of the object's canonical JSON in hex. */
 export function hashOf(value: object): string {
   return digestText(canonicalText(value));
 }
 
-/** What the log says of an outcome, beside its hash. */
+/** The members of an outcome that its leaf repeats besides its hash. */
 type DrawEnd = Readonly<Record<'statement_sha256' | 'state' | 'ended_at', string>>;
 
 export interface Chance {
   readonly item: string;
-  /** Of one pick, in percent: four digits, such as `33.33`. */
+  /** The chance in one pick, in percent with four digits, such as `33.33`. */
   readonly percent: string;
 }
 
-/** The chance of each item of a weighted pick, in its order; undefined for draws in which no item is favoured. */
+/** Returns the chance of each item of a weighted pick, in the order of the items; undefined for other draws. */
 export function chancesOf(request: ValueRequest): readonly Chance[] | undefined {
   if (request.kind !== 'weighted') return undefined;
   const { items, weights } = request;
@@ -82,20 +82,21 @@ export function chancesOf(request: ValueRequest): readonly Chance[] | undefined 
   return items.map((item, i) => ({ item, percent: percentText((weights[i] / sum) * 100) }));
 }
 
-/** Four digits, without an exponent. */
+/** Returns the percentage with four digits and without an exponent. */
 function percentText(percent: number): string {
   if (percent < 0.0001) return 'less than 0.0001';
   return percent > 99.99 && percent < 100 ? 'more than 99.99' : String(Number(percent.toPrecision(4)));
 }
 
-/** The hash of a list: of each item in UTF-8 with a line feed behind it, as of a file with one item a line. */
+/** Returns the hash of a list: of its items in UTF-8, each followed by a line feed, like a file of lines. */
 export function listSha256(items: readonly string[]): string {
   return digestText(items.map((item) => `${item}\n`).join(''));
 }
 
 /**
- * The leaf that says which bytes a draw has, by the salted hash in their certificate, so that nobody draws several for one
- * statement and shows those that suit; and when the draw is due: one without an end after that time is seen.
+ * Returns the leaf that commits a draw. It names the bytes by the salted hash in their certificate, so that the
+ * operator cannot draw several times for one statement and show what suits. It also says when the draw is due, so that
+ * everybody sees a draw that does not end.
  */
 export function drawCommitText(statement: DrawStatement, delivered: string): string {
   const { due_at, gives_up_at } = statement;
@@ -109,7 +110,7 @@ export function drawCommitText(statement: DrawStatement, delivered: string): str
   });
 }
 
-/** The leaf that says how a draw ended. */
+/** Returns the leaf that says how a draw ended. */
 export function drawEndText(outcome: DrawEnd): string {
   const { statement_sha256, state, ended_at } = outcome;
   return canonicalText({

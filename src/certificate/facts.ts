@@ -2,7 +2,7 @@ import { grouped, rounded, roundedDown } from '../core/figures.ts';
 import type { EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
 
-/** What a certificate says to people, as labels and values: its page and its PDF show the same. */
+/** A line of a certificate as people read it, a label and a value. Its page and its PDF show the same lines. */
 export type Fact = readonly [label: string, value: string, is?: 'code' | 'time'];
 
 type Certificate = CertificateDocument['certificate'];
@@ -22,7 +22,7 @@ export function answerFacts(certificate: Certificate): Fact[] {
 
 const PRIVATE = 'a private text';
 
-/** What the caller said of the answer. */
+/** Returns what the caller said of the answer: purpose, serial and user data. */
 function labelFacts(label: Certificate['label']): Fact[] {
   if (label === undefined) return [];
   const { purpose, serial, user_data: userData, user_data_sha256: digest } = label;
@@ -50,7 +50,7 @@ export function sourceFacts({ certificate: { provenance }, lots }: CertificateDo
   ];
 }
 
-/** The logs of services that fed the lots; their certificates stand in the JSON. */
+/** Returns which logs of other services fed the lots. Only the JSON lists their certificates. */
 function citationFacts(cited: readonly NonNullable<Lot['upstream']>[]): Fact[] {
   if (cited.length === 0) return [];
   const certificates = cited.reduce((sum, each) => sum + each.certificates.length, 0);
@@ -58,7 +58,7 @@ function citationFacts(cited: readonly NonNullable<Lot['upstream']>[]): Fact[] {
   return [['Cites', `${grouped(certificates)} certificates of ${logs}`]];
 }
 
-/** `hasSequences` lists the runs of SP 800-22 by the sequence that they are of. */
+/** Returns the test results. With `hasSequences` it lists the SP 800-22 runs of each tested sequence too. */
 export function testFacts({ certificate, lots: proven }: CertificateDocument, hasSequences: boolean): Fact[] {
   const lots = proven.map(({ leaf }) => leaf);
   const { nist_sp800_22: result, nist_verified, min_entropy_per_bit: entropy } = certificate.verification;
@@ -91,7 +91,7 @@ const SEQUENCES: Readonly<Record<string, string>> = {
   system: 'Its sample',
 };
 
-/** The claim of all lots and, where every lot has a figure, the least of them; csprng has none. */
+/** Returns the claim and, if every lot has a figure, the least of the figures. Answers in csprng mode have no claim. */
 function evidenceFacts(lots: readonly Lot[], claim: EvidenceLevel | undefined): Fact[] {
   if (claim === undefined) return [];
   const figures = lots
@@ -105,7 +105,7 @@ export function lotsTitle(count: number): string {
   return count === 1 ? 'The lot drawn from' : `The ${grouped(count)} lots drawn from`;
 }
 
-/** Each hash with what it is of. */
+/** Returns each hash with a description of what was hashed. */
 export function hashFacts({ hashes, provenance }: Certificate): [name: string, of: string, hash: string][] {
   const joined = provenance.lots.length > 1 ? ', of all lots joined' : '';
   return [

@@ -14,58 +14,61 @@ import {
 import { about, found, refuse } from './verdict.ts';
 
 /**
- * What a monitor found against a log, written so that anybody can check it again with nothing but the log's public
- * keys. What no signature covers is no finding: anybody could have made it up (`LogDoubt`). Runs in browsers.
+ * Findings: proofs that a log misbehaved, which anybody can check again with nothing but the log's public keys. What no
+ * signature of the log covers is not a finding but a `LogDoubt`, because anybody could have made it up. Runs in
+ * browsers.
  */
 export type FindingKind =
-  /** Two checkpoints of one size with different roots. */
+  /** Two checkpoints of one size have different roots. */
   | 'fork'
-  /** A checkpoint whose first leaves are not those of an earlier one. */
+  /** The first leaves of a checkpoint are not those of an earlier one. */
   | 'rewritten'
-  /** A checkpoint that is later than another and has fewer leaves. */
+  /** A checkpoint is later than another and has fewer leaves. */
   | 'shrunk'
-  /** Two leaves of one lot: its bytes were fixed twice. */
+  /** One lot has two leaves, so its bytes were fixed twice. */
   | 'lot-twice'
-  /** Two leaves that commit to one draw: its bytes could be chosen from several. */
+  /** Two leaves commit to one draw, so the operator could choose between two sets of bytes. */
   | 'draw-twice'
-  /** A leaf whose time is not between the checkpoints before and after it. */
+  /** A leaf is later than the checkpoint that covers it, or a statement earlier than a checkpoint that lacks it. */
   | 'date';
 
-/** A JSON document. Members that a kind does not need are absent. */
+/** A finding as a JSON document. Members that a kind does not need are absent. */
 export interface Finding {
   readonly type: 'qrn-log-finding';
   readonly version: 1;
   readonly kind: FindingKind;
   /** What was found, in a sentence. */
   readonly what: string;
-  /** Where, and when: ISO 8601 by the clock of whoever watched. */
+  /** The URL of the service. */
   readonly url: string;
+  /** When it was found, ISO 8601, by the clock of the monitor. */
   readonly found_at: string;
-  /** The document of keys that was pinned. */
+  /** The document of keys that the monitor had pinned. */
   readonly keys: unknown;
-  /** Signed notes, in the order in which they were seen. */
+  /** Signed notes, in the order in which the monitor saw them. */
   readonly checkpoints: readonly string[];
   readonly leaves?: readonly ProvenLeaf[];
   /**
-   * The root of as many leaves of the second checkpoint's tree as the first checkpoint has, and the consistency proof from
-   * there (RFC 9162 §2.1.4); base64.
+   * For `rewritten`: with n as the size of the first checkpoint, the root of the first n leaves of the second
+   * checkpoint's tree, and the consistency proof from n leaves to the second checkpoint (RFC 9162 §2.1.4). All hashes
+   * in base64.
    */
   readonly beginning?: { readonly root: string; readonly proof: readonly string[] };
 }
 
 export interface FindingCheck {
-  /** The log's own signatures show what the finding says. */
+  /** Whether the log's own signatures show what the finding says. */
   readonly holds: boolean;
   readonly why: string;
 }
 
-/** Checks a document of a finding again. Never throws: what cannot be read does not hold. */
+/** Checks a finding again. Never throws: a document that cannot be read does not hold. */
 export function checkFinding(finding: unknown): FindingCheck {
   const { known, refusal = '' } = found(() => whatIsShown(finding));
   return { holds: known !== undefined, why: known ?? refusal };
 }
 
-/** What the evidence of a finding shows, in a sentence. */
+/** Returns what the evidence of a finding shows, in a sentence. Refuses a finding whose evidence does not show it. */
 function whatIsShown(finding: unknown): string {
   const kind = text(member(finding, 'kind')) ?? '';
   const isFinding = member(finding, 'type') === 'qrn-log-finding' && member(finding, 'version') === 1;
@@ -76,11 +79,11 @@ function whatIsShown(finding: unknown): string {
 interface SignedLeaf {
   readonly leaf: string;
   readonly index: number;
-  /** The checkpoint that covers it. */
+  /** The checkpoint that covers the leaf. */
   readonly at: SignedCheckpoint;
 }
 
-/** The n-th checkpoint, which must be signed. */
+/** Returns checkpoint n of the finding, counted from 0. Refuses one that the log's keys have not signed. */
 function signedIn(finding: unknown, n: number): SignedCheckpoint {
   const note = text(listAt(finding, 'checkpoints')[n]) ?? '';
   return about(`Checkpoint ${n + 1}`, () => readSigned(member(finding, 'keys'), readCheckpoint(note)));
@@ -97,7 +100,7 @@ function leafIn(finding: unknown, n: number): SignedLeaf {
   });
 }
 
-/** What each kind shows; undefined where it does not. */
+/** For each kind, a function that returns what the evidence shows; undefined if it shows no such finding. */
 const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefined>> = {
   fork: (finding) => contradicts(finding, 'fork'),
   shrunk: (finding) => contradicts(finding, 'shrunk'),
@@ -140,7 +143,7 @@ function two(finding: unknown): [SignedCheckpoint, SignedCheckpoint] {
   return pair;
 }
 
-/** What two checkpoints of one log show by themselves, in whatever order they are given. */
+/** Returns the contradiction between two checkpoints of one log, given in either order; undefined if there is none. */
 export function contradictionOf(
   a: SignedCheckpoint,
   b: SignedCheckpoint,
@@ -160,7 +163,7 @@ export function rewrittenWords(from: SignedCheckpoint, to: SignedCheckpoint): st
   return `The first ${from.checkpoint.size} leaves of the tree of ${to.checkpoint.size} that the log signed are not those that it signed before.`;
 }
 
-/** What a leaf fixes that must be fixed once: the bytes of a lot, or those of a draw. Undefined for other leaves. */
+/** Returns what a leaf fixes that may be fixed only once: its lot or draw. Undefined for other leaves. */
 export function onceOf(leaf: string): { readonly kind: 'lot-twice' | 'draw-twice'; of: string } | undefined {
   const told = parsedObject(leaf);
   const type = member(told, 'type');
@@ -175,8 +178,9 @@ export function twiceWords(kind: FindingKind, first: number, second: number, of:
 }
 
 /**
- * Why the time that a leaf says is not between those of the checkpoint that covers it and of one that does not yet;
- * undefined where it is, and for a leaf that says none.
+ * Returns why the time in a leaf is wrong; undefined if it is right, or the leaf has no time. `atS` is the time of a
+ * checkpoint that covers the leaf: the leaf must not be later. `before` is a checkpoint without the leaf: a statement
+ * must not be earlier. A withdrawal may be, because it is logged some time after it was made.
  */
 export function wrongDate(
   leaf: string,
@@ -188,7 +192,7 @@ export function wrongDate(
   if (toldMs === undefined) return undefined;
   if (Number.isNaN(toldMs)) return `Leaf ${index} says no time that can be read.`;
   const told = `Leaf ${index} is of ${timeText(toldMs / 1_000)}`;
-  // the log signs in whole seconds
+  // The log signs in whole seconds.
   if (Math.floor(toldMs / 1_000) > atS) return `${told}, and was signed at ${timeText(atS)}.`;
   const isStatement = member(parsedObject(leaf), 'type') === 'statement';
   if (!isStatement || before === undefined || before.checkpoint.size > index) return undefined;
@@ -202,7 +206,7 @@ interface CountedWithdrawals {
   readonly root: string;
 }
 
-/** What a statement says of the withdrawals before it; undefined for another leaf. */
+/** Returns what a statement says of the withdrawals logged before it; undefined for other leaves. */
 export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
   const told = parsedObject(leaf);
   const type = member(told, 'type');
@@ -212,14 +216,14 @@ export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
   return isTold && typeof count === 'number' && typeof root === 'string' ? { count, root } : undefined;
 }
 
-/** Whether these are the withdrawals that a leaf counts. */
+/** Returns whether these leaves are exactly the withdrawals that a statement counts. */
 export function countsThese({ count, root }: CountedWithdrawals, withdrawals: readonly string[]): boolean {
   const range = new CompactRange();
   for (const leaf of withdrawals) range.append(leafHash(utf8Bytes(leaf)));
   return withdrawals.length === count && toBase64(range.root()) === root;
 }
 
-/** Milliseconds since 1970 of a withdrawal or a statement; NaN for one without a time, undefined for another leaf. */
+/** Returns the time of a statement or a withdrawal, Unix ms: NaN if it cannot be read, undefined for other leaves. */
 function leafTimeOf(leaf: string): number | undefined {
   const told = parsedObject(leaf);
   if (member(told, 'type') === 'statement') return timeOf(member(told, 'at'));

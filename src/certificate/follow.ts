@@ -33,23 +33,23 @@ import {
 import { found } from './verdict.ts';
 
 /**
- * Follows a log from outside, from poll to poll: the tiles must prove that each tree that the log signs begins with the one
- * before it, and hold every public leaf. What a poll needs of the polls before it is one JSON document, the state. Runs in
- * browsers.
+ * Follows a log from outside, from poll to poll. Each poll checks by the tiles that the tree that the log signs begins
+ * with the tree that it signed before, and holds every public leaf. The state is one JSON document with all that the
+ * next poll needs. Runs in browsers.
  */
 export interface FollowState {
   readonly version: 1;
-  /** The document of keys as it was pinned, with the keys that were vouched for since. */
+  /** The pinned document of keys, with the keys that pinned keys have vouched for since. */
   readonly keys: unknown;
-  /** The newest checkpoint: a signed note. */
+  /** The newest checkpoint, a signed note. */
   readonly checkpoint: string;
-  /** Index of each lot's leaf. */
+  /** Index of each lot's leaf, by lot id. */
   readonly lots: Readonly<Record<string, number>>;
-  /** Of draws that are not due, by their statement: the leaf that commits, and the time (Unix ms). */
+  /** The draws that are not due, by hash of the statement: index of the leaf that commits, and due time (Unix ms). */
   readonly draws: Draws;
   /** The leaves of all withdrawals, in the order of the log. */
   readonly withdrawals: readonly string[];
-  /** When by the log's word the newest leaf was there that says which lots were withdrawn: seconds since 1970. */
+  /** Time by which the log, by its own word, held its newest statement or withdrawal: seconds since 1970. */
   readonly toldAtS: number;
 }
 
@@ -65,9 +65,9 @@ export type FollowEvent =
       readonly reason: string;
       readonly revokedAt: string;
     }
-  /** A new key that a pinned one vouches for. */
+  /** A pinned key vouches for a new key. */
   | { readonly kind: 'key'; readonly keyId: string }
-  /** The log succeeds another, and names a checkpoint of it with no fewer leaves than were seen. */
+  /** A new log succeeds the followed one, and names a checkpoint of it that covers all leaves seen. */
   | { readonly kind: 'incarnation'; readonly from: string; readonly to: string };
 
 export type Poll =
@@ -75,21 +75,21 @@ export type Poll =
       readonly state: FollowState;
       readonly events: readonly FollowEvent[];
       readonly size: number;
-      /** Seconds since 1970, by the log's word. */
+      /** When the log, by its own word, signed the checkpoint, in seconds since 1970. */
       readonly atS: number;
       readonly tilesRead: number;
-      /** The service showed an older checkpoint than the newest that is known. */
+      /** Whether the service showed an older checkpoint than an earlier poll saw. */
       readonly isStale: boolean;
     }
   | { readonly finding: Finding };
 
-/** A log that grows says at least this often which lots were withdrawn; clocks and batches need a little. */
+/** A growing log must log a statement or withdrawal every hour; 5 minutes more for clocks and batches. */
 const SILENCE_MAX_S = 3_600 + 300;
 
-/** Clocks differ. */
+/** How far the log's clock may be ahead of the monitor's. */
 const AHEAD_MAX_S = 600;
 
-/** A second leaf of a draw that was due by the last poll is too late to choose anything. */
+/** Returns the draws not due at the last poll. For others a second leaf comes too late to choose bytes. */
 function drawsNotDue(draws: Draws, { atS }: SignedCheckpoint): Record<string, Draws[string]> {
   return Object.fromEntries(Object.entries(draws).filter(([, [, dueMs]]) => !(dueMs < atS * 1_000)));
 }
@@ -104,8 +104,8 @@ class Found extends Error {
 }
 
 /**
- * One look at the log. `url` and the time, milliseconds since 1970, stand in a finding. Rejects with LogUnavailable, and with
- * LogDoubt where the service contradicts itself or what was pinned and no signature shows it.
+ * Looks at the log once. `url` and `nowMs` (Unix ms) go into a finding. Rejects with LogUnavailable, or with LogDoubt
+ * if the service contradicts itself or what was pinned, and no signature proves it.
  */
 export async function pollLog(
   state: FollowState | undefined,
@@ -126,14 +126,14 @@ class Follower {
   readonly #url: string;
   readonly #nowMs: number;
   readonly #events: FollowEvent[] = [];
-  /** What is pinned in the end. */
+  /** The document of keys that this poll pins. */
   #keys: unknown;
   readonly #lots: Record<string, number> = {};
   #draws: Record<string, Draws[string]> = {};
   readonly #withdrawals: string[] = [];
-  /** The tree over them. */
+  /** The tree over the withdrawals. */
   readonly #counted = new CompactRange();
-  /** Text of leaf 0 that the document of keys gives. */
+  /** Text of leaf 0 according to the document of keys; undefined for a log that succeeds no other. */
   #firstLeaf: string | undefined;
 
   constructor(state: FollowState | undefined, read: ReadPath, url: string, nowMs: number) {
@@ -145,7 +145,7 @@ class Follower {
 
   async poll(): Promise<Poll> {
     const served = await this.#source.json('/.well-known/qrn-keys.json');
-    // read after the keys: the key that signed it stands among them
+    // Read the checkpoint after the keys, so that the key that signed it is among them.
     const note = await this.#source.text('/log/checkpoint');
     this.#pin(served, note);
     const state = this.#state;
@@ -156,7 +156,7 @@ class Follower {
       await this.#checkBeginning(now, before, new LogUnavailable(what));
       return this.#result(state, before, true);
     }
-    // of a log that is followed a time that is ahead must not hide another history
+    // On later polls check the clock last: a checkpoint from the future must not hide a rewritten history.
     if (before === undefined) this.#checkClock(now);
     const next = await this.#extend(before, now);
     this.#checkClock(now);
@@ -168,7 +168,7 @@ class Follower {
       throw new LogUnavailable(`the log says that it is ${timeText(atS)}: compare the clocks`);
   }
 
-  /** The first of two checkpoints must be of a beginning of the tree of the second; `doubt` where the tiles do not tell. */
+  /** Throws a finding if the newer tree does not begin with the older one, and `doubt` if the tiles do not tell. */
   async #checkBeginning(older: SignedCheckpoint, newer: SignedCheckpoint, doubt: Error): Promise<void> {
     const [from, to] = [older.checkpoint, newer.checkpoint];
     if (from.size >= to.size) return;
@@ -188,7 +188,7 @@ class Follower {
     return { state, events: this.#events, size, atS, tilesRead: this.#source.tilesRead, isStale };
   }
 
-  /** Takes the document of keys, or what of it continues the pinned one. */
+  /** Pins the served document of keys or, on later polls, extends the pinned one by it. */
   #pin(served: unknown, note: string): void {
     const state = this.#state;
     this.#firstLeaf = text(member(served, 'first_leaf'));
@@ -203,7 +203,7 @@ class Follower {
     else this.#keys = this.#vouched(state.keys, served, note);
   }
 
-  /** A new incarnation: it must name the log that was followed, with a checkpoint that is not a fork of it. */
+  /** Follows a new incarnation. It must name the log that was followed, with a checkpoint that is no fork. */
   #succeed(state: FollowState, served: unknown): void {
     const [from, to] = [text(member(state.keys, 'origin')) ?? '', text(member(served, 'origin')) ?? ''];
     const all = listAt(served, 'predecessors');
@@ -229,7 +229,7 @@ class Follower {
     this.#state = undefined;
   }
 
-  /** The pinned document with the new keys that have signed a checkpoint together with a pinned one. */
+  /** Returns the pinned document with those new keys that have signed a checkpoint together with a pinned key. */
   #vouched(pinned: unknown, served: unknown, newest: string): unknown {
     const known = new Set(listAt(pinned, 'keys').map((key) => member(key, 'key_id')));
     const listed = listAt(served, 'keys');
@@ -255,7 +255,7 @@ class Follower {
     return known;
   }
 
-  /** Two checkpoints by themselves. True when the second is older than the first and says no more. */
+  /** Throws a finding if two checkpoints contradict each other. Else returns whether `now` is the older one. */
   #compare(before: SignedCheckpoint, now: SignedCheckpoint): boolean {
     const found = contradictionOf(before, now);
     const checkpoints = [formatNote(before.note), formatNote(now.note)];
@@ -263,7 +263,7 @@ class Follower {
     return now.checkpoint.size < before.checkpoint.size || now.atS < before.atS;
   }
 
-  /** Reads what the log has more, and holds it against both checkpoints. */
+  /** Reads what the log has added since `before`, and checks it against both checkpoints. */
   async #extend(before: SignedCheckpoint | undefined, now: SignedCheckpoint): Promise<FollowState> {
     const [from, { size }] = [before?.checkpoint.size ?? 0, now.checkpoint];
     const doubt = new LogDoubt(`The tiles do not give the root of the ${size} leaves that were signed.`);
@@ -282,7 +282,8 @@ class Follower {
       (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
     );
     const { toldAtS } = isTold || this.#state === undefined ? { toldAtS: now.atS } : this.#state;
-    // one that hides a withdrawal cannot say again and again which lots were withdrawn
+    // A log that hides a withdrawal cannot log a statement again: it would count the withdrawal or contradict this
+    // monitor's list.
     if (size > from && !(now.atS - toldAtS <= SILENCE_MAX_S))
       throw new LogDoubt(
         `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(toldAtS)}.`,
@@ -298,7 +299,7 @@ class Follower {
     };
   }
 
-  /** Holds a public leaf against the tree, the dates and the leaves before it. */
+  /** Checks a public leaf against the tree, the dates and the leaves before it. */
   async #takeLeaf(
     { index, leaf }: PublicLeaf,
     before: SignedCheckpoint | undefined,
@@ -353,7 +354,7 @@ class Follower {
     this.#counted.append(leafHash(utf8Bytes(leaf)));
   }
 
-  /** True of a leaf that nobody gives. */
+  /** Returns whether the text is this leaf. True if the text is undefined, since then there is nothing to check. */
   async #isLeaf(index: number, leaf: string | undefined, now: SignedCheckpoint): Promise<boolean> {
     return leaf === undefined || holdsLeaf(readProof(await this.#source.proof(index, now)), leaf);
   }
@@ -377,8 +378,8 @@ class Follower {
 }
 
 /**
- * Why the document of keys does not continue the one that was pinned: each pinned key must stand there as it was, but
- * for the time at which it was retired. New keys may stand beside them.
+ * Returns why the document of keys does not continue the pinned one; undefined if it does. It must list each pinned key
+ * unchanged, except that a key may have been retired since. It may list new keys too.
  */
 function keysFailure(pinned: unknown, served: unknown): string | undefined {
   const origin = text(member(pinned, 'origin'));

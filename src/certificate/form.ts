@@ -4,11 +4,11 @@ import { show, timeOf } from './members.ts';
 import { refuse } from './verdict.ts';
 
 /**
- * Checks JSON that somebody else wrote against a schema of core/schema.ts: as much of JSON Schema as those use. Runs in
- * browsers.
+ * Checks JSON that somebody else wrote against a schema. It knows only those keywords of JSON Schema that
+ * core/schema.ts uses. Runs in browsers.
  */
 
-/** Refuses the first thing that is wrong, in words that begin with the place. */
+/** Refuses the value for the first mistake found. The message begins with the place of the mistake. */
 export function checkForm(schema: Schema, value: unknown, place: string): void {
   const types = [schema['type']].flat();
   if (schema['type'] !== undefined && !types.some((type) => isOfType(type, value)))

@@ -4,17 +4,17 @@ import { base32Of, bytesOfBase32 } from '../core/ids.ts';
 import { deriveKey } from '../crypto/digest.ts';
 
 /**
- * A certificate's id says where its record lies, so no index is kept; encrypted, it is opaque and
- * unguessable, and so the capability that opens the public page.
+ * A certificate's id is the encrypted place of its record, so the ledger needs no index of ids. Nobody can guess an id,
+ * so whoever knows one may open the public page.
  *
  *   offset size
- *        0    4  zero: an id made up by someone decrypts to anything else, but once in 2^32
+ *        0    4  zero; an invented id decrypts to zero here only once in 2^32
  *        4    2  incarnation of the ledger
  *        6    6  segment
  *       12    4  index in the segment          big-endian, encrypted as one block of AES-256 (FIPS 197)
  *
- * One block under a key of its own is a permutation of all 128-bit values: equal places give equal ids, and
- * different ones never do. Printed as `cert_` and 26 characters of base32 (core/ids.ts).
+ * One block under a key of its own is a permutation of all 128-bit values: equal places give equal ids, and different
+ * places different ids. An id is printed as `cert_` and 26 characters of base32 (core/ids.ts).
  */
 const BLOCK_BYTES = 16;
 const NODE_AT = 4;
@@ -31,7 +31,7 @@ export interface CertificatePlace {
   readonly index: number;
 }
 
-/** So many records of a segment, from an index on. */
+/** `count` consecutive records of a segment, beginning at index `from`. */
 export interface IdRange {
   readonly segment: number;
   readonly from: number;
@@ -42,14 +42,15 @@ export class CertificateIds {
   readonly #incarnations: readonly { readonly number: number; readonly firstSegment: number }[];
   readonly #cipher: Cipher;
   readonly #decipher: Decipher;
-  /** Memory for places that are encrypted. */
+  /** Buffer for places before their encryption; bytes 0 to 3 of each block stay zero. */
   #places = new Uint8Array(BLOCK_BYTES);
-  /** Names the key without giving it away: two ids of the same place agree exactly when these do. */
+  /** Identifies the key without revealing it: the id of one fixed place, which is equal for equal keys alone. */
   readonly fingerprint: string;
 
   /**
-   * `nodeKey` has 32 bytes and never changes: ids that were given out are read with it forever. `incarnations` of the ledger,
-   * oldest first: the number of a segment's own one is in its ids.
+   * `nodeKey` has 32 bytes and must never change, because all ids issued so far are decrypted with it. `incarnations`
+   * are all those of the ledger, oldest first. The ids of a segment's records hold the number of the segment's
+   * incarnation.
    */
   constructor(
     nodeKey: Uint8Array,
@@ -62,8 +63,8 @@ export class CertificateIds {
       assert(isCount(number, NODE_MAX), 'an incarnation is numbered in 16 bits');
     this.#incarnations = incarnations.toReversed();
     const key = deriveKey('certificateId', [nodeKey]);
-    // ECB without padding: each block stands alone, so one cipher object serves forever and `update` is the
-    // whole call.
+    // ECB without padding handles each block alone, so one cipher object serves all calls, and `update` returns every
+    // block at once.
     this.#cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
     this.#decipher = createDecipheriv('aes-256-ecb', key, null).setAutoPadding(false);
     this.fingerprint = this.textOf(0, 0);
@@ -73,7 +74,7 @@ export class CertificateIds {
     return PREFIX + base32Of(this.blocks([{ segment, from: index, count: 1 }]));
   }
 
-  /** The ids of records before they are printed: 16 bytes each, one behind the other, by one cipher call. */
+  /** Returns the ids of records in binary, 16 bytes each, concatenated. One cipher call makes them all. */
   blocks(ranges: readonly IdRange[]): Uint8Array<ArrayBuffer> {
     let size = 0;
     for (const { count } of ranges) size += count * BLOCK_BYTES;
@@ -97,13 +98,13 @@ export class CertificateIds {
   }
 
   /**
-   * Where the record lies. `malformed`: no certificate id at all (400 `invalid_id`). `unknown`: of the right
-   * form, but not given out by this node (404 `cert_not_found`); that a place is named does not mean that a
-   * record is there.
+   * Returns the place that an id names; there may be no record in it. `malformed`: the text is no certificate id (400
+   * `invalid_id`). `unknown`: the text has the right form, but this ledger issued no such id (404 `cert_not_found`).
    */
   placeOf(text: string): CertificatePlace | 'malformed' | 'unknown' {
     if (!FORM.test(text)) return 'malformed';
-    // 26 characters hold 130 bits: a first one above 7 is of the right form and yet no id (core/ids.ts).
+    // 26 characters hold 130 bits, so a text whose first character is above 7 has the right form and is no id
+    // (core/ids.ts).
     const block = bytesOfBase32(text.slice(PREFIX.length));
     if (block === undefined) return 'unknown';
     const place = this.#decipher.update(block);

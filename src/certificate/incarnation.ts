@@ -23,43 +23,39 @@ import { readCheckpoint } from './signed-checkpoint.ts';
 import { nodeReader } from './tiles.ts';
 
 /**
- * Incarnations of a ledger. A ledger that was restored, copied or set back would give out certificate ids
- * that are already taken, sign a second history of its log, and deliver blocks a second time. So the newest
- * signed checkpoint is kept beside the log's keys, outside the ledger, with what identifies the ledger's
- * folder. A start that finds another folder, a smaller log or another history holds back until the operator
- * says what happened: `qrn ledger restore` begins a new incarnation, which has a number of its own in the ids
- * and a log of its own that names its predecessor; `qrn ledger moved` says that the folder is the original in
- * a new place.
+ * Incarnations of a ledger. A ledger that was restored, copied or set back would issue certificate ids that are already
+ * taken, sign a second history of its log, and deliver blocks a second time. To notice that, the service keeps an
+ * anchor beside the log's keys, outside the ledger: the newest signed checkpoint, and what identifies the ledger's
+ * folder. If it finds at the start another folder, a smaller log or another history, it signs nothing until the
+ * operator says what happened. `qrn ledger restore` begins a new incarnation, with a number of its own in the ids and a
+ * log of its own that names its predecessor. `qrn ledger moved` says that the folder is the original in a new place.
  *
- * A disk that is set back as a whole, keys and all, cannot be told from the past by anything on it. Witnesses
- * tell.
+ * If a whole disk is set back, with keys and anchor, nothing on the disk shows it. Only witnesses notice.
  */
 export interface Incarnation {
-  /** 0 for the first one; in the ids' node field. */
+  /** 0 for the first incarnation. It is part of every certificate id (ids.ts). */
   readonly number: number;
-  /** The origin of its log. */
+  /** The origin of the incarnation's log. */
   readonly origin: string;
-  /** Segments from here on are its own. */
+  /** Sequence of the first segment that belongs to the incarnation. */
   readonly firstSegment: number;
   /** ISO 8601. */
   readonly begunAt: string;
-  /** The log before it, as far as it is known; null for the first one. */
+  /** The previous log, as far as it is known; null for the first incarnation. */
   readonly predecessor: Predecessor | null;
 }
 
 /** A log that another one has succeeded. */
 export interface Predecessor {
   readonly origin: string;
-  /** Its last checkpoint that is known, a signed note. */
+  /** The last known checkpoint of the log, a signed note. */
   readonly checkpoint: string;
   readonly keys: readonly PublishedKey[];
 }
 
 const RECORD_KEY = 'incarnations';
 
-/**
- * All incarnations of a ledger, oldest first; undefined before the first start with a log.
- */
+/** Returns all incarnations of a ledger, oldest first; undefined before the first start with a log. */
 export function readIncarnations(store: LogReader): Promise<Incarnation[] | undefined> {
   return readJson(store, RECORD_KEY);
 }
@@ -71,22 +67,23 @@ export function writeIncarnations(store: LogStore, incarnations: readonly Incarn
 const SIGNED_START_KEY = 'signed-start';
 
 /**
- * Notes in the ledger which start signs from now on, before the anchor says so: a ledger that names an earlier start than the anchor
- * is an earlier state, however often it was started since.
+ * Notes in the ledger the number of the start that signs from now on. Called before the anchor is written with that
+ * number: so a ledger that notes an earlier start than the anchor is an earlier state, however often it was started
+ * since.
  */
 export async function noteSigningStart(store: LogStore & Pick<Ledger, 'identity'>): Promise<void> {
   if (store.identity !== undefined) await store.putLog([jsonRecord(SIGNED_START_KEY, store.identity.start)]);
 }
 
-/** The one that every ledger begins with. */
+/** Returns the incarnation that every ledger begins with. */
 export function firstIncarnation(logName: string, nowMs: number): Incarnation {
   const begunAt = new Date(nowMs).toISOString();
   return { number: 0, origin: logName, firstSegment: 0, begunAt, predecessor: null };
 }
 
 /**
- * The log's records of one incarnation: each has keys of its own, so that no tile of an earlier log is
- * written over.
+ * Returns a store for the log of one incarnation. It prefixes the keys, so that no log overwrites the tiles of an
+ * earlier one.
  */
 export function logStoreOf<Store extends LogStore>(store: Store, number: number): Store {
   if (number === 0) return store;
@@ -103,14 +100,14 @@ export function logStoreOf<Store extends LogStore>(store: Store, number: number)
   return Object.assign(Object.create(store) as Store, records);
 }
 
-/** Origin of an incarnation's log, and the folder of its keys. */
+/** Returns the origin of an incarnation's log, and the folder of its keys. */
 export function logOf(keysPath: string, logName: string, number: number) {
   return number === 0
     ? { origin: logName, directory: keysPath }
     : { origin: `${logName}/${number}`, directory: join(keysPath, `incarnation-${number}`) };
 }
 
-/** The first leaf of a log that succeeds another: canonical JSON that names the last checkpoint before it. */
+/** Returns the first leaf of a log that succeeds another: canonical JSON with the last known checkpoint. */
 export function incarnationText({ number, origin, begunAt, predecessor }: Incarnation): string {
   assert(predecessor !== null, 'the first incarnation succeeds no other');
   return canonicalText({
@@ -123,12 +120,12 @@ export function incarnationText({ number, origin, begunAt, predecessor }: Incarn
   });
 }
 
-/** What a copy of a folder does not have in common with it. */
+/** Properties of a folder that a copy of it does not share. */
 export interface FolderIdentity {
   readonly inode: string;
-  /** Nanoseconds since 1970; 0 where the file system keeps none. */
+  /** When the folder was made, nanoseconds since 1970; 0 if the file system does not record it. */
   readonly birthNs: string;
-  /** A hash of the machine's id; null where there is none, as in most containers. */
+  /** A hash of /etc/machine-id; null without that file, as in most containers. */
   readonly machine: string | null;
 }
 
@@ -146,12 +143,12 @@ function machineDigest(): string | null {
   }
 }
 
-/** What is kept beside the log's keys. */
+/** The file anchor.json, which the service keeps beside the log's keys. */
 export interface Anchor {
   readonly version: 1;
   readonly incarnation: number;
   readonly folder: FolderIdentity;
-  /** As the start had it that signed last; absent where nodes share the ledger. */
+  /** The ledger's identity at the start that signed last; absent if several nodes share the ledger. */
   readonly ledger?: LedgerIdentity | undefined;
   /** The newest checkpoint that was signed, a signed note. */
   readonly checkpoint: string;
@@ -161,7 +158,7 @@ function anchorPath(keysPath: string): string {
   return join(keysPath, 'anchor.json');
 }
 
-/** Undefined when there is none. Throws for a file that is no anchor. */
+/** Returns the anchor; undefined if there is none. Throws KeyFileError for a file that is not an anchor. */
 export function readAnchor(keysPath: string): Anchor | undefined {
   const path = anchorPath(keysPath);
   if (!existsSync(path)) return undefined;
@@ -172,8 +169,8 @@ export function readAnchor(keysPath: string): Anchor | undefined {
 }
 
 /**
- * Replaces the anchor as a whole. After a power cut there may be the one before, never a torn one: an anchor
- * that is behind its ledger holds nothing back.
+ * Replaces the anchor. After a power cut the file holds either this anchor or the previous one, never a part. The
+ * previous one is harmless: a ledger with more leaves than its anchor passes the check.
  */
 export function writeAnchor(keysPath: string, anchor: Anchor): void {
   const path = anchorPath(keysPath);
@@ -187,15 +184,14 @@ export function writeAnchor(keysPath: string, anchor: Anchor): void {
   renameSync(`${path}.draft`, path);
 }
 
-/**
- * `original`: go on. `new`: there is neither an anchor nor an incarnation yet. Anything else must not sign.
- */
+/** `original`: the ledger may sign. `new`: it may, and has no incarnation yet. Every other kind must not sign. */
 export type IdentityCheck =
   | { readonly kind: 'original' }
   | { readonly kind: 'new' }
   | {
       /**
-       * `moved`: whole, but in another folder than before. `behind`: the log of the ledger is not the one that was signed.
+       * `moved`: the log is the one that was signed, but the folder is another. `behind`: the log is not the one that
+       * was signed.
        */
       readonly kind: 'moved' | 'behind';
       /** A sentence for the operator. */
@@ -203,8 +199,8 @@ export type IdentityCheck =
     };
 
 /**
- * Compares the ledger in the folder with what is kept beside the keys. Reads only. With `isShared` other nodes write the
- * ledger too: one without an anchor joins them, and a later incarnation than its own was begun on one of them.
+ * Compares the ledger in the folder with the anchor. Writes nothing. With `isShared` other nodes write the same ledger:
+ * then a node without an anchor joins them, and a later incarnation than the anchor's is one that another node began.
  */
 export async function checkIdentity(
   store: LogStore & Pick<Ledger, 'identity'>,
@@ -223,7 +219,7 @@ export async function checkIdentity(
   const folder = folderIdentity(ledgerPath);
   const isSameFolder = JSON.stringify(folder) === JSON.stringify(anchor.folder);
   if (newest === undefined) {
-    // perhaps the very first start ended between its first checkpoint and the note of its incarnation
+    // The very first start may have crashed after its first checkpoint and before it noted its incarnation.
     const isFirst = anchor.incarnation === 0 && isSameFolder;
     if (isFirst && (await historyFailure(store, signed)) === undefined) return { kind: 'new' };
     return behind(`it is empty, and a log of ${signed.size} leaves was signed`);
@@ -253,7 +249,7 @@ function behind(reason: string): IdentityCheck {
   return { kind: 'behind', reason };
 }
 
-/** Why the stored log is not the one that was signed, or that with more. */
+/** Returns why the stored log does not begin with the tree that was signed; undefined if it does. */
 async function historyFailure(store: LogStore, signed: Checkpoint): Promise<string | undefined> {
   const state = await storedStateOf(store);
   if (state === undefined) return signed.size === 0 ? undefined : 'it has no log';

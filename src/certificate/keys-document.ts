@@ -16,7 +16,7 @@ const KEY_LIST = described(
 );
 const logName = described(text, 'The name of the log.');
 
-/** What /.well-known/qrn-keys.json says: every key that ever signed for this log. */
+/** The form of /.well-known/qrn-keys.json, which lists every key that ever signed for this log. */
 export const KEYS_DOCUMENT = object(
   { origin: logName, current_key_id: described(text, 'The key in use.'), keys: KEY_LIST },
   {
@@ -38,7 +38,7 @@ export const KEYS_DOCUMENT = object(
 );
 export type KeysDocument = TypeOf<typeof KEYS_DOCUMENT>;
 
-/** `vouchers` by the id of the key that they vouch for. */
+/** Returns the document of keys. `vouchers` are keyed by the id of the key that they vouch for. */
 export function keysDocument(
   keys: LogKeys,
   incarnations: readonly Incarnation[] = [],
@@ -60,7 +60,10 @@ export function keysDocument(
   };
 }
 
-/** Other nodes may have signed with the key until the one after it signed too. */
+/**
+ * Returns when the key was retired, ISO 8601; null for the key in use. If other nodes share the log, they may have
+ * signed with the old key until the new one signed its voucher, so the later of both times counts.
+ */
 function retiredAt(key: PublishedKey, successors: Voucher | undefined): string | null {
   if (key.retired_at === null || successors === undefined) return key.retired_at;
   const vouchedAtMs = successors.sealedAtS * 1_000;

@@ -29,32 +29,33 @@ const BLOCK_BYTES = 64;
 const PADDING_BYTES_MIN = 9;
 export const LANES = 4;
 
-/** A member that differs between leaves of one template: where it stands in their bytes. */
+/** The place in the bytes of a template of a member that differs between its leaves. */
 export interface LeafMember {
   readonly at: number;
   readonly length: number;
 }
 
-/** Hashes leaves of one template, four at a time, in memory of its own. */
+/** Hashes leaves of one template, four at a time, in WebAssembly memory of its own. */
 export class LeafKernel {
   readonly #exports = instantiate<Exports>(module);
-  /** Entries that there is room for. */
+  /** How many entries the memory has room for. */
   readonly entriesMax = this.#exports.entriesMax.value;
-  /** Packed entries, and the ids of their certificates as 16 bytes each. */
+  /** The packed entries. The caller writes them. */
   readonly entries = this.#window(this.#exports.entriesAt, this.entriesMax * ENTRY_BYTES);
+  /** The ids of the entries' certificates, 16 bytes each. The caller writes them. */
   readonly ids = this.#window(this.#exports.idsAt, this.entriesMax * ID_BYTES);
   /** The hash of each entry's leaf. */
   readonly hashes = this.#window(this.#exports.hashesAt, this.entriesMax * HASH_BYTES);
   readonly #textBytes = this.#exports.textBytes.value;
-  /** The text of each lane, for what `print` does not print. */
+  /** The text of each lane. The caller writes the members that `print` does not. */
   readonly texts = Array.from({ length: LANES }, (_, lane) =>
     this.#window(this.#exports.textsAt, this.#textBytes, lane * this.#textBytes),
   );
   readonly #varies = this.#window(this.#exports.variesAt, this.#textBytes / BLOCK_BYTES);
-  /** Bytes that a leaf has at most, the first one of the hash included. */
+  /** Longest leaf in bytes, with the 0x00 before its text. */
   readonly bytesMax = this.#textBytes - PADDING_BYTES_MIN;
 
-  /** Takes a template: 0x00 and the text of a leaf. Its leaves differ in these members alone. */
+  /** Sets the template: 0x00 and the text of a leaf. All its leaves differ in these members alone. */
   take(bytes: Uint8Array, members: readonly LeafMember[]): void {
     assert(bytes.length <= this.bytesMax, 'the text of a leaf fits its lane');
     this.texts[0].set(bytes);
@@ -66,12 +67,12 @@ export class LeafKernel {
     this.#exports.take(bytes.length);
   }
 
-  /** Writes both ids and the hash of what was delivered into the text of a lane, for the entry with this index. */
+  /** Writes the two ids and the delivered hash of the entry with this index into the text of a lane. */
   print(lane: number, index: number, idAt: number, requestIdAt: number, deliveredAt: number): void {
     this.#exports.print(lane, index, idAt, requestIdAt, deliveredAt);
   }
 
-  /** Hashes the texts of the four lanes, for the entries with these indices. */
+  /** Hashes the texts of the four lanes into `hashes`, at the indices of these entries. */
   hash(a: number, b: number, c: number, d: number): void {
     this.#exports.hash(a, b, c, d);
   }

@@ -16,25 +16,26 @@ import { canonicalText } from './members.ts';
 import { type CertificateFacts, certificateOf, derivedFrom } from './record.ts';
 
 /**
- * Leaves of the log. One of a certificate is the canonical JSON (RFC 8785) of it as issued. LeafHasher makes
- * the same hashes faster, for sealing: all certificates of one endpoint and form from one source differ in four
- * members of fixed length, so it makes their text once, behind the 0x00 of RFC 9162 §2.1.1, and has a kernel write those
- * members over it and hash four of them at a time. The tests of test/certificate compare the two.
+ * Leaves of the log. The leaf of a certificate is the canonical JSON (RFC 8785) of the certificate as issued.
+ * LeafHasher computes the leaf hashes faster, for sealing. All certificates of one endpoint and form from one source
+ * differ only in four members of fixed length. So LeafHasher makes their text once, behind the 0x00 of RFC 9162 §2.1.1,
+ * and a kernel overwrites those members and hashes four leaves at a time. The tests of test/certificate compare both
+ * ways.
  */
 
-/** The leaf that makes a withdrawal part of the log. */
+/** Returns the leaf that logs the withdrawal of a lot. */
 export function revocationText({ lotId, why, atMs }: LotRevocation): string {
   const revokedAt = new Date(atMs).toISOString();
   return canonicalText({ type: 'revocation', version: 1, lot_id: lotId, reason: why, revoked_at: revokedAt });
 }
 
 const LEAF_BYTE = Uint8Array.of(0);
-/** Templates kept: as many as sources are in use at a time, times seven endpoints, with room. */
+/** Templates kept: one for each source in use and each endpoint and form, with room. Beyond that all are made again. */
 const TEMPLATES_MAX = 512;
 
 /**
- * What stands before each member that is written over, and the length of the member. No other text of a certificate holds these:
- * inside a string the quotes are escaped, and a lot has no such id.
+ * The text before each member that the kernel overwrites, and the member's length. Each such text occurs once in a
+ * certificate: JSON escapes the quotes inside strings, and the id of a lot does not begin with `cert_`.
  */
 const WRITTEN = {
   id: ['"id":"cert_', 26],
@@ -42,19 +43,20 @@ const WRITTEN = {
   issuedAt: ['"issued_at":"', 24],
   delivered: ['"delivered":"sha256:', 64],
 } as const;
-/** Stands before the member that differs between all answers in pure mode. */
+/** The text before the fifth member that is overwritten in pure mode, where every answer draws other bytes. */
 const BEFORE_DRAWN = '"drawn":';
 
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
   readonly bytes: Uint8Array;
   readonly members: Readonly<Record<keyof typeof WRITTEN, LeafMember>>;
-  /** In pure mode alone. */
+  /** Undefined outside pure mode. */
   readonly drawn: LeafMember | undefined;
 }
 
-/** Entries in the kernel whose leaves are of one template, by their indices there. */
+/** A template with the entries in the kernel that wait to be hashed by it. */
 interface Waiting extends LeafTemplate {
+  /** Indices of the entries in the kernel. */
   readonly indices: number[];
 }
 
@@ -63,7 +65,7 @@ export class LeafHasher {
   readonly #templates = new Map<string, LeafTemplate>();
   readonly #kernel = new LeafKernel();
   readonly #entries = new EntryCursor(this.#kernel.entries);
-  /** What each entry in the kernel drew, in pure mode. */
+  /** In pure mode, the text of the `drawn` member of each entry in the kernel. */
   readonly #drawn: string[] = [];
 
   constructor(ids: CertificateIds) {
@@ -71,8 +73,8 @@ export class LeafHasher {
   }
 
   /**
-   * The leaf hashes of the certificates of segments, one behind the other, and the latest time at which one was issued.
-   * `lotOf` gives every lot that their sources name.
+   * Returns the leaf hashes of all certificates of the segments, concatenated, and the latest time of issue (Unix ms).
+   * `lotOf` returns each lot that the sources of the segments name.
    */
   leavesOf(
     segments: readonly SegmentRecord[],
@@ -98,7 +100,7 @@ export class LeafHasher {
     for (const segment of segments) {
       const { sequence, sources, count, entries } = segment;
       assert(entries.length === count * ENTRY_BYTES, 'a segment has as many entries as it says');
-      // segments that were read together share these
+      // Segments that were read together share one list of sources and one context, and so the templates.
       if (sources !== last?.sources || segment.context !== last.context) known = sources.map(() => []);
       last = segment;
       for (let i = 0; i < count; i++, filled++) {
@@ -130,14 +132,14 @@ export class LeafHasher {
     return { hashes, latestMs };
   }
 
-  /** Gives the kernel the entries of a segment from an index on, as far as there is room; gives which they are. */
+  /** Copies entries of a segment from index `from` on into the kernel at `at`, as many as fit. Returns which. */
   #fill({ sequence: segment, count, entries }: SegmentRecord, from: number, at: number): IdRange {
     const before = Math.min(count, from + this.#kernel.entriesMax - at);
     this.#kernel.entries.set(entries.subarray(from * ENTRY_BYTES, before * ENTRY_BYTES), at * ENTRY_BYTES);
     return { segment, from, count: before - from };
   }
 
-  /** Hashes the leaves that wait for this template, four at a time. Where fewer are left, the last one fills the other lanes. */
+  /** Hashes the waiting leaves, four at a time. If fewer than four are left, the last fills the spare lanes. */
   #hash({ bytes, members, drawn, indices }: Waiting): void {
     if (indices.length === 0) return;
     const kernel = this.#kernel;
@@ -173,7 +175,7 @@ export class LeafHasher {
     return group;
   }
 
-  /** The template of the entry on which the cursor stands. */
+  /** Returns the template of the entry that the cursor points to. */
   #template(segment: SegmentRecord, lotOf: (id: string) => CertifiedLot): LeafTemplate {
     const entry = this.#entries.entry();
     const facts = factsOf(segment, this.#entries, lotOf);
@@ -206,18 +208,18 @@ function factsOf(
   return { source, lots: source.lotIds.map(lotOf), context };
 }
 
-/** As canonical JSON. */
+/** Returns the `drawn` member as canonical JSON. */
 function drawnText({ drawn }: DrawSource): string {
   return `[${drawn.map(({ lot, offset, bytes }) => `{"bytes":${bytes},"lot":${lot},"offset":${offset}}`).join(',')}]`;
 }
 
-/** What the text of a pure answer depends on beside what is written over it: the length of that, and its windows. */
+/** Returns what else the text of a pure answer depends on: the length of `drawn`, and the test results. */
 function writtenOver(facts: CertificateFacts): readonly unknown[] {
   const from = derivedFrom(facts);
   return [drawnText(facts.source).length, nistResultOf(from), nistVerifiedOf(from)];
 }
 
-/** 0x00 (RFC 9162 §2.1.1), then the leaf's text. */
+/** Returns 0x00 (RFC 9162 §2.1.1), then the leaf's text. */
 function leafBytes(certificate: IssuedCertificate): Buffer {
   return Buffer.concat([LEAF_BYTE, utf8Bytes(canonicalText(certificate))]);
 }

@@ -1,11 +1,11 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import type { LogRecord, LogStore } from '../ledger/ledger.ts';
 
-/** Records of the log: how they are named, read and written. */
+/** Names, reads and writes the records of the log. */
 
 export type LogReader = Pick<LogStore, 'getLog'>;
 
-/** Numbers in keys have 16 digits, so that keys sort as their numbers do. */
+/** Returns a number for a key. It has 16 digits, so that keys sort like their numbers. */
 export function paddedNumber(count: number): string {
   return String(count).padStart(16, '0');
 }
@@ -14,7 +14,7 @@ export function textOf(record: Uint8Array): string {
   return Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString('utf8');
 }
 
-/** What a record holds as JSON; undefined where there is none. */
+/** Resolves to what a record holds as JSON; undefined if there is no such record. */
 export async function readJson<T>(store: LogReader, key: string): Promise<T | undefined> {
   const record = await store.getLog(key);
   return record && (JSON.parse(textOf(record)) as T);
@@ -24,7 +24,7 @@ export function jsonRecord(key: string, value: unknown): LogRecord {
   return { key, value: utf8Bytes(JSON.stringify(value)) };
 }
 
-/** The first number below `count` that passes, as all that follow it do, found by halving; `count` where none does. */
+/** Resolves to the first number below `count` that passes, or `count`. All numbers after it must pass too. */
 export async function firstThat(count: number, passes: (n: number) => Promise<boolean>): Promise<number> {
   let from = 0;
   let before = count;

@@ -5,19 +5,19 @@ import { member, text } from './members.ts';
 import type { CheckpointNote } from './signed-checkpoint.ts';
 import { TILE_HASHES, tileNodeReader, tileWidth } from './tiles.ts';
 
-/** What a service answers of its log, read from outside. Runs in browsers. */
+/** Reads the log of a service over its public paths. Runs in browsers. */
 
-/** Reads a path of the service, such as `/log/checkpoint`, without a redirect. Rejects with LogUnavailable. */
+/** Reads a path of the service, such as `/log/checkpoint`, and follows no redirect. Rejects with LogUnavailable. */
 export type ReadPath = (path: string) => Promise<Uint8Array>;
 
-/** The service did not give what it must: nothing follows from that but to ask again. */
+/** The service did not answer as it must. That shows nothing about the log, so the caller asks again later. */
 export class LogUnavailable extends Error {
   override name = 'LogUnavailable';
 }
 
 /**
- * The service said what a sound log does not say, and no signature shows it to others: the poll counts for nothing and
- * whoever watches is told.
+ * The service said what a sound log does not say, but no signature proves it to others. The poll is void, and the
+ * person who watches the log is told.
  */
 export class LogDoubt extends Error {
   override name = 'LogDoubt';
@@ -50,7 +50,7 @@ export class LogSource {
     throw new LogUnavailable(`${path} is not a JSON object`);
   }
 
-  /** The texts of the public leaves in [from, before), by their index and in order. */
+  /** Returns the texts of the public leaves in [from, before), keyed by index and in ascending order. */
   async publicLeaves(from: number, before: number): Promise<Map<number, string>> {
     const leaves = new Map<number, string>();
     for (let next = from; next < before; ) {
@@ -69,25 +69,25 @@ export class LogSource {
     return leaves;
   }
 
-  /** The text of one public leaf; empty when it is not listed. */
+  /** Returns the text of one public leaf; an empty text if the service does not list it. */
   async publicLeaf(index: number): Promise<string> {
     return (await this.publicLeaves(index, index + 1)).get(index) ?? '';
   }
 
-  /** c2sp.org/tlog-proof of a leaf of the tree of this checkpoint. */
+  /** Returns the proof (c2sp.org/tlog-proof) of a leaf in the tree of this checkpoint. */
   async proof(index: number, { note, checkpoint }: CheckpointNote): Promise<string> {
     const path = await inclusionProof(index, checkpoint.size, this.nodeReader(checkpoint.size));
     return formatProof({ index, path, note: formatNote(note) });
   }
 
-  /** Nodes of the tree of `size` leaves. */
+  /** Returns a reader of the nodes of the tree of `size` leaves. */
   nodeReader(size: number): ReadNode {
     const reader = this.#readers.get(size) ?? tileNodeReader((...of) => this.#tile(...of, size));
     this.#readers.set(size, reader);
     return reader;
   }
 
-  /** The hashes of a tile that belong to the tree of `size` leaves. */
+  /** Returns the hashes of a tile that belong to the tree of `size` leaves. */
   async #tile(level: number, index: number, size: number): Promise<Uint8Array> {
     const width = tileWidth(level, index, size);
     const partial = width === TILE_HASHES ? '' : `.p/${width}`;
@@ -101,7 +101,7 @@ export class LogSource {
   }
 }
 
-/** c2sp.org/tlog-tiles: groups of three digits, all but the last behind an `x`. */
+/** Returns a tile index as a path (c2sp.org/tlog-tiles): groups of three digits, all but the last with an `x`. */
 function tileName(index: number): string {
   const digits = String(index);
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? [];

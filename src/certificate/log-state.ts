@@ -25,32 +25,31 @@ import { nodeReader, TileEdge } from './tiles.ts';
 import { found } from './verdict.ts';
 
 /**
- * Where the log stands, stored and in memory: its tree's growing edge, and its newest checkpoint. The ledger knows which
- * segments are in it (Books.unsealed).
+ * The state of the log, stored and in memory: the growing edge of its tree, and its newest checkpoint. The ledger knows
+ * which segments the log has sealed (Books.unsealed).
  *
- * The log signs a checkpoint twice with one key: the plain signature of c2sp.org/signed-note, and a
- * cosignature of c2sp.org/tlog-cosignature, which also says when. Readers that know only the first one ignore
- * the other.
+ * The log signs each checkpoint twice with one key: with the plain signature of c2sp.org/signed-note, and with a
+ * cosignature of c2sp.org/tlog-cosignature, which also says when it signed. Readers that know only the first ignore the
+ * second.
  */
 
 /**
- * What is stored and what is configured do not belong together, or the store gives back what was never
- * stored.
+ * The stored log does not fit the keys or the configuration, or the store returns records that contradict each other.
  */
 export class CertificateLogError extends Error {
   override name = 'CertificateLogError';
 }
 
 export const STATE_KEY = 'state';
-/** A batch of answers alone writes a few of these, and a single one no more than a page. */
+/** Segments that share a record: a large batch writes few records, a small one rewrites at most about 4 KB. */
 const SEALS_PER_RECORD = 64;
 
-/** The growing edge of the tree is that of the stored tiles. */
+/** The stored part of LogState. The growing edge of the tree is read from the stored tiles. */
 interface StoredState {
   readonly version: 1;
   readonly origin: string;
   /**
-   * Fingerprint of the certificate ids: with another key the log would speak of ids that nobody was given.
+   * Fingerprint of the key of the certificate ids. With another key the log would certify ids that no answer carried.
    */
   readonly ids: string;
   readonly size: number;
@@ -63,7 +62,7 @@ export function storedStateOf(store: LogReader): Promise<StoredState | undefined
   return readJson(store, STATE_KEY);
 }
 
-/** Where the log stands, in memory. Never changed: a batch makes the next one. */
+/** The state of the log in memory. It is immutable: each batch makes a new one. */
 export interface LogState {
   readonly range: CompactRange;
   readonly edge: TileEdge;
@@ -71,17 +70,17 @@ export interface LogState {
   /** When the newest checkpoint was signed, seconds since 1970. */
   readonly sealedAtS: number;
   readonly published: PublicState;
-  /** As it is stored: a batch is put only where this is found (LogStep). */
+  /** The stored record of this state. The next batch is stored only if the store still holds this record (LogStep). */
   readonly record: Uint8Array | undefined;
 }
 
-/** A checkpoint over the range, signed by the log's current key, with the time. */
+/** Returns a checkpoint over the range, signed by the log's current key, once plainly and once with the time. */
 export function signCheckpoint(keys: LogKeys, range: CompactRange, sealedAtS: number): string {
   const text = checkpointText({ origin: keys.name, size: range.size, root: range.root() });
   return formatNote({ text, signatures: signaturesOf(text, keys, sealedAtS) });
 }
 
-/** The same checkpoint with the current key's signatures added: after a rotation. */
+/** Returns the checkpoint with the current key's signatures added. Called after a rotation of the key. */
 export function addSignatures(checkpoint: string, keys: LogKeys, sealedAtS: number): string {
   const { text, signatures } = noteOf(checkpoint);
   return formatNote({ text, signatures: [...signatures, ...signaturesOf(text, keys, sealedAtS)] });
@@ -91,18 +90,19 @@ function signaturesOf(text: string, { name, current }: LogKeys, sealedAtS: numbe
   return [noteSignature(name, current, text), noteSignature(name, current, text, sealedAtS)];
 }
 
-/** The checkpoint that the new key and the one before it have signed, for whoever missed it. */
+/** Returns the record of a checkpoint that the new and the previous key signed. Followers accept a key by it. */
 export function voucherRecord({ checkpoint }: LogState, { currentKeyId }: LogKeys): LogRecord {
   return { key: voucherKey(currentKeyId), value: utf8Bytes(checkpoint) };
 }
 
-/** A checkpoint on which a key was vouched for, and when it was signed: seconds since 1970. */
+/** A checkpoint that a key and its predecessor both signed. */
 export interface Voucher {
   readonly note: string;
+  /** When it was signed last, seconds since 1970. */
   readonly sealedAtS: number;
 }
 
-/** Those checkpoints by the id of the new key; the first key of a log has none. */
+/** Returns the vouchers by the id of the newer key. The first key of a log has none. */
 export async function readVouchers(
   store: LogReader,
   keys: Pick<LogKeys, 'name' | 'published'>,
@@ -131,7 +131,7 @@ export function noteOf(checkpoint: string): Note {
   return note;
 }
 
-/** The state with its record. */
+/** Returns the state together with its stored record. */
 export function recorded(
   state: Omit<LogState, 'record'>,
   ids: CertificateIds,
@@ -150,8 +150,8 @@ export function recorded(
 }
 
 /**
- * Stores a batch with the state that it leads to, in one transaction, where the log still stands at `before`. Rejects
- * with `conflict`, and stores nothing, when another writer of the log was faster.
+ * Stores a batch and the state after it in one transaction, provided that the stored state is still `before`. If
+ * another writer of the log was faster, rejects with `conflict` and stores nothing.
  */
 export function putState(
   store: LogStore,
@@ -174,7 +174,8 @@ export function putState(
 }
 
 /**
- * Segments that were not logged are left to the log before this one: no key signs for what is older than itself.
+ * Marks the segments that the previous log did not seal as sealed, without giving them leaves: a new key must not sign
+ * for answers that are older than the key.
  */
 export async function leaveUnsealed(
   store: LogStore & Pick<Books, 'unsealed'>,
@@ -188,10 +189,7 @@ export async function leaveUnsealed(
   }
 }
 
-/**
- * The stored state, checked against the keys, the tiles and its own checkpoint; undefined when nothing is
- * stored.
- */
+/** Returns the stored state, checked against the keys, the tiles and its checkpoint; undefined if nothing is stored. */
 export async function loadState(
   store: LogStore,
   ids: CertificateIds,
@@ -229,7 +227,7 @@ export async function loadState(
   };
 }
 
-/** A checkpoint that this log has signed, and the latest time that it did. */
+/** Parses a checkpoint of this log and checks its signatures. `sealedAtS` is the latest time that they state. */
 function ownCheckpoint(
   note: string,
   { name, published }: Pick<LogKeys, 'name' | 'published'>,
@@ -242,7 +240,7 @@ function ownCheckpoint(
   return { checkpoint: read.known.checkpoint, sealedAtS };
 }
 
-/** What an older key signs on top of a newer one is refused by whoever verifies it: that key is retired. */
+/** Throws if the log was signed with a newer key: verifiers would refuse what this process's retired key signs. */
 function assertKeysAreNewest(checkpoint: string, keys: LogKeys): void {
   const isUnknown = ({ name, keyId }: Note['signatures'][number]) =>
     name === keys.name && keys.published.every((key) => key.key_id !== keyId);
@@ -258,22 +256,27 @@ export function checkpointKey(size: number): string {
   return `checkpoint/${paddedNumber(size)}`;
 }
 
-/** The record of the seals of segments whose numbers are near each other. */
+/** Returns the key of the record that holds the seals of this segment and its neighbours. */
 function sealsKey(segment: number): string {
   return `seals/${paddedNumber(Math.floor(segment / SEALS_PER_RECORD))}`;
 }
 
-/** Where the leaves of segments are whose numbers follow each other: one behind the other, in the checkpoint of `size` leaves. */
+/** Where the log holds the leaves of some consecutive segments. The leaves are consecutive too. */
 interface Seal {
-  /** The first of them. */
+  /** Sequence of the first segment. */
   readonly segment: number;
+  /** Index in the log of the first segment's first leaf. */
   readonly firstLeaf: number;
-  /** The leaves of each. */
+  /** How many leaves each segment has. */
   readonly counts: number[];
+  /** Leaves of the checkpoint that the segments were sealed with. */
   readonly size: number;
 }
 
-/** The records of segments whose leaves begin with this one, together with what was sealed before. */
+/**
+ * Returns the records that note the seals of these segments, with the seals that those records held before. The leaves
+ * of the segments begin at index `firstLeaf` of the log, and their checkpoint has `size` leaves.
+ */
 export function sealRecords(
   store: LogReader,
   segments: readonly Pick<SegmentRecord, 'sequence' | 'count'>[],
@@ -297,7 +300,7 @@ export function sealRecords(
   );
 }
 
-/** The leaf of an answer, and the size of the checkpoint that it was sealed with; undefined where it was not. */
+/** Returns an answer's leaf index and the size of the checkpoint it was sealed with; undefined if not sealed. */
 export async function sealedLeaf(
   store: LogReader,
   segment: number,

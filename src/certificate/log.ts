@@ -56,10 +56,10 @@ import { nodeReader, TileEdge, tileOf } from './tiles.ts';
 import { firstWitnessed, putWitnessed, witnessedBy } from './witnessed.ts';
 
 /**
- * The transparency log: one tree (RFC 9162 §2.1) over every lot, every certificate and every withdrawal of a lot.
- * Sealing takes new lots and committed segments, appends their leaves, signs a checkpoint over the whole tree and
- * stores all of it in one transaction: after a crash the log is at one checkpoint or at the next, never between. The same
- * transaction releases a lot whose leaf is in a checkpoint.
+ * The transparency log: one tree (RFC 9162 §2.1) over all lots, certificates, withdrawals of lots, statements and
+ * leaves of draws. Sealing takes what is new, appends the leaves, signs a checkpoint over the whole tree and stores
+ * everything in one transaction. So after a crash the log is at one checkpoint or at the next, never between. The same
+ * transaction releases the lots whose leaf is now in a checkpoint.
  *
  * Records, by key:
  *   state, checkpoint/<size>, seals/…   see log-state.ts
@@ -72,36 +72,37 @@ export interface CertificateLogOptions {
     Pick<Books, 'unsealed'> &
     Pick<EntropyStore, 'lot' | 'pendingLots' | 'revocations'>;
   readonly ids: CertificateIds;
-  /** The log's origin is the keys' name. */
+  /** The log's keys. Their name is the log's origin. */
   readonly keys: LogKeys;
   readonly clock: Clock;
-  /** The logs before this one, oldest first: what they proved is proven from them. */
+  /** The logs of earlier incarnations, oldest first. The leaves that they hold are proven from them. */
   readonly earlier?: readonly LogStore[];
-  /** Told every checkpoint before anybody else is; what it throws ends the batch. */
+  /** Called with every new checkpoint before this process shows it to anybody. If it throws, the batch fails. */
   readonly anchored?: (checkpoint: string) => void;
   /** The first leaf of a log that succeeds another. */
   readonly firstLeafText?: string;
-  /** A lot is released when enough witnesses have cosigned its leaf, not as soon as it is signed. */
+  /** Whether a lot waits until enough witnesses have cosigned its leaf, and not only until the log has signed it. */
   readonly isWitnessed?: boolean;
-  /** Signs nothing and stores nothing. */
+  /** If set, the log signs nothing and stores nothing. */
   readonly readOnly?: true;
 }
 
 /**
- * A batch takes whole segments until it has this many leaves, with turns of the loop between. Its two signatures, its anchor and its
- * transaction take 2 to 4 ms however many leaves it has, and on another machine a dozen round trips. A front answers fewer in one
- * interval (service/ledger-worker.ts), so that one batch takes all of them and none is read back from the store.
+ * A batch takes whole segments until it has this many certificates. Its two signatures, its anchor and its transaction
+ * take 2 to 4 ms whatever its size, and with a database on another machine a dozen round trips. All answers of a front
+ * in one sealing interval (service/ledger-worker.ts) are fewer, so one batch takes them all, and the ledger still has
+ * them in memory.
  */
 export const BATCH_LEAVES = 32_768;
-/** Leaves that are hashed before the loop has a turn: commits do not wait for a whole batch. */
+/** How many leaves are hashed before the event loop gets a turn, so that commits do not wait for a whole batch. */
 const LEAVES_PER_TURN = 1_024;
-/** Proofs of lots that are kept, some 2 KB each. */
+/** How many proofs of lots are cached, about 2 KB each. */
 const LOT_PROOFS_MAX = 1_024;
-/** Pending lots looked through in one batch. */
+/** How many pending lots one batch examines at most. */
 const PENDING_READ_MAX = 64;
-/** Leaves of draws taken into one batch at most. */
+/** How many leaves of draws one batch takes at most. */
 const DRAW_LEAVES_PER_BATCH = 256;
-/** A log that grows says at least this often which lots have been withdrawn, and with each lot and withdrawal. */
+/** A batch logs a statement if it has a lot or a withdrawal, or if the newest statement is at least this old. */
 const STATEMENT_INTERVAL_S = 3_600;
 
 export class CertificateLog {
@@ -110,12 +111,12 @@ export class CertificateLog {
   readonly #earlier: readonly LogStore[];
   readonly #hasher: LeafHasher;
   readonly lots: CertifiedLots;
-  /** By lot and checkpoint. */
+  /** Cached proofs of lots, by lot id, size of the checkpoint and length of its note. */
   readonly #lotProofs = new Map<string, string>();
-  /** Lots whose withdrawal is logged. */
+  /** Ids of the lots whose withdrawal this process knows to be logged. */
   readonly #withdrawn = new Set<string>();
   #state: LogState;
-  /** The outcome of the last write is not known: what is stored decides, and is read before the next batch. */
+  /** Whether the outcome of the last write is unknown. Then the stored state is read again before the next batch. */
   #unknown = false;
   readonly #inTurn = inOrder();
   readonly #witnessing = inOrder();
@@ -130,8 +131,7 @@ export class CertificateLog {
   }
 
   /**
-   * Opens the stored log, or starts an empty one. Throws CertificateLogError when the two do not belong
-   * together.
+   * Opens the stored log, or starts a new one. Throws CertificateLogError if the stored log does not fit the options.
    */
   static async open(options: CertificateLogOptions): Promise<CertificateLog> {
     const { store, ids, keys, clock } = options;
@@ -157,7 +157,8 @@ export class CertificateLog {
       if (firstLeafText !== undefined) await leaveUnsealed(store, first, BATCH_LEAVES);
       state = first;
     } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
-      // The key was rotated: what the old key vouched for, the new one does too, beside it.
+      // The key was rotated: the new key signs the newest checkpoint too, beside the old key, and so inherits its
+      // trust.
       const sealedAtS = Math.max(nowS, state.sealedAtS);
       const checkpoint = addSignatures(state.checkpoint, keys, sealedAtS);
       const vouched = recorded({ ...state, checkpoint, sealedAtS }, ids, keys);
@@ -179,16 +180,17 @@ export class CertificateLog {
   }
 
   /**
-   * Logs a batch of what is committed and not logged yet; gives the number of leaves, 0 when there is nothing
-   * to do. When they are fewer than BATCH_LEAVES none was left behind. Calls run one after the other. Rejects when the store does; calling again then goes on from what is stored.
+   * Logs one batch of what is committed and not logged yet. Resolves to the number of new leaves; 0 if there was
+   * nothing to log. If it is below BATCH_LEAVES, no segment was left. Calls run one after the other. Rejects if the
+   * store does; the next call then goes on from what is stored.
    */
   seal(): Promise<number> {
     return this.#inTurn(() => this.#sealBatch());
   }
 
   /**
-   * Takes over what another writer of the log has stored: for a process that seals nothing now. Rejects when the stored
-   * log is smaller than this one, or another.
+   * Reads the state that another writer of the log has stored, in a process that does not seal now. Rejects if the
+   * stored log is smaller than this one, or is another log.
    */
   follow(): Promise<void> {
     return this.#inTurn(async () => {
@@ -196,25 +198,23 @@ export class CertificateLog {
     });
   }
 
-  /**
-   * Logs all that is committed: at the end of a service, so that no key of a later time has to sign for it.
-   */
+  /** Logs everything that is committed. Called when the service stops, so that no later key has to sign for it. */
   async sealAll(): Promise<void> {
     while ((await this.seal()) > 0);
   }
 
   /**
-   * Stores a checkpoint that enough witnesses have cosigned: from now on what it is the first to cover is
-   * proven against it. Calls run one after the other; sizes ascend, and the same size replaces what was
-   * stored of it.
+   * Stores a checkpoint that enough witnesses have cosigned. From now on the leaves that it is the first to cover are
+   * proven against it. Sizes must not descend; if the size is the same, the new cosignatures are added to the stored
+   * ones. Calls run one after the other.
    */
   addWitnessed(size: number, note: string): Promise<void> {
     return this.#witnessing(() => putWitnessed(this.#store, { size, note }));
   }
 
   /**
-   * The proof of a certificate, undefined until it is logged: against the first checkpoint that covers it and
-   * was witnessed, or before there is one against the checkpoint it was logged with.
+   * Resolves to the proof of a certificate; undefined until it is logged. The proof is against the first witnessed
+   * checkpoint that covers the certificate or, until there is one, against the checkpoint that it was logged with.
    */
   async proofOf(segment: number, index: number): Promise<string | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
@@ -224,7 +224,7 @@ export class CertificateLog {
     return undefined;
   }
 
-  /** The leaf that has this name (public-leaves.ts) and its proof; undefined until it is logged. */
+  /** Resolves to the leaf with this name (public-leaves.ts) and its proof; undefined until it is logged. */
   async leafOf(name: string): Promise<ProvenLeaf | undefined> {
     const found = await this.#named(name);
     if (found === undefined) return undefined;
@@ -232,7 +232,7 @@ export class CertificateLog {
     return proof === undefined ? undefined : { leaf: found.leaf, proof };
   }
 
-  /** In this log, or in the newest before it that has a leaf of this name. */
+  /** Resolves to the leaf with this name in this log or, if it has none, in the newest earlier log that has one. */
   async #named(name: string): Promise<(StoredLeaf & { readonly store: LogStore }) | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
       const found = await namedLeaf(store, name);
@@ -242,20 +242,22 @@ export class CertificateLog {
   }
 
   /**
-   * The proof of a leaf that was logged with a checkpoint of so many leaves. Undefined where this process may not show that.
-   * Another writer's records can be read before a standby has them, and its state cannot (ledger/postgres/log-store.ts): a
-   * checkpoint beyond the state may be lost, and another signed in its place.
+   * Resolves to the proof of a leaf that was logged with the checkpoint of `size` leaves. Undefined while this process
+   * must not show that checkpoint: PostgreSQL shows the records of another writer before its standby has them, so a
+   * failover may lose the checkpoint, and another would be signed in its place. The state is only readable when the
+   * standby has it (ledger/domain/log.ts), so a checkpoint that the state covers is safe.
    */
   async #shownProof(store: LogStore, leaf: number, size: number): Promise<string | undefined> {
     const isBeyond = () => store === this.#store && size > this.size;
-    if (isBeyond()) await this.follow().catch(() => {}); // what was shown before stays so
+    if (isBeyond()) await this.follow().catch(() => {}); // on failure the old state stays
     if (isBeyond()) return undefined;
     return await this.#proof(store, leaf, (await firstWitnessed(store, size)) ?? { size });
   }
 
   /**
-   * The proof of a lot's leaf for an answer of a time: against the newest checkpoint that the log had signed by then and
-   * enough witnesses have cosigned, or else the one that the leaf was logged with. Undefined until the leaf is logged.
+   * Resolves to the proof of a lot's leaf for an answer that was issued at this time; undefined until the leaf is
+   * logged. The proof is against the newest witnessed checkpoint that the log had signed by then or, if that does not
+   * cover the leaf, against the checkpoint that the leaf was logged with.
    */
   async lotProof(lotId: string, issuedAtMs: number): Promise<string | undefined> {
     const found = await this.#named(lotLeafKey(lotId));
@@ -271,8 +273,9 @@ export class CertificateLog {
   }
 
   /**
-   * The newest public leaf that says which lots had been withdrawn before it, and the leaves of those withdrawals in
-   * order: a lot that is not among them had not been withdrawn when the log had as many leaves.
+   * Resolves to the newest statement of withdrawals with its proof, and to the leaves of the withdrawals that it
+   * counts, in order. A lot that is not among them had not been withdrawn when the log had as many leaves as the
+   * statement's index.
    */
   async withdrawals(): Promise<{ withdrawals: string[]; statement: ProvenLeaf | null }> {
     const { withdrawals, statement } = await readStatement(this.#store, this.#state.published);
@@ -281,23 +284,23 @@ export class CertificateLog {
     return { withdrawals, statement: { leaf: statement.leaf, proof } };
   }
 
-  /** The public leaves from this index of the log on, at most `limit`. */
+  /** Resolves to at most `limit` public leaves, from this index of the log on. */
   publicLeaves(from: number, limit: number): Promise<PublicLeaf[]> {
     return publicLeavesFrom(this.#store, this.#state.published, from, limit);
   }
 
-  /** The hashes that lead from one size to another (RFC 9162 §2.1.4); `to` is at most the newest size. */
+  /** Resolves to the consistency proof from one size to another (RFC 9162 §2.1.4). `to` is at most the newest size. */
   async consistencyProof(from: number, to: number): Promise<Hash[]> {
     assert(to <= this.size, 'a proof ends at a size that the log has reached');
     return await consistencyProof(from, to, nodeReader(this.#store));
   }
 
-  /** A tile of the newest checkpoint's tree, whole or partial (c2sp.org/tlog-tiles); undefined when it is empty. */
+  /** Resolves to a tile of the newest tree, full or partial (c2sp.org/tlog-tiles); undefined if it is empty. */
   async tile(level: number, index: number): Promise<Uint8Array | undefined> {
     return await tileOf(this.#store, level, index, this.size);
   }
 
-  /** c2sp.org/tlog-proof against the checkpoint of so many leaves; `note` is the witnessed one. */
+  /** Resolves to a leaf's proof (c2sp.org/tlog-proof) against `note`, or else the checkpoint of `size` leaves. */
   async #proof(
     store: LogStore,
     leaf: number,
@@ -323,7 +326,7 @@ export class CertificateLog {
     const withdrawn = (await this.#store.revocations()).filter(({ lotId }) => !this.#withdrawn.has(lotId));
     const revocations = await withoutLeaf(this.#store, withdrawn, ({ lotId }) => revocationKey(lotId));
     const waiting = await this.#store.drawLeaves(DRAW_LEAVES_PER_BATCH);
-    // a crash between a batch and what follows it leaves logged ones behind
+    // After a crash between a batch and drawLeavesLogged, some of the waiting leaves are logged already.
     const draws = await withoutLeaf(this.#store, waiting, drawLeafKey);
     const segments = await this.#store.unsealed(BATCH_LEAVES);
     let leaves = 0;
@@ -350,8 +353,8 @@ export class CertificateLog {
   }
 
   /**
-   * Of the oldest pending lots those without a leaf, in the order in which they came, and those that the next batch releases:
-   * the ones that it logs, or where witnesses are asked for, those with a leaf that enough of them have cosigned.
+   * Examines the oldest pending lots. Resolves to those without a leaf, oldest first, and to the ids of those that the
+   * next batch releases: without witnesses all of them, with witnesses those whose leaf a witnessed checkpoint covers.
    */
   async #pendingLots(): Promise<{ unlogged: LotRecord[]; released: string[] }> {
     const unlogged: LotRecord[] = [];
@@ -365,7 +368,7 @@ export class CertificateLog {
     return { unlogged, released };
   }
 
-  /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
+  /** Makes the records of the next batch and the state after it. Stores nothing. */
   async #append(
     lots: readonly LotRecord[],
     segments: readonly SegmentRecord[],
@@ -393,8 +396,7 @@ export class CertificateLog {
     for (const revocation of revocations)
       added.addWithdrawal(appendText(revocationText(revocation)), revocationKey(revocation.lotId));
     for (const draw of draws) added.add(appendText(draw.text), drawLeafKey(draw));
-    // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever
-    // the clock is set.
+    // Whatever the clock says, time never goes back in the log, and no leaf is later than its checkpoint.
     let latestMs = clock.wallMs();
     for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
     for (const { finishedAtMs } of lots) latestMs = Math.max(latestMs, finishedAtMs);
@@ -447,12 +449,12 @@ export class CertificateLog {
     this.#unknown = false;
   }
 
-  /** The lots that these segments name. */
+  /** Resolves to the lots that these segments name, by id. */
   async #lotsOf(segments: readonly SegmentRecord[]): Promise<ReadonlyMap<string, CertifiedLot>> {
     const lots = new Map<string, CertifiedLot>();
     let known: SegmentRecord['sources'] | undefined;
     for (const { sequence, sources } of segments) {
-      if (sources === known) continue; // segments that were read together share them
+      if (sources === known) continue; // segments that were read together share one list of sources
       known = sources;
       for (const id of sources.flatMap(({ lotIds }) => lotIds)) {
         const lot = lots.get(id) ?? (await this.lots.get(id));

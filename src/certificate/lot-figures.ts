@@ -1,7 +1,7 @@
 import { show } from './members.ts';
 import { refuse } from './verdict.ts';
 
-/** What the leaf of a lot says that its figures must bear. */
+/** The members of a lot's leaf that its figures must agree with. */
 interface ToldOfLot {
   readonly lot_id: string;
   readonly raw_bits: number;
@@ -13,15 +13,16 @@ interface ToldOfLot {
   };
 }
 
-/** Largest lag that is looked at, in bits, plus one. */
+/** The largest lag that the autocorrelation is computed for, in bits, plus one. */
 const LAGS_MAX = 2 ** 18;
-/** Figures are told to six decimals. */
+/** Tolerance of the comparison, since the leaf has its figures to six decimals. */
 const ROUNDING = 2e-6;
 
 /**
- * Refuses an autocorrelation that contradicts what the lot claims: the bound is not that of so many bits, or the
- * correlation is beyond it and the lot claims `calibrated`, or more min-entropy than is left. A lot may tell of none. The
- * formulas stand in docs/evidence.md; they are written again here, so that a verifier shares nothing with the issuer.
+ * Refuses a lot whose autocorrelation contradicts its claims. The bound must be that of its number of bits. If the
+ * correlation is beyond the bound, the lot must not claim `calibrated`, nor more min-entropy than the correlation
+ * leaves. A lot without the figure passes. docs/evidence.md has the formulas; this is a second implementation, so that
+ * a verifier shares no code with the issuer.
  */
 export function checkFigures({ lot_id: id, raw_bits: bits, min_entropy_per_bit, evidence }: ToldOfLot): void {
   const { autocorrelation: r, autocorrelation_bound: bound, autocorrelation_lag: lag } = evidence.figures;

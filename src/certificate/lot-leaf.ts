@@ -15,8 +15,8 @@ import { type LotLeaf, type LotTrees, lotLeafOf } from './lot-members.ts';
 import { canonicalText } from './members.ts';
 
 /**
- * The leaf of a lot, which is in a signed checkpoint before any of its blocks is claimed, and the statement of which
- * lots have been withdrawn. Both are public, with their text.
+ * The leaf of a lot, which a signed checkpoint covers before any block of the lot is claimed, and the statement of
+ * which lots have been withdrawn. Anybody may read the text of both.
  */
 
 /** A lot as certificates name it. */
@@ -29,7 +29,7 @@ export interface CertifiedLot {
   readonly trees: LotTrees;
 }
 
-/** Of a lot that was accepted. It hashes the trees again, so whoever asks often keeps what it gives. */
+/** Returns the leaf and trees of an accepted lot. It hashes the trees each time: see CertifiedLots. */
 export function certifiedLot(lot: LotRecord): CertifiedLot {
   const { commitment } = lot;
   assert(commitment !== undefined, `lot ${lot.id} was accepted, and so committed to its blocks`);
@@ -40,16 +40,16 @@ export function certifiedLot(lot: LotRecord): CertifiedLot {
 }
 
 const LOTS_MAX = 1_024;
-/** Hashes of the trees that are kept, 32 bytes each: 4 MiB. A lot of 4 Mbit has 300. */
+/** Hashes kept in the trees of all lots together, 32 bytes each: 4 MiB. A lot of 4 Mbit has 300 hashes. */
 const HASHES_MAX = 2 ** 17;
 
 /**
- * The lots that were asked for last: whoever may look certificates up needs no key, and a look-up that decoded the lot and
- * hashed its trees again took 20 times as long.
+ * A cache of the lots that were asked for last. Anybody may look up certificates without a key, and a look-up takes 20
+ * times as long if it must decode the lot and hash its trees.
  */
 export class CertifiedLots {
   readonly #store: Pick<EntropyStore, 'lot'>;
-  /** The one asked for longest ago first. */
+  /** By lot id; the lot that nobody asked for the longest comes first. */
   readonly #kept = new Map<string, CertifiedLot>();
   #hashes = 0;
 
@@ -57,7 +57,7 @@ export class CertifiedLots {
     this.#store = store;
   }
 
-  /** Undefined for an unknown lot. */
+  /** Returns the lot with this id; undefined if there is none. */
   async get(id: string): Promise<CertifiedLot | undefined> {
     const kept = this.#kept.get(id);
     const lot = kept === undefined ? await this.#store.lot(id) : undefined;
@@ -85,15 +85,18 @@ function hashesOf({ trees: { blocks, seeds } }: CertifiedLot): number {
 }
 
 /**
- * Canonical JSON of the leaf that says which lots had been withdrawn before it: how many, and the root of the tree
- * (RFC 9162 §2.1) over the leaves of their withdrawals.
+ * Returns the statement leaf, canonical JSON. It says how many lots had been withdrawn before it, and has the root of
+ * the tree (RFC 9162 §2.1) over the leaves of those withdrawals.
  */
 export function statementText(atMs: number, withdrawn: CompactRange): string {
   const withdrawals = { count: withdrawn.size, root: toBase64(withdrawn.root()) };
   return canonicalText({ type: 'statement', version: 1, at: new Date(atMs).toISOString(), withdrawals });
 }
 
-/** What leads from the roots of the blocks, or from the seed, that an answer was drawn from to the leaf of their lot. */
+/**
+ * Returns the proofs that the lot's leaf commits to what an answer drew, one for each range: in pure mode from the
+ * roots of the blocks to the root in the leaf, in seeded mode from the hash of the seed.
+ */
 export function runsOf(
   { blocks, seeds }: LotTrees,
   mode: string,

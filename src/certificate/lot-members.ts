@@ -25,9 +25,9 @@ import { canonical } from './members.ts';
 import { digestText } from './verdict.ts';
 
 /**
- * What the log says of a lot: the members of its leaf, one row each. Leaf, types, OpenAPI document and verifiers follow
- * from the rows. A leaf may have members that a verifier does not know, so that a later row breaks no verifier. Runs in
- * browsers.
+ * The members of a lot's leaf in the log, one row each. The leaf, its type, the OpenAPI document and the verifiers'
+ * checks all follow from the rows. Verifiers accept members that they do not know, so that rows can be added later.
+ * Runs in browsers.
  */
 
 /** The trees over the roots of a lot's pure blocks and over the hashes of its seeds. */
@@ -198,7 +198,7 @@ export const LOT_LEAF: Schema = {
   additionalProperties: true,
 };
 
-/** What the log says of the lot. */
+/** Returns the leaf of the lot. */
 export function lotLeafOf(lot: LotRecord, trees: LotTrees): LotLeaf {
   const members = Object.entries(LOT_MEMBERS).map(([name, { of }]) => [name, of(lot, trees)]);
   return Object.fromEntries(members) as unknown as LotLeaf;

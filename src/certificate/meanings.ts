@@ -3,11 +3,11 @@ import type { EvidenceLevel } from '../ledger/records.ts';
 import type { CertificateDocument } from './document.ts';
 
 /**
- * What a certificate means in words, and what it does not: sentences for the page and the PDF, made of its members. They
- * are not signed.
+ * Says in sentences what a certificate means and what it does not, for the page and the PDF. The sentences are made
+ * from the certificate's members and are not signed.
  */
 
-/** What its mode, its origin and its evidence mean. */
+/** Returns what the certificate's mode, origin and evidence mean. */
 export function provenanceMeaning({ certificate, lots }: CertificateDocument): string {
   const { origin, evidence, system_entropy: generator } = certificate.provenance;
   const isDeclared = isQuantum(origin) && lots.some(({ leaf }) => leaf.declared);
@@ -19,7 +19,7 @@ export function provenanceMeaning({ certificate, lots }: CertificateDocument): s
   ].join(' ');
 }
 
-/** What a reader must know of the source before all else: that it is for tests, not quantum, or not attested. */
+/** Returns what a reader must know of the source first: that it is for tests, not quantum, or not attested. */
 export function sourceWarnings({ certificate, lots }: CertificateDocument): [title: string, text: string][] {
   const ofOrigin = ORIGIN_WARNINGS[certificate.provenance.origin];
   const warnings: [string, string][] = [];
@@ -49,7 +49,7 @@ const ORIGIN_WARNINGS: Readonly<Partial<Record<Origin, readonly [title: string, 
   system: ['No quantum origin.', 'The values come from the generator of the operating system.'],
 };
 
-/** What its tests mean. */
+/** Returns what the tests mean. */
 export function testsMeaning(mode: EntropyMode): string {
   return `${TESTS_MEANING} ${TESTED_MEANINGS[mode]}`;
 }
@@ -76,11 +76,11 @@ const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
   system: 'Raw bits: from the operating system; no quantum origin.',
 };
 
-/** A declaration is not an attestation, and one declared lot among several makes the whole declared. */
+/** Used if any lot is declared: a declaration is not an attestation. */
 const DECLARED_MEANING =
   'Raw bits: from a device that its operator declares to be quantum; nothing attests it.';
 
-/** The claim and what it rests on; the lots have the assumptions in full. */
+/** Each claim and what it rests on. The leaves of the lots list all assumptions. */
 const EVIDENCE_MEANINGS: Readonly<Record<EvidenceLevel, string>> = {
   simulated: 'Evidence: none of a quantum origin.',
   statistical: 'Evidence: statistical tests alone, which cannot tell a quantum source from another.',
@@ -92,7 +92,7 @@ const TESTS_MEANING =
   'Tests can refute randomness, not prove it; min-entropy is estimated on raw bits. ' +
   'Certified: what was delivered, when, to which request, from which lots; not that a qubit was measured.';
 
-/** What `nist_verified` is about. */
+/** Which bits `nist_verified` is about. */
 const TESTED_MEANINGS: Readonly<Record<EntropyMode, string>> = {
   'quantum-seeded':
     'nist_verified is about the window of the lot that gave the seed. The values themselves are output of ChaCha20.',

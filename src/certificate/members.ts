@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { isObject, listIn } from '../core/json.ts';
 
-/** Reads JSON that somebody else wrote: whatever it holds, nothing here throws. Runs in browsers. */
+/** Reads JSON that somebody else wrote. What takes `unknown` never throws, whatever it holds. Runs in browsers. */
 
 export function member(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
@@ -10,7 +10,7 @@ export function member(value: unknown, ...path: readonly string[]): unknown {
   return found;
 }
 
-/** The list that stands there; an empty one where none does. */
+/** Returns the list at the path; an empty one if there is no list. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   return listIn(member(value, ...path));
 }
@@ -19,7 +19,7 @@ export function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The object that a text holds as JSON; undefined for anything else. */
+/** Returns the object that a text holds as JSON; undefined for anything else. */
 export function parsedObject(json: unknown): Record<string, unknown> | undefined {
   try {
     const value: unknown = typeof json === 'string' ? JSON.parse(json) : undefined;
@@ -29,14 +29,14 @@ export function parsedObject(json: unknown): Record<string, unknown> | undefined
   }
 }
 
-/** Lists and objects are not written out: one nested without end would overflow the stack. */
+/** Returns a value for a message. Writes out no list and no object: deep nesting would overflow the stack. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-/** In one line of a terminal, which obeys control characters: those and the ones that turn the direction are escaped. */
+/** Returns the words for one line of a terminal, with control characters and marks of direction escaped. */
 export function printable(words: string): string {
   return words.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => {
     const code = each.codePointAt(0) ?? 0;
@@ -44,19 +44,19 @@ export function printable(words: string): string {
   });
 }
 
-/** Canonical JSON (RFC 8785); undefined for what is not JSON in Unicode and so has none. */
+/** Returns the canonical JSON (RFC 8785) of a value; undefined if the value is not JSON in well-formed Unicode. */
 export function canonical(value: unknown): string | undefined {
   return isJson(value) ? canonicalize(value) : undefined;
 }
 
-/** RFC 8785, of what this service made itself. */
+/** Returns the canonical JSON (RFC 8785) of an object that this service made. */
 export function canonicalText(value: object): string {
   const text = canonicalize(value);
   assert(text !== undefined, 'an object has a canonical form');
   return text;
 }
 
-/** Walks without recursion: a response nested without end is a failed check, not a stack overflow. */
+/** Returns whether a value is JSON. It does not recurse: deep nesting would overflow the stack. */
 function isJson(value: unknown): boolean {
   const left: unknown[] = [value];
   while (left.length > 0) {
@@ -74,11 +74,11 @@ function isJson(value: unknown): boolean {
   return true;
 }
 
-/** Milliseconds since 1970 of a time as the service prints it: ISO 8601 in UTC; NaN for anything else. */
+/** Returns the Unix ms of a time as the service prints it, ISO 8601 in UTC with milliseconds; NaN for anything else. */
 export function timeOf(value: unknown): number {
   const isTime = typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
   const atMs = isTime ? Date.parse(value) : Number.NaN;
-  // Date.parse takes 31 November for 1 December, and 24:00 for the next day
+  // Date.parse accepts 31 November as 1 December, and 24:00 as the next day.
   return !Number.isNaN(atMs) && new Date(atMs).toISOString() === value ? atMs : Number.NaN;
 }
 

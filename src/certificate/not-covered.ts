@@ -1,6 +1,6 @@
 import { isObject } from '../core/json.ts';
 
-/** Members of the response beside `data` that the certificate repeats, and where it has them. */
+/** Members of the response that the certificate repeats, each with its path in the certificate. */
 export const REPEATED: readonly [response: string, certificate: string][] = [
   ['metadata.timestamp', 'issued_at'],
   ['metadata.lang_circuit', 'provenance.lang_circuit'],
@@ -11,7 +11,10 @@ export const REPEATED: readonly [response: string, certificate: string][] = [
   ['data.metadata.entropy_mode', 'entropy_mode'],
 ];
 
-/** Names that a document has beside what is hashed or compared as a whole; a list has the shape of its elements. */
+/**
+ * The names of the members that a document may have. Null stands for a member that is hashed or compared as a whole.
+ * The shape of a list is that of its elements.
+ */
 export interface Shape {
   readonly [name: string]: Shape | null;
 }
@@ -20,9 +23,9 @@ export function shapeOf(...names: readonly string[]): Shape {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-/** Paths of members that no document of the shape has: what they say is nobody's word. */
+/** Returns the paths of members that the shape does not have: no check covers them. */
 export function strangersIn(value: unknown, shape: Shape, path = ''): string[] {
-  // a list in a list has no members, and one nested without end would overflow the stack
+  // Skip lists within lists: they have no members, and deep nesting would overflow the stack.
   if (Array.isArray(value))
     return [...new Set(value.flatMap((each) => (Array.isArray(each) ? [] : strangersIn(each, shape, path))))];
   if (!isObject(value)) return [];
@@ -43,7 +46,10 @@ const RESPONSE: Shape = {
   quantum_credits: {},
 };
 
-/** The members of the response that no check has looked at. The hash covers all of `data` but that of an answer in octets. */
+/**
+ * Returns the paths of the members of the response that no check covers. The hash covers all of `data`; but for an
+ * answer in octets it covers the octets, and `data` holds only what header fields say.
+ */
 export function notCovered(response: unknown, isOctets: boolean): string[] {
   return strangersIn(response, {
     ...RESPONSE,

@@ -1,12 +1,12 @@
 import { base32Of } from '../core/ids.ts';
 
-/** Reads what the header fields of an answer in octets say. Runs in browsers. */
+/** Reads the header fields of an answer in octets. Runs in browsers. */
 
-/** The fields of a reply's head as text, one to a line, as `curl -D FILE` writes them; names in lower case. */
+/** Returns the fields of a reply's head by name in lower case. `head` has one a line, as `curl -D` writes it. */
 export function fieldsOf(head: string): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of head.split(/\r?\n/)) {
-    if (/^HTTP\//.test(line)) fields.clear(); // a reply before the last: 100, or a redirect
+    if (/^HTTP\//.test(line)) fields.clear(); // a new head begins: the one before was a 100 or a redirect
     const colon = line.indexOf(':');
     if (colon > 0) fields.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
   }
@@ -14,8 +14,8 @@ export function fieldsOf(head: string): Map<string, string> {
 }
 
 /**
- * The members that a JSON answer would have had, as far as the header fields give them, and `media_type`, the
- * Content-Type; `verifyAnswer` takes it as the response beside the octets. Fields that are not there are left out.
+ * Returns the members of a JSON answer that the header fields hold too, and the Content-Type as `media_type`. Members
+ * without their field are left out. `verifyAnswer` takes the result as `response`, together with the octets.
  */
 export function responseOfFields(fields: ReadonlyMap<string, string>): Record<string, unknown> {
   const uuid = fields.get('x-request-id');

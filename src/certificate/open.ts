@@ -28,8 +28,8 @@ import { CertificateLogError, readVouchers, storedStateOf } from './log-state.ts
 import { findUnseenLots, type ReleasePolicy, type UnseenLots } from './unseen-lots.ts';
 
 /**
- * Opens the certificates of a ledger, after making sure that the ledger is the one that its keys signed for
- * last.
+ * Opens the certificates and the log of a ledger, after checking that the ledger is the one that the log's keys signed
+ * for last.
  */
 export interface CertificateFolders {
   readonly ledger: Ledger;
@@ -37,28 +37,28 @@ export interface CertificateFolders {
   readonly ledgerPath: string;
   /** Folder of the log's keys. */
   readonly keysPath: string;
-  /** Folder of the anchor where other nodes have the same keys and write the same ledger; undefined when none do. */
+  /** Folder of this node's anchor if several nodes write the ledger with the same keys; undefined for a single node. */
   readonly sharedAnchorPath?: string;
   /** Name of the first incarnation's log. */
   readonly logName: string;
   readonly clock: Clock;
-  /** Lots are released when enough of these witnesses have cosigned their leaves. */
+  /** If set, the log releases a lot only when enough of these witnesses have cosigned its leaf. */
   readonly witnesses?: ReleasePolicy;
 }
 
 export interface OpenCertificates {
   readonly certificates: CertificateService;
-  /** Undefined while the ledger is held back: nothing is signed. */
+  /** The log, open for sealing; undefined while `held` says why nothing may be signed. */
   readonly log: CertificateLog | undefined;
-  /** Lots from which nothing may be drawn until these witnesses have seen them; undefined without witnesses. */
+  /** Lots that nobody may draw from until the witnesses have cosigned their leaves; undefined without witnesses. */
   readonly unseen: UnseenLots | undefined;
-  /** Why nothing may be signed or delivered, and what to do; null when all is well. */
+  /** Why nothing may be signed or delivered, and what the operator must do; null if all is well. */
   readonly held: string | null;
 }
 
 /**
- * Opens the log for sealing. When the ledger is a copy or an earlier state it can only be read, and `held`
- * says why. Throws CertificateLogError when there is not even a log to read.
+ * Opens the log for sealing. If the ledger is a copy or an earlier state, opens it for reading alone, and `held` says
+ * why. Throws CertificateLogError if there is no log to read or a key is missing.
  */
 export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
   const { ledger, ledgerPath, keysPath, sharedAnchorPath, logName, clock, witnesses } = folders;
@@ -142,17 +142,17 @@ function anchorIn(
     } satisfies Anchor);
 }
 
-/** What `qrn ledger restore` tells. */
+/** The result of `qrn ledger restore`. */
 export interface BegunIncarnation {
   readonly incarnation: Incarnation;
-  /** Blocks that were burned: another ledger may have delivered them. */
+  /** How many blocks were erased, because another copy of the ledger may have delivered them. */
   readonly blocksBurned: number;
 }
 
 /**
- * Begins a new incarnation of the ledger as it lies: unclaimed blocks are burned, certificate ids get a new
- * number, and a new log, with a key of its own, begins with a leaf that names the last checkpoint before it.
- * The service must be stopped. After a crash, run it again.
+ * Begins a new incarnation of the ledger in its present state. Erases the unclaimed blocks, gives new certificate ids a
+ * new incarnation number, and begins a new log with a key of its own, whose first leaf names the last known checkpoint
+ * of the old log. The service must be stopped. After a crash, call it again.
  */
 export async function beginIncarnation(folders: CertificateFolders): Promise<BegunIncarnation> {
   const { ledger, keysPath, sharedAnchorPath, logName, clock } = folders;
@@ -160,10 +160,10 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
   const last = earlier[earlier.length - 1];
   const anchor = readAnchor(sharedAnchorPath ?? keysPath);
   const predecessor = await predecessorOf(folders, last, anchor);
-  // a database that was set back took no block with it: those lie in the folders of the nodes
+  // Nodes that share a database keep their blocks in their own folders, so restoring the database restored no block.
   const blocksBurned = sharedAnchorPath === undefined ? await burnBlocks(ledger) : 0;
   let number = Math.max(last.number, anchor?.incarnation ?? 0) + 1;
-  // the key of an incarnation that was begun and not finished has perhaps signed: it is never used again
+  // An earlier call may have crashed after its key had signed, so the number and key of that call are not used again.
   while (existsSync(logOf(keysPath, logName, number).directory)) number++;
   const { origin, directory } = logOf(keysPath, logName, number);
   const { from: firstSegment } = await ledger.leaseSequences();
@@ -184,7 +184,7 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
   return { incarnation, blocksBurned };
 }
 
-/** What was signed last, as far as the anchor or else the ledger knows. */
+/** Returns the log that signed last, with its newest checkpoint: the anchor's or, without an anchor, the ledger's. */
 async function predecessorOf(
   { ledger, keysPath, logName }: CertificateFolders,
   last: Incarnation,
@@ -202,7 +202,7 @@ async function predecessorOf(
 
 async function burnBlocks(ledger: Ledger): Promise<number> {
   let burned = 0;
-  // another ledger may have released what is still pending in this one
+  // Release the pending lots first: another copy of the ledger may have released and delivered them.
   for (let lots = await ledger.pendingLots(64); lots.length > 0; lots = await ledger.pendingLots(64))
     await ledger.putLog([], undefined, { lotIds: lots.map(({ id }) => id), atMs: 0 });
   for (const kind of BLOCK_KINDS) {
@@ -217,8 +217,8 @@ async function burnBlocks(ledger: Ledger): Promise<number> {
 }
 
 /**
- * Takes the operator's word that the folder is the original in a new place. Throws CertificateLogError unless
- * all that was signed is in it: what is behind must be restored.
+ * Takes the operator's word that the folder is the original in a new place. Throws CertificateLogError unless the
+ * ledger holds everything that was signed: one that is behind must be restored.
  */
 export async function acceptMove(folders: CertificateFolders): Promise<void> {
   const { ledger, ledgerPath, keysPath, sharedAnchorPath } = folders;

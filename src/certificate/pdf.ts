@@ -17,13 +17,13 @@ import { provenanceMeaning, sourceWarnings } from './meanings.ts';
 import { readProof } from './signed-checkpoint.ts';
 
 /**
- * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing stronger; what
- * does not fit (a fourth lot, a very long device name) is cut visibly and stands in the JSON in full.
+ * Prints a certificate on one A4 page. The page says what the JSON says, no more and nothing stronger. What does not
+ * fit (a fourth lot, a very long device name) is visibly cut; the JSON has it in full.
  *
- * Lengths are points (1/72 inch), heights are measured from the top edge down. The fonts are of the standard 14
- * (ISO 32000-1 §9.6.2.2), which every reader brings: text stays selectable and a page small. They hold the Latin characters
- * of WinAnsiEncoding; any other is printed as its code point, `{U+91CF}`, so that no text can break the page or be shown as
- * another one.
+ * Lengths are in points (1/72 inch) and heights are measured down from the top edge. The fonts are of the standard 14
+ * (ISO 32000-1 §9.6.2.2), which every PDF reader has, so text stays selectable and files small. These fonts hold the
+ * Latin characters of WinAnsiEncoding. Any other character is printed as its code point, `{U+91CF}`, so that no text
+ * can break the page or pass for another.
  */
 const PAGE = { width: 595.28, height: 841.89 };
 const MARGIN = 48;
@@ -31,14 +31,17 @@ const WIDTH = PAGE.width - 2 * MARGIN;
 const GUTTER = 24;
 const COLUMN = (WIDTH - GUTTER) / 2;
 const RIGHT = MARGIN + COLUMN + GUTTER;
-/** Of the labels beside their values. */
+/** Width of the column of labels, which stand left of their values. */
 const LABEL_WIDTH = 64;
-/** Where the block at the foot begins, QR code and all; nothing above may reach it. */
+/** Height at which the block at the foot begins, with the QR code. Nothing above may reach it. */
 const FOOT = 700;
 const QR_SIDE = 94;
 /** More lots than this are counted, not listed. */
 const LOTS_LISTED = 3;
-/** A fact, a hash of two lines, and from the end of a group to the heading of the next: on a full page, and more on others. */
+/**
+ * Heights on a full page: of a fact, of a hash with its two lines, and of the space between a group and the next
+ * heading. On a page with room they are stretched.
+ */
 const ROW = 15;
 const HASH_ROW = 26;
 const GAP = 20;
@@ -69,7 +72,7 @@ const SMALL: TextStyle = { font: 'regular', size: 8, color: INK };
 
 type Document = CertificateDocument;
 
-/** Draws the certificate: a PDF of one page, the same bytes for the same document. */
+/** Returns a PDF of one page. The same document always gives the same bytes. */
 export async function certificatePdf(document: Document): Promise<Uint8Array> {
   const sheet = await Sheet.create(document.certificate);
   const banners = bannersOf(document);
@@ -101,7 +104,7 @@ function drawHead(sheet: Sheet, { certificate }: Document): number {
   sheet.line(certificate.id, MARGIN, 96, { font: 'mono', size: 11, color: INK });
   const style: TextStyle = { font: 'bold', size: 10, color: WHITE };
   let right = PAGE.width - MARGIN;
-  // where the bits come from stands before what holds of the certificate
+  // Drawn from right to left, so the origin stands left of the status.
   for (const { word, color } of [
     STATUS[certificate.status],
     ...ORIGIN_WORDS[certificate.provenance.origin],
@@ -147,9 +150,9 @@ function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: numbe
   return y + height + 6;
 }
 
-/** What stands between the banners and the foot. What that leaves of the page goes between its rows and groups. */
+/** Draws what is between the banners and the foot, and spreads the spare height over its rows and groups. */
 function drawBody(sheet: Sheet, document: Document, from: number): void {
-  // beside many banners they stand on the page on the web alone
+  // With more than two banners there is no room for the runs of each sequence; the web page has them.
   const hasSequences = bannersOf(document).length <= 2;
   const pairs: readonly (readonly [Group, Group])[] = [
     [
@@ -161,7 +164,7 @@ function drawBody(sheet: Sheet, document: Document, from: number): void {
       [lotsTitle(document.lots.length), lotRows(document)],
     ],
   ];
-  // Of platforms without a kernel's generator: four lines in the height of three.
+  // The sentence about OpenSSL's generator can make a fourth line: then all lines share the height of three.
   const meaning = provenanceMeaning(document);
   const lines = sheet.wrapped(meaning, VALUE, WIDTH).length;
   const words = { width: WIDTH, leading: lines > 3 ? 9 : 12, linesMax: lines > 3 ? 4 : 3 };
@@ -188,7 +191,7 @@ function drawBody(sheet: Sheet, document: Document, from: number): void {
 
 type Group = readonly [title: string, rows: readonly Fact[]];
 
-/** A titled list of labels and values; gives where it ends. */
+/** Draws a titled list of labels and values. Returns the height at which it ends. */
 function drawGroup(sheet: Sheet, [title, rows]: Group, x: number, y: number, row: number): number {
   const bottom = drawHeading(sheet, title, x, y, COLUMN);
   rows.forEach(([label, value], i) => {
@@ -199,7 +202,7 @@ function drawGroup(sheet: Sheet, [title, rows]: Group, x: number, y: number, row
   return bottom + rows.length * row;
 }
 
-/** A title with a line below it, its baseline at `y`; gives where the line ends. */
+/** Draws a title with its baseline at `y` and a line below it. Returns the height at which the heading ends. */
 function drawHeading(sheet: Sheet, title: string, x: number, y: number, width: number): number {
   sheet.line(title.toUpperCase(), x, y, HEADING, width);
   sheet.box(x, y + 6, width, 0.5, HAIRLINE);
@@ -248,7 +251,7 @@ function drawFoot(sheet: Sheet, { certificate }: Document): void {
   sheet.line(`${notes}${legend}`, MARGIN, 824, { ...LABEL, size: 7 }, WIDTH);
 }
 
-/** Where the proof says the certificate is logged. It is shown, not checked: the reader's own verifier does that. */
+/** Returns the place in the log that the proof names. The reader's own verifier checks the proof, not this page. */
 function loggedText(proofText: string | null): string {
   if (proofText === null)
     return 'Being logged: fetch the certificate again in a moment for its signed proof.';
@@ -256,9 +259,9 @@ function loggedText(proofText: string | null): string {
   return `Leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)} in the log ${checkpoint.origin}`;
 }
 
-/** The page and what can be set on it. */
+/** A page, with methods that draw on it. */
 class Sheet {
-  /** A character was printed as its code point. */
+  /** Whether a character was printed as its code point. */
   hasCodePoints = false;
   readonly #document: PDFDocument;
   readonly #page: PDFPage;
@@ -273,7 +276,7 @@ class Sheet {
   }
 
   static async create({ id, issued_at, status, provenance }: Document['certificate']): Promise<Sheet> {
-    // updateMetadata would write the time of drawing: equal documents must give equal files
+    // updateMetadata would write the present time, and equal documents must give equal files.
     const document = await PDFDocument.create({ updateMetadata: false });
     document.setTitle(`Certificate ${id}`, { showInWindowTitleBar: true });
     document.setKeywords([id, status, provenance.origin]);
@@ -296,14 +299,14 @@ class Sheet {
     return this.#fonts[font].widthOfTextAtSize(this.#pieces(text).join(''), size);
   }
 
-  /** One line with its baseline at `y`, cut with an ellipsis when it is wider than `width`. */
+  /** Prints one line with its baseline at `y`. If it is wider than `width`, cuts it and adds an ellipsis. */
   line(text: string, x: number, y: number, style: TextStyle, width = Number.POSITIVE_INFINITY): void {
     const { size, color, font } = style;
     const shown = this.#fitted(text, style, width);
     this.#page.drawText(shown, { x, y: PAGE.height - y, size, color, font: this.#fonts[font] });
   }
 
-  /** At most `linesMax` lines, broken at spaces; gives the height that they take. */
+  /** Prints at most `linesMax` lines, broken at spaces. Returns the height that they take. */
   paragraph(
     text: string,
     x: number,
@@ -338,9 +341,9 @@ class Sheet {
     this.#page.drawRectangle({ x, y: PAGE.height - y - height, width, height, color });
   }
 
-  /** A QR code of `side` points, as vector squares. */
+  /** Draws a QR code of `side` points as vector squares. */
   qrCode(text: string, x: number, y: number, side: number): void {
-    // the page around it is the quiet zone, so the border of one module that the encoder insists on goes
+    // The empty page around the code is its quiet zone, so remove the border of one module that the encoder requires.
     const bordered = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
     const modules = bordered.slice(1, -1).map((row) => row.slice(1, -1));
     const squares = modules.flatMap((row, down) =>
@@ -369,7 +372,7 @@ class Sheet {
     this.#page.node.set(PDFName.of('Tabs'), PDFName.of('S'));
   }
 
-  /** What is printed, character by character. */
+  /** Returns what to print for each character: the character, or its code point if the fonts lack it. */
   #pieces(text: string): string[] {
     return Array.from(text, (character) => {
       const codePoint = character.codePointAt(0)!;

@@ -7,28 +7,30 @@ import { firstThat, jsonRecord, type LogReader, paddedNumber, readJson } from '.
 
 /**
  * The leaves whose text anybody may read: lots, withdrawals, statements and draws. Each statement says how many lots
- * had been withdrawn before it, and has the root of the tree over those leaves, so a withdrawal that is left out of
- * the list contradicts every later statement. Records, by key:
- *   public/<n>         the n-th of them
- *   withdrawn/<n>      the number of the n-th withdrawal among them
- *   lot/<lot>, revocation/<lot>, draw/<draw>/<kind>   the number of what is named so
+ * had been withdrawn before it, and has the root of the tree over the leaves of those withdrawals. So a list that
+ * leaves a withdrawal out contradicts every later statement. Public leaves are numbered from 0. Records, by key:
+ *   public/<n>         the public leaf number n
+ *   withdrawn/<n>      the number of the leaf of withdrawal n
+ *   lot/<lot>, revocation/<lot>, draw/<draw>/<kind>   the number of the leaf with this name
  */
 export interface PublicLeaf {
-  /** Its index in the log. */
+  /** The leaf's index in the log. */
   readonly index: number;
   /** Canonical JSON. */
   readonly leaf: string;
 }
 
-/** The text of a leaf, canonical JSON, and its proof: c2sp.org/tlog-proof. */
+/** A leaf with its proof. */
 export interface ProvenLeaf {
+  /** Canonical JSON. */
   readonly leaf: string;
+  /** c2sp.org/tlog-proof. */
   readonly proof: string;
 }
 
 /** A public leaf as it is stored. */
 export interface StoredLeaf extends PublicLeaf {
-  /** Leaves of the checkpoint that it was logged with. */
+  /** Size of the checkpoint that the leaf was logged with. */
   readonly size: number;
 }
 
@@ -52,7 +54,7 @@ function withdrawnKey(n: number): string {
   return `withdrawn/${paddedNumber(n)}`;
 }
 
-/** The leaf that is named so; undefined until it is logged. */
+/** Resolves to the leaf with this name; undefined until it is logged. */
 export async function namedLeaf(store: LogReader, name: string): Promise<StoredLeaf | undefined> {
   const n = await readJson<number>(store, name);
   return n === undefined ? undefined : await leafAt(store, n);
@@ -64,7 +66,7 @@ async function leafAt(store: LogReader, n: number): Promise<StoredLeaf> {
   return leaf;
 }
 
-/** Those of them whose name has no leaf yet. */
+/** Resolves to those of `named` whose name has no leaf yet. */
 export async function withoutLeaf<T>(
   store: LogReader,
   named: readonly T[],
@@ -75,17 +77,19 @@ export async function withoutLeaf<T>(
   return without;
 }
 
-/** Part of the log's state. Never changed: a batch makes the next one. */
+/** The part of the log's state about public leaves. It is immutable: each batch makes a new one. */
 export interface PublicState {
+  /** How many public leaves there are. */
   readonly count: number;
+  /** The tree over the leaves of all withdrawals. */
   readonly withdrawals: CompactRange;
   /** The number of the newest statement; null before the first. */
   readonly statement: number | null;
-  /** When the newest statement was logged, or else when the log began, in seconds since 1970. */
+  /** When the newest statement was logged or, before the first, when the log began: seconds since 1970. */
   readonly lastAtS: number;
 }
 
-/** As JSON; `withdrawals` counts them. */
+/** The stored form of PublicState. `withdrawals` is how many there are. */
 export interface StoredPublicState extends Omit<PublicState, 'withdrawals'> {
   readonly withdrawals: number;
 }
@@ -103,7 +107,7 @@ export async function loadPublicState(
   return { ...rest, withdrawals };
 }
 
-/** The texts of the first `count` withdrawals, in order. */
+/** Resolves to the texts of the first `count` withdrawals, in order. */
 async function withdrawalLeaves(store: LogReader, count: number): Promise<string[]> {
   const leaves: string[] = [];
   for (let i = 0; i < count; i++) {
@@ -114,7 +118,7 @@ async function withdrawalLeaves(store: LogReader, count: number): Promise<string
   return leaves;
 }
 
-/** The state of a new log, which began at this time, in seconds since 1970. */
+/** Returns the state of a new log that began at this time, in seconds since 1970. */
 export function noPublicLeaves(beganAtS: number): PublicState {
   return { count: 0, withdrawals: new CompactRange(), statement: null, lastAtS: beganAtS };
 }
@@ -147,7 +151,7 @@ export class PublicBatch {
     this.#statement = this.add(leaf);
   }
 
-  /** The state after the batch, and what is to be stored. The batch was signed at `sealedAtS`, over `size` leaves. */
+  /** Returns the next state and the records to store. The batch was signed at `sealedAtS`, over `size` leaves. */
   finish(size: number, sealedAtS: number): { readonly state: PublicState; readonly records: LogRecord[] } {
     const { count, statement, lastAtS } = this.#before;
     const state = {
@@ -166,7 +170,7 @@ export class PublicBatch {
   }
 }
 
-/** The public leaves from this index of the log on, at most `limit`. */
+/** Resolves to at most `limit` public leaves, from this index of the log on. */
 export async function publicLeavesFrom(
   store: LogReader,
   { count }: PublicState,
@@ -182,10 +186,10 @@ export async function publicLeavesFrom(
   return leaves;
 }
 
-/** Withdrawals that are told at most. */
+/** How many withdrawals a reply lists at most. */
 const WITHDRAWALS_TOLD_MAX = 1_000;
 
-/** The newest statement, and the leaves of the withdrawals that it counts, in order. */
+/** Resolves to the newest statement, and the leaves of the first 1,000 withdrawals that it counts, in order. */
 export async function readStatement(
   store: LogReader,
   { statement: n }: PublicState,

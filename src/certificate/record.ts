@@ -13,14 +13,15 @@ import type { DerivedFrom } from './derive.ts';
 import type { CertifiedLot } from './lot-leaf.ts';
 
 /**
- * The certificate of one answer, as it is issued: a pure function of records that never change, so it is not
- * stored but made again whenever it is asked for. Its canonical JSON (RFC 8785) is a leaf of the log; every
- * change of a byte here breaks the proofs of all certificates issued before.
+ * The certificate of one answer, as it is issued. It is a pure function of records that never change, so the service
+ * does not store it but makes it again for each request. Its canonical JSON (RFC 8785) is a leaf of the log: if this
+ * code made one byte differently, the proofs of all earlier certificates would no longer hold.
  */
 
-/** What a certificate is made of beside its entry. `lots` are those that `source` names, in its order. */
+/** What a certificate is made of besides its entry. */
 export interface CertificateFacts {
   readonly source: DrawSource;
+  /** The lots that `source` names, in its order. */
   readonly lots: readonly CertifiedLot[];
   readonly context: SegmentContext;
 }
@@ -51,7 +52,7 @@ export function certificateOf(id: string, entry: AnswerEntry, facts: Certificate
   });
 }
 
-/** What is told of the lots follows from these. */
+/** Returns what the certificate's statements about its lots are derived from. */
 export function derivedFrom({ source, lots }: Pick<CertificateFacts, 'source' | 'lots'>): DerivedFrom {
   return {
     mode: source.mode,

@@ -22,11 +22,11 @@ import { member, text, timeOf } from './members.ts';
 import { refuse } from './verdict.ts';
 
 /**
- * The checkpoint in a proof, the keys that a verifier knows, and which of them signed. What cannot be read or does not hold is
- * refused. Runs in browsers.
+ * Reads proofs and checkpoints and verifies their signatures against known keys. Every function refuses what cannot be
+ * read or does not hold. Runs in browsers.
  */
 
-/** A signed note whose text is a checkpoint. Whose signatures it bears is another question. */
+/** A signed note whose text is a checkpoint. Its signatures are not verified yet. */
 export interface CheckpointNote {
   readonly note: Note;
   readonly checkpoint: Checkpoint;
@@ -52,7 +52,7 @@ export function readCheckpoint(noteText: string): CheckpointNote {
   return { note, checkpoint };
 }
 
-/** Whether the text is the leaf that the proof is of. */
+/** Returns whether the text is the leaf that the proof places in the tree. */
 export function holdsLeaf({ proof, checkpoint }: LoggedAt, leaf: string): boolean {
   const hash = leafHash(utf8Bytes(leaf));
   return verifyInclusion(hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
@@ -60,18 +60,17 @@ export function holdsLeaf({ proof, checkpoint }: LoggedAt, leaf: string): boolea
 
 /** A key of the document of keys. */
 export interface KnownKey {
+  /** The origin of the key's log. */
   readonly name: string;
   readonly keyId: string;
   readonly publicKey: Uint8Array<ArrayBuffer>;
-  /**
-   * When the key began to sign, and when it had signed for the last time; NaN for what is no time, null for a
-   * key in use.
-   */
+  /** When the key began to sign, Unix ms; NaN if the document has no valid time. */
   readonly beganMs: number;
+  /** The time by which the key had signed last, Unix ms; null for a key in use, NaN if the time is not valid. */
   readonly retiredMs: number | null;
 }
 
-/** The keys of the log and of those that it has succeeded. */
+/** Returns the keys of the log and of the logs that it has succeeded. */
 export function knownKeys(keys: unknown): KnownKey[] {
   const predecessors = member(keys, 'predecessors') ?? [];
   if (!Array.isArray(predecessors)) refuse('This is not a keys document.');
@@ -107,18 +106,20 @@ function keysOfLog(log: unknown): KnownKey[] {
   return known;
 }
 
-/** A key that has signed a checkpoint, and the time that it says, in seconds since 1970. */
+/** A key that has signed a checkpoint. */
 export interface Signed {
   readonly key: KnownKey;
+  /** When the key signed, by its own word, in seconds since 1970. */
   readonly atS: number;
 }
 
-/** So many are checked of a note at most: whoever gives one could repeat a line as often as it has room. */
+/** Most signatures that are verified in one note, since a forged note could repeat a line many times. */
 const SIGNATURES_MAX = 16;
 
 /**
- * The signatures of these keys (c2sp.org/signed-note): those of other keys are passed over, and one of these that does not
- * hold, or the seventeenth, rejects the note.
+ * Returns the signatures of these keys on the note (c2sp.org/signed-note). Ignores those of other keys. Refuses the
+ * note if a signature of these keys does not hold, or if there are more than SIGNATURES_MAX of them. `atS` is the time
+ * of a cosignature in seconds since 1970; undefined for plain signatures.
  */
 export function signaturesBy<Key extends VerifierKey>(
   { text, signatures }: Note,
@@ -140,7 +141,10 @@ export function signaturesBy<Key extends VerifierKey>(
   });
 }
 
-/** The keys of a document of keys that have signed the checkpoint, at least one: each signs its text, and as a cosigner the time. */
+/**
+ * Returns the keys of the document that have signed the checkpoint, at least one. A key must have signed the text
+ * plainly and once more as a cosigner, with the time.
+ */
 export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNote): Signed[] {
   const known = knownKeys(keys);
   const { origin } = checkpoint;
@@ -165,7 +169,7 @@ export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNo
     if (of.length === 0) return [];
     const [atS, ...others] = of.flatMap((each) => each.atS ?? []);
     if (atS === undefined) refuse(`Key ${key.keyId} signed the checkpoint without saying when.`);
-    // several times would leave it to their order which one counts
+    // With several times, their order in the note would decide which one counts.
     if (others.length > 0) refuse(`Key ${key.keyId} says twice when it signed the checkpoint.`);
     if (of.length === 1)
       refuse(`Key ${key.keyId} says when it signed the checkpoint, and has not signed it.`);
@@ -173,9 +177,9 @@ export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNo
   });
 }
 
-/** A checkpoint that a key signed which was in use then. */
+/** A checkpoint that a key signed while it was in use. */
 export interface SignedCheckpoint extends CheckpointNote {
-  /** The earliest time that the keys say, in seconds since 1970. */
+  /** The earliest time that the signatures state, in seconds since 1970. */
   readonly atS: number;
 }
 
@@ -187,14 +191,14 @@ export function readSigned(keys: unknown, read: CheckpointNote): SignedCheckpoin
   return { note: read.note, checkpoint: read.checkpoint, atS };
 }
 
-/** A leaf that stands in a tree which the log has signed. */
+/** The place of a leaf in a tree that the log has signed. */
 export interface LoggedLeaf {
   readonly at: LoggedAt;
-  /** When the log says that it held the leaf, in seconds since 1970. */
+  /** When the log, by its own word, signed the tree with the leaf, in seconds since 1970. */
   readonly atS: number;
 }
 
-/** Where and when the log held the text as a leaf. */
+/** Returns where and when the log held the text as a leaf. Refuses a proof that does not hold. */
 export function loggedLeaf(leaf: string, proof: unknown, keys: unknown): LoggedLeaf {
   if (proof === null || proof === undefined) refuse('It is not in the log yet: fetch it again in a moment.');
   const at = readProof(proof);
@@ -203,14 +207,15 @@ export function loggedLeaf(leaf: string, proof: unknown, keys: unknown): LoggedL
   return { at, atS };
 }
 
-/** A witness's cosignature that holds. */
+/** A valid cosignature of a witness. */
 export interface Cosigned {
+  /** The name of the witness. */
   readonly name: string;
-  /** Seconds since 1970. */
+  /** When the witness cosigned, by its own word, in seconds since 1970. */
   readonly atS: number;
 }
 
-/** The first cosignature of each of these witnesses. */
+/** Returns the first cosignature of each of these witnesses. `keys` are their verifier keys. */
 export function readCosignatures(
   keys: readonly string[],
   { note }: Pick<CheckpointNote, 'note'>,
@@ -219,7 +224,7 @@ export function readCosignatures(
   for (const each of keys) {
     const key = parseVerifierKey(each);
     if (key?.type !== COSIGNATURE_TYPE) refuse(`${each} is not the verifier key of a witness.`);
-    // one key is one witness, under whatever names it is given
+    // A key counts as one witness, even if it is listed under several names.
     const bytes = key.publicKey.join();
     for (const { atS = 0 } of signaturesBy(note, [key]))
       if (!seen.has(bytes)) seen.set(bytes, { name: key.name, atS });

@@ -4,20 +4,20 @@ import type { LogRecord } from '../ledger/ledger.ts';
 import { type LogReader, paddedNumber } from './log-records.ts';
 
 /**
- * The tree's nodes as tiles (c2sp.org/tlog-tiles), wherever these are read from: tile n of level l holds up to 256 hashes of
- * tree level 8 l, from index 256 n on. The last tile of a level is partial and is written again as it grows. The seven
- * tree levels between two tile levels are hashed from the lower one when they are needed. Runs in browsers.
+ * The tree's nodes as tiles (c2sp.org/tlog-tiles). Tile n of level l holds up to 256 hashes of tree level 8 l, from
+ * index 256 n on. The last tile of a level is partial and is written again as it grows. The seven tree levels between
+ * two tile levels are not stored but hashed from the lower one when somebody needs them. Runs in browsers.
  */
 export const TILE_HASHES = 256;
 const LEVELS_PER_TILE = 8;
 
-/** Reads nodes from the tiles that `readTile` gives; keeps those that it has read. */
+/** Returns a reader of nodes. It gets tiles from `readTile` and keeps all that it has read. */
 export function tileNodeReader(readTile: (level: number, index: number) => Promise<Uint8Array>): ReadNode {
   const tiles = new Map<string, Promise<Uint8Array[]>>();
   return async (treeLevel, index) => {
     const level = Math.floor(treeLevel / LEVELS_PER_TILE);
     const above = treeLevel % LEVELS_PER_TILE;
-    const width = TILE_HASHES / 2 ** above; // nodes of that level over a whole tile
+    const width = TILE_HASHES / 2 ** above; // nodes of that level above a whole tile
     const tileIndex = Math.floor(index / width);
     const key = `${level}/${tileIndex}`;
     let tile = tiles.get(key);
@@ -29,7 +29,7 @@ export function tileNodeReader(readTile: (level: number, index: number) => Promi
   };
 }
 
-/** The hashes of a tile, and the complete nodes above them, level by level. */
+/** Returns the hashes of a tile and the complete nodes above them, one array for each of eight levels. */
 function levelsOf(tile: Uint8Array): Uint8Array[] {
   assert(tile.length % HASH_BYTES === 0, 'a tile is a whole number of hashes');
   const levels = [tile];
@@ -40,7 +40,7 @@ function levelsOf(tile: Uint8Array): Uint8Array[] {
   return levels;
 }
 
-/** How many hashes of a tile belong to the tree of `size` leaves. */
+/** Returns how many hashes of a tile belong to the tree of `size` leaves. */
 export function tileWidth(level: number, index: number, size: number): number {
   const hashes = Math.floor(size / TILE_HASHES ** level);
   return Math.max(0, Math.min(TILE_HASHES, hashes - index * TILE_HASHES));
@@ -50,10 +50,12 @@ function tileKey(level: number, index: number): string {
   return `tile/${level}/${paddedNumber(index)}`;
 }
 
-/** A tile that grows: its hashes stand one behind the other. */
+/** A tile that still grows. */
 interface PartialTile {
   readonly index: number;
+  /** Room for all hashes of the tile, concatenated. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** How many hashes `bytes` holds. */
   hashes: number;
 }
 
@@ -61,7 +63,7 @@ function emptyTile(index: number): PartialTile {
   return { index, bytes: new Uint8Array(TILE_HASHES * HASH_BYTES), hashes: 0 };
 }
 
-/** The partial tiles at the growing edge, one a level. */
+/** The partial tiles at the growing edge of the tree, one for each level. */
 export class TileEdge {
   readonly #tiles: PartialTile[];
 
@@ -69,7 +71,7 @@ export class TileEdge {
     this.#tiles = tiles;
   }
 
-  /** The edge of the stored tree of `size` leaves. */
+  /** Returns the edge of the stored tree of `size` leaves. */
   static async load(store: LogReader, size: number): Promise<TileEdge> {
     const tiles: PartialTile[] = [];
     for (let level = 0; TILE_HASHES ** level <= size; level++) {
@@ -86,7 +88,10 @@ export class TileEdge {
     return new TileEdge(this.#tiles.map((tile) => ({ ...tile, bytes: tile.bytes.slice() })));
   }
 
-  /** Takes completed nodes from an index on; gives the tiles that they complete. Nodes between tile levels are not stored. */
+  /**
+   * Adds nodes of one tree level, from `index` on, that the tree has completed. Returns the records of the tiles that
+   * are now full. Ignores the levels between tile levels, which are not stored.
+   */
   add(treeLevel: number, index: number, hashes: Uint8Array): LogRecord[] {
     if (treeLevel % LEVELS_PER_TILE !== 0) return [];
     const level = treeLevel / LEVELS_PER_TILE;
@@ -108,7 +113,7 @@ export class TileEdge {
     return whole;
   }
 
-  /** The partial tiles as they are now. */
+  /** Returns the records of the partial tiles. */
   partialTiles(): LogRecord[] {
     return this.#tiles.flatMap(({ index, bytes, hashes }, level) =>
       hashes === 0 ? [] : [{ key: tileKey(level, index), value: bytes.slice(0, hashes * HASH_BYTES) }],
@@ -116,12 +121,12 @@ export class TileEdge {
   }
 }
 
-/** Reads nodes of the stored tree; keeps the tiles it has read, so make one per proof. */
+/** Returns a reader of the stored tree's nodes. It keeps every tile it reads, so make one for each proof. */
 export function nodeReader(store: LogReader): ReadNode {
   return tileNodeReader((level, index) => readTile(store, level, index, 0));
 }
 
-/** The tile as it belongs to the tree of `size` leaves; undefined when it has none of them. */
+/** Returns the hashes of a tile that belong to the tree of `size` leaves; undefined if none do. */
 export async function tileOf(
   store: LogReader,
   level: number,
@@ -133,7 +138,7 @@ export async function tileOf(
   return await readTile(store, level, index, width);
 }
 
-/** The first `width` hashes of a stored tile; all there are for 0. */
+/** Returns the first `width` hashes of a stored tile; if `width` is 0, all that are stored. */
 async function readTile(store: LogReader, level: number, index: number, width: number): Promise<Uint8Array> {
   const tile = await store.getLog(tileKey(level, index));
   assert(tile !== undefined, `tile ${level}/${index} is stored`);

@@ -5,23 +5,24 @@ import { noteOf } from './log-state.ts';
 import { lotLeafKey, namedLeaf } from './public-leaves.ts';
 import { witnessedBy } from './witnessed.ts';
 
-/** Who must have cosigned the leaf of a lot before anything is drawn from it. */
+/** The witnesses that must cosign the leaf of a lot before anything is drawn from it. */
 export interface ReleasePolicy {
-  /** The witnesses; one that has another key now has not cosigned by the one before. */
+  /** The witnesses by name and key. A cosignature of an earlier key of a witness does not count. */
   readonly witnesses: readonly Pick<VerifierKey, 'name' | 'keyId'>[];
+  /** How many of them must have cosigned. */
   readonly quorum: number;
 }
 
-/** The newest lots that are looked through: far more than can hold blocks that are not claimed yet. */
+/** How many of the newest lots are examined: far more than can have unclaimed blocks. */
 const LOTS_LOOKED_AT = 1_024;
 
 export type UnseenLots = Awaited<ReturnType<typeof findUnseenLots>>;
 
 /**
- * Lots that were released before the operator asked for these witnesses, and of which something is left to draw. An
- * answer drawn from one would fail a verifier who asks for the same witnesses, so that nothing is drawn until a
- * checkpoint with all of their leaves has enough of their cosignatures. The first round after a start brings them: the
- * newest checkpoint is sent to every witness again.
+ * Finds the lots that were released before the operator configured these witnesses and that still have unclaimed
+ * blocks. A verifier who asks for the same witnesses would refuse an answer drawn from such a lot. So nothing may be
+ * drawn until enough witnesses have cosigned a checkpoint that covers all leaves of these lots. The first round of
+ * cosigning after a start brings that about, because it sends the newest checkpoint to every witness.
  */
 export async function findUnseenLots(
   ledger: Pick<EntropyStore, 'lots' | 'pendingLots' | 'unclaimedBlocks'>,
@@ -31,7 +32,7 @@ export async function findUnseenLots(
   const seen = await sizeSeenBy(store, policy);
   const pending = new Set((await ledger.pendingLots(LOTS_LOOKED_AT)).map(({ id }) => id));
   let waiting: LotRecord[] = [];
-  /** Leaves that a checkpoint with all of theirs has at least. */
+  /** Leaves of the smallest checkpoint that covers the leaves of all waiting lots. */
   let size = 0;
   for (const lot of await ledger.lots(LOTS_LOOKED_AT)) {
     const leaf = pending.has(lot.id) ? undefined : await namedLeaf(store, lotLeafKey(lot.id));
@@ -40,9 +41,9 @@ export async function findUnseenLots(
     size = Math.max(size, leaf.size);
   }
   return {
-    /** Those that still wait, in the order in which they came. */
+    /** The lots that still wait, oldest first. */
     lots: (): readonly LotRecord[] => waiting,
-    /** Looks whether enough witnesses have seen them by now. Resolves to whether none waits any more. */
+    /** Checks whether enough witnesses have cosigned by now. Resolves to true when no lot waits any more. */
     async settle(): Promise<boolean> {
       if (waiting.length > 0 && (await sizeSeenBy(store, policy)) >= size) waiting = [];
       return waiting.length === 0;
@@ -50,7 +51,7 @@ export async function findUnseenLots(
   };
 }
 
-/** Leaves of the newest checkpoint that witnesses have cosigned; 0 where these are not enough of them. */
+/** Returns the size of the newest witnessed checkpoint; 0 if too few of these witnesses have cosigned it. */
 async function sizeSeenBy(store: LogStore, { witnesses, quorum }: ReleasePolicy): Promise<number> {
   const newest = await witnessedBy(store, Number.POSITIVE_INFINITY);
   const signatures = newest === undefined ? [] : noteOf(newest.note).signatures;

@@ -2,9 +2,9 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 
-/** What the parts of the verifiers share. Runs in browsers. */
+/** How the checks of the verifiers refuse their input. Runs in browsers. */
 
-/** Why a check fails, in a sentence: the one way in which a verifier refuses what it is given. */
+/** The only way in which verifiers refuse their input. The message says in a sentence why. */
 export class Refusal extends Error {
   override name = 'Refusal';
 }
@@ -13,12 +13,12 @@ export function refuse(why: string): never {
   throw new Refusal(why);
 }
 
-/** Gives what was found to each check that asks for it, or refuses it for the same reason. */
+/** A result that several checks use. A call returns the value or throws the Refusal that it met. */
 export interface Found<T> {
   (): T;
-  /** Undefined where it was refused. */
+  /** The value; undefined if it was refused. */
   readonly known?: T;
-  /** Why it was refused; undefined where it was not. */
+  /** Why the value was refused; undefined if it was not. */
   readonly refusal?: string;
 }
 
@@ -33,14 +33,14 @@ export function found<T>(find: () => T): Found<T> {
   }
 }
 
-/** What is refused names what it is about. */
+/** Returns what `find` returns. Puts `what` before the message of a Refusal that it throws. */
 export function about<T>(what: string, find: () => T): T {
   const { known, refusal } = found(find);
   if (refusal !== undefined) refuse(`${what}: ${refusal}`);
   return known as T;
 }
 
-/** `sha256:` and 64 hex digits; of a text, of its UTF-8. */
+/** Returns `sha256:` and 64 hex digits: the SHA-256 of the bytes, or of the UTF-8 of a text. */
 export function digestText(data: Uint8Array | string): string {
   return `sha256:${bytesToHex(sha256(typeof data === 'string' ? utf8Bytes(data) : data))}`;
 }

@@ -12,10 +12,10 @@ import { member, show } from './members.ts';
 import { type Found, found, refuse } from './verdict.ts';
 import type { DrawnSpan } from './windows.ts';
 
-/** One answer of `/v1/bytes`: 1,024 bytes at most. */
+/** Bits that one cited certificate covers at most: one answer of `/v1/bytes` has up to 1,024 bytes. */
 const BITS_PER_CITATION = 8_192;
 
-/** The leaves of lots, each of the form of version 1. */
+/** Returns the leaves of the lots after checking that each has the form of version 1. */
 export function formedLots(leaves: readonly unknown[]): readonly LotLeaf[] {
   for (const [i, leaf] of leaves.entries()) requireForm(LOT_LEAF, leaf, `lots[${i}].leaf`);
   return leaves as readonly LotLeaf[];
@@ -27,8 +27,9 @@ function requireForm(schema: Schema, value: unknown, place: string): void {
 }
 
 /**
- * Checks that a certificate says of its lots what follows from their leaves, and nothing else: whoever signs a certificate
- * that claims more is refused. The leaves are bound to the certificate by their hashes. Runs in browsers.
+ * Checks that a certificate says of its lots what follows from their leaves, and nothing else. So even the log's
+ * operator cannot sign a certificate that claims more. The certificate names the leaves by their hashes. Runs in
+ * browsers.
  */
 export function derivedVerdict(certificate: unknown, lotsOf: Found<readonly LotLeaf[]>): string {
   const told = member(certificate, 'entropy_mode');
@@ -53,12 +54,12 @@ export function derivedVerdict(certificate: unknown, lotsOf: Found<readonly LotL
   return 'Circuit, origin, evidence, tests and hashes follow from the lots.';
 }
 
-/** Not signed, or checked by itself (verify-label.ts). */
+/** Returns whether the member is not part of this check: unsigned members, and the label (verify-label.ts). */
 function isElsewhere(name: string): boolean {
   return name === 'label' || UNSIGNED.some((each) => each === name);
 }
 
-/** Where in one lot the certificate says that the answer lies. */
+/** Returns the bytes of one lot that the certificate says the answer used. */
 function spansOf(certificate: unknown, mode: EntropyMode, place: number): DrawnSpan[] {
   const provenance = member(certificate, 'provenance');
   if (mode === 'csprng') return [];
@@ -70,7 +71,7 @@ function spansOf(certificate: unknown, mode: EntropyMode, place: number): DrawnS
   return drawn.filter(({ lot }) => lot === place);
 }
 
-/** Something of that mode can be drawn from such a lot, and its leaf does not contradict itself. */
+/** Checks that answers of this mode can come from such a lot, and that the lot's leaf does not contradict itself. */
 function checkLot(lot: LotLeaf, mode: EntropyMode): void {
   const { lot_id: id, origin, evidence, tested } = lot;
   if (mode === 'csprng') {
@@ -92,7 +93,7 @@ function checkLot(lot: LotLeaf, mode: EntropyMode): void {
   if (!isWhole) refuse(`Lot ${id} was tested in windows that are none.`);
 }
 
-/** The bits of a lot are those of the certificates that it cites, as far as the leaf alone shows it. */
+/** Checks, as far as the leaf alone shows it, that the bits of a lot can be those of the certificates that it cites. */
 function checkCitations({ lot_id: id, origin, raw_bits: bits, upstream }: LotLeaf): void {
   if (upstream === null) return;
   const { certificates, origin: certified } = upstream;
@@ -106,7 +107,7 @@ function checkCitations({ lot_id: id, origin, raw_bits: bits, upstream }: LotLea
     refuse(`Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`);
 }
 
-/** The certificate can have drawn what it says. */
+/** Checks that the lots hold what the certificate says was drawn from them. */
 function checkDraw({ mode, lots, spans }: DerivedFrom): void {
   if (mode !== 'pure' && lots.length !== 1)
     refuse(`A certificate of mode ${show(mode)} has one lot, not ${lots.length}.`);
@@ -121,8 +122,8 @@ function checkDraw({ mode, lots, spans }: DerivedFrom): void {
 }
 
 /**
- * The pieces that a pure answer drew are those that came next: an answer takes the rest of a block and goes on with
- * another, so that nobody takes a piece, leaves its block and takes another that suits.
+ * Checks that a pure answer drew the pieces that came next. An answer uses up a block before it goes on with another:
+ * else the operator could skip pieces until the values suit.
  */
 function checkOrder(certificate: unknown, lots: readonly LotLeaf[]): void {
   const drawn = member(certificate, 'provenance', 'drawn') as readonly (DrawnSpan & { lot: number })[];

@@ -11,36 +11,37 @@ import { checkOutcome, type RoundDue } from './verify-outcome.ts';
 import { heldBefore, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
- * Verifies a committed draw from its document and the keys of the log alone (docs/draws.md): that it was fixed before
- * anybody could know its outcome, and that the outcome follows from what was fixed. Runs in browsers.
+ * Verifies a committed draw from its document and the keys of the log alone (docs/draws.md): the draw must have been
+ * fixed before anybody could know its outcome, and the outcome must follow from what was fixed. Runs in browsers.
  */
 export interface DrawVerificationInput {
-  /** What GET /v1/draws/<id> answered, parsed. */
+  /** The reply of GET /v1/draws/<id>, parsed. */
   readonly draw: unknown;
-  /** /.well-known/qrn-keys.json, parsed: the anchor of trust, best had from elsewhere. */
+  /** /.well-known/qrn-keys.json, parsed. All trust rests on these keys, so get them from elsewhere than the draw. */
   readonly keys: unknown;
-  /** Who else must have seen the log before the beacon's round; without it nobody else is asked for. */
+  /** The witnesses that must have cosigned the log before the beacon's round. Without it the verifier asks for none. */
   readonly witnesses?: WitnessPolicy;
-  /** Unix ms: a draw without an end is overdue from some time on. */
+  /** The present time, Unix ms. It decides whether a draw without an end is overdue. */
   readonly nowMs: number;
 }
 
 /**
- * How a draw stands: `revealed`, as its statement promised; `pending` until it is due; `overdue` without an end after that;
- * `cancelled` or `failed`, which are ends that whoever runs the service or the draw could choose. Only the first is a result.
+ * How a draw stands. `revealed`: it ended as its statement promised. `pending`: it is not due yet. `overdue`: it is due
+ * and has no end. `cancelled` and `failed`: it ended without a result, which the operator or the holder of the draw
+ * could have chosen.
  */
 export type DrawStanding = 'revealed' | 'pending' | 'overdue' | 'cancelled' | 'failed';
 
+/** `ok` says that the document agrees with the log, not that the draw has a result: see `standing`. */
 export interface DrawVerification extends Verification {
-  /** What `ok` speaks of: the document is what was logged. */
   readonly standing: DrawStanding;
-  /** What the standing means for its reader, in a sentence; undefined for a draw that was revealed. */
+  /** What the standing means for the reader, in a sentence; undefined for a draw that was revealed. */
   readonly advice: string | undefined;
 }
 
 const SECRET_BYTES = 32;
 
-/** Never throws for what it is given: what cannot be read is a check that failed. */
+/** Runs all checks. Never throws: input that cannot be read fails a check. */
 export function verifyDraw(given: DrawVerificationInput): DrawVerification {
   const { draw, keys, witnesses, nowMs } = given;
   const statement = found(() => readStatement(draw));
@@ -101,7 +102,7 @@ const RUN = shapeOf('first', 'hashes', 'path');
 const DOCUMENT: Shape = {
   ...shapeOf('type', 'version', 'id', 'state', 'statement', 'statement_sha256', 'chances'),
   ...shapeOf('committed_at', 'certificate_id', 'outcome'),
-  answer: null, // verifyAnswer says what nobody looked at
+  answer: null, // verifyAnswer lists what of the answer no check covers
   certificate: {
     ...shapeOf('certificate', 'revocation'),
     lots: { ...LEAF, runs: RUN },
@@ -111,14 +112,14 @@ const DOCUMENT: Shape = {
   end: LEAF,
 };
 
-/** Members that this draw has no use for. */
+/** Returns the members that this draw does not use and no check covers: the chain, without a beacon. */
 function unusedIn(draw: unknown): string[] {
   const isUnused =
     (member(draw, 'chain') ?? null) !== null && member(draw, 'statement', 'beacon') === undefined;
   return isUnused ? ['chain'] : [];
 }
 
-/** Undefined without a beacon. */
+/** Returns the round that the draw waits for; undefined without a beacon. */
 function roundDue(draw: unknown): RoundDue | undefined {
   const beacon = member(draw, 'statement', 'beacon');
   if (beacon === undefined) return undefined;
@@ -134,7 +135,7 @@ function roundDue(draw: unknown): RoundDue | undefined {
   }
 }
 
-/** The certificate commits to 32 bytes of logged lots, and to this statement. */
+/** Checks that the certificate commits to 32 bytes of logged lots and to this statement. */
 function commitmentVerdict(draw: unknown, statement: DrawStatement, digest: string): string {
   const document = member(draw, 'certificate', 'certificate');
   if (document === undefined) refuse('The certificate cannot be read yet: fetch the draw again in a moment.');
@@ -161,11 +162,11 @@ function commitmentVerdict(draw: unknown, statement: DrawStatement, digest: stri
   return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
 }
 
-/** An operator who dates its log back can try statements against a round that is public. */
+/** An operator who antedates the log can try statements against a round that is already public. */
 const OWN_CLOCK =
   "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
 
-/** The log held commitment and certificate before the beacon's round was due. */
+/** Checks that the log held the commitment and the certificate before the beacon's round was due. */
 function loggedVerdict(
   given: DrawVerificationInput,
   statement: DrawStatement,

@@ -5,15 +5,15 @@ import { checkForm } from './form.ts';
 import { member, show, text } from './members.ts';
 import { digestText, refuse } from './verdict.ts';
 
-/** Checks what the caller said of an answer against its certificate. Runs in browsers. */
+/** Checks the label of an answer, which is what the caller said of it, against its certificate. Runs in browsers. */
 
-/** First byte of a commitment (answer/label.ts). */
+/** The first byte of what a commitment hashes (answer/label.ts). */
 const PURPOSE_BYTE = 0x04;
 const USER_DATA_BYTE = 0x05;
 
 /**
- * Of a certificate or an answer with a label. `response` is undefined where only the certificate is at hand, and of an answer
- * in octets, which has no place for a label.
+ * Checks the label of a certificate and, if there is a response, compares it with the answer's label. `response` is
+ * undefined if only the certificate is at hand, and for an answer in octets, which carries no label.
  */
 export function labelVerdict(response: unknown, certificate: unknown): string {
   const label = member(certificate, 'label');
@@ -33,7 +33,7 @@ export function labelVerdict(response: unknown, certificate: unknown): string {
   return holdsText(certified);
 }
 
-/** What should be text in Unicode and is not would hash like another one. */
+/** Refuses text that is not well-formed Unicode: its UTF-8 would be that of another text, and so would its hash. */
 function checkTexts(whose: string, label: unknown): void {
   for (const name of ['purpose', 'user_data']) {
     const value = member(label, name);
@@ -42,7 +42,7 @@ function checkTexts(whose: string, label: unknown): void {
   }
 }
 
-/** The label of the answer and that of its certificate say the same. */
+/** Checks that the label of the answer and that of its certificate say the same. */
 function compare(response: unknown, certified: CertifiedLabel): void {
   const told = member(response, 'label');
   if (told === undefined) refuse('The certificate has a label, the answer has none.');
@@ -68,7 +68,7 @@ function compare(response: unknown, certified: CertifiedLabel): void {
   if (digest !== undefined) expected['user_data_sha256'] = digest;
   if (member(told, 'public') !== isPublic)
     refuse('The label of the answer differs from the certificate in public.');
-  const { serial: _, ...rest }: Readonly<Record<string, unknown>> = certified; // known to the ledger alone
+  const { serial: _, ...rest }: Readonly<Record<string, unknown>> = certified; // the ledger numbers the answer later
   const names = new Set([...Object.keys(expected), ...Object.keys(rest)]);
   const differing = [...names].filter((name) => expected[name] !== rest[name]);
   if (differing.length > 0)

@@ -22,27 +22,28 @@ import { checkMembers, mayTakeMore, valuesVerdict } from './verify-values.ts';
 import { heldBefore, WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
- * Verifies that what an answer was drawn from was fixed before the answer was issued: the lots' leaves are in signed
- * checkpoints that are older, and what was drawn is bound to them. Runs in browsers.
+ * Verifies that the entropy of an answer was fixed before the answer was issued: signed checkpoints that are older than
+ * the answer cover the leaves of its lots, and these leaves commit to what was drawn. Runs in browsers.
  */
 export interface FixedInput {
-  /** The answer; undefined when a certificate is checked alone. */
+  /** The answer; undefined if a certificate is checked alone. */
   readonly response?: unknown;
   /** The body of an answer in octets. */
   readonly octets?: Uint8Array;
-  /** The document, whose `lots` have the proofs. */
+  /** The reply of the certificate endpoint, whose `lots` have the proofs. */
   readonly certificate: unknown;
   readonly keys: unknown;
   readonly witnesses?: WitnessPolicy;
 }
 
-/** An answer that drew no more than this carries an opening. */
+/** An answer in JSON that drew at most this many bytes carries an opening. */
 const OPENED_BYTES_MAX = 2_048;
 
-/** What the leaf of one lot of the certificate commits to, and what leads there from what was drawn. */
+/** What the leaf of a lot commits to. */
 interface FixedLot extends Pick<LotLeaf, 'pure' | 'seeds'> {
+  /** The proofs that the leaf commits to what was drawn, one for each range or seed. Not verified yet. */
   readonly runs: readonly unknown[];
-  /** When the log says that it held the leaf, in seconds since 1970. */
+  /** When the log, by its own word, held the leaf, in seconds since 1970. */
   readonly atS: number;
 }
 
@@ -52,7 +53,7 @@ interface Range {
   readonly bytes: number;
 }
 
-/** A range within a lot, with the roots of the blocks that it lies in. */
+/** A range of bytes, with the roots of the blocks that it lies in. The lot's leaf commits to these roots. */
 interface BoundRange extends Range {
   readonly fixed: FixedLot;
   readonly firstBlock: number;
@@ -60,8 +61,8 @@ interface BoundRange extends Range {
 }
 
 /**
- * The leaves of the lots that a certificate names, in its order. The document has every lot whole, and each has the hash that
- * the certificate names.
+ * Returns the leaves of the lots that a certificate names, in its order. Refuses the document unless it holds every
+ * leaf, and each leaf has the hash that the certificate names.
  */
 export function readLots(document: unknown, certificate: unknown): readonly unknown[] {
   const named = member(certificate, 'provenance', 'lots');
@@ -89,7 +90,7 @@ export function lotsVerdict({ length }: readonly unknown[]): string {
   return `${which} that the certificate names by the hash of its leaf.`;
 }
 
-/** The leaf of a certificate: canonical JSON of what was issued; undefined for what has none. */
+/** Returns a certificate's leaf, the canonical JSON of its signed members; undefined if it is not JSON. */
 export function issuedText(certificate: unknown): string | undefined {
   if (!isObject(certificate)) return undefined;
   const issued = Object.entries(certificate).filter(([name]) => !UNSIGNED.some((each) => each === name));
@@ -97,8 +98,8 @@ export function issuedText(certificate: unknown): string | undefined {
 }
 
 /**
- * What the answer was drawn from stood in the log before it was issued. `logged` is the certificate's own place there, where
- * that is known.
+ * Checks that the log committed to the answer's entropy before the answer was issued. `logged` is the certificate's own
+ * place in the log; undefined if its proof cannot be read.
  */
 export function fixedVerdict(
   input: FixedInput,
@@ -109,7 +110,7 @@ export function fixedVerdict(
   const { octets, witnesses } = input;
   const mode = member(certificate, 'entropy_mode');
   if (mode === 'csprng') refuse('Required, and not shown: values of csprng mode come from no lot.');
-  // an answer that is bare values has no place for an opening
+  // An answer in octets has no place for an opening: treat the opening as null.
   const response =
     octets === undefined || !isObject(input.response) ? input.response : { opening: null, ...input.response };
   const fixed = lots().map((leaf, i) => fixedLot(input, certificate, logged, leaf, i));
@@ -122,7 +123,7 @@ export function fixedVerdict(
   return `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound}`;
 }
 
-/** The leaf of the lot, whose hash the certificate names, stands in the log and is older than the certificate. */
+/** Checks that the log holds the leaf of the lot, and held it before the certificate was issued. */
 function fixedLot(
   input: FixedInput,
   certificate: unknown,
@@ -140,7 +141,7 @@ function fixedLot(
   });
   if (logged?.checkpoint.origin === at.checkpoint.origin && at.proof.index >= logged.proof.index)
     refuse(`Lot ${id} was logged after the certificate.`);
-  // the log's time has whole seconds
+  // The log signs in whole seconds.
   if (!(Math.floor(timeOf(told.finished_at) / 1_000) <= atS))
     refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
   const runs = member(proof, 'runs');
@@ -183,12 +184,13 @@ function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response:
     return 'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.';
   const [endpoint, data] = [member(certificate, 'endpoint'), member(response, 'data')];
   const opening = member(response, 'opening');
-  // the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
+  // The certificate decides whether the answer was in octets. Whoever hands over the answer could leave the opening
+  // out.
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
     return 'Not shown of its bytes: an answer in octets carries no opening.';
   checkMembers(endpoint, data);
   if (opening !== undefined && opening !== null) return openingVerdict(ranges, response, endpoint);
-  // a certificate that draws more than the values take does not free the answer of its opening
+  // A certificate that says more was drawn than the values take does not excuse a missing opening.
   if (total <= OPENED_BYTES_MAX || !mayTakeMore(endpoint, data, OPENED_BYTES_MAX))
     refuse('The answer lacks the opening that shows which bytes it was made of.');
   return 'The answer is too long to carry what shows that its bytes are those.';
@@ -207,7 +209,7 @@ function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | 
   return { ...range, fixed, firstBlock, blockRoots: run.hashes };
 }
 
-/** The pieces in the answer are those of the blocks, and its values follow from them. */
+/** Checks that the opening holds the pieces that the blocks commit to, and that the values follow from them. */
 function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoint: unknown): string {
   const part = (name: string) => fromBase64(text(member(response, 'opening', name)) ?? '');
   const [bytes, salts, pathBytes] = [part('bytes'), part('salts'), part('path')];

@@ -13,34 +13,35 @@ import { about, digestText, type Found, found, refuse } from './verdict.ts';
 import type { AddCheck } from './verify.ts';
 
 /**
- * How a committed draw ended: that the outcome follows from what was committed to, the caller's nonce and the beacon's
- * round, and that the log holds it (verify-draw.ts). Runs in browsers.
+ * Checks how a committed draw ended (verify-draw.ts): the outcome must follow from the committed bytes, the caller's
+ * nonce and the beacon's round, and the log must hold it. Runs in browsers.
  */
 export interface OutcomeInput {
-  /** The document of the draw. */
+  /** The reply of GET /v1/draws/<id>, parsed. */
   readonly draw: unknown;
   readonly keys: unknown;
   /** `sha256:` and the hash of the statement. */
   readonly digest: string;
-  /** Undefined without a beacon. */
+  /** The round that the draw waits for; undefined for a draw without a beacon. */
   readonly round: Found<RoundDue | undefined>;
 }
 
-/** A beacon's round with its chain, and when it is due (Unix ms). */
+/** A round of a beacon. */
 export interface RoundDue {
   readonly chain: BeaconChain;
   readonly round: number;
+  /** When the beacon publishes the round, Unix ms. */
   readonly atMs: number;
 }
 
-/** How a draw may end, and the reasons that each end has. */
+/** The ends that a draw may have, each with its possible reasons. */
 const REASONS: Readonly<Record<DrawOutcome['state'], readonly DrawOutcome['reason'][]>> = {
   revealed: [null],
   cancelled: ['cancelled'],
   failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
 };
 
-/** What the members hold beyond that is checked by the values that follow from them. */
+/** The form of an outcome. The other checks examine the members without a schema. */
 const OUTCOME = object({
   type: { type: 'string', const: 'draw_outcome' },
   version: { type: 'integer', const: 1 },
@@ -54,7 +55,7 @@ const OUTCOME = object({
   ended_at: time,
 });
 
-/** Adds the checks of how it ended. */
+/** Adds the checks of the outcome. */
 export function checkOutcome(input: OutcomeInput, add: AddCheck): void {
   const { draw } = input;
   if (member(draw, 'state') === 'committed') {
@@ -71,9 +72,11 @@ export function checkOutcome(input: OutcomeInput, add: AddCheck): void {
   add('end', () => endVerdict(input));
 }
 
-/** One of the inputs of the values: what holds of it, and its bytes where they are known. */
+/** One of the three inputs that the values follow from. */
 interface Part {
+  /** What the check found, in a sentence. */
   readonly holds: string;
+  /** Undefined if the outcome does not hold the input. */
   readonly bytes?: Uint8Array;
 }
 
@@ -182,7 +185,7 @@ function valuesVerdict(
   return `${what} would have been this, and does not count: ${show(reason)}.`;
 }
 
-/** The log holds how the draw ended. */
+/** Checks that the end is one that the statement allows at that time, and that the log holds it. */
 function endVerdict({ draw, keys, digest, round: due }: OutcomeInput): string {
   const told = member(draw, 'outcome');
   checkForm(OUTCOME, told, 'outcome');
@@ -204,7 +207,7 @@ function endVerdict({ draw, keys, digest, round: due }: OutcomeInput): string {
   if (member(draw, 'end', 'leaf') !== leaf) refuse('The leaf in the log is of another end than the outcome.');
   const { atS } = about('The end', () => loggedLeaf(leaf, member(draw, 'end', 'proof'), keys));
   const round = due.known;
-  // whoever cancels with the round and the secret at hand chooses
+  // The service knows the secret, so whoever cancels after the round is public may know the values: that is a choice.
   if (state === 'cancelled' && round !== undefined && atS * 1_000 >= round.atMs)
     refuse(
       `The log held the cancellation by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1_000)}.`,

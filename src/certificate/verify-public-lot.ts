@@ -4,22 +4,22 @@ import { loggedLeaf } from './signed-checkpoint.ts';
 import { about, refuse } from './verdict.ts';
 
 /**
- * Verifies what `/log/lots/<id>` answers: the lot's leaf is in the log, and of the
- * withdrawals that the newest statement counts all are told. So a lot that is not among them had not been withdrawn when
- * the log had as many leaves as the statement's index. Runs in browsers.
+ * Verifies the reply of `/log/lots/<id>`: the lot's leaf is in the log, and the reply holds every withdrawal that the
+ * statement counts. If the lot is not among them, it had not been withdrawn when the log had as many leaves as the
+ * index of the statement's leaf. Runs in browsers.
  */
 export interface LotVerification {
   /** Index of the lot's leaf. */
   readonly leaf: number;
-  /** Leaves that the log had when the lot was not withdrawn, as far as is proven. */
+  /** Index of the statement's leaf, if the statement shows that the lot had not been withdrawn before it. */
   readonly notWithdrawnBefore?: number;
-  /** Seconds since 1970: the log signed by then that the statement was in it. */
+  /** Time by which the log had signed a tree with the statement, in seconds since 1970. */
   readonly signedByS?: number;
-  /** The reason of the withdrawal, when there is one and it is in the log. */
+  /** The reason of the withdrawal, if the lot was withdrawn and the log holds the withdrawal. */
   readonly withdrawn?: string;
 }
 
-/** Refuses what does not hold. */
+/** Verifies the reply for one lot. Refuses a reply that does not hold. */
 export function verifyPublicLot(lotId: string, document: unknown, keys: unknown): LotVerification {
   const lot = placed('leaf of the lot', document, keys);
   if (member(lot.told, 'type') !== 'lot' || member(lot.told, 'lot_id') !== lotId)
@@ -47,7 +47,7 @@ export function verifyPublicLot(lotId: string, document: unknown, keys: unknown)
   return { leaf, notWithdrawnBefore, signedByS, ...(withdrawn === undefined ? {} : { withdrawn }) };
 }
 
-/** The lots of the withdrawals, which must be all that the statement counts. */
+/** Returns the withdrawn lots. Refuses leaves that are not exactly the withdrawals that the statement counts. */
 function withdrawalsTold(statement: string, leaves: unknown): (string | undefined)[] {
   const counted = withdrawalsIn(statement);
   if (counted === undefined) refuse('The given statement is not about withdrawals.');
@@ -63,7 +63,7 @@ function withdrawalsTold(statement: string, leaves: unknown): (string | undefine
   return told.map((each) => text(member(each, 'lot_id')));
 }
 
-/** The leaf, whose proof holds and whose checkpoint a known key has signed. */
+/** Returns the leaf and its place. Refuses a proof that does not hold, or that no known key signed. */
 function placed(what: string, source: unknown, keys: unknown) {
   const leaf = text(member(source, 'leaf'));
   const told = parsedObject(leaf);
@@ -72,7 +72,7 @@ function placed(what: string, source: unknown, keys: unknown) {
   return { text: leaf, told, ...logged };
 }
 
-/** What holds, in a sentence. */
+/** Returns what the verification showed, in a sentence. */
 export function lotVerdict(
   lotId: string,
   { leaf, notWithdrawnBefore, signedByS, withdrawn }: LotVerification,

@@ -6,24 +6,27 @@ import { canonical, listAt, member, show, text } from './members.ts';
 import { Refusal, refuse } from './verdict.ts';
 
 /**
- * Draws the values of a pure answer again from the bytes that its opening shows, by the samplers of committed draws: then
- * the opening proves the values, and not only their bytes. Runs in browsers.
+ * Draws the values of a pure answer again from the bytes in its opening, with the samplers of committed draws. So the
+ * opening proves the values, and not only the bytes that they were made of. Runs in browsers.
  */
 
-/** A draw ends with a whole piece of so many bytes: what the last piece has more is erased. */
+/** Answers draw whole pieces of this many bytes. So the opening may hold up to 15 bytes more than the values use. */
 const PIECE_BYTES = 16;
-/** Bits of an opened answer at most. */
+/** Longest bit string that is drawn again: the limit of the endpoint. */
 const BITS_MAX = 100_000;
 
-/** One kind of answers. */
+/** The answers of one endpoint, or of one type in a batch. */
 interface Kind {
-  /** What its values are drawn with: members of `data`, and of `params` in a batch. */
+  /** Names of the parameters that the values are drawn with. They are members of `data`, or in a batch of `params`. */
   readonly params: readonly string[];
   /** The member of `data` that holds the values. */
   readonly values: string;
   /** The other members of `data`. */
   readonly beside: readonly string[];
-  /** Undefined for members that nothing can be drawn with; left out where `data` does not hold all that it takes. */
+  /**
+   * Returns the values drawn from the bytes; undefined if nothing can be drawn with the parameters. Left out for kinds
+   * whose `data` does not hold all that the values were drawn with.
+   */
   readonly drawAgain?: (data: unknown, bytes: ByteStream) => unknown;
 }
 
@@ -74,12 +77,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** The values of a batch of bytes; GET /v1/bytes has one. */
+/** The kind `bytes` in a batch, which has several values; an answer of GET /v1/bytes has one. */
 const BYTE_STRINGS = counted('bytes', ['encoding', 'length'], 'values', (own) => ({ ...own, single: false }));
 const BATCH_MEMBERS = ['count', 'params', 'type', 'values'];
 const NOT_IN_BATCHES: readonly unknown[] = ['bitstring', 'shuffle'];
 
-/** Values that a committed draw knows too, whose request has the same members, or others that follow from them. */
+/** Returns a kind that committed draws have too. `requestOf` makes a draw's request from the answer's members. */
 function counted(
   kind: string,
   params: readonly string[],
@@ -92,7 +95,7 @@ function counted(
     values,
     drawAgain: (data, bytes) => {
       const told = member(data, values);
-      // values that take no entropy would be counted to any number
+      // Without this check a false count would make it draw without end where values take no entropy.
       if (!Array.isArray(told) || told.length !== member(data, 'count')) return undefined;
       const own = Object.fromEntries(['count', ...params].map((name) => [name, member(data, name)]));
       return drawnValues({ kind, ...requestOf(own) }, bytes);
@@ -112,7 +115,10 @@ function kindInBatch(type: unknown): Kind {
   return KINDS[type];
 }
 
-/** A member of another kind of answer would show what was not drawn: `data` is of the endpoint that the certificate names. */
+/**
+ * Refuses `data` whose members are not exactly those of the endpoint that the certificate names: an added member could
+ * show readers something that was not drawn.
+ */
 export function checkMembers(endpoint: unknown, data: unknown): void {
   const isBatch = endpoint === 'batch';
   const { params, beside, values } = isBatch ? { ...COUNTED, params: [] } : kindOf(endpoint);
@@ -130,7 +136,7 @@ function hasMembers(value: unknown, names: readonly string[]): boolean {
   return isObject(value) && Object.keys(value).sort().join() === names.toSorted().join();
 }
 
-/** A batch as an answer of the endpoint of its type has it: what it was drawn with stands beside its count and values. */
+/** Returns the kind of an answer, and its data; a batch's in the form of the endpoint of its type. */
 function drawnAs(endpoint: unknown, data: unknown): { readonly kind: Kind; readonly told: unknown } {
   if (endpoint !== 'batch') return { kind: kindOf(endpoint), told: data };
   const [type, params, values] = ['type', 'params', 'values'].map((name) => member(data, name));
@@ -139,21 +145,21 @@ function drawnAs(endpoint: unknown, data: unknown): { readonly kind: Kind; reado
   return { kind, told: { ...own, count: member(data, 'count'), [kind.values]: values } };
 }
 
-/** Of the sequences, whose lengths and bounds `data` has in lists. */
+/** Returns the ranges of the sequences. `data` has their lengths and bounds in three lists. */
 function rangesOf(data: unknown): unknown {
   const [mins, maxes] = [listAt(data, 'min'), listAt(data, 'max')];
   const unique = member(data, 'unique');
   return listAt(data, 'length').map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
 }
 
-/** An answer whose values cannot be drawn again takes at most so many for each character of them. */
+/** Bytes that an answer draws at most for each character of its values, if they cannot be drawn again. */
 const BYTES_PER_CHARACTER = 16;
-/** Words that are drawn again by chance: more than these have a probability below 2^-64. */
+/** Allowance for words that the samplers reject by chance. It is exceeded with a probability below 2^-64. */
 const CHANCE_BYTES = 256;
 
 /**
- * Whether an honest answer may have drawn more than so many bytes, whatever its certificate says: more than twice what such
- * values take of a stream that is always the same.
+ * Returns whether an honest answer with these values may have drawn more than `bytes` bytes, whatever its certificate
+ * says. An honest answer draws at most twice what the same values take from a fixed stream, plus CHANCE_BYTES.
  */
 export function mayTakeMore(endpoint: unknown, answered: unknown, bytes: number): boolean {
   const { kind, told: data } = drawnAs(endpoint, answered);
@@ -166,16 +172,16 @@ export function mayTakeMore(endpoint: unknown, answered: unknown, bytes: number)
   } catch (error) {
     if (error instanceof Exhausted) return true;
     if (!(error instanceof Refusal)) throw error;
-    return characters > NUMBERS_MAX; // too many to be drawn again, or members of another form
+    return characters > NUMBERS_MAX; // refused: too many values to draw again, or members of another form
   }
 }
 
-/** No byte is left. */
+/** The stream has no byte left. */
 class Exhausted extends Error {
   override name = 'Exhausted';
 }
 
-/** `data` is the answer's member of that name, of the endpoint that the certificate names. */
+/** Checks that the values follow from the bytes drawn. `answered` is `data`; the certificate names `endpoint`. */
 export function valuesVerdict(endpoint: unknown, answered: unknown, drawn: Uint8Array): string {
   const { kind, told: data } = drawnAs(endpoint, answered);
   if (kind.drawAgain === undefined) {

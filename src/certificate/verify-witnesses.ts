@@ -9,22 +9,20 @@ import {
 } from './signed-checkpoint.ts';
 import { about, found, refuse } from './verdict.ts';
 
-/** Who beside the operator must have seen the tree, and what their times say. Runs in browsers. */
+/** The witnesses that a verifier asks for. Checks their cosignatures and times. Runs in browsers. */
 export interface WitnessPolicy {
-  /**
-   * Verifier keys of the witnesses that are trusted, as they print them (c2sp.org/tlog-cosignature, Ed25519).
-   */
+  /** Verifier keys of the witnesses, as they print them (c2sp.org/tlog-cosignature, Ed25519). */
   readonly keys: readonly string[];
-  /** How many of them must have cosigned. */
+  /** How many of the witnesses must have cosigned. */
   readonly quorum: number;
 }
 
-/** A witness's clock and the service's may differ by so much. */
+/** How far the clocks of a witness and of the service may differ. */
 export const WITNESS_CLOCK_MS = 60_000;
 
 /**
- * A policy as people write it: keys with commas or white space between them, and a quorum, which is all of them when it
- * is empty. A string says what is wrong with it.
+ * Parses a policy as people write it: keys with commas or white space between them, and a quorum. An empty quorum means
+ * all of the witnesses. Returns a string that says what is wrong if the policy cannot be used.
  */
 export function readWitnessPolicy(keysText: string, quorumText: string): WitnessPolicy | string {
   const keys = keysText.split(/[\s,]+/).filter((each) => each !== '');
@@ -36,14 +34,20 @@ export function readWitnessPolicy(keysText: string, quorumText: string): Witness
     : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
 }
 
-/** Before what a leaf must have been seen: at the latest at this time by the log's clock, give or take `clocksMs` by others. */
+/** The event before which the log must have held a leaf. */
 interface Deadline {
+  /** The event in words, for the message of a refusal. */
   readonly event: string;
+  /** The latest allowed time of the log's signature, Unix ms. */
   readonly latestMs: number;
+  /** How much later than `latestMs` a cosignature may be, since clocks differ. */
   readonly clocksMs: number;
 }
 
-/** Where and when the log held the leaf: before the event, by its own word and that of the witnesses that are asked for. */
+/**
+ * Returns where and when the log held the leaf. Refuses it unless the log, by its own word and that of enough of the
+ * witnesses asked for, held it before the event.
+ */
 export function heldBefore(
   what: string,
   [leaf, proof]: readonly [leaf: string, proof: unknown],
@@ -62,8 +66,8 @@ export function heldBefore(
 }
 
 /**
- * Enough witnesses have seen the tree, and the times at which they did say between which the certificate was
- * logged.
+ * Checks that enough witnesses have cosigned the tree, none of them before the certificate was issued. Returns a
+ * sentence that says between which times the certificate was logged.
  */
 export function witnessVerdict(
   document: unknown,
@@ -94,9 +98,9 @@ export function witnessVerdict(
 }
 
 /**
- * The lots of the certificate were logged before it, in checkpoints that witnesses have cosigned. Of those that end
- * before the certificate's leaf, the latest says since when the leaf can have been in the log: the earliest time on it, so
- * that one witness of the quorum who keeps to the rules is enough.
+ * Returns the latest witnessed checkpoint that does not cover the certificate's leaf yet; undefined if there is none.
+ * The document has such checkpoints in the proofs of its lots. Before `atS` the certificate was not in the log. `atS`
+ * is the earliest time of the cosignatures, so it holds if one witness of the quorum is honest.
  */
 function seenWithout(
   document: unknown,

@@ -18,46 +18,46 @@ import { fixedVerdict, issuedText, lotsVerdict, readLots } from './verify-lots.t
 import { type WitnessPolicy, witnessVerdict } from './verify-witnesses.ts';
 
 /**
- * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
- * else: the same code for the command line, the verification page and anyone's own use. Runs in
- * browsers, Deno, Bun and Node: neither this file nor what it imports needs anything of Node.
+ * Verifies an answer, its certificate and the proof that the log holds the certificate, from files that the client has
+ * and from nothing else. The command line, the verification page and other programs run this same code. It runs in
+ * browsers, Deno, Bun and Node: neither this file nor what it imports uses a module of Node.
  */
 export interface VerificationInput {
   /**
-   * The answer's JSON body, parsed; of an answer in octets what its header fields say (`responseOfFields`). Leave it
-   * out to check a certificate alone.
+   * The answer's JSON body, parsed. For an answer in octets, what `responseOfFields` made of its header fields. Leave
+   * it out to check a certificate alone.
    */
   readonly response?: unknown;
-  /** The octets that the certificate commits to, where it does: the body of an answer in octets. */
+  /** The body of an answer in octets; undefined for an answer in JSON. */
   readonly octets?: Uint8Array;
   /**
-   * The salt of the octets, 64 hex digits, where nothing else of the header fields was kept. Then the values are checked
-   * against the certificate, and not what the answer said of itself.
+   * The salt of the octets, 64 hex digits, for a caller who kept no other header field. Without `response` the verifier
+   * compares only the values with the certificate, and not what the answer says about itself.
    */
   readonly salt?: string;
-  /** What the certificate endpoint or the verification page answered, parsed. */
+  /** The reply of the certificate endpoint or of the verification page, parsed. */
   readonly certificate: unknown;
   /**
-   * /.well-known/qrn-keys.json, parsed: the anchor of trust, best had from elsewhere than the certificate.
+   * /.well-known/qrn-keys.json, parsed. All trust rests on these keys, so get them from elsewhere than the certificate.
    */
   readonly keys: unknown;
-  /** Who else must have seen the tree; without it nobody else is asked for. */
+  /** The witnesses that must have cosigned the tree. Without it the verifier asks for no cosignature. */
   readonly witnesses?: WitnessPolicy;
-  /** Fails an answer whose certificate does not show that what it was drawn from was fixed before. */
+  /** Whether to fail an answer unless its certificate shows that the entropy was fixed before the answer was issued. */
   readonly requireFixed?: boolean;
 }
 
 export interface Verification {
   readonly ok: boolean;
   readonly checks: readonly Check[];
-  /** Members of the response that no certificate speaks of, such as durations and credits. */
+  /** Paths of the members of the response that no certificate covers, such as durations and credits. */
   readonly notCovered: readonly string[];
 }
 
 export interface Check {
   readonly name: CheckName;
   readonly ok: boolean;
-  /** What was found, in a sentence. */
+  /** What the check found, in a sentence. */
   readonly why: string;
 }
 
@@ -68,7 +68,7 @@ export type CheckName =
   | 'request id'
   | 'metadata'
   | 'delivered'
-  /** Where the certificate or the answer has one. */
+  /** Only if the certificate or the answer has a label. */
   | 'label'
   | 'lots'
   | 'derived'
@@ -77,15 +77,15 @@ export type CheckName =
   | 'inclusion'
   | 'signature'
   | 'dates'
-  /** Of quantum modes, and of csprng where it is required. */
+  /** In the quantum modes, and with `requireFixed` in csprng mode too. */
   | 'fixed'
   | 'witnesses'
-  /** Of a committed draw alone. */
+  /** For committed draws alone. */
   | DrawCheckName;
 
 type DrawCheckName = 'statement' | 'commitment' | 'logged' | 'secret' | 'nonce' | 'beacon' | 'values' | 'end';
 
-/** Never throws: what cannot be read is a check that failed. */
+/** Runs all checks. Never throws: input that cannot be read fails a check. */
 export function verifyAnswer(input: VerificationInput): Verification {
   const { response, octets, certificate, keys, witnesses } = input;
   const document = member(certificate, 'certificate') ?? certificate;
@@ -122,7 +122,7 @@ export function verifyAnswer(input: VerificationInput): Verification {
   };
 }
 
-/** `holds` gives what holds, in a sentence, or refuses. */
+/** Returns one check. `holds` returns what holds, in a sentence, or throws Refusal. */
 export function check(name: CheckName, holds: () => string): Check {
   const { known, refusal = '' } = found(holds);
   return { name, ok: known !== undefined, why: known ?? refusal };
@@ -162,8 +162,8 @@ function metadata({ response }: VerificationInput, document: unknown): string {
 }
 
 /**
- * `delivered` is SHA-256(salt || canonical JSON of `data`), or SHA-256(salt || octets) where the certificate names their
- * media type; only who holds the response has the salt.
+ * Checks that `hashes.delivered` is SHA-256(salt || canonical JSON of `data`) or, if the certificate names a media
+ * type, SHA-256(salt || octets). Only whoever holds the answer knows the salt.
  */
 function delivered({ response, octets, salt: given }: VerificationInput, document: unknown): string {
   const certified = member(document, 'hashes', 'delivered');
@@ -185,13 +185,13 @@ function delivered({ response, octets, salt: given }: VerificationInput, documen
     : `The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`;
 }
 
-/** What a certificate of JSON commits to. */
+/** Returns the bytes that the certificate of an answer in JSON commits to; undefined for octets and without `data`. */
 function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Array | undefined {
   const data = octets === undefined ? canonical(member(response, 'data')) : undefined;
   return data === undefined ? undefined : utf8Bytes(data);
 }
 
-/** The log does not hold the status, which may change; what it follows from does stand in the log. */
+/** Checks the status against the lots. The status may change, so the log does not hold it; it does hold the lots. */
 function statusNow(certificate: unknown, document: unknown, leaves: readonly unknown[]): string {
   const status = member(document, 'status');
   const deterministic = leaves.some((lot) => member(lot, 'deterministic') === true);
@@ -215,7 +215,7 @@ function inclusion(document: unknown, logged: LoggedAt): string {
   return `The certificate is leaf ${index} of the logged tree of ${size}.`;
 }
 
-/** Key ids and verifier keys must follow from the keys themselves. */
+/** Checks that each key id and verifier key follows from its public key, and that the current key is listed. */
 function keysListed(keys: unknown): string {
   const current = member(keys, 'current_key_id');
   if (!knownKeys(keys).some((key) => key.keyId === current))
@@ -229,8 +229,8 @@ function signature({ checkpoint }: LoggedAt, signed: readonly Signed[]): string 
 }
 
 /**
- * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and
- * the checkpoint is no older than the certificate in it. `signed` is undefined where no signature holds.
+ * Checks that every lot had ended when the certificate was issued, that a key that signed was in use then and when it
+ * signed, and that the checkpoint is no older than the certificate. `signed` is undefined if no signature holds.
  */
 function dates(document: unknown, leaves: readonly unknown[], signed: readonly Signed[] | undefined): string {
   const issuedAt = member(document, 'issued_at');
@@ -245,12 +245,12 @@ function dates(document: unknown, leaves: readonly unknown[], signed: readonly S
   const begun = signed.filter(({ key }) => key.beganMs <= issuedMs);
   if (begun.length === 0)
     refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
-  // a key that was rotated in has signed beside the retired one, and later
+  // After a rotation the new key signs the checkpoint too, later than the retired one: one rightful key is enough.
   const isRightful = ({ key: { retiredMs }, atS }: Signed) =>
     retiredMs === null || Math.max(issuedMs, atS * 1000) <= retiredMs;
   if (!begun.some(isRightful)) refuse('The key that signed the checkpoint had been retired before.');
   const earliest = Math.min(...signed.map(({ atS }) => atS));
-  // the log's time has whole seconds
+  // The log signs in whole seconds.
   if (earliest < Math.floor(issuedMs / 1000))
     refuse(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
   return `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`;

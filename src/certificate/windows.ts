@@ -2,34 +2,35 @@ import { SEED_BLOCK_BYTES, TESTED_BITS } from '../ledger/records.ts';
 import type { LotLeaf } from './lot-members.ts';
 
 /**
- * Which tested windows the bytes of an answer lie in. SP 800-22 is run on every conditioned bit of a lot, in windows; what
- * lay in a window that failed was erased, and what was left moved together: first come the seeds, then the pure bytes.
- * Runs in browsers.
+ * Finds the tested windows that the bytes of an answer lie in. The service tests every conditioned bit of a lot with SP
+ * 800-22, in windows. It erases the bytes of a window that failed and joins the rest: first come the seeds, then the
+ * pure bytes. Runs in browsers.
  */
 
 type Tested = LotLeaf['tested'][number];
 
-/** Bytes that were left, from `from` up to `to`. */
+/** The bytes [from, to). */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Of one lot: bytes of its pure blocks joined, or in seeded mode of its seeds joined. */
+/** Bytes of one lot. The offset counts from the first pure byte, or in seeded mode from the first seed. */
 export interface DrawnSpan {
   readonly offset: number;
   readonly bytes: number;
 }
 
-/** What was found of the bits that an answer drew on, over one lot. */
+/** The result of SP 800-22 for those windows of one lot that an answer used. */
 export interface TestResult {
+  /** How many p-values passed, of `total`. */
   readonly passed: number;
   readonly total: number;
-  /** Every bit lies in a window that passed. */
+  /** Whether every bit that the answer used lies in a window that passed. */
   readonly verified: boolean;
 }
 
-/** Undefined where nothing was tested, or nothing was counted. */
+/** Returns the result for what an answer drew from a lot; undefined if no window was tested, or one has no p-values. */
 export function resultOf(
   lot: Pick<LotLeaf, 'tested' | 'seeds'>,
   mode: string,
@@ -62,7 +63,7 @@ function sumOf(windows: readonly Tested[], isCovered: boolean): TestResult | und
   };
 }
 
-/** The conditioned windows that did not fail, by where their bytes came to lie, in that order. */
+/** Returns the conditioned windows that did not fail, in order, with the places of their bytes after the erasure. */
 function servedWindows(tested: readonly Tested[]): { readonly window: Tested; readonly span: Span }[] {
   const conditioned = tested.filter(({ of }) => of === 'conditioned');
   const erased = conditioned.filter(hasFailed).map(bytesOf).sort(byPlace);
@@ -87,7 +88,7 @@ function byPlace(a: Span, b: Span): number {
   return a.from - b.from;
 }
 
-/** Bytes before a place that lie in windows that failed; the last window may overlap the one before it. */
+/** Returns how many bytes before `place` lie in failed windows. The last window may overlap the one before it. */
 function erasedBefore(erased: readonly Span[], place: number): number {
   let count = 0;
   let at = 0;
@@ -99,7 +100,7 @@ function erasedBefore(erased: readonly Span[], place: number): number {
   return count;
 }
 
-/** `windows` are in the order of their places. */
+/** Returns whether the windows, which are in ascending order, cover the whole span. */
 function covers(windows: readonly { readonly span: Span }[], { from, to }: Span): boolean {
   let at = from;
   for (const { span } of windows) if (span.from <= at) at = Math.max(at, span.to);

@@ -22,18 +22,18 @@ import { type CheckpointNote, readCheckpoint, signaturesBy } from './signed-chec
 import { found, refuse } from './verdict.ts';
 
 /**
- * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest
- * checkpoint it has cosigned, and cosigns another one only when that is the same tree or the same tree with
- * more. What it has cosigned is on disk before it answers, so no crash and no race makes it go back. It holds
- * no leaf and knows no certificate.
+ * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest checkpoint
+ * that it has cosigned. It cosigns another one only if that is the same tree, or the same tree with more leaves. It
+ * writes each checkpoint to disk before it answers, so neither a crash nor a race makes it go back. It holds no leaves
+ * and knows no certificates.
  */
 export interface WitnessOptions {
-  /** Name of the witness: a URL without its scheme, by the habit of these protocols. */
+  /** Name of the witness. By convention it is a URL without its scheme. */
   readonly name: string;
   readonly key: SigningKey;
-  /** Verifier keys of the logs; the name of each is the log's origin. A log may have several. */
+  /** Verifier keys of the logs. The name of each is the log's origin; a log may have several keys. */
   readonly logs: readonly VerifierKey[];
-  /** Folder of what was cosigned, a file for each log. */
+  /** Folder of the cosigned checkpoints, one file for each log. */
   readonly directory: string;
   readonly clock: Clock;
 }
@@ -44,9 +44,9 @@ export interface WitnessReply {
   readonly body: string;
 }
 
-/** Bytes of a request: 63 hashes, and a note of the size that is read at most. */
+/** Longest body of a request in bytes: room for 63 hashes and for the longest note that is read. */
 export const ADD_CHECKPOINT_BYTES_MAX = 72 * 1024;
-/** c2sp.org/tlog-witness: a client must not send more. */
+/** c2sp.org/tlog-witness allows a client no more. */
 const PROOF_LINES_MAX = 63;
 
 export class WitnessError extends Error {
@@ -67,12 +67,12 @@ interface AddCheckpoint extends CheckpointNote {
 export class Witness {
   readonly #options: WitnessOptions;
   readonly #cosigned = new Map<string, CosignedLog>();
-  /** The witness's own key, as its clients are configured with it. */
+  /** The witness's own verifier key, in the form in which clients are configured with it. */
   readonly verifierKey: string;
 
   /**
-   * Reads what was cosigned. Throws WitnessError for a file that cannot be read: a witness never begins anew
-   * on its own.
+   * Reads the cosigned checkpoints from disk. Throws WitnessError for a file that cannot be read, because a witness
+   * must not forget what it has cosigned.
    */
   constructor(options: WitnessOptions) {
     this.#options = options;
@@ -85,7 +85,7 @@ export class Witness {
     }
   }
 
-  /** The body of POST add-checkpoint. */
+  /** Answers POST add-checkpoint with this body. */
   addCheckpoint(body: string): WitnessReply {
     const request = found(() => parseAddCheckpoint(body));
     if (request.known === undefined) return refusal(400, request.refusal ?? '');
@@ -100,7 +100,7 @@ export class Witness {
     const latest = this.#latest(origin)?.checkpoint;
     const known = latest?.size ?? 0;
     if (oldSize !== known) return { status: 409, contentType: 'text/x.tlog.size', body: `${known}\n` };
-    // c2sp.org/tlog-witness tells this from a proof that does not hold
+    // c2sp.org/tlog-witness: a fork is 409, a proof that does not hold is 422.
     if (latest !== undefined && size === known && !equalHashes(root, latest.root))
       return refusal(409, `another tree of ${size} leaves was cosigned: the log has forked`);
     const isConsistent =
@@ -117,7 +117,7 @@ export class Witness {
     return { status: 200, contentType: 'text/plain; charset=utf-8', body: lines };
   }
 
-  /** GET <origin hash>/checkpoint: the newest checkpoint that was cosigned. `originHash` in hex. */
+  /** Answers GET <origin hash>/checkpoint with the newest cosigned checkpoint. `originHash` is in hex. */
   checkpoint(originHash: string): WitnessReply {
     for (const [origin, { note }] of this.#cosigned) {
       if (sha256Hex(utf8Bytes(origin)) === originHash)
@@ -126,7 +126,7 @@ export class Witness {
     return refusal(404, 'no checkpoint of this log was cosigned');
   }
 
-  /** From the disk each time: another process on this folder would otherwise cosign another history. */
+  /** Returns what was cosigned last. Reads the disk each time, because another process may use the same folder. */
   #latest(origin: string): CosignedLog | undefined {
     const path = this.#pathOf(origin);
     const kept = this.#cosigned.get(origin);
@@ -139,7 +139,7 @@ export class Witness {
   }
 }
 
-/** One verifier key a line; empty lines and those that begin with # are left out. Throws WitnessError. */
+/** Reads one verifier key a line, and skips empty lines and those that begin with #. Throws WitnessError. */
 export function parseLogs(text: string): VerifierKey[] {
   return text.split('\n').flatMap((line, i) => {
     const trimmed = line.trim();
@@ -153,7 +153,7 @@ export function parseLogs(text: string): VerifierKey[] {
   });
 }
 
-/** The body of an add-checkpoint request. Throws Refusal. */
+/** Parses the body of an add-checkpoint request. Throws Refusal. */
 function parseAddCheckpoint(body: string): AddCheckpoint {
   const blank = body.indexOf('\n\n');
   if (blank < 0) refuse('there is no empty line before the checkpoint');
@@ -165,7 +165,7 @@ function parseAddCheckpoint(body: string): AddCheckpoint {
   return { oldSize, proof, ...readCheckpoint(body.slice(blank + 2)) };
 }
 
-/** One signature of each of these keys that has signed the note; none where one is wrong, which makes the note malformed. */
+/** Returns one signature for each of these keys that signed; none if one of the signatures is wrong. */
 function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['signatures'] {
   const signed = found(() => signaturesBy(note, keys)).known ?? [];
   return [...new Map(signed.map(({ key, line }) => [key, line])).values()];

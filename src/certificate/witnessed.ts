@@ -5,32 +5,33 @@ import { firstThat, jsonRecord, paddedNumber, readJson } from './log-records.ts'
 import { noteOf } from './log-state.ts';
 
 /**
- * The checkpoints that enough witnesses have cosigned, in ascending order of their sizes. Records, by key:
+ * A checkpoint that enough witnesses have cosigned. The store has them in ascending order of size, under these keys:
  *   witnessed/count    how many there are
- *   witnessed/<n>      the n-th of them
+ *   witnessed/<n>      the n-th of them, from 0
  */
 export interface Witnessed {
-  /** Leaves that it covers. */
+  /** Leaves that the checkpoint covers. */
   readonly size: number;
   /** The signed note with its cosignatures. */
   readonly note: string;
 }
 
-/** How a witness of the log does, as far as the service knows. */
+/** What the service knows of a witness since its start. */
 export interface WitnessState {
   readonly name: string;
-  /** Leaves that it cosigned last, and when it says that it did: seconds since 1970. Null before the first. */
+  /** Leaves of the checkpoint that it cosigned last; null before the first cosignature. */
   readonly size: number | null;
+  /** When it cosigned last, by its own clock, in seconds since 1970; null before the first cosignature. */
   readonly cosignedAtS: number | null;
-  /** Why it did not cosign when it was asked last; null when it did. */
+  /** Why it did not cosign when it was asked last; null if it did. */
   readonly failure: string | null;
 }
 
 const COUNT_KEY = 'witnessed/count';
 
 /**
- * Stores a cosigned checkpoint. Of the same size, cosignatures are added to those that are stored, which say when the
- * tree was first seen; a smaller size is a mistake.
+ * Stores a cosigned checkpoint. If the last one has the same size, adds the new cosignatures to it and keeps the old
+ * ones, which say when the tree was first seen. Sizes must not descend.
  */
 export async function putWitnessed(store: LogStore, { size, note }: Witnessed): Promise<void> {
   const count = await countOf(store);
@@ -42,7 +43,7 @@ export async function putWitnessed(store: LogStore, { size, note }: Witnessed): 
   await store.putLog([jsonRecord(keyOf(n), stored), jsonRecord(COUNT_KEY, n + 1)]);
 }
 
-/** The first note with the signatures of the second whose keys have not signed the first. */
+/** Returns the first note with the other keys' signatures of the second; the second if the texts differ. */
 function withThoseOf(first: string, second: string): string {
   const [{ text, signatures }, later] = [noteOf(first), noteOf(second)];
   if (text !== later.text) return second;
@@ -52,21 +53,21 @@ function withThoseOf(first: string, second: string): string {
   return formatNote({ text, signatures: [...signatures, ...added] });
 }
 
-/** The smallest witnessed checkpoint of at least `size` leaves. */
+/** Returns the smallest witnessed checkpoint of at least `size` leaves; undefined if there is none. */
 export async function firstWitnessed(store: LogStore, size: number): Promise<Witnessed | undefined> {
   const count = await countOf(store);
   const n = await firstThat(count, async (each) => (await readWitnessed(store, each)).size >= size);
   return n === count ? undefined : await readWitnessed(store, n);
 }
 
-/** The witnessed checkpoint of the most leaves that the log says it had signed by a time. */
+/** Returns the largest witnessed checkpoint that the log says it had signed by a time; undefined if none. */
 export async function witnessedBy(store: LogStore, atMs: number): Promise<Witnessed | undefined> {
   const isLater = async (n: number) => signedAtMs((await readWitnessed(store, n)).note) > atMs;
   const n = await firstThat(await countOf(store), isLater);
   return n === 0 ? undefined : await readWitnessed(store, n - 1);
 }
 
-/** When the log says that it signed a checkpoint. */
+/** Returns when the log, by its own word, signed a checkpoint last, Unix ms. */
 function signedAtMs(note: string): number {
   const { text, signatures } = noteOf(note);
   const origin = text.slice(0, text.indexOf('\n'));
