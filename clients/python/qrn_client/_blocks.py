@@ -1,4 +1,4 @@
-"""Bytes drawn ahead in blocks: each is handed out once."""
+"""Holds bytes that were fetched ahead in blocks, and hands out each byte once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Callable, Optional
 from .answers import OctetAnswer
 from .client import QrnClient
 
-#: GET /v1/bytes gives as many at most, and so does each value of a batch.
+#: The most bytes of GET /v1/bytes, and of one value of a batch.
 _KIB = 1_024
-#: A quarter of what one reply may hold.
+#: A quarter of the largest reply.
 _REQUEST_BYTES_MAX = 16 * 1_024 * _KIB
 _PURE_BLOCK_BYTES = 256
 
@@ -19,7 +19,7 @@ OnBlock = Callable[[OctetAnswer], object]
 
 
 class Blocks:
-    """Any number of threads may take. A process that was forked has none of the bytes of the one it came from."""
+    """Any number of threads may take bytes. A forked process discards the bytes of its parent."""
 
     def __init__(
         self,
@@ -44,11 +44,11 @@ class Blocks:
 
     @property
     def available(self) -> int:
-        """Bytes at hand."""
+        """The number of bytes that are ready."""
         return len(self._block) - self._at if self._process == os.getpid() else 0
 
     def take(self, count: int) -> bytearray:
-        """`count` bytes. Raises what the service refuses, and on_block what it finds; then none of them is used."""
+        """Returns `count` bytes. Raises the error of the service or of on_block; then the caller gets none of the bytes."""
         if self._process != os.getpid():
             self._lock, self._process = Lock(), os.getpid()
             self.discard()
@@ -66,12 +66,12 @@ class Blocks:
         return taken
 
     def discard(self) -> None:
-        """Erases what is at hand. Python may hold copies that no program can reach."""
+        """Erases all bytes. Python may hold copies that no program can reach."""
         self._block[:] = bytes(len(self._block))
         self._block, self._at = bytearray(), 0
 
     def _fetched(self, wanted: int) -> bytearray:
-        """A block: more than usual when more is wanted at once and blocks come as batches."""
+        """Fetches a block. It is larger than usual when more bytes are wanted at once and blocks come as batches."""
         size = self._size
         if wanted > size > _KIB:
             size = min(_REQUEST_BYTES_MAX, -(-wanted // _KIB) * _KIB)

@@ -1,4 +1,4 @@
-"""That what an answer was drawn from stood in the log before the answer was issued."""
+"""Checks that the bytes an answer was drawn from were committed to in the log before the answer was issued."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._reading import MALFORMED, Refused, base64_of, from_base64, hashes_of, is_
 from ._samplers import bytes_max, require_members, require_values_follow
 
 _PIECE_BYTES = 16
-#: An answer that drew no more than this, from lots with leaves alone, carries an opening.
+#: A JSON answer that drew at most this many bytes carries an opening.
 _OPENED_BYTES_MAX = 2_048
 
 
@@ -23,7 +23,7 @@ class _Run(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """What was drawn of a lot in one go, and the roots of the blocks that it lies in."""
+    """A range of bytes that was drawn from a lot, and the roots of the blocks that hold it."""
 
     leaf: Any
     offset: int
@@ -41,11 +41,12 @@ def fixed_before(
     keys: Any,
     witnesses: Optional[WitnessPolicy],
 ) -> str:
-    """What holds, in a sentence. Without an answer, or of one in octets without its fields, `has_response` is false.
+    """Returns the finding in a sentence, or raises Refused.
 
-    leaves: of the lots that the certificate names, bound to it by their hashes
-    given: their proofs and runs
-    proof: of the certificate, where it has one that can be read
+    has_response: false without an answer, or for an answer in octets without its header fields
+    leaves: the leaves of the lots that the certificate names, already bound to it by their hashes
+    given: the proofs and runs of these lots
+    proof: the certificate's proof; None when it has none that can be read
     """
     mode = certificate["entropy_mode"]
     require(mode != "csprng", "Required, and not shown: values of csprng mode come from no lot.")
@@ -68,7 +69,7 @@ def fixed_before(
 def _held_at(
     leaf: Any, given: Any, issued: int, proof: Optional[Proof], keys: Any, witnesses: Optional[WitnessPolicy]
 ) -> int:
-    """When the log held the leaf of the lot, in seconds since 1970: before the certificate was issued."""
+    """Returns when the log held the lot's leaf, in seconds since 1970. Raises Refused unless that was before the certificate was issued."""
     name = leaf["lot_id"]
     try:
         lot = Proof(given["proof"])
@@ -105,7 +106,7 @@ def _seed_is_bound(certificate: Any, leaf: Any, runs: Sequence[_Run]) -> str:
 
 
 def _bound_ranges(drawn: Any, leaves: Sequence[Any], runs: Sequence[List[_Run]]) -> List[_Range]:
-    """What was drawn, bound to the lots by their runs: one for each range of a lot, in order."""
+    """Returns the drawn ranges, in order, after checking that the runs bind them to the lots: one run for each range."""
     require(isinstance(drawn, list) and drawn, "It does not say what was drawn.")
     ranges, left = [], [list(each) for each in runs]
     for each in drawn:
@@ -126,20 +127,20 @@ def _bound_ranges(drawn: Any, leaves: Sequence[Any], runs: Sequence[List[_Run]])
 
 def _values_are_bound(ranges: Sequence[_Range], certificate: Any, response: Any) -> str:
     opening, endpoint, data = response.get("opening"), certificate["endpoint"], response["data"]
-    # the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
+    # the certificate, not the answer, says whether the answer was octets: whoever gives the answer could leave out the opening
     if opening is None and isinstance(certificate.get("media_type"), str):
         return "Not shown of its bytes: an answer in octets carries no opening."
     require_members(endpoint, data)
     if opening is not None:
         return _values_follow(ranges, opening, endpoint, data)
-    # a certificate that draws more than the values take does not free the answer of its opening
+    # an answer needs its opening even when its certificate claims more bytes than the values can have used
     is_long = min(sum(each.size for each in ranges), bytes_max(endpoint, data)) > _OPENED_BYTES_MAX
     require(is_long, "The answer lacks the opening that shows which bytes it was made of.")
     return "The answer is too long to carry what shows that its bytes are those."
 
 
 def _values_follow(ranges: Sequence[_Range], opening: Any, endpoint: Any, data: Any) -> str:
-    """The pieces in the answer are those of the blocks, and its values follow from them."""
+    """Checks that the pieces in the opening are those of the blocks, and that the values follow from them."""
     try:
         drawn = from_base64(opening["bytes"])
         opened = list(zip(pieces_of(drawn, _PIECE_BYTES), pieces_of(from_base64(opening["salts"]), _PIECE_BYTES)))
@@ -162,7 +163,7 @@ def _values_follow(ranges: Sequence[_Range], opening: Any, endpoint: Any, data: 
 
 
 def _root(width: int, first: int, run: Sequence[bytes], path: List[bytes]) -> Optional[str]:
-    """The root, in base64, of a tree in which the run begins at `first`; takes what it needs off the path."""
+    """Returns the root, in base64, of a tree in which the run begins at leaf `first`. Removes the hashes it needs from the path."""
     if not run or first + len(run) > width:
         return None
     level = list(run)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 over threads: http.client with connections that stay open."""
+"""HTTP/1.1 for threads: http.client, with connections that are kept and used again."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 _IDLE_MAX = 64
 _CHUNK_BYTES = 1 << 18
-#: How a connection that the server closed while it was idle shows itself.
+#: The errors of a kept connection that the server has closed meanwhile.
 _STALE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
-_system = secrets.SystemRandom()  # for the jitter of waits alone
+_system = secrets.SystemRandom()  # only for the jitter of waits
 _here = local()
 
 
 class Call:
-    """What a thread does for another, which can end it: the request that is under way, and waits."""
+    """A call that one thread makes for another, which can end it: both a running request and a wait."""
 
     def __init__(self) -> None:
         self._is_ended = Event()
@@ -34,7 +34,7 @@ class Call:
         self._sock: Optional[socket.socket] = None
 
     def run(self, function: Callable[[], T]) -> T:
-        """What the function returns. Of what it does in this thread, `end` ends what waits."""
+        """Runs the function in this thread and returns its result. `end` ends its request or wait."""
         _here.call = self
         return function()
 
@@ -43,14 +43,14 @@ class Call:
             self._is_ended.set()
             if self._sock is not None:
                 try:
-                    # of the TCP socket beneath: SSLSocket.shutdown forgets its TLS first, and what the thread of the call sends
-                    # between the two, its key too, would leave in clear text
+                    # shuts down the TCP socket: SSLSocket.shutdown drops its TLS first, and whatever the other thread sends
+                    # before the shutdown, such as the API key, would leave in clear text
                     socket.socket.shutdown(self._sock, socket.SHUT_RDWR)
                 except OSError:
-                    pass  # it has ended by itself
+                    pass  # the connection has already ended
 
     def uses(self, sock: Optional[socket.socket]) -> None:
-        """None before another call may have the socket that it had."""
+        """Notes the socket that `end` shuts down. The call passes None before it gives the socket back."""
         with self._lock:
             self._sock = sock
         self.wait(0)
@@ -61,7 +61,7 @@ class Call:
 
 
 class _NobodyEnds(Call):
-    """Of a thread that works for itself."""
+    """The call of a thread that works for itself, which nobody ends."""
 
     def uses(self, sock: Optional[socket.socket]) -> None:
         pass
@@ -79,7 +79,7 @@ _OWN = _NobodyEnds()
 
 
 def wait(seconds: float) -> None:
-    """Lets so many seconds pass, unless the call of this thread is ended."""
+    """Waits, unless the call of this thread is ended."""
     _call().wait(seconds)
 
 
@@ -94,7 +94,7 @@ class Transport:
         self._process = os.getpid()
 
     def send(self, settings: _wire.Settings, request: _wire.Request) -> RawResponse:
-        """The first answer: one attempt after the other, as long as another may help and retries are left."""
+        """Returns the first answer. Sends a failed request again while that may help and retries are left."""
         attempt = 1
         while True:
             try:
@@ -107,10 +107,10 @@ class Transport:
             attempt += 1
 
     def _exchange(self, request: _wire.Request, timeout: float) -> RawResponse:
-        """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`."""
+        """Sends one request and returns its complete response, whatever its status. Raises `network_error` or `timeout`."""
         deadline = monotonic() + timeout
         with self._lock:
-            if self._process != os.getpid():  # a fork: the parent goes on with these connections
+            if self._process != os.getpid():  # after a fork: these connections belong to the parent
                 self._process, self._idle = os.getpid(), []
             connection = self._idle.pop() if self._idle else None
         reused = connection is not None
@@ -179,7 +179,7 @@ def _ask(
 
 
 def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: float) -> bytearray:
-    """The body, read into the memory that the values will stay in."""
+    """Reads the body into one array, over which the values of an octet answer are views."""
     length = response.length
     if length is not None and length > _wire.BODY_BYTES_MAX:
         raise http.client.HTTPException(f"a body of {length} bytes is not an answer of the service")
@@ -205,7 +205,7 @@ def _read(response: http.client.HTTPResponse, sock: socket.socket, deadline: flo
                 raise http.client.IncompleteRead(bytes(0), length - at)
         at += got
     if length is None and not response.chunked and not body:
-        # http.client takes a head that was cut for one without Content-Length.
+        # http.client treats a truncated head as one without Content-Length.
         raise http.client.HTTPException("the answer was cut")
     response.close()
     return body

@@ -1,4 +1,4 @@
-"""The log that certificates stand in: a proof of inclusion, its checkpoint, and the keys of the log and of witnesses that signed it."""
+"""The log of certificates: proofs of inclusion, their checkpoints, and the keys of the log and of witnesses that signed these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOTE_LENGTH_MAX = 65_536
 _PROOF_HASHES_MAX = 53
 #: Types of signatures: of the text alone (c2sp.org/signed-note), and of the text with the time (tlog-cosignature).
 _PLAIN, _TIMED = b"\x01", b"\x04"
-#: A witness's clock and the service's may differ by so much.
+#: The largest difference that is allowed between a witness's clock and the service's.
 WITNESS_CLOCK_SECONDS = 60
 
 
@@ -94,10 +94,10 @@ class KnownKey:
     #: 8 hex digits.
     key_id: str
     public_key: bytes
-    #: When the key began to sign, in milliseconds since 1970; None for what is no time.
+    #: When the key began to sign, in milliseconds since 1970; None when the document gives no valid time.
     began: Optional[int]
     is_retired: bool
-    #: When it had signed for the last time; None for what is no time.
+    #: When the key had signed for the last time, in the same form.
     retired: Optional[int]
 
     def may_sign_at(self, ms: int) -> bool:
@@ -106,15 +106,15 @@ class KnownKey:
 
 @dataclass(frozen=True)
 class Signed:
-    """A known key's signature that holds."""
+    """A valid signature of a known key."""
 
     key: KnownKey
-    #: Seconds since 1970, of a signature that says when.
+    #: The time in the signature, in seconds since 1970; None for a signature without a time.
     at: Optional[int]
 
 
 def known_keys(keys: Any) -> List[KnownKey]:
-    """The keys of the log and of those that it has succeeded. Ids and verifier keys must follow from the keys themselves."""
+    """Returns the keys of the log and of its predecessors. Raises Refused unless ids and verifier keys follow from the public keys."""
     known: List[KnownKey] = []
     try:
         for log in [keys, *(keys.get("predecessors") or [])]:
@@ -158,9 +158,9 @@ def _milliseconds_or_none(text: Any) -> Optional[int]:
 
 
 def signatures_of(proof: Proof, keys: Any) -> List[Signed]:
-    """The signatures of known keys.
+    """Returns the signatures of known keys.
 
-    c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note.
+    c2sp.org/signed-note: signatures of unknown keys are ignored; a wrong signature of a known key rejects the note.
     """
     known = known_keys(keys)
     names = ", ".join(dict.fromkeys(key.name for key in known))
@@ -182,14 +182,14 @@ def signatures_of(proof: Proof, keys: Any) -> List[Signed]:
         times = [each.at for each in signed if each.key is key]
         timed = [at for at in times if at is not None]
         require(timed, f"Key {key.key_id} signed the checkpoint without saying when.")
-        # several times would leave it to their order which one counts
+        # with several times, their order would decide which one counts
         require(len(timed) == 1, f"Key {key.key_id} says twice when it signed the checkpoint.")
         require(len(times) > 1, f"Key {key.key_id} says when it signed the checkpoint, and has not signed it.")
     return signed
 
 
 def _timed(signature: bytes, signed_text: str, malformed: str) -> Tuple[int, str, bytes]:
-    """The time in a signature that says when, what was signed with it, and the plain signature."""
+    """Returns the time in a timed signature, the text that was signed, and the plain signature."""
     at = int.from_bytes(signature[:8], "big")
     require(len(signature) == 8 + 64 and 0 < at < 2**53, malformed)
     return at, f"cosignature/v1\ntime {at}\n{signed_text}", signature[8:]
@@ -205,11 +205,11 @@ def _verifier_key(name: str, public: bytes, kind: bytes) -> str:
 
 @dataclass(frozen=True)
 class WitnessPolicy:
-    """Witnesses that you trust, and how many of them must have seen the log (c2sp.org/tlog-cosignature)."""
+    """The witnesses that you trust, and how many of them must have seen the log (c2sp.org/tlog-cosignature)."""
 
     #: Their verifier keys, as `qrn witness` prints them.
     keys: Sequence[str]
-    #: All of them when left out.
+    #: How many must have seen the log; None: all of them.
     quorum: Optional[int] = None
 
     @property
@@ -224,7 +224,7 @@ class _Cosigned(NamedTuple):
 
 
 def seen_by_witnesses(proof: Proof, lot_proofs: Sequence[Any], issued_at: str, policy: WitnessPolicy) -> str:
-    """By whom the tree with the certificate was seen, and between which times it was logged."""
+    """Returns a sentence that says which witnesses saw the tree with the certificate, and between which times it was logged."""
     needed, named = policy.needed, len(policy.keys)
     is_quorum = type(needed) is int and 1 <= needed <= named
     require(is_quorum, f"The quorum is {show(needed)}, and {named} witnesses are named.")
@@ -245,7 +245,7 @@ def seen_by_witnesses(proof: Proof, lot_proofs: Sequence[Any], issued_at: str, p
 
 
 def require_lot_was_seen(name: str, proof: Proof, issued_ms: int, policy: WitnessPolicy) -> None:
-    """Enough witnesses have seen the leaf of a lot before the answer was issued."""
+    """Raises Refused unless enough witnesses saw the lot's leaf before the answer was issued."""
     try:
         seen = _cosignatures(proof, policy)
     except Refused as refused:
@@ -256,7 +256,7 @@ def require_lot_was_seen(name: str, proof: Proof, issued_ms: int, policy: Witnes
 
 
 def _cosignatures(proof: Proof, policy: WitnessPolicy) -> List[_Cosigned]:
-    """The first cosignature of each of these witnesses."""
+    """Returns the first cosignature of each of these witnesses."""
     seen: Dict[bytes, _Cosigned] = {}
     for verifier_key in policy.keys:
         name, key_id, public_key = _witness_key(verifier_key)
@@ -266,15 +266,15 @@ def _cosignatures(proof: Proof, policy: WitnessPolicy) -> List[_Cosigned]:
             at, message, plain = _timed(signature.signature, proof.signed_text, f"The cosignature of {name} is malformed.")
             holds = ed25519.verify(public_key, message.encode(), plain)
             require(holds, f"The signature of key {key_id.hex()} on the checkpoint is wrong.")
-            seen.setdefault(public_key, _Cosigned(name, at))  # one key is one witness, under whatever names it is given
+            seen.setdefault(public_key, _Cosigned(name, at))  # one key is one witness, whatever names it has
     return list(seen.values())
 
 
 def _seen_without(lot_proofs: Sequence[Any], proof: Proof, policy: WitnessPolicy) -> Optional[Tuple[int, int]]:
-    """When the witnesses had seen the log with its lots and without the certificate, and how many leaves it had then.
+    """Returns when the witnesses had seen the log with the lots but without the certificate, and how many leaves it had then.
 
-    The latest such checkpoint says since when the certificate can have been in the log: the earliest time on it, so that
-    one witness of the quorum who keeps to the rules is enough.
+    The certificate was logged after the latest such checkpoint. Of its cosignatures the earliest time counts, so that one honest
+    witness of the quorum is enough.
     """
     found = []
     for text in lot_proofs:
@@ -289,7 +289,7 @@ def _seen_without(lot_proofs: Sequence[Any], proof: Proof, policy: WitnessPolicy
 
 
 def _witness_key(verifier_key: Any) -> Tuple[str, bytes, bytes]:
-    """Name, key id and public key of `NAME+ID+KEY`: the key of a cosigner, from which the id follows."""
+    """Returns the name, key id and public key of a cosigner's `NAME+ID+KEY`. Raises Refused unless the id follows from the key."""
     try:
         name, key_id, typed = verifier_key.split("+", 2)
         data = from_base64(typed)

@@ -1,4 +1,4 @@
-"""What a certificate says of its lots follows from their leaves: docs/certificates.md, rules D1 to D9."""
+"""Checks that everything a certificate says of its lots follows from their leaves: docs/certificates.md, rules D1 to D9."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ UNSIGNED = ("status", "verify_url", "proof")
 _MODES = ("quantum-seeded", "pure", "csprng")
 #: From the most to the least trustworthy.
 _ORIGINS = ("quantum-processor", "qrng-device", "simulated", "replay", "system")
-#: From the weakest to the strongest, and the strongest that an origin allows.
+#: From the weakest to the strongest claim; and for each origin the index of the strongest claim that it allows.
 _CLAIMS = ("simulated", "statistical", "calibrated")
 _CEILINGS = {"simulated": 0, "replay": 1, "system": 1, "quantum-processor": 2, "qrng-device": 2}
 _PIECE_BYTES, _SEED_BYTES = 16, 32
-#: A shorter window is too short to fail.
+#: A shorter window cannot fail the tests.
 _WINDOW_BITS = 1_000_000
-#: A longer list is refused: whoever checks it would wait.
+#: A longer list is refused, so that a check takes little time.
 _LIST_MAX = 4_096
 
 
 def read_lots(document: Any, certificate: Any) -> List[Any]:
-    """The leaves of the lots, in the order of the certificate, each bound to it by its hash."""
+    """Returns the leaves of the lots, in the order of the certificate. Raises Refused unless each has the hash in the certificate."""
     named, given = certificate.get("provenance", {}).get("lots"), document.get("lots")
     require(isinstance(named, list) and named, "The certificate names no lot.")
     is_whole = isinstance(given, list) and len(given) == len(named)
@@ -43,7 +43,7 @@ def read_lots(document: Any, certificate: Any) -> List[Any]:
 
 
 def entry_of(value: Any) -> bytes:
-    """Canonical JSON, as the log holds it. Raises ValueError for what has none."""
+    """Returns the canonical JSON of the value, which the log holds. Raises ValueError when the value has none."""
     entry = canonical_json(value)
     if entry is None:
         raise ValueError("not JSON in Unicode")
@@ -52,14 +52,14 @@ def entry_of(value: Any) -> bytes:
 
 class _Lot(NamedTuple):
     leaf: Any
-    #: Where in its pure bytes, or of seeded mode in its seeds, the answer lies.
+    #: The ranges of the lot that the answer used, of its pure bytes or in seeded mode of its seeds: offset and size in bytes.
     spans: List[Tuple[int, int]]
 
 
 def require_derived(certificate: Any, leaves: Sequence[Any]) -> None:
     mode = certificate["entropy_mode"]
     require(mode in _MODES, f"There is no mode {show(mode)}.")
-    # the label is checked by itself
+    # another check is for the label
     issued = {name: value for name, value in certificate.items() if name not in (*UNSIGNED, "label")}
     _require_form(issued, _certificate_form(mode), "")
     for i, leaf in enumerate(leaves):
@@ -87,7 +87,7 @@ def _spans(source: Any, mode: str, place: int) -> List[Tuple[int, int]]:
 
 
 def _check_lot(leaf: Any, mode: str) -> None:
-    """Something of that mode can be drawn from such a lot, and its leaf does not contradict itself."""
+    """Raises Refused unless the lot can serve the mode and its leaf is consistent."""
     name, origin, evidence = leaf["lot_id"], leaf["origin"], leaf["evidence"]
     if mode == "csprng":
         is_sample = origin == "system" and evidence is None and leaf["pure"]["bytes"] == leaf["seeds"]["count"] == 0
@@ -107,12 +107,12 @@ def _check_lot(leaf: Any, mode: str) -> None:
         require(is_whole, f"Lot {name} was tested in windows that are none.")
 
 
-#: Largest lag of the autocorrelation, plus one; and the last decimal of the figures that are told.
+#: The largest lag of the autocorrelation, plus one; and the rounding error of the published figures.
 _LAGS_MAX, _ROUNDING = 1 << 18, 2e-6
 
 
 def _check_figures(leaf: Any, evidence: Any) -> None:
-    """The autocorrelation that a lot tells of does not contradict what it claims. The formulas stand in docs/evidence.md."""
+    """Raises Refused when the lot's autocorrelation contradicts its claim. docs/evidence.md has the formulas."""
     name, bits, figures = leaf["lot_id"], leaf["raw_bits"], evidence["figures"]
     correlation, bound, lag = (figures.get("autocorrelation" + suffix) for suffix in ("", "_bound", "_lag"))
     if correlation is None or lag == 0:
@@ -137,7 +137,7 @@ _BITS_PER_CITATION = 8_192
 
 
 def _check_citations(leaf: Any) -> None:
-    """The bits of a lot can be those of the certificates that it cites, as far as the leaf alone shows it."""
+    """Raises Refused when the lot's bits cannot be those of the certificates that it cites, as far as the leaf shows it."""
     name, origin, bits, upstream = (leaf[part] for part in ("lot_id", "origin", "raw_bits", "upstream"))
     if upstream is None:
         return
@@ -161,9 +161,10 @@ def _check_draw(lots: Sequence[_Lot], mode: str) -> None:
 
 
 def _check_order(drawn: Sequence[Any], leaves: Sequence[Any]) -> None:
-    """The pieces are those that came next.
+    """Raises Refused unless the answer used the pieces in their order.
 
-    An answer takes the rest of a block and goes on with another, so that nobody takes a piece, leaves its block and takes another that suits.
+    An answer must use up a block before it goes on with another. Otherwise the service could leave a piece that does not suit it
+    and take one from another block.
     """
     blocks: Dict[int, List[Tuple[int, int]]] = {}
     for i, each in enumerate(drawn):
@@ -188,7 +189,7 @@ def _derived(lots: Sequence[_Lot], mode: str) -> Dict[Tuple[str, str], Any]:
     if mode != "csprng":
         facts["provenance", "evidence"] = min((leaf["evidence"]["claim"] for leaf in leaves), key=_CLAIMS.index)
     for name in ("raw_output", "processed"):
-        # one lot's digest as it is; several joined in order and hashed again
+        # the digest of a single lot; for several lots the hash of their digests in order
         digests = [leaf[name] for leaf in leaves]
         joined = (bytes.fromhex(digest[len("sha256:") :]) for digest in digests)
         facts["hashes", name] = digests[0] if len(digests) == 1 else hashed(*joined)
@@ -204,13 +205,13 @@ def _derived(lots: Sequence[_Lot], mode: str) -> Dict[Tuple[str, str], Any]:
 
 
 def _result(lot: _Lot, mode: str) -> Optional[Tuple[int, int, bool]]:
-    """Passed, total, and whether every bit lies in a window that passed; None where nothing was tested."""
+    """Returns passed, total, and whether every bit lies in a window that passed; None when nothing was tested."""
     tested = lot.leaf["tested"]
     if mode == "csprng":
         return _sum([each for each in tested if each["of"] == "system"], True)
     windows = [each for each in tested if each["of"] == "conditioned"]
     failed = [each for each in windows if each["bits"] >= _WINDOW_BITS and not each["verified"]]
-    # what lay in a window that failed was erased, and the rest moved together; windows may overlap
+    # the bytes of a failed window were erased, and the bytes after it moved up; windows may overlap
     erased = sorted(_bytes_of(each) for each in failed)
 
     def kept(place: int) -> int:
@@ -227,7 +228,7 @@ def _result(lot: _Lot, mode: str) -> Optional[Tuple[int, int, bool]]:
         if each not in failed:
             begin, end = _bytes_of(each)
             served.append((kept(begin), kept(end), each))
-    # of a window that was swallowed nothing is left
+    # a window whose bytes were all erased touches no span
     touched = [each for each in served if any(max(begin, each[0]) < min(end, each[1]) for begin, end in spans)]
     is_covered = True
     for begin, end in spans:
@@ -250,9 +251,9 @@ def _sum(windows: Sequence[Any], is_covered: bool) -> Optional[Tuple[int, int, b
     return passed, total, is_covered and all(each["verified"] for each in windows)
 
 
-# The form (rule D1). Of an object it is a table of its members: `name?` may be missing, and `*` allows others. Of a list it is a
-# list of one, the form of its entries. Of a text it is a pattern, of anything else a function that says whether the value has it.
-# A tuple holds alternatives, of which None is null.
+# Forms (rule D1). The form of an object is a dict of its members, in which `name?` may be missing and `*` allows others. The form of
+# a list is a list with one element, the form of the entries. The form of a text is a regular expression. Any other form is a
+# function that returns whether the value has it. A tuple holds alternatives, and None stands for null.
 
 
 def _is_truth(value: Any) -> bool:
@@ -379,7 +380,7 @@ def _require_form(value: Any, form: Any, place: str) -> None:
 
 
 def _flaw_of(value: Any, form: Any, place: str) -> Optional[str]:
-    """What is wrong with the value, for the end of a sentence."""
+    """Returns what is wrong with the value, worded for the end of a sentence; None when it has the form."""
     if isinstance(form, dict) and isinstance(value, dict):
         return _flaw_of_members(value, form, f"{place}." if place else "")
     if isinstance(form, list) and isinstance(value, list) and bool(form) == bool(value) and len(value) <= _LIST_MAX:

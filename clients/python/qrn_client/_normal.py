@@ -1,12 +1,12 @@
 """Exact normal deviates, each rounded once, to the nearest double.
 
-As in C. F. F. Karney, "Sampling exactly from the normal distribution", ACM TOMS 42 (2016): |z| = k + x, where the whole
-part k has a probability proportional to exp(-k**2 / 2), the fraction x is uniform in (0, 1), and both are accepted with
-probability exp(-x (2k + x) / 2); the sign is a fair coin.
+The method is that of C. F. F. Karney, "Sampling exactly from the normal distribution", ACM TOMS 42 (2016): |z| = k + x, where
+the whole part k has a probability proportional to exp(-k**2 / 2) and the fraction x is uniform in (0, 1). The pair is accepted
+with probability exp(-x (2k + x) / 2). The sign is a fair coin.
 
-Karney decides by comparing digits of uniform numbers. Here a decision is made in doubles where it is clear by more than
-any error of theirs; where it is not, about once in a billion, `_exact` decides it from as many more bits and digits as
-that takes. So no probability is rounded.
+Karney decides by comparing digits of uniform numbers. This module decides in doubles when the margin is larger than any rounding
+error. Otherwise, about once in a billion, `_exact` decides with as many further bits and digits as it needs. So no probability is
+rounded.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 Take = Callable[[int], bytearray]
 
-#: Bytes of one candidate: a word of 32 bits for sign and k, one of 64 for x, one of 32 to accept.
+#: The bytes of one candidate: 4 for the sign and k, 8 for x, and 4 to accept it.
 _CANDIDATE_BYTES = 16
-#: sqrt(pi / 2) / sum of exp(-k**2 / 2)
+#: The share of candidates that are accepted: sqrt(pi / 2) / sum of exp(-k**2 / 2).
 _ACCEPTED = 0.7148
 #: Far more than the error of exp(-x (2k + x) / 2) in doubles, for k up to _K_MAX.
 _MARGIN = 2.0**-40
@@ -31,7 +31,7 @@ _K_MAX = 15
 
 
 def standard_normal(take: Take, count: int) -> "numpy.ndarray[Any, Any]":
-    """`count` deviates of mean 0 and deviation 1, from the bytes that `take` gives."""
+    """Returns `count` deviates with mean 0 and standard deviation 1, made from bytes of `take`."""
     import numpy as np
 
     values = np.empty(count)
@@ -45,7 +45,7 @@ def standard_normal(take: Take, count: int) -> "numpy.ndarray[Any, Any]":
 
 
 def _from_candidates(take: Take, count: int) -> "numpy.ndarray[Any, Any]":
-    """The values of those of `count` candidates that are accepted."""
+    """Makes `count` candidates and returns the values of those that are accepted."""
     import numpy as np
 
     octets = memoryview(take(_CANDIDATE_BYTES * count))
@@ -62,10 +62,10 @@ def _from_candidates(take: Take, count: int) -> "numpy.ndarray[Any, Any]":
     chance = np.exp(-0.5 * x * (2.0 * k + x))
     accepted = (coin + 1.0) * 2.0**-32 <= chance - _MARGIN
     unclear |= ~accepted & (coin * 2.0**-32 < chance + _MARGIN)
-    # Fewer than 54 leading bits of the value are known: there are more to be drawn before it is rounded.
+    # Fewer than 54 significant bits of the value are known: more must be drawn before it is rounded.
     unclear |= (k == 0) & (x_bits < 1 << 54)
 
-    # The last bit stands for all that were not drawn: not all are zero, so no value lies between two doubles.
+    # The last bit stands for the bits that are not drawn: they are not all zero, so no value lies exactly between two doubles.
     one = np.uint64(1)
     with_whole = ((k << np.uint64(60)) | (x_bits >> np.uint64(4)) | one).astype(np.float64) * 2.0**-60
     values = np.where(k == 0, (x_bits | one).astype(np.float64) * 2.0**-64, with_whole)
@@ -79,7 +79,7 @@ def _from_candidates(take: Take, count: int) -> "numpy.ndarray[Any, Any]":
 
 
 class _Uniform:
-    """A uniform number in (0, 1) of which the first `length` bits are known, as many more of which as are asked for."""
+    """A uniform number in (0, 1) of which the first `length` bits are known. `extend` draws 64 more."""
 
     def __init__(self, bits: int, length: int) -> None:
         self.bits = bits
@@ -90,13 +90,13 @@ class _Uniform:
         self.length += 64
 
     def bounds(self) -> Tuple[Decimal, Decimal]:
-        """In the current context, which must hold all bits: every power of a half ends in decimal."""
+        """Returns the bounds of the number, exactly: the precision of the current decimal context must hold all bits."""
         unit = Decimal(1) / (1 << self.length)
         return self.bits * unit, (self.bits + 1) * unit
 
 
 def _exact(take: Take, first: int, x_bits: int, coin: int) -> Optional[float]:
-    """The value of a candidate, or None when it is not accepted."""
+    """Returns the value of a candidate, or None when it is not accepted."""
     x = _Uniform(x_bits, 64)
     k = _decided_k(take, _Uniform(first >> 1, _K_BITS))
     if not _decided(take, k, x, _Uniform(coin, 32)):
@@ -125,7 +125,7 @@ def _decided_k(take: Take, uniform: _Uniform) -> int:
 
 
 def _decided(take: Take, k: int, x: _Uniform, coin: _Uniform) -> bool:
-    """Whether coin < exp(-x (2k + x) / 2)."""
+    """Returns whether coin < exp(-x (2k + x) / 2)."""
     while True:
         precision = _precision(max(x.length, coin.length))
         with localcontext() as context:
@@ -144,13 +144,13 @@ def _decided(take: Take, k: int, x: _Uniform, coin: _Uniform) -> bool:
 
 
 def _precision(bits: int) -> int:
-    """Decimal digits that hold a binary fraction of so many bits, and 40 more: errors stay below the 20th from last."""
+    """Returns enough decimal digits for a binary fraction of that many bits, and 40 more, so that errors stay below 10**(20 - digits)."""
     return bits + 40
 
 
 @lru_cache(maxsize=8)
 def _cumulated(precision: int) -> List[Decimal]:
-    """The probabilities of a whole part of at most 0, 1, 2, … until what is left has no digit in the precision."""
+    """Returns the probabilities that k is at most 0, 1, 2, … until the remainder is below the precision."""
     with localcontext() as context:
         context.prec = precision
         shares: List[Decimal] = []
@@ -166,6 +166,6 @@ def _cumulated(precision: int) -> List[Decimal]:
 
 @lru_cache(maxsize=1)
 def _k_ends() -> List[int]:
-    """Whole parts of `_cumulated` in units of 2**-31. A word that equals one is unclear."""
+    """Returns the values of `_cumulated` in units of 2**-31, rounded down. A word that equals one of them is unclear."""
     ends = [int(end * (1 << _K_BITS)) for end in _cumulated(_precision(64))]
     return sorted({min(end, (1 << _K_BITS) - 1) for end in ends})

@@ -1,4 +1,4 @@
-"""What every call that draws values may be told beside its own parameters."""
+"""The options of every call that draws values."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, TypedDict
 
 
 class DrawOptions(TypedDict, total=False):
-    """Keyword arguments of every call that draws values."""
+    """The keyword arguments of every call that draws values, besides its own parameters."""
 
-    #: quantum-seeded, pure or csprng; left out, the account's tier decides, and never for pure.
+    #: quantum-seeded, pure or csprng. Default: the account's tier decides, and never for pure.
     entropy_mode: Optional[str]
-    #: 1 to 255 visible ASCII characters. In pure mode and with a purpose the client makes one for each call.
+    #: 1 to 255 visible ASCII characters. Default: the client makes one for a call in pure mode or with a purpose.
     idempotency_key: Optional[str]
-    #: What the values are for, 1 to 100 characters; the certificate numbers the answers of the account under it.
+    #: What the values are for, 1 to 100 characters. The certificate has the number of this answer among those with the same purpose.
     purpose: Optional[str]
-    #: Anything that the certificate is to be bound to, 1 to 1,000 characters.
+    #: Any text to which the certificate is bound, 1 to 1,000 characters.
     user_data: Optional[str]
-    #: In place of `user_data` its SHA-256, 64 hex digits in lower case.
+    #: The SHA-256 of such a text instead of `user_data`: 64 hex digits in lower case.
     user_data_sha256: Optional[str]
-    #: Whether the certificate shows purpose and user_data; otherwise it holds commitments, which only the answer opens.
+    #: If true, the certificate shows purpose and user_data; else it holds commitments to them, which only the answer opens.
     public: Optional[bool]
 
 
 class SentOptions(NamedTuple):
-    """The options as a request carries them."""
+    """The options in the form that a request carries."""
 
-    #: By their names on the wire; None for what is left out.
+    #: The parameters by their names on the wire; None for one that is left out.
     parameters: Dict[str, Any]
     idempotency_key: Optional[str]
 
@@ -41,16 +41,17 @@ def is_pure(options: Mapping[str, Any]) -> bool:
 
 
 def split_options(given: Mapping[str, Any]) -> Tuple[Dict[str, Any], DrawOptions]:
-    """A call's own parameters, and its options."""
+    """Splits keyword arguments into the call's own parameters and its options."""
     own = {name: value for name, value in given.items() if name not in _NAMES}
     options: Any = {name: value for name, value in given.items() if name in _NAMES}
     return own, options
 
 
 def sent_options(options: DrawOptions, dry_run: bool) -> SentOptions:
-    """Raises TypeError for an unknown name, and ValueError for an idempotency_key that no header can carry.
+    """Returns the options in the form that a request carries.
 
-    What costs credits, or has a serial under a purpose, has an Idempotency-Key: no retry pays or counts again.
+    A call that costs credits or has a purpose gets an Idempotency-Key, so that a retry neither pays nor counts again. Raises
+    TypeError for an unknown name, and ValueError for an idempotency_key that no header can carry.
     """
     unknown = sorted(set(options) - _NAMES)
     if unknown:
@@ -63,7 +64,7 @@ def sent_options(options: DrawOptions, dry_run: bool) -> SentOptions:
 
 
 def key_of(given: Optional[str]) -> str:
-    """The caller's Idempotency-Key, or else one of its own for a call that must not be answered twice."""
+    """Returns the caller's Idempotency-Key, or a new one."""
     key = secrets.token_hex(16) if given is None else given
     if not _KEY.fullmatch(key):
         raise ValueError("idempotency_key: 1 to 255 visible ASCII characters")

@@ -1,5 +1,5 @@
-"""Reads documents that somebody else wrote. A check reads them as if they had the form that docs/certificates.md gives; where they
-have not, the exception that this raises is one of MALFORMED, and the check has failed.
+"""Reads documents from outside. Checks read them as if they had the form in docs/certificates.md. A document of another form makes
+the code raise one of MALFORMED, and then the check has failed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class Refused(Exception):
-    """Why a check fails, in a sentence."""
+    """The reason for which a check fails, in a sentence."""
 
 
 def require(holds: object, why: str) -> None:
@@ -25,7 +25,7 @@ def require(holds: object, why: str) -> None:
 
 
 def plain(value: Any) -> Any:
-    """A copy in which whole numbers are of the type int: JSON has one kind of number, and 4.0 is 4. Of what is nested too deeply None."""
+    """Returns a copy in which whole numbers have the type int, because in JSON 4.0 is 4; None for a value that is nested too deeply."""
     try:
         return _plain(value)
     except RecursionError:
@@ -41,14 +41,14 @@ def _plain(value: Any) -> Any:
 
 
 def show(value: Any) -> str:
-    """Lists and objects are not written out: they may be large."""
+    """Returns a short text for a value. Lists and objects are not written out, because they may be large."""
     if isinstance(value, (dict, list)):
         return "a list" if isinstance(value, list) else "an object"
     return ascii(value)
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal and of one type: True is not 1."""
+    """Returns whether the values are equal and of one type: True is not 1."""
     return type(one) is type(other) and bool(one == other)
 
 
@@ -69,7 +69,7 @@ def base64_of(data: bytes) -> str:
 
 
 def from_base64(text: str) -> bytes:
-    """Raises ValueError unless the text is exactly what base64 prints for the bytes."""
+    """Returns the bytes of a text in base64. Raises ValueError unless the text is the only encoding of these bytes."""
     data = base64.b64decode(text, validate=True)
     if base64_of(data) != text:
         raise ValueError("not the base64 of its bytes")
@@ -90,14 +90,14 @@ def pieces_of(data: bytes, size: int) -> List[bytes]:
 
 
 def whole_number(text: str) -> int:
-    """ASCII decimal without leading zeroes, within 2^53. Raises ValueError for anything else."""
+    """Reads an ASCII decimal without leading zeroes, below 2^53. Raises ValueError for anything else."""
     if not re.fullmatch("0|[1-9][0-9]{0,15}", text) or int(text) >= 2**53:
         raise ValueError(f"{text!r} is not a whole number")
     return int(text)
 
 
 def milliseconds_of(text: str) -> int:
-    """Since 1970, of a time as the service prints it: ISO 8601 in UTC. Raises ValueError or TypeError for anything else."""
+    """Reads a time of the service (ISO 8601 in UTC) as milliseconds since 1970. Raises ValueError or TypeError for anything else."""
     if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", text, re.ASCII):
         raise ValueError(f"{text!r} is not a time")
     at = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)

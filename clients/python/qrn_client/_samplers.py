@@ -11,10 +11,10 @@ from uuid import UUID
 from ._reading import Refused, base64_of, require, show
 from .canonical import canonical_json
 
-#: An answer that is opened holds no more.
+#: An answer with an opening has at most this many numbers.
 _NUMBERS_MAX = 100_000
 
-#: What `data` has beside `metadata`; a member of another kind of answer would show what was not drawn.
+#: The members of `data` besides `metadata`, by endpoint. Any other member could show values that were not drawn.
 MEMBERS: Dict[str, str] = {
     "integers": "count max min sort unique values",
     "bytes": "bits bytes count encoding",
@@ -30,15 +30,15 @@ MEMBERS: Dict[str, str] = {
     "permutations": "count length values",
     "gaussians": "count digits mean stddev values",
 }
-#: The values of a batch of bytes; GET /v1/bytes has one.
+#: The kind of a batch of bytes, which has many values; GET /v1/bytes has one.
 _BYTE_STRINGS = "byte strings"
 _BYTES_PARAMS = "encoding length"
-#: Where the values stand; elsewhere in `values`.
+#: The member that holds the values; for other endpoints it is `values`.
 _PLACES = {"uuid": "uuids", "sample": "items", "weighted": "items", "shuffle": "items", "bytes": "bytes", "bitstring": "bitstring"}
 
 
 def require_members(endpoint: Any, data: Any) -> None:
-    """`data` is that of an answer of the endpoint that the certificate names."""
+    """Raises Refused unless `data` has exactly the members of an answer of the endpoint that the certificate names."""
     require(endpoint in MEMBERS, f"There is no endpoint {show(endpoint)}.")
     names = MEMBERS[endpoint].split()
     is_whole = isinstance(data, dict) and set(data) == {*names, "metadata"}
@@ -55,7 +55,7 @@ def require_members(endpoint: Any, data: Any) -> None:
 
 
 def _drawn_as(endpoint: Any, data: Any) -> Tuple[Any, Any]:
-    """A batch as an answer of the endpoint of its type has it: what it was drawn with stands beside its count and values."""
+    """Returns the endpoint and data of an answer; a batch is turned into the form of the endpoint of its type."""
     if endpoint != "batch":
         return endpoint, data
     kind = _BYTE_STRINGS if data["type"] == "bytes" else data["type"]
@@ -63,7 +63,7 @@ def _drawn_as(endpoint: Any, data: Any) -> Tuple[Any, Any]:
 
 
 def bytes_max(answered: Any, shown: Any) -> float:
-    """Bytes that an honest answer draws at most: four times the entropy of its values, and some words more."""
+    """Returns the most bytes that an honest answer draws: four times the entropy of its values and some words more."""
     endpoint, data = _drawn_as(answered, shown)
     values = data.get(_PLACES.get(endpoint, "values"))
 
@@ -93,11 +93,14 @@ def bytes_max(answered: Any, shown: Any) -> float:
 
 
 class Exhausted(Exception):
-    """No byte is left."""
+    """The drawn bytes are used up."""
 
 
 def require_values_follow(endpoint: Any, shown: Any, drawn: bytes) -> str:
-    """The values follow from these bytes, of which they leave less than a piece. Gives what holds."""
+    """Draws the values again from the bytes and compares them. Raises Refused unless they are equal and less than a piece is left.
+
+    Returns the finding in a sentence.
+    """
     kind, data = _drawn_as(endpoint, shown)
     draws = Draws(drawn)
     draw = getattr(draws, f"draw_{str(kind).replace(' ', '_')}", None)
@@ -118,7 +121,7 @@ def require_values_follow(endpoint: Any, shown: Any, drawn: bytes) -> str:
 
 
 def _may_be_drawn(kind: str, data: Any, told: Any) -> bool:
-    """The service draws with such parameters, and as many values as are told: a checker would count others without end."""
+    """Returns whether the service accepts such parameters and the number of values fits them. Others could keep a checker busy forever."""
     length, count = data.get("length", 1), data.get("count", 1)
     lengths = length if isinstance(length, list) else [length]
     sizes = [count, *lengths]
@@ -141,7 +144,7 @@ def _may_be_drawn(kind: str, data: Any, told: Any) -> bool:
 
 
 class Draws:
-    """The samplers over these bytes: a method for each kind of answer that holds all that it was drawn with."""
+    """The samplers over these bytes. There is a method for each kind of answer that contains all parameters of its draw."""
 
     def __init__(self, drawn: bytes) -> None:
         self._drawn = drawn
@@ -157,19 +160,19 @@ class Draws:
         return int.from_bytes(self._take(size), "little")
 
     def _scaled(self, bound: int) -> int:
-        """A 32-bit word scaled to [0, bound); words of which the fraction is below 2^32 mod bound are drawn again."""
+        """Returns a 32-bit word scaled to [0, bound). Draws again while the fraction is below 2^32 mod bound."""
         while True:
             whole, fraction = divmod(self._word(4) * bound, 2**32)
             if fraction >= 2**32 % bound:
                 return whole
 
     def _below(self, span: int, count: int) -> List[int]:
-        """`count` whole numbers from 0 to span - 1."""
+        """Returns `count` whole numbers from 0 to span - 1."""
         if span == 1:
             return [0] * count
         if span > 2**21:
             return [self._wide(span) for _ in range(count)]
-        # as many values from one word as make the most values an accepted word, the fewest of equals
+        # as many values from one word as give the most values a drawn word; of several such numbers the smallest
         fitting = [size for size in range(1, 33) if span**size <= 2**32]
         batch = max(fitting, key=lambda size: (size * (2**32 - 2**32 % span**size), -size))
         found: List[int] = []
@@ -180,7 +183,7 @@ class Draws:
         return found
 
     def _wide(self, span: int) -> int:
-        """From a word of the size that costs the fewest bytes an accepted word; one of seven bytes has 53 bits."""
+        """Returns a number from a word of the size that costs the fewest bytes on average. A word of seven bytes has 53 bits."""
         words: Dict[int, int] = {size: 1 << min(8 * size, 53) for size in (4, 5, 6, 7)}
         fitting = [size for size in words if words[size] >= span]
         size = min(fitting, key=lambda each: (Fraction(each * words[each], words[each] - words[each] % span), each))
@@ -261,16 +264,17 @@ class Draws:
         return [_gaussian(bits, mean, stddev, data["digits"]) for _ in range(data["count"])]
 
     def _bits(self) -> Iterator[int]:
-        """The bits of words of four bytes, the lowest of each first."""
+        """Yields the bits of words of four bytes, the lowest bit of each word first."""
         while True:
             word = self._word(4)
             yield from (word >> i & 1 for i in range(32))
 
 
 def _gaussian(bits: Iterator[int], mean: Fraction, stddev: Fraction, digits: int) -> float:
-    """Karney, "Sampling exactly from the normal distribution", ACM TOMS 42:1 (2016), algorithm N.
+    """Returns a normal value, exactly rounded to `digits` digits.
 
-    A list is a number in (0, 1), of which as many bits were drawn as somebody asked for.
+    Karney, "Sampling exactly from the normal distribution", ACM TOMS 42:1 (2016), algorithm N. A list holds the bits of a number in
+    (0, 1) that are drawn so far.
     """
 
     def bit(number: List[int], i: int) -> int:
@@ -336,7 +340,7 @@ def _gaussian(bits: Iterator[int], mean: Fraction, stddev: Fraction, digits: int
 
 
 def _place(value: Fraction) -> int:
-    """The place of the first digit: 0 for 1 to 9.99…"""
+    """Returns the decimal place of the first digit: 0 for 1 to 9.99…"""
     place = 0
     while value >= Fraction(10) ** (place + 1):
         place += 1
@@ -346,7 +350,7 @@ def _place(value: Fraction) -> int:
 
 
 def _rounded(value: Fraction, digits: int) -> Fraction:
-    """The nearest decimal of so many significant digits, halves away from zero."""
+    """Returns the nearest decimal with that many significant digits, halves rounded away from zero."""
     unit = Fraction(10) ** (_place(abs(value)) - digits + 1)
     nearest = (2 * abs(value) // unit + 1) // 2 * unit
     return nearest if value > 0 else -nearest

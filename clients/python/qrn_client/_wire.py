@@ -1,4 +1,4 @@
-"""Requests and replies, without any network: what the clients for threads and for asyncio share."""
+"""Makes requests and reads replies, without any network. The clients for threads and for asyncio share it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ T = TypeVar("T")
 _log = logging.getLogger("qrn_client")
 
 DEFAULT_URL = "http://127.0.0.1:3000/v1"
-#: Most values of one batch.
+#: The most values of one batch.
 BATCH_COUNT_MAX = 100_000
-#: Replies have at most 64 MiB; what is longer is not of the service.
+#: Twice the largest reply of the service; a longer one is not from the service.
 BODY_BYTES_MAX = 128 * 1024 * 1024
-#: Waits for a certificate's proof, in seconds: the service seals its log about every 150 ms.
+#: The waits for a certificate's proof, in seconds. The service extends its log every 250 ms.
 PROOF_WAITS = (0.2, 0.4, 0.8, 1.6)
 
 _BACKOFF_FIRST = 0.25
 _BACKOFF_MAX = 8.0
-#: Answers that mean "later", of the service or of a proxy before it (RFC 9110 §15.6.3, §15.6.5).
+#: Statuses that mean "try later", from the service or from a proxy before it (RFC 9110 §15.6.3, §15.6.5).
 _LATER_STATUSES = (429, 502, 503, 504)
 _HEAD_TOO_LARGE = "The request line and headers are too long: send at most 64 KiB, with fewer or shorter items."
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]+")
@@ -58,12 +58,12 @@ class QrnWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Settings:
-    """Of a client."""
+    """The settings of a client."""
 
     scheme: str
     host: str
     port: int
-    #: Ends in /v1.
+    #: The path of the base URL, which ends in /v1.
     base_path: str
     key: str
     timeout: float
@@ -74,7 +74,7 @@ class Settings:
     def of(
         url: Optional[str], key: Optional[str], timeout: float, retries: int, retry_wait_max: float
     ) -> "Settings":
-        """Raises ValueError for what cannot be meant."""
+        """Reads and checks the settings. Raises ValueError for wrong ones."""
         text = url or os.environ.get("QRN_URL") or DEFAULT_URL
         parts = urlsplit(text)
         path = parts.path.rstrip("/") or "/v1"
@@ -92,7 +92,7 @@ class Settings:
     def replaced(
         self, timeout: Optional[float], retries: Optional[int], retry_wait_max: Optional[float]
     ) -> "Settings":
-        """These with the given ones in place of their own."""
+        """Returns a copy in which the given values replace the old ones."""
         given: Dict[str, Any] = {"timeout": timeout, "retries": retries, "retry_wait_max": retry_wait_max}
         settings = replace(self, **{name: value for name, value in given.items() if value is not None})
         if not settings.timeout > 0 or settings.retries < 0 or settings.retry_wait_max < 0:
@@ -106,12 +106,12 @@ class Settings:
 @dataclass(frozen=True)
 class Request:
     method: str
-    #: From the origin on, with the query.
+    #: The path and the query.
     target: str
     headers: Mapping[str, str]
     body: Optional[bytes] = None
     idempotency_key: Optional[str] = None
-    #: Statuses besides 200 whose body is an answer unless it says that it is an error.
+    #: Statuses besides 200 that are answers, unless the body is an error of the service.
     also_answers: Sequence[int] = ()
 
 
@@ -127,7 +127,7 @@ def draw(
     dry_run: bool = False,
     octets: bool = False,
 ) -> Request:
-    """A request for values. What costs credits or has a serial carries an Idempotency-Key."""
+    """Returns a request for values. It has an Idempotency-Key when it costs credits or has a purpose."""
     common, idempotency_key = sent_options(options, dry_run)
     accept = "application/octet-stream" if octets else "application/json"
     if endpoint != "batch":
@@ -144,7 +144,7 @@ def post(
     also_answers: Sequence[int] = (),
     accept: str = "application/json",
 ) -> Request:
-    """A request below the base URL with a JSON body of the members that are not None."""
+    """Returns a POST request below the base URL. Its JSON body has the members that are not None."""
     given = {name: value for name, value in members.items() if value is not None}
     body = json.dumps(given, default=operator.index).encode()  # numpy's integers too
     headers = {**_headers(settings, accept), "Content-Type": "application/json"}
@@ -158,7 +158,7 @@ def fetch(
     also_answers: Sequence[int] = (),
     with_key: bool = True,
 ) -> Request:
-    """A request below the base URL that draws nothing."""
+    """Returns a GET request below the base URL that draws nothing."""
     headers = _headers(settings, accept, with_key)
     return Request("GET", settings.base_path + path, headers, also_answers=also_answers)
 
@@ -168,7 +168,7 @@ def delete(settings: Settings, path: str) -> Request:
 
 
 def fetch_keys(settings: Settings) -> Request:
-    """The public keys; no API key is sent for them."""
+    """Returns the request for the public keys, without an API key."""
     headers = _headers(settings, "application/json", with_key=False)
     return Request("GET", settings.base_path[: -len("/v1")] + "/.well-known/qrn-keys.json", headers)
 
@@ -179,7 +179,7 @@ def _headers(settings: Settings, accept: str, with_key: bool = True) -> Dict[str
 
 
 def query_of(parameters: Query) -> str:
-    """`?name=value&…`, or nothing. A list is sent as its items, each percent-encoded, between bare commas."""
+    """Returns `?name=value&…`, or nothing. The items of a list are percent-encoded, and the commas between them are not."""
     pairs = []
     for name, value in parameters.items():
         if value is None:
@@ -209,7 +209,7 @@ def network_error(cause: BaseException, timeout: float, timed_out: bool) -> QrnE
 
 
 def checked(request: Request, reply: RawResponse) -> RawResponse:
-    """The reply, if it is an answer; else raises the service's error."""
+    """Returns the reply if it is an answer; else raises the service's error."""
     if reply.status == 200:
         _warn_of_ignored(request, reply)
         return reply
@@ -228,7 +228,7 @@ def _warn_of_ignored(request: Request, reply: RawResponse) -> None:
 
 
 def _frames_of_the_package() -> int:
-    """How far up the stack whoever called the package is, as `warnings.warn` counts it."""
+    """Returns the stack level of the package's caller, as `warnings.warn` counts levels."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
         frame, level = frame.f_back, level + 1
@@ -236,14 +236,14 @@ def _frames_of_the_package() -> int:
 
 
 def error_of(reply: RawResponse) -> QrnError:
-    """The service's error in a reply, or `invalid_answer` when there is none."""
+    """Returns the service's error in a reply, or `invalid_answer` when the reply has none."""
     wait = retry_after(reply.headers.get("retry-after"), time())
     body = _parsed(reply.body)
     member = body.get("error") if isinstance(body, dict) else None
     error: Mapping[str, Any] = member if isinstance(member, dict) else {}
     code, message = error.get("code"), error.get("message")
     if not isinstance(code, str) or not isinstance(message, str):
-        if reply.status == 431:  # refused before the service reads it, so that its body is not the service's
+        if reply.status == 431:  # the HTTP library refused the request before the service saw it
             return class_of("head_too_large", 431)(_HEAD_TOO_LARGE, code="head_too_large", status=431)
         what = f"HTTP {reply.status} without an error of the service: is the URL right, or a proxy in the way?"
         return InvalidAnswerError(what, code="invalid_answer", status=reply.status, retry_after=wait)
@@ -259,7 +259,7 @@ def error_of(reply: RawResponse) -> QrnError:
 
 
 def retry_after(text: Optional[str], now: float) -> Optional[float]:
-    """Retry-After in seconds: a number, or a date as some proxies send it (RFC 9110 §10.2.3)."""
+    """Returns Retry-After in seconds; None when it is absent or malformed. Some proxies send a date (RFC 9110 §10.2.3)."""
     if text is None:
         return None
     if re.fullmatch(r"[0-9]{1,9}", text):
@@ -271,14 +271,14 @@ def retry_after(text: Optional[str], now: float) -> Optional[float]:
 
 
 def retry_delay(failure: QrnError, attempt: int, jitter: float, wait_max: float) -> Optional[float]:
-    """Seconds to wait before the call is sent again; None when it must not or need not be.
+    """Returns the seconds to wait before the next attempt, or None when there must be none.
 
-    Any call may be sent twice: without pure mode an answer is free, and in pure mode every attempt has the same
+    Any call may be sent twice: an answer is free outside of pure mode, and in pure mode every attempt has the same
     Idempotency-Key.
 
-    attempt: attempts made so far, from 1
-    jitter: uniform in [0, 1)
-    wait_max: a service that asks for more patience than this is not waited for
+    attempt: the number of attempts so far, from 1
+    jitter: a uniform number in [0, 1)
+    wait_max: the longest wait that is accepted when the service asks for one
     """
     passing = failure.code in ("network_error", "timeout", "idempotency_in_flight")
     if not passing and failure.status not in _LATER_STATUSES:
@@ -288,14 +288,14 @@ def retry_delay(failure: QrnError, attempt: int, jitter: float, wait_max: float)
         return backoff * (0.5 + jitter / 2)
     if failure.retry_after > wait_max:
         return None
-    # Never earlier than asked, and not all clients at the same moment.
+    # At least as long as the service asks, and not the same for all clients.
     return failure.retry_after + backoff * jitter
 
 
 def after_failure(
     settings: Settings, request: Request, error: QrnError, attempt: int, jitter: float
 ) -> Optional[float]:
-    """Completes the error; gives the seconds to wait before the next attempt, or None when there is to be none."""
+    """Completes the error and returns the seconds to wait before the next attempt, or None when there must be none."""
     error.attempts = attempt
     error.idempotency_key = request.idempotency_key
     delay = None if attempt > settings.retries else retry_delay(error, attempt, jitter, settings.retry_wait_max)
@@ -308,7 +308,7 @@ def after_failure(
 
 
 def _parsed(body: Union[bytes, bytearray]) -> Any:
-    """The parsed body; None when it is not JSON."""
+    """Returns the parsed body; None when it is not JSON."""
     try:
         return json.loads(body, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -320,7 +320,7 @@ def _refuse(name: str) -> Any:
 
 
 def object_of(reply: RawResponse, member: str) -> Dict[str, Any]:
-    """The body as an object that has the member."""
+    """Returns the body as an object. Raises `invalid_answer` when it is none or lacks the member."""
     body = _parsed(reply.body)
     if not isinstance(body, dict) or member not in body:
         raise invalid_answer(reply, f"no JSON object with {member!r} in it")
@@ -389,7 +389,7 @@ def is_logged(document: Mapping[str, Any]) -> bool:
 
 
 def octet_answer(reply: RawResponse, endpoint: str, type: str, count: Optional[int]) -> OctetAnswer:
-    """Reads the metadata of a reply of bare values. Raises `invalid_answer` when something is missing."""
+    """Reads an answer in octets. Raises `invalid_answer` when a header field is missing or the size is wrong."""
     headers = reply.headers
     content_type = headers.get("content-type") or ""
     if content_type != "application/octet-stream":
@@ -427,7 +427,7 @@ def octet_answer(reply: RawResponse, endpoint: str, type: str, count: Optional[i
 
 
 def request_id_of(uuid: str) -> str:
-    """The bits of the UUID as `req_` and 26 characters of Crockford's base32."""
+    """Returns the UUID's bits as `req_` and 26 characters of Crockford's base32."""
     bits = UUID(uuid).int
     return "req_" + "".join(BASE32[bits >> shift & 31] for shift in range(125, -1, -5))
 
@@ -440,14 +440,14 @@ def _rate_limit(reply: RawResponse) -> Optional[RateLimit]:
 
 
 def counts_of(total: int, block: int) -> Iterator[int]:
-    """The counts of the calls that make `total` values."""
+    """Returns the numbers of values of the calls that together make `total` values."""
     if total < 1 or not 1 <= block <= BATCH_COUNT_MAX:
         raise ValueError(f"total must be at least 1, block from 1 to {BATCH_COUNT_MAX}")
     return (min(block, total - start) for start in range(0, total, block))
 
 
 def verifiable(answer: Union[Answer[Any], OctetAnswer]) -> Dict[str, Any]:
-    """The answer as `verify_answer` takes it: a JSON body, or octets and what came beside them."""
+    """Returns the answer in the form of `verify_answer`: a JSON body, or octets with what came in header fields."""
     if isinstance(answer, Answer):
         return {"response": answer.body}
     if not isinstance(answer, OctetAnswer):

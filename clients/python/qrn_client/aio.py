@@ -1,4 +1,4 @@
-"""The service over HTTP, for asyncio."""
+"""The client for asyncio."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Calls that are under way at once; further ones wait for their turn.
+#: The most calls at one time; further ones wait.
 _THREADS_MAX = 64
 
 
 def _call(make: Callable[Concatenate[QrnClient, P], T]) -> Callable[Concatenate[AsyncQrnClient, P], Coroutine[Any, Any, T]]:
-    """The method that makes a call, to be awaited."""
+    """Returns the coroutine method for a method of QrnClient."""
 
     @wraps(make)
     async def method(self: AsyncQrnClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -38,7 +38,7 @@ def _call(make: Callable[Concatenate[QrnClient, P], T]) -> Callable[Concatenate[
 
 
 def _draw_call(make: Callable[Concatenate[Draws, P], T]) -> Callable[Concatenate[AsyncDraws, P], Coroutine[Any, Any, T]]:
-    """The method of `draws` that makes a call, to be awaited."""
+    """Returns the coroutine method for a method of Draws."""
 
     @wraps(make)
     async def method(self: AsyncDraws, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -50,7 +50,7 @@ def _draw_call(make: Callable[Concatenate[Draws, P], T]) -> Callable[Concatenate
 def _stream(
     make: Callable[Concatenate[QrnClient, P], Blocks],
 ) -> Callable[Concatenate[AsyncQrnClient, P], AsyncIterator[OctetAnswer]]:
-    """The method that gives the blocks one by one."""
+    """Returns the method that yields the blocks one by one."""
 
     @wraps(make)
     def method(self: AsyncQrnClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[OctetAnswer]:
@@ -60,9 +60,9 @@ def _stream(
 
 
 class AsyncQrnClient:
-    """`QrnClient` for asyncio: the same methods, each to be awaited.
+    """`QrnClient` for asyncio: it has the same methods, and each is awaited.
 
-    Any number of tasks may use one client. Threads of its own make the calls, 64 at a time.
+    Any number of tasks may use one client. The client makes up to 64 calls at a time, in its own threads.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class AsyncQrnClient:
     def with_options(
         self, *, timeout: Optional[float] = None, retries: Optional[int] = None, retry_wait_max: Optional[float] = None
     ) -> "AsyncQrnClient":
-        """The same client, on the same connections, with other options."""
+        """Returns a client with other options that shares the connections of this one."""
         other = copy.copy(self)
         other._client = self._client.with_options(timeout=timeout, retries=retries, retry_wait_max=retry_wait_max)
         return other
 
     async def close(self) -> None:
-        """Waits for calls that are under way, and closes the connections. The client makes no further call."""
+        """Waits for the running calls and closes the connections. The client makes no further call."""
         await asyncio.to_thread(self._threads.shutdown)
         self._client.close()
 
@@ -100,7 +100,7 @@ class AsyncQrnClient:
 
     @property
     def draws(self) -> AsyncDraws:
-        """Draws that are committed to before anybody can know their outcome."""
+        """Committed draws: the service commits to each before anybody can know its outcome."""
         return AsyncDraws(self)
 
     integers = _call(QrnClient.integers)
@@ -133,7 +133,7 @@ class AsyncQrnClient:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, call.run, function)
         except asyncio.CancelledError:
-            call.end()  # else the thread waits for an answer that nobody wants
+            call.end()  # otherwise the thread would wait for an answer that nobody wants
             raise
 
     async def _in_order(self, blocks: Blocks) -> AsyncIterator[OctetAnswer]:
@@ -153,13 +153,13 @@ class AsyncQrnClient:
 
 
 def _looked_at(task: asyncio.Task[Any]) -> None:
-    """A reader that leaves does not look at what the blocks behind became; asyncio would warn of their errors."""
+    """Reads the task's error. A reader that leaves the loop does not, and asyncio would warn about the error."""
     if not task.cancelled():
         task.exception()
 
 
 class AsyncDraws:
-    """`QrnClient.draws` for asyncio: the same methods, each to be awaited."""
+    """`QrnClient.draws` for asyncio: it has the same methods, and each is awaited."""
 
     def __init__(self, client: AsyncQrnClient) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""What the service answers. Times are ISO 8601 in UTC."""
+"""The answers of the service. Times are ISO 8601 in UTC."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Metadata:
-    """Provenance of one answer."""
+    """The provenance of one answer."""
 
     request_id: str
     timestamp: str
     lang_circuit: str
     lang_version: str
     quantum_backend: str
-    #: What made the raw bits: quantum-processor, qrng-device, simulated, replay or system; never upgraded.
+    #: What made the raw bits: quantum-processor, qrng-device, simulated, replay or system.
     entropy_origin: str
     #: Whether the source passed SP 800-22.
     nist_verified: bool
-    #: Whoever has it can read the certificate.
+    #: Anybody who has it can read the certificate.
     certificate_id: str
-    #: 64 hex digits, yours alone: opens the certificate's commitment to the values.
+    #: 64 hex digits that only you have. They open the certificate's commitment to the values.
     certificate_salt: str
     #: The public page of the certificate.
     verify_url: str
@@ -40,7 +40,7 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Credits:
-    """Bytes of pure mode; 2^53 - 1 means unlimited. Of an octet answer the total is not told."""
+    """Bytes of pure mode; 2^53 - 1 means unlimited. An octet answer does not state the total."""
 
     remaining: int
     used: int
@@ -49,15 +49,15 @@ class Credits:
 
 @dataclass(frozen=True)
 class RateLimit:
-    #: Whole requests possible now.
+    #: The number of requests that are possible now.
     remaining: int
-    #: When the full burst is there again, in Unix seconds.
+    #: When the full burst is available again, in Unix seconds.
     reset_at: int
 
 
 @dataclass(frozen=True)
 class RawResponse:
-    """The response as it came. Names of headers are in lower case."""
+    """A response: its status, header fields and body. Names of header fields are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -66,11 +66,11 @@ class RawResponse:
 
 @dataclass(frozen=True)
 class Answer(Generic[V]):
-    """An answer of JSON.
+    """An answer in JSON.
 
-    values: the values as Python has them (bytes, floats, `uuid.UUID`, …)
+    values: the values as Python objects (bytes, floats, `uuid.UUID`, …)
     data: the member `data` as the service sent it
-    body: the whole body, parsed; keep it to verify it later
+    body: the whole parsed body; keep it to verify it later
     """
 
     values: V
@@ -85,13 +85,13 @@ class Answer(Generic[V]):
 
 @dataclass(frozen=True)
 class OctetAnswer:
-    """An answer of bare values: nothing is parsed, and `values` and `array()` are views of the octets, not copies.
+    """An answer in octets. Nothing is parsed: `values` and `array()` are views of the octets, not copies.
 
     endpoint: bytes or batch
     type: integers, floats, bytes or uuid
-    count: values; of the endpoint bytes, bytes
-    octets: as they came: int32 or float64 for integers, float64 for floats, little-endian; `length` bytes for each
-        value of bytes, 16 for each UUID
+    count: the number of values; for the endpoint bytes, of bytes
+    octets: the body: int32 or float64 for integers and float64 for floats, little-endian; `length` bytes for each value of
+        type bytes, 16 for each UUID
     """
 
     endpoint: str
@@ -107,12 +107,12 @@ class OctetAnswer:
 
     @property
     def item_size(self) -> int:
-        """Bytes of one value."""
+        """The size of one value in bytes."""
         return len(self.octets) // self.count
 
     @property
     def values(self) -> memoryview:
-        """Integers and floats as a memoryview of format i or d; bytes and UUIDs of a batch with a row for each value."""
+        """A memoryview: of format i or d for integers and floats, and with a row for each value for bytes and UUIDs of a batch."""
         if self.endpoint == "bytes":
             return memoryview(self.octets)
         if self.type in ("bytes", "uuid"):
@@ -126,7 +126,7 @@ class OctetAnswer:
         return memoryview(turned)
 
     def array(self) -> "numpy.ndarray[Any, Any]":
-        """A numpy array over the octets: writable, without a copy."""
+        """Returns a writable numpy array over the octets, without a copy."""
         import numpy
 
         if self.endpoint == "bytes":
@@ -136,7 +136,7 @@ class OctetAnswer:
         return numpy.frombuffer(self.octets, "<i4" if self.item_size == 4 else "<f8")
 
     def response_beside(self) -> Dict[str, Any]:
-        """What the headers say beside the octets, in the members that a JSON body would have had."""
+        """Returns what the header fields say, in the members of a JSON body."""
         metadata = asdict(self.metadata)
         mode = {"entropy_mode": metadata.pop("entropy_mode")}
         credits = {"remaining": self.credits.remaining, "used": self.credits.used}

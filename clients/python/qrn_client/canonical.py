@@ -1,4 +1,4 @@
-"""Canonical JSON (RFC 8785): one text for each value, with numbers as ECMAScript prints them."""
+"""Canonical JSON (RFC 8785): one text for each value. Numbers are written as in ECMAScript."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _INTEGER_MAX = 2**53
 
 
 def canonical_json(value: Any) -> Optional[bytes]:
-    """The canonical form in UTF-8; None for what is not JSON in Unicode and so has none."""
+    """Returns the canonical form in UTF-8; None for a value that is not JSON in Unicode."""
     try:
         return _text(value).encode("utf-8")
     except (ValueError, TypeError, OverflowError, RecursionError):
@@ -31,7 +31,7 @@ def _text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(map(_text, value)) + "]"
     if isinstance(value, dict):
-        # Sorted by UTF-16 code units; a lone surrogate is refused here or when the text is encoded.
+        # Sorted by UTF-16 code units. A lone surrogate is refused here or when the text is encoded.
         names: List[str] = sorted(value, key=_utf16)
         return "{" + ",".join(f"{_text(name)}:{_text(value[name])}" for name in names) + "}"
     raise TypeError(f"{type(value).__name__} is not JSON")
@@ -44,7 +44,7 @@ def _utf16(name: Any) -> bytes:
 
 
 def number_text(number: float) -> str:
-    """As ECMAScript prints a double (ECMA-262, Number::toString). Raises ValueError or OverflowError when it is none."""
+    """Returns a double as ECMAScript prints it (ECMA-262, Number::toString). Raises ValueError or OverflowError for any other number."""
     if isinstance(number, int):
         if -_INTEGER_MAX <= number <= _INTEGER_MAX:
             return str(number)
@@ -53,7 +53,7 @@ def number_text(number: float) -> str:
         raise ValueError(f"{number} is not JSON")
     if number == 0:
         return "0"
-    # repr has the shortest digits that read back to the same double, as ECMAScript asks; the layout differs.
+    # repr gives the shortest digits that read back to the same double, as ECMAScript requires; only the layout differs.
     mantissa, _, exponent = repr(abs(number)).partition("e")
     whole, _, fraction = mantissa.partition(".")
     if fraction == "0":

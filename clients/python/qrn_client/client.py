@@ -1,4 +1,4 @@
-"""The service over HTTP, for threads."""
+"""The client for threads."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _AHEAD_MAX = 4
 
 
 class Blocks(NamedTuple):
-    """The blocks of a stream, each to be called for. They are begun ahead of their reader and given in their order."""
+    """The calls that fetch the blocks of a stream. They are begun ahead of the reader, which gets the blocks in order."""
 
     calls: Iterator[Callable[[], OctetAnswer]]
-    #: Blocks that are under way or wait for their reader at most, beside the one that it has.
+    #: The most blocks that are being fetched or wait for the reader, apart from the one that it has.
     ahead: int
 
     def begun(self, taken: int, coming: int) -> Iterator[Callable[[], OctetAnswer]]:
-        """Those to begin now: one is under way at first, and one more for each that the reader took."""
+        """Returns the calls to begin now: one at first, then one more for each block that the reader has taken."""
         return islice(self.calls, max(0, min(taken + 1, self.ahead) - coming))
 
 
 def _stream(make: Callable[Concatenate[QrnClient, P], Blocks]) -> Callable[Concatenate[QrnClient, P], Iterator[OctetAnswer]]:
-    """The method that gives the blocks one by one."""
+    """Returns the method that yields the blocks one by one."""
 
     @wraps(make)
     def method(self: QrnClient, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[OctetAnswer]:
@@ -67,7 +67,7 @@ def _in_order(blocks: Blocks) -> Iterator[OctetAnswer]:
 
 
 def _begun(call: Callable[[], OctetAnswer]) -> SimpleQueue[Union[OctetAnswer, BaseException]]:
-    """Takes what the call gives, or raises, from a thread that no exit of the program waits for."""
+    """Makes the call in a daemon thread, so that the program may exit meanwhile. The queue gets its result or its error."""
     box: SimpleQueue[Union[OctetAnswer, BaseException]] = SimpleQueue()
 
     def run() -> None:
@@ -83,19 +83,19 @@ def _begun(call: Callable[[], OctetAnswer]) -> SimpleQueue[Union[OctetAnswer, Ba
 class QrnClient:
     """Every method returns an answer or raises a QrnError. Any number of threads may use one client.
 
-    url: the service, `/v1` included or not; default QRN_URL, else the service on this machine
-    key: the API key; default QRN_KEY
-    timeout: seconds for one attempt, its body included
-    retries: attempts after the first
-    retry_wait_max: a service that asks to wait for more seconds is not waited for
+    url: the service, with or without `/v1`. Default: QRN_URL, else http://127.0.0.1:3000/v1
+    key: the API key. Default: QRN_KEY
+    timeout: seconds for one attempt, reading the body included
+    retries: the number of attempts after the first
+    retry_wait_max: the longest wait in seconds that the client accepts when the service asks it to wait
 
-    Parameters that are left out have the service's defaults. Every call that draws values also takes:
+    A parameter that is left out has the service's default. Every call that draws values also takes:
 
-    entropy_mode: quantum-seeded, pure or csprng; left out, the account's tier decides, and never for pure
-    purpose: what the values are for, 1 to 100 characters; the certificate numbers the account's answers under it
-    user_data, user_data_sha256: what the certificate is to be bound to, up to 1,000 characters, or its SHA-256 in hex
-    public: whether the certificate shows purpose and user_data, rather than commitments to them
-    idempotency_key: 1 to 255 visible ASCII characters; in pure mode and with a purpose the client makes one for each call
+    entropy_mode: quantum-seeded, pure or csprng. Default: the account's tier decides, and never for pure
+    purpose: what the values are for, 1 to 100 characters; the certificate has the number of the answer under this purpose
+    user_data, user_data_sha256: a text to which the certificate is bound, up to 1,000 characters, or its SHA-256 in hex
+    public: whether the certificate shows purpose and user_data, and not only commitments to them
+    idempotency_key: 1 to 255 visible ASCII characters. Default: the client makes one for a call in pure mode or with a purpose
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class QrnClient:
     def with_options(
         self, *, timeout: Optional[float] = None, retries: Optional[int] = None, retry_wait_max: Optional[float] = None
     ) -> "QrnClient":
-        """The same client, on the same connections, with other options."""
+        """Returns a client with other options that shares the connections of this one."""
         other = copy.copy(self)
         other._settings = self._settings.replaced(timeout, retries, retry_wait_max)
         return other
@@ -131,7 +131,7 @@ class QrnClient:
 
     @property
     def draws(self) -> Draws:
-        """Draws that are committed to before anybody can know their outcome."""
+        """Committed draws: the service commits to each before anybody can know its outcome."""
         return Draws(self._settings, self._send)
 
     def integers(
@@ -197,7 +197,7 @@ class QrnClient:
         items: Sequence[str],
         **options: Unpack[DrawOptions],
     ) -> Answer[List[str]]:
-        """2 to 10,000 texts in a random order, made by the service, with a certificate."""
+        """2 to 10,000 texts in a random order. The service shuffles them, and the certificate covers the order."""
         return self._answered("shuffle", {"items": list(items)}, options, _wire.items_of)
 
     def sample(
@@ -207,7 +207,7 @@ class QrnClient:
         count: Optional[int] = None,
         **options: Unpack[DrawOptions],
     ) -> Answer[List[str]]:
-        """`count` of 2 to 10,000 texts in the order drawn, none twice."""
+        """`count` of 2 to 10,000 texts, in the order in which they were drawn; none twice."""
         parameters = {"count": count, "items": list(items)}
         return self._answered("sample", parameters, options, _wire.items_of)
 
@@ -248,7 +248,7 @@ class QrnClient:
         sort: Optional[str] = None,
         **options: Unpack[DrawOptions],
     ) -> Answer[List[List[List[int]]]]:
-        """`count` times one list for each entry of `length`, `min` and `max`."""
+        """Sequences of integers: one list for each entry of `length`, `min` and `max`, and all of that `count` times."""
         ranges: Dict[str, Any] = {"length": list(length), "min": list(min), "max": list(max)}
         parameters = {"count": count, **ranges, "unique": unique, "sort": sort}
         return self._answered("sequences", parameters, options, _wire.values_of)
@@ -312,7 +312,7 @@ class QrnClient:
         count: int,
         **options: Unpack[DrawOptions],
     ) -> OctetAnswer:
-        """1 to 1,024 bytes as they are."""
+        """1 to 1,024 bytes, without an encoding."""
         return _wire.octet_answer(self._draw("bytes", {"count": count}, options, octets=True), "bytes", "bytes", count)
 
     def batch_octets(
@@ -327,8 +327,8 @@ class QrnClient:
         length: Optional[int] = None,
         **options: Unpack[DrawOptions],
     ) -> OctetAnswer:
-        """As `batch`, as bare values: nothing is parsed, and `array()` is a numpy array without a copy."""
-        # The certificate speaks of the JSON form, which for bytes has an encoding.
+        """A batch in octets: nothing is parsed, and `array()` is a numpy array without a copy."""
+        # The certificate states the parameters of the JSON form, and for bytes an encoding is one of them.
         encoding = "hex" if type == "bytes" else None
         params = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
         parameters = _wire.batch_parameters(type, count, params)
@@ -348,17 +348,17 @@ class QrnClient:
         length: Optional[int] = None,
         **options: Unpack[DrawOptions],
     ) -> Blocks:
-        """Any number of values, in blocks of at most `block` values, each an answer as `batch_octets` gives it.
+        """Any number of values, in blocks of at most `block` values. Each block is an answer of `batch_octets`.
 
-        Blocks are batches that are asked for ahead of their reader: one at first, and one more for each that it took, at
-        most four. In pure mode, where a block costs credits, and under a purpose, where it has a serial, each is asked for
-        when it is wanted. A block that is lost on its way is asked for again under its own Idempotency-Key (with an
-        `idempotency_key` this is `idempotency_key/N`), and not charged again.
+        The client fetches blocks ahead of the reader: one at first, then one more for each block that the reader has taken, and
+        at most four. In pure mode, where a block costs credits, and with a purpose, where it has a number, the client fetches
+        each block when the reader wants it. It fetches a lost block again with the same Idempotency-Key (`idempotency_key/N`
+        when the caller gives an `idempotency_key`), so that the block is not charged again.
         """
         is_costly = is_pure(options) or options.get("purpose") is not None
         given = options.pop("idempotency_key", None)
         params: Any = {"min": min, "max": max, "precision": precision, "length": length, **options}
-        # set when the service keeps no more answers of this account: a block that is lost from then on is drawn anew
+        # set when the service has no room for more kept answers of this account: from then on a lost block is drawn anew
         keyless = Event()
 
         def answered(n: int, count: int) -> OctetAnswer:
@@ -378,7 +378,7 @@ class QrnClient:
     stream = _stream(_blocks)
 
     def quote(self, /, endpoint: str, **parameters: Any) -> Mapping[str, Any]:
-        """What a request would cost: `mode` and `required_bytes`. Draws, spends and certifies nothing."""
+        """The price of a request: `mode` and `required_bytes`. The service draws, charges and certifies nothing."""
         own, options = split_options(parameters)
         return self._data(_wire.draw(self._settings, endpoint, own, options, dry_run=True))
 
@@ -393,19 +393,19 @@ class QrnClient:
         return _wire.pdf_of(self._send(_wire.fetch(self._settings, target, "application/pdf")))
 
     def usage(self) -> Mapping[str, Any]:
-        """What the account has used this month, and what is left."""
+        """The account's usage of this month, and what is left."""
         return self._data(_wire.fetch(self._settings, "/usage"))
 
     def tiers(self) -> Mapping[str, Any]:
-        """What each tier may do, what pure mode costs, and how much one request may ask for."""
+        """The limits of each tier, the prices of pure mode, and the bounds of one request."""
         return self._data(_wire.fetch(self._settings, "/tiers"))
 
     def health(self) -> Mapping[str, Any]:
-        """The state of the service. A service that reports `fail` is an answer here, not an error."""
+        """The state of the service. This returns even when the service reports `fail` with status 503."""
         return self._data(_wire.fetch(self._settings, "/health", also_answers=(503,)))
 
     def keys(self) -> Mapping[str, Any]:
-        """The public keys that sign the service's log. Keep them, to verify without taking the service at its word."""
+        """The public keys that sign the service's log. Keep them: `verify` with kept keys does not trust the service for its keys."""
         return _wire.object_of(self._send(_wire.fetch_keys(self._settings)), "keys")
 
     def verify(
@@ -417,11 +417,11 @@ class QrnClient:
         require_fixed: bool = False,
         witnesses: Optional[WitnessPolicy] = None,
     ) -> Verification:
-        """Checks that the values are those that were certified, and that the certificate stands in the signed log.
+        """Checks that the values are the certified ones, and that the certificate is in the signed log.
 
-        Fetches what is not given (a certificate just issued is waited for until it is logged); with both given it
-        asks nobody. With `require_fixed` an answer fails whose certificate does not show that what it was drawn from
-        was fixed before it was issued, and with `witnesses` one that too few of them have seen.
+        Fetches the certificate and the keys unless they are given; with both it needs no network. Waits until a new certificate
+        is logged. `require_fixed` fails an answer whose certificate does not show that the bytes it was drawn from were fixed
+        before it was issued. `witnesses` fails an answer that too few of these witnesses have seen.
         """
         return verify_answer(
             **_wire.verifiable(answer),

@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 class DrawList(TypedDict, total=False):
-    """The items, or `sha256` and `size` of a list that stays with you: the winners are then its line numbers, from 1."""
+    """The items, or `sha256` and `size` of a list that you keep; then the winners are its line numbers, from 1."""
 
     items: Sequence[str]
-    #: 64 hex digits, of every item in UTF-8 with a line feed behind it, as `sha256sum` gives it of a file.
+    #: 64 hex digits: the hash of all items in UTF-8, each followed by a line feed, as `sha256sum` prints it of a file.
     sha256: str
     size: int
 
 
 class DrawWinners(TypedDict):
-    #: How many; without weights none is drawn twice.
+    #: The number of winners. Without weights no item is drawn twice.
     count: int
     list: DrawList
-    #: A whole number from 1 on for each item; then winners are picked independently, and one may be picked twice.
+    #: A whole number from 1 on for each item. With weights, winners are picked independently, so one may be picked twice.
     weights: NotRequired[Sequence[int]]
 
 
 class DrawValues(TypedDict):
-    """Values as `batch` draws them; they may take 64 KiB as JSON."""
+    """Values as in a batch. They may take at most 64 KiB as JSON."""
 
     type: str
     count: int
@@ -52,17 +52,17 @@ class DrawBeacon(TypedDict):
 
 
 class DrawStatement(TypedDict):
-    """What is fixed before anybody knows the outcome."""
+    """What the service commits to before anybody knows the outcome."""
 
     type: str
     version: int
     id: str
-    #: What is drawn, every default written out; `kind` says of which kind.
+    #: What is drawn: its `kind` and all parameters, defaults included.
     request: Mapping[str, Any]
     purpose: str
     public: bool
     due_at: str
-    #: `sha256` and `size` of the list that was drawn from.
+    #: `sha256` and `size` of the list.
     list: NotRequired[DrawList]
     user_data: NotRequired[str]
     user_data_sha256: NotRequired[str]
@@ -70,12 +70,12 @@ class DrawStatement(TypedDict):
     nonce_sha256: NotRequired[str]
     #: `chain` is the hash of the chain.
     beacon: NotRequired[DrawBeacon]
-    #: When a draw fails that lacks its round or its nonce.
+    #: When the draw fails if its round or its nonce is still missing.
     gives_up_at: NotRequired[str]
 
 
 class DrawRound(DrawBeacon):
-    """The beacon's round that entered a draw."""
+    """The beacon's round that the values of a draw depend on."""
 
     signature: str
     randomness: str
@@ -83,7 +83,7 @@ class DrawRound(DrawBeacon):
 
 
 class DrawOutcome(TypedDict):
-    """How a draw ended, forever."""
+    """How a draw ended. An outcome never changes."""
 
     type: str
     version: int
@@ -92,11 +92,11 @@ class DrawOutcome(TypedDict):
     state: str
     #: None when it was revealed; else cancelled, beacon_missing, beacon_wrong, nonce_missing or secret_lost.
     reason: Optional[str]
-    #: The 32 bytes that were committed.
+    #: The 32 secret bytes that the service had committed to.
     secret: Optional[str]
     nonce: Optional[str]
     beacon: Optional[DrawRound]
-    #: Winners or values. Of a cancelled draw what they would have been; None where something that they need is missing.
+    #: Winners or values; for a cancelled draw those that it would have had. None when something is missing to compute them.
     values: Optional[List[Any]]
     ended_at: str
 
@@ -169,19 +169,19 @@ class Draws:
     ) -> Draw:
         """Commits to a draw, for 32 credits. Give `winners` or `request`.
 
-        Each call has an Idempotency-Key, so that a retry gets the same draw. Without `beacon`, `reveal_at` and
-        `nonce_sha256` it is revealed a moment later.
+        Each call has an Idempotency-Key, so that a retry gets the same draw. A draw without `beacon`, `reveal_at` and
+        `nonce_sha256` is revealed a moment later.
 
-        purpose: what the draw is for, 1 to 100 characters; draws of the account under it are numbered
-        winners: `{"count": …, "list": {"items": […]}}`, with `weights` if they differ; or, for a list that stays with
-            you, its `sha256` and `size`
-        request: `{"type": …, "count": …, "params": {…}}` as of `batch`
-        user_data, user_data_sha256: what the draw is bound to, up to 1,000 characters, or its SHA-256 in hex
-        public: whether the certificate shows the purpose; the page of the draw shows it always
-        nonce: 1 to 64 bytes that enter the values
-        nonce_sha256: in place of `nonce` its SHA-256 in hex; `reveal` opens it
-        beacon: `{"chain": …, "round": …}`: a round of a public beacon that enters the values
-        reveal_at: not revealed before: a datetime with a time zone, or ISO 8601 in UTC
+        purpose: what the draw is for, 1 to 100 characters; the service numbers the account's draws with the same purpose
+        winners: `{"count": …, "list": {"items": […]}}`, with `weights` if they differ; for a list that you keep, its `sha256`
+            and `size` instead of the items
+        request: `{"type": …, "count": …, "params": {…}}` as for `batch`
+        user_data, user_data_sha256: a text to which the draw is bound, up to 1,000 characters, or its SHA-256 in hex
+        public: whether the certificate shows the purpose; the page of the draw always shows it
+        nonce: 1 to 64 bytes that the values also depend on
+        nonce_sha256: the SHA-256 of a nonce in hex instead of `nonce`; `reveal` opens it
+        beacon: `{"chain": …, "round": …}`: a round of a public beacon that the values also depend on
+        reveal_at: the earliest time of the reveal: a datetime with a time zone, or ISO 8601 in UTC
         """
         members = {
             "request": request,
@@ -198,11 +198,11 @@ class Draws:
         return self._draw(_wire.post(self._settings, "/draws", members, key_of(idempotency_key), (201,)))
 
     def get(self, /, id: str) -> Draw:
-        """A draw as it stands."""
+        """The draw in its present state."""
         return self._draw(_wire.fetch(self._settings, _path_of(id), with_key=False))
 
     def cancel(self, /, id: str) -> Draw:
-        """Cancels a draw that is not due: its secret bytes are opened, and the log says that it was cancelled."""
+        """Cancels a draw that is not due. The service opens its secret bytes and logs that it was cancelled."""
         request = _wire.delete(self._settings, _path_of(id))
         return self._ending(request, id, lambda draw: draw["state"] == "cancelled")
 
@@ -213,12 +213,12 @@ class Draws:
         return self._ending(request, id, lambda draw: draw["outcome"] is not None and draw["outcome"]["nonce"] == digits)
 
     def wait(self, /, id: str, *, timeout: Optional[float] = None) -> Draw:
-        """The draw once it has ended: revealed, cancelled or failed.
+        """Returns the draw when it has ended: revealed, cancelled or failed.
 
-        Looks at it when it is due, and then ever more seldom, and waits a moment longer for the proofs of the log that
-        its check needs.
+        Fetches it when it is due, and then at growing intervals. Waits a moment longer for the proofs of the log, which a check
+        of the draw needs.
 
-        timeout: seconds for the whole wait, after which it raises TimeoutExceededError; without it there is no limit
+        timeout: seconds for the whole wait, after which it raises TimeoutExceededError. Default: no limit
         """
         end = inf if timeout is None else monotonic() + timeout
         draw = self.get(id)
@@ -242,7 +242,11 @@ class Draws:
         return draw
 
     def _ending(self, request: _wire.Request, id: str, is_done: Callable[[Draw], bool]) -> Draw:
-        """Sends what ends or may end a draw; where a reply was lost, a retry finds the draw as the first attempt left it."""
+        """Sends a request that ends, or may end, a draw.
+
+        When the reply to the first attempt is lost, the retry gets `draw_ended`; then the draw itself shows whether the first
+        attempt has done what was asked.
+        """
         try:
             return self._draw(request)
         except DrawEndedError as error:
@@ -256,7 +260,7 @@ class Draws:
 
 
 def _due(draw: Draw) -> float:
-    """Seconds since 1970; 0 where the draw does not say it."""
+    """Returns when the draw is due, in seconds since 1970; 0 when the draw does not say it."""
     try:
         return milliseconds_of(draw["statement"]["due_at"]) / 1_000
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
-"""Verification of Ed25519 signatures (RFC 8032), by the package `cryptography` if it is there, else in Python.
+"""Verifies Ed25519 signatures (RFC 8032), with the package `cryptography` if it is installed, else in Python.
 
-Verification handles public data alone, so it need not take the same time for all of it.
+All data is public, so the time that a verification takes may depend on it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _NEUTRAL: _Point = (0, 1, 1, 0)
 
 
 def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the key signed the message."""
+    """Returns whether the key signed the message."""
     try:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    except Exception:  # absent, or there and broken
+    except Exception:  # not installed, or broken
         _say_slow()
         return verify_in_python(public_key, message, signature)
     try:
@@ -36,14 +36,14 @@ def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
     return True
 
 
-@lru_cache(maxsize=1)  # says it once
+@lru_cache(maxsize=1)  # warns only once
 def _say_slow() -> None:
     text = "signatures are verified in Python, some milliseconds each; install the package cryptography to make it fast"
     logging.getLogger("qrn_client").warning(text)
 
 
 def verify_in_python(public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """RFC 8032 §5.1.7, without the cofactor, as OpenSSL and browsers do."""
+    """Verifies as RFC 8032 §5.1.7 says, without the cofactor, as OpenSSL and browsers do."""
     if len(public_key) != 32 or len(signature) != 64:
         return False
     point = _decoded(public_key)
@@ -64,7 +64,7 @@ def _base() -> _Point:
 
 
 def _decoded(encoded: bytes) -> Optional[_Point]:
-    """RFC 8032 §5.1.3; None when there is no such point."""
+    """Decodes a point (RFC 8032 §5.1.3); None when there is no such point."""
     y = int.from_bytes(encoded, "little")
     sign, y = y >> 255, y & (2**255 - 1)
     if y >= _P:

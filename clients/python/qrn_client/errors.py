@@ -1,6 +1,6 @@
-"""What a call raises when it has no answer. A refused request has drawn no entropy and spent no credit.
+"""The errors of calls. A request that the service refused has drawn no entropy and spent no credit.
 
-There is a class for each code that the service answers, below a class for each kind of failure, below `QrnError`.
+Each error code of the service has a class. Its base class stands for a kind of failure, and the base of those is `QrnError`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ BY_CODE: Dict[str, Type[QrnError]] = {}
 
 
 class QrnError(Exception):
-    """A call that has no answer.
+    """The error of a call without an answer.
 
     code: the code of the service (docs/errors.md lists them), or `network_error`, `timeout` or `invalid_answer`
-    status: the HTTP status; None when no answer came
-    request_id: `req_…`, which names the request in the service's log; None when no answer of the service came
-    details: what the service adds to the code, e.g. `required` and `remaining` of `credits_exhausted`
-    retry_after: seconds that the service asked to wait; None when it did not
-    attempts: requests that were sent for this call
-    idempotency_key: the Idempotency-Key of the attempts, if they had one. After a `network_error` or a `timeout` in
-        pure mode, the same call with the same key gets the answer that was on its way and spends nothing more.
+    status: the HTTP status; None without a response
+    request_id: `req_…`, which names the request in the service's log; None without a reply of the service
+    details: facts that the service adds to the code, e.g. `required` and `remaining` for `credits_exhausted`
+    retry_after: how long the service asks to wait, in seconds; None when it does not
+    attempts: the number of requests sent for this call
+    idempotency_key: the Idempotency-Key of the call; None when it had none. After a `network_error` or a `timeout`, the same
+        call with the same key gets the first attempt's answer and costs nothing more.
     """
 
     def __init__(
@@ -64,23 +64,23 @@ def _restored(kind: Type[QrnError], members: Dict[str, Any]) -> QrnError:
 
 
 class ConnectionFailedError(QrnError, code="network_error"):
-    """The connection failed or was cut (`network_error`), or no answer came in time (`timeout`)."""
+    """The connection failed or broke off (`network_error`), or no answer came in time (`timeout`)."""
 
 
 class TimeoutExceededError(ConnectionFailedError, code="timeout"):
-    """`timeout`: no answer within the timeout of one attempt, or a draw that did not end within that of a wait."""
+    """`timeout`: no answer came within the timeout of one attempt, or a draw did not end within that of a wait."""
 
 
 class InvalidAnswerError(QrnError, code="invalid_answer"):
-    """`invalid_answer`: what came is not an answer of the service, such as a proxy's page."""
+    """`invalid_answer`: the reply is not one of the service, for example a proxy's page."""
 
 
 class InvalidRequestError(QrnError):
-    """The request is wrong and will be wrong again: 400, 405, 406, 413, 415, 431, and 409 of a draw."""
+    """The request is wrong, so a retry fails too: 400, 405, 406, 413, 415, 431, and the 409 of a draw."""
 
 
 class AuthenticationError(QrnError):
-    """401: there is no API key, or it is mistyped, expired or revoked."""
+    """401: the API key is missing, mistyped, expired or revoked."""
 
 
 class PermissionDeniedError(QrnError):
@@ -92,7 +92,7 @@ class NotFoundError(QrnError):
 
 
 class IdempotencyError(QrnError):
-    """409 and 422: the Idempotency-Key is in use for a request that still runs, or was used for another request."""
+    """409 and 422: the request of this Idempotency-Key is still running, or the key was used for another request."""
 
 
 class RateLimitError(QrnError):
@@ -103,7 +103,7 @@ class ServiceError(QrnError):
     """5xx: the service cannot answer now."""
 
 
-# A class for each code, a line each where the code says it all.
+# A class for each code; one without a docstring is explained by its code.
 class BadRequestError(InvalidRequestError, code="bad_request"): ...
 class InvalidCountError(InvalidRequestError, code="invalid_count"): ...
 class InvalidRangeError(InvalidRequestError, code="invalid_range"): ...
@@ -203,7 +203,7 @@ _BY_STATUS: Mapping[int, Type[QrnError]] = {
 
 
 def class_of(code: str, status: int) -> Type[QrnError]:
-    """The class for a code; for one that only a newer service knows, that of the status."""
+    """Returns the class for a code. For a code that only a newer service has, the status decides."""
     known = BY_CODE.get(code)
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""The methods of numpy's Generator with bits of the service, exactly sampled."""
+"""The methods of numpy's Generator, with bits of the service and exact sampling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._blocks import Blocks, OnBlock
 from ._normal import standard_normal
 from .client import QrnClient
 
-#: numpy.ndarray; a name for readers, since numpy need not be there.
+#: Stands for numpy.ndarray, because numpy need not be installed.
 Array = Any
 
 Size = Union[int, Sequence[int], None]
@@ -20,10 +20,10 @@ _WORDS = 1 << 64
 
 
 class Generator:
-    """integers, random, normal, choice, permutation, shuffle and bytes as numpy's Generator has them.
+    """The methods integers, random, normal, choice, permutation, shuffle and bytes of numpy's Generator.
 
-    Each value has exactly the distribution it should have; no step rounds a probability. Needs numpy. The parameters are
-    those of `Random`; a block has 1 MiB unless told otherwise, and a large draw fetches larger ones.
+    Each value has exactly its distribution: no step rounds a probability. Needs numpy. The parameters are those of `Random`, but
+    a block has 1 MiB by default, and a large draw fetches larger blocks.
     """
 
     def __init__(
@@ -51,9 +51,9 @@ class Generator:
         dtype: Any = "int64",
         endpoint: bool = False,
     ) -> Any:
-        """Integers from `low` to `high`, without `high` unless `endpoint`; from 0 to `low` when `high` is left out.
+        """Integers from `low` to `high`; `high` is included only with `endpoint`. Without `high` they are from 0 to `low`.
 
-        Bounds may be arrays, which are broadcast as numpy does.
+        Bounds may be arrays, which are broadcast as in numpy.
         """
         np = self._np
         kind = np.dtype(dtype)
@@ -94,7 +94,7 @@ class Generator:
         return out
 
     def standard_normal(self, size: Size = None) -> Any:
-        """Normal deviates of mean 0 and deviation 1: each is an exact deviate, rounded once, to the nearest double."""
+        """Normal deviates with mean 0 and standard deviation 1. Each is exact and rounded once, to the nearest double."""
         shape = _shape(size)
         return self._given(standard_normal(self._blocks.take, _count(shape)), shape)
 
@@ -115,9 +115,10 @@ class Generator:
         axis: int = 0,
         shuffle: bool = True,
     ) -> Any:
-        """Elements of `a`, or of range(a). `p` are weights, taken as the exact numbers that they are, over their sum.
+        """Elements of `a`, or of range(a).
 
-        shuffle: without replacement, the order is always random; numpy saves it on request, this does not
+        p: the probabilities, as exact numbers; each is divided by their exact sum
+        shuffle: ignored: without replacement, the order is always random
         """
         np = self._np
         items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
@@ -143,13 +144,13 @@ class Generator:
         return np.take(items, chosen.reshape(shape), axis)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
-        """`x` in random order along an axis, or range(x): a new array, each order equally likely."""
+        """A new array with `x`, or range(x), in random order along an axis. Each order is equally likely."""
         np = self._np
         items = np.arange(x) if np.ndim(x) == 0 else np.array(x)
         return np.take(items, self._order(items.shape[axis]), axis)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Puts an array or a list in random order where it is."""
+        """Puts an array or a list into random order in place."""
         order = self._order(len(x) if isinstance(x, list) else x.shape[axis])
         if isinstance(x, list):
             x[:] = [x[i] for i in order]
@@ -160,10 +161,10 @@ class Generator:
         return self._np.frombuffer(self._blocks.take(width * count), f"<u{width}")
 
     def _below(self, span: int, count: int) -> Array:
-        """`count` integers in [0, span) as uint64, span at most 2**64.
+        """Returns `count` integers in [0, span) as uint64; span is at most 2**64.
 
-        A word of w bits is kept when it is below the largest multiple of span up to 2**w, of which every remainder has
-        as many.
+        A word of w bits is kept when it is below the largest multiple of span up to 2**w. Among these words every remainder is
+        equally frequent.
         """
         np = self._np
         values = np.zeros(count, np.uint64)
@@ -174,7 +175,7 @@ class Generator:
         limit = words_in_all - words_in_all % span
         filled = 0
         while filled < count:
-            # As many as are likely needed: each word is kept with a probability of limit / words_in_all.
+            # As many words as are needed on average: each is kept with the probability limit / words_in_all.
             words = self._words(width, (count - filled) * words_in_all // limit + 1)
             kept = words if limit == words_in_all else words[words < limit]
             kept = kept[: count - filled].astype(np.uint64)
@@ -183,7 +184,7 @@ class Generator:
         return values
 
     def _one_below(self, span: int) -> int:
-        """An integer in [0, span), for any span."""
+        """Returns an integer in [0, span), for any span."""
         bits = (span - 1).bit_length()
         size = (bits + 7) // 8
         while True:
@@ -192,7 +193,7 @@ class Generator:
                 return value
 
     def _moved(self, offsets: Array, first: int, kind: Any) -> Array:
-        """first + offsets in an integer type that holds them all: exact, since it wraps at 2**64."""
+        """Returns first + offsets in an integer type that holds all of them. The sum wraps at 2**64, so it is exact."""
         np = self._np
         moved = offsets + np.uint64(first % _WORDS)
         if kind.kind == "i":
@@ -200,7 +201,7 @@ class Generator:
         return moved.astype(kind)
 
     def _order(self, count: int) -> Array:
-        """The order of random keys. Keys of which two are equal are drawn again, so each order is equally likely."""
+        """Returns a random order, that of random keys. If two keys are equal all are drawn again, so each order is equally likely."""
         np = self._np
         while True:
             keys = self._words(8, count)
@@ -210,7 +211,7 @@ class Generator:
                 return order
 
     def _few(self, population: int, count: int) -> List[int]:
-        """`count` of many, in random order: Fisher and Yates's shuffle of a list that is not written out."""
+        """Returns `count` of many numbers in random order: a Fisher-Yates shuffle of a list that is not written out."""
         moved: Dict[int, int] = {}
         chosen: List[int] = []
         for at in range(count):
@@ -226,7 +227,7 @@ class Generator:
         total = sum(weights)
         if replace and total <= _WORDS:
             ends = np.cumsum(np.array(weights, object)).tolist()
-            # Ends are at most 2**64; minus one they fit. The first end above the value is the first end - 1 not below.
+            # An end may be 2**64, but end - 1 fits uint64. The first end above a value is the first with end - 1 not below it.
             values = self._below(total, count)
             lasts = np.array([max(end - 1, 0) for end in ends], np.uint64)
             first = next(i for i, weight in enumerate(weights) if weight > 0)
@@ -246,7 +247,7 @@ class Generator:
         return np.array(chosen, np.int64)
 
     def _given(self, values: Array, shape: Optional[Tuple[int, ...]]) -> Any:
-        """When no size was asked for a value: as of numpy, a float of Python, and of other types a value of numpy's."""
+        """Returns the values in their shape. Without a shape it returns one value: as in numpy, a float of Python or a numpy scalar."""
         if shape is not None:
             return values.reshape(shape)
         return float(values[0]) if values.dtype == self._np.float64 else values[0]
@@ -269,7 +270,7 @@ def _count(shape: Optional[Tuple[int, ...]]) -> int:
 
 
 def _bounds(low: Any, high: Any, endpoint: bool, least: int, most: int) -> Tuple[int, int]:
-    """The first value and how many there are."""
+    """Returns the first value and the number of values."""
     first, last = _whole(low), _whole(high) - (0 if endpoint else 1)
     if first > last:
         raise ValueError("low >= high" if not endpoint else "low > high")
@@ -286,7 +287,7 @@ def _whole(value: Any) -> int:
 
 
 def _exact_weights(p: Any, population: int) -> List[int]:
-    """Whole numbers in the same proportion as p, floats taken as the binary fractions that they are."""
+    """Returns whole numbers in the same proportion as p. Floats count as the exact binary fractions that they are."""
     exact = [Fraction(each) for each in (p.tolist() if hasattr(p, "tolist") else p)]
     if len(exact) != population:
         raise ValueError("choice: a and p must have the same size")

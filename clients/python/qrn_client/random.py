@@ -1,4 +1,4 @@
-"""The standard library's `random` with bits of the service."""
+"""The standard library's `random`, with bits of the service."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ _BLOCK_BYTES = 16_384
 
 
 class Random(random.Random):
-    """`random.Random` whose bits come from the service: choice, sample, shuffle, gauss and all the others work.
+    """A `random.Random` whose bits come from the service. Its methods choice, sample, shuffle, gauss and all others work.
 
-    Bits are fetched in blocks. A draw that the service has no bits for raises its error: nothing else is ever used
-    instead. There is no state to save: seed, getstate, setstate and pickling are refused.
+    It fetches bits in blocks. When the service gives no bits, a draw raises the service's error: no other source is ever used.
+    There is no state to save, so seed, getstate, setstate and pickling raise NotImplementedError.
 
-    What is made of `getrandbits` is exactly uniform: randrange, randint, choice, choices without weights, sample,
-    shuffle, randbytes. What the standard library makes of floats (gauss, expovariate, weighted choices, …) is as exact
-    as its formulas; `Generator` has an exact normal.
+    The methods that use `getrandbits` are exactly uniform: randrange, randint, choice, choices without weights, sample, shuffle,
+    randbytes. The methods that the standard library computes from floats (gauss, expovariate, weighted choices, …) are as exact
+    as its formulas. `Generator` has an exact normal distribution.
 
     client: default QrnClient()
-    entropy_mode: left out, the account's tier decides. In pure mode a block costs its bytes, used or not
-    block_bytes: 16 to 1,024, or whole KiB up to 16 MiB, which need the scope entropy:batch; default 16,384, 256 in
-        pure mode
-    on_block: called with each block's answer before any of it is used: to verify it, or to keep its certificate's id.
-        When it raises, the draw raises, and none of the block is used
+    entropy_mode: default: the account's tier decides. In pure mode a block costs its bytes in credits, used or not
+    block_bytes: 16 to 1,024, or whole KiB up to 16 MiB, which need the scope entropy:batch. Default: 16,384, or 256 in pure mode
+    on_block: called with each block's answer before any of its bytes are used, to verify it or to keep its certificate's id. When
+        it raises, the draw raises, and no byte of the block is used
     """
 
     def __new__(cls, *_: Any, **__: Any) -> "Random":
@@ -40,13 +39,13 @@ class Random(random.Random):
         block_bytes: Optional[int] = None,
         on_block: Optional[OnBlock] = None,
     ) -> None:
-        # Not random.Random.__init__, which seeds.
+        # Does not call random.Random.__init__, which seeds.
         self._blocks = Blocks(client, entropy_mode, block_bytes, _BLOCK_BYTES, on_block)
-        self.gauss_next = None  # the second value of a pair, kept by gauss
+        self.gauss_next = None  # gauss keeps the second value of a pair here
 
     @property
     def available_bytes(self) -> int:
-        """Bytes at hand."""
+        """The number of bytes that are ready."""
         return self._blocks.available
 
     def random(self) -> float:
@@ -54,7 +53,7 @@ class Random(random.Random):
         return (int.from_bytes(self._blocks.take(7), "big") >> 3) * 2.0**-53
 
     def getrandbits(self, k: int) -> int:
-        """`k` bits as an integer."""
+        """An integer of `k` random bits."""
         if k < 0:
             raise ValueError("number of bits must be non-negative")
         size = (k + 7) // 8

@@ -1,6 +1,6 @@
-"""Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing else.
+"""Verifies an answer, its certificate and its place in the log, without any network.
 
-docs/certificates.md of the service says what is checked and why; the checks have the names that it gives them.
+docs/certificates.md of the service explains each check under the same name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ABSENT = object()
 
 
 class VerificationFailed(Exception):
-    """A verification that found something wrong."""
+    """A check of the verification failed."""
 
     def __init__(self, verification: "Verification") -> None:
         failed = (f"{check.name}: {check.why}" for check in verification.checks if not check.ok)
@@ -32,14 +32,14 @@ class VerificationFailed(Exception):
 class Check:
     name: str
     ok: bool
-    #: What was found, in a sentence.
+    #: The finding, in a sentence.
     why: str
 
 
 @dataclass(frozen=True)
 class Verification:
     checks: Sequence[Check]
-    #: Members of the answer that no certificate speaks of, such as durations and credits.
+    #: Members of the answer that no certificate covers, such as durations and credits.
     not_covered: Sequence[str]
 
     @property
@@ -48,7 +48,7 @@ class Verification:
         return all(check.ok for check in self.checks)
 
     def require(self) -> "Verification":
-        """Itself; raises VerificationFailed unless every check holds."""
+        """Returns itself, or raises VerificationFailed unless every check holds."""
         if not self.ok:
             raise VerificationFailed(self)
         return self
@@ -63,15 +63,15 @@ def verify_answer(
     require_fixed: bool = False,
     witnesses: Optional[WitnessPolicy] = None,
 ) -> Verification:
-    """Checks an answer. Never raises for what it is given: what cannot be read is a check that failed.
+    """Checks an answer. Never raises because of its input: input that cannot be read is a failed check.
 
-    response: the JSON body of the answer, parsed, or what came beside its octets; leave it out to check a certificate
-        alone; None is an answer of `null`, which fails
-    octets: what the certificate commits to, where it names their media type: the body of an answer in octets
-    certificate: what the certificate endpoint answered, parsed
-    keys: /.well-known/qrn-keys.json, parsed: the anchor of trust, best had long before or from someone else
-    require_fixed: fails an answer whose certificate does not show that what it was drawn from was fixed before
-    witnesses: who else must have seen the log; without it nobody else is asked for
+    response: the parsed JSON body of the answer, or what the header fields of an answer in octets say. Leave it out to check only
+        a certificate; None is the answer `null`, which fails
+    octets: the body of an answer in octets, to which the certificate commits when it names a media type
+    certificate: the parsed reply of the certificate endpoint
+    keys: /.well-known/qrn-keys.json, parsed: the anchor of trust. Best obtained long before, or from someone else
+    require_fixed: fails an answer whose certificate does not show that the bytes it was drawn from were fixed before
+    witnesses: the witnesses that must have seen the log; None: none
     """
     verifier = _Verifier(response, plain(certificate), plain(keys), octets, witnesses)
     names = ["lots", "derived", "status", "keys", "inclusion", "signature", "dates"]
@@ -88,7 +88,7 @@ def verify_answer(
     return Verification(tuple(map(verifier.check, names)), tuple(verifier.not_covered()))
 
 
-#: Members of the response beside `data` that the certificate repeats, and where it has them.
+#: The members of the response that the certificate repeats, and their places in the certificate.
 _REPEATED = {
     "metadata.timestamp": "issued_at",
     "metadata.lang_circuit": "provenance.lang_circuit",
@@ -108,7 +108,7 @@ _COVERED = {
 
 
 class _Verifier:
-    """Each check gives what holds in a sentence, or raises Refused, or one of MALFORMED for what it cannot read."""
+    """Each check returns its finding in a sentence, or raises Refused, or one of MALFORMED for input that it cannot read."""
 
     def __init__(
         self, response: Any, document: Any, keys: Any, octets: Optional[bytes], witnesses: Optional[WitnessPolicy]
@@ -182,8 +182,8 @@ class _Verifier:
         return bytes.fromhex(salt)
 
     def _delivered(self) -> str:
-        """`delivered` is SHA-256(salt, canonical JSON of `data`), or SHA-256(salt, octets) where the certificate names their
-        media type; only who holds the response has the salt.
+        """`delivered` is SHA-256(salt, canonical JSON of `data`), or SHA-256(salt, octets) when the certificate names a media type.
+        Only the holder of the response has the salt.
         """
         salt, is_octets = self._salt(), "media_type" in self.issued
         media_type = self.issued.get("media_type")
@@ -247,7 +247,7 @@ class _Verifier:
         return "Circuit, origin, evidence, tests and hashes follow from the lots."
 
     def _status(self) -> str:
-        """The log does not hold the status, which may change; what it follows from does stand in the log."""
+        """The log does not hold the status, because it may change. The log holds the leaves from which the status follows."""
         status = self.issued.get("status")
         expected = "test" if any(leaf.get("deterministic") is True for leaf in self.leaves) else "valid"
         if status == "revoked":
@@ -275,8 +275,8 @@ class _Verifier:
         return f"The checkpoint is signed by {' and '.join(ids)} of {self.proof.origin}."
 
     def _dates(self) -> str:
-        """Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and the
-        checkpoint is no older than the certificate in it.
+        """Checks that every lot had ended when the certificate was issued, that the signing key had begun and was not retired, and
+        that the checkpoint is not older than the certificate in it.
         """
         told = self.issued["issued_at"]
         issued = milliseconds_of(told)
@@ -290,7 +290,7 @@ class _Verifier:
         begun = [each.key for each in signed if each.at is None and each.key.began is not None and each.key.began <= issued]
         require(begun, f"It was issued at {show(told)}, before the key that signed the checkpoint began.")
         times = [(each.key.key_id, each.at) for each in signed if each.at is not None]
-        # a key that was rotated in has signed beside the retired one, and later
+        # after a rotation the new key has signed beside the retired one, and later
         is_rightful = any(
             key.may_sign_at(max([issued, *(1_000 * at for key_id, at in times if key_id == key.key_id)])) for key in begun
         )
@@ -307,7 +307,7 @@ class _Verifier:
             proof = None
         response = self.response
         if self.octets is not None and isinstance(response, dict):
-            response = {"opening": None, **response}  # bare values have no place for an opening
+            response = {"opening": None, **response}  # octets have no place for an opening
         given = self.document["lots"] if self.leaves else []
         return fixed_before(response, self.has_response, self.issued, self.leaves, given, proof, self.keys, self.witnesses)
 
@@ -318,11 +318,11 @@ class _Verifier:
         return seen_by_witnesses(self.proof, proofs, self.issued.get("issued_at", ""), self.witnesses)
 
     def not_covered(self) -> List[str]:
-        """The members of the response, two levels deep, that no check has looked at."""
+        """Returns the members of the response, two levels deep, that no check covers."""
         names = []
         for outer, inner in self.response.items() if isinstance(self.response, dict) else ():
             paths = [f"{outer}.{name}" for name in inner] if isinstance(inner, dict) else [outer]
-            if outer == "data":  # of JSON the hash covers all of it
+            if outer == "data":  # for a JSON answer the hash covers all of `data`
                 paths = [path for path in paths if path not in ("data", "data.metadata")] if self.octets is not None else []
             names += [path for path in paths if path not in _COVERED]
         return names
@@ -335,7 +335,7 @@ def _at(value: Any, path: str) -> Any:
 
 
 def _require_texts(label: Dict[str, Any], whose: str) -> None:
-    """A member that should be text in Unicode and is not would hash like another one."""
+    """Raises Refused when a member is not text in Unicode: otherwise it could have the same hash as another text."""
     for name in ("purpose", "user_data"):
         try:
             label.get(name, "").encode()
