@@ -1,6 +1,6 @@
-"""Builds the wheel (PEP 517 and 427) of a package of pure Python: `python3 build_wheel.py [FOLDER]`, or by pip.
+"""Builds the wheel of this pure Python package (PEP 517 and 427): `python3 build_wheel.py [FOLDER]`, or by way of pip.
 
-The metadata are those lines of pyproject.toml that a wheel of this kind needs.
+It takes the metadata from pyproject.toml.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TIME = (2020, 1, 1, 0, 0, 0)
 
 
 def _project() -> Dict[str, str]:
-    """The texts in [project]; tomllib is not in Python 3.9."""
+    """Returns the texts in [project]. Python 3.9 has no tomllib."""
     text = (_ROOT / "pyproject.toml").read_text("utf-8")
     table = text[text.index("[project]") :].split("\n[", 1)[0]
     return dict(re.findall(r'^([\w-]+) = "(.*)"$', table, re.MULTILINE))
@@ -51,7 +51,7 @@ def _sources(project: Dict[str, str]) -> List[Path]:
 def build_wheel(
     wheel_directory: str, config_settings: Optional[Dict[str, Any]] = None, metadata_directory: Optional[str] = None
 ) -> str:
-    """Writes the wheel into the folder and gives its name."""
+    """Writes the wheel into the folder and returns its name."""
     project = _project()
     name = f"{_stem(project)}-py3-none-any.whl"
     info = f"{_stem(project)}.dist-info"
@@ -72,7 +72,7 @@ def build_wheel(
 
 
 def build_sdist(sdist_directory: str, config_settings: Optional[Dict[str, Any]] = None) -> str:
-    """Writes the source archive into the folder and gives its name."""
+    """Writes the source archive into the folder and returns its name."""
     project = _project()
     name = f"{_stem(project)}.tar.gz"
     files = [_ROOT / each for each in ("pyproject.toml", "build_wheel.py", "README.md", "LICENSE")]

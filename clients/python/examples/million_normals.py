@@ -1,4 +1,4 @@
-"""Draws six numbers, verifies them, and makes a million normal numbers of verified blocks. Needs numpy and QRN_KEY."""
+"""Draws six numbers, verifies them, and makes a million normal numbers from verified blocks. Needs numpy and QRN_KEY."""
 
 from qrn_client import Generator, QrnClient
 

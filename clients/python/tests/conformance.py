@@ -1,4 +1,4 @@
-"""Replays clients/conformance.json: `conformance.py CASES URL`, whose case N is served below URL/N. Prints what came of each."""
+"""Replays clients/conformance.json: `conformance.py CASES URL`. Case N is served below URL/N. Prints the result of each case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def call_of(client: Any, case: Dict[str, Any]) -> Any:
 
 
 def value_of(given: Any) -> Any:
-    """Bytes, and members that are bytes, for what the kit writes in hex."""
+    """Turns texts that the file writes in hex into bytes."""
     if not isinstance(given, dict):
         return given
     return bytes.fromhex(given["hex"]) if "hex" in given else {name: value_of(each) for name, each in given.items()}

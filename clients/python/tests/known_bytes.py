@@ -1,4 +1,4 @@
-"""Stands for a client: gives a stream of known bytes, block by block, and remembers what it was asked."""
+"""A stand-in for a client: gives a stream of known bytes, block by block, and remembers the calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server on a socket that says what a test wrote down, byte for byte, one answer for each request."""
+"""A server on a socket that sends the bytes that a test has scripted, one answer for each request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Committed draws by both clients, with the real service at QRN_URL with QRN_KEY (tier Pro, simulated source)."""
+"""Committed draws by both clients against the real service at QRN_URL with QRN_KEY (tier Pro, simulated source)."""
 
 from __future__ import annotations
 

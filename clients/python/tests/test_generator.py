@@ -60,7 +60,7 @@ class Integers(unittest.TestCase):
             self.assertLess(found, span - 1 + 4.5 * math.sqrt(2 * span) + 6, span)
 
     def test_rejects_exactly_the_words_that_would_favour_some_values(self) -> None:
-        # Of the 256 words of a byte, 252 are kept for a span of 6; the four others come first.
+        # For a span of 6, 252 of the 256 one-byte words are kept; the four others come first.
         stream = bytes((252, 253, 254, 255)) * 10 + bytes(range(252)) * 8
         generator = Generator(KnownBytes(stream=stream), block_bytes=512)
         values = generator._below(6, 252)
@@ -117,7 +117,7 @@ class Normals(unittest.TestCase):
             )
 
         fast = _normal._from_candidates(taking(), 500)
-        margin, _normal._MARGIN = _normal._MARGIN, 2.0  # nothing is clear
+        margin, _normal._MARGIN = _normal._MARGIN, 2.0  # with this margin no decision is clear
         try:
             exact = _normal._from_candidates(taking(), 500)
         finally:
@@ -126,12 +126,12 @@ class Normals(unittest.TestCase):
         self.assertGreater(len(fast), 300)
 
     def test_take_more_bits_where_the_first_do_not_decide(self) -> None:
-        # A coin that equals the first 32 bits of exp(-x (2k + x) / 2): both ways must come up.
+        # A coin that equals the first 32 bits of exp(-x (2k + x) / 2): both decisions must occur.
         x_bits = 3 << 62
         coin = int(math.exp(-0.5 * 0.75 * 0.75) * 2**32)
         found = {_normal._exact(_bits(seed), 0, x_bits, coin) is None for seed in range(40)}
         self.assertEqual(found, {False, True})
-        # A word for k on the very end of a share: k may be either.
+        # A word for k at the exact end of a share: both values of k must occur.
         end = _normal._k_ends()[0]
         ks = {_normal._decided_k(_bits(seed), _normal._Uniform(end, 31)) for seed in range(40)}
         self.assertEqual(ks, {0, 1})
@@ -173,7 +173,7 @@ class Choices(unittest.TestCase):
             choice([])
 
     def test_without_replacement_give_each_ordered_sample_equally_often(self) -> None:
-        for population, count in ((4, 2), (12, 2)):  # by order of keys, and by few
+        for population, count in ((4, 2), (12, 2)):  # one for `_order`, one for `_few`
             orders = list(permutations(range(population), count))
             draws = 60 * len(orders)
             found = Counter(tuple(self.generator.choice(population, count, replace=False).tolist()) for _ in range(draws))

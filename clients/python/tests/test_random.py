@@ -129,7 +129,7 @@ class BlocksOfBytes(unittest.TestCase):
             os.write(writer, drawn.randbytes(4))
             os._exit(0)
         os.waitpid(child, 0)
-        self.assertEqual(os.read(reader, 4), (4).to_bytes(4, "big"))  # of a block of its own
+        self.assertEqual(os.read(reader, 4), (4).to_bytes(4, "big"))  # from a block that the child fetched itself
         self.assertEqual(drawn.randbytes(4), (1).to_bytes(4, "big"))
         os.close(reader)
         os.close(writer)

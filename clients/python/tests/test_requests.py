@@ -1,4 +1,4 @@
-"""The table of requests (test/vectors/requests.json) through the client: what is refused has the code of the specification."""
+"""Sends the requests of test/vectors/requests.json with the client: a refused one must have the specification's error code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Requests(unittest.TestCase):
             getattr(self.client, endpoint)(**given)
         except QrnError as error:
             return error.code
-        except TypeError:  # an argument that the call cannot do without is missing
+        except TypeError:  # a required argument is missing
             return NOT_SENT
         return None
 
@@ -57,7 +57,7 @@ class Requests(unittest.TestCase):
 
 
 def takes(given: Dict[str, Any]) -> bool:
-    """Whether the types of the client allow it: numbers are whole but for mean and stddev."""
+    """Returns whether the client's types allow the value: only mean and stddev may be fractions."""
     return not any(isinstance(value, float) for name, value in given.items() if name not in ("mean", "stddev"))
 
 

@@ -1,4 +1,4 @@
-"""Both clients with the real service, at QRN_URL with QRN_KEY (tier Pro, simulated source)."""
+"""Both clients against the real service at QRN_URL with QRN_KEY (tier Pro, simulated source)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ needs_numpy = unittest.skipIf(np is None, "numpy is not installed")
 
 
 def draws(client: Any) -> List[Any]:
-    """One call of each kind, of either client."""
+    """Makes one call of each kind, with either client."""
     return [
         client.integers(3),
         client.integers(5, min=-2, max=2, unique=True, sort="descending"),
@@ -157,7 +157,7 @@ class Answers(unittest.TestCase):
         self.assertEqual(self.client.quote("batch", type="uuid", count=8, entropy_mode="pure")["mode"], "pure")
         self.assertEqual(self.client.usage()["tier"], "pro")
         self.assertEqual(self.client.tiers()["tiers"][0]["requests_per_minute"], 10)
-        self.assertIn(self.client.health()["status"], ("pass", "warn"))  # warn on a machine that is busy
+        self.assertIn(self.client.health()["status"], ("pass", "warn"))  # a busy machine may warn
         self.assertEqual(sum(block.count for block in self.client.stream("floats", 150_000)), 150_000)
 
     @needs_numpy

@@ -1,4 +1,4 @@
-"""How far ahead of their reader streams ask for blocks; what they send and give is told by clients/conformance.json."""
+"""How far ahead of the reader streams fetch blocks. clients/conformance.json tests what they send and yield."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Ahead(unittest.TestCase):
         for _ in range(10):
             next(blocks)
         blocks.close()  # type: ignore[attr-defined]
-        # The tenth was given when 4 were under way or came: those after it are 3 at most.
+        # When the tenth block was yielded, 4 were being fetched or ready, so at most 3 follow it.
         self.assertLessEqual(len(client.asked), 13)
 
     def test_ends_with_a_reader_that_leaves(self) -> None:

@@ -1,4 +1,4 @@
-"""What clients/conformance.json does not say of these clients: bytes on the wire, settings, and Python's own types."""
+"""Tests what clients/conformance.json does not cover: bytes on the wire, settings, and Python's own types."""
 
 from __future__ import annotations
 

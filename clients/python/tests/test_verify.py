@@ -1,4 +1,4 @@
-"""Verification against the vectors of the service, and against what Node computes."""
+"""Tests verification against the vectors of the service and against results of Node."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Vectors(unittest.TestCase):
         for root in ("response", "certificate"):
             for path, changed in _changes(case[root]):
                 if path[0] in ("meta", "quantum_credits") and path[-1] != "request_id":
-                    continue  # no certificate speaks of these
+                    continue  # no certificate covers these
                 if path[-1] in ("entropy_consumed_bytes", "processing_time_ms", "powered_by"):
                     continue
                 found = verify_answer(**{**{name: case[name] for name in ("response", "certificate", "keys")}, root: changed})
@@ -153,12 +153,12 @@ class Vectors(unittest.TestCase):
 
 
 def _flipped(text: str) -> str:
-    """Base64 of other bytes: its first character is another one."""
+    """Returns the base64 text with another first character."""
     return ("B" if text[0] != "B" else "C") + text[1:]
 
 
 def _forged(proof: str, place: str) -> str:
-    """The proof with another hash in its path, or with another last byte but one in its last signature."""
+    """Returns the proof with another hash in its path, or with another second-last byte in its last signature."""
     if place == "inclusion":
         lines = proof.split("\n")
         lines[2] = _flipped(lines[2])
@@ -168,7 +168,7 @@ def _forged(proof: str, place: str) -> str:
 
 
 def _changes(value, path=()):
-    """Copies of the value, each with one scalar changed, and where."""
+    """Yields copies of the value, each with one scalar changed, and the place of the change."""
     if isinstance(value, dict):
         items = list(value.items())
     elif isinstance(value, list):

@@ -325,8 +325,7 @@ export class QrnClient {
   /**
    * Checks that an answer's values are the certified ones and that the certificate is in the signed log. Fetches the
    * certificate and the keys unless they are given; with both it needs no network. Waits until a new certificate is
-   * logged. Resolves to the result of every check, whether or not they hold. Needs Node 20 or newer, or a browser over
-   * https.
+   * logged. Resolves to the result of every check, whether or not they hold. In Node it needs version 20 or newer.
    */
   async verify(answer: VerifiableAnswer, options: VerifyOptions = {}): Promise<Verification> {
     if (!('isWellFormed' in String.prototype)) throw new TypeError('verify: needs Node 20 or newer');
