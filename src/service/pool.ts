@@ -10,6 +10,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
 import type { Assessor } from '../pool/intake/assessor.ts';
 import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
+import { CopyTest } from '../pool/intake/copies.ts';
 import { RawShotStore } from '../pool/intake/raw-shots.ts';
 import { SYSTEM_SAMPLE_INTERVAL_MS, sampleSystem } from '../pool/intake/system-sample.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
@@ -190,6 +191,8 @@ function collectorsOf(
   const isWanted = fillingOrder({ policy, pureBytesHigh, clock, states });
   const recipient = config.rawRecipient === '' ? undefined : fromBase64(config.rawRecipient);
   const rawShots = recipient && new RawShotStore(join(config.dataDir, 'raw'), recipient, config.rawBytes);
+  const claims = sources.map(({ backend }) => backend.claimedMinEntropyPerBit);
+  const copies = new CopyTest(Math.min(1, ...claims), sources.length);
   const collectors = sources.map(({ backend, limits }, place) => {
     return new Collector({
       backend,
@@ -199,6 +202,7 @@ function collectorsOf(
       clock,
       log,
       pureBytesHigh,
+      copies,
       lotRawBits: lotRawBitsOf(backend),
       isWanted: (levels) => isWanted(place, levels),
       onLot,

@@ -94,6 +94,20 @@ describe('several sources', () => {
     assert.equal((await ask('/integers')).status, 200, 'its seed came from a lot that passed');
   });
 
+  it('that are one and the same provider give none of its bits twice', async (t) => {
+    const backends = [named('first', soundBackend('twin', 1)), named('second', soundBackend('twin', 1))];
+    const settings = { QRN_SOURCE_POLICY: 'share', QRN_RESERVOIR_BYTES: '262144' };
+    const { service } = await LocalService.startFor(t, settings, { backends });
+    await service.ready;
+    const ofBoth = async () => (await service.ledger.lots(64)).filter(({ source }) => source !== 'system');
+    await until(
+      'each gave a lot',
+      async () => new Set((await ofBoth()).map(({ source }) => source)).size === 2,
+    );
+    const accepted = (await ofBoth()).filter(({ accepted }) => accepted).map(({ rawSha256 }) => rawSha256);
+    assert.equal(new Set(accepted).size, accepted.length);
+  });
+
   it('by shares: a source that hangs keeps no other from filling', async (t) => {
     const backends = [named('first', stallingBackend()), named('second', soundBackend('second', 1))];
     const { service, states } = await LocalService.startFor(t, { QRN_SOURCE_POLICY: 'share' }, { backends });

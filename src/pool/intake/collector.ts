@@ -8,6 +8,7 @@ import { ORIGINS } from '../../core/vocabulary.ts';
 import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
 import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
 import type { Assessor } from './assessor.ts';
+import type { CopyTest } from './copies.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, type SourceReader, sourceReader } from './jobs.ts';
 import { type AlarmState, LotAlarm, refusalChance } from './lot-alarm.ts';
@@ -64,6 +65,8 @@ export interface CollectorOptions {
   readonly pureBytesHigh: number;
   /** What the source may take of its provider on one UTC day; no bound when left out. */
   readonly limits?: SpendLimits;
+  /** Knows the bits of all sources of the pool: what one gave is no new entropy of another. */
+  readonly copies?: CopyTest;
   /** Raw bits of one lot, at least. */
   readonly lotRawBits?: number;
   /** Whether this source may read at these levels, when it is one of several; it may always when left out. */
@@ -450,7 +453,7 @@ export class Collector {
     let monitor = this.#monitors.get(width);
     if (monitor === undefined) {
       const minEntropyPerBit = this.#options.backend.claimedMinEntropyPerBit;
-      monitor = new HealthMonitor({ width, minEntropyPerBit });
+      monitor = new HealthMonitor({ width, minEntropyPerBit, copies: this.#options.copies });
       this.#monitors.set(width, monitor);
     }
     return monitor;

@@ -9,7 +9,7 @@ import { bitsFrom } from '../../core/bytes.ts';
 const PLACES = 512;
 /** Where structure has the same choice made again and again; random bits come nowhere near. */
 const PLACES_MAX = 4 * PLACES;
-/** Reads that are remembered, as many as HealthMonitor has digests of. */
+/** Reads that are remembered of each source, as many as HealthMonitor has digests of. */
 const REMEMBERED_READS = 64;
 /**
  * Assessed bits that are compared at a place. Of a source that meets its claim two places agree with 2^-128;
@@ -28,7 +28,7 @@ const SLICE_BITS = 128 * 1024;
 
 /**
  * Finds raw bits that came before, in an earlier read or in the same one, at whatever shift: a buffer that is
- * read before it is full again, a page of results that overlaps the last one, a recording that starts over. A
+ * read before it is full again, a page of results that overlaps the last one, a recording that starts over, one provider behind two sources. A
  * copy of the whole read is known by its digest; this knows it by its places (min-wise sampling, Broder
  * 1997). A place is where a hash of the last 32 bits is small, so that a copy has the places of its original;
  * what is remembered is the hash of the bits before it. Of a copy of the share f of a read about 512 f places
@@ -37,13 +37,16 @@ const SLICE_BITS = 128 * 1024;
  */
 export class CopyTest {
   readonly #comparedBits: number;
+  readonly #rememberedReads: number;
   /** Fingerprint of a place to the number of the read that had it last. */
   readonly #readOf = new Map<string, number>();
   /** Fingerprints of the remembered reads, oldest first. */
   readonly #recent: string[][] = [];
   #reads = 0;
 
-  constructor(minEntropyPerBit: number) {
+  /** For one source, or for several of a pool: the least that any of them claims for a bit, and how many they are. */
+  constructor(minEntropyPerBit: number, sources = 1) {
+    this.#rememberedReads = REMEMBERED_READS * sources;
     this.#comparedBits = 8 * Math.ceil(COMPARED_ASSESSED_BITS / minEntropyPerBit / 8);
   }
 
@@ -76,8 +79,8 @@ export class CopyTest {
 
   #remember(fingerprints: string[], number: number): void {
     this.#recent.push(fingerprints);
-    if (this.#recent.length <= REMEMBERED_READS) return;
-    const forgotten = number - REMEMBERED_READS;
+    if (this.#recent.length <= this.#rememberedReads) return;
+    const forgotten = number - this.#rememberedReads;
     for (const each of this.#recent.shift() ?? []) {
       if (this.#readOf.get(each) === forgotten) this.#readOf.delete(each);
     }

@@ -145,6 +145,14 @@ export function falseAlarmChance({ shots, width }: Pick<RawRead, 'shots' | 'widt
  */
 const SLICE_BITS = 128 * 1024;
 
+interface MonitoredSource {
+  readonly width: number;
+  /** In (0, 1]: what the source claims for each bit of each channel. */
+  readonly minEntropyPerBit: number;
+  /** Knows the bits of other sources too; its own without it. */
+  readonly copies?: CopyTest | undefined;
+}
+
 /**
  * The tests of one source with one channel layout. State runs on from read to read: reads are consecutive
  * samples.
@@ -175,8 +183,7 @@ export class HealthMonitor {
   /** Digests of the last reads, newest first. */
   #remembered: string[] = [];
 
-  /** `minEntropyPerBit` in (0, 1]: what the source claims for each bit of each channel. */
-  constructor({ width, minEntropyPerBit }: { readonly width: number; readonly minEntropyPerBit: number }) {
+  constructor({ width, minEntropyPerBit, copies }: MonitoredSource) {
     assert(Number.isInteger(width) && width >= 1, 'a source has at least one channel');
     assert(minEntropyPerBit > 0 && minEntropyPerBit <= 1, 'the min-entropy of a bit lies in (0, 1]');
     this.#width = width;
@@ -192,7 +199,7 @@ export class HealthMonitor {
     // A run ends at the permanent cutoff or, at the latest, with the read that reaches it (at most 2^28
     // bits).
     assert(this.#rct.permanent < 2 ** 30, 'a claim so small that runs outgrow 32 bits cannot be tested');
-    this.#copies = new CopyTest(minEntropyPerBit);
+    this.#copies = copies ?? new CopyTest(minEntropyPerBit);
     this.#lastBit = new Uint8Array(width);
     this.#run = new Int32Array(width);
     this.#windowFirst = new Uint8Array(width);
