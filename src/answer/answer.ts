@@ -308,7 +308,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     if (failure instanceof UnknownOutcome) this.#keepUntil(failure.outcome);
     this.first?.finish(failure === undefined);
     this.first = undefined;
-    this.queued?.memory.resize(this.#madeBytesMax); // what was sealed is stored
+    this.queued?.memory.resize(this.#madeBytesMax); // the sealed copy of a kept answer is not in memory any more
     if (failure !== undefined) {
       this.refuse(failure);
       return;

@@ -75,7 +75,7 @@ export class Answers {
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
   /** Holds the commitment of the answer that this thread makes now. It is read before the next one is made. */
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
-  /** Stored large answers are read one at a time, because each is read into memory before the budget has room for it. */
+  /** Stored large answers are read one at a time, because each is in memory before `requireRoom` checks whether it fits. */
   readonly #afterOthers = inOrder();
   /** The monotonic time while an answer is made in the call that asked for it; undefined for an answer that waited. */
   #nowMs: number | undefined;
@@ -135,7 +135,7 @@ export class Answers {
       return;
     }
     if (keeping !== undefined) {
-      this.#later(answer, this.#beginOnce(answer, keeping));
+      this.#refuseOnFailure(answer, this.#beginOnce(answer, keeping));
     } else {
       this.#nowMs = nowMs;
       try {
@@ -205,7 +205,7 @@ export class Answers {
     try {
       const missing = this.#drawNow(answer);
       if (missing === undefined) return;
-      this.#later(
+      this.#refuseOnFailure(
         answer,
         this.#options.admission.afterWaiting(() => this.#drawAfter(answer, missing)),
       );
@@ -262,7 +262,7 @@ export class Answers {
     answer.template = answer.plan.templateFor(answer.mode, from.quantumBackend);
     if (answer.isLarge) {
       answer.queued = this.#options.admission.enterQueue(answer);
-      this.#later(
+      this.#refuseOnFailure(
         answer,
         this.#workerMakes(answer, order()).then(() => this.#issue(answer)),
       );
@@ -279,7 +279,7 @@ export class Answers {
     const { plan } = answer;
     if (answer.isLarge || !PureSupply.fitsRing(plan.drawBytesMax)) {
       answer.queued = admission.enterQueue(answer);
-      this.#later(answer, this.#makeClaimed(answer));
+      this.#refuseOnFailure(answer, this.#makeClaimed(answer));
       return undefined;
     }
     const draw = supply.pure.tryDraw(plan.drawBytesMax, (reader, { quantumBackend }) => {
@@ -361,7 +361,7 @@ export class Answers {
   }
 
   /** Refuses the answer if `work` rejects. */
-  #later(answer: Answer, work: Promise<void>): void {
+  #refuseOnFailure(answer: Answer, work: Promise<void>): void {
     work.catch((error: unknown) => answer.refuse(error));
   }
 

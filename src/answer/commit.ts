@@ -47,7 +47,7 @@ const COMMITS_MAX = 2;
  * Certificate ids that one cipher call makes. They serve the next segments; each gets about as many as the segment before it had
  * answers, and at least SEGMENT_IDS_MIN.
  */
-const IDS = 256;
+const IDS_PER_CALL = 256;
 const SEGMENT_IDS_MIN = 16;
 const ID_BYTES = 16;
 
@@ -63,15 +63,15 @@ export class Committer {
   /** Sequence of the open segment; undefined before its first answer. */
   #sequence: number | undefined;
   /** Certificate ids that were made ahead, and a view of each. */
-  readonly #idBytes = new Uint8Array(IDS * ID_BYTES);
-  readonly #idViews = Array.from({ length: IDS }, (_, i) =>
+  readonly #idBytes = new Uint8Array(IDS_PER_CALL * ID_BYTES);
+  readonly #idViews = Array.from({ length: IDS_PER_CALL }, (_, i) =>
     this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
   );
   /**
    * Which ids those are: of each of `segments` segments from sequence `segment` on, the ids of `count` answers from index
    * `from` on.
    */
-  #ids = { segment: 0, segments: 0, from: 0, count: 0 };
+  #idRange = { segment: 0, segments: 0, from: 0, count: 0 };
   #segmentIds = SEGMENT_IDS_MIN;
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
@@ -113,9 +113,9 @@ export class Committer {
   nextCertificateId(): Uint8Array {
     const index = this.#writer.count;
     this.#sequence ??= this.#options.sink.nextSequence();
-    const segment = this.#sequence - this.#ids.segment;
-    const place = index - this.#ids.from;
-    const { segments, count } = this.#ids;
+    const segment = this.#sequence - this.#idRange.segment;
+    const place = index - this.#idRange.from;
+    const { segments, count } = this.#idRange;
     if (segment >= 0 && segment < segments && place >= 0 && place < count)
       return this.#idViews[segment * count + place];
     this.#makeIds(this.#sequence, index);
@@ -124,10 +124,10 @@ export class Committer {
 
   #makeIds(segment: number, from: number): void {
     const count = this.#segmentIds;
-    const segments = from === 0 ? Math.floor(IDS / count) : 1;
+    const segments = from === 0 ? Math.floor(IDS_PER_CALL / count) : 1;
     const ranges = Array.from({ length: segments }, (_, i) => ({ segment: segment + i, from, count }));
     this.#idBytes.set(this.#options.ids.blocks(ranges));
-    this.#ids = { segment, segments, from, count }; // last: if the cipher call throws, the old ids must not pass for these
+    this.#idRange = { segment, segments, from, count }; // last: if the cipher call throws, the old ids must not pass for these
   }
 
   /** Returns the index of a source among the sources of the open segment, and adds it there if it is new. */
@@ -217,7 +217,7 @@ export class Committer {
       ...this.#writer.finish(),
     };
     this.#sequence = undefined;
-    this.#segmentIds = Math.min(Math.max(segment.count, SEGMENT_IDS_MIN), IDS);
+    this.#segmentIds = Math.min(Math.max(segment.count, SEGMENT_IDS_MIN), IDS_PER_CALL);
     this.#sources = [];
     this.#sourceIndex = new Map();
     return segment;

@@ -17,7 +17,7 @@ import { type DrawRequest, statementOf } from './draw-opening.ts';
 import { drawnValues } from './draw-values.ts';
 import { type Idempotency, SealBroken } from './idempotency.ts';
 
-/** What the fronts ask of the keeper, which runs on the main thread. */
+/** The methods of the keeper that fronts call. The keeper runs on the main thread. */
 export type CommittedDraws = Pick<DrawKeeper, 'openDraw' | 'settleDraw' | 'cancelDraw' | 'openNonce'>;
 
 export interface DrawKeeperOptions {
@@ -90,7 +90,7 @@ export class DrawKeeper {
   readonly #ended = { revealed: 0, cancelled: 0, failed: 0 };
   /** Draws whose answers are being made. */
   readonly #making = new Set<string>();
-  /** Changes of draws run one after the other. */
+  /** Runs changes of draws one after the other. */
   readonly #inTurn = inOrder();
 
   private constructor(options: DrawKeeperOptions) {
@@ -219,8 +219,8 @@ export class DrawKeeper {
     const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= nowMs);
     for (const [chain, draws] of Map.groupBy(due, ([, waiting]) => waiting.chain)) {
       if (this.#underWay.has(chain)) continue;
-      const looked = this.#lookAtAll(draws).finally(() => this.#underWay.delete(chain));
-      this.#underWay.set(chain, looked);
+      const pass = this.#tryToEndAll(draws).finally(() => this.#underWay.delete(chain));
+      this.#underWay.set(chain, pass);
     }
   }
 
@@ -230,11 +230,11 @@ export class DrawKeeper {
     await Promise.all(this.#underWay.values());
   }
 
-  async #lookAtAll(draws: readonly (readonly [string, Waiting])[]): Promise<void> {
+  async #tryToEndAll(draws: readonly (readonly [string, Waiting])[]): Promise<void> {
     const { clock, log } = this.#options;
     for (const [id, waiting] of draws) {
       try {
-        await this.#look(id);
+        await this.#tryToEnd(id);
       } catch (error) {
         const reason = messageOf(error);
         log.error({ draw: id, reason }, 'a draw could not be ended; trying again');
@@ -247,7 +247,7 @@ export class DrawKeeper {
    * Ends the draw if it can end now. Fetches the round outside #inTurn, so that a slow beacon does not delay changes of other
    * draws.
    */
-  async #look(id: string): Promise<void> {
+  async #tryToEnd(id: string): Promise<void> {
     const { draws, clock } = this.#options;
     const draw = await draws.draw(id);
     if (draw?.state !== 'committed') return; // it has ended since it was listed
@@ -263,9 +263,9 @@ export class DrawKeeper {
             ? 'nonce_missing'
             : undefined;
       const givesUpAtMs = Date.parse(body.statement.gives_up_at ?? '');
-      const had = typeof round === 'string' ? undefined : round;
-      if (missing === undefined) await this.#end(current, 'revealed', null, had);
-      else if (clock.wallMs() >= givesUpAtMs) await this.#end(current, 'failed', missing, had);
+      const knownRound = typeof round === 'string' ? undefined : round;
+      if (missing === undefined) await this.#end(current, 'revealed', null, knownRound);
+      else if (clock.wallMs() >= givesUpAtMs) await this.#end(current, 'failed', missing, knownRound);
     });
   }
 
@@ -324,11 +324,11 @@ export class DrawKeeper {
           : null,
     };
     // anybody who has its id may read a draw, but the credits that an account has left are not public
-    const { quantum_credits: _, ...told } = answer ?? {};
+    const { quantum_credits: _, ...publicAnswer } = answer ?? {};
     const ended: DrawRecord = {
       ...draw,
       state: 'ended',
-      body: JSON.stringify({ ...body, answer: answer === undefined ? null : told, outcome }),
+      body: JSON.stringify({ ...body, answer: answer === undefined ? null : publicAnswer, outcome }),
     };
     await draws.putDraw(ended, { drawId: draw.id, kind: 'end', text: drawEndText(outcome) });
     this.#waiting.delete(draw.id);

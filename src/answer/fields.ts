@@ -303,14 +303,14 @@ export function keptFields(
   mediaType: string,
   ignored: string,
 ): (readonly [name: string, value: string])[] {
-  const told = (fields: readonly HeadedField[]) =>
+  const withValues = (fields: readonly HeadedField[]) =>
     fields.map((field) => [field.header, String(valueIn(field, answer, names))] as const);
   return [
     ['Content-Type', mediaType],
     NO_STORE,
-    ...told(IN_EVERY_HEAD),
+    ...withValues(IN_EVERY_HEAD),
     ...(ignored === '' ? [] : [['X-Ignored-Parameters', ignored] as const]),
     // bare values have all their metadata in header fields
-    ...(answer.form === 'octet-stream' ? told(IN_BARE_HEADS) : []),
+    ...(answer.form === 'octet-stream' ? withValues(IN_BARE_HEADS) : []),
   ];
 }

@@ -230,7 +230,7 @@ export class Idempotency {
       throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
     }
     if (holder === 'other') throw new ApiError('idempotency_mismatch');
-    let kept = false;
+    let staysHeld = false;
     try {
       const stored = await this.#books.storedAnswer(accountNumber, keyDigest);
       if (stored !== undefined && stored.expiresAtMs > nowMs) {
@@ -240,10 +240,10 @@ export class Idempotency {
       if (!(await this.#running.reserve(accountNumber, keyDigest, bytesMax, nowMs))) {
         throw new ApiError('idempotency_full', { retryAfterS: HOUR_MS / 1000 });
       }
-      kept = true;
+      staysHeld = true;
       return { first: this.#firstUse(accountNumber, keyText, keyDigest, fingerprint) };
     } finally {
-      if (!kept) await this.#running.release(keyDigest, 0);
+      if (!staysHeld) await this.#running.release(keyDigest, 0);
     }
   }
 

@@ -169,7 +169,7 @@ export class ReplyTemplate<A, B> {
     this.#layout = this.#layOut(this.#numbers.map(() => DIGITS_MAX));
     const { headText, tailText } = this.#layout;
     assert(headText.length <= HEAD_BYTES_MAX, 'the longest head of a reply fits the room kept for it');
-    // the tail is also written behind data that lie beside those of other answers
+    // a longer tail would overwrite other answers when it is written behind the data of a long answer (Answer.print)
     assert(tailText.length <= TAIL_BYTES_MAX, 'the longest text behind the data fits the room kept for it');
   }
 

@@ -8,9 +8,12 @@ import { parseWeighted } from './representation.ts';
  * they do not shrink, and the size of a compressed reply would depend on them.
  */
 
-/** Below this a compressed body saves no packet. */
+/** Compressing a smaller body would save no packet. */
 const BYTES_MIN = 1_024;
-/** Above this compression would hold the loop of a front for too long. The OpenAPI document has 566 KB: it takes 15 ms, once. */
+/**
+ * A larger body would hold up the loop of a front for too long. The OpenAPI document has 566 KB: compressing it takes 15 ms,
+ * once.
+ */
 const BYTES_MAX = 640 * 1_024;
 const COMPRESSIBLE = /\r\nContent-Type: (?:text\/|application\/(?:json|health\+json)|image\/svg)/;
 

@@ -126,7 +126,7 @@ class ListeningFront implements Front, ExchangeHost {
   #drained: Promise<void> | undefined;
   /** Connections that were turned away since the last log line about them. */
   #turnedAway = 0;
-  #tellTurnedAwayAtMs = Number.NEGATIVE_INFINITY;
+  #logTurnedAwayAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: FrontOptions) {
     this.#options = options;
@@ -317,15 +317,15 @@ class ListeningFront implements Front, ExchangeHost {
       log.warn(this.#namesOf(slow), 'reply not taken in time');
       slow.destroy();
     }
-    this.#tellTurnedAway();
+    this.#logTurnedAway();
   }
 
-  #tellTurnedAway(): void {
-    if (this.#turnedAway === 0 || this.nowMs < this.#tellTurnedAwayAtMs) return;
+  #logTurnedAway(): void {
+    if (this.#turnedAway === 0 || this.nowMs < this.#logTurnedAwayAtMs) return;
     const facts = { connections: this.openConnections, turned_away: this.#turnedAway };
     this.#options.log.warn(facts, 'connections at their limit: new ones are closed');
     this.#turnedAway = 0;
-    this.#tellTurnedAwayAtMs = this.nowMs + TURNED_AWAY_INTERVAL_MS;
+    this.#logTurnedAwayAtMs = this.nowMs + TURNED_AWAY_INTERVAL_MS;
   }
 }
 

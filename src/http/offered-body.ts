@@ -79,9 +79,9 @@ export class OfferedBody {
   }
 
   #tellTaken(isTaken: boolean): void {
-    const told = this.#lineTaken;
+    const resolveLine = this.#lineTaken;
     this.#lineTaken = undefined;
-    told?.(isTaken);
+    resolveLine?.(isTaken);
   }
 
   /**

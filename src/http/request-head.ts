@@ -84,7 +84,7 @@ export class RequestHead {
   readonly query: string;
   authorization = '';
   accept = '';
-  /** Undefined without the field; '' also for bytes that are not text. */
+  /** Undefined without the field; '' if its bytes are not UTF-8. */
   idempotencyKey: string | undefined = undefined;
   host = '';
   apiKey = '';

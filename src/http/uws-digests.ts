@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /**
- * The table of the reviewed binaries of uWebSockets.js. The lock file pins the package by digest when it is installed;
+ * The file with the SHA-256 of each reviewed binary of uWebSockets.js. The lock file pins the package when it is installed;
  * `checkUwsBinary` covers the time after that. It finds a binary that was exchanged or damaged on disk, and a package that
  * was replaced without a review. SECURITY.md says what it does not cover. `node scripts/uws-digests.ts` writes the table
  * when the package changes on purpose.

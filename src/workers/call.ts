@@ -54,7 +54,7 @@ interface Waiting {
 const OUTSTANDING_MAX = 4_096;
 const NO_ANSWER = 0;
 
-/** One end of a port. The other end constructs one too, with the types in each other's place. */
+/** One end of a port. The other end constructs one too, with the type arguments exchanged. */
 export class Link<Called extends object, Served = object> {
   /** The object at the other end. */
   readonly calls: Called;
@@ -80,7 +80,7 @@ export class Link<Called extends object, Served = object> {
     port.on('close', () => this.#onClose());
   }
 
-  /** Waits for the answers that are due, then closes the port. */
+  /** Waits for the answers to its calls, then closes the port. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -128,7 +128,7 @@ export class Link<Called extends object, Served = object> {
 
   #serve(id: number, method: string, args: readonly unknown[]): void {
     const { serve, schedule } = this.#options;
-    // The compiler checked name and arguments where the call was made.
+    // the compiler has checked name and arguments at the caller
     const target = serve as Readonly<Record<string, Method>>;
     const run = () => target[method](...(args as never[]));
     if (id === NO_ANSWER) {
@@ -174,8 +174,8 @@ export class Link<Called extends object, Served = object> {
 }
 
 /**
- * Runs one piece of work in each turn of the event loop, so that a queue that never empties leaves timers,
- * other ports and group commits their turn. The queue is bounded by what the callers may have outstanding.
+ * Runs one piece of work in each turn of the event loop, so that timers, other ports and group commits get their turn even
+ * if the queue never empties. The bounds on outstanding calls bound the queue.
  */
 export class OneEachTurn {
   readonly #queue: (() => Promise<void>)[] = [];

@@ -28,9 +28,9 @@ export function sampleRequest(items: readonly string[], count: number): ValueReq
   return { kind: 'sample', count, items };
 }
 
-function tooFew(told: string, available: number, count: number): ApiError {
+function tooFew(holds: string, available: number, count: number): ApiError {
   return new ApiError('unique_impossible', {
-    message: `The ${told}, fewer than the ${grouped(count)} asked for without repeats.`,
+    message: `The ${holds}, fewer than the ${grouped(count)} asked for without repeats.`,
     details: { available, count },
   });
 }

@@ -35,10 +35,10 @@ export function sourceBanner({ sources }: StatusFacts): Markup {
   const kinds = new Set(others.map(({ origin, isDeclared }) => (isDeclared ? 'declared' : origin)));
   const isMixed = kinds.size > 1 || others.length < sources.length;
   const title = isMixed ? 'MIXED: not every source is a quantum one.' : TITLES[[...kinds][0]];
-  const told = others.map((source) => `${source.name} is ${originWords(source)}`).join('; ');
+  const details = others.map((source) => `${source.name} is ${originWords(source)}`).join('; ');
   return banner(
     'wait',
     title,
-    `${told}. Every answer and every certificate names the origin of what was drawn.`,
+    `${details}. Every answer and every certificate names the origin of what was drawn.`,
   );
 }

@@ -187,11 +187,11 @@ class RandomOrg {
     release();
     if (isReplay)
       throw facts?.ticket ? new RpcError('ticketUsed', TICKET_USED) : new RpcError('later', SAME_NUMBER, [0]);
-    const told = { bitsUsed: Math.ceil(informationBits(draw.asked.values)), ...this.#allowance(account) };
+    const usage = { bitsUsed: Math.ceil(informationBits(draw.asked.values)), ...this.#allowance(account) };
     if (facts !== undefined)
-      return { ...exchange.spend(() => this.#signedResult(facts, draw, body)), cost: 0, ...told };
+      return { ...exchange.spend(() => this.#signedResult(facts, draw, body)), cost: 0, ...usage };
     const { data, completionTime } = drawnIn(body, draw);
-    return { random: { data, completionTime }, ...told };
+    return { random: { data, completionTime }, ...usage };
   }
 
   #ticketOf(exchange: Exchange, account: Account, { ticketId = null }: JsonObject): Ticket | null {
@@ -262,7 +262,7 @@ class RandomOrg {
       const found = await this.#sources.idempotency.kept(request, exchange.atMs);
       if (found === undefined) return undefined;
       return fair.inTurn(exchange.owner, () => {
-        if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
+        if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody reads this error
         const facts = JSON.parse(found.fields[0][1]) as SignedFacts;
         const draw = drawOf(facts.method.slice('generateSigned'.length), facts.echo);
         return this.#signedResult(facts, draw, found.body);
