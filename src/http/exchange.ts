@@ -70,7 +70,7 @@ export interface ExchangeHost {
   readonly waiting: DeadlineQueue<Exchange>;
   /** Replies that their clients have not read yet. */
   readonly sending: DeadlineQueue<Exchange>;
-  /** Bytes of the bodies of those replies. */
+  /** Bytes of memory that are held for those replies. */
   heldBytes: number;
   /** Its memory budget counts the held bytes that have no owner: copies, and bodies that came without one. */
   readonly fair: Fair;

@@ -71,7 +71,7 @@ export interface Front {
   readonly waitingRequests: number;
   /** Number of replies that their clients have not read yet. */
   readonly sendingReplies: number;
-  /** Bytes of the bodies of those replies. */
+  /** Bytes of memory that are held for those replies. */
   readonly heldBytes: number;
   /**
    * Stops accepting connections, and closes each connection with its next reply. Waits until all requests are answered

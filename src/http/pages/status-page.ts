@@ -37,7 +37,7 @@ export interface StatusSource {
   /** The processor that the newest lot came from. */
   readonly backend: string | null;
   readonly state: string;
-  /** The newest accepted lot; `atMs` is the end of its read. */
+  /** The newest lot, accepted or not; `atMs` is the end of its read. */
   readonly lastLot: { readonly id: string; readonly atMs: number } | null;
   /** Share of the bytes that all sources gave since the start; null when none gave any. */
   readonly share: number | null;
