@@ -28,7 +28,6 @@ export interface DrawKeeperOptions {
   readonly log: Log;
 }
 
-/** A request to open a draw. */
 interface DrawOpening {
   readonly id: string;
   readonly accountNumber: number;
@@ -348,7 +347,6 @@ export class DrawKeeper {
     }
   }
 
-  /** See settleDraw. */
   async #settle(draw: DrawRecord): Promise<boolean> {
     const { draws } = this.#options;
     const answer = await this.#answerOf(draw);

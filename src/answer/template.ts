@@ -94,7 +94,6 @@ interface TextSlot<A> {
   readonly text: (a: A) => string;
 }
 
-/** A part of a reply that changes from one reply to the next. */
 export type Slot<A, B> = NumberSlot<A, B> | BytesSlot | TextSlot<A>;
 export type Part<A, B> = string | Slot<A, B>;
 
@@ -129,10 +128,9 @@ const owners: (Layout | undefined)[] = Array.from({ length: kernel.layoutsMax.va
 let nextIndex = 0;
 
 /**
- * Prints replies whose fixed parts are made once: the head, and the tail of the body that follows the data. The text is laid
- * out for each combination of the widths of its numbers. Each reply writes over the layout only what has changed: this class
- * writes numbers, WebAssembly writes bytes. So a reply needs neither a string nor an object, and every number is printed
- * without padding. The slots read their values from an `A` and a `B`.
+ * Prints replies whose fixed parts are made once: the head, and the tail of the body that follows the data. There is a layout
+ * for each combination of the widths of the numbers. A reply writes only what has changed over the layout, numbers here and
+ * bytes in WebAssembly. So it needs neither a string nor an object, and no number is padded. The slots read an `A` and a `B`.
  */
 export class ReplyTemplate<A, B> {
   readonly #head: Section<A, B>;

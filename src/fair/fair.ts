@@ -106,10 +106,10 @@ class Line {
  * been read, so that requests that arrive together share a turn and a segment.
  *
  * While several accounts send requests, each uses at most a third of the loop's time. While any account does, all clients
- * without a key together use a quarter, and programs on this machine use another quarter. The owner who owes least is served
- * first, and owners take turns piece by piece. An owner who is alone has the whole loop, and nothing is measured. When a
- * piece runs it is charged with the mean time of its owner's pieces, because much of its own work comes later: when the
- * ledger has answered, one turn does that work for all pieces that began together.
+ * without a key use a quarter together, and programs on this machine another quarter. The owner who owes least is served
+ * first, and owners take turns piece by piece. An owner who is alone has the whole loop, and nothing is measured. A piece is
+ * charged the mean time of its owner's pieces, because much of its own work comes later: when the ledger has answered, one
+ * turn does that work for all pieces that began together.
  */
 export class Fair {
   /** Counts the bytes that are held for replies and for waiting requests. */

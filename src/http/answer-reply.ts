@@ -54,7 +54,6 @@ export function streamOfferOf(accept: string, { dryRun }: DataRequest): AnswerOf
   return dryRun ? chooseOffer(accept, WITH_METADATA, AS_JSON) : chooseOffer(accept, [AS_LINES]);
 }
 
-/** Returns the texts of the caller that occur in the values. */
 function textsOf(values: ValueRequest): readonly string[] {
   switch (values.kind) {
     case 'shuffle':
@@ -90,7 +89,6 @@ function bareOffer(name: string, type: BareType): AnswerOffer {
   return { name, form: 'octet-stream', octets: type, mediaType: bareMediaType(type) };
 }
 
-/** The answer to `dry_run`. */
 export function quoteReply(quote: Quote, exchange: Exchange): Reply {
   const { requestUuid, requestIdText, atMs, ignored, offer, rate } = exchange;
   const body = {

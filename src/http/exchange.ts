@@ -51,7 +51,7 @@ export interface Pipeline {
 /** The next step of a request: a route that serves it, or a function. */
 export type Step = Route | (() => void);
 
-/** Charged to an account for each refused request, in addition to its measured time, because a refusal costs no credits. */
+/** Charged to an account for a refusal beside its measured time, because a refusal costs no credits. */
 const REFUSAL_US = 250;
 
 /** The owner of the memory of a body. */
@@ -233,7 +233,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     return this.fair.spend(this.owner, work);
   }
 
-  /** Called when the whole body has arrived. Restarts the request's time, so that the time for sending the body does not count. */
+  /** Called when the whole body has arrived. Restarts the request's time: the time that the client took does not count. */
   complete(body: Uint8Array): void {
     this.body = body;
     this.#turn = this.fair.now();

@@ -74,7 +74,6 @@ export function hasField(head: Uint8Array, name: string): boolean {
 
 const ZERO = 0x30;
 
-/** Returns the status that a head begins with. */
 export function statusOf(head: Uint8Array): number {
   return 100 * (head[0] - ZERO) + 10 * (head[1] - ZERO) + (head[2] - ZERO);
 }

@@ -123,8 +123,8 @@ class Connection {
   }
 
   /**
-   * Called when the parser cannot read the connection any more. Sends the refusal as its last reply. If a whole request is
-   * still unanswered, cuts the connection instead, because the client would take the refusal for the answer to that request.
+   * Called when the parser gives up on the connection. Sends the refusal as the last reply. If a whole request is still
+   * unanswered, cuts the connection instead: the client would take the refusal for the answer to that request.
    */
   refuse(code: 'bad_request' | 'head_too_large'): void {
     const socket = this.#socket;

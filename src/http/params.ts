@@ -149,7 +149,6 @@ function isWithin(value: number, min: number, max: number): boolean {
   return value >= min && value <= max;
 }
 
-/** The compiled patterns. */
 const patterns = new Map<string, RegExp>();
 
 function matches(pattern: string, text: string): boolean {

@@ -89,7 +89,6 @@ export function isPrefix({ path }: Pick<PlainRoute, 'path'>): boolean {
   return path.length > 1 && path.endsWith('/');
 }
 
-/** Adds a route behind those of the same path, which serve other methods. */
 function addRoute(routes: Map<string, Route>, route: Omit<Route, 'endpoint'>): void {
   const name = route.path.slice('/v1/'.length);
   const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';

@@ -255,8 +255,8 @@ export class Router implements Pipeline {
       parsed = data.of(exchange);
       exchange.offer = offerOf(exchange.accept, parsed); // throws not_acceptable
     } catch (error) {
-      // a used-up quota is reported before an error in the request; it is not checked for a valid request here, because a
-      // quote and a replay need no quota (answer/answers.ts)
+      // a used-up quota is reported before an error in the request; for a valid one answers.ts checks it, because a quote
+      // and a replay need none
       requireRequest(reservation, exchange.atMs);
       reservation.release();
       throw error;

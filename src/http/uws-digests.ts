@@ -29,7 +29,6 @@ export function uwsBinary(folder: string, name: string): string | undefined {
   return FOLDERS.map((each) => join(folder, each, name)).find((path) => existsSync(path));
 }
 
-/** Returns the SHA-256 of a file in hex. */
 export function sha256File(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }

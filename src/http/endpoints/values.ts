@@ -24,7 +24,6 @@ export function valuesRequest(name: keyof typeof KINDS, read: ReadValues, count:
   };
 }
 
-/** Returns the endpoint of one kind of values. */
 export function valuesEndpoint(name: Exclude<DataEndpoint, 'batch'>): DataEndpointDefinition {
   const kind = KINDS[name];
   const own = kind.count === undefined ? kind.own : [kind.count, ...kind.own];

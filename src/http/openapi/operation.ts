@@ -55,7 +55,6 @@ interface Response {
   readonly content: MediaTypes;
 }
 
-/** An example of a call and its answer. */
 interface Example {
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly body?: object;
@@ -70,7 +69,6 @@ export const EXAMPLES: Readonly<Record<string, Example>> = JSON.parse(
   readFileSync(new URL('examples.json', import.meta.url), 'utf8'),
 );
 
-/** Returns the `paths` of the document. */
 export function pathsOf(
   rows: readonly OperationRow[],
 ): Readonly<Record<string, Readonly<Record<string, Operation>>>> {

@@ -12,7 +12,6 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
-/** The content of a body by media type. */
 export type MediaTypes = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 export function queryParameter(definition: ParameterDefinition): Parameter {

@@ -115,7 +115,6 @@ const meta = described(
 );
 const credits = described(ref('Credits'), 'The credits of pure mode.');
 
-/** Returns the schema of a data endpoint's answer. */
 function answerOf(endpoint: DataEndpoint, own: Readonly<Record<string, Schema>>): Schema {
   const data = described(ref(`${nameOf(endpoint)}Data`), 'What was asked for.');
   const metadata = described(ref('Metadata'), ofDocument);

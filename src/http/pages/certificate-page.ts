@@ -201,7 +201,6 @@ ${rows(members)}
 </dl></section>`;
 }
 
-/** Returns the rows of a list of facts. */
 export function rows(members: readonly Row[]): Markup[] {
   return members
     .filter((row) => row !== null)

@@ -182,7 +182,6 @@ function modes(facts: StatusFacts): Markup {
 /** The CSS class of a state, and its name. */
 type ModeState = readonly [tone: 'good' | 'wait' | 'bad', word: string];
 
-/** Returns the table of requests and latency by mode. */
 function modeTable(facts: StatusFacts): Markup {
   const rows = facts.modes.map(({ mode, lastMinute, sinceStart, latencyMs }) => {
     const latency = latencyMs === null ? ['–', '–', '–'] : latencyMs.map(milliseconds);

@@ -21,7 +21,6 @@ import { RpcError } from './errors.ts';
 
 type Asked = Pick<DataRequest, 'endpoint' | 'values' | 'valueKey' | 'members'>;
 
-/** A call that draws values. */
 export interface Draw {
   /** The parameters with their defaults, as a signed answer repeats them. */
   readonly echo: JsonObject;
@@ -48,7 +47,6 @@ function givenIn(params: JsonObject): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(params).filter(([, value]) => value !== null));
 }
 
-/** Returns the definition of a required parameter. */
 export function parameter<const Name extends string, T extends ParameterValue>(
   name: Name,
   schema: Schema<T>,

@@ -21,7 +21,6 @@ export class Trouble extends Error {
 
 export interface Checked {
   readonly verification: Verification | DrawVerification;
-  /** What was checked. */
   readonly subject: 'answer' | 'certificate' | 'draw';
   readonly status: unknown;
 }
