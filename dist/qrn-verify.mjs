@@ -5509,7 +5509,7 @@ var G2_DOMAIN = "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 var SCHEMES = {
   "pedersen-bls-chained": { isChained: true, hasShortSignatures: false, domain: G2_DOMAIN },
   "pedersen-bls-unchained": { isChained: false, hasShortSignatures: false, domain: G2_DOMAIN },
-  // an early form that hashes to G1 in the domain of G2
+  // An early scheme that hashes to G1 with the tag of G2.
   "bls-unchained-on-g1": { isChained: false, hasShortSignatures: true, domain: G2_DOMAIN },
   "bls-unchained-g1-rfc9380": { isChained: false, hasShortSignatures: true, domain: G1_DOMAIN }
 };

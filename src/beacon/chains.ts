@@ -4,25 +4,25 @@ import { type BeaconChain, BeaconError, type BeaconRound, chainOf, INFO_MEMBERS 
 /** A chain that draws may use. */
 export interface ChainSetting {
   readonly name: string;
-  /** 64 hex digits: all that is trusted of the chain. */
+  /** 64 hex digits. All trust in the chain rests on this hash. */
   readonly hash: string;
-  /** Prefixes of drand's HTTP API, tried in their order. */
+  /** Prefixes of drand's HTTP API, tried in this order. */
   readonly urls: readonly string[];
 }
 
-/** Gets a JSON document. Rejects when there is none to be had. */
+/** Resolves to a JSON document. Rejects if it cannot get one. */
 export type FetchJson = (url: string) => Promise<unknown>;
 
-/** A chain, and what `/HASH/info` says of it, from which anybody makes the chain again. */
+/** A chain, and its information as `/HASH/info` returns it, from which `chainOf` makes the chain again. */
 export interface KnownChain {
   readonly chain: BeaconChain;
   readonly info: object;
 }
 
-/** A round, with the signature before it where the scheme signs that too. */
+/** A round. In a chained scheme it has the previous round's signature, which is signed too. */
 export type ChainRound = BeaconRound & { readonly previous_signature?: string };
 
-/** A round that was verified under a scheme, or is about to be: a signature takes the thread tens of milliseconds. */
+/** A verified round, or one being verified. Cached, since a verification takes tens of milliseconds. */
 interface Verified {
   readonly scheme: BeaconChain['scheme'];
   readonly round: Promise<ChainRound>;
@@ -30,22 +30,22 @@ interface Verified {
 
 const ROUNDS_KEPT_MAX = 64;
 
-/** Whatever else a server says would stand in every draw, and nothing vouches for it. */
+/** Returns the known members of the information. Draws publish it, and no hash covers what a server adds to it. */
 function infoOf(info: unknown): object {
   const members = Object.entries(info as object).filter(([name]) => INFO_MEMBERS.includes(name));
   return Object.fromEntries(members);
 }
 
-/** Nothing could be had: whoever asks again later may get it. */
+/** No URL gave an answer. A later call may succeed. */
 class BeaconMissing extends Error {
   override name = 'BeaconMissing';
 }
 
-/** The chains of the settings. Nothing is asked of them before a draw names one. */
+/** The chains of the settings. Nothing is fetched before a draw names one. */
 export class BeaconChains {
   readonly #settings: readonly ChainSetting[];
   readonly #fetchJson: FetchJson;
-  /** Those that are known or asked for now: however many ask, each is asked for once. */
+  /** Chains that are known or being fetched, by hash. Concurrent callers share one fetch. */
   readonly #known = new Map<string, Promise<KnownChain>>();
   readonly #rounds = new Map<string, Verified>();
 
@@ -59,8 +59,8 @@ export class BeaconChains {
   }
 
   /**
-   * The chain of this name or hash; undefined when the settings have none. Rejects with BeaconMissing or BeaconError when its
-   * information cannot be had or is that of another chain.
+   * Resolves to the chain of this name or hash; undefined if the settings have none. Rejects with BeaconMissing if its
+   * information cannot be fetched, and with BeaconError if it is that of another chain.
    */
   async chain(nameOrHash: string): Promise<KnownChain | undefined> {
     const setting = this.#setting(nameOrHash);
@@ -70,12 +70,12 @@ export class BeaconChains {
     if (known === undefined) {
       known = this.#firstOf(setting, 'info', (info) => ({ chain: chainOf(info, hash), info: infoOf(info) }));
       this.#known.set(hash, known);
-      known.catch(() => this.#known.delete(hash)); // told to the caller
+      known.catch(() => this.#known.delete(hash)); // the caller gets the error
     }
     return known;
   }
 
-  /** The round, verified. Rejects with BeaconError when what came was wrong, and with BeaconMissing when nothing came. */
+  /** Resolves to the verified round. Rejects with BeaconError for wrong answers, with BeaconMissing without any. */
   async round({ chain }: Pick<KnownChain, 'chain'>, round: number): Promise<ChainRound> {
     const key = `${chain.hash}/${round}`;
     const known = this.#rounds.get(key);
@@ -94,7 +94,7 @@ export class BeaconChains {
     const setting = this.#setting(chain.hash);
     if (setting === undefined) throw new BeaconMissing(`the chain ${chain.hash} is not among the settings`);
     return this.#firstOf(setting, `public/${round}`, async (answer) => {
-      const { roundOf } = await import('./round.ts'); // no draw, no curve
+      const { roundOf } = await import('./round.ts'); // loads the curve only when a draw needs it
       const verified = roundOf(chain, round, answer);
       if (!chain.scheme.isChained) return verified;
       return {
@@ -108,7 +108,7 @@ export class BeaconChains {
     return this.#settings.find(({ name, hash }) => name === nameOrHash || hash === nameOrHash);
   }
 
-  /** What the first URL gives that gives anything right. */
+  /** Resolves to what `read` makes of the first answer that it accepts, asking the URLs in order. */
   async #firstOf<T>(
     { hash, urls }: ChainSetting,
     path: string,

@@ -3,16 +3,18 @@ import { concatBytes } from '../core/bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 
 /**
- * Rounds of drand (drand.love), a public beacon: at stated times a group of parties signs the number of a round with
- * BLS12-381, and SHA-256 of the signature is a random number that nobody knows before and everybody can check after.
+ * Rounds of drand (drand.love), a public beacon. At fixed times a group of parties signs the number of a round with
+ * BLS12-381. The SHA-256 of the signature is a random number that nobody knows before and everybody can check
+ * afterwards.
  */
 
-/** How a chain signs. `hasShortSignatures`: signatures on G1 and the key on G2; else the other way round. */
+/** How a chain signs. */
 interface Scheme {
-  /** The signature before is part of what is signed. */
+  /** Whether the previous round's signature is signed too. */
   readonly isChained: boolean;
+  /** Whether signatures are on G1 and the key on G2; otherwise it is the other way round. */
   readonly hasShortSignatures: boolean;
-  /** Domain of hashing to the curve (RFC 9380). */
+  /** Domain separation tag for hashing to the curve (RFC 9380). */
   readonly domain: string;
 }
 
@@ -22,28 +24,28 @@ const G2_DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_';
 const SCHEMES: Readonly<Record<string, Scheme>> = {
   'pedersen-bls-chained': { isChained: true, hasShortSignatures: false, domain: G2_DOMAIN },
   'pedersen-bls-unchained': { isChained: false, hasShortSignatures: false, domain: G2_DOMAIN },
-  // an early form that hashes to G1 in the domain of G2
+  // An early scheme that hashes to G1 with the tag of G2.
   'bls-unchained-on-g1': { isChained: false, hasShortSignatures: true, domain: G2_DOMAIN },
   'bls-unchained-g1-rfc9380': { isChained: false, hasShortSignatures: true, domain: G1_DOMAIN },
 };
 
-/** Chains of the League of Entropy by their hash: a round every 3 seconds, and one every 30. */
+/** Names of the League of Entropy's chains by their hash: a round every 3 seconds, and one every 30 seconds. */
 export const LEAGUE_OF_ENTROPY: Readonly<Record<string, string>> = {
   '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971': 'quicknet',
   '8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce': 'default',
 };
 
-/** When the rounds of quicknet are due, which its hash fixes. */
+/** Genesis and period of quicknet. Its hash fixes both. */
 const QUICKNET_ROUNDS = { genesisS: 1_692_803_367, periodS: 3 };
 
-/** The first round of quicknet that is due at a time, or after it. */
+/** Returns the first round of quicknet that is due at a time or after it. */
 export function quicknetRoundFrom(atMs: number): number {
   return Math.max(1, roundAt(QUICKNET_ROUNDS, atMs - 1) + 1);
 }
 
-/** A chain that is what its hash says. */
+/** A chain whose information was checked against its hash. */
 export interface BeaconChain {
-  /** 64 hex digits: names the chain, and is all that needs to be trusted. */
+  /** 64 hex digits. It identifies the chain, and all trust rests on it. */
   readonly hash: string;
   readonly scheme: Scheme;
   readonly publicKey: Uint8Array;
@@ -51,19 +53,19 @@ export interface BeaconChain {
   readonly genesisS: number;
 }
 
-/** A round whose signature holds. Hex. */
+/** A round whose signature holds. Randomness and signature are in hex. */
 export interface BeaconRound {
   readonly round: number;
   readonly randomness: string;
   readonly signature: string;
 }
 
-/** Not what its chain would say. The message says what is wrong. */
+/** An answer that is not what the chain says. The message says what is wrong. */
 export class BeaconError extends Error {
   override name = 'BeaconError';
 }
 
-/** What `/HASH/info` says, from which the chain is made again. */
+/** The members of `/HASH/info`, from which `chainOf` makes the chain. */
 export const INFO_MEMBERS: readonly string[] = [
   'public_key',
   'period',
@@ -99,7 +101,7 @@ export function chainOf(info: unknown, hash: string): BeaconChain {
   return { hash, scheme, publicKey, periodS, genesisS };
 }
 
-/** When the round is due (Unix ms). Round 1 is due at the genesis. */
+/** Returns when the round is due, Unix ms. Round 1 is due at the genesis. */
 export function dueMs(
   { genesisS, periodS }: Pick<BeaconChain, 'genesisS' | 'periodS'>,
   round: number,
@@ -107,7 +109,7 @@ export function dueMs(
   return (genesisS + (round - 1) * periodS) * 1_000;
 }
 
-/** The latest round that is due; 0 before the first. */
+/** Returns the latest round that is due; 0 before the first. */
 export function roundAt(
   { genesisS, periodS }: Pick<BeaconChain, 'genesisS' | 'periodS'>,
   nowMs: number,
@@ -115,14 +117,14 @@ export function roundAt(
   return Math.max(0, Math.floor((nowMs / 1_000 - genesisS) / periodS) + 1);
 }
 
-/** Throws BeaconError unless it is an object. */
+/** Returns the value as an object. Throws BeaconError if it is not one. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BeaconError('the answer is not a JSON object');
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** The bytes of a member in hex. Throws BeaconError when it is anything else. */
+/** Returns the bytes of a member in hex. Throws BeaconError if the member is anything else. */
 export function bytesOf(name: string, value: unknown): Uint8Array {
   if (typeof value !== 'string' || !/^(?:[0-9a-f]{2}){1,256}$/.test(value))
     throw new BeaconError(`${name} is not up to 256 bytes in hex`);
@@ -135,7 +137,7 @@ function numberOf(name: string, value: unknown, max: number): number {
   return value;
 }
 
-/** SHA-256 of the parts, one after the other. */
+/** Returns the SHA-256 of the concatenated parts. */
 export function digestOf(...parts: readonly Uint8Array[]): Uint8Array {
   return sha256(concatBytes(...parts));
 }

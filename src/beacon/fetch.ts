@@ -1,10 +1,10 @@
 import { sendRequest } from '../core/http-request.ts';
 
 const DEADLINE_MS = 5_000;
-/** A round and the information of a chain take some hundred bytes. */
+/** Far more than the hundreds of bytes that a round or the information of a chain takes. */
 const REPLY_BYTES_MAX = 16 * 1024;
 
-/** Gets one JSON document of drand's HTTP API. Rejects when there is none to be had. */
+/** Resolves to one JSON document of drand's HTTP API. Rejects if it cannot get one. */
 export async function fetchBeacon(url: string): Promise<unknown> {
   const { status, body } = await sendRequest({
     method: 'GET',

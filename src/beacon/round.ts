@@ -2,11 +2,11 @@ import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { type BeaconChain, BeaconError, type BeaconRound, bytesOf, digestOf, membersOf } from './drand.ts';
 
-// Apart from drand.ts, for a service loads this file when it verifies its first round: the curve takes 80 ms of a start.
+// A file of its own, which a service loads only when it verifies its first round: loading the curve takes 80 ms.
 
 /**
- * Reads `/HASH/public/ROUND` of drand's HTTP API. Throws BeaconError unless the answer is of this round, its signature
- * holds under the chain's key, and its randomness is the signature's hash.
+ * Reads the answer of `/HASH/public/ROUND` of drand's HTTP API. Throws BeaconError unless the answer is of this round,
+ * its signature holds under the chain's key, and its randomness is the hash of the signature.
  */
 export function roundOf(chain: BeaconChain, round: number, answer: unknown): BeaconRound {
   const members = membersOf(answer);

@@ -13,7 +13,7 @@ import {
   SCREENED_BITS,
 } from './assessor.ts';
 
-/** The tests in this thread: for the assessment worker, and for a command that has nothing else to do. */
+/** Runs the tests in this thread: in the assessment worker, and in commands. */
 export const assessorInPlace: Assessor = {
   async testBits(of, bits, bitLength) {
     const tested = bits.subarray(0, Math.ceil(bitLength / 8));
@@ -24,17 +24,16 @@ export const assessorInPlace: Assessor = {
 };
 
 /**
- * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. A
- * pattern within one channel is spread out in the order of shots and stands side by side in that of channels.
- * The last window reaches back where the lot is not a multiple of 10^6; a shorter lot is one window. With one
- * channel the orders are the same and one is assessed. What depends on bits far before it shows in the autocorrelation
- * of the whole lot.
+ * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22, in windows of 10^6 bits and in two orders. Shot after
+ * shot, a pattern within one channel is spread out; channel after channel, its bits are adjacent. If the lot is not a
+ * multiple of 10^6 bits, the last window overlaps the one before; a shorter lot is one window. A lot with one channel
+ * is assessed once. The autocorrelation of the whole lot shows dependence over long distances.
  *
- * `bits` holds `shots` shots of `width` channels, packed as RawRead packs them. Synchronous, 0.17 s a window on an idle core
- * (ten windows for a lot of 4 Mbit): for the assessment worker. The caller erases `bits`.
+ * `bits` holds `shots` shots of `width` channels, packed like a RawRead. The call is synchronous and takes 0.17 s a
+ * window on an idle core (ten windows for a lot of 4 Mbit), so it belongs in the assessment worker. The caller erases
+ * `bits`.
  *
- * The least of ten windows lies lower than one: an ideal source scores about 0.82 where one window scores
- * 0.85.
+ * An ideal source scores about 0.82 as the least of ten windows, and 0.85 in a single one.
  */
 export function assessLot(bits: Uint8Array, width: number, shots: number): LotAssessment {
   const total = width * shots;
@@ -98,8 +97,8 @@ function estimateOf(
 }
 
 /**
- * First bits of the windows of ASSESSED_BITS that cover `total` bits; the last reaches back where they do not
- * divide it.
+ * Returns the first bits of windows of ASSESSED_BITS that cover `total` bits. If these are not a multiple, the last
+ * window overlaps the one before.
  */
 export function windowStarts(total: number): number[] {
   const starts: number[] = [];
@@ -108,7 +107,7 @@ export function windowStarts(total: number): number[] {
   return starts;
 }
 
-/** The bits of a lot with all shots of a channel side by side. */
+/** Returns the bits of a lot channel after channel, each with all its shots. */
 function channelAfterChannel(bits: Uint8Array, width: number, shots: number): Uint8Array<ArrayBuffer> {
   const transposed = new Uint8Array(Math.ceil((width * shots) / 8));
   let to = 0;

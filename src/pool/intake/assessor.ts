@@ -2,27 +2,26 @@ import type { AssessedBlock } from '../../ledger/records.ts';
 import type { Autocorrelation } from '../../stats/autocorrelation.ts';
 
 /**
- * The seam to whoever runs the statistical tests: a worker in the service, the same code in place in tests.
- * Bits are packed most significant bit first, and copied before the promise is returned: the caller may wipe
- * them meanwhile.
+ * Runs the statistical tests: in a worker of the service, and in the same thread in tests. Bits are packed most
+ * significant bit first. They are copied before the promise is returned, so the caller may wipe them at once.
  */
 export interface Assessor {
-  /** SP 800-22 over the first `bitLength` bits, with the verdict rule of docs/evidence.md. */
+  /** Runs SP 800-22 over the first `bitLength` bits, with the verdict rule of docs/evidence.md. */
   testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>>;
-  /** Every bit of a lot through both, in windows and in both orders (assess-lot.ts). */
+  /** Runs SP 800-22 and SP 800-90B over every bit of a lot, in windows and in two orders (assess-lot.ts). */
   assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment>;
 }
 
-/** One window of a lot, assessed by itself. */
+/** The assessment of one window of a lot. */
 export interface AssessedWindow extends AssessedBlock<'raw'> {
   readonly order: 'shots' | 'channels';
-  /** SP 800-90B 6.3, the least of the non-IID estimates; null with fewer than SCREENED_BITS bits. */
+  /** The least of the ten non-IID estimates of SP 800-90B 6.3; null with fewer than SCREENED_BITS bits. */
   readonly minEntropyPerBit: number | null;
-  /** The ten of them by name; absent where there are none. */
+  /** The ten estimates by name; absent if there are none. */
   readonly estimators?: Readonly<Record<string, number>>;
   /**
-   * The row of SP 800-22 with the least p-value, of those that are one for any share of ones. Runs is not: its value is 0
-   * wherever the share is four deviations from half, and what it looks for shows in the autocorrelation at lag 1.
+   * The row of SP 800-22 with the least p-value, without Runs. Runs has no valid p-value for biased bits: it is 0 if
+   * the share of ones is four deviations from half. The autocorrelation at lag 1 shows what Runs looks for.
    */
   readonly leastRow: { readonly test: string; readonly pValue: number };
 }
@@ -30,24 +29,22 @@ export interface AssessedWindow extends AssessedBlock<'raw'> {
 export interface LotAssessment {
   readonly windows: readonly AssessedWindow[];
   /**
-   * The least estimate of all windows, or what the autocorrelation leaves where that is less, bits per bit; null for a
-   * lot that is too short for any.
+   * The least estimate of all windows, or what the autocorrelation leaves if that is less; null if the lot is too
+   * short.
    */
   readonly minEntropyPerBit: number | null;
   readonly autocorrelation: Autocorrelation;
 }
 
-/**
- * The length that SP 800-22 asks of one sequence for all of its tests, and SP 800-90B §3.1.1 of a data set.
- */
+/** Bits that SP 800-22 needs for all of its tests, and SP 800-90B §3.1.1 for a data set. */
 export const ASSESSED_BITS = 1_000_000;
 
 /**
- * The estimators run on so many bits and more: the least lot that an operator can configure. An ideal source
- * scores 0.56 here, 0.42 at worst in 12,000 trials, and what has a period, 0 (`node
- * test/adversary/liars/run.ts scores`).
+ * Bits that the estimators need at least: the smallest lot that an operator can configure. At this length an ideal
+ * source scores 0.56, and 0.42 at worst in 12,000 trials; a periodic one scores 0 (`node test/adversary/liars/run.ts
+ * scores`).
  */
 export const SCREENED_BITS = 8192;
 
-/** Lots whose estimates are drawn: a day of a busy source. */
+/** How many lots' estimates an alarm keeps for display: a day of a busy source. */
 export const HISTORY_BLOCKS = 100;

@@ -18,29 +18,29 @@ import { UNLIMITED, withDeadline } from './read.ts';
 import { ShortLots } from './short-lots.ts';
 
 export type SourceState =
-  /** The last read became a lot, or there has been no need of one since the start: the reservoir was full. */
+  /** The last read became a lot, or the reservoir has been full since the start, so that no read was needed. */
   | 'ok'
   /** No read has succeeded yet. */
   | 'starting'
-  /** Reads fail; they are tried again. */
+  /** Reads fail, and the collector tries again. */
   | 'failing'
-  /** Sources before it fill the pool; it is not read. */
+  /** Sources before this one fill the pool, so the collector does not read it. */
   | 'standby'
-  /** A permanent failure: nothing is read until an operator restarts the service. */
+  /** A permanent failure: the collector reads nothing until an operator restarts the service. */
   | 'closed';
 
-/** Reads so far: by what the health tests said of them, and those that gave nothing to test. */
+/** How many reads had each grade in the health tests, and how many failed before they could be tested. */
 type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
 
 export interface SourceStatus {
-  /** What the lots of the source show together, those of earlier runs of the service included. */
+  /** The alarm over all lots of the source, with those of earlier runs of the service. */
   readonly alarm: AlarmState;
   readonly name: string;
   readonly origin: Backend['origin'];
-  /** Nobody but the operator says what the origin is. */
+  /** Whether the operator alone says what the origin is. */
   readonly isDeclared: boolean;
   readonly state: SourceState;
-  /** Why the last step failed; empty when it did not. */
+  /** Why the last step failed; empty if it succeeded. */
   readonly lastError: string;
   readonly lastLot: LotRecord | undefined;
   readonly lotsAccepted: number;
@@ -52,7 +52,7 @@ export interface SourceStatus {
   readonly health: HealthState | null;
 }
 
-/** Blocks not claimed yet, by kind. */
+/** The unclaimed blocks, by kind. */
 export type BlockLevels = Awaited<ReturnType<EntropyStore['blockLevels']>>;
 
 export interface CollectorOptions {
@@ -63,67 +63,62 @@ export interface CollectorOptions {
   readonly log: Log;
   /** High watermark of unclaimed pure bytes; the low one is half of it. */
   readonly pureBytesHigh: number;
-  /** What the source may take of its provider on one UTC day; no bound when left out. */
+  /** What the source may spend at its provider on one UTC day; without it there is no bound. */
   readonly limits?: SpendLimits;
   /** Knows the bits of all sources of the pool: what one gave is no new entropy of another. */
   readonly copies?: CopyTest;
   /** Raw bits of one lot, at least. */
   readonly lotRawBits?: number;
-  /** Whether this source may read at these levels, when it is one of several; it may always when left out. */
+  /** Returns whether this one of several sources may read at these levels; without it the source always may. */
   readonly isWanted?: (levels: BlockLevels) => boolean;
-  /** Awaited after each lot that may serve. */
+  /** Called and awaited after each accepted lot. */
   readonly onLot: () => Promise<void>;
-  /** Told once, with the reason, when a permanent failure closes the source. */
+  /** Called once, with the reason, when a permanent failure closes the source. */
   readonly onClosed?: (reason: string) => void;
   readonly wait?: Wait;
-  /** Keeps the raw shots of accepted lots, sealed, for an operator who will publish them; none are kept when left out. */
+  /** Keeps the sealed raw shots of accepted lots, for an operator who will publish them; without it none are kept. */
   readonly rawShots?: RawShotStore;
 }
 
 /**
- * Lots whose raw results are remembered, and lots of earlier runs that are recalled at a start. They are the
- * source's own: other sources and samples of the csprng stream push none of them out.
+ * How many raw results are remembered, and how many lots of earlier runs are read at a start. They are all of this
+ * source: lots of other sources and samples of the csprng stream do not displace them.
  */
 const REMEMBERED_LOTS = 256;
-/**
- * A lot is this many raw bits: two SP 800-22 sequences of conditioned output, so that a failed block has a
- * next one.
- */
+/** Raw bits of a lot: enough for two SP 800-22 windows of conditioned output, so that a second remains if one fails. */
 export const LOT_RAW_BITS = 4 * 1024 * 1024;
-/** Seeds on hand below which the collector reads, whatever the level of pure bytes. */
+/** With fewer unclaimed seeds the collector reads, whatever the level of pure bytes. */
 export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
 /**
- * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses
- * a good lot once in 500 at most (lot-alarm.ts): three of them in a row are not chance. Reads that fail the
- * health tests are not among them: the monitor counts those itself and has its own, derived limit.
+ * The statistical tests close the source after refusing this many lots in a row. SP 800-22 refuses a good lot at most
+ * once in 500 (lot-alarm.ts), so three in a row are not chance. Reads that fail the health tests are not counted here:
+ * the monitor counts them and has a limit of its own.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
 /**
- * While the pool holds this part of its pure bytes and at least so many, filling rests after each lot for three times as
- * long as its tests took: a quarter of a core is the most that it takes from requests, and less when they are many.
+ * While the pool holds at least this share of its pure bytes, and this many bytes, the collector rests after each lot
+ * for three times as long as the tests took. So it takes at most a quarter of a core from requests.
  */
 const RESTING_SHARE = 1 / 32;
 const RESTING_BYTES = 256 * 1024;
 const RESTS_PER_LOT = 3;
-/** The first pause after a failure; doubled with each that follows. */
+/** The first pause after a failure. It doubles with each further failure. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
-/** The longest pause that a provider may ask for: a spent budget is looked at again every hour. */
+/** The longest pause that a provider may ask for. So a spent budget is checked again every hour. */
 const RETRY_ASKED_MAX_MS = 3_600_000;
 const IDLE_CHECK_MS = 1_000;
 /**
- * The lot of a job is offered to the store this often, after pauses from RETRY_FIRST_MS on: its bits were
- * paid for.
+ * How often the collector tries to store the lot of a job, whose bits were paid for. Pauses grow from RETRY_FIRST_MS.
  */
 const STORE_TRIES = 5;
-/**
- * The tests of a lot take 3 s of a core, at the lowest priority; after this their thread is taken for dead.
- */
+/** The tests of a lot take 3 s of a core at the lowest priority. After this time their thread counts as dead. */
 const ASSESSMENT_TIMEOUT_MS = 600_000;
 
 /**
- * Keeps the reservoir of conditioned blocks between its watermarks: reads the backend when it is low, tests,
- * makes lots. One backend, one collector, one read at a time; requests never wait for it.
+ * Keeps the reservoir of conditioned blocks between its watermarks. When the reservoir is low, it reads the backend,
+ * tests the bits and makes a lot of them. Each backend has one collector, which makes one read at a time. Requests
+ * never wait for it.
  */
 export class Collector {
   readonly #options: CollectorOptions;
@@ -133,9 +128,9 @@ export class Collector {
   readonly #stopping = new AbortController();
   readonly #reads = { pass: 0, intermittent: 0, permanent: 0, failed: 0 };
   /**
-   * SHA-256 of the raw results of recent lots, those of earlier runs among them, to the lot that had each
-   * first. The health tests know the bits of this run's reads; a result that a provider delivers again to a
-   * restarted service is known by it.
+   * SHA-256 of the raw results of recent lots, also of earlier runs, and the id of the lot that had each first. The
+   * health tests only know the reads of this run. By this map a restarted service recognizes a result that a provider
+   * delivers again.
    */
   readonly #results = new RecentEntries(REMEMBERED_LOTS);
   readonly #alarm = new LotAlarm();
@@ -145,26 +140,26 @@ export class Collector {
   #lastError = '';
   #lastLot: LotRecord | undefined;
   #lastMonitor: HealthMonitor | undefined;
-  /** What the health tests said of the job that was fetched last. */
+  /** The verdict of the health tests on the job that was fetched last. */
   #lastJob: { readonly key: string; readonly rawSha256: string; readonly verdict: HealthVerdict } | undefined;
   #accepted = 0;
   #conditionedBytes = 0;
   #rejected = 0;
   #rejectedInARow = 0;
   /**
-   * The least that the source said to be when it was read: the place of its origin in ORIGINS, and whether it is
+   * What the source claimed to be at its last read: the index of its origin in ORIGINS, and whether it is
    * deterministic.
    */
   #least: { readonly rank: number; readonly deterministic: boolean } | undefined;
-  /** No seed or no pure byte of any source is left, and a mode waits for the next lot. */
+  /** Whether no seed or no pure byte of any source is left, so that a mode waits for the next lot. */
   #isWaitedFor = false;
-  /** Requests could soon find nothing: filling does not rest. */
+  /** Whether the reservoir is so low that requests could soon find nothing. Then the collector does not rest. */
   #isUrgent = true;
-  /** On the monotonic clock. */
+  /** When the rest after the last lot ends, on the monotonic clock. */
   #restsUntilMs = Number.NEGATIVE_INFINITY;
-  /** True from the low watermark up to the high one. */
+  /** True from when the low watermark is reached until the high one is. */
   #filling = false;
-  /** False after a lot that was too short for a pure block: another one would raise their level no more. */
+  /** False after a lot too short for a pure block: more such lots would not raise the level of pure bytes. */
   #givesPure = true;
   #retryMs = RETRY_FIRST_MS;
 
@@ -178,14 +173,14 @@ export class Collector {
     this.#running ??= this.#run();
   }
 
-  /** Gives up what is under way; a lot that is being stored is stored. */
+  /** Aborts the present read or test and resolves when the loop has ended. A lot that is being stored is stored. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
     this.#shortLots.erase();
   }
 
-  /** True once a permanent failure closed the source. */
+  /** Whether a permanent failure has closed the source. */
   get closed(): boolean {
     return this.#state === 'closed';
   }
@@ -229,7 +224,7 @@ export class Collector {
     return this.#stopping.signal.aborted && error === this.#stopping.signal.reason;
   }
 
-  /** What fails here is no fault of the source: it is logged, and undefined comes of it. */
+  /** Resolves to what the call gives. Logs a failure, which is not the source's fault, and resolves to undefined. */
   async #orLogged<T>(message: string, facts: object, call: () => Promise<T>): Promise<T | undefined> {
     try {
       return await call();
@@ -241,9 +236,9 @@ export class Collector {
   }
 
   /**
-   * What earlier runs found counts across lots: a restart is not a way to a clean slate. Nothing is read before
-   * it is known: a result that a provider delivers again is told from it alone. False when it could not be
-   * read.
+   * Reads the source's earlier lots, so that a restart does not reset what was found of it. The collector reads no
+   * source before, because only these lots show that a provider delivers an old result again. Resolves to false if the
+   * store fails.
    */
   async #recall(): Promise<boolean> {
     const { store, backend } = this.#options;
@@ -258,10 +253,7 @@ export class Collector {
     this.#alarm.add(lot, chance);
   }
 
-  /**
-   * Looks at the levels and, when they are low or a job is paid for, makes one lot. Gives the pause before
-   * the next step.
-   */
+  /** Makes one lot if the levels are low or a paid job waits. Resolves to the pause before the next step. */
   async #step(): Promise<number> {
     const mustRead = await this.#orLogged('levels of the reservoir not read', {}, async () => {
       this.#filling = await this.#isLow();
@@ -297,16 +289,16 @@ export class Collector {
     this.#restsUntilMs = madeMs + RESTS_PER_LOT * (madeMs - begunMs);
     if (!(await this.#store(lot, jobKey))) return;
     this.#lastLot = lot.record;
-    // A startup that lacks samples is not a sign of a failure, and none of health either.
+    // Too few samples for the startup tests say neither that the source failed nor that it is sound.
     const isTested = health.grade === 'pass' || health.failures.some(({ test }) => test !== 'startup');
     this.#remember(lot.record, isTested ? refusalChance(read) : undefined);
     if (lot.record.accepted) this.#givesPure = lot.blocks.some(({ kind }) => kind === 'pure');
     if (lot.record.accepted) await this.#accept(lot.record);
     else this.#reject(lot.record, health.grade);
     if (jobKey === undefined) return;
-    // The lot is stored and serves: a provider that does not forget its job is asked again later.
+    // The lot is already stored. If the provider does not delete the job now, the reader asks again later.
     const told = () => this.#reader.lotStored(jobKey, this.#stopping.signal);
-    await this.#orLogged('a job was not brought to its end', { job: jobKey }, told);
+    await this.#orLogged('the end of a job was not stored; tried again later', { job: jobKey }, told);
   }
 
   async #read(): Promise<SourceRead> {
@@ -322,7 +314,7 @@ export class Collector {
     }
   }
 
-  /** A source may turn out to be less than it seemed (a provider's simulator), and is never more again. */
+  /** Refuses a source that claims to be more than before. It may claim less: a device can be a simulator. */
   #refusePromotion(): void {
     const { name, origin, deterministic } = this.#options.backend;
     const rank = ORIGINS.indexOf(origin);
@@ -335,7 +327,7 @@ export class Collector {
 
   async #check(read: RawRead, jobKey: string | undefined): Promise<HealthVerdict> {
     const last = this.#lastJob;
-    // A job whose lot was not stored is fetched again: the same samples, not new ones, and no replay.
+    // A job whose lot was not stored is fetched again: these are the same samples, neither new ones nor a replay.
     if (last !== undefined && last.key === jobKey && last.rawSha256 === read.rawSha256) return last.verdict;
     this.#lastMonitor = this.#monitor(read.width);
     const verdict = await this.#lastMonitor.checkInSlices(read);
@@ -344,7 +336,7 @@ export class Collector {
     return verdict;
   }
 
-  /** False when the job gave a lot before. The lot's bytes are gone from memory afterwards in any case. */
+  /** Stores a lot. Resolves to false if its job already gave a lot. Erases the lot's bytes from memory in any case. */
   async #store({ record, blocks, output }: Lot, jobKey: string | undefined): Promise<boolean> {
     const { store, log } = this.#options;
     try {
@@ -366,7 +358,7 @@ export class Collector {
     }
   }
 
-  /** A stop does not wait for the tests: they are left to end by themselves, and their lot is not kept. */
+  /** Makes a lot of a read. A stop does not wait for the tests: they end by themselves, and their lot is erased. */
   async #makeLot(read: RawRead, health: HealthVerdict): Promise<Lot> {
     const { backend, assessor, clock } = this.#options;
     const earlier = health.grade === 'pass' ? this.#results.get(read.rawSha256) : undefined;
@@ -384,7 +376,7 @@ export class Collector {
       return lot;
     } finally {
       wipe(read.bits);
-      // reported by the race, if it came in time
+      // A failure of `making` needs no handling here: if it came in time, withDeadline has thrown it.
       if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {});
     }
   }
@@ -448,7 +440,7 @@ export class Collector {
     return retryMs;
   }
 
-  /** Channel layouts have their own running tests: a source whose width changes starts anew. */
+  /** Returns the monitor of a channel layout. A source whose width changes starts with a new one. */
   #monitor(width: number): HealthMonitor {
     let monitor = this.#monitors.get(width);
     if (monitor === undefined) {
@@ -459,7 +451,7 @@ export class Collector {
     return monitor;
   }
 
-  /** Fills up to the high watermark once begun; begins at half of it, or when seeds run low. */
+  /** Resolves to whether to read: from half of the high watermark until it is reached, and whenever seeds run low. */
   async #isLow(): Promise<boolean> {
     const { store, pureBytesHigh, isWanted } = this.#options;
     const levels = await store.blockLevels();

@@ -3,32 +3,30 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../../core/assert.ts';
 
 /**
- * The conditioning component (SP 800-90B §3.1.5): a vetted function that turns assessed raw noise into bytes
- * at full entropy. The function is Hash_df over SHA-256 (SP 800-90A §10.3.1), asked for 256 bits, which is a
- * single hash:
+ * The conditioning component (SP 800-90B §3.1.5): a vetted function that turns assessed raw noise into full-entropy
+ * bytes. The function is Hash_df over SHA-256 (SP 800-90A §10.3.1) for 256 bits, which is a single hash:
  *
  *   output block = SHA-256(0x01 ‖ 0x00000100 ‖ piece of raw noise).
  *
- * Plain SHA-256 would be vetted too, but `raw_output`, SHA-256 of the raw noise, is printed on public
- * certificates: for a lot of one piece the certificate would then print the entropy. The counter and length
- * that Hash_df sets in front keep the two apart, and since they are constants they take nothing from the
- * entropy of the piece.
+ * Plain SHA-256 would be vetted too. But public certificates print `raw_output`, the SHA-256 of the raw noise, so the
+ * certificate of a lot with one piece would print the entropy. The counter and length that Hash_df puts first make the
+ * two hashes different; as constants they do not reduce the entropy.
  */
-// counter = 1, then no_of_bits_to_return = 256 as four bytes
+// The counter 1, then no_of_bits_to_return = 256 as four bytes.
 const HASH_DF_HEADER = Uint8Array.of(0x01, 0x00, 0x00, 0x01, 0x00);
 
 const OUTPUT_BITS = 256;
 const OUTPUT_BYTES = OUTPUT_BITS / 8;
 /**
- * Full entropy, at least 1 - 2^-32 bits in every bit, may be claimed only when h_in >= n_out + 64 (SP
- * 800-90C, vetted conditioning). Least of all is left by the narrowest input, n_in = h_in = 320: 1 - 2^-35
- * bits (test/pool/intake/conditioner.test.ts computes Output_Entropy).
+ * SP 800-90C allows the claim of full entropy, at least 1 - 2^-32 bits in every bit, only if h_in >= n_out + 64 (vetted
+ * conditioning). The narrowest input, n_in = h_in = 320, gives the least: 1 - 2^-35 bits
+ * (test/pool/intake/conditioner.test.ts computes Output_Entropy).
  */
 const ASSESSED_BITS_PER_BLOCK = OUTPUT_BITS + 64;
 
 /**
- * Blocks made between two turns of the event loop, so that requests go on being served: 1 to 3 ms, where the 10,485 of a lot
- * of 4 Mbit took 11 to 60 ms in one go (Node 22, two shared cores).
+ * Blocks made between two turns of the event loop. They take 1 to 3 ms; the 10,485 blocks of a lot of 4 Mbit would
+ * delay requests by 11 to 60 ms (Node 22, two shared cores).
  */
 const BLOCKS_PER_TURN = 512;
 
@@ -42,16 +40,16 @@ export interface Conditioned {
   readonly entropyPerBlock: number;
 }
 
-/** Raw bytes that make one block of 32 conditioned bytes, at an assessed min-entropy per bit in (0, 1]. */
+/** Returns how many raw bytes make one block of 32 conditioned bytes, at an assessed min-entropy per bit in (0, 1]. */
 function inputBytesPerBlock(minEntropyPerBit: number): number {
   assert(minEntropyPerBit > 0 && minEntropyPerBit <= 1, 'the min-entropy of a bit lies in (0, 1]');
   const bytes = Math.ceil(ASSESSED_BITS_PER_BLOCK / minEntropyPerBit / 8);
-  // The quotient may have been rounded down to a whole number of bytes.
+  // The floating-point quotient may be rounded down to a whole number of bytes.
   return bytes * 8 * minEntropyPerBit < ASSESSED_BITS_PER_BLOCK ? bytes + 1 : bytes;
 }
 
 /**
- * Raw bits that `condition` needs for `outputBytes` bytes, rounded up to whole blocks.
+ * Returns how many raw bits `condition` needs for `outputBytes` bytes, rounded up to whole blocks.
  * @internal for the tables of docs/sources.md and for tests
  */
 export function rawBitsFor(outputBytes: number, minEntropyPerBit: number): number {
@@ -59,9 +57,9 @@ export function rawBitsFor(outputBytes: number, minEntropyPerBit: number): numbe
 }
 
 /**
- * Conditions the first `bitLength` bits of `bits` (packed, most significant bit first). Each block gets the
- * next piece of whole bytes, so no raw bit is used twice; what is left over, less than a piece, is not used
- * at all. `minEntropyPerBit` is the assessed min-entropy of the raw bits. The caller erases `bits`.
+ * Conditions the first `bitLength` bits of `bits` (packed, most significant bit first). Each block gets the next piece
+ * of whole bytes, so no raw bit is used twice. A rest shorter than a piece is not used. `minEntropyPerBit` is the
+ * assessed min-entropy of the raw bits. The caller erases `bits`.
  */
 export async function condition(
   bits: Uint8Array,

@@ -2,57 +2,53 @@ import { hash } from 'node:crypto';
 import type { RawRead } from '../../backend/backend.ts';
 import { bitsFrom } from '../../core/bytes.ts';
 
-/**
- * Places of a read that are remembered, on average; evenly spread, chosen by the bits that lie there and not
- * by where.
- */
+/** How many places of a read are remembered on average. The bits at a place select it, not its position. */
 const PLACES = 512;
-/** Where structure has the same choice made again and again; random bits come nowhere near. */
+/** Most places of a read. Random bits stay far below; structured bits may select places again and again. */
 const PLACES_MAX = 4 * PLACES;
-/** Reads that are remembered of each source, as many as HealthMonitor has digests of. */
+/** How many reads of each source are remembered, as many as HealthMonitor has digests of. */
 const REMEMBERED_READS = 64;
 /**
- * Assessed bits that are compared at a place. Of a source that meets its claim two places agree with 2^-128;
- * the 2^9 of a read are compared with 2^15 others: a false alarm is one read in 2^104.
+ * Assessed bits that are compared at a place. Two places of a sound source agree with probability 2^-128. The 2^9
+ * places of a read are compared with 2^15 others, so a false alarm comes once in 2^104 reads.
  */
 const COMPARED_ASSESSED_BITS = 128;
-/** The least lot that an operator can configure; in less there would be too few places. */
+/** Shorter reads have too few places. It is the smallest lot that an operator can configure. */
 const SEARCHED_BITS_MIN = 8192;
 /**
- * 2^32 divided by the golden ratio, odd: a bijection of words whose upper bits depend on all bits (Knuth
- * 6.4).
+ * 2^32 divided by the golden ratio, odd. Multiplying by it mixes all bits of a word into its upper bits (Knuth 6.4).
  */
 const MIXER = 0x9e3779b1;
 
 const SLICE_BITS = 128 * 1024;
 
 /**
- * Finds raw bits that came before, in an earlier read or in the same one, at whatever shift: a buffer that is
- * read before it is full again, a page of results that overlaps the last one, a recording that starts over, one provider behind two sources. A
- * copy of the whole read is known by its digest; this knows it by its places (min-wise sampling, Broder
- * 1997). A place is where a hash of the last 32 bits is small, so that a copy has the places of its original;
- * what is remembered is the hash of the bits before it. Of a copy of the share f of a read about 512 f places
- * are known: it is missed with a chance of e^(-512 f), 2^-46 for a sixteenth. Reads of a source should be of
- * one size; of two sizes the larger one's fewer places per bit count.
+ * Finds raw bits that came before, in an earlier read or in the same one, at any shift: a buffer that is read before it
+ * is full again, a page of results that overlaps the last one, a recording that starts over, two sources with one
+ * provider. HealthMonitor finds copies of whole reads by a digest; this test finds copies of parts by their places
+ * (min-wise sampling, Broder 1997). A place is a position where a hash of the last 32 bits is small, so a copy has the
+ * places of its original. The test remembers a hash of the bits before each place. A copy of the share f of a read has
+ * about 512 f known places, so the test misses it with probability e^(-512 f), which is 2^-46 for a sixteenth. Reads of
+ * a source should have one size: a larger read has fewer places per bit.
  */
 export class CopyTest {
   readonly #comparedBits: number;
   readonly #rememberedReads: number;
-  /** Fingerprint of a place to the number of the read that had it last. */
+  /** For the fingerprint of each remembered place, the number of the last read that had it. */
   readonly #readOf = new Map<string, number>();
   /** Fingerprints of the remembered reads, oldest first. */
   readonly #recent: string[][] = [];
   #reads = 0;
 
-  /** For one source, or for several of a pool: the least that any of them claims for a bit, and how many they are. */
+  /** `minEntropyPerBit` is the least that any of the `sources` claims for a bit. */
   constructor(minEntropyPerBit: number, sources = 1) {
     this.#rememberedReads = REMEMBERED_READS * sources;
     this.#comparedBits = 8 * Math.ceil(COMPARED_ASSESSED_BITS / minEntropyPerBit / 8);
   }
 
   /**
-   * Remembers the read. Gives how many reads ago bits of it came before, the latest time: 0 for bits that it
-   * holds twice; undefined for new ones. Yields where others may have a turn.
+   * Remembers the read. Returns how many reads ago some of its bits came last; 0 for bits that it holds twice;
+   * undefined if all are new. Yields between slices, so that the caller can give the event loop a turn.
    */
   *search({ bits, width, shots }: RawRead): Generator<undefined, number | undefined> {
     const bitLength = width * shots;
@@ -87,9 +83,7 @@ export class CopyTest {
   }
 }
 
-/**
- * The places among the bits from `from`, a multiple of 8, to `to`: each is the position behind its last bit.
- */
+/** Returns the places in the bits [from, to): for each the position after its last bit. `from` is a multiple of 8. */
 function placesIn(bits: Uint8Array, from: number, to: number, bitLength: number): number[] {
   const small = Math.floor((PLACES / bitLength) * 2 ** 32);
   const places: number[] = [];

@@ -7,15 +7,15 @@ import { type AlarmState, LotAlarm } from './lot-alarm.ts';
 
 export type DeliveredSample = AssessedBlock<'delivered'>;
 
-/** A keystream that answers are drawn from now. */
+/** A keystream that answers draw from at present. */
 export interface DeliveredStream {
-  /** Its seed group. */
+  /** The name of its seed group. */
   readonly name: string;
-  /** So many bytes of it, drawn as an answer would draw them; undefined when its seed has ended. */
+  /** Draws `size` bytes like an answer; resolves to undefined if the seed has ended. */
   draw(size: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
-/** What is known of one stream. */
+/** The results of one stream's samples. */
 export interface DeliveredState {
   readonly name: string;
   readonly last: DeliveredSample;
@@ -24,7 +24,7 @@ export interface DeliveredState {
 }
 
 export interface DeliveredSamplerOptions {
-  /** The streams in use; asked for anew each time. */
+  /** Returns the streams that are in use now. */
   readonly streams: () => readonly DeliveredStream[];
   readonly assessor: Pick<Assessor, 'testBits'>;
   readonly clock: Clock;
@@ -32,14 +32,14 @@ export interface DeliveredSamplerOptions {
 }
 
 /**
- * Samples the streams in turn, and remembers what was found. A sample is 10^6 bits, drawn as any answer would draw them,
- * tested and erased: bytes that were never delivered, so that no client's are kept. It is for the seeded mode. A csprng
- * answer is fresh output of the operating system's generator, and the system source's lot is such a sample; in pure mode
- * the conditioned block of each lot is what is delivered, and a sample would spend quantum bytes to say the same again.
+ * Samples the streams of the seeded mode in turn, and keeps the results. A sample is 10^6 bits, drawn like an answer,
+ * tested and erased. They are never delivered, so no client's bytes are looked at. The other modes need no such
+ * samples: the csprng stream has lots of its own (system-sample.ts), and pure mode delivers the conditioned blocks of
+ * lots, which are tested already.
  */
 export class DeliveredSampler {
   readonly #options: DeliveredSamplerOptions;
-  /** By name; the stream sampled longest ago first. */
+  /** By name of the stream. The stream that was sampled the longest ago comes first. */
   readonly #sampled = new Map<string, Omit<DeliveredState, 'name' | 'alarm'> & { history: LotAlarm }>();
 
   constructor(options: DeliveredSamplerOptions) {
@@ -47,8 +47,8 @@ export class DeliveredSampler {
   }
 
   /**
-   * Samples the stream whose turn it is; a sample that is rejected is followed by one of the next bits, never
-   * by a second look at the same (SP 800-22 §4.2, §4.3). Rejects as the assessor does.
+   * Samples the next stream. If the sample is rejected, takes another of the bits that follow, and never tests the same
+   * bits twice (SP 800-22 §4.2, §4.3). Rejects if the assessor does.
    */
   async sampleNext(): Promise<void> {
     const stream = this.#nextStream();
@@ -90,7 +90,7 @@ export class DeliveredSampler {
     }
     const history = this.#sampled.get(name)?.history ?? new LotAlarm();
     history.addBlocks([last]);
-    this.#sampled.delete(name); // to the end of the order
+    this.#sampled.delete(name); // so that `set` puts it last
     this.#sampled.set(name, { history, last, sampledAtMs: clock.wallMs() });
     return last;
   }

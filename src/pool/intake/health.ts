@@ -5,45 +5,44 @@ import { assert } from '../../core/assert.ts';
 import { CopyTest } from './copies.ts';
 
 /**
- * The health tests of SP 800-90B §4.4 on raw noise, before conditioning: repetition count (RCT) and adaptive
- * proportion (APT) on every channel (qubit) as a binary source of its own, the startup tests of §4.3, and a
- * test for results that were delivered before. Each read gets one verdict:
+ * The health tests of SP 800-90B §4.4 on raw noise, before conditioning: repetition count (RCT) and adaptive proportion
+ * (APT) on every channel (qubit) as a binary source of its own, the startup tests of §4.3, and a test for results that
+ * were delivered before. Each read gets one verdict:
  *
- * - intermittent: discard the read and try again. A false alarm here is rare but does happen.
- * - permanent: latched; everything is refused until a restart, because chance does not explain what was seen.
+ * - pass: the bits may be used.
+ * - intermittent: the collector discards the read and tries again. Chance alone causes this, but rarely.
+ * - permanent: chance does not explain what was seen. The monitor refuses every read until a restart.
  */
 
-/** Cutoffs in one place: a test alarms when its observation reaches the cutoff of a grade. */
+/** A test alarms with a grade when its observation reaches the grade's cutoff. */
 export interface Cutoffs {
   readonly intermittent: number;
   readonly permanent: number;
 }
 
-/**
- * -log2 of the false-alarm probability of one test: §4.4 recommends 20 to 40. jitterentropy takes 30 as well.
- */
+/** -log2 of the false-alarm probability of one test. §4.4 recommends 20 to 40; jitterentropy uses 30 too. */
 const INTERMITTENT_ALPHA_BITS = 30;
 /**
- * A source that meets its claim reaches this in one of 2^60 samples or windows, which at 100 Mbit/s is once
- * in 365 years; nothing else than a failure explains it (jitterentropy's permanent grade is the same).
+ * -log2 of the false-alarm probability of the permanent grade, as in jitterentropy. At 100 Mbit/s a sound source alarms
+ * once in 365 years, so only a failure explains an alarm.
  */
 const PERMANENT_ALPHA_BITS = 60;
 /** §4.4.2: the window of a binary source. */
 const APT_WINDOW = 1024;
-/** §4.3: startup tests run over at least 1,024 consecutive samples. Nothing is released before. */
+/** §4.3: startup tests need at least 1,024 consecutive samples. No bits may be used before. */
 const STARTUP_SAMPLES = 1024;
 /**
- * Reads that fail in a row before it is permanent. A source that meets its claim fails a read of 4 Mbit with
- * probability 2^22 · 2^-30 = 2^-8 (RCT; APT windows add 2^-18), five in a row with 2^-40: the least alpha
- * that §4.4 names for calling a source broken.
+ * This many failed reads in a row are permanent. A source that meets its claim fails a read of 4 Mbit with probability
+ * 2^22 · 2^-30 = 2^-8 (RCT; APT windows add 2^-18), and so five in a row with 2^-40, the smallest alpha that §4.4
+ * recommends.
  */
 const INTERMITTENT_READS_MAX = 5;
 /**
- * Digests of past reads that are remembered. A provider that answers from a cache or a stale job repeats a
- * recent result; 64 reads of 4 Mbit are 32 MiB of raw noise.
+ * How many reads are remembered by their digests: of 4 Mbit each, 32 MiB of raw noise. A provider that answers from a
+ * cache or a stale job repeats a recent result.
  */
 const REMEMBERED_READS = 64;
-/** Two different reads of a source that meets its claim agree with probability 2^-(assessed bits). */
+/** Shorter reads are not compared: two reads of a sound source agree with probability 2^-(assessed bits). */
 const REPLAY_ASSESSED_BITS_MIN = INTERMITTENT_ALPHA_BITS + Math.log2(REMEMBERED_READS);
 
 export type HealthGrade = 'pass' | 'intermittent' | 'permanent';
@@ -52,30 +51,28 @@ type HealthTest = 'rct' | 'apt' | 'startup' | 'replay';
 export interface HealthFailure {
   readonly test: HealthTest;
   readonly grade: 'intermittent' | 'permanent';
-  /** The channel that failed; null where the whole read did. */
+  /** The channel that failed; null if the whole read failed. */
   readonly channel: number | null;
   /**
-   * What was seen: the run's length, the window's matches, the samples so far, or how many reads ago (0:
-   * within this one).
+   * What was seen. RCT: length of the run. APT: matches in the window. Startup: samples so far. Replay: how many reads
+   * ago the same bits came; 0 within this read.
    */
   readonly observed: number;
-  /**
-   * The cutoff that was reached; for startup, the samples that are needed; for replay, the reads remembered.
-   */
+  /** The cutoff that was reached. Startup: the samples needed. Replay: how many reads are remembered. */
   readonly cutoff: number;
 }
 
-/** What one read showed. Plain JSON: lots keep it. */
+/** What one read showed, as plain JSON: the records of lots hold some of it. */
 export interface HealthCounters {
-  /** Raw bits tested: shots times channels; 0 for a read that was refused unseen. */
+  /** Raw bits tested: shots times channels; 0 for a read that was refused untested. */
   readonly samples: number;
   readonly rctFailures: number;
   readonly aptFailures: number;
   readonly startupFailures: number;
   readonly replayFailures: number;
-  /** The longest run of equal bits on any channel, with what earlier reads began. */
+  /** The longest run of equal bits on any channel. A run may have begun in an earlier read. */
   readonly longestRun: number;
-  /** The most matches with its first bit in any window of any channel, windows under way included. */
+  /** The most bits equal to the first one in any window of any channel, with incomplete windows. */
   readonly mostMatches: number;
 }
 
@@ -85,7 +82,7 @@ export interface HealthVerdict {
   readonly counters: HealthCounters;
 }
 
-/** Where the monitor stands. Plain JSON, for /v1/health. */
+/** The state of a monitor as plain JSON, for /v1/health. */
 export interface HealthState {
   readonly width: number;
   readonly minEntropyPerBit: number;
@@ -96,24 +93,23 @@ export interface HealthState {
   readonly reads: number;
   readonly intermittentReads: number;
   readonly intermittentInARow: number;
-  /** The maxima are over all reads. */
+  /** Sums over all reads, and the largest `longestRun` and `mostMatches`. */
   readonly totals: HealthCounters;
-  /** What closed the source; empty while it is open. */
+  /** The failures that closed the source; empty while it is open. */
   readonly latchedBy: readonly HealthFailure[];
 }
 
 /**
- * RCT cutoff C = 1 + ceil(-log2(alpha) / H) (SP 800-90B §4.4.1), for alpha = 2^-alphaBits and H in (0, 1].
+ * Returns the RCT cutoff C = 1 + ceil(-log2(alpha) / H) (SP 800-90B §4.4.1), for alpha = 2^-alphaBits and H in (0, 1].
  */
 export function rctCutoff(minEntropyPerBit: number, alphaBits: number): number {
   return 1 + Math.ceil(alphaBits / minEntropyPerBit);
 }
 
 /**
- * APT cutoff C = 1 + CRITBINOM(W, 2^-H, 1 - alpha) (SP 800-90B §4.4.2): CRITBINOM is the least k with P(X <=
- * k) >= 1 - alpha, that is P(X > k) <= alpha, for X ~ Binomial(W, 2^-H). The upper tail is summed from its
- * smallest term, each term taken relative to alpha from its logarithm, so nothing cancels and nothing
- * underflows.
+ * Returns the APT cutoff C = 1 + CRITBINOM(W, 2^-H, 1 - alpha) (SP 800-90B §4.4.2). CRITBINOM is the least k with P(X
+ * <= k) >= 1 - alpha, that is P(X > k) <= alpha, for X ~ Binomial(W, 2^-H). The code sums the upper tail from its
+ * smallest term, and computes each term relative to alpha from its logarithm, so that nothing cancels or underflows.
  */
 export function aptCutoff(minEntropyPerBit: number, alphaBits: number): number {
   const logP = -minEntropyPerBit * Math.LN2;
@@ -131,18 +127,16 @@ export function aptCutoff(minEntropyPerBit: number, alphaBits: number): number {
 }
 
 /**
- * How often one read of a source that meets its claim makes a test fail, at most: the union over its samples
- * (RCT) and its windows (APT). A window's chance is up to 2 alpha, since its first bit, which B counts,
- * always matches itself: P(1 + Bin(W - 1, p) >= C) <= P(Bin(W, p) >= C) / p, and p >= 1/2.
+ * Returns an upper bound of the probability that a read of a source that meets its claim fails: the union bound over
+ * its samples (RCT) and its windows (APT). For a window it is 2 alpha, since B counts the first bit, which always
+ * matches itself: P(1 + Bin(W - 1, p) >= C) <= P(Bin(W, p) >= C) / p, and p >= 1/2.
  */
 export function falseAlarmChance({ shots, width }: Pick<RawRead, 'shots' | 'width'>): number {
   const windows = (Math.ceil(shots / APT_WINDOW) + 1) * width;
   return Math.min(1, (shots * width + 2 * windows) * 2 ** -INTERMITTENT_ALPHA_BITS);
 }
 
-/**
- * Bits tested between two turns of the event loop: below 1 ms, where a lot of 4 Mbit took 21 ms in one go.
- */
+/** Bits tested between two turns of the event loop. They take less than 1 ms; a whole lot of 4 Mbit takes 21 ms. */
 const SLICE_BITS = 128 * 1024;
 
 interface MonitoredSource {
@@ -154,7 +148,7 @@ interface MonitoredSource {
 }
 
 /**
- * The tests of one source with one channel layout. State runs on from read to read: reads are consecutive
+ * Tests one source with one channel layout. Runs and windows continue from read to read, as reads are consecutive
  * samples.
  */
 export class HealthMonitor {
@@ -163,14 +157,14 @@ export class HealthMonitor {
   readonly #rct: Cutoffs;
   readonly #apt: Cutoffs;
 
-  // Per channel: the run and the window under way, and what this read showed.
+  // By channel: the present run and window, and the maxima of this read.
   readonly #lastBit: Uint8Array;
   readonly #run: Int32Array;
   readonly #windowFirst: Uint8Array;
   readonly #windowOnes: Uint16Array;
   readonly #longestRun: Int32Array;
   readonly #mostMatches: Uint16Array;
-  /** Samples of the window under way; channels advance together, a shot at a time. */
+  /** Samples in the present window. All channels advance together, a shot at a time. */
   #windowFilled = 0;
 
   #startupSamples = 0;
@@ -196,8 +190,7 @@ export class HealthMonitor {
       intermittent: aptCutoff(minEntropyPerBit, INTERMITTENT_ALPHA_BITS),
       permanent: aptCutoff(minEntropyPerBit, PERMANENT_ALPHA_BITS),
     };
-    // A run ends at the permanent cutoff or, at the latest, with the read that reaches it (at most 2^28
-    // bits).
+    // A run ends at the latest with the read in which it reaches the permanent cutoff, which has at most 2^28 bits.
     assert(this.#rct.permanent < 2 ** 30, 'a claim so small that runs outgrow 32 bits cannot be tested');
     this.#copies = copies ?? new CopyTest(minEntropyPerBit);
     this.#lastBit = new Uint8Array(width);
@@ -208,7 +201,7 @@ export class HealthMonitor {
     this.#mostMatches = new Uint16Array(width);
   }
 
-  /** Tests every bit of the next read. Bits may be used only when the grade is `pass`. */
+  /** Tests every bit of the next read. The bits may be used only if the grade is `pass`. */
   check(read: RawRead): HealthVerdict {
     const steps = this.#check(read);
     for (;;) {
@@ -217,10 +210,7 @@ export class HealthMonitor {
     }
   }
 
-  /**
-   * The same with turns of the event loop between slices, so that requests are served meanwhile. One read at
-   * a time.
-   */
+  /** Tests a read like `check`, but gives the event loop a turn between slices. Takes one read at a time. */
   async checkInSlices(read: RawRead): Promise<HealthVerdict> {
     const steps = this.#check(read);
     for (;;) {
@@ -241,7 +231,7 @@ export class HealthMonitor {
     const replay = this.#replayFailure(read);
     // A replayed read is not a new sample: it must not enter the runs and windows.
     const failures = replay === undefined ? yield* this.#testSamples(read) : [replay];
-    // Only of bits that no other test has refused: what a stuck channel repeats is not a copy.
+    // Search for copies only if no other test failed: the repetitions of a stuck channel are not copies.
     if (failures.every(({ test }) => test === 'startup')) failures.push(...(yield* this.#copyFailures(read)));
     const counters = this.#countersOf(failures, replay === undefined ? read.shots * read.width : 0);
     this.#totals = added(this.#totals, counters);
@@ -273,7 +263,7 @@ export class HealthMonitor {
       this.#intermittentInARow = 0;
       return 'pass';
     }
-    // A startup that lacks samples is not a sign of a failure, and none of health either: it does not count.
+    // Too few samples for the startup tests say neither that the source failed nor that it is sound: do not count them.
     if (failures.every(({ test }) => test === 'startup')) return 'intermittent';
     this.#intermittentReads++;
     this.#intermittentInARow++;
@@ -306,7 +296,7 @@ export class HealthMonitor {
       report(failures, 'rct', channel, this.#longestRun[channel], this.#rct);
       report(failures, 'apt', channel, this.#mostMatches[channel], this.#apt);
     }
-    // The window that alarmed is over: its rest, in later reads, is not the same alarm again.
+    // End the window that alarmed, so that its rest in the next read does not alarm again.
     if (failures.some(({ test }) => test === 'apt')) this.#windowFilled = 0;
     const startup = this.#startupFailure(read.shots, failures.length > 0);
     if (startup !== undefined) failures.push(startup);
@@ -314,9 +304,9 @@ export class HealthMonitor {
   }
 
   /**
-   * Runs one channel through `shots` shots that lie within one window. RCT (§4.4.1): B counts the run, and
-   * the test fails at B >= C. APT (§4.4.2): the window's first bit is A, and B counts the bits equal to it,
-   * itself included. B only grows, so looking at the end of the window or of the read sees every B >= C.
+   * Tests `shots` shots of one channel, all within one window. RCT (§4.4.1): B counts the run, and the test fails at B
+   * >= C. APT (§4.4.2): A is the window's first bit, and B counts the bits equal to it, with itself. B only grows, so
+   * its value at the end of the window or of the read shows whether it reached C.
    */
   #scan(bits: Uint8Array, channel: number, firstShot: number, shots: number): void {
     const width = this.#width;
@@ -331,7 +321,7 @@ export class HealthMonitor {
     let ones = 0;
     for (let shot = 0; shot < shots; shot++, at += width) {
       const bit = (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
-      // run + 1 when bit equals last, else 1, without a branch that random bits would mispredict.
+      // run + 1 if bit equals last, else 1. Random bits would mispredict a branch.
       run = (run & ((bit ^ last) - 1)) + 1;
       if (run > longest) longest = run;
       ones += bit;
@@ -346,19 +336,19 @@ export class HealthMonitor {
     if (matches > this.#mostMatches[channel]) this.#mostMatches[channel] = matches;
   }
 
-  /** §4.3: until 1,024 consecutive samples of every channel have passed, nothing may be used. */
+  /** Returns a failure until 1,024 consecutive samples of every channel have passed (§4.3). */
   #startupFailure(shots: number, failed: boolean): HealthFailure | undefined {
     if (this.#startupSamples >= STARTUP_SAMPLES) return undefined;
     this.#startupSamples = failed ? 0 : this.#startupSamples + shots;
-    // A failure is reported by its own test.
+    // The test that failed reports the failure.
     if (failed || this.#startupSamples >= STARTUP_SAMPLES) return undefined;
     return wholeReadFailed('startup', this.#startupSamples, STARTUP_SAMPLES);
   }
 
   /**
-   * The same bits as a recent read: a cached answer, a stale job, a stuck buffer. Intermittent, since a retry
-   * that reaches the source heals it and the copy is discarded; a source that goes on repeating is latched by
-   * the count in a row. Compared by a hash of the bits, since providers wrap one result in differing
+   * Returns a failure if the read has the same bits as a recent one: a cached answer, a stale job, a stuck buffer. The
+   * grade is intermittent, since the copy is discarded and a retry may reach the source; a source that keeps repeating
+   * fails too many reads in a row. Compares a hash of the bits, since a provider may wrap one result in different
    * envelopes.
    */
   #replayFailure(read: RawRead): HealthFailure | undefined {
@@ -369,7 +359,7 @@ export class HealthMonitor {
     return readsAgo === 0 ? undefined : wholeReadFailed('replay', readsAgo, REMEMBERED_READS);
   }
 
-  /** Bits that came before, not all of a read or at another shift: intermittent for the same reason. */
+  /** Returns a failure if part of the bits came before, at any shift; intermittent for the same reason. */
   *#copyFailures(read: RawRead): Generator<undefined, HealthFailure[]> {
     const readsAgo = yield* this.#copies.search(read);
     return readsAgo === undefined ? [] : [wholeReadFailed('replay', readsAgo, REMEMBERED_READS)];

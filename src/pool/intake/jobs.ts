@@ -23,13 +23,13 @@ export interface SourceReaderOptions<Kind extends Backend = Backend> {
   readonly wait: Wait;
 }
 
-/** One read, and the key of the job that gave it: the lot is added under it. */
 export interface SourceRead {
   readonly read: RawRead;
+  /** The key of the job that gave the read, under which its lot is stored; undefined for a stream. */
   readonly jobKey: string | undefined;
 }
 
-/** Reads a source within its budget: a stream at once, a job over as many lives of the process as it takes. */
+/** Returns a reader of the source that keeps to its budget. Jobs survive restarts of the process. */
 export function sourceReader(options: SourceReaderOptions): SourceReader {
   const { backend } = options;
   return backend.kind === 'job'
@@ -44,27 +44,24 @@ export abstract class SourceReader<Kind extends Backend = Backend> {
     this.options = options;
   }
 
-  /** True while a job waits to be read, whether or not its bits are needed: it is paid for. */
+  /** Resolves to whether a job waits to be read. It is paid for, so it is read even if its bits are not needed. */
   async isOwed(_signal: AbortSignal): Promise<boolean> {
     return false;
   }
 
   /**
-   * At least `bits` bits, or what an open job was made for. Rejects with a BackendError, of kind `quota` when
-   * the budget of the day has no room, with the signal's reason, or with a fault of the store.
+   * Reads at least `bits` bits, or as many as an open job was made for. Rejects with a BackendError (kind `quota` if
+   * the budget of the day is spent), with the signal's reason, or with an error of the store.
    */
   abstract read(bits: number, signal: AbortSignal): Promise<SourceRead>;
 
-  /**
-   * To be told when the lot of a job is on disk: deletes the raw results at the provider, of this job and of
-   * earlier ones.
-   */
+  /** Call it when the lot of a job is on disk. Deletes the raw results of this job and earlier ones at the provider. */
   async lotStored(_jobKey: string, _signal: AbortSignal): Promise<void> {}
 
-  /** To be told when the store failed over a lot: what it says of the job is to be asked again. */
+  /** Call it when storing a lot failed. The reader then asks the store again what state the job is in. */
   lotNotStored(): void {}
 
-  /** Asks the provider not to run what is open: nobody comes back for it. */
+  /** Asks the provider to cancel the open jobs. Call it when nobody will fetch their results. */
   async abandon(): Promise<void> {}
 }
 
@@ -77,56 +74,56 @@ class StreamReads extends SourceReader<StreamBackend> {
   }
 }
 
-/** One call on a provider of jobs; a result of 4 Mbit may be some 10 MB of text. */
+/** Time limit of one call to a provider of jobs. A result of 4 Mbit may be 10 MB of text. */
 const CALL_TIMEOUT_MS = 60_000;
-/** A cancellation or a deletion, which nobody waits for. */
+/** Time limit of a cancellation or a deletion. */
 const PARTING_TIMEOUT_MS = 10_000;
-/** A call on a job that fails and may be tried again is tried this often: jobs cost money, and links drop. */
+/** How often a call is tried if its error may pass. Jobs cost money, and connections break. */
 const CALL_TRIES = 5;
 const CALL_RETRY_FIRST_MS = 1_000;
-/** Between polls of a job: when the provider names no time, and the bounds of what it may name. */
+/** The pause between polls of a job if the provider names none, and the bounds of what it may name. */
 const POLL_INTERVAL_MS = 5_000;
 const POLL_INTERVAL_MIN_MS = 500;
 const POLL_INTERVAL_MAX_MS = 300_000;
 
-/** A job that has not ended after so long is given up. */
+/** The reader gives up a job that has not ended after this time. */
 const JOB_WAIT_MAX_MS = 24 * 3_600_000;
 const NOT_DONE = `not done in ${JOB_WAIT_MAX_MS / 3_600_000} h`;
 
 type JobEnd = Extract<JobState, { readonly state: 'done' | 'failed' | 'cancelled' }>;
 
 /**
- * Results that are there, by a poll, and cannot be fetched so many times, each with its own tries, are given
- * up: a truncated result fails alike each time. With the collector's pauses that is about 20 minutes; an
- * outage fails the poll too, and does not count.
+ * The reader gives up results that cannot be fetched in this many rounds, each with its own tries, although the poll
+ * says that they are there. A truncated result fails every time. With the collector's pauses this takes about 20
+ * minutes. An outage fails the poll too and is not counted.
  */
 const FETCHES_MAX = 20;
 /**
- * Jobs in a row whose results are lost for good before the source is taken for broken. One may be the doing
- * of a crash (a provider that lets results be read once) or of a device's bad day; another one, paid for as
- * well, needs a person.
+ * After this many jobs in a row whose results are lost for good, the source counts as broken. One may be lost by a
+ * crash, at a provider that lets results be read once, or by a fault of the device. If a second paid job is lost, a
+ * person must look.
  */
 const LOST_IN_A_ROW_MAX = 2;
 
 /**
- * The jobs of one source, from the intention to the deletion at the provider, each step on disk:
+ * The jobs of one source, from the intention to the deletion at the provider. Each step is on disk:
  *
  *   intended ─submit▶ submitted ─poll, fetch, addLot▶ stored ─forget▶ ended
  *       └────────────────┴── failed, cancelled, given up ──▶ ended
  *
- * A job outlives the process: what was paid for is read by whoever comes next. So a stop cancels nothing, an
- * error that may pass leaves the job where it is, and before a new job is intended the open ones are brought
- * to their end. A job that was intended and perhaps submitted is submitted again under its key, which starts
- * no second one. Its day stays charged whatever becomes of it.
+ * A job outlives the process: after a restart the next process reads the results that were paid for. So a stop cancels
+ * nothing, an error that may pass leaves the job in its state, and open jobs are finished before a new one is intended.
+ * A job that was intended and perhaps submitted is submitted again under its key; that starts no second job. The charge
+ * stays whatever becomes of the job.
  */
 class JobReads extends SourceReader<JobBackend> {
   readonly #startedAtMs: number;
   /**
-   * Jobs that have not ended, by key, oldest first; undefined when the store must be asked: at the start,
-   * after a fault.
+   * The jobs that have not ended, by key, oldest first; undefined if the store must be asked: at the start and after a
+   * fault.
    */
   #open: Map<string, JobRecord> | undefined;
-  /** Of the job under way: fetches that failed. */
+  /** The present job, and how many rounds of fetching its results have failed. */
   #fetchesFailed = { jobKey: '', count: 0 };
   #lostInARow = 0;
 
@@ -139,7 +136,7 @@ class JobReads extends SourceReader<JobBackend> {
     return (await this.#unread(signal)) !== undefined;
   }
 
-  /** The result of the oldest open job, or of a new one for `bits` bits. */
+  /** Reads the result of the oldest open job or, if there is none, of a new one for `bits` bits. */
   override async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
     const job = (await this.#unread(signal)) ?? (await this.#intend(bits));
     const submitted = await this.#submit(job, signal);
@@ -161,7 +158,7 @@ class JobReads extends SourceReader<JobBackend> {
   }
 
   override async abandon(): Promise<void> {
-    const { signal } = new AbortController(); // the read's own may be what ended it
+    const { signal } = new AbortController(); // the signal of the read may be aborted already
     for (const job of this.#open?.values() ?? []) {
       if (job.state === 'submitted') await this.#cancel(job, signal);
     }
@@ -209,7 +206,7 @@ class JobReads extends SourceReader<JobBackend> {
     throw new BackendError('retryable', `job ${job.jobId} ${failure}`);
   }
 
-  /** Polls until the job has ended; undefined when it has not after waits of `waitMaxMs`. */
+  /** Polls until the job has ended. Resolves to undefined if it has not after `waitMaxMs` of waiting. */
   async #polled(job: JobRecord, waitMaxMs: number, signal: AbortSignal): Promise<JobEnd | undefined> {
     const { backend, wait } = this.options;
     for (let waitedMs = 0; ; ) {
@@ -224,7 +221,7 @@ class JobReads extends SourceReader<JobBackend> {
     }
   }
 
-  /** Asks the provider, once, not to run what nobody will fetch. When it does not take that, the job runs unread. */
+  /** Asks the provider once to cancel a job that nobody will fetch. If that fails, the job runs and nobody reads it. */
   async #cancel(job: JobRecord, signal: AbortSignal): Promise<void> {
     const { backend, wait } = this.options;
     try {
@@ -235,7 +232,7 @@ class JobReads extends SourceReader<JobBackend> {
     }
   }
 
-  /** A call with its deadline; a failure that may pass is tried again. */
+  /** Makes a call with a time limit, and tries again after an error that may pass. */
   async #insist<T>(attempt: (over: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const { wait } = this.options;
     for (let tries = 1, pauseMs = CALL_RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
@@ -255,7 +252,7 @@ class JobReads extends SourceReader<JobBackend> {
       try {
         return takeRead(this.options.backend, read, job.bits);
       } catch (error) {
-        // the same each time
+        // The results stay the same, so fetching them again does not help.
         throw isKind(error, 'retryable') ? new BackendError('permanent', error.message) : error;
       }
     });
@@ -274,8 +271,8 @@ class JobReads extends SourceReader<JobBackend> {
   }
 
   /**
-   * Does a step of the job. An error that cannot pass, or that has not for too long, ends the job, after
-   * `give up` has told the provider; any other leaves it as it is.
+   * Does a step of the job. An error that cannot pass, or that has lasted too long, ends the job after `giveUp` has
+   * told the provider. Any other error leaves the job in its state.
    */
   async #orGiveUp<T>(
     job: JobRecord,
@@ -296,7 +293,7 @@ class JobReads extends SourceReader<JobBackend> {
     }
   }
 
-  /** A service that was down for long gives a job of its own time before it gives up over errors. */
+  /** Returns whether errors may end the job. After a long downtime the time counts from the start of this process. */
   #isOverdue(job: JobRecord): boolean {
     const sinceMs = Math.max(job.submittedAtMs ?? job.intendedAtMs, this.#startedAtMs);
     return this.options.clock.wallMs() - sinceMs > JOB_WAIT_MAX_MS;
@@ -309,8 +306,8 @@ class JobReads extends SourceReader<JobBackend> {
   }
 
   /**
-   * Each stored job once: one that the provider does not forget now is asked for again after the next lot or
-   * start.
+   * Deletes the results of stored jobs at the provider, with one try each. The next lot or start tries again what
+   * failed.
    */
   async #forgetStored(signal: AbortSignal): Promise<void> {
     for (const job of this.#open?.values() ?? []) {
@@ -344,7 +341,7 @@ class JobReads extends SourceReader<JobBackend> {
     else this.#open?.set(job.key, job);
   }
 
-  /** After a call that failed, what the store holds is unknown. */
+  /** Makes a call to the store. If the call fails, the state of the jobs is unknown and must be read again. */
   async #onDisk<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();

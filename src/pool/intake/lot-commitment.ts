@@ -5,12 +5,12 @@ import { BlockCommitment } from '../../crypto/block-commitment.ts';
 import { seedHash } from '../../crypto/merkle.ts';
 import type { BlockKind, LotCommitment } from '../../ledger/records.ts';
 
-/** Blocks hashed between two turns of the event loop: half a millisecond each. */
+/** Blocks hashed between two turns of the event loop. Each takes half a millisecond. */
 const BLOCKS_PER_TURN = 4;
 
 /**
- * What the lot's leaf in the log will hold its blocks to: a tree over the pieces of each pure block, and the hash of
- * each seed. Requests go on being served meanwhile.
+ * Resolves to what the lot's leaf in the log commits to: the root of the tree over the pieces of each pure block, and
+ * the hash of each seed. Gives the event loop turns meanwhile.
  */
 export async function commitmentOf(
   blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],

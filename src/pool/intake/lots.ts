@@ -26,25 +26,22 @@ import { commitmentOf } from './lot-commitment.ts';
 import { ShortLots } from './short-lots.ts';
 
 /**
- * Seeds set aside from each lot, of a small one half of what it gives: two days of the busiest default
- * schedule (288 five-minute seeds a day need nine lots).
+ * Seeds cut from each lot; a small lot gives half of its output. The busiest default schedule takes 288 seeds a day, so
+ * nine lots last two days.
  */
 export const SEED_BLOCKS_PER_LOT = 64;
 export interface Lot {
   readonly record: LotRecord;
-  /** Views of `output`. */
+  /** The blocks, as views of `output`. */
   readonly blocks: readonly { kind: BlockKind; bytes: Uint8Array }[];
-  /**
-   * The conditioned bytes; empty when the lot is rejected. The caller wipes them when the blocks are stored.
-   */
+  /** The conditioned bytes; empty if the lot is rejected. The caller wipes them when the blocks are stored. */
   readonly output: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned
- * bytes cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the
- * read (its bits).
- * `shortLots` is the source's own memory of lots below 10^6 bits.
+ * Makes a lot of one read: its record with the results of the tests and, if it is accepted, its conditioned bytes cut
+ * into blocks. A rejected lot is evidence alone and has no blocks. The caller wipes the bits of the read. `shortLots`
+ * collects the source's lots below 10^6 bits.
  */
 export async function makeLot(
   backend: Backend,
@@ -82,8 +79,8 @@ export async function makeLot(
     const found = { assessments: raw, ...drawn, measured, evidence };
     return reject(`min-entropy ${estimate.toFixed(3)} per bit is below the floor`, found);
   }
-  // SP 800-90B §3.1.1 asks for a million bits before a figure counts; a short lot waits for others of its
-  // source. Their estimate may raise nothing: a poor lot may follow, or be among, good ones.
+  // SP 800-90B §3.1.1 asks for a million bits, so short lots of a source are estimated together. Their estimate must
+  // not raise that of this lot, which may be a poor one among good ones.
   const pooled = rawBits < ASSESSED_BITS ? await shortLots.add(read, assessor) : estimate;
   const measured = pooled === null || estimate === null ? pooled : Math.min(pooled, estimate);
   const found = { assessments: raw, ...drawn, measured, evidence };
@@ -122,10 +119,7 @@ export async function makeLot(
   }
 }
 
-/**
- * The refused lot of a read whose raw result is that of the lot `earlier`: evidence, like any lot that is
- * refused.
- */
+/** Makes the rejected lot of a read whose raw result is that of the lot `earlier`. It is kept as evidence. */
 export async function replayedLot(
   backend: Backend,
   read: RawRead,
@@ -141,15 +135,14 @@ export async function replayedLot(
 }
 
 /**
- * Below this estimate a lot is refused. An ideal source scores about 0.85 (least of ten estimators, 10^6
- * bits) and
- * 0.797 at worst in 400 trials (bench `ideal-entropy`); a usable but biased device may score less, a broken
- * one far less.
+ * A lot with a lower estimate is rejected. An ideal source scores about 0.85 (least of ten estimators, 10^6 bits) and
+ * 0.797 at worst in 400 trials (bench `ideal-entropy`). A biased device may be usable and score less; a broken one
+ * scores far less.
  */
 const MIN_ENTROPY_FLOOR = 0.3;
 /**
- * Of the raw windows, the first and the one of least min-entropy: all ten would make every certificate 2 KB
- * longer.
+ * Returns the raw windows that the record lists: the first, and the one of least min-entropy. All ten would make every
+ * certificate 2 KB longer.
  */
 function toldOf(windows: readonly AssessedWindow[]): AssessedBlock[] {
   const least = leastOf(windows);
@@ -163,8 +156,8 @@ function leastOf(windows: readonly AssessedWindow[]): AssessedWindow {
 }
 
 /**
- * SP 800-22 on every bit of the conditioned output, in windows: what an answer is drawn from has been tested.
- * Never twice on the same window (§4.2, §4.3 of the document).
+ * Runs SP 800-22 on every bit of the conditioned output, in windows, so that everything that answers draw is tested. No
+ * window is tested twice (SP 800-22 §4.2, §4.3).
  */
 async function testConditioned(assessor: Assessor, output: Uint8Array): Promise<AssessedBlock[]> {
   const tested: AssessedBlock[] = [];
@@ -176,7 +169,7 @@ async function testConditioned(assessor: Assessor, output: Uint8Array): Promise<
   return tested;
 }
 
-/** Refused when no window passed, or when more failed than chance explains (2 of 3 are, 1 of 2 is not). */
+/** Returns why a lot is rejected: no window passed, or more failed than chance explains (2 of 3, but not 1 of 2). */
 function rejectionOf(tested: readonly AssessedBlock[]): string | undefined {
   const failed = tested.filter(hasFailed).length;
   const isRefused = failed === tested.length || !verdictOnRejections(tested.length, failed).passed;
@@ -185,14 +178,12 @@ function rejectionOf(tested: readonly AssessedBlock[]): string | undefined {
     : undefined;
 }
 
-/** Too few bits for a verdict are not a failure. */
+/** Returns whether a window failed. One with too few bits for a verdict did not. */
 function hasFailed({ bits, sp80022 }: AssessedBlock): boolean {
   return bits >= ASSESSED_BITS && !sp80022.verified;
 }
 
-/**
- * The output without the windows that failed, whole seeds long. Erases the output when it gives less of it.
- */
+/** Returns the output without the failed windows, cut to whole seeds. Erases the original if it returns less. */
 function withoutFailed(
   output: Uint8Array<ArrayBuffer>,
   tested: readonly AssessedBlock[],
@@ -207,7 +198,7 @@ function withoutFailed(
   return kept.slice(0, whole);
 }
 
-/** Failures named in a rejection; a dead device may fail on every channel. */
+/** How many failures a rejection names, since a dead device may fail on every channel. */
 const FAILURES_NAMED = 8;
 
 function inWords(failures: readonly HealthFailure[]): string {
@@ -218,13 +209,13 @@ function inWords(failures: readonly HealthFailure[]): string {
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** What the tests of a read that is not discarded unseen came to. */
+/** The results of the tests of a read. */
 interface Findings {
   readonly assessments: readonly AssessedBlock[];
   readonly rawWindows: number;
   readonly estimators?: Readonly<Record<string, number>>;
   readonly onesShares?: readonly number[];
-  /** SP 800-90B §6.3; null when not assessed. */
+  /** The estimate of SP 800-90B §6.3, per bit; null if there is none. */
   readonly measured: number | null;
   readonly evidence?: LotEvidence;
 }
@@ -237,7 +228,7 @@ function recordOf(
   { assessments, measured, ...evidence }: Findings,
 ): LotRecord {
   return {
-    ...printable(read.provenance), // first: nothing that it names beyond its own facts stands in their place
+    ...printable(read.provenance), // first, so that it cannot replace any of the members below
     id: newLotId(clock),
     source: backend.name,
     origin: backend.origin,
@@ -278,9 +269,8 @@ function newLotId(clock: Clock): string {
 }
 
 /**
- * The first bytes become seeds, the rest pure blocks, the last of which may be shorter: bits that were paid
- * for are not left unused. A small lot gives half to either, since the service is not ready before it has
- * both.
+ * Cuts the first bytes into seeds and the rest into pure blocks. The last block may be shorter, so that no paid bits
+ * are wasted. A small lot gives half to each kind, since the service is not ready before it has both.
  */
 function cutBlocks(output: Uint8Array): { kind: BlockKind; bytes: Uint8Array }[] {
   const blocks: { kind: BlockKind; bytes: Uint8Array }[] = [];
@@ -296,8 +286,8 @@ function cutBlocks(output: Uint8Array): { kind: BlockKind; bytes: Uint8Array }[]
 }
 
 /**
- * A lot of the csprng stream: a sample that is tested and recorded, and never drawn from. It makes no claim
- * to be quantum, and so has no evidence of that. Accepted when it passed every test.
+ * Makes a lot of the csprng stream: a sample that is tested and recorded, and that no answer draws from. It does not
+ * claim to be quantum, so it has no evidence. It is accepted if it passed every test.
  */
 export async function makeSystemLot(
   backend: Backend,
@@ -323,7 +313,7 @@ export async function makeSystemLot(
   };
 }
 
-/** A sample has a leaf in the log like every lot, and neither seeds nor pure bytes. */
+/** The commitment of a sample, which has a leaf in the log like every lot, but neither seeds nor pure bytes. */
 const NOTHING_TO_DRAW: LotCommitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 
 function sampleRejection(
@@ -343,8 +333,8 @@ function sampleRejection(
 }
 
 /**
- * The texts of a backend as certificates can print and hash them: well-formed Unicode, nothing of the private
- * use area, whose meaning nobody else knows.
+ * Returns the provenance with texts that certificates can print and hash: well-formed Unicode, without characters of
+ * the private use area, which have no common meaning.
  */
 function printable(provenance: Provenance): Provenance {
   const clean = (value: unknown) =>

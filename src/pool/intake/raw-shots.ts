@@ -6,28 +6,28 @@ import { makeFolder } from '../../core/files.ts';
 import { seal } from '../../crypto/sealed-box.ts';
 
 /**
- * The raw shots of a lot, kept so that an operator may publish them when nothing of the lot is secret any
- * more. They determine its seeds and every byte that pure mode delivered of it, so they are kept sealed for a
- * key that is not on this machine: neither the service nor a thief of its disk can open them.
+ * The raw shots of a lot, kept so that an operator may publish them when nothing of the lot is secret any more. They
+ * determine the lot's seeds and every byte that pure mode delivered from it. So they are sealed with a public key whose
+ * private key is not on this machine: neither the service nor a thief of its disk can open them.
  */
 
-/** What must be known of a lot, beside its record, to compute its figures again. */
+/** What one needs besides a lot's record to compute its figures again. */
 export interface RawShots {
   readonly read: Pick<RawRead, 'bits' | 'width' | 'shots'>;
-  /** What the source claimed: conditioning takes no more. */
+  /** What the source claimed. Conditioning assumed no more. */
   readonly claimedMinEntropyPerBit: number;
 }
 
 type RawHead = Pick<RawRead, 'width' | 'shots'> & Omit<RawShots, 'read'>;
 
-/** A line of JSON, and behind it the packed bits. The caller wipes them. */
+/** Returns a line of JSON followed by the packed bits. The caller wipes it. */
 export function encodeRawShots({ read, claimedMinEntropyPerBit }: RawShots): Uint8Array<ArrayBuffer> {
   const { bits, width, shots } = read;
   const head: RawHead = { width, shots, claimedMinEntropyPerBit };
   return concatBytes(utf8Bytes(`${JSON.stringify(head)}\n`), bits);
 }
 
-/** Throws RangeError for anything that encodeRawShots did not make. */
+/** Decodes what encodeRawShots made. Throws RangeError for anything else. */
 export function decodeRawShots(bytes: Uint8Array): RawShots {
   const end = bytes.indexOf(0x0a);
   const head = parsedHead(Buffer.from(bytes.subarray(0, Math.max(0, end))).toString('utf8'));
@@ -50,13 +50,13 @@ function parsedHead(text: string): RawHead | undefined {
 
 const SUFFIX = '.sealed';
 
-/** A folder of sealed raw shots, one file a lot, in at most `bytesMax` bytes: the oldest go first. */
+/** A folder of sealed raw shots, one file a lot, of at most `bytesMax` bytes. It deletes the oldest first. */
 export class RawShotStore {
   readonly #folder: string;
   readonly #recipient: Uint8Array;
   readonly #bytesMax: number;
 
-  /** `recipient` is the X25519 public key of who may open them (`qrn evidence keygen`). */
+  /** `recipient` is the X25519 public key of the person who may open the files (`qrn evidence keygen`). */
   constructor(folder: string, recipient: Uint8Array, bytesMax: number) {
     this.#folder = folder;
     this.#recipient = recipient;
@@ -64,7 +64,7 @@ export class RawShotStore {
     makeFolder(folder);
   }
 
-  /** Seals and writes the shots of one lot. Throws what the file system says. */
+  /** Seals and writes the shots of one lot, unless they alone exceed the bound. Throws errors of the file system. */
   keep(lotId: string, shots: RawShots): void {
     const encoded = encodeRawShots(shots);
     const box = seal(this.#recipient, encoded);
@@ -75,7 +75,7 @@ export class RawShotStore {
     renameSync(`${path}.new`, path);
   }
 
-  /** False when the file alone is above the bound. Ids of lots sort by time. */
+  /** Deletes the oldest files, whose names sort by time. Returns false if the new file alone exceeds the bound. */
   #makeRoom(size: number): boolean {
     if (size > this.#bytesMax) return false;
     const names = readdirSync(this.#folder).sort();
@@ -90,12 +90,12 @@ export class RawShotStore {
   }
 }
 
-/** Where the sealed shots of a lot lie. */
+/** Returns the path of the sealed shots of a lot. */
 export function rawShotsPath(folder: string, lotId: string): string {
   return join(folder, `${lotId}${SUFFIX}`);
 }
 
-/** The sealed shots of a lot; undefined when they are not kept. */
+/** Returns the sealed shots of a lot; undefined if they are not kept. */
 export function sealedRawShots(folder: string, lotId: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return new Uint8Array(readFileSync(rawShotsPath(folder, lotId)));

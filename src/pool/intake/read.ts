@@ -13,12 +13,12 @@ import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import type { SourceStore } from '../../ledger/ledger.ts';
 import type { JobRecord, SourceSpend, SpendLimits } from '../../ledger/records.ts';
 
-/** A stream read that takes longer than this has stalled, unless the source names its own time. */
+/** Time limit of a read of a stream, unless the source has one of its own. */
 const STREAM_TIMEOUT_MS = 30_000;
 
 /**
- * One read of a stream. A backend that stalls is given up after a deadline even when it ignores its signal. Rejects with a
- * BackendError, or with the signal's reason.
+ * Reads a stream once. Gives up a backend that stalls after a deadline, even if it ignores its signal. Rejects with a
+ * BackendError or with the signal's reason.
  */
 export async function readStream(
   backend: StreamBackend,
@@ -32,9 +32,8 @@ export async function readStream(
 }
 
 /**
- * A read as every later step relies on it, at least `bits` bits, and in memory that the backend has no hold
- * of: what it writes into its own afterwards reaches nothing that was tested. Erases the backend's. Throws a
- * BackendError.
+ * Checks a read of at least `bits` bits and copies it, so that a backend cannot change bits that were tested. Erases
+ * the backend's memory. Throws a BackendError.
  */
 export function takeRead(backend: Backend, read: RawRead, bits: number): RawRead {
   checkRead(backend, read, bits);
@@ -66,7 +65,7 @@ export const UNLIMITED: SpendLimits = Object.freeze({ amountPerDay: null, callsP
 
 const DAY_MS = 86_400_000;
 
-/** A source, and what it may take of its provider on one UTC day: charged, durably, before anything is asked for. */
+/** A source with a budget for one UTC day. Each read is charged durably before the provider is asked. */
 export interface Budgeted {
   readonly backend: Pick<Backend, 'name'>;
   readonly store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>;
@@ -75,8 +74,8 @@ export interface Budgeted {
 }
 
 /**
- * Charges one read of a stream. Rejects with a BackendError of kind `quota` when the day has no room for
- * all of it.
+ * Charges one read of a stream. Rejects with a BackendError of kind `quota` if the day's budget has no room for all of
+ * it.
  */
 export async function charge(source: Budgeted, spend: Spend): Promise<void> {
   const charged = today(source, spend);
@@ -84,7 +83,7 @@ export async function charge(source: Budgeted, spend: Spend): Promise<void> {
   throw await refusal(source, charged);
 }
 
-/** A new job in state `intended`, written down and charged; rejects as `charge` does. */
+/** Stores and charges a new job in state `intended`. Rejects like `charge`. */
 export async function openJob(source: Budgeted, bits: number, spend: Spend): Promise<JobRecord> {
   const charged = today(source, spend);
   const job: JobRecord = {
@@ -122,28 +121,25 @@ async function refusal({ store, limits, clock }: Budgeted, asked: SourceSpend): 
   return new BackendError('quota', `budget of ${source}: ${why}`, Math.max(untilNextDayMs, 1));
 }
 
-/**
- * What reading so many bits costs; undefined for a stream that costs nothing. A job always takes one call at
- * least.
- */
+/** Returns what reading `bits` bits costs; undefined for a stream that costs nothing. A job takes at least one call. */
 export function estimateOf(backend: Backend, bits: number): Spend | undefined {
   const free = backend.kind === 'job' ? { amount: 0, currency: 'none', calls: 1 } : undefined;
   return backend.estimate?.(bits) ?? free;
 }
 
-/** 128 random bits in the form of a UUID, which every provider takes. Parts of a job are drawn from it. */
+/** Returns 128 random bits as a UUID, which every provider accepts. Keys of a job's parts derive from it. */
 function newJobKey(): string {
   return uuidText(fillSystemEntropy(new Uint8Array(16)));
 }
 
-/** The deadline of one call on a backend. */
+/** Returns the time limit of one call to a backend. */
 export function answerWithin(timeoutMs: number): { timeoutMs: number; late: () => BackendError } {
   return { timeoutMs, late: () => new BackendError('retryable', `no answer within ${timeoutMs / 1000} s`) };
 }
 
 /**
- * Settles as `work` does, unless `timeoutMs` pass first (rejects with `late()`) or the caller's signal is
- * aborted (rejects with its reason): then at once, whether or not `work` heeds the signal that it is handed.
+ * Settles like `work`. Rejects at once with `late()` after `timeoutMs`, and with the signal's reason if the caller
+ * aborts, whether or not `work` heeds the signal that it gets.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -159,7 +155,7 @@ export async function withDeadline<T>(
     throw limit.late();
   });
   try {
-    return await Promise.race([working, late]); // which also hears of whatever the other one does afterwards
+    return await Promise.race([working, late]); // also handles a later rejection of the other promise
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

@@ -9,8 +9,8 @@ import { makeLot } from './lots.ts';
 import type { RawShots } from './raw-shots.ts';
 
 /**
- * The record that the raw shots give, by the code that made the lot in the first place. Taken from `record`
- * are its names, times and provenance, and for a short lot the estimate, which is over several lots. Everything else is computed.
+ * Resolves to the record that the raw shots give, computed by the code that made the lot. Only names, times and
+ * provenance are taken from `record`, and for a short lot the estimate, which is over several lots.
  */
 export async function recomputeLot(record: LotRecord, shots: RawShots, clock: Clock): Promise<LotRecord> {
   const { claimedMinEntropyPerBit } = shots;
@@ -41,7 +41,7 @@ export async function recomputeLot(record: LotRecord, shots: RawShots, clock: Cl
   return { ...made, id: record.id };
 }
 
-/** Lots of fewer shots than the startup tests ask for follow others, whose shots are not here. */
+/** Returns the verdict without startup failures, which a lot with too few shots would have by itself. */
 function afterStartup(verdict: HealthVerdict): HealthVerdict {
   const isStartup = verdict.failures.every(({ test }) => test === 'startup');
   return isStartup ? { ...verdict, grade: 'pass', failures: [] } : verdict;
@@ -52,15 +52,15 @@ export interface ReplayedFigure {
   readonly recorded: unknown;
   readonly recomputed: unknown;
   readonly isEqual: boolean;
-  /** Why the raw shots do not show the figure; absent where they do. */
+  /** Why the raw shots do not show the figure; absent if they do. */
   readonly notShown?: string;
 }
 
-/** A record does not say whether a source without a circuit is a device or a service whose answers are decoded. */
+/** A record does not say whether a source without a circuit delivers bits or encoded answers. */
 const NOT_OF_BITS =
   'it is not the hash of these bits. That is right where they were decoded from the result of a job, from the answers of a network service or from text, and wrong of a device that delivers bits';
 
-/** Every figure of a lot's record, as it was recorded and as its raw shots give it. */
+/** Returns every figure of a lot's record, as it was recorded and as its raw shots give it. */
 export function replayedFigures(
   record: LotRecord,
   made: LotRecord,
@@ -86,7 +86,7 @@ export function replayedFigures(
     figure('SP 800-22 of conditioned bits', blocksOf(record, 'conditioned'), blocksOf(made, 'conditioned')),
     figure('accepted', record.accepted, made.accepted),
   ].map((each) =>
-    // Never above the estimate of the lot's own bits, which was taken in its place.
+    // If the recorded estimate were above that of the lot's own bits, the two would differ.
     each.name.startsWith('min-entropy') && record.rawBits < ASSESSED_BITS && each.isEqual
       ? { ...each, notShown: 'a short lot: the estimate is over several lots of the source' }
       : each,

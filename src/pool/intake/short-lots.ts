@@ -3,10 +3,9 @@ import { wipe } from '../../core/bytes.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 
 /**
- * The raw bits of one source's lots below 10^6 bits, until together they are enough for an estimate that
- * counts (SP 800-90B §3.1.1). Estimates of less are biased and unstable; a source whose lots are all short
- * would never get a sound one. The bits are erased when they have been assessed, and when another channel
- * layout begins.
+ * Collects the raw bits of a source's lots below 10^6 bits until together they are enough for a valid estimate (SP
+ * 800-90B §3.1.1). Estimates of fewer bits are biased and unstable, and a source with short lots alone would never get
+ * a sound one. The bits are erased when they have been assessed, and when the channel layout changes.
  */
 export class ShortLots {
   #width = 0;
@@ -15,9 +14,8 @@ export class ShortLots {
   #estimate: number | null = null;
 
   /**
-   * Adds the bits of a lot that passed its own tests. Gives the estimate over the last 10^6 bits or more,
-   * which counts from the lot that completes them on until the next such window is full; null before the
-   * first.
+   * Adds the bits of a lot that passed its own tests. Resolves to the estimate over the last complete window of 10^6
+   * bits or more; null before the first is complete.
    */
   async add({ bits, width, shots }: RawRead, assessor: Assessor): Promise<number | null> {
     if (width !== this.#width) {
@@ -38,7 +36,7 @@ export class ShortLots {
     this.#shots = 0;
   }
 
-  /** Shots of lots need not end where bytes do. */
+  /** Appends the bits of a lot, which need not begin or end with a whole byte. */
   #append(bits: Uint8Array, shots: number): void {
     const used = this.#shots * this.#width;
     const grown = new Uint8Array(Math.ceil((used + shots * this.#width) / 8));

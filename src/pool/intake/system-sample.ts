@@ -10,19 +10,19 @@ import { makeSystemLot } from './lots.ts';
 import { readStream } from './read.ts';
 
 /**
- * How old the sample may be that csprng answers are certified by. Certificates print the interval
- * (certificate/record.ts), so a change of it is a change of their text.
+ * How long the sample that csprng certificates name is used. Their pages and PDFs state the interval
+ * (certificate/meanings.ts), so change both together.
  */
 export const SYSTEM_SAMPLE_INTERVAL_MS = 6 * 3_600_000;
 
 /**
- * A sound generator is rejected by SP 800-22 at most once in 500 samples, and by the health tests once in
- * 2,000: three in a row are not chance.
+ * SP 800-22 rejects a sound generator at most once in 500 samples, the health tests once in 2,000: three in a row are
+ * not chance.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
 
 export interface SystemSampleOptions {
-  /** Draws of the stream that csprng answers are drawn from. */
+  /** Draws from the stream that csprng answers draw from. */
   readonly draw: StreamDraw;
   readonly store: Pick<EntropyStore, 'addLot'>;
   readonly assessor: Assessor;
@@ -31,10 +31,10 @@ export interface SystemSampleOptions {
 }
 
 /**
- * Samples the csprng stream as answers are drawn from it: a sample is tested, recorded, erased and never delivered. Gives
- * one that passed, whose lot is in the ledger, or null when three in a row were rejected: then the stream is broken. A
- * sample that is rejected is kept as evidence and followed by one of the next bits, never by a second look at the same
- * (SP 800-22 §4.2, §4.3). Rejects as the assessor and the ledger do.
+ * Samples the csprng stream. A sample is drawn like an answer, tested, recorded and erased, and never delivered.
+ * Resolves to the lot of a sample that passed, which is in the ledger; null if three in a row were rejected, which
+ * means that the stream is broken. The lot of a rejected sample is kept as evidence, and the next sample takes new
+ * bits: no bits are tested twice (SP 800-22 §4.2, §4.3). Rejects if the assessor or the ledger does.
  */
 export async function sampleSystem(
   { draw, store, assessor, clock, log }: SystemSampleOptions,

@@ -5,18 +5,18 @@ import { Expander, expandPiece, PIECE_OUTPUT_BYTES } from '../../crypto/expander
 import { expandSystemEntropy, fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import { EntropyReader } from '../../values/entropy-reader.ts';
 
-/** The ring's size: pieces of PIECE_OUTPUT_BYTES that a stream keeps expanded ahead of its reader. */
+/** Size of the ring: how many pieces of PIECE_OUTPUT_BYTES a stream expands ahead of its reader. */
 const RING_PIECES = 8;
-/** A refill is asked for when this many or fewer are left. */
+/** The stream orders a refill when this many pieces or fewer are left. */
 const REFILL_AT_PIECES = RING_PIECES / 2;
 
-/** What a worker needs to expand pieces: a one-time key, and nothing else that is secret. */
+/** What a worker needs to expand pieces. The one-time key is the only secret in it. */
 export interface RefillOrder {
   readonly key: Uint8Array<ArrayBuffer>;
   readonly pieces: number;
 }
 
-/** The pieces of an order, whose key it erases. Runs in a worker; each piece lies in memory of its own. */
+/** Returns the pieces of an order, each in memory of its own, and erases the order's key. Runs in a worker. */
 export function expandPieces({ key, pieces }: RefillOrder): Uint8Array<ArrayBuffer>[] {
   const stream = new Expander(key);
   wipe(key);
@@ -25,7 +25,7 @@ export function expandPieces({ key, pieces }: RefillOrder): Uint8Array<ArrayBuff
   return expanded;
 }
 
-/** A piece from a key that is derived for it alone, mixed with system entropy. */
+/** Returns a piece, expanded from a key that is derived for it alone, and mixed with system entropy. */
 export function nextPiece(stream: Expander, size = PIECE_OUTPUT_BYTES): Uint8Array<ArrayBuffer> {
   const key = stream.deriveKey();
   const piece = expandPiece(key, size);
@@ -34,20 +34,20 @@ export function nextPiece(stream: Expander, size = PIECE_OUTPUT_BYTES): Uint8Arr
 }
 
 /**
- * The seeded mode's bytes for one seed group in one front thread. The group's root DRBG key lives here only;
- * each refill and each worker task gets a one-time key derived from it, so no task can see another's bytes,
- * before or after. Bytes of an older seed are erased unread.
+ * The bytes of the seeded mode for one seed group in one front thread. Only this thread has the group's root DRBG key.
+ * Each refill and each worker task gets a one-time key derived from it, so no task can compute another's earlier or
+ * later bytes. Unread bytes of an older seed are erased.
  */
 export class SeededKeystream {
   readonly reader: EntropyReader;
   readonly #order: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>;
-  /** Pieces that workers have expanded and the reader has not taken, oldest first. It is used in one thread, so it is a plain list. */
+  /** Pieces that workers have expanded and the reader has not taken, oldest first. One thread uses the list. */
   readonly #ring: Uint8Array<ArrayBuffer>[] = [];
   #root: Expander | undefined;
   #refilling = false;
   #closed = false;
 
-  /** `order` has a worker expand pieces; a rejection means that it did not happen. */
+  /** `order` has a worker expand pieces. It rejects if no pieces were expanded. */
   constructor(order: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>) {
     this.#order = order;
     this.reader = new EntropyReader(() => this.#nextPiece());
@@ -58,9 +58,9 @@ export class SeededKeystream {
   }
 
   /**
-   * Takes a new quantum seed: key = HKDF(seed ‖ 32 bytes of system entropy ‖ previous key). Bytes expanded
-   * from the old seed and not handed out yet are erased. The caller wipes `quantumSeed`. A closed stream
-   * takes no seed: one may be on its way when the service stops.
+   * Takes a new quantum seed: key = HKDF(seed ‖ 32 bytes of system entropy ‖ previous key). Erases the bytes of the old
+   * seed that nobody has read. The caller wipes `quantumSeed`. A closed stream ignores the call, since a seed may still
+   * arrive when the service stops.
    */
   reseed(quantumSeed: Uint8Array): void {
     if (this.#closed) return;
@@ -74,12 +74,12 @@ export class SeededKeystream {
     this.#keepFilled();
   }
 
-  /** A one-time key for a worker that expands a large answer. */
+  /** Returns a one-time key for a worker that expands a large answer. */
   oneTimeKey(): Uint8Array<ArrayBuffer> {
     return this.#seededRoot().deriveKey();
   }
 
-  /** Ends the use of this seed: nothing can be drawn until the next `reseed`. What was not handed out is erased. */
+  /** Erases the seed's key and all unread bytes. Nothing can be drawn until the next `reseed`. */
   erase(): void {
     this.#root?.erase();
     this.#root = undefined;
@@ -98,7 +98,7 @@ export class SeededKeystream {
     return this.#root;
   }
 
-  /** When the workers are behind (a cold start or a burst), this thread expands a piece itself. */
+  /** Returns the next piece. If the workers are behind (a cold start, a burst), this thread expands it. */
   #nextPiece(): Uint8Array<ArrayBuffer> {
     const root = this.#seededRoot();
     const piece = this.#ring.shift() ?? nextPiece(root);
@@ -112,14 +112,14 @@ export class SeededKeystream {
     this.#refilling = true;
     const key = root.deriveKey();
     const settled = (pieces: readonly Uint8Array<ArrayBuffer>[]) => {
-      wipe(key); // not before: a queued order is copied to its worker only when one is free
+      wipe(key); // not earlier: an order is copied to its worker only when one is free
       this.#refilling = false;
       if (root === this.#root) {
         this.#ring.push(...pieces);
         return;
       }
       wipe(...pieces); // the seed changed or ended meanwhile
-      // After a failure the next draw asks again: here it could turn in circles.
+      // After a failure do not order again here, which could loop without end: the next draw does.
       if (pieces.length > 0) this.#keepFilled();
     };
     const nothing = () => settled([]);
@@ -127,7 +127,7 @@ export class SeededKeystream {
   }
 }
 
-/** The csprng mode's bytes: system entropy in pieces, each expanded from a fresh kernel key. One per front thread. */
+/** Returns a reader of the csprng mode's bytes: pieces expanded from fresh system entropy. One per front thread. */
 export function systemReader(): EntropyReader {
   return new EntropyReader(() => expandSystemEntropy(PIECE_OUTPUT_BYTES));
 }

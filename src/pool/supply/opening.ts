@@ -2,27 +2,28 @@ import { concatBytes, secretBytes, wipe } from '../../core/bytes.ts';
 import type { BlockCommitment } from '../../crypto/block-commitment.ts';
 import { PIECE_BYTES } from '../../crypto/merkle.ts';
 
-/** Bytes drawn that are opened at most: the longest answer of the bytes endpoint twice. Larger answers carry none. */
+/** Answers that drew more bytes carry no opening. It is twice the longest answer of the bytes endpoint. */
 const OPENED_BYTES_MAX = 2_048;
 
-/** A block that a draw may read, and how much of it nobody has read. */
+/** A block that a draw may read. */
 interface OpenedBlock {
   readonly commitment: BlockCommitment | undefined;
   readonly size: number;
   readonly bytes: Uint8Array;
+  /** How many bytes, at the end of the block, nobody has read. */
   readonly left: number;
 }
 
 /**
- * What lets the holder of an answer check that its bytes are those of the lot's leaf: the drawn pieces, their salts,
- * and the hashes that lead from them to the roots of their blocks. The bytes are copied before they are drawn, since
- * the draw erases them.
+ * Makes the opening of an answer, by which its holder can check that the answer's bytes are those that the lot's leaf
+ * commits to: the drawn pieces, their salts, and the hashes that lead to the roots of their blocks. It copies the bytes
+ * before the draw, which erases them.
  */
 export class Opening {
   readonly #blocks: readonly OpenedBlock[];
   readonly #bytes: Uint8Array<ArrayBuffer>;
 
-  /** Of a draw of up to `bytesMax` bytes from the blocks, in their order. */
+  /** Prepares for a draw of up to `bytesMax` bytes from the blocks, in their order. */
   constructor(held: readonly OpenedBlock[], bytesMax: number) {
     const wanted = Math.min(bytesMax + PIECE_BYTES - 1, OPENED_BYTES_MAX);
     const blocks: OpenedBlock[] = [];
@@ -43,9 +44,9 @@ export class Opening {
   }
 
   /**
-   * Canonical JSON of `{bytes, path, salts}`, each in base64, when the draw has taken these shares: the pieces and
-   * their salts in order, and of each block the hashes of `HashTree.runProof`. Undefined when not all of them are at
-   * hand. Erases the copy.
+   * Returns the opening of a draw that has taken these shares: canonical JSON of `{bytes, path, salts}`, each in
+   * base64. They are the pieces and their salts in order, and the hashes of `HashTree.runProof` for each block.
+   * Undefined if the draw took nothing, or more than was copied. Erases the copy.
    */
   finish(shares: readonly { readonly bytes: number }[]): string | undefined {
     const drawn = shares.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -9,15 +9,15 @@ import { type LotCommitment, type LotRecord, PURE_BLOCK_BYTES } from '../../ledg
 import { EntropyReader } from '../../values/entropy-reader.ts';
 import { Opening } from './opening.ts';
 
-/** Claimed pure bytes ahead of small requests: what a crash can burn at most. */
+/** Pure bytes that are claimed ahead for small draws. A crash loses at most these. */
 const RING_BYTES = 16 * PURE_BLOCK_BYTES;
 /** Blocks that one durable step claims for the ring. */
 const REFILL_BLOCKS = 8;
 const REFILL_BYTES = REFILL_BLOCKS * PURE_BLOCK_BYTES;
-/** What a large draw leaves to small ones where it can, and the level at which the ring is filled again. */
+/** What a large draw leaves to small ones if it can, and the level at which the ring is refilled. */
 const SMALL_DRAWS_BYTES = RING_BYTES - REFILL_BYTES;
 
-/** Bytes of a lot's pure blocks that were drawn, whole pieces of them: what the last piece has more is erased. */
+/** Bytes of a lot's pure blocks that an answer drew, in whole pieces. The rest of the last one is erased. */
 export interface LotShare {
   readonly lot: LotRecord;
   readonly offset: number;
@@ -28,46 +28,46 @@ export interface LotShare {
 
 export interface PureDraw<T> {
   readonly value: T;
-  /** In the order in which they were drawn. */
+  /** In the order of the draw. */
   readonly shares: readonly LotShare[];
-  /** Canonical JSON, see `openingText`; undefined when the lots have no commitment, or it would be too long. */
+  /** Canonical JSON, see Opening; undefined if a lot has no commitment, or the draw was too long. */
   readonly opening: string | undefined;
 }
 
-/** A claimed block in the ring, or under a large draw. */
+/** A claimed block, in the ring or in a large draw. */
 export interface HeldBlock {
   readonly lot: LotRecord;
-  /** Which of the lot's pure blocks it is. */
+  /** Index of the block among the lot's pure blocks. */
   readonly index: number;
   readonly releasedAtMs: number;
   /** Undefined for a lot without a commitment. */
   readonly commitment: BlockCommitment | undefined;
   /** Bytes of the block as it was claimed. */
   readonly size: number;
-  /** Its end, of which `left` were not drawn yet. The reader's once it has it, and erased by it. */
+  /** The end of the block; its last `left` bytes are not drawn. The reader erases it after taking it. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   left: number;
 }
 
 /**
- * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, forever. All draws
- * come from a ring of claimed blocks that is kept filled ahead; large ones take whole blocks out of it.
- * Claims are durable before the first byte is used; what a crash leaves claimed is burned.
+ * The bytes of the pure mode for one front: conditioned quantum bytes, each of which is handed out only once. All draws
+ * come from a ring of claimed blocks that is filled ahead; large draws take whole blocks out of it. A claim is durable
+ * before its first byte is used, so a crash loses the claimed blocks and never delivers a byte twice.
  */
 export class PureSupply {
   readonly #store: EntropyStore;
   readonly #log: Log;
-  /** The ring, oldest block first; it is made and used in one thread, so it is a plain list. */
+  /** The ring, oldest block first. One thread uses the list. */
   readonly #held: HeldBlock[] = [];
-  /** How many blocks of the ring, from the oldest on, the reader has. */
+  /** How many blocks of the ring, from the oldest on, the reader has taken. */
   #opened = 0;
-  /** The sum of what is left of the blocks. */
+  /** Bytes of all blocks that are not drawn yet. */
   #available = 0;
   readonly #reader: EntropyReader;
   #refilling: Promise<boolean> | undefined;
-  /** What is claimed of these lots and on its way is erased when it comes. */
+  /** Ids of withdrawn lots. Blocks of them that are still being claimed are erased when they arrive. */
   readonly #withdrawn = new Set<string>();
-  /** Of the block that was claimed last: those of a lot follow each other. */
+  /** The lot of the block that was claimed last, kept because the blocks of a lot come one after the other. */
   #lot: LotRecord | undefined;
   #open = true;
 
@@ -77,14 +77,14 @@ export class PureSupply {
     this.#reader = new EntropyReader(() => this.#nextBlock());
   }
 
-  /** Bytes that a draw can have at once. */
+  /** Returns how many bytes a draw can have at once. */
   available(): number {
     return this.#available;
   }
 
   /**
-   * Draws at once from the ring when it holds `bytesMax` bytes, else undefined. `use`, which is told the lot that the draw begins
-   * with, must be synchronous and consumes what it needs of the reader, at most `bytesMax`. What it read is gone, also when it
+   * Draws at once from the ring; returns undefined if it holds fewer than `bytesMax` bytes. `use` must be synchronous.
+   * It gets the lot that the draw begins with, and reads at most `bytesMax` bytes. What it reads is consumed even if it
    * throws.
    */
   tryDraw<T>(bytesMax: number, use: (reader: EntropyReader, first: LotRecord) => T): PureDraw<T> | undefined {
@@ -110,7 +110,7 @@ export class PureSupply {
     return { value, shares, opening: text };
   }
 
-  /** The next draw begins with a piece that nobody has seen a part of: a piece is opened as a whole. */
+  /** Erases the rest of a piece drawn in part: openings show whole pieces, so the next draw needs a new one. */
   #skipToPiece(consumed: number): void {
     let left = consumed;
     for (const block of this.#held) {
@@ -126,8 +126,9 @@ export class PureSupply {
   }
 
   /**
-   * Whole blocks for one large draw, out of the ring, which is filled beyond its size for that; undefined when the
-   * reservoir cannot give `bytes`. The caller owns and wipes them, and gives back what it did not read (`giveBack`).
+   * Takes whole blocks for one large draw out of the ring, which it fills beyond its size for that. Resolves to
+   * undefined if the reservoir cannot give `bytes`. The caller owns and wipes the blocks, and gives back what it did
+   * not read (`giveBack`).
    */
   async claim(bytes: number): Promise<HeldBlock[] | undefined> {
     const missing = bytes - this.#spareBytes();
@@ -136,7 +137,7 @@ export class PureSupply {
     while (isMore && this.#open && this.#spareBytes() < bytes + SMALL_DRAWS_BYTES) {
       isMore = await this.#refill(bytes + RING_BYTES);
     }
-    // another front may have been faster: small draws use what we got
+    // Another front may have been faster. Small draws use what was claimed.
     if (!this.#open || this.#spareBytes() < bytes) return undefined;
     const claimed: HeldBlock[] = [];
     for (let size = 0; size < bytes; ) {
@@ -148,15 +149,15 @@ export class PureSupply {
     return claimed;
   }
 
-  /** What the reader does not have yet. */
+  /** Returns how many bytes lie in blocks that the reader has not taken. */
   #spareBytes(): number {
     return leftOf(this.#held.slice(this.#opened));
   }
 
   /**
-   * Takes back the ends of claimed blocks that a large draw did not read, without the pieces that it read a part of:
-   * they serve the next draws. They are the supply's from now on, and are erased when the sources are closed or their lot
-   * was withdrawn meanwhile.
+   * Takes back the unread ends of blocks that a large draw claimed, for later draws. Erases the rest of a piece that
+   * was read in part, and everything if the supply is closed or the lot was withdrawn meanwhile. The supply owns the
+   * memory from now on.
    */
   giveBack(left: readonly { readonly block: HeldBlock; readonly bytes: Uint8Array<ArrayBuffer> }[]): void {
     for (const { block, bytes } of left) {
@@ -170,8 +171,8 @@ export class PureSupply {
   }
 
   /**
-   * Waits until a draw of `bytes` from the ring is possible; false when the reservoir cannot give them.
-   * Whoever finds that another draw was faster asks again.
+   * Waits until the ring holds `bytes`; resolves to false if the reservoir cannot give them. Another draw may still be
+   * faster: then the caller calls again.
    */
   async fill(bytes: number): Promise<boolean> {
     while (this.#open && !this.#has(bytes)) {
@@ -180,12 +181,12 @@ export class PureSupply {
     return this.#has(bytes);
   }
 
-  /** Also a draw of no bytes names the lot that it begins with. */
+  /** Returns whether the ring has the bytes. It must hold a block even for a draw of 0 bytes, which names a lot too. */
   #has(bytes: number): boolean {
     return this.#open && this.#held.length > 0 && this.#available >= bytes;
   }
 
-  /** True when a draw of this size fits the ring; larger ones use `claim`. */
+  /** Returns whether a draw of this size fits the ring. Larger ones use `claim`. */
   static fitsRing(bytes: number): boolean {
     return bytes <= REFILL_BYTES;
   }
@@ -199,15 +200,13 @@ export class PureSupply {
     });
   }
 
-  /**
-   * Erases what is held of these lots: they were withdrawn. What was claimed with it of other lots goes too.
-   */
+  /** Erases the whole ring if it holds bytes of these withdrawn lots, with the bytes of other lots in it. */
   withdraw(lotIds: ReadonlySet<string>): void {
     for (const id of lotIds) this.#withdrawn.add(id);
     if (this.#held.some(({ lot }) => lotIds.has(lot.id))) this.#eraseHeld();
   }
 
-  /** The sources are closed: nothing more is drawn; what is left in the ring is erased. */
+  /** Ends the supply, when the sources are closed: nothing more is drawn, and the ring is erased. */
   close(): void {
     this.#open = false;
     this.#eraseHeld();
@@ -221,7 +220,7 @@ export class PureSupply {
     this.#available = 0;
   }
 
-  /** Claims blocks for the ring, which is to hold `bytes` at least; true when some came. */
+  /** Claims blocks, so that the ring holds `bytes` if the reservoir has them. Resolves to whether any came. */
   #refill(bytes: number): Promise<boolean> {
     this.#refilling ??= this.#claimForRing(bytes).finally(() => {
       this.#refilling = undefined;
@@ -238,8 +237,8 @@ export class PureSupply {
   }
 
   /**
-   * Claims up to `max` blocks. Those that came after the sources were closed, without their lot's record, of a lot that was
-   * withdrawn meanwhile, or that are not what their lot committed to, are erased.
+   * Claims up to `max` blocks. Erases those that cannot be used: the supply was closed or the lot withdrawn meanwhile,
+   * the lot has no record, or the block is not what the lot committed to.
    */
   async #claim(max: number): Promise<HeldBlock[]> {
     if (!this.#open || max === 0) return [];
@@ -268,9 +267,9 @@ export class PureSupply {
     return this.#lot;
   }
 
-  /** Undefined for a block that is not the one which the leaf of its lot holds it to: nobody gets its bytes. */
+  /** Resolves to the block's commitment; undefined for a block that is not what its lot committed to. */
   async #committed(lotId: string, { blockRoots }: LotCommitment, index: number, bytes: Uint8Array) {
-    await nextTurn(); // a millisecond of hashing for each block
+    await nextTurn(); // hashing a block takes a millisecond
     const commitment = new BlockCommitment(bytes);
     const hashes = Buffer.from(blockRoots, 'base64').subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
     if (hashes.equals(commitment.tree.root)) return commitment;
@@ -291,7 +290,7 @@ export class PureSupply {
     return block.bytes;
   }
 
-  /** Books the next `consumed` bytes of the ring under their lots. */
+  /** Takes the next `consumed` bytes off the ring's account. Returns them as shares of their lots. */
   #sharesOf(consumed: number): LotShare[] {
     const shares: LotShare[] = [];
     let left = consumed;
@@ -311,7 +310,7 @@ export class PureSupply {
   }
 }
 
-/** Books the next bytes of the block, which follow on those of the last share when they are its neighbours. */
+/** Adds the next bytes of the block to the shares, or to the last share if they follow it directly. */
 function addShare(shares: LotShare[], block: HeldBlock, bytes: number): void {
   const { lot, index, size, left, releasedAtMs } = block;
   const offset = index * PURE_BLOCK_BYTES + size - left;
@@ -321,7 +320,7 @@ function addShare(shares: LotShare[], block: HeldBlock, bytes: number): void {
   } else shares.push({ lot, offset, bytes, releasedAtMs });
 }
 
-/** What a large draw that consumed so many bytes of these blocks took, in order: whole pieces. */
+/** Returns the shares of a large draw that consumed so many bytes of these blocks, in order and in whole pieces. */
 export function sharesOf(blocks: readonly HeldBlock[], consumed: number): LotShare[] {
   const shares: LotShare[] = [];
   let missing = consumed;

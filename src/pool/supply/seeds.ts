@@ -13,8 +13,8 @@ import {
 } from '../../ledger/records.ts';
 
 /**
- * Who shares a seed: the accounts of one tier with one refresh interval. Enterprise accounts with an interval
- * of their own form a group of their own.
+ * The accounts that share a seed: those of one tier with one refresh interval. Enterprise accounts with an interval of
+ * their own form a group of their own.
  */
 export interface SeedGroup {
   readonly tier: SeededTier;
@@ -25,17 +25,14 @@ export function seedGroupName(group: SeedGroup): string {
   return `${group.tier}/${group.intervalMs}`;
 }
 
-/**
- * What a front needs to know of the seed in force; the 32 quantum bytes themselves are wiped once all have
- * taken them.
- */
+/** What a front knows of the seed in force. The 32 quantum bytes are wiped once all fronts have taken them. */
 export interface SeedInForce {
   readonly group: string;
   readonly tier: SeededTier;
   /** Grows by one with every seed of the group, across restarts. */
   readonly generation: number;
   readonly lotId: string;
-  /** Which of the lot's seeds it is, from 0. */
+  /** Index of the seed among the lot's seeds. */
   readonly index: number;
   /** When the lot was released. */
   readonly releasedAtMs: number;
@@ -44,7 +41,7 @@ export interface SeedInForce {
   readonly dueAtMonotonicMs: number;
 }
 
-/** Told of each new seed and its lot, synchronously; must copy what it keeps of `quantumSeed`, which is wiped on return. */
+/** Called synchronously with each new seed and its lot. `quantumSeed` is wiped on return, so copy what must be kept. */
 export type SeedListener = (seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord) => void;
 
 interface GroupState {
@@ -53,13 +50,13 @@ interface GroupState {
   refreshing: Promise<boolean> | undefined;
 }
 
-/** A refresh is begun this much of the interval before its end, so that no request meets the boundary. */
+/** A refresh begins this share of the interval before its end, so that no request finds the seed expired. */
 const EARLY_FRACTION = 0.02;
 
 /**
- * Gives every seed group a fresh 32-byte quantum seed at the specification's intervals. A seed block is
- * claimed durably before use and never used twice. When the interval ends and no seed is to be had, the group
- * has no seed in force and its mode answers 503; an old seed is never stretched.
+ * Gives every seed group a fresh 32-byte quantum seed at the intervals of the specification. A seed is claimed durably
+ * before its use and never used twice. If the interval ends and there is no new seed, the group has none in force, and
+ * the mode answers 503: no seed is used beyond its interval.
  */
 export class SeedSchedule {
   readonly #store: EntropyStore;
@@ -67,7 +64,7 @@ export class SeedSchedule {
   readonly #log: Log;
   readonly #listeners: SeedListener[] = [];
   readonly #groups = new Map<string, GroupState>();
-  /** A seed of these lots that is claimed and on its way is not given out. */
+  /** Ids of withdrawn lots. A seed of them that is still being claimed is not used. */
   readonly #retired = new Set<string>();
   #open = true;
 
@@ -77,26 +74,26 @@ export class SeedSchedule {
     this.#log = log;
   }
 
-  /** Listeners get every seed taken from now on. */
+  /** Adds a listener, which gets every seed taken from now on. */
   onSeed(listener: SeedListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Makes the group known; its first seed is taken at the next `refresh`. */
+  /** Adds the group. It gets its first seed at the next `refresh`. */
   add(group: SeedGroup): string {
     const name = seedGroupName(group);
     if (!this.#groups.has(name)) this.#groups.set(name, { group, current: undefined, refreshing: undefined });
     return name;
   }
 
-  /** The seed in force, or undefined when there is none or its interval has ended. */
+  /** Returns the seed in force; undefined if there is none or its interval has ended. */
   inForce(name: string): SeedInForce | undefined {
     const current = this.#groups.get(name)?.current;
     if (current === undefined || this.#clock.monotonicMs() >= current.dueAtMonotonicMs) return undefined;
     return current;
   }
 
-  /** All groups with the seed last taken, for health. */
+  /** Returns all groups, each with the seed that it took last, for /v1/health. */
   states(): { name: string; intervalMs: number; current: SeedInForce | undefined }[] {
     return [...this.#groups].map(([name, state]) => ({
       name,
@@ -105,16 +102,13 @@ export class SeedSchedule {
     }));
   }
 
-  /**
-   * Takes a new seed for each group whose seed is missing or about to end. Called often; cheap when nothing
-   * is due.
-   */
+  /** Takes a new seed for each group whose seed is missing or about to end. It is cheap if nothing is due. */
   async refresh(): Promise<void> {
     const due = [...this.#groups.values()].filter((state) => this.#isDue(state));
     await Promise.all(due.map((state) => this.#refreshGroup(state)));
   }
 
-  /** True when the group has a seed in force, after taking one if that is needed and possible. */
+  /** Resolves to whether the group has a seed in force. Takes one if there is none. */
   async ensure(name: string): Promise<boolean> {
     const state = this.#groups.get(name);
     assert(state !== undefined, 'only a known seed group is asked for');
@@ -122,7 +116,7 @@ export class SeedSchedule {
     return this.#refreshGroup(state);
   }
 
-  /** Takes seeds of these lots out of force: they were withdrawn. The next `refresh` takes others. */
+  /** Stops the use of seeds of these withdrawn lots. The next `refresh` takes others. */
   retire(lotIds: ReadonlySet<string>): void {
     for (const id of lotIds) this.#retired.add(id);
     for (const state of this.#groups.values()) {
@@ -130,7 +124,7 @@ export class SeedSchedule {
     }
   }
 
-  /** Stops taking seeds: the sources are closed. Seeds in force serve until their interval ends. */
+  /** Stops taking seeds, when the sources are closed. Seeds in force serve until their interval ends. */
   close(): void {
     this.#open = false;
   }
@@ -148,11 +142,9 @@ export class SeedSchedule {
     return state.refreshing;
   }
 
-  /**
-   * False when there is none to be had, or the sources were closed or its lot withdrawn before it was given out.
-   */
+  /** Resolves to false if there is no seed, or the sources were closed or the lot withdrawn before it was given out. */
   async #takeSeed(state: GroupState): Promise<boolean> {
-    // Looked at first: requests ask again and again, and an empty claim would cost a durable step each time.
+    // Look at the level first: requests ask often, and a claim costs a durable step even if it gets nothing.
     if (!this.#open || (await this.#store.blockLevels()).seed.blocks === 0) return false;
     if (!this.#open) return false;
     const [block] = await this.#store.claimBlocks('seed', 1);
@@ -167,8 +159,7 @@ export class SeedSchedule {
   async #giveOut(state: GroupState, { lotId, bytes, index, releasedAtMs }: ClaimedBlock): Promise<boolean> {
     assert(bytes.length === SEED_BLOCK_BYTES, 'a seed block holds one seed');
     const name = seedGroupName(state.group);
-    // Durable before use, and one count for all intervals of a tier: a certificate names a seed by tier and
-    // number.
+    // The number is durable before use. All intervals of a tier share one count.
     const generation = await this.#store.nextSeedGeneration(state.group.tier);
     const lot = await this.#store.lot(lotId);
     assert(lot !== undefined, `lot ${lotId} has blocks but no record`);
@@ -195,7 +186,7 @@ export class SeedSchedule {
   }
 }
 
-/** Whether the seed is the one that the leaf of its lot holds it to. */
+/** Returns whether the seed is the one that its lot committed to. */
 function isCommitted({ seedHashes }: LotCommitment, index: number, seed: Uint8Array): boolean {
   const hashes = Buffer.from(seedHashes, 'base64').subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
   return hashes.equals(seedHash(seed));

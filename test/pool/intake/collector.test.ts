@@ -424,7 +424,7 @@ describe('a job', () => {
     jobs.failures.set('forget', [new TypeError('a bug')]);
     const { time, collector, ledger, log } = collecting(t, jobs, { pureBytesHigh: 1 });
     await time.pass(1_000);
-    assert.deepEqual(log.reasons(), [['a bug', 'a job was not brought to its end']]);
+    assert.deepEqual(log.reasons(), [['a bug', 'the end of a job was not stored; tried again later']]);
     assert.equal(collector.status().state, 'ok');
     assert.equal((await ledger.openJobs(jobs.name))[0].state, 'stored');
   });

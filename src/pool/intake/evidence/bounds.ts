@@ -1,16 +1,15 @@
 import { assert } from '../../../core/assert.ts';
 
 /**
- * The mathematics of evidence, without a read in sight. Entropies are bits, failure probabilities are given
- * as
- * `failureNats` = -ln(probability).
+ * The mathematics of evidence. Entropies are in bits. Failure probabilities are given as `failureNats` =
+ * -ln(probability).
  */
 
 /**
- * The largest rate that `count` events in `samples` trials leave possible: P(so few or fewer) <= exp(-samples
- * · KL(count / samples ‖ rate)) (Hoeffding 1963, Theorem 1, in relative entropy), so every rate at which that
- * is above the failure probability. It is
- * never below the bound of Clopper and Pearson, which inverts the exact tail.
+ * Returns an upper bound of the rate of an event that occurred `count` times in `samples` trials. At a given rate, P(at
+ * most `count` events) <= exp(-samples · KL(count / samples ‖ rate)) (Hoeffding 1963, Theorem 1, in relative entropy).
+ * The bound is the largest rate for which that is at least the failure probability. It is never below the bound of
+ * Clopper and Pearson, which inverts the exact tail.
  */
 export function rateUpperBound(count: number, samples: number, failureNats: number): number {
   assert(samples >= 1 && count >= 0 && count <= samples, 'events are counted among trials');
@@ -26,7 +25,7 @@ export function rateUpperBound(count: number, samples: number, failureNats: numb
   return refuted;
 }
 
-/** KL(seen ‖ rate) of two coins, in nats. */
+/** Returns KL(seen ‖ rate) of two Bernoulli distributions, in nats. */
 function divergence(seen: number, rate: number): number {
   const part = (a: number, b: number) => (a === 0 ? 0 : a * Math.log(a / b));
   return part(seen, rate) + part(1 - seen, 1 - rate);
@@ -39,15 +38,15 @@ export interface ReadoutErrors {
 }
 
 /**
- * Min-entropy of one measured qubit against somebody who knows, shot by shot, whether its readout worked. A
- * readout with errors (e01, e10) is a perfect one with probability 1 - e01 - e10, else the fixed answer 1
- * (e01) or 0 (e10). The fixed answers are known; a perfect one shows 1 with probability q, where the whole
- * shows 1 with p1 = e01 + (1 - e01 - e10) q. So
+ * Returns the min-entropy of one measured qubit against an adversary who knows for each shot whether the readout
+ * worked. A readout with errors (e01, e10) is perfect with probability 1 - e01 - e10; otherwise it gives the fixed
+ * answer 1 (e01) or 0 (e10). The adversary knows the fixed answers. A perfect readout shows 1 with probability q, so
+ * that all readouts together show 1 with p1 = e01 + (1 - e01 - e10) q. Hence
  *
  *   guess = e01 + e10 + (1 - e01 - e10) max(q, 1 - q) = max(p1 + e10, p0 + e01),   H = -log2(guess).
  *
- * p1 and p0 are taken at their largest by the lot's own counts. At q = 1/2, the ideal |+>, p1 - p0 = e01 -
- * e10 and this is 1 - log2(1 + e01 + e10), which two errors that cancel in the bias cannot raise.
+ * The caller gives p1 and p0 as the largest values that the lot's own counts allow. For the ideal |+>, q = 1/2, this is
+ * 1 - log2(1 + e01 + e10): two errors do not raise it even if they cancel in the bias.
  */
 export function readoutMinEntropy({ e01, e10 }: ReadoutErrors, p1: number, p0: number): number {
   const guess = Math.max(p1 + e10, p0 + e01);

@@ -11,8 +11,8 @@ import type { AssessedWindow, LotAssessment } from '../assessor.ts';
 import { type ReadoutErrors, rateUpperBound, readoutMinEntropy } from './bounds.ts';
 
 /**
- * How quantum a read is shown to be: the highest claim that its own shots support, with what must be believed
- * for it; `ones` are counted for each channel. A claim is never above what the origin allows, whatever the figures are.
+ * Returns the evidence that a read is quantum: the strongest claim that its own shots support, and what one must assume
+ * for it. The claim is never above what the origin allows. `ones` is how often each channel showed 1.
  */
 export function evidenceOf(
   origin: Origin,
@@ -28,7 +28,7 @@ export function evidenceOf(
   const statistical = allowsEvidence(origin, 'statistical') ? 'statistical' : 'simulated';
   const claim = isCalibrated ? 'calibrated' : statistical;
   const { method, assumptions } = RUNGS[claim];
-  // Bits that depend on each other have no more than any figure leaves them.
+  // If the bits depend on each other, the least of all figures bounds their min-entropy.
   const bounds = [
     isCalibrated || dependence !== undefined ? figures['calibrated_min_entropy'] : null,
     dependence?.minEntropyPerBit,
@@ -47,7 +47,7 @@ export function evidenceOf(
   };
 }
 
-/** Figures as they are told decide, so that whoever reads them comes to the same. */
+/** Returns the rounded figures. The rounded ones decide, so that a reader of the leaf comes to the same result. */
 function figuresOf({ lag, correlation, bound }: LotAssessment['autocorrelation']) {
   return {
     autocorrelation: rounded(correlation),
@@ -56,17 +56,17 @@ function figuresOf({ lag, correlation, bound }: LotAssessment['autocorrelation']
   };
 }
 
-/** Bits of a lot that are not independent: how it shows, and what it leaves of them. */
+/** A refutation that the bits of a lot are independent. */
 interface Dependence {
   readonly why: string;
   readonly method: string;
-  /** Per raw bit, at most; null where what refutes gives no figure. */
+  /** An upper bound of the min-entropy per raw bit; null if the refutation gives no figure. */
   readonly minEntropyPerBit: number | null;
 }
 
 /**
- * Whether the lot's own bits refute that they are independent and identically distributed: by their autocorrelation, or
- * by a row of SP 800-22 whose p-value the channels' shares of ones do not explain.
+ * Returns how the lot's own bits refute that they are independent and identically distributed, by their autocorrelation
+ * or by a p-value of SP 800-22 that the channels' shares of ones do not explain; undefined if they do not.
  */
 function dependenceIn(
   windows: LotAssessment['windows'],
@@ -94,21 +94,22 @@ function dependenceIn(
 }
 
 /**
- * -ln of the p-value that biased bits which are independent go below with a probability of 2^-40, at most.
+ * Returns -ln of a p-value that independent bits with this bias go below with a probability of at most 2^-40.
  *
- * For any event A, any order a > 1: Q(A) <= (P(A) exp(D_a))^((a - 1) / a), D_a the Rényi divergence of the biased bits Q
- * from fair ones P. A bit of mean m adds at most a atanh(m)² / 2 to D_a (Hoeffding's lemma: its log-likelihood ratio lies
- * in an interval of length 2 atanh m). With κ the sum of atanh(m)² / 2 and P(A) = p, Q(A) is below 2^-40 for the best a
- * where -ln p > (√(40 ln 2) + √κ)². Fair bits have κ = 0, and p < 2^-40 is enough.
+ * For any event A, any order a > 1: Q(A) <= (P(A) exp(D_a))^((a - 1) / a), D_a the Rényi divergence of the biased bits
+ * Q from fair ones P. A bit of mean m adds at most a atanh(m)² / 2 to D_a (Hoeffding's lemma: its log-likelihood ratio
+ * lies in an interval of length 2 atanh m). With κ the sum of atanh(m)² / 2 and P(A) = p, Q(A) is below 2^-40 for the
+ * best a where -ln p > (√(40 ln 2) + √κ)². Fair bits have κ = 0, and p < 2^-40 is enough.
  */
 function natsOfBias(bits: number, order: AssessedWindow['order'], shares: readonly number[]): number {
   const each = shares.map((share) => Math.atanh(2 * share - 1) ** 2 / 2);
-  // A window of shots has all channels; one of channels may be all of the worst. Chance alone adds half a channel.
+  // A window in the order of shots has all channels; in the order of channels it may lie in the worst one. By chance
+  // alone each channel's share adds 1/2 to kappa.
   const kappa = order === 'shots' ? bits * mean(each) - shares.length / 2 : bits * Math.max(...each);
   return (Math.sqrt(FAILURE_NATS) + Math.sqrt(Math.max(0, kappa))) ** 2;
 }
 
-/** Why a claim is not made although its figures would do: the origin does not allow it (`allowsEvidence`). */
+/** Why the origin does not allow a claim, even if the figures support it (`allowsEvidence`). */
 const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
   'quantum-processor': '',
   'qrng-device': '',
@@ -117,13 +118,11 @@ const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
   system: 'the origin is not quantum',
 };
 
-/** What is the word of another service, beside what was tested here. */
+/** The further assumption for bits of another service, which this service can only test. */
 const UPSTREAM_ASSUMPTIONS =
   'The raw bits are conditioned output of another service, so tests of them tell nothing of its source: their origin, and that it conditioned and delivered them as its certificates say, is its word.';
 
-/**
- * -log2 of the probability that any bound of one lot fails: as rare as the permanent health alarms.
- */
+/** -log2 of the probability that any bound of one lot fails: as rare as five failed reads in a row (health.ts). */
 const FAILURE_BITS = 40;
 const FAILURE_NATS = FAILURE_BITS * Math.LN2;
 
@@ -146,27 +145,23 @@ const RUNGS: Readonly<Record<EvidenceLevel, { readonly method: string; readonly 
   },
 };
 
-/**
- * A claim that leaves less per raw bit is not made: at 0.01 a lot of 4 Mbit still fills all its 64 seeds (131
- * blocks of 320).
- */
+/** Below this figure the claim is not made. At 0.01 a lot of 4 Mbit still gives 131 blocks, enough for its 64 seeds. */
 const MIN_ENTROPY_MIN = 0.01;
 
 /*
- * Why the least over channels is the figure of a lot. Channels are independent under this claim's
- * assumptions, so the min-entropy of any set of raw bits is the sum of their own: h_1 + ... + h_w for a whole
- * shot, which is the mean per bit. But the conditioner hashes pieces of consecutive bits that do not end
- * where shots end, and of wide shots not even all channels are in a piece. The largest h for which every set
- * of n bits holds n h is the least h_i. The mean is told beside it.
+ * Why the figure of a lot is the least over its channels: under this claim's assumptions the channels are independent, so
+ * the min-entropies of raw bits add up. A whole shot has h_1 + ... + h_w, which is the mean per bit. But the conditioner
+ * hashes pieces of consecutive bits that do not end with shots, and a piece of a wide shot lacks some channels. The largest
+ * h for which any n bits hold at least n h is the least h_i. The record has the mean too.
  */
 
-/** What the provider's readout errors and the lot's own counts show, and why they carry no claim where they do not. */
+/** The figures of the provider's readout errors and the lot's counts. `why` says why they support no claim. */
 interface Calibrated {
   readonly figures: Readonly<Record<string, number>>;
   readonly why?: string | undefined;
 }
 
-/** For bits that are independent and identically distributed. */
+/** Computes the figures, assuming that bits are independent and identically distributed. */
 function calibrated(read: RawRead, ones: Uint32Array): Calibrated {
   const { calibration, circuit } = read.provenance;
   if (!circuit.startsWith('superposition')) {
@@ -213,7 +208,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Six decimals are enough for a reader, and what is promised is never rounded up. */
+/** Rounds down to six decimals: a promise is never rounded up. */
 function downward(value: number): number {
   return Math.floor(value * 1e6) / 1e6;
 }
