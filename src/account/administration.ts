@@ -6,12 +6,12 @@ import type { Directory } from '../ledger/ledger.ts';
 import type { AccountOverrides, AccountRecord, KeyRecord } from '../ledger/records.ts';
 import { mintKey } from './api-keys.ts';
 
-/** The operator asked for something that cannot be; the message says what and why. */
+/** The operator asked for something impossible. The message says what and why. */
 export class AdministrationError extends Error {
   override name = 'AdministrationError';
 }
 
-/** Where accounts and keys are changed. */
+/** The calls of the ledger that change accounts and keys. */
 type AccountBooks = Pick<Directory, 'accounts' | 'keys' | 'createAccount' | 'putAccount' | 'putKey'>;
 
 const NAME_LENGTH_MAX = 100;
@@ -24,7 +24,7 @@ export const NO_OVERRIDES: AccountOverrides = {
   seedIntervalMs: null,
 };
 
-/** What each override may be. A rate of 0 would lock the account out: revoke its keys for that. */
+/** The least value of each override. A rate of 0 would lock the account out; revoking its keys is the way to do that. */
 const OVERRIDE_MIN: Readonly<Record<keyof AccountOverrides, number>> = {
   requestsPerMinute: 1,
   requestsPerMonth: 0,
@@ -34,11 +34,11 @@ const OVERRIDE_MIN: Readonly<Record<keyof AccountOverrides, number>> = {
 
 export interface CreatedKey {
   readonly record: KeyRecord;
-  /** The whole key: to be shown once, stored nowhere. */
+  /** The whole key, which is shown once and stored nowhere. */
   readonly text: string;
 }
 
-/** A new account without keys. Rejects with an AdministrationError. */
+/** Creates an account without keys. Rejects with an AdministrationError. */
 export async function createAccount(
   directory: AccountBooks,
   clock: Clock,
@@ -57,8 +57,8 @@ export async function createAccount(
 }
 
 /**
- * Changes what is named and leaves the rest; an override of null goes back to the tier's figure. An account
- * that leaves Enterprise loses its overrides. What the account has used stays used.
+ * Changes the members that are given and keeps the rest. An override of null restores the tier's figure. An account that
+ * leaves Enterprise loses its overrides. What the account has used stays used.
  */
 export async function setAccount(
   directory: AccountBooks,
@@ -80,7 +80,7 @@ export async function setAccount(
   return changed;
 }
 
-/** A new key of the account, with all scopes and no expiry unless told otherwise. */
+/** Creates a key of the account, with all scopes and no expiry unless the wish names them. */
 export async function createKey(
   directory: AccountBooks,
   clock: Clock,
@@ -101,8 +101,8 @@ export async function createKey(
 }
 
 /**
- * A new key with the old one's scopes and expiry; the old one goes on for the grace period and then expires.
- * The new key is stored first: an interruption between the two leaves both alive, never none.
+ * Creates a key with the old key's scopes and expiry, and lets the old key expire after the grace period. Stores the new key
+ * first, so that an interruption leaves two valid keys, never none.
  */
 export async function rotateKey(
   directory: AccountBooks,
@@ -123,7 +123,7 @@ export async function rotateKey(
   return { created, old };
 }
 
-/** Ends a key forever. Revoking it again keeps the first time. */
+/** Revokes a key for good. Revoking it again keeps the time of the first revocation. */
 export async function revokeKey(directory: AccountBooks, clock: Clock, keyId: string): Promise<KeyRecord> {
   const key = await keyOf(directory, keyId);
   if (key.revokedAtMs !== null) return key;

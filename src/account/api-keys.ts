@@ -6,11 +6,10 @@ import { sha256Hex } from '../crypto/digest.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 
 /**
- * API keys: `qrn_<tier initial>_<22 key id><26 secret><6 checksum>` in base62, 60 characters. The prefix lets
- * secret scanners find a leaked key, the CRC-32 (of everything before it) catches a typo before any look-up,
- * the key id is public and names the record. The secret's 26 characters hold 26 * log2(62) = 154.8 bits, so a
- * plain SHA-256 of the whole key is a safe thing to store: there is nothing to guess, and no slow hash is
- * needed.
+ * API keys are `qrn_<tier initial>_<22 key id><26 secret><6 checksum>` in base62, 60 characters. The prefix lets secret
+ * scanners find a leaked key. The checksum, a CRC-32 of all before it, catches a typo before any look-up. The key id is
+ * public and names the record. The secret has 26 * log2(62) = 154.8 bits, too many to guess, so the stored hash can be a
+ * plain SHA-256 of the whole key instead of a slow one.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const KEY_ID_LENGTH = 22;
@@ -31,15 +30,13 @@ const TIER_INITIAL: Readonly<Record<Tier, string>> = {
 
 export interface MintedKey {
   readonly keyId: string;
-  /** The whole key: shown once, never stored. */
+  /** The whole key, which is shown once and never stored. */
   readonly text: string;
-  /** SHA-256 (hex) of the text: what is stored. */
+  /** SHA-256 (hex) of the text, which is stored. */
   readonly digest: string;
 }
 
-/**
- * A new key. The tier is that of the account now; it tells a reader what the key was for and grants nothing.
- */
+/** Makes a new key. Its initial shows the account's tier at that time and grants nothing. */
 export function mintKey(tier: Tier): MintedKey {
   const keyId = randomBase62(KEY_ID_LENGTH);
   const checked = `qrn_${TIER_INITIAL[tier]}_${keyId}${randomBase62(SECRET_LENGTH)}`;
@@ -47,28 +44,26 @@ export function mintKey(tier: Tier): MintedKey {
   return { keyId, text, digest: digestOfKey(text) };
 }
 
-/** The public part of a key whose shape and checksum are right; undefined for anything else. */
+/** Returns the public part of a key whose form and checksum are right; undefined for anything else. */
 export function parseKey(text: string): { keyId: string } | undefined {
   if (!KEY_SHAPE.test(text)) return undefined;
   if (text.slice(CHECKED_LENGTH) !== checksumOfKey(text.slice(0, CHECKED_LENGTH))) return undefined;
   return { keyId: text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH) };
 }
 
-/** SHA-256 (lower-case hex) of the whole key. */
+/** Returns the SHA-256 (lower-case hex) of the whole key. */
 export function digestOfKey(text: string): string {
   return sha256Hex(utf8Bytes(text));
 }
 
-/**
- * Whether the key is the one behind the stored digest, in a time that does not depend on where they differ.
- */
+/** Whether the key has the stored digest. The time does not depend on where the digests differ. */
 export function keyMatches(text: string, storedDigest: string): boolean {
   const given = utf8Bytes(digestOfKey(text));
   const stored = utf8Bytes(storedDigest);
   return given.length === stored.length && timingSafeEqual(given, stored);
 }
 
-/** The last six characters of a key, from all before them. */
+/** Returns the last six characters of a key, computed from all before them. */
 export function checksumOfKey(checked: string): string {
   let rest = crc32(checked);
   let text = '';
@@ -79,7 +74,7 @@ export function checksumOfKey(checked: string): string {
   return text;
 }
 
-/** Uniform characters: bytes of 248 = 4 * 62 and above are drawn again. */
+/** Returns uniform characters: bytes of 248 = 4 * 62 and above are rejected. */
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {

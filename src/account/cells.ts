@@ -6,23 +6,23 @@ import { WINDOW_MS } from './rate.ts';
 import type { SharedLimits } from './shared-limits.ts';
 import type { Allowance } from './tiers.ts';
 
-/** An account as its memory is made for it. */
+/** What a cell is made from. */
 interface CountedAccount {
   readonly number: number;
   readonly allowance: Allowance;
 }
 
-/** Where an account's shared memory comes from. The same account gives the same cell, in every thread. */
+/** Gives the cell of each account, the shared memory of its limits: the same one in every thread. */
 export interface Cells {
   cellsOf(accounts: readonly CountedAccount[]): Promise<SharedArrayBuffer[]>;
   /**
-   * Has this node granted so many credits of an account that nodes share, as far as they are left. Rejects with
+   * Asks the ledger to grant this node credits of an account that nodes share, as many of them as are left. Rejects with
    * `storage_unavailable` or `overloaded`.
    */
   ask(accountNumber: number, credits: number): Promise<void>;
 }
 
-/** The maker of all cells of a process: a new cell starts from what the books say the account has used. */
+/** Makes all cells of a process. A new cell starts from what the books say that the account has used. */
 export class OwnedCells implements Cells {
   readonly #cells = new Map<number, Promise<SharedArrayBuffer>>();
   readonly #meters = new Map<number, Meter>();
@@ -38,10 +38,7 @@ export class OwnedCells implements Cells {
     this.#shared = shared;
   }
 
-  /**
-   * Reads the books of the current month once, at start. With `shared`, the months are those of several nodes, and begin with
-   * nothing granted.
-   */
+  /** Reads the books of the current month, once. With `shared`, the accounts are those of several nodes: see SharedLimits. */
   static async open(
     books: Pick<Books, 'balances' | 'loadRates'>,
     clock: Clock,
@@ -53,7 +50,7 @@ export class OwnedCells implements Cells {
     return cells;
   }
 
-  /** A month that nodes share has been granted a part before its account is served for the first time. */
+  /** Returns the cells, making new ones. A new account that nodes share has been granted a part of its month by then. */
   cellsOf(accounts: readonly CountedAccount[]): Promise<SharedArrayBuffer[]> {
     return Promise.all(
       accounts.map((account) => {
@@ -73,7 +70,7 @@ export class OwnedCells implements Cells {
     return cell;
   }
 
-  /** The rate limits that a restart must know of, for Books.saveRates. */
+  /** Returns the states of rate limits that a restart needs, for Books.saveRates. */
   rates(): RateRecord[] {
     const wallMs = this.#clock.wallMs();
     const nowMs = this.#clock.monotonicMs();
@@ -86,7 +83,7 @@ export class OwnedCells implements Cells {
 
   #begin(meter: Meter, accountNumber: number): void {
     const unused = { accountNumber, period: this.#period, requests: 0, credits: 0 };
-    meter.load(this.#balances.get(accountNumber) ?? unused); // which nodes that share it hold no month of yet
+    meter.load(this.#balances.get(accountNumber) ?? unused); // has no effect on a shared account, whose grants say the month
     const rate = this.#rates.get(accountNumber);
     if (rate !== undefined) meter.restore(rate, this.#clock.wallMs(), this.#clock.monotonicMs());
   }

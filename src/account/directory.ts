@@ -7,7 +7,7 @@ import type { Cells } from './cells.ts';
 import { Meter } from './meter.ts';
 import { type Allowance, allowanceOf } from './tiers.ts';
 
-/** An account as the service sees it between two changes of its record. Its meter outlives them. */
+/** An account until its record changes. The next object for the account has the same meter. */
 export interface Account {
   readonly record: AccountRecord;
   readonly allowance: Allowance;
@@ -23,38 +23,38 @@ export interface AccountDirectoryOptions {
   readonly ledger: Pick<Ledger, 'follow'>;
   readonly cells: Cells;
   readonly clock: Clock;
-  /** Several nodes serve these accounts: a key that any of them revokes is refused by all within a second. */
+  /** Whether several nodes serve these accounts. Then all refuse a key within a second after any of them revoked it. */
   readonly isShared?: boolean;
 }
 
-/** What the first start calls its account. */
+/** The name of the account that the first start creates. */
 export const DEMO_ACCOUNT_NAME = 'demo';
-/** A demo key that was printed or left in a file is of no use to anybody a day after the last start. */
+/** A demo key that was printed or left in a file is useless a day after the last start. */
 export const DEMO_KEY_LIFE_MS = 24 * 60 * 60_000;
-/** How long the last view of accounts and keys may serve on a node of many while the ledger cannot be read. */
+/** How long a node of several may serve by its view of accounts and keys while it cannot read the ledger. */
 const SHARED_VIEW_AGE_MAX_MS = 1_000;
 
 /**
- * All accounts and keys in memory, kept equal to the ledger's, which tells it what has changed. Who cannot be checked is
- * refused: on a node of several, authentication fails closed when the ledger has not confirmed the view for 1 second.
+ * Holds all accounts and keys in memory. The ledger pushes every change. On a node of several, authentication fails closed
+ * when the ledger has not confirmed the view for 1 second.
  */
 export class AccountDirectory implements DirectoryReader {
   readonly #options: AccountDirectoryOptions;
   #accountsById = new Map<string, Account>();
   #keysById = new Map<string, KeyRecord>();
-  /** Monotonic time after which the view may not serve. */
+  /** Monotonic time until which the view may be used. */
   #servesToMs = Number.NEGATIVE_INFINITY;
-  /** Changes are taken one after the other. */
+  /** Resolves when the last change was applied: changes are applied one after the other. */
   #lastChange: Promise<void> = Promise.resolve();
   #closed = false;
-  /** By full key text, in memory only; emptied whenever the view changes, so that it holds no more than the keys there are. */
+  /** By full key text, in memory only. Emptied whenever the view changes, so that it holds only keys that exist. */
   readonly #cache = new Map<string, Authenticated>();
 
   private constructor(options: AccountDirectoryOptions) {
     this.#options = options;
   }
 
-  /** Reads everything once, and follows the ledger; rejects when that cannot be read. */
+  /** Reads all accounts and keys, and follows the ledger. Rejects when the ledger cannot be read. */
   static async open(options: AccountDirectoryOptions): Promise<AccountDirectory> {
     const accounts = new AccountDirectory(options);
     try {
@@ -65,12 +65,12 @@ export class AccountDirectory implements DirectoryReader {
     return accounts;
   }
 
-  /** Call it when nothing is served by the directory any more: a command does not wait for it from then on. */
+  /** To be called when no request uses the directory any more. Changes then no longer wait for it. */
   close(): void {
     this.#closed = true;
   }
 
-  /** For the ledger. */
+  /** Called by the ledger: see DirectoryReader. */
   directoryChanged(changes: DirectoryChanges, readAtMs: number): Promise<void> {
     this.#lastChange = this.#lastChange.then(async () => {
       if (this.#closed) return;
@@ -80,7 +80,7 @@ export class AccountDirectory implements DirectoryReader {
           ? readAtMs + SHARED_VIEW_AGE_MAX_MS
           : Number.POSITIVE_INFINITY;
       } catch (error) {
-        this.#servesToMs = Number.NEGATIVE_INFINITY; // what was missed is not known
+        this.#servesToMs = Number.NEGATIVE_INFINITY; // the view lacks this change
         throw error;
       }
     });
@@ -88,10 +88,10 @@ export class AccountDirectory implements DirectoryReader {
   }
 
   /**
-   * The account and key behind the text; undefined for a key that is mistyped, unknown, expired or revoked.
-   * The same object for the same key until the directory changes. Throws ApiError `storage_unavailable` when
-   * the view is too old to answer. A Map finds the text by a keyed hash and compares only equals, so its time
-   * tells a guesser nothing.
+   * Returns the account and key of the text; undefined for a key that is mistyped, unknown, expired or revoked. Returns the
+   * same object for the same key until the directory changes. Throws ApiError `storage_unavailable` when the view is too
+   * old. A Map finds the text by a keyed hash and compares it only with equal hashes, so its timing tells a guesser
+   * nothing.
    */
   authenticate(keyText: string, nowMs = this.#options.clock.monotonicMs()): Authenticated | undefined {
     if (nowMs > this.#servesToMs) {
@@ -104,8 +104,8 @@ export class AccountDirectory implements DirectoryReader {
   }
 
   /**
-   * The same by what is known, however old: for what spends nothing and answers while the ledger is away, the health of
-   * the service.
+   * Does what `authenticate` does, however old the view is: for the health of the service, which spends nothing and answers
+   * while the ledger is away.
    */
   authenticateByView(keyText: string): Authenticated | undefined {
     const authenticated = this.#cache.get(keyText) ?? this.#lookUp(keyText);
@@ -122,9 +122,9 @@ export class AccountDirectory implements DirectoryReader {
   }
 
   /**
-   * The account that the first start made to show the service, while its key is good: a start without the demo ends
-   * the key. The oldest account of the name is meant, since a later one may be anybody's. A key of its that lives longer
-   * than a demo key tells that an operator gave the name to a customer, who must not pay for visitors of the status page.
+   * Returns the demo account, which the first start created, while it has a valid key: a start without the demo ends the key.
+   * Only the oldest account of that name can be it. When one of its keys lives longer than a demo key, an operator gave the
+   * name to a customer, who must not pay for visitors of the status page.
    */
   demo(): Account | undefined {
     const named = [...this.accounts()].filter(({ record }) => record.name === DEMO_ACCOUNT_NAME);
@@ -141,7 +141,7 @@ export class AccountDirectory implements DirectoryReader {
   async #apply({ isWhole, accounts, keys }: DirectoryChanges): Promise<void> {
     if (!isWhole && accounts.length + keys.length === 0) return;
     const changed = await this.#accountsOf(accounts);
-    // all of it in one turn: nobody sees a part of the changes
+    // All in one turn, so that no request sees a part of the changes.
     if (isWhole) {
       this.#accountsById = new Map();
       this.#keysById = new Map();
@@ -159,7 +159,7 @@ export class AccountDirectory implements DirectoryReader {
     const meters = new Map(unknown.map(({ record }, i) => [record.id, new Meter(made[i])]));
     return all.map(({ record, allowance }) => {
       const meter = (this.#accountsById.get(record.id)?.meter ?? meters.get(record.id))!;
-      meter.configure(allowance); // also of a new account: another front may have made the cell before it was changed
+      meter.configure(allowance); // also for a new account, whose cell another front may have made with earlier limits
       return { record, allowance, meter };
     });
   }
@@ -172,7 +172,7 @@ export class AccountDirectory implements DirectoryReader {
     return authenticated;
   }
 
-  /** A revocation holds from the moment it is known, whatever the wall clock says of its time. */
+  /** Whether the key is valid now. A revocation holds as soon as it is known, whatever time it has. */
   #isLive(key: KeyRecord): boolean {
     if (key.revokedAtMs !== null) return false;
     return key.expiresAtMs === null || this.#options.clock.wallMs() < key.expiresAtMs;

@@ -18,13 +18,13 @@ import { lock, unlock } from './spin-lock.ts';
 import { type Allowance, burstOf, UNLIMITED } from './tiers.ts';
 
 /**
- * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then
- * float64 words: the calendar month that is being counted, its requests, its credits, the ceilings of both, what a node
- * that shares the account must know beside them, and the state of its rate limit (rate.ts).
+ * A cell is the shared memory of one account's limits: an int32 lock word, an unused int32, and then float64 words. The
+ * words are the calendar month that is counted, its requests and credits, the ceilings of both, what a node needs when it
+ * shares the account, and the state of the rate limit (rate.ts).
  *
- * On a single node the ceilings are the limits of the account. Where several nodes serve it (IS_SHARED is 1) they are
- * what this node was granted of the month, which shared-limits.ts keeps at what the rate lets through, and the rate is
- * the account's divided by the nodes that live.
+ * On a single node the ceilings are the account's limits. When several nodes serve the account (IS_SHARED is 1), they are
+ * what this node was granted of the month (shared-limits.ts), and the rate is the account's divided by the count of live
+ * nodes.
  */
 const LOCK = 0;
 const WORDS_OFFSET = 8;
@@ -34,33 +34,30 @@ const CREDITS = 2;
 const REQUESTS_MAX = 3;
 const CREDITS_MAX = 4;
 const IS_SHARED = 5;
-/** The account's own limits, of which the ceilings are a part. */
+/** The account's own limits. On a shared account the ceilings are a part of them. */
 const REQUESTS_TOTAL = 6;
 const CREDITS_TOTAL = 7;
-/** What nobody was granted yet, as this node was last told. */
+/** Requests and credits that no node was granted yet, as the ledger last said. */
 const REQUESTS_ELSEWHERE = 8;
 const CREDITS_ELSEWHERE = 9;
-/** What other nodes hold and have not used, as this node was last told. */
+/** Requests that other nodes hold and have not used, as the ledger last said. */
 const REQUESTS_UNUSED = 10;
-/** Requests that were refused because nothing was left here, and changes of the limits: reasons to look again. */
+/** Counts reasons for SharedLimits to look again: refused requests, changes of limits, and moves to a month ahead. */
 const REASONS = 11;
-/** Nodes that live, and requests a minute of the account on all of them. */
+/** Count of live nodes, and the account's requests per minute on all of them. */
 const NODES = 12;
 const PER_MINUTE = 13;
-/** The month whose grant has not come yet, and the requests and credits that are counted in it already: see #countAhead. */
+/** A month whose grant has not come yet, and the requests and credits already counted in it: see #countAhead. */
 const AHEAD = 14;
 const REQUESTS_AHEAD = 15;
 const CREDITS_AHEAD = 16;
 const RATE = 17;
 
-/** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
+/** The smallest ring has 64 slots in 1 KiB, which leaves room for an account to move up a tier. */
 const SLOTS_MIN = 64;
-/** 4,096 admissions, 64 KiB: exact for every tier of the table; beyond, one slot stands for several. */
+/** The largest ring has 4,096 slots in 64 KiB. It is exact for every tier; for a larger burst a slot stands for several. */
 const SLOTS_MAX = 4_096;
-/**
- * Memory for the limits of a new account, with the ceilings of its allowance. It keeps its size forever: a greater burst
- * later widens the stride.
- */
+/** Makes the cell of an account with these limits. Its size never changes: a larger burst later widens the stride (rate.ts). */
 export function createCell(allowance: Allowance, isShared = false): SharedArrayBuffer {
   const slots = Math.max(SLOTS_MIN, Math.min(burstOf(allowance.requestsPerMinute), SLOTS_MAX));
   const cell = new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
@@ -72,24 +69,22 @@ export function createCell(allowance: Allowance, isShared = false): SharedArrayB
 }
 
 /**
- * One account's limits: the rate, the month's requests, the month's credits. Every thread makes its own Meter
- * over the account's cell; each call is one short critical section, so the counts are exact however many
- * threads share them. A data request enters it once, a pure one once more when its price is known. A returned
- * decision belongs to the meter and holds until the next call. 0.03 to 0.1 µs a call, measured by
- * bench/micro.bench.ts.
+ * Applies one account's limits: the rate, the month's requests, and the month's credits. Every thread makes its own Meter
+ * over the account's cell. Each call is one short critical section, so the counts are exact however many threads share
+ * them. A data request calls it once, a pure one once more when its price is known. A returned decision belongs to the
+ * meter and is valid until the next call. A call takes 0.03 to 0.1 µs (bench/micro.bench.ts).
  *
- * A period is a calendar month as periodOf gives it. It never goes back: a request of a month before the one being
- * counted (the wall clock was set back over its beginning) is counted in the later month, and its answer is dated there
- * (answer/answer.ts).
+ * A period is a calendar month as periodOf returns it. The counted month never goes back: when the wall clock is set back
+ * into an earlier month, requests are counted in the later one, and their answers are dated there (answer/answer.ts).
  */
 export class Meter {
   readonly #lock: Int32Array;
   readonly #words: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
-  /** As it was when this thread last looked into the cell: see #divide. */
+  /** The account's limit when this thread last read it from the cell: see #divide. */
   #limit!: RateLimit;
-  /** The part of it that this node has, where so many live. */
+  /** This node's part of the limit. */
   #part!: RateLimit;
   #nodes: number | undefined;
 
@@ -99,7 +94,7 @@ export class Meter {
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
   }
 
-  /** Takes other limits, for every thread; what was used stays used. */
+  /** Sets new limits, for every thread. The counts of use stay. */
   configure(allowance: Allowance): void {
     const words = this.#words;
     this.#enter();
@@ -107,7 +102,7 @@ export class Meter {
       words[REQUESTS_MAX] = allowance.requestsPerMonth;
       words[CREDITS_MAX] = allowance.creditsPerMonth;
     } else {
-      // what a change adds may be asked for at once; what it takes away is told with the next grant
+      // This node may ask at once for what a change adds. The next grant takes into account what it removes.
       words[REQUESTS_ELSEWHERE] += Math.max(0, allowance.requestsPerMonth - words[REQUESTS_TOTAL]);
       words[CREDITS_ELSEWHERE] += Math.max(0, allowance.creditsPerMonth - words[CREDITS_TOTAL]);
     }
@@ -118,12 +113,12 @@ export class Meter {
     this.#leave();
   }
 
-  /** Of the account, on all nodes together. */
+  /** The account's rate limit, for all nodes together. */
   get limit(): RateLimit {
     return this.#limit;
   }
 
-  /** The part of the burst that this node has. */
+  /** This node's part of the burst. */
   get burstHere(): number {
     this.#enter();
     this.#divide();
@@ -131,7 +126,7 @@ export class Meter {
     return this.#part.burst;
   }
 
-  /** One request at the monotonic time `nowMs`. A refused request changes nothing. */
+  /** Takes one request of the rate limit at the monotonic time `nowMs`. A refused request changes nothing. */
   admit(nowMs: number): Readonly<RateDecision> {
     this.#enter();
     this.#admit(nowMs);
@@ -139,7 +134,7 @@ export class Meter {
     return this.#decision;
   }
 
-  /** How the rate limit stands, without taking anything. */
+  /** Returns the state of the rate limit, without taking anything. */
   peek(nowMs: number): Readonly<RateDecision> {
     this.#enter();
     this.#peek(nowMs);
@@ -148,9 +143,9 @@ export class Meter {
   }
 
   /**
-   * One data request at the monotonic time `nowMs`, in the month `period`: takes its place in the rate limit,
-   * and then one request of the month. `decision` tells how the rate limit stands. A request beyond the rate
-   * changes nothing.
+   * Admits one data request at the monotonic time `nowMs`, in the month `period`: takes one request of the rate limit, and
+   * then one of the month. `decision` then has the state of the rate limit. A request beyond the rate limit changes
+   * nothing.
    */
   enter(nowMs: number, period: number): Reservation {
     const words = this.#words;
@@ -163,24 +158,24 @@ export class Meter {
     else if (allowed) words[REASONS]++;
     const counted = words[PERIOD];
     const creditsLeft = this.#creditsLeft();
-    // a month that nodes share turns a moment after the clock: its requests are on their way here
+    // On a shared account a month begins here with its grant, a moment after the clock: the requests are on their way.
     const mayComeBack = period > counted || words[REQUESTS_ELSEWHERE] + words[REQUESTS_UNUSED] > 0;
     this.#leave();
     return new Reservation(this, allowed, counted, hasRequest, creditsLeft, mayComeBack);
   }
 
-  /** How the rate limit stood at the last `enter`, `admit` or `peek`. */
+  /** The state of the rate limit at the last `enter`, `admit` or `peek`. */
   get decision(): Readonly<RateDecision> {
     return this.#decision;
   }
 
-  /** For Reservation. The credits are taken of the month that is being counted now, and the request goes with them. */
+  /** For Reservation. Takes the credits of the month that is counted now, and moves the request to that month too. */
   takeCredits(reservation: Reservation, credits: number): boolean {
     assert(credits >= 0 && Number.isSafeInteger(credits), 'credits are whole bytes');
     assert(reservation.credits === 0, 'a request takes its credits once');
     const words = this.#enterPeriod(reservation.period);
     this.#follow(reservation);
-    const isEnough = credits <= Math.max(0, words[CREDITS_MAX] - words[CREDITS]); // a limit that was lowered may be exceeded
+    const isEnough = credits <= Math.max(0, words[CREDITS_MAX] - words[CREDITS]); // a lowered limit may be below the use
     if (isEnough) {
       words[CREDITS] += credits;
       reservation.credits = credits;
@@ -190,7 +185,7 @@ export class Meter {
     return isEnough;
   }
 
-  /** For Reservation. */
+  /** For Reservation: see Reservation.release. */
   giveBack(reservation: Reservation): void {
     const { period, credits, hasRequest } = reservation;
     reservation.hasRequest = false;
@@ -208,7 +203,7 @@ export class Meter {
     this.#leave();
   }
 
-  /** For Reservation: counts it in the month in which its answer is issued. */
+  /** For Reservation: see Reservation.countIn. */
   count(reservation: Reservation, period: number): void {
     const words = this.#enterPeriod(period);
     this.#follow(reservation);
@@ -216,7 +211,7 @@ export class Meter {
     this.#leave();
   }
 
-  /** What this node has used of the month, requests in flight included. `period` is the month that was counted. */
+  /** Returns what this node has used of the month, requests in flight included, and the month that is counted. */
   used(period: number): { period: number; requests: number; credits: number } {
     const words = this.#enterPeriod(period);
     const used = { period: words[PERIOD], requests: words[REQUESTS], credits: words[CREDITS] };
@@ -225,8 +220,8 @@ export class Meter {
   }
 
   /**
-   * What is left of the month that is counted: of the given one, or of a later one that has begun here. Requests that another
-   * node holds and has not used are left.
+   * Returns what is left of the given month, or of a later one if that has begun here. Requests that another node holds and
+   * has not used count as left.
    */
   left(period: number): { period: number; requests: number; credits: number } {
     const words = this.#enterPeriod(period);
@@ -239,12 +234,15 @@ export class Meter {
     return left;
   }
 
-  /** Several nodes serve the account: its credits are granted at the price of each answer (Cells.ask), and what all nodes have used is in the books alone. */
+  /**
+   * Whether several nodes serve the account. Then credits are granted when an answer has its price (Cells.ask), and only the
+   * books know what all nodes have used.
+   */
   get isShared(): boolean {
     return this.#words[IS_SHARED] !== 0;
   }
 
-  /** Starts from what the books say of a month. */
+  /** Sets the month's counts to what the books have. */
   load(balance: Balance): void {
     const words = this.#enterPeriod(balance.period);
     if (words[PERIOD] === balance.period) {
@@ -254,7 +252,7 @@ export class Meter {
     this.#leave();
   }
 
-  /** What this node holds of a shared account. */
+  /** Returns what this node holds of a shared account. */
   share(): LimitShare {
     const words = this.#words;
     this.#enter();
@@ -271,26 +269,26 @@ export class Meter {
     return share;
   }
 
-  /** Somebody else may want what is not used here: nothing is left that nobody was granted, as this node was last told. */
+  /** Whether all requests of the month were granted, as the ledger last said: other nodes may need what is unused here. */
   get isAllGranted(): boolean {
     return this.#words[REQUESTS_ELSEWHERE] === 0;
   }
 
-  /** Each node may take so many requests, and half of what nobody was granted is left, as this node was last told. */
+  /** Whether each node could take this many requests and leave half of what was not granted, as the ledger last said. */
   isPlentyFor(requests: number): boolean {
     const words = this.#words;
     return 2 * words[NODES] * requests <= words[REQUESTS_ELSEWHERE];
   }
 
-  /** Grows when anything was used or refused, and when the limits changed. Read without the lock, as a hint. */
+  /** Grows with every use, refusal and change of limits. A hint, read without the lock. */
   get activity(): number {
     const words = this.#words;
     return words[REQUESTS] + words[CREDITS] + words[REASONS];
   }
 
   /**
-   * Lowers what this node holds to so many unused requests, and to the credits that it has used, before that is told to the
-   * ledger. True when it held more.
+   * Lowers what this node holds to this many unused requests and, unless `keepsCredits`, to no unused credits. The ledger
+   * is told afterwards. Returns whether the node held more.
    */
   keep(requests: number, keepsCredits: boolean): boolean {
     const words = this.#words;
@@ -303,14 +301,14 @@ export class Meter {
     return isLess;
   }
 
-  /** So many nodes live: each has its part of the rate. */
+  /** Sets the count of live nodes, each of which has an equal part of the rate. */
   divideRate(nodes: number): void {
     this.#enter();
     this.#words[NODES] = nodes;
     this.#leave();
   }
 
-  /** What this node holds from now on, and what is left beside it. A later month begins with it. */
+  /** Sets what this node holds, and what else is left. A grant for a later month begins that month. */
   grant(grant: Omit<LimitGrant, 'accountNumber'>): void {
     const words = this.#words;
     let creditsSpent = 0;
@@ -323,7 +321,7 @@ export class Meter {
     }
     if (grant.period === words[PERIOD]) {
       words[REQUESTS_MAX] = grant.requestsGranted;
-      // a grant of credits covers the answers that wait for it, not those that were counted ahead of it
+      // The granted credits are for answers that wait for them, not for those counted ahead of the grant.
       words[CREDITS_MAX] = grant.creditsGranted + creditsSpent;
       words[REQUESTS_ELSEWHERE] = grant.requestsLeft;
       words[CREDITS_ELSEWHERE] = grant.creditsLeft;
@@ -333,9 +331,8 @@ export class Meter {
   }
 
   /**
-   * The rate limit's state in Unix time, for restore() after a restart; undefined when the full burst is
-   * there anyway. An admission is rounded up to a whole millisecond, so that the entry of the same request is
-   * not later than it.
+   * Returns the rate limit's state in Unix time, for restore() after a restart; undefined when the full burst is available.
+   * An admission is rounded up to a whole millisecond, so that it is not earlier than the entry of the same request.
    */
   snapshot(accountNumber: number, wallMs: number, nowMs: number): RateRecord | undefined {
     this.#enter();
@@ -353,8 +350,8 @@ export class Meter {
   }
 
   /**
-   * Takes a saved state: a restart is not a way to a new burst. Whatever the wall clock did meanwhile, the
-   * account waits no longer than for one full bucket and window.
+   * Restores a saved state, so that a restart does not allow a new burst. Whatever the wall clock did meanwhile, the account
+   * waits no longer than for one full bucket and window.
    */
   restore(record: RateRecord, wallMs: number, nowMs: number): void {
     const shift = nowMs - wallMs;
@@ -376,14 +373,14 @@ export class Meter {
     unlock(this.#lock, LOCK);
   }
 
-  /** Enters with the counters at the given month, or at a later one when that has begun. */
+  /** Takes the lock, and turns the counters to the given month unless a later one has begun. */
   #enterPeriod(period: number): Float64Array {
     this.#enter();
     this.#turnTo(period);
     return this.#words;
   }
 
-  /** The month turned while the request was under way: what it holds counts in the new one. */
+  /** Moves what a request holds to the counted month, if that began while the request was under way. */
   #follow(reservation: Reservation): void {
     const words = this.#words;
     if (words[PERIOD] <= reservation.period) return;
@@ -393,8 +390,9 @@ export class Meter {
   }
 
   /**
-   * A month of a shared account begins here with its grant, a moment after the clock. An answer whose lot was made in the new month
-   * is dated in that month before the grant comes. Its request and credits are moved there, and the grant starts from them.
+   * Moves what a request holds to a month whose grant has not come yet. A month of a shared account begins here with its
+   * grant, a moment after the clock, but an answer from a lot of the new month is dated in that month before. The grant
+   * then starts from these counts.
    */
   #countAhead(reservation: Reservation, period: number): void {
     const words = this.#words;
@@ -409,11 +407,11 @@ export class Meter {
     words[CREDITS] -= credits;
     words[REQUESTS_AHEAD] += requests;
     words[CREDITS_AHEAD] += credits;
-    words[REASONS] += requests + credits; // `activity` never falls
+    words[REASONS] += requests + credits; // so that `activity` does not fall
     reservation.period = period;
   }
 
-  /** Requests of the month that this node holds or may take. */
+  /** Returns the requests of the month that this node holds or may be granted. */
   #requestsHere(): number {
     const words = this.#words;
     return Math.max(0, words[REQUESTS_MAX] - words[REQUESTS] + words[REQUESTS_ELSEWHERE]);
@@ -424,7 +422,7 @@ export class Meter {
     return Math.max(0, words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE]);
   }
 
-  /** Goes by what the cell says of the rate and of the nodes that live. */
+  /** Recomputes this node's part of the rate when the rate or the count of nodes in the cell has changed. */
   #divide(): void {
     const words = this.#words;
     if (words[NODES] === this.#nodes && words[PER_MINUTE] === this.#limit.requestsPerMinute) return;
@@ -444,7 +442,7 @@ export class Meter {
     peek(this.#rate, nowMs, this.#part, this.#decision);
   }
 
-  /** The months of a shared account turn by the clock of the ledger, with what it grants. */
+  /** Begins a new month, except on a shared account, where `grant` does so by the ledger's clock. */
   #turnTo(period: number): void {
     const words = this.#words;
     if (period <= words[PERIOD] || words[IS_SHARED] !== 0) return;
@@ -454,7 +452,7 @@ export class Meter {
   }
 }
 
-/** Of so many nodes, each lets an equal part of the rate through, and one request at least in a burst. */
+/** Returns one node's part of a limit: an equal share of rate and burst, with a burst of at least 1. */
 function partOf(limit: RateLimit, nodes: number): RateLimit {
   if (limit.requestsPerMinute >= UNLIMITED) return limit;
   return {
@@ -463,12 +461,12 @@ function partOf(limit: RateLimit, nodes: number): RateLimit {
   };
 }
 
-/** X-RateLimit-Reset: the Unix second at which the full burst is there again; now without a limit. */
+/** Returns X-RateLimit-Reset: the Unix second at which the full burst is available again; without a limit, now. */
 export function resetAtUnixS(decision: Readonly<RateDecision>, wallMs: number): number {
   return Math.ceil((wallMs + decision.resetAfterMs) / 1_000);
 }
 
-/** Retry-After: whole seconds until one request is possible, at least 1. */
+/** Returns Retry-After: whole seconds until one request is possible, at least 1. */
 export function retryAfterS(decision: Readonly<RateDecision>): number {
   return Math.max(1, Math.ceil(decision.retryAfterMs / 1_000));
 }

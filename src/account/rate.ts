@@ -2,35 +2,27 @@ import { assert } from '../core/assert.ts';
 import { burstOf, UNLIMITED } from './tiers.ts';
 
 /**
- * The rate limit of one account: decisions from (state, now, limit), nothing else. A request passes when both
- * allow it:
+ * The rate limit of one account. Each decision depends on the state, the time and the limit alone. A request passes when both
+ * of these allow it:
  *
- * - the bucket: GCRA in its continuous-state leaky bucket form (ITU-T I.371 §A.1). `level` requests are in
- *   the bucket, each
- *   adds one, `requestsPerMinute` a minute drain away, and it holds the burst. The theoretical arrival time of the
- *   other form is `updatedAt + level * 60 s / requestsPerMinute`; the level keeps its precision at any clock value.
- * - the window: never more than the burst in any 60 seconds. The bucket alone would let 24 requests through
- *   in the
- *   first minute of a tier with 10 a minute (15 at once, and the 9 that drain before its end).
+ * - the bucket: GCRA in its form as a continuous-state leaky bucket (ITU-T I.371 §A.1). The bucket holds the burst. Each
+ *   request adds 1 to its level, and `requestsPerMinute` drain away in a minute. The theoretical arrival time of the other
+ *   form is `updatedAt + level * 60 s / requestsPerMinute`; the level keeps its precision at any value of the clock.
+ * - the window: at most the burst in any 60 seconds. The bucket alone would let 24 requests through in the first minute of a
+ *   tier with 10 a minute: 15 at once, and the 9 that drain before the minute ends.
  *
- * The state is plain float64 words, so that it may lie in shared memory. Times are milliseconds of a clock
- * that never goes back.
+ * The state is float64 words, so that it can lie in shared memory. Times are milliseconds of a monotonic clock.
  */
 export const WINDOW_MS = 60_000;
 
-/**
- * Rounding adds less than 2^-53 of the burst a step; a millionth of a request is far above it and below
- * notice.
- */
+/** A step rounds by less than 2^-53 of the burst. A millionth of a request is far more than that, and still negligible. */
 const ROUNDING = 1e-6;
 
-/**
- * Admissions written down for a restart: 128 KiB of float64, five times the largest burst of the tier table.
- */
+/** The most admissions that are saved for a restart: 128 KiB of float64, five times the largest burst of the tier table. */
 const ADMISSIONS_REMEMBERED_MAX = 16_384;
 
-// the words of a state; behind them a ring of groups, two words each: newest admission of the group,
-// admissions in it
+// The words of a state. After them comes a ring of groups with two words each: the time of the group's newest admission, and
+// the count of its admissions.
 const LEVEL = 0;
 const UPDATED_AT = 1;
 const IN_WINDOW = 2;
@@ -38,7 +30,7 @@ const OLDEST = 3;
 const GROUPS = 4;
 const RING = 5;
 
-/** UNLIMITED in both is not a limit. */
+/** UNLIMITED in both members stands for no limit. */
 export interface RateLimit {
   readonly requestsPerMinute: number;
   readonly burst: number;
@@ -54,7 +46,7 @@ export interface RateDecision {
   retryAfterMs: number;
 }
 
-/** Part of a state that is written down, in the times of the state's own clock. */
+/** The part of a state that is saved, in times of the state's own clock. */
 export interface RateMemory {
   /** When the bucket will be empty. */
   readonly emptyAtMs: number;
@@ -66,17 +58,17 @@ export function rateLimitOf(requestsPerMinute: number): RateLimit {
   return { requestsPerMinute, burst: burstOf(requestsPerMinute) };
 }
 
-/** Words of a state whose ring has `slots` groups. A fresh state is all zero. */
+/** Returns the count of words of a state whose ring has `slots` groups. A new state is all zero. */
 export function rateWords(slots: number): number {
   return RING + 2 * slots;
 }
 
-/** To be written over. */
+/** Returns a decision for `admit` and `peek` to overwrite. */
 export function newDecision(): RateDecision {
   return unlimited({} as RateDecision);
 }
 
-/** Takes one request if there is room. The answer is written into `decision`. */
+/** Takes one request if there is room, and writes the result into `decision`. */
 export function admit(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
   if (limit.requestsPerMinute >= UNLIMITED) return void unlimited(decision);
   const now = settle(state, nowMs, limit);
@@ -86,7 +78,7 @@ export function admit(state: Float64Array, nowMs: number, limit: RateLimit, deci
   decision.allowed = allowed;
 }
 
-/** The same answer without taking anything; `allowed` tells whether a request would pass. */
+/** Writes into `decision` what `admit` would decide, and takes nothing. */
 export function peek(state: Float64Array, nowMs: number, limit: RateLimit, decision: RateDecision): void {
   if (limit.requestsPerMinute >= UNLIMITED) return void unlimited(decision);
   const now = settle(state, nowMs, limit);
@@ -94,18 +86,14 @@ export function peek(state: Float64Array, nowMs: number, limit: RateLimit, decis
   decision.allowed = decision.remaining >= 1;
 }
 
-/**
- * A smaller burst takes effect at once: an old level would bar the account for longer than a full bucket
- * does.
- */
+/** Limits the level to a smaller burst: a higher level would bar the account for longer than a full bucket does. */
 export function adapt(state: Float64Array, limit: RateLimit): void {
   state[LEVEL] = Math.min(state[LEVEL], limit.burst);
 }
 
 /**
- * What a restart must know; undefined when the full burst is there anyway. Of more than
- * ADMISSIONS_REMEMBERED_MAX admissions the oldest are left out: then the bucket alone keeps a restart from
- * giving a new burst.
+ * Returns what must be saved for a restart; undefined when the full burst is available. Leaves out the oldest of more than
+ * ADMISSIONS_REMEMBERED_MAX admissions; then the bucket alone keeps a restart from allowing a new burst.
  */
 export function remember(state: Float64Array, nowMs: number, limit: RateLimit): RateMemory | undefined {
   const now = settle(state, nowMs, limit);
@@ -122,9 +110,9 @@ export function remember(state: Float64Array, nowMs: number, limit: RateLimit): 
 }
 
 /**
- * Puts a remembered state into a fresh one. The level is what the memory's bucket still holds, clamped to the
- * burst, and at least what its admissions alone would have left in an empty bucket: a ledger may know of
- * admissions that came after the bucket was written down. Admissions later than now count as made now.
+ * Fills a new state from a saved one. The level is what the saved bucket still holds, at most the burst. It is at least
+ * what the admissions alone would have left in an empty bucket, since the ledger may add admissions made after the bucket
+ * was saved. Admissions later than now count as made now.
  */
 export function recall(state: Float64Array, memory: RateMemory, nowMs: number, limit: RateLimit): void {
   state.fill(0);
@@ -139,9 +127,7 @@ export function recall(state: Float64Array, memory: RateMemory, nowMs: number, l
   state[LEVEL] = Math.min(Math.max(state[LEVEL], remembered), limit.burst);
 }
 
-/**
- * Lets the bucket drain and the window slide up to now; returns now, which never lies before the last call's.
- */
+/** Drains the bucket and moves the window up to `nowMs`. Returns the time of the state, which never goes back. */
 function settle(state: Float64Array, nowMs: number, limit: RateLimit): number {
   const passedMs = nowMs - state[UPDATED_AT];
   if (passedMs <= 0) return state[UPDATED_AT];
@@ -163,9 +149,9 @@ function roomOf(state: Float64Array, limit: RateLimit): number {
 }
 
 /**
- * One group of the ring stands for up to `stride` admissions and leaves the window with its newest: exact
- * while the burst fits the ring, and beyond that strict by less than the stride. A full ring lets its newest
- * group grow.
+ * Counts an admission. A group of the ring stands for up to `stride` admissions, and leaves the window with its newest one.
+ * That is exact while the burst fits into the ring; beyond that it is too strict by less than the stride. When the ring is
+ * full, its newest group grows further.
  */
 function take(state: Float64Array, now: number, limit: RateLimit): void {
   state[LEVEL] += 1;
@@ -200,7 +186,7 @@ function describe(state: Float64Array, now: number, limit: RateLimit, decision: 
   }
 }
 
-/** Milliseconds until enough admissions have left the window for one more. */
+/** Returns the milliseconds until enough admissions have left the window for one more. */
 function windowRoomMs(state: Float64Array, now: number, limit: RateLimit): number {
   let excess = state[IN_WINDOW] + 1 - limit.burst;
   let waitMs = 0;
@@ -228,7 +214,7 @@ function slotsOf(state: Float64Array): number {
   return (state.length - RING) >> 1;
 }
 
-/** Word of the i-th group, counted from the oldest. */
+/** Returns the first word of the i-th group, counted from the oldest. */
 function slotOf(state: Float64Array, i: number): number {
   const slots = slotsOf(state);
   const slot = state[OLDEST] + i;

@@ -1,7 +1,7 @@
 import { periodEndMs } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 
-/** The meter that a request entered. */
+/** The part of a Meter that a reservation uses. */
 interface Holder {
   takeCredits(reservation: Reservation, credits: number): boolean;
   giveBack(reservation: Reservation): void;
@@ -9,22 +9,22 @@ interface Holder {
 }
 
 /**
- * What one request holds of its account's month, from `Meter.enter` on. Its answer keeps it; a request that
- * is not answered releases it.
+ * The request and the credits that one request holds of its account's month, from `Meter.enter` on. An answered request keeps
+ * them; any other releases them.
  */
 export class Reservation {
   readonly #holder: Holder;
-  /** The rate limit lets the request through; if not, nothing is held. */
+  /** Whether the rate limit lets the request through. If not, the request holds nothing. */
   readonly isAllowed: boolean;
-  /** The month that it is counted in: that of its answer. */
+  /** The month (`YYYYMM`) that the request is counted in: that of its answer. */
   period: number;
-  /** It is counted against the month's requests. False when they are used up. */
+  /** Whether the request counts as one of the month's requests. False when those are used up. */
   hasRequest: boolean;
-  /** Credits that it holds. */
+  /** Credits that the request holds. */
   credits = 0;
   /** Credits left in the month after this request. */
   creditsRemaining: number;
-  /** Requests of the month are left that this node does not hold. */
+  /** Whether requests of the month are left that this node does not hold, but may get. */
   readonly mayComeBack: boolean;
 
   constructor(
@@ -43,29 +43,28 @@ export class Reservation {
     this.mayComeBack = mayComeBack;
   }
 
-  /** Sets aside credits of the month, all of them or none: false when fewer are held. At most once. */
+  /** Takes credits of the month, all of them or none. Returns false when fewer are left. May be called once. */
   takeCredits(credits: number): boolean {
     return this.#holder.takeCredits(this, credits);
   }
 
-  /** Its answer is issued in this month, which may be a later one than the request came in. */
+  /** Counts the request in the month in which its answer is issued, which may be later than the month it came in. */
   countIn(period: number): void {
     if (period > this.period) this.#holder.count(this, period);
   }
 
-  /** Gives back what the request holds. Nothing is given back once its month is over. */
+  /** Gives back what the request holds. Has no effect after the end of its month. */
   release(): void {
     this.#holder.giveBack(this);
   }
 }
 
-/** What is left of a month and not used where it is held is here within this time, for who asks again (shared-limits.ts). */
+/** Within this time a node gets requests that another node holds and does not use (shared-limits.ts). */
 export const COMES_BACK_S = 3;
 
 /**
- * Throws 429 `quota_exceeded` when this node may take none of the month's requests; `atMs` is the Unix time of the request.
- * `Retry-After` is when one may be possible: soon where some are left that this node does not hold, else when the next month
- * begins.
+ * Throws 429 `quota_exceeded` when this node may take none of the month's requests. `Retry-After` is short when this node may
+ * still get some, and otherwise lasts until the next month begins. `atMs` is the Unix time of the request.
  */
 export function requireRequest(
   { hasRequest, mayComeBack }: Pick<Reservation, 'hasRequest' | 'mayComeBack'>,

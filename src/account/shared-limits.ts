@@ -10,44 +10,45 @@ export interface SharedLimitsOptions {
   readonly log: Log;
 }
 
-/** How often the ledger is told what is not needed, and asked what is left. */
+/** How often a node looks at its accounts, gives back what it does not need, and asks for more. */
 const LOOK_INTERVAL_MS = 250;
-/** In so many looks each account had its turn that is not used, so that others have what it holds when they need it. */
+/** Within this many looks each unused account has its turn, so that other nodes get what it holds within COMES_BACK_S. */
 const LOOKS_TO_ALL = (COMES_BACK_S * 1_000) / LOOK_INTERVAL_MS;
-/** Of them in one look, where there are as many: of more than 3,000, each has its turn later. */
+/** Unused accounts of one look. With more than 3,000 accounts their turns take longer than COMES_BACK_S. */
 const RESTING_PER_LOOK_MIN = 16;
 const RESTING_PER_LOOK_MAX = 256;
-/** Requests of an account without a rate that a node holds; four million a second use them up. */
+/** The most requests that a node holds of an account without a rate limit: enough for four million a second. */
 const HELD_MAX = 2 ** 20;
-/** Accounts in one call. */
+/** The most accounts in one call. */
 const ACCOUNTS_PER_CALL_MAX = 1_000;
 
 interface SharedAccount {
   readonly number: number;
   readonly meter: Meter;
-  /** The meter's at the last look; NaN where another one is due. */
+  /** The meter's activity at the last look; NaN when another look is due. */
   activity: number;
+  /** The month's requests used at the last look. */
   requestsUsed: number;
-  /** In the next call, beyond what the node holds. */
+  /** What the next call asks for, beyond what the node holds. */
   requestsWanted: number;
   creditsWanted: number;
-  /** It was not used when it was last looked at. */
+  /** Whether the account was unused at the last look. */
   isResting: boolean;
-  /** Callers that wait for credits. */
+  /** Count of callers that wait for credits. */
   asking: number;
-  /** The look before the last answer to one of them, who takes the credits a moment later. */
+  /** The number of the look before the last such caller got its answer. It takes the credits a moment later. */
   answeredAfterLook: number;
 }
 
 /**
- * The parts that this node holds of the months of accounts which several nodes serve. Four times a second it looks at those that
- * were used, and makes good what was: of each account a node holds as many requests as its part of the burst, so that the rate
- * limit refuses a request before the node has none, while the ledger has enough for all. Once everything is granted a node keeps
- * no more than twice what it used since the last look. Credits are taken at the price of an answer when it is drawn: all who
- * ask in one turn of the loop share one call, and one call is under way at a time.
+ * Keeps this node's parts of the limits of accounts that several nodes serve. Four times a second it looks at the accounts
+ * that were used, and asks for new requests in place of used ones. While the ledger has enough for all, the node holds as
+ * many requests of an account as its part of the burst, so the rate limit refuses a request before the node runs out. When
+ * all requests are granted, the node keeps at most twice what it used since the last look. Credits are asked for when an
+ * answer has its price. All who ask in one turn of the loop share a call, and one call is under way at a time.
  *
- * A meter is lowered before the ledger is told, and raised after the ledger has granted. So a node may use less than the
- * ledger believes, and never more; when an answer is lost, the next call says what is really held.
+ * The node lowers a meter before it tells the ledger, and raises it after the ledger has granted. So it never uses more
+ * than the ledger believes. When an answer is lost, the next call states what the node really holds.
  */
 export class SharedLimits {
   readonly #options: SharedLimitsOptions;
@@ -58,7 +59,7 @@ export class SharedLimits {
   #order = 0;
   #looks = 0;
   #period = 0;
-  /** The call that is under way, and the one that takes what becomes due meanwhile. */
+  /** The call under way, and the next one, which takes all that becomes due meanwhile. */
   #last: Promise<unknown> = Promise.resolve();
   #next: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -68,7 +69,10 @@ export class SharedLimits {
     this.#options = options;
   }
 
-  /** A new account. Resolves when the node holds some of it, or the ledger is away: then the looks go on trying. Never rejects. */
+  /**
+   * Adds an account. Resolves when the node was granted a part, or when the ledger is away: later looks then ask again.
+   * Never rejects.
+   */
   add(number: number, meter: Meter): Promise<void> {
     const nothing = { requestsUsed: 0, requestsWanted: 0, creditsWanted: 0 };
     const rest = { isResting: false, asking: 0, answeredAfterLook: Number.NEGATIVE_INFINITY };
@@ -94,7 +98,7 @@ export class SharedLimits {
     }
   }
 
-  /** Begins to look. The timer alone does not keep the process alive. */
+  /** Starts the looks. Their timer does not keep the process alive. */
   start(): void {
     if (this.#isClosed) return;
     this.#timer = setTimeout(async () => {
@@ -103,7 +107,7 @@ export class SharedLimits {
     }, LOOK_INTERVAL_MS).unref();
   }
 
-  /** Tells the ledger what changed, and learns what is left, which month it is and how many nodes live. Never rejects. */
+  /** Tells the ledger what changed, and takes its grants, the month and the count of live nodes. Never rejects. */
   async look(): Promise<void> {
     this.#looks++;
     const { length } = this.#inTurn;
@@ -117,7 +121,7 @@ export class SharedLimits {
     });
   }
 
-  /** Gives up what the node does not need of the account, or has more of it asked for. */
+  /** Lowers the account's meter to what the node needs, and notes how much the next call asks for. */
   #lookAt(account: SharedAccount): void {
     const { meter } = account;
     const { requestsGranted, requestsUsed } = meter.share();
@@ -127,7 +131,7 @@ export class SharedLimits {
     const most = meter.isAllGranted ? scarce : Math.max(usedSince, Math.min(meter.burstHere, HELD_MAX));
     meter.keep(most, this.#keepsCredits(account));
     const missing = Math.max(0, most - (requestsGranted - requestsUsed));
-    // what rests asks as well, since its part of the rate grows when a node stops: but never for what others may soon need
+    // An unused account asks too, since its part of the rate grows when a node stops, but not for what others may soon need.
     if (isInUse || meter.isPlentyFor(missing)) account.requestsWanted = missing;
     account.isResting = !isInUse;
     account.activity = meter.activity;
@@ -135,21 +139,21 @@ export class SharedLimits {
     this.#due.add(account);
   }
 
-  /** Credits are kept for whoever asked from then on, through the answer, until the second look behind it. */
+  /** Whether unused credits are kept: while callers wait, and until the second look after the last answer to one. */
   #keepsCredits({ asking, answeredAfterLook }: SharedAccount): boolean {
     return asking > 0 || this.#looks <= answeredAfterLook + 1;
   }
 
-  /** Gives back what is not used. Nothing is asked for any more. */
+  /** Gives back everything unused, and asks for nothing more. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#isClosed = true;
     await this.#last;
     for (const account of this.#inTurn) if (account.meter.keep(0, false)) this.#due.add(account);
-    if (this.#due.size > 0) await this.#call().catch(() => {}); // a node that is settled gives it back
+    if (this.#due.size > 0) await this.#call().catch(() => {}); // if this fails, settling the epoch gives it back
   }
 
-  /** Resolves when the ledger has answered for all that is due: in the next turn, or behind the call that is under way. */
+  /** Makes a call for all that is due, in the next turn or after the call under way. Resolves when the ledger has answered. */
   #call(): Promise<void> {
     this.#next ??= this.#last.then(nextTurn).then(() => {
       this.#next = undefined;
@@ -182,9 +186,9 @@ export class SharedLimits {
       const { meter, isResting } = account;
       const { period: counted } = meter.share();
       meter.grant(grant);
-      // what was asked for went by the last month, of which nothing may have been left
+      // The request was for the last month, which may have had nothing left: look again.
       if (counted > 0 && grant.period > counted) account.activity = Number.NaN;
-      // another node may need what rests here: the next call tells that it is given up
+      // Another node may need what is unused here: give it up, which the next call says.
       if (isResting && meter.isAllGranted && meter.keep(0, this.#keepsCredits(account)))
         this.#due.add(account);
     }
@@ -192,7 +196,7 @@ export class SharedLimits {
     if (period > this.#period) this.#turn(period);
   }
 
-  /** A new month: the next look takes some of it for every account. */
+  /** Begins a new month: the next look asks for a part of it for every account. */
   #turn(period: number): void {
     this.#period = period;
     for (const account of this.#inTurn)
@@ -200,7 +204,7 @@ export class SharedLimits {
   }
 }
 
-/** It was used, asked for or changed since the last look at it, or that was not told. */
+/** Whether the account was used or changed since the last look, or a call for it failed. */
 function isUsed({ meter, activity }: SharedAccount): boolean {
   return meter.activity !== activity;
 }

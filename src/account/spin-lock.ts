@@ -1,17 +1,16 @@
 import { assert, InvariantError } from '../core/assert.ts';
 
 /**
- * A lock word in shared memory around a few lines of arithmetic. Uncontended it costs two atomic operations;
- * a waiter spins, then sleeps (three states as in Drepper, "Futexes Are Tricky", mutex 2): FREE, HELD, and
- * HELD with sleepers.
+ * A lock word in shared memory, for a few lines of arithmetic. Without contention it costs two atomic operations. A waiter
+ * spins, then sleeps. The three states are those of mutex 2 in Drepper, "Futexes Are Tricky".
  */
 const FREE = 0;
 const HELD = 1;
 const HELD_WITH_SLEEPERS = 2;
 
-/** The guarded lines take below 0.1 µs (see Meter); longer means that the holder was descheduled. */
+/** The guarded lines take less than 0.1 µs (see Meter). After more than that the holder was descheduled. */
 const SPINS = 200;
-/** No holder ever takes this long: its thread died inside. */
+/** No holder takes this long unless its thread died inside. */
 const DEADLINE_MS = 2_000;
 
 export function lock(words: Int32Array, index: number): void {

@@ -4,7 +4,7 @@ import type { AccountRecord } from '../ledger/records.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The figure of a limit that does not limit: the largest integer that JSON readers keep exact. */
+/** Stands for no limit: the largest integer that every JSON reader keeps exact. */
 export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 /** What a tier allows (specification, Limits). */
@@ -14,9 +14,9 @@ export interface Allowance {
   /** Bytes of pure mode per calendar month. */
   readonly creditsPerMonth: number;
   readonly modes: readonly EntropyMode[];
-  /** The mode when a request names none. Never `pure`. */
+  /** The mode of a request that names none. Never `pure`. */
   readonly defaultMode: EntropyMode;
-  /** How often the seeded mode takes a new quantum seed; null without seeded mode. */
+  /** The interval between quantum seeds in seeded mode; null for tiers without that mode. */
   readonly seedIntervalMs: number | null;
 }
 
@@ -65,12 +65,12 @@ export const TIER_ALLOWANCES: Readonly<Record<Tier, Allowance>> = {
   },
 };
 
-/** The burst is 150 % of the minute's rate, whole requests. */
+/** Returns the burst: 150 % of the rate per minute, in whole requests. */
 export function burstOf(requestsPerMinute: number): number {
   return Math.min(UNLIMITED, Math.floor(requestsPerMinute * 1.5));
 }
 
-/** The tier's allowance with the account's own figures in their place. */
+/** Returns the tier's allowance, with the account's own figures where it has any. */
 export function allowanceOf(account: AccountRecord): Allowance {
   const tier = TIER_ALLOWANCES[account.tier];
   const own = account.overrides;
@@ -87,7 +87,7 @@ export function seededTier(tier: Tier): SeededTier | undefined {
   return tier === 'free' ? undefined : tier;
 }
 
-/** The tiers whose accounts may use the mode. */
+/** Returns the tiers whose accounts may use the mode. */
 export function tiersWith(mode: EntropyMode): Tier[] {
   return (Object.keys(TIER_ALLOWANCES) as Tier[]).filter((tier) =>
     TIER_ALLOWANCES[tier].modes.includes(mode),

@@ -24,13 +24,13 @@ const bytes = described(count, 'Bytes that their certificates commit to.');
 const used = described(count, 'What was used.');
 const remaining = described(count, 'What is left.');
 
-/** Answers of the month that are on record, each word named even when unused. */
+/** Returns the schema of the month's counts by word, with unused words included. */
 function usedBy<W extends string>(words: readonly W[]): Schema<Readonly<Record<W, UsageCount>>> {
   const each = object({ requests, values, bytes }, {}, 'How much of it was used.');
   return object(Object.fromEntries(words.map((word) => [word, each])) as Record<W, typeof each>);
 }
 
-/** The `data` member of GET /v1/usage; 2^53 - 1 stands for unlimited. On a single node, what is in flight is counted in. */
+/** The `data` member of GET /v1/usage. 2^53 - 1 stands for unlimited. On a single node, requests in flight count as used. */
 export const USAGE = object({
   period: described(textLike(/^\d{4}-\d{2}$/), 'The calendar month, in UTC.'),
   starts_at: described(time, 'When it begins.'),
@@ -67,19 +67,19 @@ export const USAGE = object({
 });
 export type Usage = TypeOf<typeof USAGE>;
 
-/** What one account has used, and what is left. Shows nothing of any other account. */
+/** Returns what one account has used, and what it has left. */
 export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clock: Clock): Promise<Usage> {
   const nowMs = clock.wallMs();
   const { meter, allowance, record } = account;
   const today = dayOf(nowMs);
-  // never after the first of the month: no month has more than 31 days
+  // no later than the first of the month, since no month has more than 31 days
   const firstDay = today - DAYS_SHOWN + 1;
   const recorded = (await books.usage(record.number, firstDay)).filter(({ day }) => day <= today);
   const counted = meter.used(periodOf(nowMs));
   const month = calendarMonth(counted.period);
   const rate = meter.peek(clock.monotonicMs());
   const ofMonth = recorded.filter(({ day }) => day >= dayOf(month.startMs));
-  // what other nodes have used of the month is in the books, which have each answer that has left
+  // On a shared account only the books have what other nodes used; they have every answer that was sent.
   const used = meter.isShared ? answeredIn(ofMonth) : counted;
   return {
     period: isoDay(month.startMs).slice(0, 7),
