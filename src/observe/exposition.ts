@@ -1,8 +1,8 @@
 import { COUNTED, labelsOf, type MetricFamily, type MetricTotals } from '../core/metrics.ts';
 
-/** One line of the exposition. */
+/** One line of the text. */
 interface Sample {
-  /** What stands behind the family's name: `_bucket`, `_sum`, `_count` of a histogram, else nothing. */
+  /** Follows the family's name: `_bucket`, `_sum` or `_count` in a histogram, otherwise nothing. */
   readonly suffix?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
@@ -15,7 +15,7 @@ export interface ExposedFamily {
   readonly samples: readonly Sample[];
 }
 
-/** The Prometheus text format, version 0.0.4. */
+/** Returns the families in the Prometheus text format, version 0.0.4. */
 export function exposition(families: readonly ExposedFamily[]): string {
   return families.map(familyText).join('');
 }
@@ -40,7 +40,7 @@ function valueText(value: number): string {
   return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
 }
 
-/** What the fronts have counted. */
+/** Returns the families that the fronts count. */
 export function countedFamilies(totals: MetricTotals): ExposedFamily[] {
   return Object.values(COUNTED).map((family) => ({
     name: family.name,
@@ -54,7 +54,7 @@ function samplesOf(family: MetricFamily, row: number, totals: MetricTotals): Sam
   const labels = labelsOf(family, row);
   if (family.kind !== 'histogram') {
     const value = totals.value(family, row);
-    // with two labels most combinations never occur: they appear when they do
+    // Most combinations of two labels never occur, so they are shown only when they have.
     const unseen = value === 0 && Object.keys(labels).length > 1;
     return unseen ? [] : [{ labels, value }];
   }

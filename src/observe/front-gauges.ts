@@ -7,12 +7,12 @@ import { COUNTED, type MetricShard } from '../core/metrics.ts';
 import type { Front } from '../http/front.ts';
 import type { Workers } from '../workers/dispatch.ts';
 
-/** How often a front writes down where it stands. */
+/** How often a front publishes its gauges. */
 const PUBLISH_INTERVAL_MS = 1_000;
 /** The delay of the event loop is measured with a timer of this period: 50 wake-ups a second. */
 const LOOP_RESOLUTION_MS = 20;
 
-/** The longest head that an HTTP library waits for. */
+/** The longest request head that an HTTP engine reads. */
 const HEAD_BYTES_MAX = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes;
 
 export interface GaugeSources {
@@ -22,7 +22,7 @@ export interface GaugeSources {
   readonly supply: EntropySupply;
 }
 
-/** Where one front stands, written once a second into its shard, where any thread may read it. */
+/** Writes the gauges of one front into its shard once a second, where any thread can read them. */
 export class FrontGauges {
   readonly #shard: MetricShard;
   #slowestCommitMs = 0;
@@ -70,10 +70,7 @@ export class FrontGauges {
     this.#publishLoopDelay(this.#loopDelay!);
   }
 
-  /**
-   * The histogram counts nanoseconds between two ticks of its timer: the delay is what goes beyond its
-   * period.
-   */
+  /** The histogram has the nanoseconds between two ticks of its timer. The delay is the part beyond the timer's period. */
   #publishLoopDelay(loopDelay: IntervalHistogram): void {
     const delayS = (ns: number) => Math.max(0, ns / 1e9 - LOOP_RESOLUTION_MS / 1000);
     const seen = loopDelay.count > 0; // an empty histogram has no percentiles

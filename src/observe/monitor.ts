@@ -13,11 +13,11 @@ import {
 import { healthReport, metricsText } from './table.ts';
 import { TICK_MS } from './watch.ts';
 
-/** A point of the hour that the status page draws: 360 of them. */
+/** The status page draws one hour in points of this interval. */
 const POINT_INTERVAL_MS = 10_000;
 const POINTS_MAX = 360;
 
-/** Looks at a running service, now and over the last hour. */
+/** Reports the state of a running service, now and over the last hour. */
 export class Monitor {
   readonly #sources: ReadingSources;
   readonly #log: Log;
@@ -32,7 +32,7 @@ export class Monitor {
   start(): void {
     const { watch } = this.#sources;
     watch.tick();
-    // a page of the first minute has something to draw
+    // at once, so that the page has something to draw in the first minute
     this.#notePoint().catch((error: unknown) =>
       this.#log.warn({ err: error }, 'no point of the status page'),
     );
@@ -50,12 +50,12 @@ export class Monitor {
     return healthReport(await takeReadings(this.#sources));
   }
 
-  /** The Prometheus text of everything. */
+  /** Returns the text of all metrics for Prometheus. */
   async metrics(): Promise<string> {
     return metricsText(await takeReadings(this.#sources));
   }
 
-  /** What may be told to anybody. */
+  /** Returns the facts that anybody may see. */
   async status(): Promise<StatusFacts> {
     const readings = await takeReadings(this.#sources);
     return statusFacts(readings, healthReport(readings), this.#points);

@@ -18,16 +18,16 @@ export const SERVICE_VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
 
-/** A source that is watched: what it is, what it may cost, and the collector that reads it. */
+/** A source, what it may cost, and the collector that reads it. */
 export interface WatchedSource {
   readonly backend: Backend;
   readonly limits: SpendLimits;
   readonly collector: { status(): SourceStatus };
 }
 
-/** A quantum source; its last lot may be one from before a restart. */
+/** A quantum source. Its last lot may come from before a restart. */
 export interface SourceReading extends SourceStatus {
-  /** What it took of its provider on this UTC day; null for a source that costs nothing. */
+  /** What the source spent on this UTC day; null for a source that costs nothing. */
   readonly spend: DaySpend | null;
 }
 
@@ -40,32 +40,32 @@ export interface DaySpend {
 
 export interface ReadingSources {
   readonly ledger: Pick<Ledger, 'blockLevels' | 'pendingLots' | 'integrity' | 'lots' | 'spent'>;
-  /** The quantum sources, the most wanted first. */
+  /** The quantum sources, the most preferred first. */
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
-  /** The lot of the system source that csprng answers are certified by; undefined until it is tested, null when it failed. */
+  /** Returns the lot that certifies csprng answers; undefined until it is tested, null when the stream failed. */
   readonly systemLot: () => LotRecord | null | undefined;
-  /** What was found in samples of the streams that answers are drawn from. */
+  /** Returns the test results of samples of the streams that answers are drawn from. */
   readonly delivered: () => readonly DeliveredState[];
-  /** The newest signed checkpoint of the log. */
+  /** Returns the newest signed checkpoint of the log. */
   readonly checkpoint: () => Promise<string>;
-  /** Bytes of answers that are kept for Idempotency-Keys. */
+  /** Returns the bytes of answers that are kept for Idempotency-Keys. */
   readonly keptAnswerBytes: () => number;
   readonly draws: () => DrawCounts;
-  /** Those that cosign the log; none without QRN_WITNESSES. */
+  /** Returns the witnesses of the log; none without QRN_WITNESSES. */
   readonly witnesses: () => Promise<readonly WitnessState[]>;
   readonly watch: Watch;
-  /** The level up to which pure bytes are kept. */
+  /** The level up to which the pool is filled with pure bytes. */
   readonly pureBytesHigh: number;
   readonly dataDir: string;
   readonly clock: Clock;
   readonly startedAtMs: number;
 }
 
-/** Lots looked through for the newest of each quantum source after a restart. */
+/** How many of the newest lots are searched for each source's last lot after a restart. */
 const LOTS_LOOKED_AT = 64;
 
-/** Where a service stands at one moment: what health, metrics and the status page are made from. */
+/** The state of a service at one moment, from which health, metrics and the status page are made. */
 export type Readings = Readonly<Awaited<ReturnType<typeof takeReadings>>>;
 
 export async function takeReadings(from: ReadingSources) {
@@ -83,10 +83,10 @@ export async function takeReadings(from: ReadingSources) {
   return {
     atMs,
     startedAtMs,
-    /** How far the system's clock jumped from the time that the service goes by; 0 when they agree. */
+    /** How far the system's clock jumped from the time that the service uses; 0 when they agree. */
     clockJumpMs: clock.jumpMs(),
     levels,
-    /** Nothing is drawn from these yet: their leaf is not signed, or where witnesses are asked for, not cosigned. */
+    /** Lots that cannot be drawn from yet, because their leaves are not signed or, with witnesses, not cosigned. */
     pendingLots: {
       lots: pending.length,
       oldestMs: pending.length === 0 ? 0 : Math.max(0, atMs - pending[0].finishedAtMs),
@@ -105,15 +105,15 @@ export async function takeReadings(from: ReadingSources) {
     diskFreeBytes: freeBytesOf(from.dataDir),
     keptAnswerBytes: from.keptAnswerBytes(),
     draws: from.draws(),
-    /** Of the log of this service: certificates and revocations. */
+    /** Count of the leaves of the log. */
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
     witnesses,
-    /** What the process uses, as the operating system counts it. */
+    /** CPU time and memory of the process, as the operating system counts them. */
     use: { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() },
   };
 }
 
-/** What was asked for; `otherwise` while the database is away, which the readings say by themselves. */
+/** Resolves with `otherwise` while the database is away, which `integrity` reports. */
 function unlessAway<T>(asked: Promise<T>, otherwise: T): Promise<T> {
   return asked.catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'storage_unavailable') return otherwise;
@@ -135,7 +135,7 @@ async function sourceReadings({ ledger, sources, clock }: ReadingSources): Promi
   );
 }
 
-/** The spend of a UTC day; null for a source that costs nothing. */
+/** Resolves with the spend of a UTC day; null for a source that costs nothing. */
 export async function daySpend(
   { backend, limits }: Pick<WatchedSource, 'backend' | 'limits'>,
   day: number,
@@ -147,7 +147,10 @@ export async function daySpend(
   return { amount, calls, currency: price.currency, limits };
 }
 
-/** Of each group: tier and interval in milliseconds, e.g. `pro/3600000`. Null when no seed was taken yet. */
+/**
+ * Returns the seed of each group. A group is a tier and an interval in ms, e.g. `pro/3600000`. Age and generation are null
+ * before the first seed.
+ */
 function seedReadings({ schedule }: ReadingSources, atMs: number) {
   return schedule.states().map(({ name, intervalMs, current }) => ({
     group: name,
@@ -158,18 +161,12 @@ function seedReadings({ schedule }: ReadingSources, atMs: number) {
   }));
 }
 
-/**
- * Seconds until pure bytes run out at the rate of the last minutes, without new lots; null when none are
- * drawn.
- */
+/** Returns the seconds until pure bytes run out at the rate of the last minutes, without new lots; null when none are drawn. */
 export function pureSecondsLeft({ levels, pureBytesPerS }: Readings): number | null {
   return pureBytesPerS > 0 ? levels.pure.bytes / pureBytesPerS : null;
 }
 
-/**
- * Seconds until the last seed on hand is taken, without new lots: every group takes one at each of its
- * intervals.
- */
+/** Returns the seconds until the last seed on hand is taken, without new lots. Every group takes one seed per interval. */
 export function seedSecondsLeft({ levels, seeds }: Readings): number | null {
   const seedsPerS = seeds.reduce((sum, { intervalMs }) => sum + 1000 / intervalMs, 0);
   return seedsPerS > 0 ? levels.seed.blocks / seedsPerS : null;

@@ -2,20 +2,20 @@ import type { HealthCheck } from '../http/plain-routes.ts';
 import type { ExposedFamily } from './exposition.ts';
 import type { Readings } from './readings.ts';
 
-/** A value of a metric; null and undefined are left out. */
+/** A value of a metric. Null and undefined give no sample. */
 type Figure = number | boolean | null | undefined;
 type Figures = Figure | Readonly<Record<string, Figure>>;
 
 /**
- * Families of /metrics by name: what each tells, its value, and, where it has several, the label whose values are their names.
- * The value may be the name of a member, in seconds if that is in Ms. A family whose name ends in _total is a counter, any
- * other one a gauge.
+ * Metric families by name: the help text, the value, and, for a family with several values, the label that has their names.
+ * The value is a function or the name of a member; a member that ends in Ms is shown in seconds. A family whose name ends
+ * in _total is a counter, any other is a gauge.
  */
 export type Metrics<T> = Readonly<
   Record<string, readonly [help: string, value: ((thing: T) => Figures) | FigureOf<T>, by?: string]>
 >;
 
-/** The members that a metric can show. */
+/** The names of the members that a metric can show. */
 type FigureOf<T> = { [K in keyof T]: T[K] extends Figures ? K : never }[keyof T] & string;
 
 function figuresOf<T>(value: Metrics<T>[string][1], thing: T): Figures {
@@ -24,26 +24,26 @@ function figuresOf<T>(value: Metrics<T>[string][1], thing: T): Figures {
   return typeof member === 'number' && value.endsWith('Ms') ? member / 1_000 : member;
 }
 
-/** One thing that can be read off a running service: a check of /v1/health, the metrics that belong to it, or both. */
+/** One thing to observe of a running service: a check of /v1/health, its metrics, or both. */
 interface Row<T> {
-  /** As `/v1/health` names it, e.g. `disk:free`. */
+  /** The name of the check in `/v1/health`, e.g. `disk:free`. */
   readonly check?: string;
-  /** What the check observes, in `unit`. */
+  /** The observed value of the check, in `unit`. */
   readonly value?: (thing: T) => HealthCheck['observedValue'];
   readonly unit?: string | ((thing: T) => string);
   readonly failWhen?: (thing: T, readings: Readings) => boolean;
   readonly warnWhen?: (thing: T, readings: Readings) => boolean;
-  /** What an operator needs to know when it does not pass. */
+  /** What an operator needs to know when the check does not pass. */
   readonly advice?: string | ((thing: T) => string | undefined);
-  /** What no metric says. The metrics stand in `details` of the check under their own names. */
+  /** Details of the check besides the metrics, which `details` also has under their own names. */
   readonly details?: (thing: T, readings: Readings) => object;
   readonly metrics?: Metrics<T>;
 }
 
-/** What a row is about: the service, each of its sources, of its witnesses, or of its seeds. */
+/** What a row is about: the service, or each of its sources, witnesses or seeds. */
 interface Subject<T> {
   readonly of: (readings: Readings) => readonly T[];
-  /** Where there may be several: `details.name` of a check, and the labels of a metric. */
+  /** For a subject with several things: `details.name` of a check, and the labels of a metric. */
   readonly name?: (thing: T) => string;
   readonly labels?: (thing: T) => Readonly<Record<string, string>>;
 }
@@ -64,7 +64,7 @@ export function rowsOf<T>(subject: Subject<T>): (row: Row<T>) => ReadingRow {
   });
 }
 
-/** By what stands before the colon of a check. */
+/** The component types of checks, by the part of their names before the colon. */
 const COMPONENT_TYPES: Readonly<Record<string, HealthCheck['componentType']>> = {
   ledger: 'datastore',
   clock: 'system',
@@ -96,12 +96,12 @@ function shown(value: Figures): unknown {
   return typeof value === 'number' ? rounded(value) : (value ?? null);
 }
 
-/** To three decimals, as reports print figures. */
+/** Rounds to three decimals, as reports show figures. */
 export function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(value * 1000) / 1000;
 }
 
-/** The families of some metrics, with the samples of each thing. */
+/** Returns the families of these metrics, with the samples of each thing. */
 export function familiesOf<T>(
   metrics: Metrics<T>,
   things: readonly T[],

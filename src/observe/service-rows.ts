@@ -4,22 +4,21 @@ import { pureSecondsLeft, type Readings, SERVICE_VERSION, seedSecondsLeft } from
 import { rounded, rowsOf } from './row.ts';
 
 /*
- * The thresholds at which a check warns. A warning asks an operator to look before users are affected;
- * docs/operations.md explains each one and what to do, and deploy/prometheus/alerts.yml uses the same
- * figures.
+ * The thresholds at which checks warn. A warning asks an operator to look before users are affected. docs/operations.md
+ * explains each one and what to do; deploy/prometheus/alerts.yml uses the same figures.
  */
-/** Many times the largest small request; the ring of a front takes as much. */
+/** Many times the largest small request, and as much as the ring of a front holds. */
 const PURE_LOW_BYTES = 64 * 1024;
 const SECONDS_LEFT_LOW = 600;
 const COMMIT_P50_HIGH_MS = 100;
 const COMMIT_MAX_HIGH_MS = 1_000;
-/** A lot is logged at once and cosigned a second later; its assessment is part of its age. */
+/** A lot is logged at once and cosigned a second later. Its age counts from its read, so it includes the assessment. */
 const HELD_LATE_MS = 60_000;
-/** Half of what sheds requests (workers/dispatch.ts). */
+/** Half of the queue at which requests are shed (workers/dispatch.ts). */
 const QUEUE_HIGH = 32;
-/** Four times the floor under which the ledger takes no more answers. */
+/** Four times the free space below which the ledger refuses answers. */
 const DISK_LOW_BYTES = 1024 * 1024 * 1024;
-/** A garbage collection makes one second late, a start makes a few. */
+/** Far more than the one late second of a garbage collection or the few of a start. */
 const LATE_SECONDS_HIGH = 10;
 
 const CLOCK_ADVICE =
@@ -50,7 +49,7 @@ const startAudit = rowsOf<Readings['integrity']['startAudit']>({
   of: ({ integrity }) => (integrity.startAudit === 'none' ? [] : [integrity.startAudit]),
 });
 const scrub = rowsOf({ of: ({ integrity }) => (integrity.scrub === null ? [] : [integrity.scrub]) });
-/** The database that several nodes share; nothing where the books lie in a folder. */
+/** The database that several nodes share; no thing when the books are in a folder. */
 const database = rowsOf({ of: ({ integrity }) => (integrity.database === null ? [] : [integrity.database]) });
 const pendingLots = rowsOf({ of: ({ pendingLots: lots }) => (lots.lots === 0 ? [] : [lots]) });
 const witness = rowsOf({
@@ -106,7 +105,7 @@ export const SERVICE_ROWS = [
     },
   }),
   database({
-    // without the database nothing is acknowledged; with a clock of its own a node would begin months at another time
+    // Without the database nothing is acknowledged. A node with a different clock would begin months at another time.
     check: 'ledger:database',
     value: ({ isAway }) => !isAway,
     failWhen: ({ isAway, isSkewed, isStandbyLate }) => isAway || isSkewed || isStandbyLate,
@@ -180,7 +179,7 @@ export const SERVICE_ROWS = [
     details: ({ oldestMs }) => ({ oldest_s: Math.round(oldestMs / 1_000) }),
   }),
   witness({
-    // one that is away delays no answer and no certificate; without the quorum no lot is released
+    // A witness that is away delays no answer and no certificate. Without the quorum no lot is released.
     check: 'log:witness',
     value: ({ size }) => size,
     unit: 'leaves',

@@ -5,7 +5,7 @@ import type { AlarmState } from '../pool/intake/lot-alarm.ts';
 import type { DaySpend, Readings, SourceReading } from './readings.ts';
 import { rounded, rowsOf } from './row.ts';
 
-/** The share of a day's budget or calls from which on a check warns. */
+/** A check warns when a source has used this share of its budget or its calls of the day. */
 const SPENT_HIGH = 0.9;
 
 const SOURCE_STATES: readonly SourceState[] = ['ok', 'standby', 'starting', 'failing', 'closed'];
@@ -34,7 +34,7 @@ const systemSource = rowsOf<Readings>({ of: (readings) => [readings], name: () =
 const delivered = rowsOf({ of: (readings) => readings.delivered, name });
 
 /**
- * The entropy sources, the most wanted first, and what the statistical tests found: apart for raw noise,
+ * The entropy sources, the most preferred first, and the results of the statistical tests, separately for raw noise,
  * conditioned bits and the delivered stream (docs/evidence.md).
  */
 export const SOURCE_ROWS = [
@@ -74,7 +74,7 @@ export const SOURCE_ROWS = [
     },
   }),
   paidSource({
-    // at its bound a source is not read until the next UTC day
+    // a source that has reached its limit is not read until the next UTC day
     check: 'source:spend',
     value: ({ spend }) => spend.amount,
     unit: ({ spend }) => spend.currency,
@@ -195,7 +195,7 @@ export const SOURCE_ROWS = [
       ],
     },
   }),
-  // Raw noise may be biased and pass no statistical test: the health tests and the entropy estimate decide on it.
+  // Raw noise may be biased, so it need not pass SP 800-22. The health tests and the entropy estimate decide on it.
   source({
     check: 'source:raw_noise',
     value: ({ lastLot }) => passedOf(rawBlock(lastLot)),
@@ -223,7 +223,7 @@ export const SOURCE_ROWS = [
   }),
 ];
 
-/** Of what all sources gave since the start; null when they gave nothing. */
+/** Returns the source's share of what all sources gave since the start; null when they gave nothing. */
 function shareOf(
   source: SourceReading,
   all: readonly SourceReading[],
@@ -253,7 +253,7 @@ function rawBlock(lot: LotRecord | undefined): AssessedBlock | undefined {
   return lot?.assessments.findLast((block) => block.of === 'raw');
 }
 
-/** The last run of SP 800-22 that passed on what answers are drawn from; else the last run. */
+/** Returns the lot's last verified block of those that answers are drawn from, or else the last such block. */
 function lastServed(lot: LotRecord | undefined): AssessedBlock | undefined {
   const served = lot?.assessments.filter((each) => each.of !== 'raw') ?? [];
   return served.findLast((each) => each.sp80022.verified) ?? served.at(-1);

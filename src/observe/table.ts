@@ -6,19 +6,16 @@ import type { ReadingRow } from './row.ts';
 import { SERVICE_ROWS, SYSTEM_ROWS } from './service-rows.ts';
 import { SOURCE_ROWS } from './source-rows.ts';
 
-/**
- * Everything that is read off a service, in the order in which it is reported. Health, metrics and status all
- * derive from it.
- */
+/** All rows, in the order in which they are reported. Health, metrics and status derive from them. */
 const READING_TABLE: readonly ReadingRow[] = [...SERVICE_ROWS, ...SOURCE_ROWS, ...SYSTEM_ROWS];
 
-/** Every answer is written down before it leaves, so no answer can leave when this check fails. */
+/** An answer must be durable before it is sent, so the service can send no answer when this check fails. */
 const VITAL_CHECK = 'ledger:writable';
 
 /**
- * The report of /v1/health, in the shape of draft-inadarei-api-health-check-06. A check fails when what it
- * observes does not work. The whole fails only when no answer could leave: a mode that cannot be served makes
- * it `warn`, because a load balancer must not take the service away from the other modes.
+ * Returns the report of /v1/health, in the form of draft-inadarei-api-health-check-06. A check fails when what it observes
+ * does not work. The whole report fails only when the service can send no answer at all. When one mode cannot be served, it
+ * warns, because a load balancer must not take the service away from the other modes.
  */
 export function healthReport(readings: Readings): HealthReport {
   const checks: Record<string, readonly HealthCheck[]> = {};
@@ -42,12 +39,12 @@ function overallOf(checks: HealthReport['checks']): HealthStatus {
   return all.every(({ status }) => status === 'pass') ? 'pass' : 'warn';
 }
 
-/** The families that are read off when Prometheus asks, beside those that the fronts count. */
+/** Returns the families that are read when Prometheus asks, besides those that the fronts count. */
 export function readingFamilies(readings: Readings): ExposedFamily[] {
   return READING_TABLE.flatMap(({ families }) => families(readings));
 }
 
-/** The text of /metrics. */
+/** Returns the text of /metrics. */
 export function metricsText(readings: Readings): string {
   return exposition([...countedFamilies(readings.totals), ...readingFamilies(readings)]);
 }

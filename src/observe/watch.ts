@@ -4,12 +4,12 @@ import { COUNTED, type MetricFamily, MetricTotals, MODE_LABELS, quantileOf } fro
 import { ENTROPY_MODES } from '../core/vocabulary.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
-/** Whether an answer could be written down now. */
+/** Whether an answer could be made durable now. */
 export interface Writability {
   readonly writable: boolean;
-  /** Why not; empty when it is. */
+  /** Why not; empty when `writable`. */
   readonly reason: string;
-  /** The last write that became durable: when, and how long it took. Null before the first. */
+  /** When the last probe became durable (Unix ms), and how long it took; null before the first. */
   readonly writtenAtMs: number | null;
   readonly writtenInMs: number | null;
 }
@@ -20,17 +20,17 @@ export interface WatchOptions {
   readonly clock: Clock;
 }
 
-/** A second counts as late when one turn of the loop in a hundred waited this long. */
+/** A second counts as late when one turn of the loop in a hundred waited longer than this. */
 const LATE_P99_MS = 200;
-/** Fronts write down where they stand once a second. */
+/** Fronts publish their gauges once a second. */
 export const TICK_MS = 1_000;
 const MINUTE_TICKS = 60;
-/** Pure bytes drawn are looked at over this long, to tell when the reservoir would be empty. */
+/** The time over which the rate of drawn pure bytes is measured, which tells when the reservoir would be empty. */
 const DRAW_WINDOW_MS = 300_000;
 const DRAW_SAMPLE_TICKS = 10;
-/** A write is tried this often, so that a disk that fails is seen before a request meets it. */
+/** Ticks between two probes, so that a failing disk is noticed before a request meets it. */
 const PROBE_TICKS = 10;
-/** A write that is not durable after this counts as none. */
+/** A probe that is not durable after this time counts as failed. */
 const PROBE_LATE_MS = 5_000;
 const COMMIT_DURATION = COUNTED.qrn_ledger_commit_duration_seconds;
 const DURATION = COUNTED.qrn_http_request_duration_seconds;
@@ -43,12 +43,12 @@ interface Tick {
 }
 
 /**
- * Keeps the recent past of what the fronts count: the last minute second by second, and how fast pure bytes
- * are drawn. Tries now and then whether the ledger can be written.
+ * Keeps the recent counts of the fronts: the last minute second by second, and the rate of drawn pure bytes. Regularly probes
+ * whether the ledger can be written.
  */
 export class Watch {
   readonly #options: WatchOptions;
-  /** Oldest first; one more than a minute has seconds. */
+  /** Oldest first: one more than the seconds of a minute. */
   readonly #ticks: Tick[];
   readonly #draws: { atMs: number; bytes: number }[] = [];
   #tickCount = 0;
@@ -71,7 +71,7 @@ export class Watch {
     this.#tickCount++;
   }
 
-  /** What all fronts have counted. */
+  /** Returns the counts of all fronts. */
   totals(): MetricTotals {
     return new MetricTotals(this.#options.metricMemory);
   }
@@ -92,14 +92,14 @@ export class Watch {
       /** Null when nothing was committed. */
       commitP50Ms: median === undefined ? null : 1000 * median,
       commitMaxMs: count === 0 ? null : largest(COUNTED.qrn_ledger_commit_duration_max_seconds),
-      /** The 99th percentile of the worst second, the longest of all, and the seconds of a loop that was late. */
+      /** The highest 99th percentile of a second, the longest delay, and the count of late seconds (LATE_P99_MS). */
       loopDelayP99Ms: largest(LOOP_DELAY_P99),
       loopDelayMaxMs: largest(COUNTED.qrn_event_loop_delay_max_seconds),
       lateSeconds: ticks.filter(isLate).length,
     };
   }
 
-  /** Requests and latency of each mode. */
+  /** Returns the requests and the latency of each mode. */
   modes() {
     const totals = this.totals();
     return ENTROPY_MODES.map((mode) => {
@@ -109,13 +109,13 @@ export class Watch {
       const [lastMinute, sinceStart] = [sumOf(recent), sumOf(all)];
       const counts = lastMinute > 0 ? recent : all;
       const ms = (quantile: number) => 1000 * (quantileOf(counts, DURATION.bounds, quantile) ?? 0);
-      /** Of the last minute, or since the start where that had none: p50, p95, p99; null without any request. */
+      /** p50, p95 and p99 of the last minute, or since the start if that had no request; null without any request. */
       const latencyMs = sinceStart === 0 ? null : ([ms(0.5), ms(0.95), ms(0.99)] as const);
       return { mode, lastMinute, sinceStart, latencyMs };
     });
   }
 
-  /** Pure bytes drawn in a second, over the last five minutes. */
+  /** Returns the pure bytes drawn per second over the last five minutes. */
   pureBytesPerS(): number {
     const [first, last] = [this.#draws.at(0), this.#draws.at(-1)];
     if (first === undefined || last === undefined || last.atMs === first.atMs) return 0;
@@ -157,7 +157,7 @@ export class Watch {
   }
 }
 
-/** What was counted between the two, by bucket. */
+/** Returns the counts between two moments, by bucket. */
 function sinceOf(before: MetricTotals, after: MetricTotals, family: MetricFamily, row = 0): Float64Array {
   const counted = before.buckets(family, row);
   return after.buckets(family, row).map((count, bucket) => count - counted[bucket]);

@@ -46,14 +46,14 @@ import type { Workers } from '../workers/dispatch.ts';
 import type { LedgerOfFront } from './ledger-thread.ts';
 
 /**
- * File descriptors that the service needs for itself, beside connections: 44 with one front and one worker,
- * 78 with four of each, once everything runs (counted in /proc/self/fd). The rest is for files and sockets
- * opened on demand: PDF certificates, providers, the journal.
+ * File descriptors that the service needs for itself, besides connections. It uses 44 with one front and one worker and 78
+ * with four of each (counted in /proc/self/fd). The rest is for files and sockets that are opened on demand: PDF
+ * certificates, providers, the journal.
  */
 const OWN_DESCRIPTORS = 64;
 const OWN_DESCRIPTORS_PER_THREAD = 16;
 
-/** Even where descriptors or memory are too few for everything. */
+/** Connections of a front even when descriptors or memory are too few for everything. */
 const CONNECTIONS_MIN = 16;
 
 /** Unfinished request heads take at most one part in this many of the memory. */
@@ -61,31 +61,31 @@ const HEADS_SHARE = 4;
 
 /** What the main thread of a process does for each of its fronts. */
 export interface MainThread extends RunningKeys, CommittedDraws, Cells {
-  /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
+  /** Takes a seed for the group, which reaches every front. Resolves with false when there is none. */
   askForSeed(group: SeedGroup): Promise<boolean>;
-  /** Has the csprng stream sampled, if it was not yet; its sample reaches every front. */
+  /** Samples the csprng stream, if it has not been sampled. The sample reaches every front. */
   askForSample(): Promise<void>;
   health(): Promise<HealthReport>;
-  /** The text that Prometheus reads. */
+  /** Makes the text for Prometheus. */
   metrics: MetricsText;
   status(): Promise<StatusFacts>;
 }
 
-/** What a front is told, in the order in which it happens. */
+/** Events that a front is told of, in the order in which they happen. */
 export interface FrontEvents {
   installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void;
-  /** The sample of the csprng stream that is certified from now on; null when the stream failed its tests. */
+  /** Sets the sample that certifies csprng answers from now on; null when the stream failed its tests. */
   installSystemLot(lot: LotRecord | null): void;
-  /** There are new blocks to claim. */
+  /** There may be new blocks to claim. */
   lotsCame(): void;
-  /** The operator withdrew these lots. Resolves when nothing that was drawn from them is held any more. */
+  /** The operator revoked these lots. Resolves when the front holds nothing that was drawn from them. */
   lotsRevoked(lotIds: ReadonlySet<string>): Promise<void>;
-  /** Every quantum source is closed: no more pure bytes. */
+  /** Every quantum source is closed: there will be no more pure bytes. */
   sourcesClosed(): void;
   becomeReady(): void;
 }
 
-/** What a front is told. */
+/** The calls on a front that need no reply. */
 export const FRONT_TOLD: readonly (keyof FrontEvents | keyof HeldFront)[] = [
   'installSeed',
   'installSystemLot',
@@ -101,46 +101,45 @@ export interface FrontOptions extends LedgerOfFront {
   readonly clock: Clock;
   readonly workers: Workers;
   readonly mainThread: MainThread;
-  /** Secrets of the node, 32 bytes each. */
+  /** Secrets of the node, 32 bytes each, and the ledger's incarnations, whose numbers are in certificate ids. */
   readonly keys: {
     readonly certificateIds: Uint8Array;
-    /** Whose numbers are in the ids. */
     readonly incarnations: readonly Incarnation[];
     readonly storedAnswers: Uint8Array;
   };
-  /** Where this front has its answers made durable. */
+  /** Makes this front's answers durable. */
   readonly sink: SegmentSink;
-  /** Where this front counts: the memory that all fronts share, and which part of it is its own. */
+  /** The memory in which all fronts count, and the index of this front's part. */
   readonly metrics: { readonly memory: SharedArrayBuffer; readonly shard: number };
-  /** Takes the place of the front that listens on a socket: what a simulation puts there. */
+  /** Replaces the front that listens on a socket, in a simulation. */
   readonly listen?: typeof startFront;
 }
 
-/** A front that can be told why this node is not ready although it was; null when it is again. */
 export interface HeldFront {
+  /** Tells the front why this node is not ready at present; null when it is again. */
   holdBack(why: Readiness | null): void;
 }
 
-/** What a front serves, whichever thread it runs on. */
+/** The calls on a front, in whichever thread it runs. */
 export interface FrontCommands extends FrontEvents, HeldFront {
-  /** Claims pure bytes; false when there are none to claim. */
+  /** Claims pure bytes. Resolves with false when there are none to claim. */
   fillPure(): Promise<boolean>;
   /** See EntropySupply.sample. */
   sample(group: SeedGroup | undefined, size: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Answers what is under way and stops listening. */
+  /** Stops listening, and answers the requests under way. */
   drain(deadlineMs: number): Promise<void>;
 }
 
-/** One front with everything that belongs to it alone. */
+/** One front with all its parts. */
 export interface FrontStack extends FrontCommands {
   readonly port: number;
   readonly baseUrl: string;
   readonly supply: EntropySupply;
   readonly committer: Committer;
-  /** What is held for replies. */
+  /** The budget of memory for replies. */
   readonly memory: Budget;
   readonly directory: AccountDirectory;
-  /** Erases what is left of its entropy. */
+  /** Erases the entropy that the front still holds. */
   close(): void;
 }
 
@@ -166,7 +165,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const isLogged = config.logLevel === 'debug' || config.logLevel === 'info';
   const record = new RequestRecord({
     ...{ shard, log, clock },
-    logSample: isLogged ? config.accessLogSample : 0, // a line that nobody reads is not made
+    logSample: isLogged ? config.accessLogSample : 0, // makes no lines that the log would drop
   });
   let ready = false;
   let heldBack: Readiness | null = null;
@@ -181,7 +180,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
       systemGenerator: SYSTEM_GENERATOR,
     }),
     onCommit: gauges.onCommit,
-    // by another time than the other nodes' it would take their stored answers for expired, and charge a retry again
+    // With a skewed clock the node would take other nodes' stored answers for expired, and charge a retry again.
     isHeldBack: () => heldBack === 'clock-skewed',
   };
   const notReady = () => (clock.jumpMs() !== 0 ? 'clock-jumped' : options.sink.refusal?.why);
@@ -323,7 +322,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   };
 }
 
-/** Where clients reach the service, unless the operator says otherwise. */
+/** Returns the URLs at which clients reach the service: those of the configuration, or else of this machine. */
 function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase: string } {
   const origin = localOrigin(config, port);
   return {
@@ -333,9 +332,9 @@ function urlsOf(config: Config, port: number): { baseUrl: string; verifyUrlBase:
 }
 
 /**
- * How many connections each front may have open, so that a flood of them leaves descriptors for everything
- * else: a ledger that cannot open a file stops the service, and a listening socket that cannot accept spins
- * (http/front.ts). `threads` are the fronts and the workers.
+ * Returns how many connections each front may have open, so that a flood of them leaves descriptors for everything else. A
+ * ledger that cannot open a file stops the service, and a listening socket that cannot accept spins (http/front.ts).
+ * `threads` counts the fronts and the workers.
  */
 export function connectionsMax(descriptorLimit: number, fronts: number, threads: number): number {
   const left = descriptorLimit - OWN_DESCRIPTORS - OWN_DESCRIPTORS_PER_THREAD * threads;
@@ -343,9 +342,9 @@ export function connectionsMax(descriptorLimit: number, fronts: number, threads:
 }
 
 /**
- * How many connections each front may have open in so much memory. Neither engine tells how much of an
- * unfinished request it holds, so each connection counts as one that has sent the longest head and waits:
- * together they take a quarter.
+ * Returns how many connections each front may have open with this much memory. Neither engine tells how much of an unfinished
+ * request it holds, so every connection counts as one with the longest unfinished head. Together they take a quarter of the
+ * memory at most.
  */
 export function connectionsWithin(memoryBytes: number, fronts: number): number {
   const each = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes;
@@ -353,20 +352,17 @@ export function connectionsWithin(memoryBytes: number, fronts: number): number {
   return Math.min(LIMITS.connectionsMax, Math.max(CONNECTIONS_MIN, fitting));
 }
 
-/**
- * Bytes that this process may use: what its control group allows (Node takes the lower of max and high), or
- * all there is.
- */
+/** Returns the bytes that this process may use: the limit of its control group (the lower of max and high), or all memory. */
 export function memoryLimit(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** File descriptors that the system allows this process; infinite where it sets no limit or does not say (not Linux). */
+/** Returns the file descriptors that the system allows this process; infinite without a limit, and outside Linux. */
 export function descriptorLimit(): number {
   let limits: string;
   try {
-    limits = readFileSync('/proc/self/limits', 'utf8'); // process.report has it as well, and takes 0.1 s for all that it has
+    limits = readFileSync('/proc/self/limits', 'utf8'); // process.report has the limit too, but takes 0.1 s
   } catch {
     return Number.POSITIVE_INFINITY;
   }

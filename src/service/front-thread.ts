@@ -13,32 +13,32 @@ import {
 import type { LedgerPorts } from './ledger-link.ts';
 import { type FrontSinkData, openFrontSink, openLedgerPorts } from './ledger-thread.ts';
 
-/** What a front is made from in whatever thread: plain data, and ports that move there. */
+/** What a front is made from in any thread: plain data, and ports that move to the thread. */
 export interface FrontData extends Pick<FrontOptions, 'keys' | 'metrics'> {
   readonly config: Config;
   readonly ledger: LedgerPorts;
   readonly sink: FrontSinkData;
-  /** Threads that make its large answers and expand its keystreams. */
+  /** Count of threads that make the front's large answers and expand its keystreams. */
   readonly workers: number;
 }
 
-/** Where a front is reached, once it listens. */
+/** The address of a front that listens. */
 interface Listening {
   readonly port: number;
-  /** Ends in /v1. */
+  /** The URL, which ends in /v1. */
   readonly baseUrl: string;
 }
 
-/** A front that listens, wherever it runs. */
+/** A front that listens, in this or another thread. */
 export interface RunningFront extends Listening {
   readonly commands: FrontCommands;
-  /** Rejects when it cannot go on. Never resolves. */
+  /** Rejects when the front cannot go on. Never resolves. */
   readonly failed: Promise<never>;
-  /** Ends it and what belongs to it alone; nothing of it may be under way. */
+  /** Ends the front and its parts. No request may be under way. */
   end(): Promise<void>;
 }
 
-/** Makes the front in this thread. */
+/** Starts the front in this thread. */
 export async function openFront(
   data: FrontData,
   mainThread: MainThread,
@@ -62,7 +62,7 @@ export async function openFront(
     const ending = failed.then((error) => {
       throw error;
     });
-    ending.catch(() => {}); // it reaches whoever waits for it
+    ending.catch(() => {}); // the user of `failed` gets the error
     const { port, baseUrl } = stack;
     return {
       ...{ port, baseUrl, commands: stack, failed: ending },
@@ -77,19 +77,19 @@ export async function openFront(
   }
 }
 
-/** What a front serves to the thread that started it. */
+/** The calls on a front thread. */
 export interface ThreadCommands extends FrontCommands {
-  /** Resolves when the front listens; nothing else is called before. */
+  /** Resolves when the front listens. No other call may be made before. */
   start(): Promise<Listening>;
   end(): Promise<void>;
 }
 
-/** What a front thread is started with. It serves ThreadCommands at home, and calls MainThread there. */
+/** The data that a front thread is started with. Over the port `home` it serves ThreadCommands and calls MainThread. */
 export interface FrontWorkerData extends FrontData, ThreadData {}
 
 const ENTRY = new URL('./front-worker.ts', import.meta.url);
 
-/** Makes the front in a thread of its own. */
+/** Starts the front in a thread of its own. */
 export async function startFrontThread(data: FrontData, mainThread: MainThread): Promise<RunningFront> {
   const thread = startThread<ThreadCommands, MainThread>(ENTRY, {
     ...{ data, serve: mainThread, told: FRONT_TOLD, name: 'a front thread' },

@@ -6,17 +6,17 @@ import { Link } from '../workers/call.ts';
 import type { MainThread } from './front-stack.ts';
 import { type FrontWorkerData, openFront, type ThreadCommands } from './front-thread.ts';
 
-// Entry of a front thread. Everything that all fronts share is asked of other threads.
+// The entry of a front thread, which asks other threads for everything that all fronts share.
 const data = workerData as FrontWorkerData;
 const served = { start } as ThreadCommands;
 const link: Link<MainThread, ThreadCommands> = new Link(data.home, {
   serve: served,
   after: { installSeed: (_seed, quantumSeed) => wipe(quantumSeed) },
-  movesOf: (result) => (result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : []), // a sample is not left here
+  movesOf: (result) => (result instanceof Uint8Array ? [result.buffer as ArrayBuffer] : []), // leaves no sample here
 });
 
 async function start(): Promise<{ port: number; baseUrl: string }> {
-  /** Each thread guards its own: they are started together and see the same jumps. */
+  /** Each thread has its own guarded clock. All are started together, so they see the same jumps. */
   const clock = new GuardedClock();
   const log = createLog(data.config);
   const { port, baseUrl, commands, failed, end } = await openFront(data, link.calls, clock, log);

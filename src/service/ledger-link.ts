@@ -13,23 +13,23 @@ import type { SegmentRecord, StoredAnswer } from '../ledger/records.ts';
 import { Link, type OneEachTurn } from '../workers/call.ts';
 
 /**
- * The ports of one front: calls on the ledger, which everybody depends on, and look-ups for one client, for those with a
- * key and those without. Look-ups have ports of their own so that no client's can stand before those calls.
+ * The ports of one front: calls on the ledger, look-ups for clients with a key, and look-ups for clients without. Look-ups
+ * have ports of their own, so that they do not delay calls that all clients depend on.
  */
 export const PORTS = ['ledger', 'keyed', 'keyless'] as const;
 export type LedgerPorts = Readonly<Record<(typeof PORTS)[number], MessagePort>>;
 
-/** The ledger as it is called from another thread, which is told of changes of the directory on the same port. */
+/** The calls on the ledger from another thread, which after `follow` gets changes of the directory on the same port. */
 interface FarLedger extends LedgerCalls {
   follow(): Promise<void>;
 }
 
-/** What is looked up for the owner of a key. */
+/** Look-ups for the owner of a key. */
 export interface KeyedLookUps extends CertificateService, Pick<Books, 'usage'> {}
 
 /**
- * Answers one front. The ledger's calls are run as they come. Of the look-ups of all fronts, one with a key and one
- * without is run in each turn of the loop.
+ * Serves one front. Calls on the ledger run as they come. Of the look-ups of all fronts, each turn of the loop runs one
+ * with a key and one without.
  */
 export function serveFront(
   ports: LedgerPorts,
@@ -50,9 +50,7 @@ export function serveFront(
 
 type ServedLedger = LedgerCalls & Pick<Ledger, 'follow'>;
 
-/**
- * Answers the calls that arrive on the port. Closing the port leaves the ledger open: its owner closes it.
- */
+/** Serves the ledger's calls on a port. Closing the port leaves the ledger open. */
 export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
   const far: FarLedger = { ...callsOver(ledger), follow: () => ledger.follow(link.calls) };
   const link: Link<DirectoryReader, FarLedger> = new Link<DirectoryReader, FarLedger>(port, {
@@ -66,9 +64,9 @@ export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
 }
 
 /**
- * The ledger behind the port. `commit` hands over the packed entries of segments and large kept answers instead of copying
- * them: afterwards they are gone here (their length is 0), so a caller who may repeat a commit keeps a copy.
- * `close` waits for the answers that are due and closes the port.
+ * Returns the ledger behind the port. `commit` moves the packed entries of segments and large kept answers instead of
+ * copying them. Afterwards their length here is 0, so a caller who may repeat a commit keeps a copy. `close` waits for the
+ * replies that are due, and closes the port.
  */
 export function connectLedger(port: MessagePort): Ledger {
   const readers = new Set<DirectoryReader>();
@@ -77,7 +75,7 @@ export function connectLedger(port: MessagePort): Ledger {
       async directoryChanged(...change) {
         const tell = (reader: DirectoryReader) =>
           reader.directoryChanged(...change).catch((error: unknown) => {
-            readers.delete(reader); // it has ended, and the others go on
+            readers.delete(reader); // the reader has ended; the others go on
             if (change[0].isWhole) throw error;
           });
         await Promise.all([...readers].map(tell));
@@ -106,8 +104,8 @@ export function connectLedger(port: MessagePort): Ledger {
 }
 
 /**
- * One copy of all blocks that moves to the ledger's thread and is erased there: a message would leave others
- * on its way.
+ * Makes one copy of all blocks, which moves to the ledger's thread and is erased there. A message would leave copies
+ * behind.
  */
 function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
   const copy = concatBytes(...blocks.map(({ bytes }) => bytes));
@@ -117,9 +115,9 @@ function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
 }
 
 /**
- * The buffers of segments and blocks that may change threads without a copy: those that the bytes fill alone.
- * A view of a larger buffer is copied, because its neighbours stay. The entries of a segment that was read are such a view: they
- * lie behind its head.
+ * Returns the buffers of segments, answers and blocks that can move to another thread without a copy: those that the bytes
+ * fill. A view of a larger buffer, such as the entries of a segment that was read, is copied, since the rest of the buffer is
+ * still in use.
  */
 function buffersOf(value: unknown): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
@@ -132,7 +130,7 @@ function buffersOf(value: unknown): ArrayBuffer[] {
   return buffers;
 }
 
-/** The packed entries of a segment, the bytes of a block, or a kept answer that is dearer to copy than to move. */
+/** Returns the packed entries of a segment, the bytes of a block, or a kept answer that is cheaper to move than to copy. */
 function bytesOf(item: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (typeof item !== 'object' || item === null) return undefined;
   const { entries, sealed, bytes } = item as Partial<

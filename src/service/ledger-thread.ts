@@ -18,9 +18,9 @@ import type {
   OpenedLedger,
 } from './ledger-worker.ts';
 
-/** The ledger for the thread that started its own, and what fronts reach it by. */
+/** The ledger as the main thread uses it, and what each front needs to reach it. */
 export interface LedgerThread extends LedgerOfFront {
-  /** For each front, which connects with `openLedgerPorts` and `openFrontSink`. */
+  /** For each front, the arguments of `openLedgerPorts` and `openFrontSink`. */
   readonly fronts: readonly { readonly ledger: LedgerPorts; readonly sink: FrontSinkData }[];
   /** Rejects when a commit failed or the thread died: the service must stop and say why. Never resolves. */
   readonly failed: Promise<never>;
@@ -29,15 +29,19 @@ export interface LedgerThread extends LedgerOfFront {
 }
 
 /**
- * Young generation of the ledger's thread. What lives for one commit needs no more, see workers/dispatch.ts.
+ * A small young generation is enough, since most objects of the ledger's thread live for one commit: see
+ * workers/dispatch.ts.
  */
 const LEDGER_MEMORY = { maxYoungGenerationSizeMb: 4 };
-/** How long an exit waits for the transaction under way: seconds on a slow disk. Beyond that the process is killed. */
+/**
+ * How long an exit waits for the transaction under way, which takes seconds on a slow disk. After that the process is
+ * killed.
+ */
 const EXIT_PATIENCE_MS = 10_000;
 
 /**
- * Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. `checkFirst` runs while that
- * thread loads its modules; when it throws, the thread ends and nothing was opened.
+ * Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. `checkFirst` runs while the
+ * thread loads its modules; when it throws, the thread ends without opening anything.
  */
 export async function startLedgerThread(
   options: LedgerSettings,
@@ -90,18 +94,18 @@ export async function startLedgerThread(
   };
 }
 
-/** What a front needs to have its answers made durable, in whatever thread. */
+/** What a front in any thread opens its sink from. */
 export interface FrontSinkData {
   /** Why nothing may be acknowledged; null when all is well. */
   readonly held: string | null;
-  /** Null when the ledger's thread commits each segment itself. */
+  /** The front's journal; null when the ledger's thread commits each segment itself. */
   readonly journal: Pick<FrontJournalOptions, 'place' | 'durability'> | null;
 }
 
-/** Where a front has its answers made durable. */
+/** The sink of a front. */
 export interface FrontSink extends FailStop {
   readonly sink: SegmentSink;
-  /** Nothing may be under way. */
+  /** Closes the sink. No commit may be under way. */
   close(): void;
 }
 
@@ -111,30 +115,31 @@ export async function openFrontSink(
   clock: Clock,
 ): Promise<FrontSink> {
   if (held !== null) return { sink: heldSink(held), failed: new Promise(() => {}), close: () => {} };
-  // What an earlier start gave to answers that its journals lost, it had leased: their certificate ids name no others.
+  // A new lease: an earlier start may have used sequences of its own lease for answers that its journals lost, and their
+  // certificate ids must not name other answers.
   const sequences = await Sequences.open(ledger, clock);
   if (journal === null) {
     const sink = new LinkedSink({ ledger, sequences, clock });
-    return { sink, failed: new Promise(() => {}), close: () => {} }; // the ledger's thread fails by itself
+    return { sink, failed: new Promise(() => {}), close: () => {} }; // failures come from the ledger's thread
   }
   const sink = new FrontJournal({ ...journal, ledger, sequences });
   return { sink, failed: sink.failed, close: () => sink.close() };
 }
 
-/** What a front asks of the ledger's thread. */
+/** The parts of the ledger's thread that a front uses. */
 export interface LedgerOfFront {
   readonly ledger: Ledger;
-  /** For clients with a key; http/router.ts bounds those of each account. */
+  /** Look-ups for clients with a key. http/router.ts limits them for each account. */
   readonly keyedLookUps: KeyedLookUps;
-  /** For pages that anybody may ask for. */
+  /** Look-ups for public pages. */
   readonly certificates: CertificateService;
 }
 
-/** Look-ups that one front may have outstanding; one more is refused with `overloaded`. */
+/** The most look-ups of one front that may be outstanding. Further ones are refused with `overloaded`. */
 const KEYED_LOOK_UPS_MAX = 512;
 const KEYLESS_LOOK_UPS_MAX = 64;
 
-/** The ledger and its look-ups, in the thread that was given the ports. */
+/** Connects to the ledger and its look-ups, in the thread that has the ports. */
 export function openLedgerPorts(ports: LedgerPorts): LedgerOfFront {
   const keyed = new Link<KeyedLookUps>(ports.keyed, { outstandingMax: KEYED_LOOK_UPS_MAX });
   const keyless = new Link<CertificateService>(ports.keyless, { outstandingMax: KEYLESS_LOOK_UPS_MAX });

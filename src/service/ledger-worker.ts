@@ -19,70 +19,70 @@ import { type LedgerPorts, serveFront } from './ledger-link.ts';
 
 /** How the ledger is opened and served. */
 export interface LedgerSettings {
-  /** Folder of the ledger; of this node's blocks where the books lie in PostgreSQL. */
+  /** The folder of the ledger or, with `cluster`, of this node's blocks. */
   readonly path: string;
-  /** Where the books lie in PostgreSQL, and which of its nodes this is; null when they lie in the folder. */
+  /** The URL of the database with the books, and the name of this node; null when the books are in the folder. */
   readonly cluster: { readonly url: string; readonly node: string } | null;
   readonly durability: Durability;
   /** See LmdbLedgerOptions. */
   readonly scrubBytesPerS: number;
   readonly logLevel: LogLevel;
   readonly logColour: boolean;
-  /** Folder of the log's keys, and the log's name. */
+  /** The folder of the log's keys, and the log's name. */
   readonly keysPath: string;
   readonly logName: string;
   readonly witnesses: CosigningOptions['witnesses'];
   readonly witnessQuorum: number;
-  /** How many fronts have their answers made durable in it. */
+  /** Count of fronts. */
   readonly fronts: number;
 }
 
-/** What the ledger's thread is started with. */
+/** The data that the ledger's thread is started with. */
 export interface LedgerWorkerData extends LedgerSettings, ThreadData {
-  /** Where the calls of the main thread and of each front arrive. */
+  /** The ports for the calls of the main thread and of each front. */
   readonly callers: readonly LedgerPorts[];
-  /** Of the gate that every write transaction of this thread passes. */
+  /** The words of the TransactionGate that every write transaction of this thread passes. */
   readonly gate: Int32Array<SharedArrayBuffer>;
 }
 
-/** What the ledger's thread serves to the one that started it. */
+/** The calls on the ledger's thread. */
 export interface LedgerCommands {
-  /** Opens the ledger and serves it to the fronts. Rejects with a sentence that an operator can act on. */
+  /** Opens the ledger, and serves it to its callers. Rejects with an error that tells the operator what to do. */
   open(): Promise<OpenedLedger>;
-  /** Logs what is committed and closes the ledger. */
+  /** Logs what is committed, and closes the ledger. */
   close(): Promise<void>;
 }
 
 export interface OpenedLedger {
-  /** Null when fronts write none. */
+  /** The fronts' journals; null when fronts write none. */
   readonly journals: readonly JournalPlace[] | null;
   /** Why nothing may be signed or delivered; null when all is well. */
   readonly held: string | null;
 }
 
-/** What the ledger's thread tells. */
+/** The calls of the ledger's thread on the thread that started it. */
 export interface LedgerOwner {
   /** A commit failed: nothing more is written, and the service must stop. */
   ledgerFailed(reason: string): void;
 }
 
 /**
- * How often certificates are logged: a certificate gets its proof at most this long after its answer. A batch takes 2 to 4 ms of CPU
- * however small it is, most of them for the three flushes of its transaction and its anchor.
+ * How often certificates are logged: the usual longest time from an answer to its proof. A batch takes 2 to 4 ms of CPU
+ * however small it is, most of it for the three flushes of its transaction and its anchor.
  */
 const SEAL_INTERVAL_MS = 250;
 
-/** Certificates without a proof are given for so long where nothing but the log's own files can be at fault. */
+/** How long logging may fail before the service stops, when only the log's own files can be the cause. */
 const UNLOGGED_MAX_MS = 10_000;
 
-/** How long a client waits before it asks a service again whose operator must act first. */
+/** How long clients wait before they ask again, when an operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
-/** Calls of a ledger that is held back which are refused, beside those that need room on the disk. */
+/** The calls that a held ledger refuses, besides those that need room on the disk. */
 const HELD_CALLS: readonly string[] = ['commit', 'claimBlocks', 'nextSeedGeneration', 'putLog', 'putDraw'];
 
-// Entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
+// The entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
 const data = workerData as LedgerWorkerData;
-/** Each thread guards its own: they are started together and see the same jumps. */
+/** Each thread has its own guarded clock. All are started together, so they see the same jumps. */
 const clock = new GuardedClock();
 const log = createLog(data);
 let close: () => Promise<void>;
@@ -109,7 +109,7 @@ async function open(): Promise<OpenedLedger> {
 
 interface OpenLedger extends Pick<OpenedLedger, 'journals'> {
   readonly ledger: Ledger & FailStop;
-  /** Whether this process is the one that seals the log now; others follow it. */
+  /** Whether this process seals the log now. Other nodes follow it. */
   readonly isSequencer: () => Promise<boolean>;
   /** Lets another node seal the log. */
   readonly resign: () => Promise<void>;
@@ -120,7 +120,7 @@ async function openLedger(): Promise<OpenLedger> {
   const gate = new TransactionGate(data.gate);
   const options = { path, clock, log, role: 'server', durability, scrubBytesPerS, gate } as const;
   if (cluster !== null) {
-    // only here: a service without a database need not load the client of one
+    // imported only here, so that a service without a database does not load its client
     const { openPostgresLedger } = await import('../ledger/postgres/postgres-ledger.ts');
     const secrets = { keysPath, logName };
     const ledger = await openPostgresLedger({ ...options, ...cluster, secrets });
@@ -132,7 +132,7 @@ async function openLedger(): Promise<OpenLedger> {
   return { ledger, journals: ledger.journals, ...alone };
 }
 
-/** Gives the reason for which the ledger is held back; null when it is not. */
+/** Serves the ledger to all callers. Resolves with why the ledger is held back; null when it is not. */
 async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<string | null> {
   const { path: ledgerPath, keysPath, logName } = data;
   const witnesses = releasePolicy();
@@ -143,7 +143,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
       ...(witnesses === undefined ? {} : { witnesses }),
     });
   const opened = await openLog().catch((error: unknown) => {
-    // another node began the same log in this moment: it is there now
+    // another node has begun the same log at this moment: open that one
     if (error instanceof LedgerError && error.reason === 'conflict') return openLog();
     throw error;
   });
@@ -168,7 +168,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
     stopping.abort();
     await sealing;
     await cosigned;
-    // what was not logged is logged at the next start, or by another node
+    // the next start, or another node, logs what is left
     if (await isSequencer()) await opened.log?.sealAll().catch(() => {});
     await ledger.close();
     for (const ports of data.callers) for (const each of Object.values(ports)) each.close();
@@ -176,7 +176,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
   return held;
 }
 
-/** Which witnesses must have seen a lot before anything is drawn from it; undefined when none must. */
+/** Returns the witnesses that must have cosigned a lot before anything is drawn from it; undefined when there are none. */
 function releasePolicy(): ReleasePolicy | undefined {
   const { witnesses, witnessQuorum: quorum } = data;
   if (witnesses.length === 0) return undefined;
@@ -184,8 +184,8 @@ function releasePolicy(): ReleasePolicy | undefined {
 }
 
 /**
- * The ledger in which a lot that was added is logged at once, so that the first one can soon be drawn from. Nothing is
- * claimed while lots are there that the witnesses have not seen: blocks are given in the order in which they came.
+ * Returns the ledger, in which adding a lot also logs it at once, so that it can soon be drawn from. While there are lots
+ * that the witnesses have not cosigned, no blocks can be claimed, because blocks are claimed in order.
  */
 function releasing(
   ledger: Ledger & FailStop,
@@ -204,13 +204,13 @@ function releasing(
     },
     async addLot(lot, blocks, jobKey) {
       const isStored = await ledger.addLot(lot, blocks, jobKey);
-      if (isStored && lot.accepted && (await isSequencer())) await certificateLog.seal().catch(() => {}); // tried again soon
+      if (isStored && lot.accepted && (await isSequencer())) await certificateLog.seal().catch(() => {}); // keepSealing retries
       return isStored;
     },
   };
 }
 
-/** The ledger without what would deliver or sign: each such call is refused with the reason. */
+/** Returns the ledger, in which every call that would deliver or sign something throws the reason. */
 function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop {
   const refuse = async () => {
     throw new ApiError('storage_unavailable', { message: reason, retryAfterS: HELD_RETRY_AFTER_S });
@@ -221,10 +221,9 @@ function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop 
 }
 
 /**
- * Logs what was committed as long as this process is the sequencer, and follows the log of another one else, until
- * aborted. Whoever cannot follow does not ask to be the sequencer. Commits wait behind each batch, which is a transaction of its own:
- * small batches are gathered for an interval, full ones follow each other with a turn of the loop between
- * them.
+ * Logs committed certificates while this process is the sequencer, and otherwise follows the log of the node that is, until
+ * aborted. A process that cannot follow the log does not ask to be the sequencer. Commits wait for each batch, so small
+ * batches are gathered for an interval, and between full ones the loop has a turn.
  */
 async function keepSealing(
   certificateLog: CertificateLog,
@@ -238,7 +237,7 @@ async function keepSealing(
     try {
       if (!sealedLast) await certificateLog.follow();
       const isMine = await isSequencer();
-      if (isMine && !sealedLast) await certificateLog.follow(); // what the last one sealed meanwhile
+      if (isMine && !sealedLast) await certificateLog.follow(); // takes in what the last sequencer sealed meanwhile
       if (isMine) sealed = await certificateLog.seal();
       sealedLast = isMine;
       sealedAtMs = clock.monotonicMs();
@@ -251,13 +250,13 @@ async function keepSealing(
         return;
       }
       sealedLast = false;
-      await resign(); // another node may have what this one lacks, such as a newer key of the log
+      await resign(); // another node may be able to seal: it may have, for instance, a newer key of the log
       log.error(
         { reason: messageOf(error) },
         'transparency log: committed certificates could not be logged; trying again',
       );
     }
-    // an abort ends the wait early, as intended
+    // an abort ends the wait early
     if (sealed < BATCH_LEAVES) await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
     else await new Promise((resolve) => setImmediate(resolve));
   }

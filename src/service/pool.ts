@@ -17,53 +17,51 @@ import { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { FrontCommands, FrontEvents } from './front-stack.ts';
 import { lotRawBitsOf, type Source } from './sources.ts';
 
-/** How often seeds are looked at. */
+/** How often the pool looks for seeds that are due, and for new blocks. */
 const SEED_CHECK_INTERVAL_MS = 250;
 
 /**
- * A source that has begun is given this long for its first lot before the next one is called in: a stream
- * takes seconds, a queue at a provider hours.
+ * How long a source may take for its first lot before the next source fills in its place. A stream takes seconds, a queue
+ * at a provider hours.
  */
 const START_GRACE_MS = 60_000;
 
 /**
- * The csprng stream is first sampled when somebody asks for the mode, and otherwise so long after the start. One thread
- * runs all tests, and a start has others to run. A sample that could not be taken is tried again so long after.
+ * The csprng stream is first sampled when a client asks for the mode, and at the latest this long after the start: one thread
+ * runs all tests, and a start has others to run first. A sample that fails is also tried again after this time.
  */
 const FIRST_SAMPLE_MS = 60_000;
 
-/**
- * The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, the fronts are told.
- */
+/** The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, and the fronts are told. */
 export interface Pool {
-  /** The most wanted first. */
+  /** The most preferred source first. */
   readonly sources: readonly PooledSource[];
   readonly schedule: SeedSchedule;
-  /** The sample that csprng answers are certified by; undefined until one was tested, null when the stream failed. */
+  /** Returns the sample that certifies csprng answers; undefined until one was tested, null when the stream failed. */
   systemLot(): LotRecord | null | undefined;
-  /** Has the csprng stream sampled now, if it was not since the start. */
+  /** Begins to sample the csprng stream, if that has not begun since the start. */
   sampleSystem(): void;
-  /** Resolves when the quantum modes can be served. A csprng answer waits for the first sample by itself. */
+  /** Resolves when the quantum modes can be served. The first csprng answers still wait for their sample. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A source with the one who reads it. */
+/** A source with the collector that reads it. */
 interface PooledSource extends Source {
   readonly collector: Pick<Collector, 'status'>;
 }
 
 export interface PoolOptions {
   readonly ledger: Ledger;
-  /** The most wanted first; none on a node that others feed. */
+  /** The most preferred first. Other nodes may have sources where this one has none. */
   readonly sources: readonly Source[];
   readonly assessor: Assessor;
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
-  /** All fronts; each is told of every seed and lot. */
+  /** All fronts. Each is told of every seed and lot. */
   readonly fronts: readonly FrontEvents[];
-  /** One of them, whose streams are those that are tested. The pool is ready when it has pure bytes. */
+  /** One of the fronts. Its streams are sampled for tests, and the pool is ready when it has pure bytes. */
   readonly tested: Pick<FrontCommands, 'fillPure' | 'sample'>;
 }
 
@@ -83,7 +81,7 @@ export function startPool(options: PoolOptions): Pool {
   const readiness = Promise.withResolvers<void>();
   let isReady = false;
   let installed: LotRecord | null | undefined;
-  // `qrn lots revoke` waits until every front has dropped what it held
+  // `qrn lots revoke` waits until every front has dropped what it held of the lots
   const withdraw = async (lotIds: ReadonlySet<string>) => {
     if (lotIds.size === 0) return;
     schedule.retire(lotIds);
@@ -113,8 +111,7 @@ export function startPool(options: PoolOptions): Pool {
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
   };
-  // Entropy is served until the last source closes: lots of a source that closed earlier had passed their
-  // tests.
+  // Entropy is served until the last source closes: lots that came before a source closed have passed their tests.
   const closeSources = () => {
     if (!collectors.every(({ closed }) => closed)) return;
     schedule.close();
@@ -139,9 +136,9 @@ export function startPool(options: PoolOptions): Pool {
         { reason: String(error) },
         'the csprng stream was not sampled; it is tried again in a minute',
       );
-      clearTimeout(nextSample); // the stream is as good as before: a full disk or a dead thread keeps no sample
+      clearTimeout(nextSample); // The cause may be a full disk or a dead thread, not the stream: try again.
       nextSample = setTimeout(sample, FIRST_SAMPLE_MS);
-      if (installed !== undefined) return; // an earlier sample stays: it tells when it was taken
+      if (installed !== undefined) return; // an earlier sample stays in use; it has the time at which it was taken
       installed = null;
       for (const front of fronts) front.installSystemLot(null);
     }
@@ -154,8 +151,7 @@ export function startPool(options: PoolOptions): Pool {
     void sample();
   };
   let nextSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
-  // What an earlier run left is put to use first, and filling begins after it. A failure is logged when the next look
-  // fails too.
+  // The first look uses what an earlier run left; the collectors start after it. If the look fails, the next one logs why.
   const firstLook = look()
     .catch(() => {})
     .then(() => {
@@ -180,7 +176,7 @@ export function startPool(options: PoolOptions): Pool {
   };
 }
 
-/** One collector for each source; which of them may fill at a time is the policy's to say. */
+/** Makes one collector for each source. The policy decides which of them may fill at a time. */
 function collectorsOf(
   { ledger, sources, assessor, config, log, clock }: PoolOptions,
   onLot: () => Promise<void>,
@@ -215,20 +211,20 @@ function collectorsOf(
 
 interface FillingOrderOptions {
   readonly policy: SourcePolicy;
-  /** The level up to which pure bytes are kept. */
+  /** The level up to which the pool is filled with pure bytes. */
   readonly pureBytesHigh: number;
   readonly clock: Clock;
-  /** States of the sources, the most wanted first. */
+  /** Returns the states of the sources, the most preferred first. */
   readonly states: () => readonly SourceState[];
 }
 
 /**
- * Says whether the source at a place may read now. Under `share` all may. Under `priority` a source may when
- * none of those before it is at work, or when the pool is so low that they do not keep up: under a quarter of
- * its pure bytes, or at half the seeds at which a single source would read.
+ * Returns a function that decides whether the source with an index may read now. Under `share` every source may. Under
+ * `priority` a source may when no source before it works, or when those do not keep up: the pool has less than a quarter of
+ * its pure bytes, or less than half of the seeds at which a single source would read.
  */
 export function fillingOrder({ policy, pureBytesHigh, clock, states }: FillingOrderOptions) {
-  /** Monotonic time since which a source is `starting`, by its place. */
+  /** Monotonic time since which a source is `starting`, by its index. */
   const startingSinceMs: (number | undefined)[] = [];
   const isAtWork = (state: SourceState, place: number): boolean => {
     const nowMs = clock.monotonicMs();

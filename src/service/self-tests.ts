@@ -23,13 +23,13 @@ import { drawJson } from '../values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 
 /**
- * The self-tests that FIPS 140-3 (ISO/IEC 19790, 7.10) asks of a cryptographic module before it serves: every
- * algorithm is run against a known answer, two implementations against each other where there are two, each
- * WebAssembly module against a vector, and the health tests against a source that is stuck. They take some 50
- * ms of each start. This is not a FIPS validation: the software's integrity is left to whoever installs it.
+ * The self-tests that FIPS 140-3 (ISO/IEC 19790, 7.10) requires of a cryptographic module before it serves. Every algorithm
+ * and every WebAssembly module is run against a known answer, two implementations of one algorithm against each other, and
+ * the health tests against a stuck source. This takes some 50 ms of each start. It is not a FIPS validation: it does not
+ * check the software's integrity, which is left to those who install it.
  */
 
-/** What is tested, as the service uses it; a test of this file puts a broken part in its place. */
+/** The tested parts, as the service uses them. Tests of this file replace them with broken ones. */
 export const PARTS = {
   chacha20,
   sha256: sha256 as (data: Uint8Array) => Uint8Array,
@@ -37,7 +37,7 @@ export const PARTS = {
   hkdfSha256,
   sign: (seed: Uint8Array, message: Uint8Array): Uint8Array => SigningKey.fromSeed(seed).sign(message),
   verify: verifyEd25519,
-  /** The first `size` bytes that the DRBG makes of a key. */
+  /** Returns the first `size` bytes of the DRBG with this key. */
   expand(key: Uint8Array, size: number): Uint8Array {
     const expander = new Expander(key);
     const out = new Uint8Array(size);
@@ -51,7 +51,7 @@ export const PARTS = {
   repeatCounts,
   squaredModuli: (signal: Int8Array): Float64Array => new RealSpectrum(signal.length).squaredModuli(signal),
   nodeHashesByFour,
-  /** The hashes of messages, one behind the other. */
+  /** Returns the hashes of messages, concatenated. */
   shortHashes(messages: readonly Uint8Array[]): Uint8Array {
     const out = new Uint8Array(32 * messages.length);
     const hashes = new ShortHashes((i, digest) => out.set(digest, 32 * i));
@@ -62,7 +62,7 @@ export const PARTS = {
     hashes.finish();
     return out;
   },
-  /** Head and body of a reply that prints the bytes of a record in each form. */
+  /** Returns head and body of a reply that prints bytes of a record in each form. */
   printed(record: Uint8Array): string {
     const head = [
       { form: 'uuid', bytes: 'requestId' },
@@ -74,7 +74,7 @@ export const PARTS = {
     template.forget();
     return printed;
   },
-  /** The hash of a leaf in whose text the members of an entry are printed one behind the other. */
+  /** Returns the hash of a leaf, with the members of an entry printed into its text one after the other. */
   leafHash(text: Uint8Array, entry: Uint8Array, id: Uint8Array): Uint8Array {
     const kernel = new LeafKernel();
     kernel.entries.set(entry);
@@ -85,17 +85,17 @@ export const PARTS = {
     kernel.hash(0, 0, 0, 0);
     return kernel.hashes.subarray(0, 32);
   },
-  /** The verdict on the first read of a source of one channel. */
+  /** Returns the verdict of the health tests on the first read of a source with one channel. */
   checkHealth: (read: RawRead) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
 };
 export type SelfTestedParts = typeof PARTS;
 
-/** The service does not start: `message` names every part that failed. */
+/** A self-test failed, so the service does not start. `message` names every part that failed. */
 export class SelfTestError extends Error {
   override name = 'SelfTestError';
 }
 
-/** Runs all self-tests. Throws a SelfTestError when one fails; nothing may be opened or served then. */
+/** Runs all self-tests. Throws a SelfTestError when one fails: then nothing may be opened or served. */
 export function assertSelfTests(replaced: Partial<SelfTestedParts> = {}): void {
   const parts = { ...PARTS, ...replaced };
   const failures: string[] = [];
@@ -113,14 +113,14 @@ export function assertSelfTests(replaced: Partial<SelfTestedParts> = {}): void {
 }
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
-/** Blocks without a member stand before those with one, and behind them. */
+/** The place of the members in the leaf: the text has blocks without members before it and after it. */
 const LEAF_MEMBERS_AT = 150;
 const LEAF_BYTES = 400;
 const ZERO_NONCE = new Uint8Array(12);
 /** FIPS 180-4. */
 const SHA256_OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
 
-/** By name, in the order in which they run; true when the part gives the known answer. */
+/** The tests by name, in the order in which they run. Each returns whether the part gives the known answer. */
 const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
   ChaCha20: ({ chacha20 }) => isRfc8439(chacha20),
   'SHA-256 of OpenSSL': ({ sha256 }) => toHex(sha256(utf8Bytes('abc'))) === SHA256_OF_ABC,
@@ -218,7 +218,7 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
   },
 };
 
-/** RFC 8439 §2.4.2, its first block. */
+/** Checks the first block of RFC 8439 §2.4.2. */
 function isRfc8439(cipher: typeof chacha20): boolean {
   const plaintext = utf8Bytes("Ladies and Gentlemen of the class of '99: If I could offer you o");
   const nonce = fromHex('000000000000004a00000000');
@@ -232,7 +232,7 @@ const integers = (count: number, min: number, max: number): ValueRequest => {
   return { kind: 'integers', count, min, max, unique: false, sort: 'none' };
 };
 
-/** One request for each way in which the kernels draw and write values. */
+/** One request for each way in which the kernels draw and print values. */
 const REQUESTS: readonly ValueRequest[] = [
   integers(40, 1, 6),
   integers(40, 0, 1),
@@ -263,22 +263,22 @@ function drawnText(draw: typeof drawJson): Uint8Array {
   return text.subarray(0, end);
 }
 
-/** What @noble/curves signs, a second implementation; test/service/self-test.test.ts asks it. It would take 60 ms here. */
+/** The signature by @noble/curves, which would take 60 ms here. test/service/self-test.test.ts computes it. */
 const SIGNED_SHA256 = '84650bcf651b3e39d058c99a9649bc1bac9037f7e788db225f3130c9abd68a6d';
 /** The known answers of the kernels; test/service/self-test.test.ts computes them with the slow twins. */
 const DRAWN_SHA256 = '6421b60f9b2601c20786101dd45093a0b457fbc792fb59a89f1db1cf945dd6aa';
-/**
- * Right predictions and longest run of each predictor; the longest repeat; occurrences of the most frequent
- * byte.
- */
+/** Correct predictions and longest run of each predictor, the longest repeat, the count of the most frequent byte. */
 const ESTIMATED = '2467,13,2459,16,2502,9,2464,12,21,32';
 
-/** ChaCha20 keystream of KEY. When ChaCha20 fails, these tests fail as well, and the message names all. */
+/**
+ * Returns ChaCha20 keystream of KEY. When ChaCha20 is broken, the tests that use this fail too, and the error names them
+ * all.
+ */
 function keystream(size: number): Uint8Array<ArrayBuffer> {
   return chacha20(KEY, ZERO_NONCE, 0, new Uint8Array(size));
 }
 
-/** |X_k|² by the definition of the discrete Fourier transform. */
+/** Returns |X_k|² by the definition of the discrete Fourier transform. */
 function squaredModulus(signal: Int8Array, k: number): number {
   let [re, im] = [0, 0];
   signal.forEach((sample, j) => {

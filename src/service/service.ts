@@ -39,18 +39,18 @@ import { ledgerMemory, openSource, type Source } from './sources.ts';
 /** A running service. */
 export interface Service {
   readonly port: number;
-  /** Ends in /v1. */
+  /** The URL, which ends in /v1. */
   readonly baseUrl: string;
   readonly ledger: Ledger;
   /** Rejects when the service can no longer keep its promises and must stop. Never resolves. */
   readonly failed: Promise<never>;
-  /** Resolves when every mode can be served; the first csprng answers wait for the sample of their stream. */
+  /** Resolves when every mode can be served. The first csprng answers still wait for the sample of their stream. */
   readonly ready: Promise<void>;
-  /** Answers what is under way, then stops everything. */
+  /** Answers the requests under way, then stops everything. */
   stop(): Promise<void>;
 }
 
-/** What a front shares with the thread that starts it. */
+/** What a front gets from the thread that starts it. */
 interface FrontContext {
   readonly mainThread: MainThread;
   readonly clock: Clock;
@@ -58,23 +58,23 @@ interface FrontContext {
 }
 
 /**
- * What the service stands on: time, disk, network, threads and sources. Tests and the simulation put their own in the place
- * of some; all else is put together here, once.
+ * What the service needs from outside: time, disk, network, threads and sources. Tests and the simulation replace some of
+ * them. Everything else is put together here, once.
  */
 export interface ServicePorts {
   readonly clock: Clock;
-  /** The ledger, in a thread that owns it. `checkFirst` throws when nothing may be opened. */
+  /** Starts the thread that owns the ledger. `checkFirst` throws when nothing may be opened. */
   readonly startLedger: (settings: LedgerSettings, checkFirst: () => void) => Promise<LedgerThread>;
-  /** The secrets of the node, which lie beside the ledger. */
+  /** Opens the secrets of the node, which lie beside the ledger. */
   readonly openKeys: (config: Config, ledger: Ledger, clock: Clock) => Promise<FrontOptions['keys']>;
-  /** Starts a front; `place` counts them from 0. */
+  /** Starts the front with the index `place`, from 0. */
   readonly startFront: (place: number, data: FrontData, context: FrontContext) => Promise<RunningFront>;
   /** Starts the thread that tests lots. */
   readonly startAssessor: (log: Log) => Assessor & { close(): Promise<void> };
-  /** The most wanted first. */
+  /** Returns the sources, the most preferred first. */
   readonly openSources: (config: Config, ledger: Ledger, clock: Clock) => readonly Source[];
   readonly fetchBeacon: FetchJson;
-  /** In the place of the parts that the self-tests test. */
+  /** Replaces parts that the self-tests test. */
   readonly selfTested: Partial<SelfTestedParts>;
 }
 
@@ -91,40 +91,33 @@ const SYSTEM_PORTS: Omit<ServicePorts, 'clock'> = {
   selfTested: {},
 };
 
-/**
- * How often limiter states are written down: what a killed process can forget of requests that were refused.
- */
+/** How often limiter states are saved. A killed process forgets at most this much of the requests that it did not answer. */
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const CLOCK_INTERVAL_MS = 5_000;
 const CLOCK_JUMPED =
   'the system clock jumped: the service goes on by its own time, is not ready and deletes nothing; ' +
   'correct the clock, or restart the service if the clock is right now';
-/** How often a piece of one seeded stream, delivered to nobody, is tested. */
+/** How often a sample of one seeded stream is tested. The sample is delivered to nobody. */
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
-/** How often draws are looked at that are due. */
+/** How often the service looks for draws that are due. */
 const DRAWS_INTERVAL_MS = 250;
-/** How often fronts learn whether the database answers, and with what time. */
+/** How often fronts learn whether the database answers, keeps up, and has the same time. */
 const DATABASE_INTERVAL_MS = 500;
 const DRAIN_DEADLINE_MS = 3_000;
-/** The text of the metrics is made at most so often for those who do not ask for a fresh one. */
+/** The age up to which a text of the metrics serves requests that do not ask for a new one. */
 const METRICS_SHARED_MS = 1_000;
-/**
- * Few ask for metrics; their connections are among the descriptors that the service needs itself
- * (front-stack.ts).
- */
+/** Few clients ask for metrics. Their connections are among the descriptors that the service needs itself (front-stack.ts). */
 const METRICS_CONNECTIONS_MAX = 8;
 
 /**
- * How much V8 inlines into one function, for all threads of the process. An answer is a few hundred calls of small functions: by
- * V8's own bounds, 460 and 920 bytes of bytecode, it took the front 15 % more of a processor, and the ledger's thread 5 %.
+ * How much V8 may inline into one function, for all threads of the process. An answer is a few hundred calls of small
+ * functions: with V8's own limits, 460 and 920 bytes of bytecode, the front took 15 % more CPU and the ledger's thread 5 %
+ * more.
  */
 const INLINING = ['--max-inlined-bytecode-size=1000', '--max-inlined-bytecode-size-cumulative=4000'];
 
-/**
- * Starts everything in the order in which it is needed, after the self-tests. What was started is stopped again when a later
- * step fails.
- */
+/** Runs the self-tests, and starts all parts in the order in which they are needed. Stops them again when a step fails. */
 export async function startService(
   config: Config,
   log: Log,
@@ -147,7 +140,7 @@ export async function startService(
   try {
     return await startOn(thread, await portShared(config), log, ports, stops);
   } catch (error) {
-    await stopAll(stops, log).catch(() => {}); // it is told, and why the start failed is the news
+    await stopAll(stops, log).catch(() => {}); // stopAll has logged it, and the error of the start matters more
     throw error;
   }
 }
@@ -155,7 +148,7 @@ export async function startService(
 /** Stops a part of the service. */
 type Stop = () => unknown;
 
-/** Stops what was started last first. Rejects when parts did not stop, after all others have. */
+/** Stops the parts, the last started first. When one does not stop, rejects after all others have stopped. */
 async function stopAll(stops: readonly Stop[], log: Log): Promise<void> {
   const told = (stop: Stop) => async () => {
     try {
@@ -168,7 +161,7 @@ async function stopAll(stops: readonly Stop[], log: Log): Promise<void> {
   await closeAll(stops.map(told));
 }
 
-/** Several fronts listen on one port, which must have a number before the first of them does. */
+/** Returns the configuration with a port number, which several fronts need before they listen on the same port. */
 async function portShared(config: Config): Promise<Config> {
   if (config.fronts === 1 || config.port !== 0) return config;
   const finder = createServer();
@@ -181,7 +174,7 @@ async function portShared(config: Config): Promise<Config> {
   return { ...config, port };
 }
 
-/** `stops` takes what ends each part, in the order in which they are started. */
+/** Starts all parts on the ledger's thread. Adds to `stops` how to stop each part, in the order of the starts. */
 async function startOn(
   thread: LedgerThread,
   config: Config,
@@ -213,7 +206,7 @@ async function startOn(
     ...methodsOf(running),
     ...methodsOf(keeper),
     ...methodsOf(cells),
-    // fronts listen before there is a pool to ask
+    // fronts listen before the pool is started
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     askForSample: async () => (await poolStarted.promise).sampleSystem(),
     health: async () => watching().health(),
@@ -227,7 +220,7 @@ async function startOn(
     if (monitor !== undefined) return monitor;
     throw new ApiError('overloaded', { message: 'The service is starting; retry shortly.', retryAfterS: 1 });
   };
-  const own: Config = { ...config, sources: [], ledger: '' }; // no secret goes to another thread
+  const own: Config = { ...config, sources: [], ledger: '' }; // sends no secret to other threads
   const workers = Math.max(1, Math.floor(config.workers / config.fronts));
   const starting = thread.fronts.map((each, place) => {
     const data = { ...each, config: own, keys, workers, metrics: { memory: metricMemory, shard: place } };
@@ -324,7 +317,8 @@ async function startOn(
 }
 
 /**
- * A node is not ready while the database is away, its clock is another, or commits wait for a standby.
+ * Tells the fronts whether the node is ready: not while the database is away, their clocks differ, or commits wait for a
+ * standby.
  * @internal for tests
  */
 export async function followDatabase(
@@ -342,7 +336,7 @@ export async function followDatabase(
   for (const front of fronts) front.holdBack(why);
 }
 
-/** The keys that lie in the data folder; they are made there when it is new. */
+/** Opens the keys in the data folder, and makes them when the folder is new. */
 async function openKeys({ dataDir }: Config, ledger: Ledger, clock: Clock): Promise<FrontOptions['keys']> {
   const path = (name: string) => join(dataDir, 'keys', name);
   return {
@@ -352,7 +346,7 @@ async function openKeys({ dataDir }: Config, ledger: Ledger, clock: Clock): Prom
   };
 }
 
-/** Throws KeyFileError when the key is gone and the ledger holds answers that only it opens: no other is made then. */
+/** Throws KeyFileError, and makes no new key, when the key is missing and the ledger has answers that only it can open. */
 async function openStoredAnswersKey(
   path: string,
   ledger: Pick<Ledger, 'storedAnswerSizes'>,
@@ -367,14 +361,14 @@ async function openStoredAnswersKey(
   );
 }
 
-/** The methods of the object, bound to it: what is called from another thread. */
+/** Returns the methods of an object, bound to it, to serve them to another thread. */
 function methodsOf<T extends object>(of: T): Pick<T, keyof T> {
   const [, ...names] = Object.getOwnPropertyNames(Object.getPrototypeOf(of)) as (keyof T)[]; // the constructor is the first
   const bound = names.map((name) => [name, (of[name] as () => unknown).bind(of)]);
   return Object.fromEntries(bound) as Pick<T, keyof T>;
 }
 
-/** The front's keystreams that have a seed in force. */
+/** Returns the front's keystreams that have a seed in force. */
 function seededStreams(schedule: SeedSchedule, front: FrontCommands): DeliveredStream[] {
   return schedule.states().flatMap(({ name, intervalMs, current }) => {
     if (current === undefined) return [];
@@ -383,7 +377,7 @@ function seededStreams(schedule: SeedSchedule, front: FrontCommands): DeliveredS
   });
 }
 
-/** What is done now and then for all fronts. */
+/** Starts the periodic work for all fronts. */
 function startUpkeep(
   ledger: Ledger,
   cells: OwnedCells,

@@ -15,7 +15,7 @@ export interface Source {
   readonly limits: SpendLimits;
 }
 
-/** What a source knows again after a restart, kept in the ledger under its name. */
+/** Returns a memory for a source, which keeps notes in the ledger under the source's name and survives restarts. */
 export function ledgerMemory(
   source: string,
   store: Pick<SourceStore, 'sourceNote' | 'sourceNotes' | 'putSourceNote'>,
@@ -27,7 +27,7 @@ export function ledgerMemory(
   };
 }
 
-/** Makes the configured source, ready to be read; calls nobody. Throws a ConfigError. */
+/** Makes the configured source, without connecting to anything. Throws a ConfigError. */
 export function openSource(setting: SourceSetting, memory: SourceMemory, clock: Clock): Source {
   const backend = makeBackend(setting, memory, clock);
   const problem = limitProblem(setting, backend);
@@ -35,7 +35,7 @@ export function openSource(setting: SourceSetting, memory: SourceMemory, clock: 
   return { backend, limits: setting.limits };
 }
 
-/** Throws a ConfigError when the options do not fit each other. */
+/** Makes the backend of a source. Throws a ConfigError when its options contradict each other. */
 export function makeBackend(
   { name, backend, options }: SourceSetting,
   memory: SourceMemory,
@@ -49,15 +49,15 @@ export function makeBackend(
   }
 }
 
-/** Raw bits of one lot of the source. */
+/** Returns the raw bits of one lot of the source. */
 export function lotRawBitsOf(backend: Backend): number {
   return backend.lotRawBits ?? LOT_RAW_BITS;
 }
 
 /**
- * Why the source may not be read as it is configured. Money is spent on purpose or not at all: the first fill
- * of an empty pool may take hundreds of lots. A bound that bounds nothing, or below which nothing can be
- * read, is a mistake to be told of before it is one.
+ * Says why the source may not be read as it is configured; undefined when it may. A source that costs money needs a budget,
+ * because the first fill of an empty pool may take hundreds of lots. A limit on a source that costs nothing, or one below the
+ * price of a lot, is a mistake.
  */
 export function limitProblem(
   { name, limits, isBudgeted }: SourceSetting,
@@ -84,7 +84,7 @@ export function limitProblem(
   return undefined;
 }
 
-/** For people: money to a ten-thousandth. */
+/** Returns a price for messages, rounded to a ten-thousandth. */
 export function priceText({ amount, currency }: Pick<Spend, 'amount' | 'currency'>): string {
   return `${Number(amount.toFixed(4))} ${currency}`;
 }

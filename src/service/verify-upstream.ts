@@ -9,10 +9,7 @@ import { ORIGINS } from '../core/vocabulary.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { leafHash } from '../crypto/merkle.ts';
 
-/**
- * The verifier of certificates as sources of kind `qrn` use it: an answer of another service counts when everything holds
- * that `qrn verify --require-fixed` checks.
- */
+/** Verifies an answer of another service for sources of kind `qrn`, with all checks of `qrn verify --require-fixed`. */
 export const verifyUpstream: AnswerVerifier = async (
   { fields, octets }: OctetAnswer,
   certificate,
@@ -29,10 +26,10 @@ export const verifyUpstream: AnswerVerifier = async (
   return checks.flatMap((check) => (check.ok ? [] : [`${check.name}: ${check.why}`])).join(' ');
 };
 
-/** Of a document that was verified: it has its form, and what it says of its lots follows from their leaves. */
+/** Returns the facts of a verified document: its form is checked, and its statements on lots follow from their leaves. */
 function factsOf({ certificate, lots }: CertificateDocument): CertifiedFacts {
   const { origin, evidence, quantum_backend } = certificate.provenance;
-  // what shows nothing of a quantum origin has none, whatever it is called
+  // Evidence of `simulated` supports no quantum origin, whatever the provenance says.
   const isSimulated = evidence === 'simulated' && ORIGINS.indexOf(origin) < ORIGINS.indexOf('simulated');
   return {
     log: readProof(certificate.proof).checkpoint.origin,
