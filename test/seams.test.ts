@@ -6,7 +6,7 @@ import { reachedFrom } from './support/import-graph.ts';
 
 const BELOW_SHARE_MAX = 1 / 3;
 
-it('every room has promises, and suites that load it', () => {
+it('every room has promises, and test suites that load it', () => {
   const rooms = new Set(globSync('src/**/*.ts').map(roomOf));
   assert.deepEqual(Object.keys(ROOMS).sort(), [...rooms].filter((room) => room !== 'main').sort());
   const wrong = Object.entries(ROOMS).flatMap(([room, promises]) =>

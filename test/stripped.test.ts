@@ -40,7 +40,7 @@ function projectIn(t: TestContext) {
 }
 
 describe('sources that were stripped before', () => {
-  it('are kept, read again, and made anew when the source has changed', (t) => {
+  it('are stored, read again, and stripped anew when the source has changed', (t) => {
     const { folder, kept, keptFiles, start } = projectIn(t);
     assert.equal(start(), 'one\n');
     assert.equal(keptFiles().length, 2);
@@ -56,7 +56,7 @@ describe('sources that were stripped before', () => {
     assert.equal(keptFiles().length, 2, 'one file a source');
   });
 
-  it('are made anew when what is kept is torn, as after a power cut', (t) => {
+  it('are stripped anew when the stored text is torn, as after a power cut', (t) => {
     const { kept, keptFiles, start } = projectIn(t);
     start();
     for (const left of [0, 64, 128, 140]) {
@@ -65,19 +65,19 @@ describe('sources that were stripped before', () => {
     }
   });
 
-  it('lie in a folder with any name', (t) => {
+  it('are stored in a folder with any name', (t) => {
     const { kept, start } = projectIn(t);
     start();
     assert.ok(readdirSync(kept).includes('code'), 'the compile cache too');
   });
 
-  it('may all be made beforehand', (t) => {
+  it('can all be stripped in advance', (t) => {
     const { keptFiles, run } = projectIn(t);
     assert.equal(run('scripts/strip-all.mjs'), '');
     assert.equal(keptFiles().length, 2);
   });
 
-  it('are not needed: where nothing can be kept the program runs all the same', (t) => {
+  it('are optional: where nothing can be stored the program runs all the same', (t) => {
     const { folder, start } = projectIn(t);
     writeFileSync(join(folder, 'node_modules'), 'a file, in which no folder can be made');
     assert.equal(start(), 'one\n');

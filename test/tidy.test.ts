@@ -79,7 +79,7 @@ function onlyImportedIn(packageName: string, where: readonly string[]): void {
 }
 
 describe('the documents', () => {
-  it('name tests that are there', () => {
+  it('name tests that exist', () => {
     const notes = readFileSync(join(root, 'SPEC-NOTES.md'), 'utf8');
     const named = [...notes.matchAll(/test\/[\w/.-]+\.ts/g)].map(([path]) => path);
     assert.ok(named.length > 20);
@@ -90,7 +90,7 @@ describe('the documents', () => {
     );
   });
 
-  it('name source files that are there', () => {
+  it('name source files that exist', () => {
     const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
     const rooms = readdirSync(join(root, 'src'));
     const named = [...text.matchAll(/`([\w/.-]+\.(?:ts|mjs|wasm))`/g)].map(([, path]) => path);
@@ -102,7 +102,7 @@ describe('the documents', () => {
     );
   });
 
-  it('link to files that are there', () => {
+  it('link to files that exist', () => {
     for (const name of ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'SECURITY.md', 'SPEC-NOTES.md']) {
       const text = readFileSync(join(root, name), 'utf8');
       const links = [...text.matchAll(/\]\(([\w./-]+)\)/g)].map(([, path]) => path);
@@ -132,7 +132,7 @@ describe('the house', () => {
     assert.deepEqual(wrong, [], 'a file imports its own room or a lower floor (ARCHITECTURE.md)');
   });
 
-  it('the program of the client asks the service from outside: of its rooms it has those that a client needs', () => {
+  it("the client's program asks the service from outside, and imports only the rooms that a client needs", () => {
     const rooms = ['core', 'beacon', 'certificate', 'observe', 'cli'];
     const named = sourceFiles('clients/typescript').flatMap(({ path, imports }) =>
       imports.map((name) => relative(root, resolve(root, dirname(path), name))),
@@ -145,7 +145,7 @@ describe('the house', () => {
     );
   });
 
-  it('the bench knows what tests share, tests nothing of the bench, and scripts nothing of either', () => {
+  it('the bench imports what tests share, tests import nothing of the bench, and scripts nothing of either', () => {
     const forbidden = { test: /^bench\//, scripts: /^(bench|test)\//, bench: /^test\/(?!support\/)/ };
     const others = Object.entries(forbidden).flatMap(([folder, pattern]) =>
       sourceFiles(folder).flatMap(({ path, imports }) => {
@@ -184,7 +184,7 @@ describe('the house', () => {
     onlyIn(/\b(noSync|noMetaSync|mapAsync)\b/, [], 'a power cut would take what was acknowledged');
   });
 
-  it('time, environment, console and weak randomness have one home or none', () => {
+  it('time, environment, console and weak randomness each have one home or none', () => {
     onlyIn(/\bMath\.random\b/, [], 'there is no use for Math.random');
     onlyIn(
       /\b(randomFill|randomFillSync|randomBytes|randomInt|generateKeyPairSync|getRandomValues)\b/,
@@ -208,14 +208,14 @@ describe('the house', () => {
     );
   });
 
-  it('one room imports each of the heavy packages', () => {
+  it('each heavy package is imported in one room', () => {
     onlyImportedIn('uWebSockets.js', ['src/http/uws-engine.ts']);
     onlyImportedIn('piscina', ['src/workers/']);
     onlyImportedIn('lmdb', ['src/ledger/lmdb/']);
     onlyImportedIn('pino', ['src/core/log.ts']);
   });
 
-  it('files are short, and none only passes on what others export', () => {
+  it('files are short, and none only re-exports', () => {
     for (const { path, text, code } of files) {
       const lines = text.split('\n').length;
       assert.ok(lines <= 700, `${path} has ${lines} lines; is there a second room hiding in it?`);
@@ -226,11 +226,11 @@ describe('the house', () => {
     }
   });
 
-  it('default exports are for worker entries alone', () => {
+  it('only worker entries have default exports', () => {
     onlyIn(/^export default/m, ['src/workers/expand.ts', 'src/workers/assess.ts'], 'name what you export');
   });
 
-  it('no any, no enum, no parameter property', () => {
+  it('no file has any, enum or parameter properties', () => {
     onlyIn(/: any\b|\bas any\b|<any>/, [], 'name the type, or unknown');
     onlyIn(/^\s*(export )?(const )?enum /m, [], 'use a union of literals');
   });

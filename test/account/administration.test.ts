@@ -32,7 +32,7 @@ async function refused(ledger: Ledger, asked: () => Promise<unknown>, message: R
 }
 
 describe('accounts', () => {
-  it('are made with an id, a dense number and their tier', async () => {
+  it('get an id, the next number and their tier', async () => {
     const { clock, ledger, account } = await world();
     const second = await createAccount(ledger, clock, {
       name: 'Büro 2 — 北京',
@@ -86,7 +86,7 @@ describe('accounts', () => {
     );
   });
 
-  it('change in what is named and in nothing else', async () => {
+  it('change only in the members that a change names', async () => {
     const { ledger, account } = await world();
     const own = { overrides: { seedIntervalMs: 5_000 } };
     await refused(ledger, () => setAccount(ledger, account.id, own), /enterprise/);
@@ -112,7 +112,7 @@ describe('accounts', () => {
 });
 
 describe('keys', () => {
-  it('have all scopes and no expiry unless told otherwise, and are stored as a digest', async () => {
+  it('have all scopes and no expiry by default, and are stored as a digest', async () => {
     const { clock, ledger, account } = await world();
     const { record, text } = await createKey(ledger, clock, { accountId: account.id });
     assert.deepEqual(record, {
@@ -142,7 +142,7 @@ describe('keys', () => {
     await refused(ledger, () => createKey(ledger, clock, { accountId, expiresAtMs }), /not in the future/);
   });
 
-  it('replaces a key at a rotation by one like it, and the old one goes on for a day', async () => {
+  it('are replaced at a rotation by a like key, while the old one stays valid for a day', async () => {
     const { clock, ledger, account } = await world();
     const expiresAtMs = clock.wallMs() + 90 * DAY_MS;
     const wish = { accountId: account.id, scopes: ['health:read'] as const, expiresAtMs };
@@ -155,14 +155,14 @@ describe('keys', () => {
     assert.deepEqual(new Set(await ledger.keys()), new Set([old, created.record]));
   });
 
-  it('never lengthens the life of a key by the grace of a rotation', async () => {
+  it('do not live longer because of the grace of a rotation', async () => {
     const { clock, ledger, account } = await world();
     const expiresAtMs = clock.wallMs() + 1_000;
     const { record } = await createKey(ledger, clock, { accountId: account.id, expiresAtMs });
     assert.equal((await rotateKey(ledger, clock, record.keyId)).old.expiresAtMs, expiresAtMs);
   });
 
-  it('refuses to rotate a key that has ended', async () => {
+  it('cannot be rotated once they have ended', async () => {
     const { clock, ledger, account } = await world();
     const expiresAtMs = clock.wallMs() + 1_000;
     const expiring = await createKey(ledger, clock, { accountId: account.id, expiresAtMs });

@@ -30,7 +30,7 @@ describe('API keys', () => {
     }
   });
 
-  it('have every character equally often: the bytes from 248 on are drawn again', (t) => {
+  it('use every character equally often, because bytes from 248 on are drawn again', (t) => {
     let next = 230;
     systemGives(t, (target) => target.set(target.map(() => next++)));
     const bytes = [
@@ -59,7 +59,7 @@ describe('API keys', () => {
     }
   });
 
-  it('are not read from any other text', () => {
+  it('are not accepted in any other form', () => {
     const ofNoTier = KNOWN.slice(0, 54).replace('_p_', '_x_');
     const texts = ['', 'qrn_p_', `${KNOWN}\n`, ` ${KNOWN}`, KNOWN.toUpperCase(), KNOWN.repeat(1_000)];
     for (const text of [...texts, ofNoTier + checksumOfKey(ofNoTier)]) {

@@ -28,7 +28,7 @@ async function cellOf(cells: Pick<Cells, 'cellsOf'>, number: number): Promise<Sh
 }
 
 describe('cells', () => {
-  it('are one per account, and start from the books', async () => {
+  it('exist once per account, and start from the figures of the ledger', async () => {
     const clock = new ManualClock(NOVEMBER_20_MS, 500);
     const balance = { accountNumber: 1, period: 202_611, requests: 10, credits: 20 };
     const rate = {
@@ -47,7 +47,7 @@ describe('cells', () => {
     assert.equal(other.peek(clock.monotonicMs()).remaining, 750);
   });
 
-  it('of accounts that nodes share begin with what the node was granted, not with the books', async () => {
+  it('of accounts that nodes share start from the grant of the node, not from the ledger', async () => {
     const shared = new SharedLimits({ limits: new MemoryLimits().node('a'), log: silentLog });
     const balance = { accountNumber: 1, period: 202_611, requests: 10, credits: 20 };
     const cells = await OwnedCells.open(books([balance]), new ManualClock(NOVEMBER_20_MS, 500), shared);

@@ -43,7 +43,7 @@ describe('a directory that is closed', () => {
 });
 
 describe('authentication', () => {
-  it('gives the account and the key, the same object each time', async () => {
+  it('returns the account and the key, the same object each time', async () => {
     const { open, text, record, key } = await world();
     const directory = await open();
     const found = directory.authenticate(text);
@@ -63,7 +63,7 @@ describe('authentication', () => {
     assert.equal(directory.authenticate(text), undefined, 'these are all, and it is none of them');
   });
 
-  it('refuses what is no key, a stranger, and the right id with another secret', async () => {
+  it('refuses text that is no key, unknown keys, and the right id with another secret', async () => {
     const { open, text, ledger, key } = await world();
     await ledger.putKey({ ...key, keyId: mintKey('pro').keyId, digest: 'short' });
     const directory = await open();
@@ -75,7 +75,7 @@ describe('authentication', () => {
     assert.notEqual(directory.authenticate(text), undefined);
   });
 
-  it('a key ends with its expiry, also when it was used before', async () => {
+  it('refuses a key after its expiry, even if it was used before', async () => {
     const { open, ledger, clock, record } = await world();
     const { text } = await createKey(ledger, clock, {
       accountId: record.id,
@@ -97,7 +97,7 @@ describe('authentication', () => {
     assert.equal(directory.authenticate(text), undefined);
   });
 
-  it('a rotated key goes on for its grace, the new one at once', async () => {
+  it('accepts the old key during the grace of a rotation, and the new key at once', async () => {
     const { open, ledger, clock, key, text } = await world();
     const directory = await open();
     const { created } = await rotateKey(ledger, clock, key.keyId, 60_000);
@@ -125,7 +125,7 @@ describe('the view of accounts', () => {
     assert.equal(meter.left(202_311).requests, 4_999_999);
   });
 
-  it('takes changes one after the other, and ends each when it goes by it', async () => {
+  it('applies changes one after the other, and ends each once it is in force', async () => {
     const { ledger, clock, key, cells, open } = await world();
     const slow = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -195,7 +195,7 @@ describe('the view of accounts', () => {
     assert.throws(() => directory.authenticate(text), { code: 'storage_unavailable' });
   });
 
-  it('gives the rate limits that a restart must know of', async () => {
+  it('reports the rate limits that a restart must restore', async () => {
     const { open, ledger, clock, record, cells } = await world();
     await createAccount(ledger, clock, { name: 'idle', tier: 'pro' });
     const directory = await open();
@@ -213,7 +213,7 @@ describe('the view of accounts', () => {
 });
 
 describe('the demo account', () => {
-  it('is none that an operator called so: visitors of the status page spend nothing of a customer', async () => {
+  it("is no account that an operator gave its name: visitors of the status page spend no customer's credits", async () => {
     const { clock, ledger, open } = await world();
     const named = { name: DEMO_ACCOUNT_NAME, tier: 'pro' } as const;
     const first = await createAccount(ledger, clock, named);

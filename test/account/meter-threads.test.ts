@@ -62,7 +62,7 @@ describe('a meter that several threads share', () => {
     assert.ok(used.credits > 2_000_000, 'they are all but used up');
   });
 
-  it('waits for a thread that is inside, and goes on when it leaves', async () => {
+  it('waits while another thread holds the lock, and continues when that releases it', async () => {
     const cell = createCell(ALLOWANCE);
     const lockWord = new Int32Array(cell, 0, 1);
     const gate = new Int32Array(new SharedArrayBuffer(4)).fill(1);

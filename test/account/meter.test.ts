@@ -70,7 +70,7 @@ describe('the month of an account', () => {
     credits: fc.nat({ max: 40 }),
   });
 
-  it('is what is counted in it, for every thread, whatever is taken, moved, given back and changed (property)', () => {
+  it('counts the same in every thread, whatever is taken, moved, given back and changed (property)', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const allowance = { ...rateless, requestsPerMonth: 4, creditsPerMonth: 100 };
@@ -145,7 +145,7 @@ describe('the month of an account', () => {
     assert.equal(meter.used(NOVEMBER).requests, 15, 'nor does it begin a month');
   });
 
-  it('has credits in whole bytes, which a request takes once, and can be spent to the last', () => {
+  it('has whole bytes as credits, which a request takes once, and which can be spent to the last', () => {
     const meter = meterOf(rateless);
     const reservation = enter(meter, NOVEMBER);
     for (const credits of [-1, 0.5]) assert.throws(() => reservation.takeCredits(credits), /whole bytes/);
@@ -178,7 +178,7 @@ describe('a meter that nodes share', () => {
     return meter;
   }
 
-  it('looks again after a refusal', () => {
+  it('counts refusals, changed limits and credits as activity, so that its node looks again', () => {
     const meter = sharing(0, 10);
     const before = meter.activity;
     enter(meter, NOVEMBER);
@@ -190,7 +190,7 @@ describe('a meter that nodes share', () => {
     assert.equal(meter.activity, before + 10);
   });
 
-  it('has plenty where half of what nobody was granted is enough for all nodes', () => {
+  it('has plenty for a request count that fits twice for every node into what nobody was granted', () => {
     const meter = sharing(60, 0);
     meter.divideRate(3);
     assert.deepEqual(
@@ -199,7 +199,7 @@ describe('a meter that nodes share', () => {
     );
   });
 
-  it('says whether it gave anything up, and takes no grant of a month that is over', () => {
+  it('reports whether it gave anything up, and accepts no grant of a past month', () => {
     const meter = sharing(0, 0);
     meter.grant({ period: NOVEMBER, ...granted, requestsGranted: 9, creditsGranted: 7 });
     const kept = [meter.keep(9, true), meter.keep(8, true), meter.keep(8, false), meter.keep(8, false)];
@@ -208,7 +208,7 @@ describe('a meter that nodes share', () => {
     assert.equal(meter.share().requestsGranted, 8);
   });
 
-  it('says when a refused request may be possible: soon where some are left elsewhere, else next month', () => {
+  it('tells a refused request to retry soon if other nodes have requests left, else next month', () => {
     const atMs = Date.UTC(2026, 10, 29);
     const retryAfterS = (meter: Meter) => {
       try {
@@ -225,7 +225,7 @@ describe('a meter that nodes share', () => {
     assert.equal(retryAfterS(ofOneNode), undefined, 'it is not refused');
   });
 
-  it('says that a request may be possible soon when the month has begun and is not granted here yet', () => {
+  it('tells a request to retry soon when a new month has begun and nothing is granted here yet', () => {
     const meter = sharing(0, 0, 0);
     assert.equal(enter(meter, NOVEMBER).mayComeBack, false);
     assert.throws(
@@ -234,7 +234,7 @@ describe('a meter that nodes share', () => {
     );
   });
 
-  it('may give what larger limits add at once, and what smaller ones take only with the next grant', () => {
+  it('hands out at once what larger limits add, and obeys smaller limits with the next grant', () => {
     const meter = sharing(7, 5);
     const { requestsPerMonth, creditsPerMonth } = TIER_ALLOWANCES.pro;
     const configure = (requests: number, credits: number) =>
@@ -283,7 +283,7 @@ describe('a meter that nodes share', () => {
     assert.deepEqual(used(), [1, 40]);
   });
 
-  it('counts what others hold unused as left, and what it holds itself once', () => {
+  it('counts what other nodes hold unused as left, and its own holding once', () => {
     const meter = sharing(0, 0, 50);
     assert.equal(meter.left(NOVEMBER).requests, 50);
     const grant = { period: NOVEMBER, ...granted, requestsGranted: 20, requestsLeft: 5, requestsUnused: 50 };
@@ -330,7 +330,7 @@ describe('the rate limit of a meter', () => {
     assert.ok(meter.admit(1_000).allowed);
   });
 
-  it('is no fresher after a restart, whatever the two clocks show', () => {
+  it('is not restored to full by a restart, whatever the two clocks show', () => {
     const meter = meterOf(TIER_ALLOWANCES.free);
     for (let i = 0; i < 12; i++) meter.admit(1_000_000 + i * 0.25);
     const wallMs = 1_700_000_000_000;
@@ -348,7 +348,7 @@ describe('the rate limit of a meter', () => {
     assert.equal(setBack.peek(90_020).remaining, 15);
   });
 
-  it('a snapshot leaves the state as it is', () => {
+  it('is not changed by a snapshot', () => {
     const meter = meterOf(TIER_ALLOWANCES.free);
     meter.admit(1_000);
     meter.snapshot(1, 1_700_000_000_000, 50_000);
@@ -357,7 +357,7 @@ describe('the rate limit of a meter', () => {
 });
 
 describe('the rate of an account that nodes share', () => {
-  it('is divided by the nodes that live, for every thread, and whole again when the others are gone', () => {
+  it('is divided among the living nodes, for every thread, and whole again once the others are gone', () => {
     const cell = createCell(TIER_ALLOWANCES.free, true);
     const [meter, other] = [1, 2].map(() => new Meter(cell));
     meter.divideRate(3);
@@ -374,13 +374,13 @@ describe('the rate of an account that nodes share', () => {
     assert.equal(admitted(60_000), 10);
   });
 
-  it('is none on any node where the account has none', () => {
+  it('is unlimited on every node if the account has no limit', () => {
     const meter = new Meter(createCell(TIER_ALLOWANCES.enterprise, true));
     meter.divideRate(2);
     assert.equal(meter.admit(0).remaining, UNLIMITED);
   });
 
-  it('is what one thread was told of the account, for every thread', () => {
+  it('follows for every thread what one thread was told of the account', () => {
     const cell = createCell(TIER_ALLOWANCES.free, true);
     const [front, main] = [1, 2].map(() => new Meter(cell));
     main.divideRate(2);

@@ -38,7 +38,7 @@ describe('an answer near the end of a month', () => {
     assert.deepEqual(meter.used(periodOf(wallMs)), november);
   });
 
-  it('is counted in the month in which its lot could be drawn from, for the limits too', async (t) => {
+  it('counts in the month in which its lot could first be drawn from, for the limits too', async (t) => {
     assert.equal(periodOf(lot(1).finishedAtMs), 202_611);
     let wallMs = Date.UTC(2026, 9, 31);
     const { front, spend, charged } = await frontAt(() => wallMs);
@@ -53,7 +53,7 @@ describe('an answer near the end of a month', () => {
   });
 });
 
-it('HEAD says when a request is possible as GET does, at the beginning of a month that nodes share', async (t) => {
+it('HEAD reports like GET when a request is possible, at the beginning of a month that nodes share', async (t) => {
   const front = await OverloadedFront.start(systemClock, 0, {
     cellsOf: async (accounts) => accounts.map(({ allowance }) => usedUp(createCell(allowance, true))),
   });

@@ -66,7 +66,7 @@ const schedule = fc.record({
 });
 
 describe('the rate limit', () => {
-  it('decides as its definition, over any schedule', () => {
+  it('decides as its definition does, over any schedule', () => {
     fc.assert(
       fc.property(schedule, ({ perMinute, scale, steps }) => {
         const limiter = new Limiter(perMinute);
@@ -87,7 +87,7 @@ describe('the rate limit', () => {
     );
   });
 
-  it('decides as its definition when its ring of admissions has gone around', () => {
+  it('decides as its definition does once its ring of admissions has wrapped around', () => {
     const slots = rateLimitOf(10).burst; // the smallest ring that is exact
     const limiter = new Limiter(10, slots);
     const plain = new PlainRateLimit(10);
@@ -98,7 +98,7 @@ describe('the rate limit', () => {
     assert.ok(plain.admittedAtMs.length > 10 * slots);
   });
 
-  it('goes on over restarts as if there had been none', () => {
+  it('continues over restarts as if there had been none', () => {
     fc.assert(
       fc.property(schedule, ({ perMinute, steps }) => {
         const limiter = new Limiter(perMinute);
@@ -145,7 +145,7 @@ describe('the rate limit', () => {
     );
   });
 
-  it('is never loose with a ring smaller than the burst, and strict by less than one stride', () => {
+  it('with a ring smaller than the burst never admits too much, and too little by less than one stride', () => {
     // takes a full bucket, and asks again when the bucket has refilled in part and the window is still full
     const filled = [
       { pauseMs: 90_000, requests: 75 },
@@ -195,14 +195,14 @@ describe('the rate limit', () => {
     assert.equal(limiter.decision.remaining, 15, 'nor does a limit find what was admitted without one');
   });
 
-  it('takes a time before its last one for its last one', () => {
+  it('treats a time before its last one as its last one', () => {
     const limiter = new Limiter(10);
     limiter.admit(100_000);
     assert.equal(limiter.admit(1).remaining, 13);
     assert.equal(limiter.peek(100_000).remaining, 13);
   });
 
-  it('a smaller limit holds at once, and its wait is that of its own full bucket', () => {
+  it('applies a smaller limit at once, with the wait of its own full bucket', () => {
     const limiter = new Limiter(500);
     for (let i = 0; i < 750; i++) limiter.admit(1);
     const smaller = rateLimitOf(10);
@@ -213,7 +213,7 @@ describe('the rate limit', () => {
     assert.equal(limiter.decision.retryAfterMs, 60_000); // the window is full of what the greater limit let through
   });
 
-  it('a greater limit goes on in a ring that the smaller one began, and counts to its end', () => {
+  it('applies a greater limit to a ring that the smaller one began, and counts to its end', () => {
     const limiter = new Limiter(10, 64);
     for (let i = 0; i < 15; i++) assert.ok(limiter.admit(1 + i).allowed);
     const greater = rateLimitOf(2_000);
@@ -227,7 +227,7 @@ describe('the rate limit', () => {
     assert.equal(limiter.decision.remaining, 3_000);
   });
 
-  it('a memory from the future of the wall clock bars no longer than a full bucket and window', () => {
+  it('restored from a time in the future blocks no longer than a full bucket and window', () => {
     const limiter = new Limiter(10);
     const years = 1e11;
     recall(limiter.state, { emptyAtMs: years, admittedAtMs: Array(40).fill(years) }, 1_000, limiter.limit);
@@ -236,13 +236,13 @@ describe('the rate limit', () => {
     assert.equal(limiter.peek(91_000).remaining, 15);
   });
 
-  it('a memory whose bucket is older than its admissions counts the admissions', () => {
+  it('restored with an older bucket counts the admissions', () => {
     const limiter = new Limiter(10);
     recall(limiter.state, { emptyAtMs: 0, admittedAtMs: Array(12).fill(95_000) }, 100_000, limiter.limit);
     assert.equal(limiter.peek(100_000).remaining, 3);
   });
 
-  it('a memory of a full bucket is full from now on, however old its admissions are', () => {
+  it('restored with a full bucket is full from now on, however old its admissions are', () => {
     const limiter = new Limiter(10);
     recall(limiter.state, { emptyAtMs: 190_000, admittedAtMs: [50_000] }, 100_000, limiter.limit);
     assert.equal(limiter.peek(100_000).remaining, 0);

@@ -52,7 +52,7 @@ export function sharedLimitsContract(name: string, store: () => Promise<LimitSto
       );
     });
 
-    it('gives a node the credits that it asks for and no more, so that all nodes tell what is left', async () => {
+    it('gives a node the credits that it asks for and no more, so that all nodes report the same rest', async () => {
       const nodes = await LimitNodes.start(await store(), 2, 100, 1_000);
       const [a, b] = nodes.nodes;
       const first = await a.enter(300);
@@ -62,7 +62,7 @@ export function sharedLimitsContract(name: string, store: () => Promise<LimitSto
       assert.equal((await a.enter(200))?.creditsRemaining, 0);
     });
 
-    it('has what a resting node holds for another one within three seconds', async () => {
+    it('gives a node within three seconds what a resting node holds', async () => {
       const nodes = await LimitNodes.start(await store(), 2, 160, 0);
       const [a, b] = nodes.nodes;
       await a.enter(0); // which brings more than one
@@ -72,7 +72,7 @@ export function sharedLimitsContract(name: string, store: () => Promise<LimitSto
       assert.equal(b.meter.share().requestsUsed, 159);
     });
 
-    it('has a node keep little more than it uses between two looks once all is granted', async () => {
+    it('lets a node keep little more than it uses between two looks once everything is granted', async () => {
       const nodes = await LimitNodes.start(await store(), 2, 160, 0);
       const [a, b] = nodes.nodes;
       const unused = () => a.meter.share().requestsGranted - a.meter.share().requestsUsed;
@@ -94,7 +94,7 @@ export function sharedLimitsContract(name: string, store: () => Promise<LimitSto
       assert.equal(admitted, 14, 'two halves of a burst of 15');
     });
 
-    it('grants nothing more of a limit that was lowered below what is granted', async () => {
+    it('grants nothing more of a limit that was lowered below what is already granted', async () => {
       const nodes = await LimitNodes.start(await store(), 2, 1_000, 0);
       const [a, b] = nodes.nodes;
       await a.enter(0);

@@ -61,7 +61,7 @@ function counting(limits: Limits) {
 }
 
 describe('a node of several', () => {
-  it('tells who asks for an account that it does not have to ask again in a second', async () => {
+  it('answers overloaded with a retry in a second when asked for an account that has no shared limits', async () => {
     const shared = new SharedLimits({ limits: new MemoryLimits().node('a'), log: silentLog });
     await assert.rejects(shared.ask(7, 1), ({ code, facts }: ApiError) => {
       assert.deepEqual([code, facts.retryAfterS], ['overloaded', 1]);
@@ -69,7 +69,7 @@ describe('a node of several', () => {
     });
   });
 
-  it('tells of a fault in asking, and not of a ledger that is away or that it has closed', async () => {
+  it('logs a fault in asking, but not a ledger that is away or that it has closed', async () => {
     const told: unknown[] = [];
     const log = { ...silentLog, error: (facts: object) => void told.push(facts) };
     let fault: Error = new ApiError('storage_unavailable', { retryAfterS: 1 });
@@ -85,7 +85,7 @@ describe('a node of several', () => {
     await assert.rejects(shared.ask(1, 1), { code: 'overloaded' });
   });
 
-  it('looks four times a second, and gives back at its end what is not used', async (t) => {
+  it('looks four times a second, and gives back what is unused when it ends', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const memory = new MemoryLimits();
     const { noted, ...limits } = counting(memory.node('a'));
@@ -106,7 +106,7 @@ describe('a node of several', () => {
     assert.equal(noted.calls, before);
   });
 
-  it('holds as many requests as its rate lets through, and makes good at each look what was used', async () => {
+  it('holds as many requests as its rate admits, and replaces the used ones at each look', async () => {
     const nodes = await LimitNodes.startRate(memoryStore(), 2, 600);
     for (let looks = 0; looks < 2; looks++) await nodes.look(); // the first node learns that there is another
     const [node] = nodes.nodes;
@@ -119,7 +119,7 @@ describe('a node of several', () => {
     assert.equal(held(), 450);
   });
 
-  it('holds some of a new month and of a new account before a request comes', async () => {
+  it('holds part of a new month and of a new account before a request comes', async () => {
     const memory = new MemoryLimits();
     const { shared, meter } = await started(memory.node('a'));
     assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_611, 750]);
@@ -128,7 +128,7 @@ describe('a node of several', () => {
     assert.deepEqual([meter.share().period, meter.share().requestsGranted], [202_612, 750]);
   });
 
-  it('holds the whole burst of an account that rests once the other node has stopped', async () => {
+  it('holds the whole burst of a resting account once the other node has stopped', async () => {
     const memory = new MemoryLimits();
     const allowance = { requestsPerMinute: 600, requestsPerMonth: 1_000_000 };
     await started(memory.node('stops'), allowance);
@@ -140,14 +140,14 @@ describe('a node of several', () => {
     assert.deepEqual(granted(), new Set([900]));
   });
 
-  it('leaves what nobody was granted to others when less is left than the bursts of all nodes', async () => {
+  it('takes no more when less is left than the bursts of all nodes', async () => {
     const memory = new MemoryLimits();
     const allowance = { requestsPerMinute: 600, requestsPerMonth: 1_000 }; // half is granted at first
     await (await started(memory.node('rests'), allowance)).look(20);
     assert.equal(memory.granted(1, memory.period).requests, 500);
   });
 
-  it('holds the burst of a new month though it had given up what it held of the last one', async () => {
+  it('holds the burst of a new month although it had given up its holding of the last one', async () => {
     // whether the account has its turn in the look that learns of the month, or not
     for (const accounts of [1, 40]) {
       const memory = new MemoryLimits();
@@ -168,7 +168,7 @@ describe('a node of several', () => {
     }
   });
 
-  it('gives up what rests the first time that it hears that all is granted', async () => {
+  it('gives up the holding of a resting account as soon as it hears that everything is granted', async () => {
     const ACCOUNTS = 192; // sixteen in each look, and all in twelve
     const allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth: 4 };
     const memory = new MemoryLimits();
@@ -195,7 +195,7 @@ describe('a node of several', () => {
     return { ...(await started({ askLimits }, allowance)), during };
   }
 
-  it('keeps credits for whoever asked for them, though it looks while they are granted and before they are taken', async () => {
+  it('keeps credits for the request that asked, even if it looks between their grant and their use', async () => {
     const { shared, meter, look, during } = await startAllGranted();
     const reservation = meter.enter(0, 0);
     await look(3);
@@ -214,7 +214,7 @@ describe('a node of several', () => {
     assert.ok(reservation.takeCredits(40));
   });
 
-  it('gives back credits that nobody took', async () => {
+  it('gives back credits that no request took', async () => {
     const { shared, meter } = await startAllGranted();
     await shared.ask(1, 40);
     await shared.look();
@@ -223,7 +223,7 @@ describe('a node of several', () => {
     assert.equal(meter.share().creditsGranted, 0);
   });
 
-  it('tells the ledger what it holds until that has heard it, however long the account rests', async () => {
+  it('reports its holding until the ledger has received it, however long the account rests', async () => {
     let isAway = true;
     const told: number[] = [];
     const askLimits: Limits['askLimits'] = async (_order, asks) => {
@@ -238,7 +238,7 @@ describe('a node of several', () => {
     assert.deepEqual(told, [0]);
   });
 
-  it('is believed to hold what its newest call says, also where an older one comes late that was lost on its way', async () => {
+  it('holds what its newest call says, even if an older call arrives late', async () => {
     const memory = new MemoryLimits();
     const node = memory.node('a');
     const call = (order: number, requestsGranted: number, requestsWanted: number) =>
@@ -256,7 +256,7 @@ describe('a node of several', () => {
     assert.equal(memory.granted(1, memory.period).requests, 10);
   });
 
-  it('does not ask the ledger at its end when it has nothing to give back', async () => {
+  it('does not ask the ledger when it ends with nothing to give back', async () => {
     const { noted, ...limits } = counting(new MemoryLimits().node('a'));
     await (await started(limits, {}, 0)).shared.close();
     assert.equal(noted.calls, 0);

@@ -38,7 +38,7 @@ describe('tiers', () => {
     assert.equal(ENTROPY_MODES.length, 3);
   });
 
-  it('never choose pure by themselves, and choose a mode they have', () => {
+  it('never choose pure by default, and choose a mode they have', () => {
     for (const { defaultMode, modes } of Object.values(TIER_ALLOWANCES)) {
       assert.notEqual(defaultMode, 'pure');
       assert.ok(modes.includes(defaultMode));
@@ -46,7 +46,7 @@ describe('tiers', () => {
     assert.equal(TIER_ALLOWANCES.free.defaultMode, 'csprng');
   });
 
-  it('give way to the figures of an Enterprise account, one by one', () => {
+  it('are replaced by the figures of an Enterprise account, one by one', () => {
     const overrides = {
       requestsPerMinute: 7,
       requestsPerMonth: null,

@@ -23,7 +23,7 @@ async function world(tier: Tier, isShared = false) {
 }
 
 describe('usage', () => {
-  it('adds up the month by endpoint and mode, and the last 31 days', async () => {
+  it('sums the month by endpoint and mode, and the last 31 days', async () => {
     const { clock, ledger, account } = await world('pro');
     const seeded = { mode: 'quantum-seeded' } as const;
     const entries = [
@@ -93,7 +93,7 @@ describe('usage', () => {
     );
   });
 
-  it('says the largest safe integer where there is no limit', async () => {
+  it('reports the largest safe integer where there is no limit', async () => {
     const { clock, ledger, account } = await world('enterprise');
     account.meter.enter(clock.monotonicMs(), 202_611).takeCredits(1_000_000);
     const { requests, rate, credits } = await usageOf(account, ledger, clock);
@@ -107,7 +107,7 @@ describe('usage', () => {
     assert.deepEqual(credits, { total: UNLIMITED, used: 1_000_000, remaining: UNLIMITED - 1_000_000 });
   });
 
-  it('counts of an account that nodes share what all of them have answered', async () => {
+  it('counts what all nodes have answered for an account that they share', async () => {
     const { clock, ledger, account } = await world('pro', true);
     const nothing = {
       requestsGranted: 5,
@@ -125,7 +125,7 @@ describe('usage', () => {
     assert.deepEqual([requests.used, credits.used], [2, 30]);
   });
 
-  it('has nothing left where more was used than is allowed now', async () => {
+  it('reports nothing left when more was used than is allowed now', async () => {
     const { clock, ledger, account } = await world('pro');
     account.meter.load({ accountNumber: 1, period: 202_611, requests: 600_000, credits: 20_000 });
     const { requests, credits } = await usageOf(account, ledger, clock);

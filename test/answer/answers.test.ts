@@ -25,7 +25,7 @@ describe('an answer', () => {
   });
   after(() => front.stop());
 
-  it('says in each form what was asked and what was ignored', async () => {
+  it('states in each form what was asked and what was ignored', async () => {
     const path = '/integers?count=2&min=1&max=6&nonsense=1';
     for (const type of ['application/json', 'application/msgpack']) {
       const { status, headers, body } = await front.get(key, path, { accept: type });
@@ -43,7 +43,7 @@ describe('an answer', () => {
     assert.ok(Number(ms) < 60_000);
   });
 
-  it('tells the label that it was given, and what it costs', async () => {
+  it('states its label and its price', async () => {
     const path = '/bytes?count=4&purpose=raffle&user_data=list&entropy_mode=pure';
     const { status, body } = await front.get(key, path);
     const { label, quantum_credits: credits } = body as typeof body & { label: Record<string, unknown> };
@@ -54,7 +54,7 @@ describe('an answer', () => {
     assert.equal(credits?.used, 4);
   });
 
-  it('is counted once, whichever format takes it', async () => {
+  it('is counted once, whichever API returns it', async () => {
     const counted = () => {
       const totals = new MetricTotals(front.metrics);
       const { rows } = COUNTED.qrn_answers_total;
@@ -69,7 +69,7 @@ describe('an answer', () => {
     assert.equal(counted() - before, 2);
   });
 
-  it('that cannot be sent is a 500 for its own client alone', async (t) => {
+  it('that cannot be sent is a 500 only for its own client', async (t) => {
     const { sink } = front;
     const commit = sink.commit.bind(sink);
     const committed = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ describe('an answer', () => {
     assert.equal((await front.get(key, '/uuid')).status, 200);
   });
 
-  it('that is on its way keeps its memory until its reader has it, whatever goes wrong behind that', async (t) => {
+  it('that is being sent keeps its memory until its reader has it, even if recording it fails', async (t) => {
     const { workers, stack } = front;
     t.mock.method(workers, 'make', async (order: WorkerOrder) => ({ ...makeValues(order), busyMs: 1 }));
     const unrecorded = () => assert.fail('not recorded');
@@ -112,7 +112,7 @@ describe('an answer', () => {
     while (stack.memory.total > 0) await turn();
   });
 
-  it('is shed while those that wait for their readers take too much memory', async (t) => {
+  it('is shed while answers that wait for their readers hold too much memory', async (t) => {
     const { small } = ReplyMemory.prototype;
     let memory: ReplyMemory | undefined;
     t.mock.method(ReplyMemory.prototype, 'small', function (this: ReplyMemory, size: number) {
@@ -127,7 +127,7 @@ describe('an answer', () => {
     assert.equal(await status(), 200);
   });
 
-  it('is given again to the same key, with the same fields and no more credits', async () => {
+  it('is given again to the same key, with the same fields and without further credits', async () => {
     const fields = { 'idempotency-key': 'once', accept: 'application/msgpack' };
     const path = '/bytes?count=4&entropy_mode=pure&nonsense=1';
     const [first, again] = [await front.get(key, path, fields), await front.get(key, path, fields)];
@@ -144,7 +144,7 @@ describe('an answer', () => {
     assert.deepEqual([used, next.body.quantum_credits?.remaining], [4, remaining - 4]);
   });
 
-  it('is given again where nothing is left of the month, and where there is memory for it', async () => {
+  it('is given again when nothing is left of the month, and only if there is memory for it', async () => {
     const poor = await front.account({ requestsPerMonth: 2 });
     const ask = async (name: string) => {
       const { status, body } = await front.get(poor, '/uuid?count=500', { 'idempotency-key': name });
@@ -160,7 +160,7 @@ describe('an answer', () => {
     assert.equal(requests?.used, 2);
   });
 
-  it('that is large and kept is stored beside all others: no small one waits for it', async (t) => {
+  it('that is large and stored does not delay the storing of small ones', async (t) => {
     const { sink, workers } = front;
     const commit = sink.commit.bind(sink);
     const stored = Promise.withResolvers<void>();
@@ -185,7 +185,7 @@ describe('an answer', () => {
     for (const { status } of await Promise.all(large)) assert.equal(status, 200);
   });
 
-  it('that is large counts in memory with what it is made in, and once more where it is kept', async () => {
+  it('that is large counts the memory it is made in, and once more the copy that is stored', async () => {
     const { workers, stack } = front;
     const heldBy = async (headers: Record<string, string>) => {
       const reply = front.batch(key, { type: 'uuid', count: 5_000 }, headers);
@@ -202,7 +202,7 @@ describe('an answer', () => {
     assert.ok((await heldBy({ accept: 'application/msgpack' })) > 1.9 * json);
   });
 
-  it('whose fate is not known keeps its key and its price until it is', async (t) => {
+  it('whose outcome is unknown keeps its key and its price until it is known', async (t) => {
     const { sink } = front;
     const commit = sink.commit.bind(sink);
     const path = '/bytes?count=4&entropy_mode=pure';
@@ -231,7 +231,7 @@ describe('an answer', () => {
 });
 
 describe('a pure answer of an account that nodes share', () => {
-  it('is made of the credits that it asked for, and of none where they did not come or its client left', async (t) => {
+  it('takes the credits that it asked for, and none if they are not granted or its client has left', async (t) => {
     let meter!: Meter;
     let asked: number[] = [];
     let answer = async (_credits: number): Promise<void> => {};

@@ -31,7 +31,7 @@ describe('memory of small answers', () => {
     which: fc.nat({ max: 20 }),
   });
 
-  it('is all zero when taken, overlaps with no other, is counted, and is erased with the last of its chunk (property)', () => {
+  it('is zero when taken, overlaps no other, is counted, and is erased with the last of its chunk (property)', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
         const memory = new ReplyMemory();
@@ -62,7 +62,7 @@ describe('memory of small answers', () => {
     );
   });
 
-  it('fills a chunk, or has memory of its own where it is larger, and begins the chunk again when it has left', () => {
+  it('comes from a chunk up to its size, else from an array of its own, and an empty chunk starts again', () => {
     const memory = new ReplyMemory();
     const whole = memory.small(256 * KIB);
     const own = memory.small(256 * KIB + 1);
@@ -77,7 +77,7 @@ describe('memory of small answers', () => {
     assert.ok(next.start === 0 && next.bytes === bytes);
   });
 
-  it('is kept of a burst for the next one up to a bound', () => {
+  it('keeps up to eight spare chunks of a burst for the next one', () => {
     const memory = new ReplyMemory();
     const burst = () => Array.from({ length: 20 }, () => memory.small(200 * KIB));
     const first = burst();
@@ -87,7 +87,7 @@ describe('memory of small answers', () => {
     assert.equal(again.length, 1 + 8, 'the open chunk and the spare ones');
   });
 
-  it('sheds beyond its bound', () => {
+  it('is refused with overloaded beyond its bound', () => {
     const memory = new ReplyMemory();
     const taken = [];
     while (memory.waitingBytes < LIMITS.pendingReplyBytesMax) {
@@ -99,7 +99,7 @@ describe('memory of small answers', () => {
     memory.assertRoom();
   });
 
-  it('counts memory that an answer came with, and erases it', () => {
+  it('counts memory that an answer brings along, and erases it', () => {
     const memory = new ReplyMemory();
     const own = new Uint8Array(300 * KIB).fill(1);
     const buffer = memory.adopt(own);
@@ -111,7 +111,7 @@ describe('memory of small answers', () => {
 });
 
 describe('memory of large answers', () => {
-  it('is large enough, whole so that it can move, and all zero, also when it was used before', () => {
+  it('is large enough, a whole array that can be transferred, and zero even when it was used before', () => {
     const memory = new ReplyMemory();
     const sizes: [asked: number, given: number][] = [
       [1, 131_072],
@@ -133,7 +133,7 @@ describe('memory of large answers', () => {
     }
   });
 
-  it('goes round among answers of about one size', () => {
+  it('is reused among answers of about the same size', () => {
     const memory = new ReplyMemory();
     const first = useLarge(memory, 300_000);
     assert.equal(memory.large(500_000).bytes, first);
@@ -142,7 +142,7 @@ describe('memory of large answers', () => {
     assert.notEqual(memory.large(600_000).bytes.length, first.length);
   });
 
-  it('is given up when a worker fails with it', () => {
+  it('is dropped when a worker fails with it', () => {
     const memory = new ReplyMemory();
     const buffer = memory.large(300_000);
     structuredClone(buffer.bytes, { transfer: [buffer.bytes.buffer] });
@@ -150,7 +150,7 @@ describe('memory of large answers', () => {
     assert.equal(memory.spareBytes, 0);
   });
 
-  it('is kept up to a bound', () => {
+  it('is kept only up to a bound', () => {
     const memory = new ReplyMemory();
     const taken = Array.from({ length: 12 }, () => memory.large(4 * MIB));
     for (const each of taken) each.release();
@@ -161,7 +161,7 @@ describe('memory of large answers', () => {
     assert.equal(memory.spareBytes, 0);
   });
 
-  it('is given back to the system at once where it is not kept', () => {
+  it('is returned to the system at once when it is not kept', () => {
     const memory = new ReplyMemory();
     const buffer = memory.large(9 * MIB);
     const adopted = memory.adopt(new Uint8Array(MIB));
@@ -175,7 +175,7 @@ describe('memory of large answers', () => {
     assert.equal(memory.spareBytes, 0);
   });
 
-  it('makes room for the sizes in use by what was not used for longest', () => {
+  it('gives up the sizes that were unused for longest in favour of those in use', () => {
     const memory = new ReplyMemory();
     const [unused, ...rest] = [MIB, 2 * MIB, 4 * MIB].map((size) => {
       const taken = Array.from({ length: 5 }, () => memory.large(size));
@@ -193,8 +193,8 @@ describe('memory of large answers', () => {
   });
 });
 
-describe('the body of an answer with a label', () => {
-  it('lies in memory of its own, which is erased when it has left', async (t) => {
+describe('the body of a labelled answer', () => {
+  it('is in memory of its own, which is erased when it has been sent', async (t) => {
     const adopted: Uint8Array[] = [];
     const { adopt } = ReplyMemory.prototype;
     t.mock.method(

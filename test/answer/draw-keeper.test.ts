@@ -158,7 +158,7 @@ function expected(statement: DrawStatement, randomness: string, nonce = ''): unk
   });
 }
 
-it('the values of a draw are those that its verifier computes, however much they draw', () => {
+it('the values of a draw are those that its verifier computes, however many there are', () => {
   const request = { ...REQUEST, count: 3_000 };
   const [secret, nonce, randomness, statement] = [1, 2, 3, 4].map((byte) => new Uint8Array(32).fill(byte));
   const values = drawnValues(request, { secret, nonce, randomness, statementSha256: statement });
@@ -167,7 +167,7 @@ it('the values of a draw are those that its verifier computes, however much they
 });
 
 describe('the keeper of draws', () => {
-  it('waits for the round of a beacon, and mixes in what it gave', async () => {
+  it('waits for the round of a beacon, and mixes in its output', async () => {
     const w = await new World().start();
     const statement = w.statement();
     await w.commit(statement);
@@ -190,7 +190,7 @@ describe('the keeper of draws', () => {
     assert.deepEqual(w.keeper.counts(), { open: 0, overdue: 0, revealed: 1, cancelled: 0, failed: 0 });
   });
 
-  it('asks again for a late round, less and less often, and takes it when it comes', async () => {
+  it('asks for a late round at growing intervals, and uses it when it comes', async () => {
     const w = await new World().start();
     await w.commit(w.statement());
     drand.asked = 0;
@@ -209,7 +209,7 @@ describe('the keeper of draws', () => {
     assert.equal((await w.body()).outcome?.state, 'revealed');
   });
 
-  it('fails forever with its reason when the round never comes, or only a wrong one', async () => {
+  it('fails the draw for good with its reason when the round never comes, or only a wrong one', async () => {
     for (const [reason, publish] of [
       ['beacon_missing', () => {}],
       ['beacon_wrong', () => drand.publish(ROUND, ROUND + 1)],
@@ -235,7 +235,7 @@ describe('the keeper of draws', () => {
     }
   });
 
-  it('goes on after a restart, with no other result', async () => {
+  it('continues after a restart with the same result', async () => {
     const w = await new World().start();
     const statement = w.statement();
     await w.commit(statement);
@@ -246,7 +246,7 @@ describe('the keeper of draws', () => {
     assert.deepEqual(await w.leaves(), ['draw_commit', 'draw_end']);
   });
 
-  it('commits to a draw that was killed behind its answer, and forgets one killed before it', async () => {
+  it('commits to a draw if the service was killed after its answer, and forgets one if killed before it', async () => {
     const w = await new World().start();
     const statement = w.statement();
     await w.open(statement);
@@ -270,7 +270,7 @@ describe('the keeper of draws', () => {
     assert.equal((await w.body()).outcome?.state, 'revealed');
   });
 
-  it('starts over a ledger that is held back, and commits at the next start', async () => {
+  it('starts while the ledger is held back, and commits at the next start', async () => {
     const w = await new World().start();
     const statement = w.statement();
     await w.open(statement);
@@ -291,7 +291,7 @@ describe('the keeper of draws', () => {
     assert.equal((await w.body()).committed?.certificate_id, 'cert_1');
   });
 
-  it('settles at the next request a draw that the ledger refused, and makes it anew where its answer is not kept', async () => {
+  it('settles a draw that the ledger refused at the next request, and makes it again if its answer is not stored', async () => {
     const w = await new World().start();
     const { putDraw, dropDraw } = w.ledger;
     const refuse = async () => {
@@ -311,7 +311,7 @@ describe('the keeper of draws', () => {
     await assert.rejects(w.open(lost), { code: 'idempotency_in_flight' }, 'it is under way again');
   });
 
-  it('fails a draw whose committed bytes are gone or cannot be opened, and says so', async () => {
+  it('fails a draw whose committed bytes are gone or cannot be opened, and gives the reason', async () => {
     for (const lose of [
       (w: World) => w.kept.clear(),
       (w: World) => {
@@ -337,7 +337,7 @@ describe('the keeper of draws', () => {
     }
   });
 
-  it('fails a draw whose caller withholds the nonce, as it said it would', async () => {
+  it('fails a draw whose caller withholds the nonce, as announced', async () => {
     const w = await new World().start();
     const nonce = 'ff';
     await w.commit(w.statement({ nonce_sha256: NONCE_SHA256 }));
@@ -363,7 +363,7 @@ describe('the keeper of draws', () => {
     await assert.rejects(w.keeper.cancelDraw('draw_2', 1), { code: 'draw_due' }, 'the beacon may be known');
   });
 
-  it('cancels no draw in the ten seconds before its round, whatever the draw is due', async () => {
+  it('cancels no draw in the ten seconds before its round, whenever the draw is due', async () => {
     const w = await new World().start();
     const later = new Date(dueAt() + HOUR_MS).toISOString();
     await w.commit(w.statement({ due_at: later }));
@@ -371,7 +371,7 @@ describe('the keeper of draws', () => {
     await assert.rejects(w.keeper.cancelDraw('draw_1', 1), { code: 'draw_due' });
   });
 
-  it('ends other draws while a beacon is slow, and asks once for what many draws wait for', async () => {
+  it('ends other draws while a beacon is slow, and fetches a round once for all draws that wait for it', async () => {
     const w = new World();
     const answer = Promise.withResolvers<unknown>();
     const asked: string[] = [];
@@ -397,7 +397,7 @@ describe('the keeper of draws', () => {
     assert.deepEqual(asked, [String(ROUND)]);
   });
 
-  it('tells what a draw of the same id is to a request: made by it, by another one, or being made', async () => {
+  it("tells a request whether a draw with its id is its own, another's or being made", async () => {
     const w = await new World().start();
     const statement = w.statement();
     const known = async () => {
@@ -430,7 +430,7 @@ describe('the keeper of draws', () => {
     });
   });
 
-  it('reveals with the nonce that the caller fixed, or opens in time', async () => {
+  it('reveals with the nonce that the caller committed to, or opens in time', async () => {
     const nonce = 'ff';
     for (const fixed of [{ nonce }, { nonce_sha256: NONCE_SHA256 }]) {
       const w = await new World().start();
@@ -451,7 +451,7 @@ describe('the keeper of draws', () => {
     }
   });
 
-  it('takes a nonce before the draw is due, as often as it is sent, and reveals at the time', async () => {
+  it('accepts a nonce before the draw is due, also repeatedly, and reveals at the due time', async () => {
     const w = await new World().start();
     await w.commit(w.statement({ nonce_sha256: NONCE_SHA256 }));
     for (let i = 0; i < 2; i++) await w.keeper.openNonce('draw_1', 1, 'ff');
@@ -461,7 +461,7 @@ describe('the keeper of draws', () => {
     assert.equal((await w.body()).outcome?.state, 'revealed');
   });
 
-  it('tells of a cancelled draw what it would have been where nothing was missing for that', async () => {
+  it('shows the result that a cancelled draw would have had, if nothing was missing for it', async () => {
     for (const [more, isKnown] of [
       [{}, true],
       [{ nonce_sha256: NONCE_SHA256 }, false],
@@ -482,7 +482,7 @@ describe('the keeper of draws', () => {
     }
   });
 
-  it('refuses a chain that cannot be read, and knows none that the settings lack', async () => {
+  it('rejects a chain that cannot be read, and knows none that the settings lack', async () => {
     const w = await new World().start();
     const request = { fixed: { request: REQUEST, purpose: 'p', public: false }, revealAt: undefined };
     const openWith = (chain: string) =>
@@ -501,7 +501,7 @@ describe('the keeper of draws', () => {
     assert.match(w.told(), /could not get the information of a beacon’s chain/);
   });
 
-  it('tells its log what a draw waits for, what could not be done and what has failed', async () => {
+  it('logs what a draw waits for, what could not be done and what has failed', async () => {
     const w = await new World().start();
     await w.commit(w.statement());
     await w.passTo(dueAt());

@@ -31,8 +31,8 @@ async function world() {
   return { ledger, keys, idempotency, keep };
 }
 
-describe('the bytes of kept answers', () => {
-  it('count against the account after a restart, until they expire, and against nobody else', async () => {
+describe('the bytes of stored answers', () => {
+  it('count against the account after a restart until they expire, and against nobody else', async () => {
     const { ledger, keep } = await world();
     const half = {
       accountNumber: 1,
@@ -61,7 +61,7 @@ describe('the bytes of kept answers', () => {
     assert.equal(await hasRoom(1, EXPIRY_MS - HOUR_MS, 100_000), false, 'large ones have half');
   });
 
-  it('are bounded to the byte, in all and of large ones, and the first of an account always has room', async () => {
+  it('are bounded to the byte, in total and for large ones, and the first answer of an account always fits', async () => {
     const all = LIMITS.keptAnswerBytesMax;
     const small = 64 * 1024;
     const cases: [kept: number, bytesMax: number, hasRoom: boolean][] = [
@@ -85,7 +85,7 @@ describe('the bytes of kept answers', () => {
     }
   });
 
-  it('leave nothing in memory of an account that does not come again', async () => {
+  it('use no memory for an account that does not come again', async () => {
     const maps = () => queryObjects(Map, { format: 'count' });
     const keys = new OwnedRunningKeys();
     const before = maps();
@@ -99,7 +99,7 @@ describe('the bytes of kept answers', () => {
     assert.ok(maps() <= before + 10, `${maps() - before} maps more than before`);
   });
 
-  it('are those of the last 24 hours, by the hour', async () => {
+  it('are counted over the last 24 hours, by the hour', async () => {
     const keys = new OwnedRunningKeys();
     const startMs = NOON_MS - (NOON_MS % HOUR_MS);
     for (const [key, atMs] of [
@@ -122,7 +122,7 @@ const request = { accountNumber: 1, keyText: 'once', fingerprint: '01', bytesMax
 const answer = { fields: [['x-ä', 'b']], body: utf8Bytes('{"data":1}') } as const;
 
 describe('a first answer', () => {
-  it('is sealed, counts once it is kept, and is given again to the same request alone', async () => {
+  it('is sealed, counts once it is stored, and is given again to the same request alone', async () => {
     const { ledger, keys, idempotency, keep } = await world();
     const begin = async (more: { fingerprint?: string } = {}) => {
       const outcome = await idempotency.begin({ ...request, ...more }, NOON_MS);
@@ -155,7 +155,7 @@ describe('a first answer', () => {
     assert.equal(IDEMPOTENCY_LIFETIME_MS, DAY_MS);
   });
 
-  it('comes back whole however long it is', async () => {
+  it('is returned whole, however long it is', async () => {
     const { idempotency, keep } = await world();
     const piece = 256 * 1024;
     for (const size of [0, piece - 50, piece, 2 * piece + 1]) {
@@ -170,7 +170,7 @@ describe('a first answer', () => {
     }
   });
 
-  it('is refused under what is no key, and where the account has no room: then its key is free', async () => {
+  it('is refused for an invalid key, and when the account has no room, which leaves its key free', async () => {
     const { keys, idempotency } = await world();
     for (const keyText of ['', 'two words', 'é', 'tab\t', 'x'.repeat(256)])
       await assert.rejects(idempotency.begin({ ...request, keyText }, NOON_MS), {
@@ -190,7 +190,7 @@ describe('a first answer', () => {
     );
   });
 
-  it('is of a request with all of its parts, each where it ends', () => {
+  it('belongs to the request with all of its parts, which cannot run into each other', () => {
     const lists = [['ab', 'c'], ['a', 'bc'], ['abc'], ['ab', 'c', ''], ['c', 'ab']];
     const fingerprints = lists.map((parts) => Idempotency.fingerprint(parts));
     assert.equal(new Set(fingerprints).size, lists.length);
@@ -198,8 +198,8 @@ describe('a first answer', () => {
   });
 });
 
-describe('a key that several nodes may be asked for', () => {
-  it('is held for its first answer, and let go of behind one that is given again', async () => {
+describe('an Idempotency-Key that several nodes may receive', () => {
+  it('is held for its first answer, and released after a replay', async () => {
     const { ledger, keep } = await world();
     const taken = new Set<string>();
     const claims: Claims = {
@@ -220,7 +220,7 @@ describe('a key that several nodes may be asked for', () => {
     assert.equal(taken.size, 0);
   });
 
-  it('is let go of when it is not known whether the ledger gave it, so that another node can take it', async () => {
+  it("is released when the ledger's answer is unknown, so that another node can take it", async () => {
     const taken = new Map<string, string>();
     let losesReply = true;
     let refusal: Error | undefined;

@@ -72,7 +72,7 @@ describe('an answer', () => {
     });
   }
 
-  it('in MessagePack has its values beside the text, and of bare values nothing else', () => {
+  it('in MessagePack has its values beside the text, and consists of the values alone if these are asked for', () => {
     const stream = bytesOf('forms', 65_536);
     const from = () => ({ from: 'pieces', pieces: [stream.slice()] }) as const;
     for (const [name, values] of Object.entries(REQUESTS)) {
@@ -128,7 +128,7 @@ describe('an answer', () => {
     assert.deepEqual(left(cut(4_800)), []);
   });
 
-  it('leaves no key and no piece that was read behind, also when it fails', () => {
+  it('leaves no key and no consumed piece behind, even when it fails', () => {
     const pieces = [bytesOf('a', 2_400), bytesOf('b', 2_400)];
     const key = bytesOf('key', 32);
     const short = [bytesOf('short', 10)];
@@ -155,7 +155,7 @@ describe('an answer made in place', () => {
     return makingIn(order, memory, 0, memory.length);
   };
 
-  it('reads on from where the reader stands, and erases behind it', () => {
+  it('continues at the position of the reader, and erases what it has read', () => {
     const stream = bytesOf('in place', 65_536);
     const chunk = stream.slice();
     const reader = new EntropyReader(() => chunk);
@@ -171,7 +171,7 @@ describe('an answer made in place', () => {
     assert.deepEqual(chunk.subarray(end), stream.subarray(end));
   });
 
-  it('keeps to its part of the memory, and its part need be no longer than it says', () => {
+  it('writes only within its part of the memory, which may be exactly as long as its stated bound', () => {
     const order = making(REQUESTS.bitstring);
     const stream = bytesOf('room', 4_096);
     const reader = new EntropyReader(() => stream.slice());
@@ -187,7 +187,7 @@ describe('an answer made in place', () => {
     assert.ok(memory.subarray(16 + asked).every((byte) => byte === 0xee));
   });
 
-  it('is refused when it does not keep to its room', () => {
+  it('is refused when it exceeds its room', () => {
     const order = making(REQUESTS.bitstring);
     const reader = new EntropyReader(() => bytesOf('room', 4_096));
     const tight = { ...order, end: DATA_START + BEFORE.length + 1_001 + 2 };

@@ -45,7 +45,7 @@ function seed(supply: EntropySupply, { tier, intervalMs }: SeedGroup, of = lot(1
 }
 
 describe('csprng before the first sample of its stream is tested', () => {
-  it('has the sample taken, waits for it, and names it', async () => {
+  it('requests the sample, waits for it, and names it', async () => {
     let asked = 0;
     const supply = supplyWith({ askForSample: async () => void asked++ });
     assert.equal(supply.held(undefined), undefined);
@@ -69,7 +69,7 @@ describe('csprng before the first sample of its stream is tested', () => {
     supply.close();
   });
 
-  it('is refused when the sample is rejected or cannot be asked for, or the service stops before it is tested', async () => {
+  it('is refused when the sample is rejected or cannot be requested, or the service stops before it is tested', async () => {
     for (const end of [
       (supply: EntropySupply) => supply.installSystemLot(null),
       (supply: EntropySupply) => supply.close(),
@@ -126,7 +126,7 @@ describe('a seed', () => {
     assert.ok(supply.held(PRO)?.reader === held.reader, 'the stream goes on with a new seed');
   });
 
-  it('is sampled as answers are drawn, which delivers nothing twice', () => {
+  it('is sampled as answers are drawn, so that nothing is delivered twice', () => {
     const supply = supplyWith();
     assert.equal(supply.sample(PRO, 64), undefined);
     seed(supply, PRO);
@@ -156,7 +156,7 @@ describe('a seed', () => {
     assert.ok(supply.held(PRO) !== undefined);
   });
 
-  it('serves nothing after the service has stopped: a request may wait longer for the ledger than the service for it', async () => {
+  it('serves nothing after the service has stopped, although a request may outlast the service', async () => {
     const store = memoryLedger(clock);
     const supply = supplyWith({ store });
     seed(supply, PRO);
@@ -169,7 +169,7 @@ describe('a seed', () => {
   });
 });
 
-describe('what a pure draw says of its source', () => {
+describe('the source that a pure draw states', () => {
   it('is the weakest of its lots, each named once, and the same object for draws from one lot', () => {
     const supply = supplyWith();
     const [device, plain] = [lot(1, { origin: 'qrng-device', circuit: 'device', ...PASSED }), lot(2)];

@@ -109,7 +109,7 @@ describe('the template of a reply', () => {
     );
   });
 
-  it('takes a record up to its bound, and none that is longer or has no room for ids and salt', () => {
+  it('accepts a record up to its bound, and none that is longer or has no room for ids and salt', () => {
     const template = new ReplyTemplate(HEAD, TAIL);
     const longest = { ...ANY, data: new Uint8Array(RECORD_BYTES_MAX - DATA_START).fill(0x31) };
     assert.deepEqual(printed(template, longest, 1), due(longest, 1));
@@ -119,7 +119,7 @@ describe('the template of a reply', () => {
     assert.throws(() => template.print(ANY, 1, recordOf(ANY), 5, 5 + DATA_START - 1), InvariantError);
   });
 
-  it('keeps nothing of a record and of the digits of its salt once they are forgotten', () => {
+  it('keeps nothing of a record or of the digits of its salt once they are erased', () => {
     const template = new ReplyTemplate(HEAD, TAIL);
     const { salt, data } = { ...ANY, data: Buffer.from('"a secret that was drawn"') };
     template.print(ANY, 1, recordOf({ ...ANY, data }), 5, 5 + DATA_START + data.length);
@@ -131,7 +131,7 @@ describe('the template of a reply', () => {
     assert.ok(isInMemory(Buffer.from(uuidOf(ANY.requestId))), 'what is no secret stays');
   });
 
-  it('is refused when its longest tail does not fit behind the data, or its longest head before them', () => {
+  it('is rejected when its longest tail does not fit after the data, or its longest head before them', () => {
     const longest = ['x'.repeat(TAIL_BYTES_MAX - 16), one];
     new ReplyTemplate(longest, longest);
     assert.throws(() => new ReplyTemplate<Facts, number>([], ['x', ...longest]), /fits the room/);
@@ -145,7 +145,7 @@ describe('the template of a reply', () => {
     assert.deepEqual(printed(template, ANY, 1), due(ANY, 1), 'it prints others afterwards');
   });
 
-  it('serves more combinations of widths than it keeps', () => {
+  it('serves more combinations of number widths than it keeps layouts', () => {
     const template = new ReplyTemplate(HEAD, TAIL);
     for (let digits = 0; digits < 15; digits++) {
       for (let others = 0; others < 15; others++) {
@@ -155,7 +155,7 @@ describe('the template of a reply', () => {
     }
   });
 
-  it('is right beside more others than have room where they are printed', () => {
+  it('prints correctly beside more other templates than the memory for layouts holds', () => {
     const templates = Array.from({ length: 70 }, (_, i) => new ReplyTemplate([`${i}:`, ...HEAD], TAIL));
     for (const factor of [1, 2]) {
       for (const [i, template] of templates.entries()) {

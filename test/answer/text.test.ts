@@ -95,7 +95,7 @@ function replyOf(
 }
 
 describe('the envelope of an answer', () => {
-  it('says as bytes what it says as an object', () => {
+  it('has the same content as bytes and as an object', () => {
     fc.assert(
       fc.property(facts, fc.constantFrom(NAMES, ODD_NAMES), (each, names) => {
         const { body } = replyOf(each, new ReplyTemplate([], tailOf(each.from, names)));
@@ -116,7 +116,7 @@ describe('the envelope of an answer', () => {
     assert.notEqual(replyTemplateOf(FROM, RATE, NAMES), replyTemplateOf(FROM, undefined, NAMES));
   });
 
-  it('has room for the longest names that the settings allow', () => {
+  it('fits the longest names that the settings allow', () => {
     const { poweredBy: name, verifyUrlBase } = loadConfig({
       QRN_POWERED_BY: '\u{1f600}'.repeat(100),
       QRN_VERIFY_URL_BASE: `https://${'v'.repeat(504)}`,
@@ -142,7 +142,7 @@ describe('the envelope of an answer', () => {
     }
   });
 
-  it('has a head that carries the moment, and nothing of the answer before', () => {
+  it('has a head with the current values, and nothing of the previous answer', () => {
     const [one, two] = fc.sample(facts, { numRuns: 2 });
     const rate = RATE;
     const headText = (answer: typeof one, at: RateFacts | undefined) =>

@@ -56,7 +56,7 @@ describe('keys', () => {
     }
   });
 
-  it('get a 403 that names the scope when they lack it', async () => {
+  it('get a 403 that names the missing scope', async () => {
     const { account_id } = await server.account('pro');
     const made = JSON.parse(
       await server.qrn('keys', 'create', '--account', account_id, '--scopes', 'entropy:read', '--json'),
@@ -70,7 +70,7 @@ describe('keys', () => {
     }
   });
 
-  it('do not keep the ledger busy when they are made up: all are refused, and the service answers', async () => {
+  it('that are made up do not keep the ledger busy: all are refused, and the service answers', async () => {
     const made = Array.from({ length: 200 }, () => mintKey('pro').text);
     const statuses = await Promise.all(
       made.map((key) => statusOf(fetchWhole(url('/v1/uuid'), { headers: { 'x-api-key': key } }))),

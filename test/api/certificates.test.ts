@@ -80,9 +80,9 @@ describe('certificates of a running service', () => {
     }
   }
 
-  describe('every answer verifies', () => {
+  describe('every answer', () => {
     for (const mode of ENTROPY_MODES) {
-      it(`verifies each endpoint in ${mode} mode, online and offline`, async () => {
+      it(`verifies on each endpoint in ${mode} mode, online and offline`, async () => {
         for (const path of PATHS)
           await assertVerifies(await bodyOf(await server.get(`${path}&entropy_mode=${mode}`)));
         for (const batch of BATCHES)
@@ -98,7 +98,7 @@ describe('certificates of a running service', () => {
       return `sha256:${hash.digest('hex')}`;
     };
 
-    it('is not revealed by its certificate, and is proven to whoever has the salt', async () => {
+    it('is not revealed by its certificate, and is proven to anyone with the salt', async () => {
       const answer = JSON.parse(await bodyOf(await server.get('/integers?min=0&max=1'))) as Answer;
       const { certificate_id: id, certificate_salt: salt } = answer.metadata;
       const document = await publicDocument(id);
@@ -118,7 +118,7 @@ describe('certificates of a running service', () => {
       assert.ok(!page.includes(salt) && !JSON.stringify(document).includes(salt));
     });
 
-    it('has a salt that the service keeps nowhere', async () => {
+    it('has a salt that the service does not keep', async () => {
       const answer = JSON.parse(await bodyOf(await server.get('/integers?min=0&max=1'))) as Answer;
       const { certificate_id: id, certificate_salt: salt, request_id: requestId } = answer.metadata;
       await certificateOf(id);

@@ -51,7 +51,7 @@ function assertEnvelope(body: Answer, headers: Headers, mode: string): void {
 describe('every data endpoint', () => {
   const PATHS = ['/integers', '/bytes', '/floats', '/uuid', '/bitstring', '/shuffle?items=a,b,c%2Cd,,%C3%A9'];
   for (const mode of ['quantum-seeded', 'pure', 'csprng']) {
-    it(`says what was drawn and from where, in canonical form, in ${mode} mode`, async () => {
+    it(`states what was drawn and from where, in canonical form, in ${mode} mode`, async () => {
       for (const path of PATHS) {
         const response = await server.get(`${path}${path.includes('?') ? '&' : '?'}entropy_mode=${mode}`);
         const text = await response.clone().text();

@@ -61,7 +61,7 @@ describe('documents', () => {
     }
   });
 
-  it('name in metadata and header fields what a certified answer was drawn from', async () => {
+  it('name in metadata and header fields the source of a certified answer', async () => {
     const { headers, body } = await raw(`/v1/certificate?id=${await certificateId()}`);
     const { certificate, metadata } = JSON.parse(body.toString());
     const { lang_circuit, lang_version, quantum_backend } = certificate.provenance;
@@ -81,7 +81,7 @@ describe('documents', () => {
     assert.equal(headers['x-nist-verified'], String(certificate.verification.nist_verified));
   });
 
-  it('name nothing that was drawn in the metadata of usage', async () => {
+  it('name no source in the metadata of usage, which draws nothing', async () => {
     const { headers, body } = await raw('/v1/usage');
     const { metadata } = JSON.parse(body.toString());
     assert.deepEqual(

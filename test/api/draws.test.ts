@@ -71,7 +71,7 @@ const used = async () => {
 };
 
 describe('committed draws', () => {
-  it('commits to a draw, reveals it, and shows all that its check needs to anybody', async () => {
+  it('are committed, revealed, and show everybody all that is needed to check them', async () => {
     const { status, body: created } = await create({ ...WINNERS, user_data: 'rules v1', public: true });
     assert.equal(status, 201);
     assert.equal(created.statement_sha256, hashOf(created.statement));
@@ -105,7 +105,7 @@ describe('committed draws', () => {
     });
   });
 
-  it('shows nothing of the committed bytes before the draw is due', async () => {
+  it('show nothing of the committed bytes before they are due', async () => {
     const { body } = await create({ ...WINNERS, reveal_at: later() }, { 'idempotency-key': 'sealed' });
     const draw = await drawOf(body.id, ({ commit }) => commit.proof !== null);
     assert.equal(draw.state, 'committed');
@@ -117,7 +117,7 @@ describe('committed draws', () => {
     assert.equal(await statusOf(stolen), 422);
   });
 
-  it('gives the same draw to a retry, and to no other request', async () => {
+  it('are the same for a retry, and for no other request', async () => {
     const key = { 'idempotency-key': 'my raffle'.replace(' ', '-') };
     const body = JSON.stringify({ ...WINNERS, reveal_at: later() });
     const [first, before] = [await create(body, key), await used()];
@@ -130,7 +130,7 @@ describe('committed draws', () => {
     assert.deepEqual([other.status, other.body.error?.code], [422, 'idempotency_mismatch']);
   });
 
-  it('numbers draws of a purpose, so that one that was made again shows', async () => {
+  it('are numbered by purpose, so that repeating one is visible', async () => {
     const purpose = 'drawn until it suits';
     const ids: string[] = [];
     for (let i = 0; i < 3; i++) ids.push((await create({ ...WINNERS, purpose, public: true })).body.id);
@@ -142,7 +142,7 @@ describe('committed draws', () => {
     assert.deepEqual(serials, [1, 2, 3]);
   });
 
-  it('draws lines of a list that stays with the caller, and refuses a list that was changed', async () => {
+  it('pick lines of a list that stays with the caller, and refuse a list that was changed', async () => {
     const sha256 = createHash('sha256').update('ada\ngrace\nbarbara\nkatherine\n').digest('hex');
     assert.equal(listSha256(LIST), `sha256:${sha256}`, 'as sha256sum gives it');
     const { body } = await create({ winners: { count: 4, list: { sha256, size: 4 } }, purpose: 'raffle' });
@@ -155,7 +155,7 @@ describe('committed draws', () => {
     assert.deepEqual([refused.status, refused.body.error?.code], [400, 'list_mismatch']);
   });
 
-  it('shows the chances of a weighted draw in its document and on its page', async () => {
+  it('of weights show the chances in their document and on their page', async () => {
     const winners = { count: 1, list: { items: LIST }, weights: [1, 1, 2, 4] };
     const { body } = await create({ winners, purpose: 'raffle' });
     const draw = await drawOf(body.id, isLogged);
@@ -172,7 +172,7 @@ describe('committed draws', () => {
     assert.match(page, /<dt>katherine<\/dt><dd[^>]*>50 %<\/dd>/);
   });
 
-  it('mixes in a nonce that the caller opens after the commitment', async () => {
+  it('mix in a nonce that the caller opens after the commitment', async () => {
     const nonce = 'c0ffee';
     const nonceSha256 = createHash('sha256').update(fromHex(nonce)).digest('hex');
     const { body } = await create({ ...WINNERS, nonce_sha256: nonceSha256 });
@@ -191,7 +191,7 @@ describe('committed draws', () => {
     assert.deepEqual([twice.status, twice.body.error?.code], [409, 'draw_ended']);
   });
 
-  it('opens the bytes of a draw that is cancelled, and never changes it again', async () => {
+  it('show their bytes when they are cancelled, and never change again', async () => {
     const { body } = await create({ ...WINNERS, reveal_at: later() });
     const cancelled = await call('DELETE', `/draws/${body.id}`);
     assert.equal(cancelled.status, 200);
@@ -207,7 +207,7 @@ describe('committed draws', () => {
     assert.deepEqual([late.status, late.body.error?.code], [409, 'draw_ended']);
   });
 
-  it('refuses each malformed request with its own code, and draws and charges nothing', async () => {
+  it('refuse each malformed request with its own code, and draw and charge nothing', async () => {
     const before = await used();
     for (const row of REFUSED_DRAWS) {
       const reply = await create(row.request);
@@ -218,7 +218,7 @@ describe('committed draws', () => {
     assert.deepEqual(await used(), before);
   });
 
-  it('refuses malformed and unknown ids, other accounts, and requests without a key', async () => {
+  it('refuse malformed and unknown ids, other accounts, and requests without a key', async () => {
     const unknown = `draw_${'0'.repeat(26)}`;
     for (const method of ['GET', 'DELETE'] as const) {
       assert.equal((await call(method, `/draws/${unknown}`)).body.error?.code, 'draw_not_found', method);

@@ -68,7 +68,7 @@ describe('three fronts', () => {
     assert.equal((await usageOf(server, other.key)).credits.used, 20);
   });
 
-  it('refuse a parameter that the endpoint does not have where parameters are strict, and count nothing', async () => {
+  it('refuse an unknown parameter where parameters are strict, and count nothing', async () => {
     const requestsUsed = async () => (await usageOf(server)).requests.used;
     const before = await requestsUsed();
     const refused = await server.get('/uuid?cache=1');

@@ -69,7 +69,7 @@ describe('a page of another origin', () => {
   const url = () => `${server.baseUrl}/uuid`;
   const from = (origin: string) => ({ ...bearer(server.key), origin });
 
-  it('may call when it is named, and read what stands in headers', async () => {
+  it('may call the API when it is named, and read what is in headers', async () => {
     const preflight = await fetchWhole(url(), {
       method: 'OPTIONS',
       headers: {
@@ -96,7 +96,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  it('may read what is public from anywhere', async () => {
+  it('may read public documents from anywhere', async () => {
     const response = await fetchWhole(`${server.origin}/log/checkpoint`, {
       headers: { origin: 'https://evil.example' },
     });
@@ -104,7 +104,7 @@ describe('a page of another origin', () => {
   });
 });
 
-describe('a request in a trace', () => {
+describe('a request with a trace context', () => {
   const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
   it('is answered in that trace, and its log line names the trace', async () => {

@@ -152,7 +152,7 @@ describe("random.org's client", () => {
 });
 
 describe('a JSON-RPC call', () => {
-  it('is certified as an answer of the service is', async () => {
+  it('is certified like an answer of the REST API', async () => {
     const { key } = await server.account('pro');
     const { result } = await call('generateSignedGaussians', {
       apiKey: key,
@@ -182,7 +182,7 @@ describe('a JSON-RPC call', () => {
     assert.equal(certificate.hashes.delivered, `sha256:${delivered}`);
   });
 
-  it('has a code of its own, draws nothing and spends nothing when its parameters are wrong', async () => {
+  it('with wrong parameters gets its own code, draws nothing and spends nothing', async () => {
     const { key } = await server.account('pro');
     const left = async () => (await call('getUsage', { apiKey: key })).result;
     const before = await left();
@@ -257,7 +257,7 @@ describe('a JSON-RPC call', () => {
     assert.doesNotMatch(server.output(), /"msg":"fault"/);
   });
 
-  it('is served with a long body while many come without a key', async () => {
+  it('with a long body is served while many come without a key', async () => {
     const { key } = await server.account('pro');
     const long = (params: object) =>
       JSON.stringify({
@@ -286,7 +286,7 @@ describe('a JSON-RPC call', () => {
     assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 1);
   });
 
-  it('is refused as random.org refuses it beyond the rate or the quota of its account', async () => {
+  it("gets random.org's refusals beyond the rate or the quota of its account", async () => {
     const { key } = await server.account('free');
     const params = { apiKey: key, n: 1, min: 1, max: 6 };
     let last = await call('generateIntegers', params);
@@ -313,7 +313,7 @@ describe('a JSON-RPC call', () => {
     assert.equal((await call('getUsage', { apiKey: key })).result.totalRequests, 0);
   });
 
-  it('counts a call that needs no key against the rate of the key that comes with it', async () => {
+  it('that needs no key counts against the rate of the key that it brings', async () => {
     const { key } = await server.account('free');
     const params = { apiKey: key, random: {}, signature: '' };
     for (let i = 0; i < 15; i++)

@@ -117,7 +117,7 @@ it('credits are spent by the price, and a request that is too expensive changes 
   assert.equal(usage.days.at(-1)?.requests, 2);
 });
 
-describe('Idempotency-Key', () => {
+describe('an Idempotency-Key', () => {
   it('gives the first answer again, byte for byte, and spends nothing', async () => {
     const { key } = await server.account('pro');
     const headers = { ...bearer(key), 'idempotency-key': 'draw-1' };
@@ -149,14 +149,14 @@ describe('Idempotency-Key', () => {
     assert.notEqual(await theirs.text(), text, 'a stored answer is for its owner alone');
   });
 
-  it('gives the answer to every one of many retries at once', async () => {
+  it('answers every one of many retries at once', async () => {
     const headers = { ...bearer((await server.account('enterprise')).key), 'idempotency-key': 'finished' };
     const first = await (await server.get('/uuid', headers)).text();
     const retries = await Promise.all(Array.from({ length: 40 }, () => server.get('/uuid', headers)));
     for (const retry of retries) assert.deepEqual([retry.status, await retry.text()], [200, first]);
   });
 
-  it('refuses an invalid Idempotency-Key', async () => {
+  it('is refused if it is invalid', async () => {
     const { key } = await server.account('pro');
     // a client that sends an empty one believes that its retry is free
     for (const text of ['x'.repeat(256), 'with a blank', '']) {
@@ -210,7 +210,7 @@ describe('Idempotency-Key', () => {
     );
   });
 
-  it('takes no quota for a replay or a quote, and takes it for a new request', async () => {
+  it('takes no quota for a replay or a quote, but for a new request', async () => {
     const { key } = await server.account('enterprise', '--requests-per-month', '2');
     const headers = { ...bearer(key), 'idempotency-key': 'last' };
     const path = '/bytes?count=50&entropy_mode=pure';

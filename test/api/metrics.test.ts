@@ -156,7 +156,7 @@ describe('metrics of a running service', () => {
       assert.equal(await answered({ 'cache-control': 'max-age=0, no-cache' }), first + 1);
     });
 
-    it('are sent to anybody when they are public, and made at most once a second for all', async () => {
+    it('are sent to anyone when they are public, and made at most once a second for all', async () => {
       const headers = { 'x-forwarded-for': '198.51.100.7', 'cache-control': 'no-cache' };
       const texts = await Promise.all(
         Array.from({ length: 20 }, async () => {

@@ -192,7 +192,7 @@ describe('qrn verify of an answer in octets', () => {
     }
   });
 
-  it('says what is missing', async () => {
+  it('names what is missing', async () => {
     const refused: [args: string[], said: RegExp][] = [
       [[body, ...certificate, ...keys], /body\.bin is not JSON; an answer in octets needs --headers/],
       [[body, '--salt', salt, ...keys], /--salt needs --certificate/],

@@ -19,7 +19,7 @@ import {
 const batchCodeOf = (...request: Parameters<typeof parseBatch>) => codeOf(() => parseBatch(...request));
 
 describe('the table of requests', () => {
-  it('has accepted and refused rows of every endpoint', () => {
+  it('has accepted and refused rows for every endpoint', () => {
     for (const endpoint of new Set([...QUERIES, ...BODIES].map((row) => row.endpoint))) {
       const rows = [...QUERIES, ...BODIES].filter((row) => row.endpoint === endpoint);
       assert.ok(rows.some(({ code }) => code === undefined) && rows.some(({ code }) => code !== undefined));
@@ -27,7 +27,7 @@ describe('the table of requests', () => {
     assert.ok(AS_BATCHES.length > 100, `${AS_BATCHES.length}`);
   });
 
-  it('is what the parsers make of it, also of what no client can send', () => {
+  it('matches the parsers, also for requests that no client can send', () => {
     const calls = [
       ...QUERIES.map((row) => ({ ...row, parsing: () => parse(row.endpoint, row.request) })),
       ...[...BODIES, ...AS_BATCHES].map((row) => ({
@@ -41,7 +41,7 @@ describe('the table of requests', () => {
   });
 });
 
-it('what is accepted of the table asks for the values that its answers tell of', () => {
+it('the accepted requests of the table ask for the values that their answers state', () => {
   const accepted = QUERIES.filter(({ code, data }) => code === undefined && data !== undefined);
   let compared = 0;
   for (const { endpoint, request, data } of accepted) {
@@ -68,7 +68,7 @@ describe('the blocks of a stream', () => {
     [`type=bytes&length=1&total=${MAX + 1}`, [MAX, 1]],
   ];
   for (const [query, sizes] of cases)
-    it(`are so many that the last has the rest: ${query}`, () => {
+    it(`are divided so that the last has the rest: ${query}`, () => {
       const { request, stream } = parseStream(query);
       const countOf = ({ values }: { values: object }) => (values as { count: number }).count;
       assert.deepEqual([stream!.blocks, stream!.first], [sizes.length, 0]);
@@ -79,7 +79,7 @@ describe('the blocks of a stream', () => {
       assert.equal(countOf(request), Number(/total=(\d+)/.exec(query)![1]));
     });
 
-  it('begin with one of them', () => {
+  it('begin at a block that exists', () => {
     const parsing = (first: number) => parseStream(`type=uuid&total=10&block=4&first=${first}`);
     assert.equal(parsing(2).stream!.first, 2);
     for (const first of [3, 4])
@@ -92,7 +92,7 @@ describe('the blocks of a stream', () => {
       );
   });
 
-  it('ignore what another type takes, and refuse more values in all than there may be', () => {
+  it('ignore the parameters of other types, and refuse more values in total than are allowed', () => {
     assert.deepEqual(parseStream('type=uuid&total=1&length=5&min=2&x=1').ignored, ['x', 'length', 'min']);
     for (const total of [0, LIMITS.streamTotalMax + 1])
       assert.equal(
@@ -128,7 +128,7 @@ describe('unknown parameters', () => {
     assert.ok(ignoredOf(`${'a'.repeat(60_000)}=1`)[0].length <= 64);
   });
 
-  it('can put nothing into a header but their own name (property)', () => {
+  it('can put nothing but their own name into a header (property)', () => {
     assert.deepEqual(ignoredOf('a,b=1&a b=1&a"b=1&é=1&\ud800=1'), [
       'a%2Cb',
       'a%20b',
@@ -145,7 +145,7 @@ describe('unknown parameters', () => {
   });
 });
 
-it('a list in a JSON body asks for what the same query asks, and is all that is drawn from', () => {
+it("a list in a JSON body means the same as in a query, and replaces the query's list", () => {
   const body = { count: 2, items: ['a', 'b', 'c'], entropy_mode: 'pure', purpose: 'p' };
   const query = 'count=2&items=a,b,c&entropy_mode=pure&format=csv&purpose=p';
   const posted = parsePost('sample', body, 'format=csv&entropy_mode=csprng&items=x,y');
@@ -153,7 +153,7 @@ it('a list in a JSON body asks for what the same query asks, and is all that is 
   assert.deepEqual(posted.ignored, ['items', 'entropy_mode']);
 });
 
-it('a list is refused in words that fit a body and a query, by the name that it has there', () => {
+it('a list is refused in words that fit body and query, under the name that it has there', () => {
   const form = 'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
   const messageOf = (name: string) => ({ message: `Give ${name} as 2 to 10,000 ${form}.` });
   const none = { type: 'sample', count: 1, params: { items: ['a'] } };
@@ -189,7 +189,7 @@ it('a batch is refused when its answer could exceed 64 MiB, with the limit named
 describe('the body and the query of a batch', () => {
   const BODY = { type: 'uuid', count: 1 };
 
-  it('are of another Content-Type before the body is read', () => {
+  it('must have the right Content-Type before the body is read', () => {
     assert.equal(batchCodeOf('not json', '', 'text/plain'), 'unsupported_media_type');
     assert.equal(batchCodeOf(BODY, '', 'Application/JSON; charset=UTF-8'), undefined);
     assert.equal(batchCodeOf('{"type":"x","type":"y"}', 'dry_run=1&dry_run=1'), 'duplicate_parameter');
@@ -233,7 +233,7 @@ describe('the body and the query of a batch', () => {
     ],
   ];
   for (const [body, names, said] of UNKNOWN) {
-    it(`have no unknown member: ${JSON.stringify(body)} names ${names.join(', ')}`, () => {
+    it(`reject unknown members: ${JSON.stringify(body)} names ${names.join(', ')}`, () => {
       assert.throws(
         () => parseBatch(body),
         ({ code, message, facts }: ApiError) => {

@@ -59,7 +59,7 @@ describe('a refused request', () => {
   });
 });
 
-it('refuses a request that fails several checks by the first of them', async () => {
+it('a request that fails several checks is refused by the first of them', async () => {
   const keyOf = async (tier: string, options: readonly string[], scopes?: string) => {
     const { account_id: account, key: own } = await server.account(tier, ...options);
     if (scopes === undefined) return own;

@@ -67,17 +67,17 @@ describe('the table of requests over the wire', () => {
     return wrong;
   }
 
-  it('is what queries are answered', async () => {
+  it('matches the answers to queries', async () => {
     // what the front makes of others is tested where the front is
     assert.ok(SENDABLE_QUERIES.length > 600);
     assert.deepEqual(await asked(SENDABLE_QUERIES, 'GET'), []);
   });
 
-  it('is what bodies are answered', async () => {
+  it('matches the answers to bodies', async () => {
     assert.deepEqual(await asked([...BODIES, ...AS_BATCHES], 'POST'), []);
   });
 
-  it('is what JSON-RPC makes of integers, in its own codes', async () => {
+  it('matches the answers of JSON-RPC for integers, in its own codes', async () => {
     const calls = CALLS.filter(({ endpoint, given }) => {
       const { count, min = 0, max = 100, ...rest } = given as Record<string, number>;
       const isInBounds = [min, max].every(Number.isSafeInteger);
@@ -100,7 +100,7 @@ describe('the table of requests over the wire', () => {
     }
   });
 
-  it('has a Content-Type for bodies, and no other', async () => {
+  it('requires a Content-Type of JSON for bodies', async () => {
     for (const endpoint of ['batch', 'shuffle', 'sample', 'weighted'])
       for (const type of [
         '',

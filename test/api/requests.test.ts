@@ -15,7 +15,7 @@ describe('requests as clients write them', () => {
 
   const requestsUsed = async (of: TestServer) => (await usageOf(of)).requests.used;
 
-  it('a list of items in a JSON body is told of by OPTIONS and 405', async () => {
+  it('OPTIONS and 405 announce that a list of items may come in a JSON body', async () => {
     const allow = async (method: string, path: string) =>
       (await fetchWhole(`${server.baseUrl}${path}`, { method })).headers.get('allow');
     assert.equal(await allow('OPTIONS', '/shuffle'), 'GET, HEAD, POST, OPTIONS');
@@ -23,7 +23,7 @@ describe('requests as clients write them', () => {
     assert.equal(await allow('OPTIONS', '/uuid'), 'GET, HEAD, OPTIONS');
   });
 
-  it('an Accept header that nothing satisfies is answered 406 with the types there are, and counts nothing', async () => {
+  it('an Accept header that nothing satisfies gets 406 with the available types, and counts nothing', async () => {
     const before = await requestsUsed(server);
     for (const path of ['/integers', '/usage', '/health', '/integers?dry_run=true']) {
       const response = await server.get(path, { accept: 'text/html' });
@@ -38,7 +38,7 @@ describe('requests as clients write them', () => {
     assert.equal(await requestsUsed(server), before);
   });
 
-  it('a body that takes long to come makes no request late, and the answer is dated when it has come', async () => {
+  it('a body that arrives slowly makes no request late, and the answer is dated when it has arrived', async () => {
     const body = JSON.stringify({ type: 'integers', count: 10_000, params: { min: 0, max: 100 } });
     const head = [
       'POST /v1/batch HTTP/1.1',
@@ -76,7 +76,7 @@ describe('requests as clients write them', () => {
         headers: { ...bearer(server.key), ...headers },
       });
 
-    it('draws, spends and counts nothing, and tells what is known without a draw', async () => {
+    it('draws, spends and counts nothing, and reports what is known without a draw', async () => {
       const before = [await requestsUsed(server), await drawn()];
       const credits = (await head('/uuid')).headers.get('x-quantum-credits-remaining');
       assert.ok(Number(credits) > 0);
@@ -115,7 +115,7 @@ describe('requests as clients write them', () => {
     });
   });
 
-  it('a request whose answer nobody can get is not charged: pipelined requests cut the connection before anything is drawn', async () => {
+  it('a request whose answer nobody can receive is not charged: pipelined requests cut the connection before a draw', async () => {
     const get = `GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
     const port = Number(new URL(server.origin).port);
     const before = await requestsUsed(server);
@@ -127,7 +127,7 @@ describe('requests as clients write them', () => {
     assert.equal((await requestsUsed(server)) - before, answered);
   });
 
-  describe('a body that is too large, and what is sent behind it in one piece', () => {
+  describe('a body that is too large, and what follows it in the same packet', () => {
     const OVERSIZE = `${(1 << 20).toString(16)}\r\n${' '.repeat(1 << 20)}\r\n10\r\n${' '.repeat(16)}\r\n1\r\n \r\n0\r\n\r\n`;
     for (const engine of ['uws', 'node'])
       it(`gets one reply and a closed connection, and the request behind it is not served (${engine})`, async (t) => {

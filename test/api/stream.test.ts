@@ -64,7 +64,7 @@ function streamContract(engine: 'uws' | 'node'): void {
     assert.ok(ok, JSON.stringify(checks));
   }
 
-  it('is a line for each block, an answer with a certificate of its own, and a last line', async () => {
+  it('has a line for each block, an answer with its own certificate, and a last line', async () => {
     const key = await local.account('enterprise');
     const lines = await linesOf('type=integers&min=1&max=6&total=7&block=3', key);
     const blocks = lines.slice(0, -1);
@@ -94,7 +94,7 @@ function streamContract(engine: 'uws' | 'node'): void {
     await next.arrayBuffer();
   });
 
-  it('draws and charges nothing more while its reader rests, goes on with it, and ends when it leaves', async (t) => {
+  it('draws and charges nothing more while its reader pauses, continues with it, and ends when it leaves', async (t) => {
     const key = await local.account('enterprise');
     const reply = await openStream('type=bytes&length=1000&total=1000000&block=1000', key);
     t.after(() => reply.destroy());
@@ -159,7 +159,7 @@ function streamContract(engine: 'uws' | 'node'): void {
       assert.equal(await requestsOf(key), 6);
     });
 
-    it('ends with the error of a block that is refused, and says where to resume', async () => {
+    it('ends with the error of a refused block, and says where to resume', async () => {
       const limited = await local.account('free');
       const ofRate = await linesOf('type=uuid&total=20&block=1', limited);
       assert.equal(ofRate.length, 16, 'the burst of 15, and the last line');
@@ -175,7 +175,7 @@ function streamContract(engine: 'uws' | 'node'): void {
       );
     });
 
-    it('refuses what is malformed as any endpoint does, and charges nothing', async () => {
+    it('refuses malformed requests like any endpoint, and charges nothing', async () => {
       const key = await local.account('enterprise');
       const refused: Record<string, string> = {
         'total=3': 'invalid_type',
@@ -210,7 +210,7 @@ function streamContract(engine: 'uws' | 'node'): void {
       assert.equal(await requestsOf(key), 1);
     });
 
-    it('is quoted in pure mode when each block is possible, however much all of them are', async () => {
+    it('gets a quote in pure mode if each block is possible, whatever their sum', async () => {
       const ask = async (block: number) => {
         const query = `type=bytes&length=1000&total=1000&block=${block}&entropy_mode=pure&dry_run=true`;
         return (

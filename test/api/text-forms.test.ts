@@ -62,7 +62,7 @@ describe('values as text', () => {
     }
   });
 
-  it('come from batches as well, large ones included, the body of the request before its query', async () => {
+  it('come from batches as well, also large ones, and the body of the request precedes its query', async () => {
     for (const count of [10, 100_000]) {
       const reply = await server.batch({
         type: 'integers',
@@ -79,7 +79,7 @@ describe('values as text', () => {
     assert.equal((await accepted.text()).length, 37 * 100_000);
   });
 
-  it('give way to format=json, and a quote is always JSON', async () => {
+  it('are overridden by format=json, and a quote is always JSON', async () => {
     const json = await server.get('/uuid?format=json', { accept: 'text/plain' });
     assert.equal(json.headers.get('content-type'), 'application/json');
     const quote = await server.get('/uuid?format=plain&dry_run=true');
@@ -87,7 +87,7 @@ describe('values as text', () => {
     for (const each of [json, quote]) await each.arrayBuffer();
   });
 
-  it('are refused where a line would not be a value', async () => {
+  it('are refused where a value does not fit on a line', async () => {
     const broken = '/shuffle?items=a%0Ab,c';
     assert.equal(await refusalOf(server.get(`${broken}&format=plain`)), '400 invalid_format');
     assert.equal(await refusalOf(server.get(broken, { accept: 'text/plain' })), '406 not_acceptable');

@@ -25,7 +25,7 @@ before(async () => {
 });
 
 describe('GET /v1/tiers', () => {
-  it('says of each tier what an account of it is really given', async () => {
+  it('states of each tier what its accounts really get', async () => {
     for (const row of list.tiers) {
       const { key } = await server.account(row.tier);
       const headers = bearer(key);
@@ -52,7 +52,7 @@ describe('GET /v1/tiers', () => {
     }
   });
 
-  it('names prices that dry_run quotes', async () => {
+  it('states prices that dry_run quotes', async () => {
     for (const { example, credits } of list.prices) {
       const response = await fetchWhole(`${server.origin}${example}&dry_run=true`, {
         headers: { authorization: `Bearer ${server.key}` },
@@ -62,7 +62,7 @@ describe('GET /v1/tiers', () => {
     }
   });
 
-  it('names the limits that the table of requests holds the endpoints to', () => {
+  it('states the limits that the table of requests tests the endpoints for', () => {
     assert.deepEqual(list.limits, {
       integers_count: 10_000,
       bytes_count: 1_024,

@@ -60,7 +60,7 @@ describe('TLS', { skip }, () => {
     return { status: reply.statusCode, body: await text(reply), protocol };
   }
 
-  it('serves under an https address, large answers included', async () => {
+  it('is served under an https address, large answers included', async () => {
     assert.match(server.baseUrl, /^https:/);
     const { status, body, protocol } = await answer('/v1/integers?count=10000&min=0&max=1000000000');
     assert.equal(status, 200);
@@ -68,7 +68,7 @@ describe('TLS', { skip }, () => {
     assert.equal(protocol, 'TLSv1.3');
   });
 
-  it('accepts TLS 1.2 and 1.3 and no plain HTTP', async () => {
+  it('accepts version 1.2 and 1.3 and no plain HTTP', async () => {
     assert.equal(
       (await answer('/livez', { maxVersion: 'TLSv1.2', minVersion: 'TLSv1.2' })).protocol,
       'TLSv1.2',
@@ -79,7 +79,7 @@ describe('TLS', { skip }, () => {
     await assert.rejects(fetchWhole(server.origin.replace('https', 'http')));
   });
 
-  it('serves metrics on their own port only, without TLS, and nothing else there', async () => {
+  it('leaves metrics on their own port, without TLS, with nothing else there', async () => {
     assert.equal((await answer('/metrics')).status, 404);
     const own = `http://127.0.0.1:${metricsPort}`;
     const response = await fetchWhole(`${own}/metrics`);
@@ -99,7 +99,7 @@ describe('TLS', { skip }, () => {
     );
   });
 
-  it('refuses to start with a kind of key that its engine does not know, and says what to do', async () => {
+  it('refuses to start with a kind of key that its engine does not support, and says what to do', async () => {
     const words = 'genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048';
     const pss = { keyFile: join(folder, 'pss-key.pem'), certFile: join(folder, 'pss-cert.pem') };
     execFileSync('openssl', [...words.split(' '), '-out', pss.keyFile], { stdio: 'ignore' });

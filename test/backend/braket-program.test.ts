@@ -7,7 +7,7 @@ import { readProgram } from '../support/providers/program.ts';
 
 suite('programs in native gates', () => {
   for (const pulse of [...PULSES, null]) {
-    test(`makes a coin of each qubit by ${pulse ?? 'h on a simulator'}`, () => {
+    test(`turn each qubit into a coin by ${pulse ?? 'h on a simulator'}`, () => {
       const rules = { gates: [pulse ?? 'h'], qubits: [4, 17], isPhysical: pulse !== null };
       const program = readProgram(sourceOf({ pulse, qubits: [17, 4] }), rules);
       assert.deepEqual(program.measured, [17, 4]);
@@ -15,7 +15,7 @@ suite('programs in native gates', () => {
     });
   }
 
-  test('keeps the texts of its programs', () => {
+  test('keep their texts', () => {
     assert.equal(
       sourceOf({ pulse: 'rx', qubits: [3, 9] }),
       `OPENQASM 3.0;

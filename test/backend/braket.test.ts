@@ -196,7 +196,7 @@ async function run(subject: BraketSubject): Promise<RawRead> {
   return read;
 }
 
-suite('braket: what a certificate will say', () => {
+suite('braket: what certificates state', () => {
   test('qubits, calibration, circuit and times of a task', async (t) => {
     const read = await run(await makeSubject(t));
     const { calibration, ...provenance } = read.provenance;
@@ -229,7 +229,7 @@ suite('braket: what a certificate will say', () => {
     assert.ok(Math.abs(onesShare(read) - 0.499) < 0.035, '6.5 standard errors of 8,800 bits');
   });
 
-  test('a figure that one of the qubits lacks gives no list', async (t) => {
+  test('a figure that one of the qubits lacks is left out', async (t) => {
     const { provenance } = await run(await makeSubject(t, gridDevice(5)));
     assert.deepEqual(Object.keys(provenance.calibration ?? {}), [
       'date',
@@ -238,7 +238,7 @@ suite('braket: what a certificate will say', () => {
     ]);
   });
 
-  test('a device that publishes one figure for all gives no lists', async (t) => {
+  test('a device that publishes one figure for all qubits gives no lists', async (t) => {
     const device = trapDevice(['gpi', 'gpi2', 'zz']);
     const { provenance } = await run(await makeSubject(t, device));
     assert.deepEqual(provenance.calibration, {
@@ -248,7 +248,7 @@ suite('braket: what a certificate will say', () => {
     });
   });
 
-  test('fewer successful shots are taken when they are enough, and said', async (t) => {
+  test('fewer successful shots than requested are used if they suffice, and reported', async (t) => {
     const subject = await makeSubject(t);
     const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
     subject.local.fault = 'fewer-successful';
@@ -271,7 +271,7 @@ suite('braket: what a certificate will say', () => {
     assert.match(source, /^OPENQASM 3\.0;\nbit\[8\] b;\nqubit\[8\] q;\nh q\[0\];\n/);
   });
 
-  test('columns are taken by the qubit that they are of', async (t) => {
+  test('columns are assigned to the qubit that they measure', async (t) => {
     const subject = await makeSubject(t);
     subject.local.fault = 'all-qubits';
     await run(subject);
@@ -279,7 +279,7 @@ suite('braket: what a certificate will say', () => {
 });
 
 suite('braket: the life of a task', () => {
-  test('a queue is polled by its length, a running task as the device asks', async (t) => {
+  test('a queued task is polled according to its position, a running one as the device asks', async (t) => {
     const subject = await makeSubject(t, trapDevice(['gpi', 'gpi2', 'zz']));
     const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
     assert.deepEqual(await subject.backend.poll(job, NEVER), { state: 'queued', retryAfterMs: 45_000 });
@@ -293,7 +293,7 @@ suite('braket: the life of a task', () => {
     assert.equal((await subject.backend.poll(job, NEVER)).state, 'running');
   });
 
-  test('a task that failed says why', async (t) => {
+  test('a failed task gives its reason', async (t) => {
     const subject = await makeSubject(t);
     const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
     subject.local.outcome = 'FAILED';
@@ -305,7 +305,7 @@ suite('braket: the life of a task', () => {
     assert.equal((await subject.backend.poll(gone, NEVER)).state, 'failed');
   });
 
-  test('a submission is repeated to the byte, though the device was calibrated in between', async (t) => {
+  test('a submission is repeated byte for byte, although the device was calibrated in between', async (t) => {
     const device = gridDevice();
     const subject = await makeSubject(t, device);
     const key = randomUUID();
@@ -322,7 +322,7 @@ suite('braket: the life of a task', () => {
     assert.ok(!JSON.parse(other.memo).qubits.includes(1));
   });
 
-  test('what is forgotten is gone from the bucket, the rest is not', async (t) => {
+  test('a forgotten task is deleted from the bucket, and nothing else is', async (t) => {
     const subject = await makeSubject(t);
     const { job } = await runJob(subject);
     const kept = await runJob(subject);
@@ -387,7 +387,7 @@ suite('braket: what is refused before a task is paid for', () => {
     });
   }
 
-  test('options that contradict each other', () => {
+  test('contradictory options are refused', () => {
     const device = gridDevice().arn;
     const make = (texts: Texts) => () => makeBackend({ device, bucket: BUCKET, ...texts });
     assert.throws(make({ device: simulatorDevice().arn }), /give the region/);
@@ -399,7 +399,7 @@ suite('braket: what is refused before a task is paid for', () => {
 });
 
 suite('braket: cost and facts', () => {
-  test('a task costs its fee and every shot', () => {
+  test('a task costs its fee and the price of every shot', () => {
     const device = gridDevice().arn;
     const plain = makeBackend({ device, bucket: BUCKET });
     assert.equal(plain.lotRawBits, 32_000);
@@ -407,7 +407,7 @@ suite('braket: cost and facts', () => {
     assert.deepEqual(plain.estimate?.(32_000), { amount: 0.3 + 2000 * 0.00145, currency: 'USD', calls: 1 });
   });
 
-  test('describe says what the device publishes', async (t) => {
+  test('describe reports what the device publishes', async (t) => {
     const subject = await makeSubject(t);
     const facts = await subject.backend.describe?.(NEVER);
     assert.deepEqual(facts, {
@@ -428,7 +428,7 @@ suite('braket: cost and facts', () => {
     });
   });
 
-  test('credentials that are not there are an error of authorization', async (t) => {
+  test('missing credentials are an authorization error', async (t) => {
     const subject = await makeSubject(t);
     const { AWS_ACCESS_KEY_ID: id } = process.env;
     delete process.env.AWS_ACCESS_KEY_ID;
@@ -436,7 +436,7 @@ suite('braket: cost and facts', () => {
     await assert.rejects(subject.backend.submit(BITS, randomUUID(), NEVER), { kind: 'auth' });
   });
 
-  test('a signal ends a download midway', async (t) => {
+  test('an aborted signal ends a download midway', async (t) => {
     const subject = await makeSubject(t);
     const { job } = await runJob(subject);
     const stop = new AbortController();

@@ -20,6 +20,6 @@ c[1] = measure q[1];
   });
 });
 
-test('a circuit keeps its text: another hash needs another name', () => {
+test('a circuit keeps its text: a change of its hash needs a new name', () => {
   assert.equal(superposition(16).sha256.slice(0, 16), 'e458841c3d7ac297');
 });

@@ -63,7 +63,7 @@ async function errorOf(failure: Failure): Promise<unknown> {
 }
 
 suite('the reading of a device', () => {
-  test('joins the pieces and erases them where they came', async () => {
+  test('joins the pieces and erases the received ones', async () => {
     const pieces = [bytes(1), { type: 'discarded' } as const, bytes(2, 3), bytes(4)];
     assert.deepEqual([...(await readerOf(pieces).read(ORDER, PATIENT_MS, NEVER))], [1, 2, 3, 4]);
     const left = pieces.flatMap((piece) => ('bytes' in piece ? [...piece.bytes] : []));
@@ -92,13 +92,13 @@ suite('the reading of a device', () => {
     });
   }
 
-  test('a system call that fails for no known reason is a fault', async () => {
+  test('reports a system call that fails for an unknown reason as a fault', async () => {
     const error = await errorOf({ step: 'call', code: 'EMFILE', words: 'EMFILE: too many open files' });
     assert.ok(error instanceof Error && !(error instanceof BackendError));
     assert.match(error.message, /EMFILE/);
   });
 
-  test('a process that ends by itself is a fault', async () => {
+  test('reports a process that exits as a fault', async () => {
     const child = new ProcessDouble([bytes(1)]);
     const reading = new DeviceReader(() => child).read(ORDER, PATIENT_MS, NEVER);
     await once(child, 'told');
@@ -106,7 +106,7 @@ suite('the reading of a device', () => {
     await assert.rejects(reading, /^Error: \/dev\/rng: the process that reads it ended by itself \(1\)$/);
   });
 
-  test('a process that cannot be started is a fault', async () => {
+  test('reports a process that cannot be started as a fault', async () => {
     const child = new ProcessDouble([]);
     const reading = new DeviceReader(() => child).read(ORDER, PATIENT_MS, NEVER);
     child.emit('error', new Error('spawn EAGAIN'));
@@ -132,7 +132,7 @@ suite('the reading of a device', () => {
     };
   }
 
-  test('is given up when nothing comes; each sign of life starts the watch anew', async (t) => {
+  test('is given up when no bytes come; each message restarts the timeout', async (t) => {
     const { child, after } = watched(t, 400);
     for (const type of ['opening', 'opened', 'discarded'] as const) {
       child.emit('message', { type });
@@ -144,7 +144,7 @@ suite('the reading of a device', () => {
     assert.equal(child.signalCode, 'SIGKILL');
   });
 
-  test('a FIFO shows no sign of life by saying that nobody writes to it', async (t) => {
+  test('is not kept alive by a FIFO that reports that nobody writes to it', async (t) => {
     const { child, after } = watched(t, 400);
     child.emit('message', { type: 'opened' });
     for (let said = 0; said < 39; said++) {
@@ -154,13 +154,13 @@ suite('the reading of a device', () => {
     assert.match(String(await after(10)), /nobody wrote to it for 400 ms, after 0 of 4 bytes/);
   });
 
-  test('a process that takes long to start is not the silence of the device', async (t) => {
+  test('does not count a slow start of the process as silence of the device', async (t) => {
     const { after } = watched(t, 400);
     assert.equal(await after(19_999), undefined);
     assert.match(String(await after(1)), /the process that is to read it did not start/);
   });
 
-  test('a process that its driver holds beyond SIGKILL is waited for before the next', async () => {
+  test('waits for a process that its driver holds beyond SIGKILL before it starts the next', async () => {
     const children = [
       new ProcessDouble([{ type: 'opening' }], false),
       new ProcessDouble([bytes(1, 2, 3, 4)]),
@@ -179,7 +179,7 @@ suite('the reading of a device', () => {
     assert.deepEqual([...(await reader.read(ORDER, 50, NEVER))], [1, 2, 3, 4]);
   });
 
-  test('a device that is exchanged between being looked at and opened is not read', async () => {
+  test('does not read a device that is replaced between the check and the opening', async () => {
     const path = makeFifo();
     const order = { ...ORDER, path, isFifo: true };
     await assert.rejects(new DeviceReader().read(order, PATIENT_MS, NEVER), /another device took its place/);

@@ -37,7 +37,7 @@ function device(texts: Texts, places: DevicePlaces = {}, name = 'device'): Retur
 }
 
 suite('a character device', { skip: NO_DEVICES }, () => {
-  test('gives whole bytes, at least as many bits as asked for, and what the operator declared', async () => {
+  test('gives whole bytes, at least as many bits as requested, with what the operator declared', async () => {
     const source = device({ path: '/dev/urandom', serial_number: 'A-17', lot_bits: '65536' });
     assert.deepEqual(
       [source.origin, source.quantumBackend, source.claimedMinEntropyPerBit, source.lotRawBits],
@@ -96,7 +96,9 @@ suite('a character device', { skip: NO_DEVICES }, () => {
     await assert.rejects(source.read(8, NEVER), failsWith('permanent', /\/dev\/zero: stty: .*ioctl/i));
   });
 
-  test('leaves the secrets of the service behind', { skip: process.platform !== 'linux' }, async () => {
+  test("is read by a process that has none of the service's secrets", {
+    skip: process.platform !== 'linux',
+  }, async () => {
     process.env['QRN_SOURCE_TEST_KEY'] = 'secret-of-the-service';
     let environment = 'unread';
     const reader = new DeviceReader(() => {
@@ -166,7 +168,7 @@ suite('a FIFO', () => {
     assert.deepEqual(Buffer.from((await source.read(8 * 10_000, NEVER)).bits), bytes.subarray(20_000));
   });
 
-  test('drops what is to be discarded each time that it is opened', async (t) => {
+  test('drops the bytes to discard each time that it is opened', async (t) => {
     const path = makeFifo();
     const source = device({ path, discard: '5000', stall_ms: '5000' });
     const bytes = randomBytes(12_000);
@@ -221,7 +223,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     );
   });
 
-  test('gives up a line that says nothing, and reads it when it speaks again', async (t) => {
+  test('is given up when it is silent, and read when it sends again', async (t) => {
     const line = await SerialLine.open(t);
     const source = device({ path: line.path, serial: '9600', discard: '0', stall_ms: '1000' });
     const words = /nothing came for 1000 ms, after 0 of 4 bytes/;
@@ -230,7 +232,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     assert.deepEqual([...(await source.read(32, NEVER)).bits], [3, 4, 13, 17]);
   });
 
-  test('is let go at once when the signal says so, though the read blocks in the driver', async (t) => {
+  test('is released at once when the signal is aborted, even if the read blocks in the driver', async (t) => {
     const line = await SerialLine.open(t);
     const source = device({ path: line.path, serial: '9600' });
     const stop = new AbortController();
@@ -250,7 +252,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     await rejected;
   });
 
-  test('is let go when the service is killed', async (t) => {
+  test('is released when the service is killed', async (t) => {
     const line = await SerialLine.open(t);
     const module = new URL('../../src/backend/local-device/reader.ts', import.meta.url);
     const order = { path: line.path, identity: '', isFifo: false, baud: null, discardBytes: 0, bytes: 1 };
@@ -318,7 +320,7 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
     assert.equal(provenance.calibration?.['rng_current'], undefined);
   });
 
-  test('says what it does not know by saying nothing', async () => {
+  test('reports nothing about what it does not know', async () => {
     const hwRandom = { node: '/dev/urandom', attributes: scratchFolder() };
     const source = device({ path: '/dev/urandom' }, { hwRandom });
     const { provenance } = await source.read(8, NEVER);
@@ -357,13 +359,13 @@ suite("the kernel's hardware generator", { skip: NO_DEVICES }, () => {
 suite('the options of a device', () => {
   const { options } = localDeviceBackend;
 
-  test('the options must state origin and min-entropy, which nobody else knows', () => {
+  test('must include origin and min-entropy, which nobody else knows', () => {
     for (const name of ['path', 'maker', 'model', 'min_entropy'] as const) {
       assert.equal('fallback' in options[name], false, name);
     }
   });
 
-  test('the options reject characters that could break out of a header', () => {
+  test('cannot contain characters that could break out of a header', () => {
     for (const text of ['', 'a\r\nb', 'é', ' a', 'a ', 'a  b', 'x'.repeat(81)]) {
       assert.throws(() => options.model.parse(text), OptionError, JSON.stringify(text));
     }
@@ -372,7 +374,7 @@ suite('the options of a device', () => {
     assert.throws(() => options.serial_number.parse('\n'), OptionError);
   });
 
-  test('the options reject values outside their bounds', () => {
+  test('cannot be outside their bounds', () => {
     for (const text of ['0', '0.0001', '1.1', '-1', 'x']) {
       assert.throws(() => options.min_entropy.parse(text), OptionError, text);
     }
@@ -382,7 +384,7 @@ suite('the options of a device', () => {
     assert.deepEqual([options.discard.parse(''), options.discard.parse('0')], [null, 0]);
   });
 
-  test('creating a source opens no device', () => {
+  test('open no device when a source is created', () => {
     const values = optionValues(localDeviceBackend, { ...DECLARED, path: '/nowhere/at/all' });
     const source = localDeviceBackend.create('d', values, {
       clock: new ManualClock(),

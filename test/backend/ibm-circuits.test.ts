@@ -16,7 +16,7 @@ async function started(t: TestContext, texts: object, bits: number): Promise<Ibm
   return Object.assign(subject, { bits });
 }
 
-test('a read tells where it came from', async (t) => {
+test('a read states where it came from', async (t) => {
   const subject = await started(t, {}, 3_000);
   const job = await subject.backend.submit(3_000, 'key-1', NEVER);
   subject.server.calibrate('2026-11-21', { ...TEST_DEVICE, table: [...TEST_DEVICE.table].reverse() });
@@ -49,7 +49,7 @@ test('a read tells where it came from', async (t) => {
   assert.equal(subject.backend.quantumBackend, 'ibm_test');
 });
 
-test('a calibration that is not given any more has no id; what it said is kept', async (t) => {
+test('a calibration that IBM no longer serves has no id, but keeps its figures', async (t) => {
   const subject = await started(t, {}, 3_000);
   const job = await subject.backend.submit(3_000, 'key-1', NEVER);
   subject.finishJobs();
@@ -68,7 +68,7 @@ const create = (texts: object) => {
   return ibmBackend.create('ibm', optionValues(ibmBackend, given), parts);
 };
 
-test('costs what the formula of IBM says, and never more than its cap', () => {
+test("a job costs what IBM's formula says, and never more than its cap", () => {
   // 4,194,304 bits of 100 qubits: 41,944 shots; 2 s + 14.68 s at 1.60.
   assert.deepEqual(create({}).estimate?.(4_194_304), { amount: 16.6804 * 1.6, currency: 'USD', calls: 1 });
   const minutes = create({ price_per_second: '1', currency: 'qpu-seconds', max_seconds: '10' });
@@ -84,7 +84,7 @@ test('the qubits of the last job are those of the next estimate', async (t) => {
   assert.equal(subject.backend.estimate(4_000).amount, 2 + 0.00035 * 500);
 });
 
-test('claims no more than the worst qubit that is let in', () => {
+test('the claim is at most that of the worst qubit that the options admit', () => {
   assert.equal(create({}).claimedMinEntropyPerBit, 0.8);
   assert.equal(create({ min_entropy: '0.9' }).claimedMinEntropyPerBit, 0.9);
   const wrong: readonly [object, RegExp][] = [
@@ -111,7 +111,7 @@ test('each region has its own address', () => {
   assert.equal(apiUrlOf(crn('eu-de')), 'https://eu-de.quantum.cloud.ibm.com/api/v1');
 });
 
-test('shows what the device says of itself', async (t) => {
+test('describe shows what the device reports of itself', async (t) => {
   const subject = await started(t, {}, 3_000);
   await subject.backend.submit(3_000, 'key-1', NEVER);
   assert.deepEqual(await subject.backend.describe(NEVER), {

@@ -21,7 +21,7 @@ async function finished(t: TestContext, texts = {}): Promise<{ subject: IbmSubje
   return { subject, job };
 }
 
-test('a token serves until a fifth of its life is left', async (t) => {
+test('a token is used until a fifth of its life is left', async (t) => {
   const subject = await IbmSubject.start(t);
   await subject.backend.describe(NEVER);
   subject.clock.advance(0.8 * 3_600_000 - 1);
@@ -45,7 +45,7 @@ test('a token that is refused is replaced once', async (t) => {
   assert.equal(subject.calls() - calls, 3, 'the call, a token, the call again');
 });
 
-test('a job says what it is to IBM', async (t) => {
+test('a submission has the parameters that IBM expects', async (t) => {
   const { subject } = await finished(t, { max_seconds: '77' });
   const request = subject.server.requests.find(
     ({ method, path }) => `${method} ${path}` === 'POST /api/v1/jobs',
@@ -85,7 +85,7 @@ for (const filtersTags of [true, false]) {
   });
 }
 
-test('a submission that IBM never took is the same job later, whatever the calibration says by then', async (t) => {
+test('a submission that IBM never received is repeated unchanged, whatever the calibration is by then', async (t) => {
   const subject = await IbmSubject.start(t);
   subject.server.inject('reset', 'POST /api/v1/jobs');
   await assert.rejects(submit(subject, 'key-1'), failsWith('retryable'));
@@ -95,7 +95,7 @@ test('a submission that IBM never took is the same job later, whatever the calib
   assert.equal(job.memo, JSON.stringify(JSON.parse(kept).plan));
 });
 
-test('a job whose plan is lost is cancelled and has failed', async (t) => {
+test('a job whose plan is lost is cancelled and fails', async (t) => {
   const subject = await IbmSubject.start(t);
   await submit(subject, 'key-1');
   subject.memory.notes.clear();
@@ -107,7 +107,7 @@ test('a job whose plan is lost is cancelled and has failed', async (t) => {
   await assert.rejects(backend.fetch(job, NEVER), failsWith('permanent'));
 });
 
-test('IBM is not asked for more jobs a minute than it takes', async (t) => {
+test('IBM gets no more jobs a minute than it accepts', async (t) => {
   const subject = await IbmSubject.start(t);
   for (const key of ['1', '2', '3', '4', '5']) {
     await submit(subject, key);
@@ -127,7 +127,7 @@ test('IBM is not asked for more jobs a minute than it takes', async (t) => {
   assert.equal(subject.jobsStarted(), 6);
 });
 
-test('knows every word of IBM for the state of a job', async (t) => {
+test('every state that IBM gives a job is understood', async (t) => {
   const subject = await IbmSubject.start(t);
   const job = await submit(subject, 'key-1');
   const [server] = subject.server.jobs;
@@ -155,7 +155,7 @@ test('knows every word of IBM for the state of a job', async (t) => {
   assert.equal((await subject.backend.poll(job, NEVER)).state, 'failed');
 });
 
-test("a private job's results are read once, after everything else", async (t) => {
+test('the results of a private job are read once, as the last step', async (t) => {
   const { subject, job } = await finished(t);
   const read = await subject.backend.fetch(job, NEVER);
   assertRead(read, subject.bits, subject.sent());
@@ -172,7 +172,7 @@ test('a job that is not private is deleted when it is forgotten', async (t) => {
   assert.equal(subject.jobsStarted(), 0);
 });
 
-test('private results that a crashed service had read are lost, which it says once it is sure', async (t) => {
+test('private results that a crashed service had read are lost, which is reported once it is certain', async (t) => {
   const { subject, job } = await finished(t);
   await subject.backend.fetch(job, NEVER);
   const later = subject.restarted();
@@ -181,7 +181,7 @@ test('private results that a crashed service had read are lost, which it says on
   await assert.rejects(later.fetch(job, NEVER), failsWith('permanent', /only once/));
 });
 
-test('private results that broke off on their way are lost; those that never left are not', async (t) => {
+test('private results that broke off during the transfer are lost; unsent ones are not', async (t) => {
   const { subject, job } = await finished(t);
   const at = `${RESULTS.slice(0, -1)}${job.jobId}/results`;
   subject.server.inject('reset', at);
@@ -244,7 +244,7 @@ const WAYS_NOT_TO_START: readonly [
 ];
 
 for (const [what, texts, arrange, message, kind] of WAYS_NOT_TO_START) {
-  test(`starts no job: ${what}`, async (t) => {
+  test(`no job starts with ${what}`, async (t) => {
     const subject = await IbmSubject.start(t, texts);
     arrange(subject);
     await assert.rejects(submit(subject, 'key-1'), failsWith(kind, message));

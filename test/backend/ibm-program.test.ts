@@ -10,13 +10,13 @@ import { readProgram } from '../support/providers/program.ts';
 const TARGET = { qubits: [0, 1, 2, 3], gates: ['cz', 'rz', 'sx'], isPhysical: true };
 const program = (qubits: readonly number[]) => programOf({ qubits, deviceQubits: TARGET.qubits.length });
 
-test('makes a coin of each qubit, and measures the qubit of channel i as bit i', () => {
+test('the program turns each qubit into a coin, and measures the qubit of channel i as bit i', () => {
   const read = readProgram(program([2, 1]), TARGET);
   assert.deepEqual(read.measured, [2, 1]);
   for (const probability of onesProbabilities(read)) assert.ok(Math.abs(probability - 0.5) < 1e-12);
 });
 
-test('keeps its text: another one needs another version', () => {
+test('the program keeps its text: a change needs a new version', () => {
   assert.equal(
     program([3, 1]),
     `OPENQASM 3.0;
@@ -33,7 +33,7 @@ c[1] = measure $1;
   assert.equal(hash('sha256', program([3, 1]), 'hex').slice(0, 16), 'c9e2e3f8134f03b8');
 });
 
-test('no two channels have the same qubit, and each qubit is one of the device', () => {
+test('no two channels share a qubit, and each qubit is one of the device', () => {
   assert.throws(() => program([1, 1]), InvariantError);
   assert.throws(() => program([1, 4]), InvariantError);
 });

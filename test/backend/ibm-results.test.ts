@@ -34,7 +34,7 @@ const shotLists = fc
     );
   });
 
-test('gives the bits of the samples, c[0] first', async () => {
+test('the bits of the samples are decoded, c[0] first', async () => {
   await fc.assert(
     fc.asyncProperty(shotLists, async (shots) => {
       const expected = packedBits(shots.join(''));
@@ -45,7 +45,7 @@ test('gives the bits of the samples, c[0] first', async () => {
   );
 });
 
-test('takes more shots than a turn of the event loop does', async () => {
+test('more shots than one turn of the event loop decodes are decoded', async () => {
   const shots = Array.from({ length: 10_000 }, (_, shot) => (shot % 8).toString(2).padStart(3, '0'));
   const expected = packedBits(shots.join(''));
   assert.deepEqual(await decoded(plain(samplesOf(shots)), shots.length, 3), expected);
@@ -70,12 +70,12 @@ const WRONG: Readonly<Record<string, unknown>> = {
 };
 
 for (const [what, json] of Object.entries(WRONG)) {
-  test(`refuses ${what}`, async () => {
+  test(`results are refused for ${what}`, async () => {
     await assert.rejects(decoded(json, 2, 3), failsWith('permanent'));
   });
 }
 
-test('refuses counts and probabilities, which are no shots', async () => {
+test('counts and probabilities are refused, because they are not shots', async () => {
   for (const json of [
     plain({ counts: { '0x2': 1, '0x3': 1 }, num_bits: 3 }),
     plain({ evs: [0.5] }),

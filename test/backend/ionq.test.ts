@@ -196,7 +196,7 @@ suite('ionq: results', () => {
     });
   }
 
-  test('numbers of more than 53 bits are whole, the least significant bit first', async () => {
+  test('numbers of more than 53 bits are exact, the least significant bit first', async () => {
     const shots = ['0', '1', '68719476735', '18014398509481985', '9007199254740993'];
     const document = new TextEncoder().encode(JSON.stringify(shots));
     const expected = { jobId: 'j', part: 'bits', qubits: 56, shots: 5 } as const;
@@ -217,7 +217,7 @@ suite('ionq: results', () => {
   });
 });
 
-test('ionq: what a certificate will say tells system, characterization, circuit and times of a job', async (t) => {
+test('ionq: certificates state system, characterization, circuit and times of a job', async (t) => {
   const read = await run(await makeSubject(t));
   assert.deepEqual(
     { ...read.provenance, jobId: '', circuitSha256: '' },
@@ -255,7 +255,7 @@ suite('ionq: one key, one job', () => {
     assert.equal(listings.length, 3);
   });
 
-  test('what may still be made is not sent again, until it cannot be any more', async (t) => {
+  test('a submission that IonQ may still accept is not repeated until it cannot be accepted any more', async (t) => {
     const subject = await makeSubject(t);
     const key = randomUUID();
     subject.local.server.inject('reset', 'POST');
@@ -272,7 +272,7 @@ suite('ionq: one key, one job', () => {
     assert.equal(subject.local.jobs, 1);
   });
 
-  test('when the jobs cannot be listed, nothing is sent', async (t) => {
+  test('nothing is submitted while the jobs cannot be listed', async (t) => {
     const subject = await makeSubject(t);
     const key = randomUUID();
     subject.local.server.inject('reset', 'POST');
@@ -285,7 +285,7 @@ suite('ionq: one key, one job', () => {
     assert.equal(subject.local.server.requests.filter(({ method }) => method === 'POST').length, 1);
   });
 
-  test('a refusal needs no search', async (t) => {
+  test('a refused submission is repeated without a search', async (t) => {
     const subject = await makeSubject(t);
     const key = randomUUID();
     subject.local.server.inject(ionqError(429, 'Too many'), 'POST');
@@ -297,7 +297,7 @@ suite('ionq: one key, one job', () => {
 });
 
 suite('ionq: the life of a job', () => {
-  test('a queue is polled by the predicted wait; every state has its word', async (t) => {
+  test('a queued job is polled at the predicted wait, and every state is understood', async (t) => {
     const subject = await makeSubject(t);
     const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
     for (const [word, expected] of [
@@ -313,7 +313,7 @@ suite('ionq: the life of a job', () => {
     }
   });
 
-  test('a job that failed says why, in the words of both versions', async (t) => {
+  test('a failed job gives its reason, in the form of both API versions', async (t) => {
     const subject = await makeSubject(t);
     const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
     for (const failure of [
@@ -327,7 +327,7 @@ suite('ionq: the life of a job', () => {
     assert.equal((await subject.backend.poll({ ...job, jobId: 'none' }, NEVER)).state, 'failed');
   });
 
-  test('what is forgotten is gone, the rest is not', async (t) => {
+  test('a forgotten job is deleted, and no other', async (t) => {
     const subject = await makeSubject(t);
     const { job } = await runJob(subject);
     await runJob(subject);
@@ -365,14 +365,14 @@ suite('ionq: what is refused before a job is paid for', () => {
     });
   }
 
-  test('a backend that is none', () => {
+  test('an unknown backend is refused', () => {
     const make = (texts: Texts) => () => makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1', ...texts });
     for (const backend of ['forte', 'simulator']) assert.throws(make({ backend }), OptionError);
   });
 });
 
 suite('ionq: cost and facts', () => {
-  test('a circuit costs its least price and its gates by the shot', () => {
+  test('a circuit costs its minimum price, or its gates by the shot', () => {
     const plain = makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1' });
     assert.equal(plain.lotRawBits, 50_000);
     assert.equal(plain.claimedMinEntropyPerBit, 0.85);
@@ -383,7 +383,7 @@ suite('ionq: cost and facts', () => {
     });
   });
 
-  test('describe says what is published, and what the organisation would pay', async (t) => {
+  test('describe reports what is published, and what the organisation would pay', async (t) => {
     const subject = await makeSubject(t);
     assert.deepEqual(await subject.backend.describe?.(NEVER), {
       backend: 'qpu.forte-1',

@@ -38,7 +38,7 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
   Exclude<Decoder, 'bytes'>,
   (bytes: Buffer) => string,
 ][]) {
-  test(`${decoder}: every list of items comes back as it was`, () => {
+  test(`${decoder}: every list of items decodes to the same items`, () => {
     fc.assert(
       fc.property(itemLists, (items) => {
         const shape = { decoder, item_bytes: items[0].length, list: 'items' } as const;
@@ -49,7 +49,7 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
     );
   });
 
-  test(`${decoder}: a list with one item less or more is refused`, () => {
+  test(`${decoder}: a list with one item too few or too many is refused`, () => {
     const item = written(Buffer.from([1, 2]));
     const shape = { decoder, item_bytes: 2, list: 'items' } as const;
     for (const count of [0, 1, 3]) {
@@ -59,7 +59,7 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
   });
 }
 
-test('numbers may come as JSON numbers while they are exact', () => {
+test('numbers may be JSON numbers as long as they are exact', () => {
   const shape = { decoder: 'decimal', item_bytes: 2, list: 'items' } as const;
   assert.deepEqual([...decoded(shape, '{"data":[0,255,256,65535]}', 4)], [0, 0, 0, 255, 1, 0, 255, 255]);
   for (const wrong of ['[65536]', '[-1]', '["-1"]', '["1e2"]', '[""]', '[true]', '["0x1"]']) {
@@ -70,7 +70,7 @@ test('numbers may come as JSON numbers while they are exact', () => {
   assert.deepEqual([...decoded(wide, '{"data":["9007199254740993"]}', 1)], [0, 32, 0, 0, 0, 0, 0, 1]);
 });
 
-test('says what is wrong with an item', () => {
+test('the error says what is wrong with an item', () => {
   const hex = { decoder: 'hex', item_bytes: 2, list: 'items' } as const;
   const wrong: readonly [Shape, item: unknown, kind: BackendErrorKind, message: RegExp][] = [
     [hex, '0102ff', 'retryable', /an item of 3 instead of 2 bytes/],
@@ -87,14 +87,14 @@ test('says what is wrong with an item', () => {
   }
 });
 
-test('counts, shares and probabilities are no outcomes', () => {
+test('counts, shares and probabilities are not accepted as outcomes', () => {
   const shape = { decoder: 'decimal', item_bytes: 1, list: 'items' } as const;
   for (const wrong of ['{"0":512,"1":512}', '[0.5,0.5]', '[[1,2],[3,4]]', '[{"value":1}]']) {
     assert.throws(() => decoded(shape, `{"data":${wrong}}`, 2), failsWith('no_raw_shots'), wrong);
   }
 });
 
-test('pieces of any size are exact together', () => {
+test('pieces of any size must add up exactly', () => {
   const shape = { decoder: 'base64', item_bytes: 1, list: 'pieces', path: 'jobs[].bytes' } as const;
   const text = '{"jobs":[{"bytes":"AQID"},{"note":"no bytes"},{"bytes":"BA=="}]}';
   assert.deepEqual([...decoded(shape, text, 4)], [1, 2, 3, 4]);
@@ -111,7 +111,7 @@ test('base64 may lack its padding and be broken into lines, and nothing else', (
   }
 });
 
-test('a reply that is not JSON is taken whole', () => {
+test('a reply that is not JSON is decoded as a whole', () => {
   const plain = { item_bytes: 1, list: 'pieces', path: '' } as const;
   assert.deepEqual([...decoded({ ...plain, decoder: 'hex' }, 'c0FFee\n', 3)], [0xc0, 0xff, 0xee]);
   assert.deepEqual([...decoded({ ...plain, decoder: 'decimal' }, '1\n22,133\n', 3)], [1, 22, 133]);
@@ -119,7 +119,7 @@ test('a reply that is not JSON is taken whole', () => {
   assert.throws(() => decoded({ ...plain, decoder: 'bytes' }, Uint8Array.of(0), 3), failsWith('retryable'));
 });
 
-test('paths find what lies behind them', () => {
+test('paths select the values they name', () => {
   assert.deepEqual(valuesAt([{ a: 1 }, { b: 2 }, { a: 3 }], '[].a'), [1, 3]);
   assert.deepEqual(valuesAt({ a: { b: ['x', 'y'] } }, 'a.b'), ['x', 'y']);
   assert.deepEqual(valuesAt({ a: { b: ['x', 'y'] } }, 'a.b[]'), ['x', 'y']);

@@ -26,7 +26,7 @@ async function lfd(t: TestContext, texts: Readonly<Record<string, string>> = {})
   return new QrngSubject(await lfdServer().start(t), new Pace(), { preset: 'lfd', ...texts });
 }
 
-test('a read asks for what it needs, call by call, at the pace of the service', async (t) => {
+test('a read makes as many calls as it needs, at the pace of the service', async (t) => {
   const { backend, bits, server, pace } = await anu(t);
   const read = await backend.read(bits, NEVER);
   assert.deepEqual(
@@ -39,7 +39,7 @@ test('a read asks for what it needs, call by call, at the pace of the service', 
   assert.equal(server.requests.at(-1)!.query.get('length'), '2'); // two items are 40 bytes, the fewest above 32
 });
 
-test('the lot of each preset is as its plan and its pace allow', () => {
+test('the lot of each preset fits its plan and its pace', () => {
   const shapes = ['anu', 'outshift', 'qrypt', 'lfd', 'quandela'].map((preset) => {
     const texts = preset === 'lfd' ? { preset } : { preset, api_key: 'some-key-of-it' };
     const { lotRawBits, claimedMinEntropyPerBit, readTimeoutMs, estimate } = source(texts);
@@ -55,7 +55,7 @@ test('the lot of each preset is as its plan and its pace allow', () => {
   ]);
 });
 
-test('a call that fails now and then is tried again, with growing pauses', async (t) => {
+test('a call that fails occasionally is retried, with growing pauses', async (t) => {
   const subject = await lfd(t, { interval_ms: '0' });
   for (const fault of ['none', { status: 500 }, { status: 502 }, 'reset'] as const)
     subject.server.inject(fault);
@@ -65,14 +65,14 @@ test('a call that fails now and then is tried again, with growing pauses', async
   assert.deepEqual(subject.pace.waited, [1_000, 2_000, 4_000]);
 });
 
-test('a short Retry-After is waited for within the read', async (t) => {
+test('a read waits for a short Retry-After', async (t) => {
   const subject = await lfd(t, { interval_ms: '0' });
   subject.server.inject({ status: 503, headers: { 'retry-after': '7' } });
   await subject.backend.read(subject.bits, NEVER);
   assert.deepEqual(subject.pace.waited, [7_000]);
 });
 
-test('what came before a failure begins the next read', async (t) => {
+test('bytes that came before a failure begin the next read', async (t) => {
   const subject = await lfd(t);
   for (const fault of ['none', 'none', { status: 402 }] as const) subject.server.inject(fault);
   await assert.rejects(subject.backend.read(subject.bits, NEVER), failsWith('quota'));
@@ -88,7 +88,7 @@ test('what came before a failure begins the next read', async (t) => {
   assertRead(await subject.backend.read(subject.bits, NEVER), subject.bits, subject.sent());
 });
 
-test('a smaller read after a failure makes no call, and gives all that was left', async (t) => {
+test('a smaller read after a failure makes no call, and returns the bytes that were left', async (t) => {
   const subject = await lfd(t);
   for (const fault of ['none', 'none', { status: 402 }] as const) subject.server.inject(fault);
   await assert.rejects(subject.backend.read(subject.bits, NEVER), failsWith('quota'));
@@ -97,7 +97,7 @@ test('a smaller read after a failure makes no call, and gives all that was left'
   assertRead(read, 8, subject.server.lastSent(2));
 });
 
-test('a read that was aborted before takes nothing of what is left', async (t) => {
+test('a read that was aborted before it began takes none of the bytes left', async (t) => {
   const subject = await lfd(t);
   for (const fault of ['none', { status: 402 }] as const) subject.server.inject(fault);
   await assert.rejects(subject.backend.read(subject.bits, NEVER), failsWith('quota'));
@@ -106,7 +106,7 @@ test('a read that was aborted before takes nothing of what is left', async (t) =
   assert.equal(subject.calls(), CALLS + 1);
 });
 
-test('an aborted read keeps what had come', async (t) => {
+test('an aborted read keeps the bytes that had come', async (t) => {
   const subject = await lfd(t);
   const stop = new AbortController();
   subject.server.inject('none');
@@ -120,7 +120,7 @@ test('an aborted read keeps what had come', async (t) => {
   assert.equal(subject.calls(), CALLS + 1);
 });
 
-test('two reads at once share no bit', async (t) => {
+test('two concurrent reads share no bit', async (t) => {
   const subject = await lfd(t);
   const [one, two] = await Promise.all([
     subject.backend.read(subject.bits, NEVER),
@@ -130,7 +130,7 @@ test('two reads at once share no bit', async (t) => {
   assert.equal(new Set(calls.map((bytes) => Buffer.from(bytes).toString('hex'))).size, 4);
 });
 
-test('a call that stalls is given up and tried again', async (t) => {
+test('a call that stalls is given up and retried', async (t) => {
   const subject = await lfd(t, { call_timeout_ms: '150' });
   for (let tries = 0; tries < 4; tries++) subject.server.inject('stall');
   await assert.rejects(subject.backend.read(subject.bits, NEVER), (error: unknown) => {
@@ -142,7 +142,7 @@ test('a call that stalls is given up and tried again', async (t) => {
   assert.equal(subject.calls(), 4);
 });
 
-test('a response is known again after a restart, and in another envelope', async (t) => {
+test('a repeated response is recognized, also after a restart and in another envelope', async (t) => {
   let reply: ProviderReply = {};
   const server = await new ProviderServer(() => reply).start(t);
   const subject = new QrngSubject(server as QrngSubject['server'], new Pace(), { preset: 'lfd' });
@@ -156,7 +156,7 @@ test('a response is known again after a restart, and in another envelope', async
   await subject.restarted().read(800, NEVER);
 });
 
-test('a note that cannot be kept gives no bits, and loses none', async (t) => {
+test('a note that cannot be stored gives no bits, and loses none', async (t) => {
   const subject = await lfd(t);
   const { memory } = subject;
   const keep = memory.keep.bind(memory);
@@ -169,7 +169,7 @@ test('a note that cannot be kept gives no bits, and loses none', async (t) => {
   assert.equal(subject.calls(), CALLS);
 });
 
-test('reads every draw of Quandela with its certificate', async (t) => {
+test('every draw of Quandela is read with its certificate', async (t) => {
   const server = await quandelaServer().start(t);
   const subject = new QrngSubject(server, new Pace(), { preset: 'quandela', api_key: QUANDELA_TOKEN });
   const { provenance } = await subject.backend.read(8 * 1500, NEVER); // jobs of 600, 424 and 476 bytes
@@ -183,7 +183,7 @@ test('reads every draw of Quandela with its certificate', async (t) => {
   assert.equal(single.provenance.jobId, '00000000-0000-4000-8000-000000000004');
 });
 
-test('reads the numbers of Outshift as text, one byte each', async (t) => {
+test('the numbers of Outshift are read from text, one byte each', async (t) => {
   const server = await outshiftServer().start(t);
   const subject = new QrngSubject(server, new Pace(), { preset: 'outshift', api_key: OUTSHIFT_KEY });
   const read = await subject.backend.read(8 * 100, NEVER);
@@ -198,7 +198,7 @@ test('reads the numbers of Outshift as text, one byte each', async (t) => {
   assert.deepEqual([...read.bits], decimals);
 });
 
-test('what a read costs is its calls, at the price that the operator set', () => {
+test('a read costs its calls at the price that the operator set', () => {
   const backend = source({
     preset: 'anu',
     api_key: 'some-key-of-it',
@@ -214,7 +214,7 @@ test('what a read costs is its calls, at the price that the operator set', () =>
   });
 });
 
-test('words of a service are one short line', async (t) => {
+test('messages of a service are cut to one short line', async (t) => {
   const subject = await lfd(t);
   subject.server.inject({
     status: 400,

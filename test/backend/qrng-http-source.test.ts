@@ -16,7 +16,7 @@ const CUSTOM = {
   origin: 'qrng-device',
 };
 
-test('a custom service is what its options say', async (t) => {
+test('a custom service is called as its options say', async (t) => {
   const server = await new ProviderServer(({ query }) => ({
     body: { numbers: Array.from({ length: Number(query.get('n')) }, (_, index) => index % 256) },
   })).start(t);
@@ -53,7 +53,7 @@ test('a custom service is what its options say', async (t) => {
   assertNoSecret(backend, ['custom-key-81']);
 });
 
-test('a service without a size to ask for gives the same for every call', async (t) => {
+test('a service without a size parameter gives the same amount for every call', async (t) => {
   let next = 0;
   const server = await new ProviderServer(() => ({ body: Buffer.alloc(64, next++) })).start(t);
   const backend = source({
@@ -70,7 +70,7 @@ test('a service without a size to ask for gives the same for every call', async 
   assert.equal(backend.origin, 'simulated');
 });
 
-test('the origin of a preset is declared once the operator puts another service in its place', () => {
+test('the origin of a preset is declared if the operator changes the service', () => {
   const preset = { preset: 'anu', api_key: 'k' };
   assert.equal(source(preset).isDeclared, false);
   assert.equal(source({ ...preset, calls: '2' }).isDeclared, false);
@@ -84,7 +84,7 @@ test('the origin of a preset is declared once the operator puts another service 
   assert.equal(source({ ...preset, origin: 'simulated' }).isDeclared, false);
 });
 
-test('a preset takes other values for what it says', async () => {
+test('options override the values of a preset', async () => {
   const backend = source({
     preset: 'qrypt',
     api_key: 'some-key-of-it',
@@ -130,7 +130,7 @@ const MISTAKES: readonly [what: string, texts: Parameters<typeof source>[0], mes
 ];
 
 for (const [what, texts, message] of MISTAKES) {
-  test(`refuses ${what}`, () => {
+  test(`options are refused for ${what}`, () => {
     assert.throws(
       () => source(texts),
       (error: unknown) => {
@@ -143,7 +143,7 @@ for (const [what, texts, message] of MISTAKES) {
   });
 }
 
-test('takes plain HTTP for the loopback alone, or by decision', () => {
+test('plain HTTP is accepted for the loopback, or if the operator says so', () => {
   for (const url of ['http://127.0.0.1:8080/?n={items}', 'http://localhost/', 'http://[::1]:1/']) {
     source({ ...CUSTOM, url, items_per_call: '512' });
   }

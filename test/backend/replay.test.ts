@@ -108,7 +108,7 @@ streamBackendContract<ReplaySubject>('replay', async () => {
 ]);
 
 suite('a replayed file', () => {
-  test('says what it is', async () => {
+  test('describes itself', async () => {
     const content = randomBytes(4096);
     const path = fileOf(content);
     const source = replay({ path, min_entropy: '0.5', recorded_from: 'ibm_fez, June', lot_bits: '8192' });
@@ -173,7 +173,7 @@ suite('a replayed file', () => {
     );
   });
 
-  test('gives reads that were asked for at once one after the other', async () => {
+  test('serves concurrent reads one after the other', async () => {
     const content = randomBytes(3000);
     const source = replay({ path: fileOf(content) });
     const parts = await Promise.all([next(source, 1000), next(source, 1000), next(source, 1000)]);
@@ -181,7 +181,7 @@ suite('a replayed file', () => {
     await assert.rejects(next(source, 1), failsWith('permanent', /used up: 0 of 8 bits/));
   });
 
-  test('is read to its end, and what is left over is given to smaller reads', async () => {
+  test('is read to its end, and smaller reads get what is left over', async () => {
     const content = randomBytes(1500);
     const source = replay({ path: fileOf(content) });
     await next(source, 1000);
@@ -200,8 +200,8 @@ suite('a replayed file', () => {
   });
 });
 
-suite('bits that were given', () => {
-  test('are noted before they are given', async () => {
+suite('bits that were replayed', () => {
+  test('are recorded before they are returned', async () => {
     const content = randomBytes(4000);
     const path = fileOf(content);
     const memory = new MemoryNotes();
@@ -233,7 +233,7 @@ suite('bits that were given', () => {
     assert.deepEqual(await next(replay({ path }, memory), 1000), content.subarray(3000, 4000));
   });
 
-  test('are not those of another file in its place; the first goes on when it comes back', async () => {
+  test('do not block another file in its place; the first one continues when it comes back', async () => {
     const [first, second] = [randomBytes(4000), randomBytes(4000)];
     const path = fileOf(first);
     const source = replay({ path });
@@ -244,7 +244,7 @@ suite('bits that were given', () => {
     assert.deepEqual(await next(source, 1000), first.subarray(1000, 2000));
   });
 
-  test('are given once, whatever its sources are called', async () => {
+  test('are returned once, whatever the sources are called', async () => {
     const content = randomBytes(4000);
     const path = fileOf(content);
     const notes = new MemoryNotes();
@@ -261,7 +261,7 @@ suite('bits that were given', () => {
 suite('a file of characters', () => {
   const textOf = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
 
-  test('gives the same bits as the packed one, with white space anywhere, and the hash of its text', async () => {
+  test('gives the same bits as the packed file, with white space anywhere, and the hash of its text', async () => {
     const content = randomBytes(2000);
     const path = join(scratchFolder(), 'bits');
     const space = fc.constantFrom('\n', ' ', '\r\n', '\t', ' \n'.repeat(40_000));
@@ -290,7 +290,7 @@ suite('a file of characters', () => {
     await assert.rejects(next(source, 2), failsWith('permanent', /used up: 8 of 16 bits/));
   });
 
-  test('holds no other character; nothing of it is used then', async () => {
+  test('with any other character is rejected, and none of it is used', async () => {
     const path = fileOf(`${textOf(randomBytes(200))}2`);
     const source = replay({ path, format: 'ascii' });
     await assert.rejects(
@@ -300,7 +300,7 @@ suite('a file of characters', () => {
     await next(source, 200);
   });
 
-  test('is not taken for packed bits', async () => {
+  test('is not mistaken for packed bits', async () => {
     const path = fileOf(textOf(randomBytes(200)));
     await assert.rejects(
       next(replay({ path }), 100),

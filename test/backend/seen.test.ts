@@ -5,7 +5,7 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { MemoryNotes } from '../support/source-parts.ts';
 
 describe('the store of recent entries', () => {
-  it('forgets the entry that was set longest ago, and no other', () => {
+  it('forgets the oldest entry, and no other', () => {
     const entries = new RecentEntries(2);
     entries.set('a', '1');
     entries.set('b', '2');
@@ -38,7 +38,7 @@ describe('the store of recent entries', () => {
 describe('responses of a service', () => {
   const response = (index: number) => String(index).padStart(64, '0').split('').reverse().join('');
 
-  it('knows ten thousand responses again and then forgets the oldest', async () => {
+  it('remembers ten thousand responses and then forgets the oldest', async () => {
     const seen = new SeenBits(new MemoryNotes(), 'responses');
     await seen.load();
     for (let index = 0; index < 10_000; index++) assert.ok(seen.isNew(response(index)));
@@ -48,7 +48,7 @@ describe('responses of a service', () => {
     assert.ok(seen.isNew(response(0)));
   });
 
-  it('knows the newest 128 after a restart', async () => {
+  it('remembers the newest 128 after a restart', async () => {
     const memory = new MemoryNotes();
     const seen = new SeenBits(memory, 'responses');
     for (let index = 0; index < 200; index++) seen.isNew(response(index));
@@ -60,7 +60,7 @@ describe('responses of a service', () => {
     assert.ok([...memory.notes.values()].every((note) => note.length <= 8192));
   });
 
-  it('rejects a note of another form, instead of taking it for an empty one', async () => {
+  it('rejects a note of another form instead of treating it as empty', async () => {
     const memory = new MemoryNotes();
     for (const note of ['{}', '["aa"]', '[["aa",1]]']) {
       memory.notes.set('responses', note);

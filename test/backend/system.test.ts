@@ -30,7 +30,7 @@ test('the system source fills the whole read', async () => {
   }
 });
 
-test('a source that is told to stop gives nothing', async () => {
+test('an aborted read gives nothing', async () => {
   const source = createSystemSource(new ManualClock());
   await assert.rejects(source.read(8, AbortSignal.abort(new Error('stopped'))), /stopped/);
   const stop = new AbortController();

@@ -21,7 +21,7 @@ const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: readonly Ca
 
 describe('rounds of the public network', () => {
   for (const { name, hash, info, round } of cases) {
-    it(`verify under the key of the chain ${name}, and do not when anything was changed`, () => {
+    it(`verify under the key of the chain ${name}, and fail when anything was changed`, () => {
       const chain = chainOf(info, hash);
       assert.equal(roundOf(chain, round.round, round).randomness, round.randomness);
       const flipped = round.signature.replace(/..$/, (end) => (end === '00' ? '01' : '00'));
@@ -51,7 +51,7 @@ describe('rounds of the public network', () => {
     });
   }
 
-  it('fall due at stated times', () => {
+  it('are due at stated times', () => {
     const chain = chainOf(cases[1].info, cases[1].hash);
     assert.equal(new Date(dueMs(chain, 1_000)).toISOString(), '2023-08-23T15:59:24.000Z');
     assert.equal(roundAt(chain, dueMs(chain, 1_000)), 1_000);
@@ -83,7 +83,7 @@ describe('qrn beacon', () => {
     return { code, ...(JSON.parse(out) as { state: string; due_at?: string }) };
   }
 
-  it('tells a round that holds from one that is wrong, missing or not due', async () => {
+  it('distinguishes a valid round from a wrong, a missing and a future one', async () => {
     replies.set(`/${HASH}/info`, INFO);
     replies.set(`/${HASH}/public/9`, own.signed(9));
     replies.set(`/${HASH}/public/10`, own.signed(10));

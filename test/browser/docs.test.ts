@@ -53,7 +53,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     await page.fill('#key', server.key);
   }
 
-  it('tries every call with the key that is filled in, and has curl examples that run unchanged', async () => {
+  it('runs every call with the key that was entered, and has curl examples that run unchanged', async () => {
     let certificateId = '';
     const commands = new Map<string, string>();
     for (const { name, path } of ENDPOINT_DEFINITIONS) {
@@ -98,7 +98,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('shows an error as the service tells it, and asks for a missing key', async () => {
+  it('shows an error as the service returned it, and asks for a missing key', async () => {
     await visit(
       'integers',
       async ({ page }) => {
@@ -116,7 +116,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     );
   });
 
-  it('copies the sample that is shown', async () => {
+  it('copies the shown sample', async () => {
     await visit(
       'integers',
       async ({ page }) => {
@@ -152,7 +152,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('offers nothing without scripts that would not work', async () => {
+  it('shows no controls without scripts that would not work', async () => {
     const options = { javaScriptEnabled: false };
     await visit('integers', async ({ page }) => assert.equal(await page.isVisible('#try'), false), options);
   });
@@ -172,7 +172,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('finds what is asked for on every page of it', async () => {
+  it('finds words on every page', async () => {
     await visitPage(browser, `${server.origin}/docs/quick-start`, async ({ page }) => {
       await page.fill('#search', 'rate_limited');
       await page.press('#search', 'Enter');

@@ -160,7 +160,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     await close();
   });
 
-  it('says first that the source is simulated, then that the service works', async () => {
+  it('states first that the source is simulated, then that the service works', async () => {
     await visit(browser, `${server.origin}/status`, async ({ page }) => {
       const banners = await page.locator('.banner').allInnerTexts();
       assert.match(banners[0], /^SIMULATED: no quantum processor is connected\./);
@@ -170,7 +170,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('follows the figures of the status page', async () => {
+  it('updates the figures of the status page', async () => {
     await visit(browser, `${server.origin}/status`, async ({ page, requests }) => {
       const before = await page.textContent('#as-of');
       await page.evaluate('window.heading = document.querySelector("h1")');
@@ -185,7 +185,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('throws a die on the front page, and verifies the answer itself', async () => {
+  it('throws a die on the front page, and verifies the answer', async () => {
     await visit(browser, server.origin, async ({ page }) => {
       assert.match((await page.locator('.banner').first().textContent())!, /^SIMULATED/);
       await page.click('#die-button');
@@ -201,7 +201,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('has commands on the front page that run as they stand', async () => {
+  it('shows commands on the front page that run unchanged', async () => {
     await visit(browser, server.origin, async ({ page }) => {
       for (const id of ['die', 'keyed']) {
         const command = (await page.textContent(`#${id}-command`))!.replace('curl ', 'curl -sS --fail ');
@@ -217,7 +217,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('lists every number of a public purpose, and says of a purpose that nobody used that there is none', async () => {
+  it('lists every number of a public purpose, and says so when nobody has used a purpose', async () => {
     await visit(browser, `${server.origin}/draws`, async ({ page }) => {
       await server.get('/uuid?purpose=a%20list%20to%20look%20at&public=true');
       await server.get('/uuid?purpose=a%20list%20to%20look%20at');
@@ -236,7 +236,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('has a title of its own on every page, an icon, the same menu, no broken link, and finds a path with a slash behind it', async () => {
+  it('has a unique title, an icon, the same menu and no broken link on every page, and finds a path with a trailing slash', async () => {
     const titles = new Map<string, string>();
     const linked = new Set<string>();
     let menu: string[] | undefined;
@@ -325,7 +325,7 @@ describe('every page', () => {
     server = await TestServer.shared();
   });
 
-  it('tells nothing of accounts and keys', async () => {
+  it('shows nothing of accounts and keys', async () => {
     const text = await (await fetchWhole(server.origin)).text();
     const { account_id } = JSON.parse(await server.qrn('accounts', 'list', '--json'))[0];
     for (const secret of [account_id, server.key]) assert.ok(!text.includes(secret));

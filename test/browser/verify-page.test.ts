@@ -63,7 +63,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     return outcomeOf(watched);
   }
 
-  it('finds that everything holds for a true answer, and sends nothing of it', async () => {
+  it('confirms every check of a true answer, and sends nothing of it', async () => {
     const served = await scene();
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const outcome = await paste(watched, served.response);
@@ -84,7 +84,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('checks a file of octets by its header fields, or by the salt alone', async () => {
+  it('verifies a file of octets by its header fields, or by the salt alone', async () => {
     const octets = { type: 'int32', body: Uint8Array.of(1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff) } as const;
     const served = await scene({ octets });
     const { certificate_salt: salt } = served.response['metadata'] as Record<string, string>;
@@ -116,7 +116,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('requires that the witnesses that are named have seen the log', async () => {
+  it('requires that the named witnesses have seen the log', async () => {
     const served = await scene();
     const key = verifierKey('witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
     await visit(served, `/verify/${served.id}`, async (watched) => {
@@ -129,7 +129,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('pins the log, sees it grow and finds a fork, from the service and as a file', async () => {
+  it('pins the log, follows its growth and finds a fork, from the service and as a file', async () => {
     const log = await scene();
     const text = (watched: WatchedPage, selector: string) => watched.page.textContent(selector);
     const settled = async (watched: WatchedPage, selector: string) => {
@@ -162,7 +162,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     }
   });
 
-  it('names what was changed in an answer, and finds that a forged certificate does not stand in the log', async () => {
+  it('names what was changed in an answer, and finds that a forged certificate is not in the log', async () => {
     const served = await scene();
     const { response } = served;
     const forged = changed(served.document, 'certificate.provenance.origin', 'quantum-processor');
@@ -182,7 +182,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('says of a revoked certificate that it is genuine, withdrawn, and why', async () => {
+  it('reports a revoked certificate as genuine and withdrawn, with the reason', async () => {
     const served = await scene({ revoked: '<b>detector</b> fault' });
     await visit(served, `/verify/${served.id}`, async (watched) => {
       assert.match(
@@ -212,7 +212,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('says in words why something is not an answer', async () => {
+  it('explains why something is not an answer', async () => {
     const served = await scene();
     await visit(served, '/verify', async (watched) => {
       const told: [text: unknown, summary: RegExp][] = [
@@ -229,7 +229,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('says of an answer whose certificate is unknown that the service has none', async () => {
+  it('reports an answer whose certificate is unknown to the service', async () => {
     const served = await scene();
     const unknown = changed(served.response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
     const pasteUnknown = async (watched: WatchedPage) => {
@@ -239,7 +239,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, '/verify', pasteUnknown, { expected: /status of 404/ });
   });
 
-  it('checks signatures without https too, and finds what is changed', async () => {
+  it('verifies signatures without https too, and finds changes', async () => {
     const served = await scene();
     current = served;
     const insecure = `${origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`;
@@ -252,7 +252,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visitPage(browser, insecure, check, { expected: /./ });
   });
 
-  it('takes a file that is chosen or dropped', async () => {
+  it('accepts a file that is chosen or dropped', async () => {
     const served = await scene();
     const folder = scratchFolder();
     const file = join(folder, 'answer.json');
@@ -274,7 +274,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('is used by keyboard alone: every control is reached in order, and the result is announced', async () => {
+  it('works by keyboard alone: every control is reached in order, and the result is announced', async () => {
     const served = await scene();
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const { page } = watched;

@@ -73,7 +73,7 @@ const PURE = { mode: 'pure' } as const;
 const CSPRNG = { mode: 'csprng' } as const;
 
 describe('a certificate', () => {
-  it('keeps its leaf to the byte, in each mode', () => {
+  it('keeps the bytes of its leaf, in each mode', () => {
     const lots = [lotWithEvidence('a', 'calibrated'), lotRecord('b', { jobId: null })];
     const openssl = { ...CONTEXT, systemGenerator: 'openssl' } as const;
     const leaves = [
@@ -89,7 +89,7 @@ describe('a certificate', () => {
     assert.equal(`${leaves.join('\n')}\n`, golden);
   });
 
-  it('has of several lots the weakest estimate, and none where one was not assessed', () => {
+  it('of several lots has the weakest estimate, and none if one lot was not assessed', () => {
     const [good, weak] = [
       lotRecord('a', { minEntropyPerBit: 0.9 }),
       lotRecord('b', { minEntropyPerBit: 0.7 }),
@@ -104,7 +104,7 @@ describe('the result of SP 800-22', () => {
   const seedAt = (index: number): Issued => ({ drawn: [{ lot: 0, offset: 32 * index, bytes: 32 }] });
   const pureAt = (offset: number, bytes: number): Issued => ({ ...PURE, drawn: [{ lot: 0, offset, bytes }] });
 
-  it('is over every byte what counting erased bytes one by one gives', () => {
+  it('covers every byte as counting the erased bytes one by one does', () => {
     const window = fc.record({
       from: fc.nat(40),
       bytes: fc.integer({ min: 1, max: 30 }),
@@ -158,7 +158,7 @@ describe('the result of SP 800-22', () => {
     );
   });
 
-  it('is verified of every draw from a lot of which all that serves has passed, and of none else', () => {
+  it('is verified for every draw from a lot whose served bytes have all passed, and for no other', () => {
     const whole = tested('conditioned', { passed: 180 });
     const last = tested('conditioned', { firstBit: 600_000 });
     const failed = tested('conditioned', { firstBit: 0, passed: 3, verified: false });
@@ -173,11 +173,11 @@ describe('the result of SP 800-22', () => {
   });
 });
 
-describe('the words of a certificate', () => {
+describe('the wording of a certificate', () => {
   const meaningOf = (lots: readonly LotRecord[], how: Issued = {}) =>
     provenanceMeaning(documentOf(lots, how));
 
-  it('say of a declared device that nothing attests it, also when only one lot of several is declared', () => {
+  it('says of a declared device that nothing attests it, even if only one of several lots is declared', () => {
     const device = { origin: 'qrng-device' } as const;
     const declared = lotRecord('a', { ...device, isDeclared: true });
     const words = meaningOf([lotRecord('b', device), declared], PURE);
@@ -186,7 +186,7 @@ describe('the words of a certificate', () => {
     assert.match(meaningOf([lotRecord('b', device)], PURE), /from a quantum random number device/);
   });
 
-  it('say of csprng that the lot is a renewed sample of this process’s own stream', () => {
+  it('says of csprng that the lot is a renewed sample of this process’s own stream', () => {
     const hours = SYSTEM_SAMPLE_INTERVAL_MS / 3_600_000;
     const words = meaningOf([sampleLot('a')], CSPRNG);
     assert.match(words, new RegExp(`own stream as answers are drawn, renewed every ${hours} hours`));
@@ -219,7 +219,7 @@ describe('status', () => {
 describe('LeafHasher', () => {
   const ids = new CertificateIds(new Uint8Array(32).fill(3));
 
-  it('gives the hash of the text of the leaf for any entry from any source', () => {
+  it("gives the hash of the leaf's text for any entry from any source", () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 12 });
     const windows = [
       tested('conditioned', { bits: 32_000, passed: 180 }),
@@ -293,7 +293,7 @@ describe('LeafHasher', () => {
     );
   });
 
-  it('hashes the leaves of large segments of several templates, labels and lengths of text in their order', () => {
+  it('hashes the leaves of large segments with several templates, labels and text lengths in order', () => {
     const long = certifiedLot(lotRecord('b', { circuit: 'x'.repeat(70_000) }));
     const lots = new Map([certifiedLot(lotRecord('a')), long].map((lot) => [lot.leaf.lot_id, lot]));
     const sources = [...lots.keys()].map((id) => seededSource(id));
@@ -321,7 +321,7 @@ describe('LeafHasher', () => {
     assert.equal(latestMs, TIME_MS + (1_099 >> 4));
   });
 
-  it('writes over no text of a lot that looks like a member', () => {
+  it('does not overwrite text of a lot that looks like a member', () => {
     const lot = certifiedLot(lotRecord('a', { circuit: '"request_id":"req_' }));
     const source = seededSource(lot.leaf.lot_id);
     const entry = answerEntry(1);

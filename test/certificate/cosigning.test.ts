@@ -112,7 +112,7 @@ function sizeOf(proof: string | undefined): number | undefined {
 }
 
 describe('cosigned checkpoints', () => {
-  it('prove who saw the tree and by when, with one witness of three cut off', async (t) => {
+  it('prove who saw the tree and by when, with one of three witnesses unreachable', async (t) => {
     const { w, grow, verified, cosigning, warned } = await scene();
     const [one, two] = [await witnessOf(t, w, 11), await witnessOf(t, w, 12)];
     const gone = { address: two.address.replace(/@.*/, '@http://127.0.0.1:9') };
@@ -139,7 +139,7 @@ describe('cosigned checkpoints', () => {
     assert.equal(warned.length, 1);
   });
 
-  it('are what later proofs are made against, from the first that covers the certificate', async (t) => {
+  it('serve later proofs, from the first one that covers the certificate on', async (t) => {
     const { w, log, grow, cosigning } = await scene();
     const cosigned = cosigning(1, await witnessOf(t, w, 11));
     const first = await grow(3);
@@ -155,7 +155,7 @@ describe('cosigned checkpoints', () => {
     assert.deepEqual(sizes, [9, 9, 14, 15]);
   });
 
-  it('say when the tree was first seen, also after the service has asked again', async (t) => {
+  it('state when the tree was first seen, also after the service has asked again', async (t) => {
     const { w, grow, verified, cosigning, warned } = await scene();
     const [one, two] = [await witnessOf(t, w, 11), await witnessOf(t, w, 12)];
     const segment = await grow(3);
@@ -168,7 +168,7 @@ describe('cosigned checkpoints', () => {
     assert.match(why, /w11 at 2026-11-21T08:30:02.000Z, \S+w12 at 2026-11-21T09:30:02.000Z: logged between/);
   });
 
-  it('are refused by a witness that has seen more of the log, and the service says so', async (t) => {
+  it('are refused by a witness that has seen a longer log, and the service reports it', async (t) => {
     const one = await scene();
     const witness = await witnessOf(t, one.w, 11);
     await one.grow(5);
@@ -183,7 +183,7 @@ describe('cosigned checkpoints', () => {
     assert.equal((await back.verified(segment, [witness.key], 1)).ok, false);
   });
 
-  it('wait for no witness: the log grows and proves while one does not answer', async (t) => {
+  it('do not delay the log: it grows and proves while a witness does not answer', async (t) => {
     const { w, log, grow, cosigning, warned } = await scene();
     const one = await witnessOf(t, w, 11);
     let asked = () => {};
@@ -215,7 +215,7 @@ describe('cosigned checkpoints', () => {
     assert.notEqual(failing.failure, null);
   });
 
-  it('count for nothing when they come too late', async () => {
+  it('are ignored when they come too late', async () => {
     const { grow, verified, cosigningWithin, warned } = await scene();
     const silent = await liarOf(21, () => {});
     const segment = await grow(3);
@@ -224,7 +224,7 @@ describe('cosigned checkpoints', () => {
     assert.equal((await verified(segment, [silent.key], 1)).ok, false);
   });
 
-  it('are given up without a word when the service stops', async () => {
+  it('are abandoned silently when the service stops', async () => {
     const { grow, cosigning, warned } = await scene();
     const asked = Promise.withResolvers<void>();
     const silent = await liarOf(21, () => asked.resolve());
@@ -237,7 +237,7 @@ describe('cosigned checkpoints', () => {
     assert.deepEqual(warned, []);
   });
 
-  it('are of this checkpoint, once, and lines of other keys are left out', async (t) => {
+  it('must be of this checkpoint, once each, and lines of other keys are left out', async (t) => {
     const { w, log, grow, verified, cosigning, warned } = await scene();
     const one = await witnessOf(t, w, 11);
     const other = await scene();
@@ -271,7 +271,7 @@ describe('cosigned checkpoints', () => {
     assert.ok(!(await log.proofOf(segment, 0))?.includes('w99'));
   });
 
-  it('are asked for less and less often where a witness fails, and it is warned of once', async () => {
+  it('are requested ever less often from a failing witness, with one warning', async () => {
     const { grow, cosigning, warned } = await scene();
     let asked = 0;
     const failing = await liarOf(21, (_, response) => {
@@ -290,7 +290,7 @@ describe('cosigned checkpoints', () => {
     assert.equal(warned.length, 1);
   });
 
-  it('count for nothing when a witness lies', async (t) => {
+  it('are ignored when a witness lies', async (t) => {
     const { w, grow, verified, cosigning, warned } = await scene();
     const other = await witnessOf(t, w, 20);
     const segment = await grow(3);

@@ -65,12 +65,12 @@ function canonical(value: unknown): string {
 }
 
 describe('the worked example', () => {
-  it('is what the service makes', async () => {
+  it('is what the service produces', async () => {
     const made = JSON.parse(JSON.stringify(await answerScene('worked-example')));
     assert.deepEqual(example, { answer: made.response, document: made.document, keys: made.keys });
   });
 
-  it('shows the hash of what was delivered: of the salt and the canonical data', () => {
+  it('shows the hash of the delivered data: of the salt and the canonical data', () => {
     const { data, metadata } = example.answer;
     assert.equal(block('canonical-data'), canonical(data));
     const digest = sha256(Buffer.from(metadata.certificate_salt, 'hex'), block('canonical-data'));
@@ -121,7 +121,7 @@ describe('the worked example', () => {
     assert.ok(verify(null, Buffer.from(`${block('signed-time')}\n`), ed25519, timeSignature));
   });
 
-  it('has every check of the verifier in its table, and no other', async () => {
+  it('lists every check of the verifier, and no other', async () => {
     const { response, certificate, keys } = readVector('fixed-bytes');
     const { checks } = await verifyAnswer({ response, certificate, keys });
     const table = text.slice(text.indexOf('## The checks'), text.indexOf('## The program'));
@@ -140,7 +140,7 @@ describe('the tables of members', () => {
     return [...table.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(([, name, meaning]) => [name, meaning]);
   };
 
-  it('are those of the program, with its words', () => {
+  it('are those of the program, in its words', () => {
     const inModes = (modes: readonly string[]) =>
       modes.length === ENTROPY_MODES.length ? '' : ` In ${modes.join(' and ')} mode.`;
     assert.deepEqual(
@@ -162,7 +162,7 @@ describe('the vectors', () => {
   const names = vectorNames();
 
   for (const name of ANSWER_NAMES) {
-    it(`hold what the service makes: ${name}`, async () => {
+    it(`hold what the service produces: ${name}`, async () => {
       const { response, document: certificate, keys } = await answerScene(name);
       const { what: _, fails, ...stored } = readVector(name);
       assert.deepEqual(JSON.parse(JSON.stringify({ response, certificate, keys })), stored);
@@ -171,7 +171,7 @@ describe('the vectors', () => {
   }
 
   for (const name of names) {
-    it(`gets from the verifier what ${name} says`, async () => {
+    it(`give in the verifier what ${name} states`, async () => {
       const { fails, octets, require_fixed: requireFixed = false, ...input } = readVector(name);
       const body = octets === undefined ? {} : { octets: fromHex(octets) };
       const { ok, checks } = await verifyAnswer({ ...input, ...body, requireFixed });
@@ -184,7 +184,7 @@ describe('the vectors', () => {
 
     // the program leaves policies to its reader
     if (readVector(name).require_fixed === true) continue;
-    it(`gets from the program in the document what ${name} says`, async () => {
+    it(`give in the program of the document what ${name} states`, async () => {
       const { status, out } = (await programs())[name];
       // of the table, the program leaves to its reader what is only comparing members
       const compared = ['certificate id', 'request id', 'metadata'];

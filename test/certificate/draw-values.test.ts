@@ -26,7 +26,7 @@ const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: readonly Ca
 
 describe('values of a committed draw', () => {
   for (const [i, each] of cases.entries()) {
-    it(`are those of vector ${i} (${each.request.kind}) by the verifier and by the samplers of the service`, () => {
+    it(`are the same in the verifier and in the samplers of the service for vector ${i} (${each.request.kind})`, () => {
       const [secret, nonce, randomness, statementDigest] = [
         each.secret,
         each.nonce,
@@ -49,7 +49,7 @@ describe('values of a committed draw', () => {
     });
   }
 
-  it('come of requests up to each bound, and of none beyond it', () => {
+  it('exist for requests up to each bound, and for none beyond it', () => {
     const die = { kind: 'integers', count: 1, min: 1, max: 6, unique: false, sort: 'none' };
     const [dice, two] = [{ length: 6, min: 1, max: 6, unique: true }, ['a', 'b']];
     const bytes = { kind: 'bytes', count: 97, length: 1_024, encoding: 'hex', single: false };
@@ -94,7 +94,7 @@ describe('values of a committed draw', () => {
     }
   });
 
-  it('are left to chance where the request has more than one outcome, to the last digit', () => {
+  it('are left to chance exactly when the request has more than one outcome', () => {
     const range = { kind: 'integers', count: 6, min: 1, max: 6, unique: true, sort: 'none' };
     const sequence = { length: 6, min: 1, max: 6, unique: true };
     const normal = { kind: 'gaussians', count: 1, mean: 5, stddev: 0.1, digits: 2 };
@@ -118,7 +118,7 @@ describe('values of a committed draw', () => {
     }
   });
 
-  it('come of no request that has other bounds', () => {
+  it('exist for no request with values outside the bounds', () => {
     const stream = () => drawStream(new Uint8Array(32));
     const wrong: unknown[] = [
       undefined,

@@ -132,7 +132,7 @@ describe('a monitor of a log', () => {
     });
   }
 
-  it('takes an older checkpoint for what it is', async () => {
+  it('recognizes an older checkpoint as stale', async () => {
     const service = await WatchedLog.open();
     await service.grow(5);
     const stale = service.log.checkpoint;
@@ -172,7 +172,7 @@ describe('a monitor of a log', () => {
     await doubt(service, state, /^Leaf 3 counts 1 withdrawals; 0 are listed before it\.$/);
   });
 
-  it('doubts a log that grows for over an hour and does not say which lots were withdrawn', async () => {
+  it('doubts a log that grows for over an hour without stating the withdrawn lots', async () => {
     const service = await WatchedLog.open();
     await service.addLot('b');
     let { state } = await poll(service);
@@ -188,7 +188,7 @@ describe('a monitor of a log', () => {
     assert.equal(state.version, 1);
   });
 
-  it('does not take leaves that count no withdrawals for those that do', async () => {
+  it('accepts no leaves without a count of withdrawals in place of those with one', async () => {
     const service = await WatchedLog.open();
     const lot = await service.addLot('b');
     const { state } = await poll(service);
@@ -264,7 +264,7 @@ describe('a monitor of a log', () => {
     assert.ok('finding' in fresh && fresh.finding.kind === 'date');
   });
 
-  it('finds a statement that is dated before a checkpoint that does not have it', async () => {
+  it('finds a statement that is dated before a checkpoint that lacks it', async () => {
     const service = await WatchedLog.open();
     await service.addLot('b');
     const { state } = await poll(service);
@@ -277,7 +277,7 @@ describe('a monitor of a log', () => {
     assert.equal(checkFinding({ ...found, checkpoints: [] }).holds, false);
   });
 
-  it('takes a withdrawal for word of the withdrawals, as a statement is', async () => {
+  it('accepts a withdrawal as a statement of the withdrawals', async () => {
     const service = await WatchedLog.open();
     const lot = await service.addLot('b');
     const first = await poll(service);
@@ -301,7 +301,7 @@ describe('a monitor of a log', () => {
     await assert.rejects(poll(short(service), state), LogUnavailable);
   });
 
-  it('pins the keys, and takes a new one that an old one vouches for', async () => {
+  it('pins the keys, and accepts a new one that an old one vouches for', async () => {
     const service = await WatchedLog.open();
     await service.grow(3);
     const { state } = await poll(service);
@@ -332,7 +332,7 @@ describe('a monitor of a log', () => {
     await doubt(service, state, /^The key \w+ is no longer among the keys of qrn\.example\/log\.$/);
   });
 
-  it('doubts a successor that goes on without leaves that were signed, and takes one that has all of them', async () => {
+  it('doubts a successor that lacks leaves that were signed, and accepts one that has all of them', async () => {
     const service = await WatchedLog.open();
     await service.grow(3);
     const shorter = service.log.checkpoint;
@@ -355,7 +355,7 @@ describe('a monitor of a log', () => {
     await doubt(service, state, /^The first leaf is not the one that the document of keys gives\.$/);
   });
 
-  it('asks again when the service answers what is no log', async () => {
+  it('retries when the service answers something that is not a log', async () => {
     const service = await WatchedLog.open();
     await service.grow(3);
     const { state } = await poll(service);
@@ -375,7 +375,7 @@ describe('a monitor of a log', () => {
   });
 });
 
-it('asks for tiles by the names of c2sp.org/tlog-tiles, and takes nothing else for JSON than an object', async () => {
+it('a monitor asks for tiles by the names of c2sp.org/tlog-tiles, and accepts only JSON objects', async () => {
   const paths: string[] = [];
   let answer: Uint8Array = new Uint8Array(256 * 32);
   const source = new LogSource(async (path) => {
@@ -397,8 +397,8 @@ it('asks for tiles by the names of c2sp.org/tlog-tiles, and takes nothing else f
   }
 });
 
-describe('a finding that somebody made up', () => {
-  it('does not hold for two checkpoints of an honest log, in whatever order they are given', async () => {
+describe('an invented finding', () => {
+  it('does not hold for two checkpoints of an honest log, in any order', async () => {
     const service = await WatchedLog.open();
     await service.grow(2);
     const small = service.log.checkpoint;
@@ -421,7 +421,7 @@ describe('a finding that somebody made up', () => {
     }
   });
 
-  it('does not hold with a key that is listed twice', async () => {
+  it('does not hold for a key that is listed twice', async () => {
     const service = await WatchedLog.open();
     await service.grow(2);
     const keys = JSON.parse(Buffer.from(await service.read('/.well-known/qrn-keys.json')).toString()) as {

@@ -10,7 +10,7 @@ const ids = new CertificateIds(KEY);
 const FORM = /^cert_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 describe('CertificateIds', () => {
-  it('reads ids that were given out by any release', () => {
+  it('reads ids of every earlier release', () => {
     // HKDF-SHA-256 and AES-256-ECB, computed by an independent program in another language.
     const given: [segment: number, index: number, node: number, text: string][] = [
       [1, 0, 0, 'cert_0pn4n80gmet93fgwq1x2qwe9mf'],
@@ -24,7 +24,7 @@ describe('CertificateIds', () => {
     }
   });
 
-  it('gives every place an id of the right form, and finds the place by it', () => {
+  it('gives every place an id of the right form, and finds the place by the id', () => {
     const segments = fc.oneof(
       fc.nat(1000),
       fc.maxSafeNat().map((n) => n % 2 ** 48),
@@ -64,7 +64,7 @@ describe('CertificateIds', () => {
     assert.deepEqual(Buffer.from(ids.blocks(ranges)), Buffer.concat(each), 'of several segments');
   });
 
-  it('calls an id of another form malformed', () => {
+  it('reports an id of another form as malformed', () => {
     const good = ids.textOf(1, 1);
     const flawed = [
       '',
@@ -81,7 +81,7 @@ describe('CertificateIds', () => {
     for (const text of flawed) assert.equal(ids.placeOf(text), 'malformed', JSON.stringify(text));
   });
 
-  it('calls an id unknown that it did not give out: of another key or node, changed or made up', () => {
+  it('reports an id as unknown that it did not issue: of another key or node, changed or made up', () => {
     const good = ids.textOf(1, 1);
     for (const first of '89abcdefghjkmnpqrstvwxyz') {
       assert.equal(ids.placeOf(`cert_${first}${good.slice(6)}`), 'unknown', first);
@@ -129,7 +129,7 @@ describe('CertificateIds', () => {
     assert.equal(ids.blocks([{ segment: segmentMax, from: indexMax - 1, count: 2 }]).length, 32);
   });
 
-  it('has the number of the newest incarnation that a segment is of', () => {
+  it('returns the newest incarnation that a segment belongs to', () => {
     const all = [0, 3, 9].map((number, i) => ({ number, firstSegment: 100 * i }));
     const of = new CertificateIds(KEY, all);
     for (const [segment, number] of [

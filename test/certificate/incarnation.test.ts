@@ -162,7 +162,7 @@ function sizeOf(note: string): number {
 }
 
 describe('a ledger that is the original', () => {
-  it('goes on over restarts, and its newest checkpoint is kept beside the keys', async (t) => {
+  it('continues over restarts, and its newest checkpoint is kept beside the keys', async (t) => {
     const data = folder(t);
     await data.serve(3);
     assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 5);
@@ -171,7 +171,7 @@ describe('a ledger that is the original', () => {
     await data.assertVerified(id);
   });
 
-  it('goes on when the keys are older than it, with no key missing', async (t) => {
+  it('continues when the keys are older than the ledger, with no key missing', async (t) => {
     const data = folder(t);
     await data.serve(3);
     cpSync(data.keysPath, `${data.keysPath}-old`, { recursive: true });
@@ -182,14 +182,14 @@ describe('a ledger that is the original', () => {
     assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 8);
   });
 
-  it('goes on after a compaction, which makes the data file anew', async (t) => {
+  it('continues after a compaction, which makes a new data file', async (t) => {
     const data = folder(t);
     await data.serve(3);
     assert.equal((await data.qrn('compact')).status, 0);
     await data.serve(1);
   });
 
-  it('is held back when its data file is from before the start that signed last, though its log is whole', async (t) => {
+  it('is held back when its data file is older than the start that signed last, even with a complete log', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const file = join(data.ledgerPath, 'data.mdb');
@@ -208,7 +208,7 @@ describe('a ledger that is the original', () => {
     assert.match(await data.held(), /it is another ledger, which began with the same log/);
   });
 
-  it('goes on after a crash between its first checkpoint and the note of its incarnation', async (t) => {
+  it('continues after a crash between its first checkpoint and the note of its incarnation', async (t) => {
     const data = folder(t);
     await data.serve(0);
     const fresh = new DataFolder(`${data.path}-fresh`, data.clock);
@@ -226,8 +226,8 @@ describe('a ledger that is the original', () => {
   });
 });
 
-describe('a node of several that write one ledger', () => {
-  it('goes on when another one began a later incarnation, in its own folder alone', async () => {
+describe('a node of several on one ledger', () => {
+  it('continues when another node began a later incarnation, but only in its own folder', async () => {
     const world = new LogWorld();
     const { checkpoint } = await world.open();
     const first = firstIncarnation(NAME, TIME_MS);
@@ -241,7 +241,7 @@ describe('a node of several that write one ledger', () => {
     assert.equal(await kindIn(own, false), 'behind', 'nobody else writes the ledger');
   });
 
-  it('holds back what is no continuation of what it has signed, as any node does', async () => {
+  it('is held back, like any node, if the log does not continue what it has signed', async () => {
     const [world, folder] = [new LogWorld(), scratchFolder()];
     const { checkpoint } = await world.open();
     await writeIncarnations(world.store, [firstIncarnation(NAME, TIME_MS)]);
@@ -288,7 +288,7 @@ describe('a node of several that write one ledger', () => {
 });
 
 describe('a copied folder', () => {
-  it('is held back: it can be read, and neither signs nor opens its log for signing', async (t) => {
+  it('is held back: it can be read, but neither signs nor opens its log for signing', async (t) => {
     const data = folder(t);
     const [id] = await data.serve(3);
     const copy = data.copyTo(`${data.path}-copy`);
@@ -301,7 +301,7 @@ describe('a copied folder', () => {
     await data.serve(1);
   });
 
-  it('goes on as the same incarnation when the operator says that it was moved', async (t) => {
+  it('continues as the same incarnation when the operator says that it was moved', async (t) => {
     const data = folder(t);
     const [id] = await data.serve(3);
     const copy = data.copyTo(`${data.path}-copy`);
@@ -312,7 +312,7 @@ describe('a copied folder', () => {
     for (const each of [id, next]) await copy.assertVerified(each);
   });
 
-  it('gives other ids and signs another log when it begins a new incarnation, and delivers no block again', async (t) => {
+  it('gives other ids and signs another log after it begins a new incarnation, and repeats no block', async (t) => {
     const data = folder(t);
     const before = await data.serve(3);
     const copy = data.copyTo(`${data.path}-copy`);
@@ -329,7 +329,7 @@ describe('a copied folder', () => {
     assert.deepEqual(claimed, [], 'the blocks of the copy are burned, and its lot gives no more');
   });
 
-  it('names in its first leaf the last checkpoint before it', async (t) => {
+  it('names in its first leaf the last checkpoint before the copy', async (t) => {
     const data = folder(t);
     await data.serve(3);
     const last = readAnchor(data.keysPath)?.checkpoint;
@@ -347,7 +347,7 @@ describe('a copied folder', () => {
   });
 });
 
-describe('a ledger that was set back', () => {
+describe('a ledger that was rolled back', () => {
   /** The ledger as it was after three answers, under keys that have signed for five. */
   async function setBack(t: TestContext): Promise<{ data: DataFolder; lost: string[]; kept: string[] }> {
     const data = folder(t);
@@ -364,7 +364,7 @@ describe('a ledger that was set back', () => {
     return { data, lost, kept };
   }
 
-  it('is held back, and cannot be passed off as moved', async (t) => {
+  it('is held back, and cannot be declared as moved', async (t) => {
     const { data, kept } = await setBack(t);
     assert.match(await data.held(), /its log has 5 leaves, and one of 7 was signed: it is an earlier state/);
     await data.assertVerified(kept[0]);
@@ -374,7 +374,7 @@ describe('a ledger that was set back', () => {
     await assert.rejects(data.with(acceptMove), /must be restored/);
   });
 
-  it('gives no id a second time after it was restored, and its log names the checkpoint that was lost', async (t) => {
+  it('gives no id a second time after it was restored, and its log names the lost checkpoint', async (t) => {
     const { data, lost, kept } = await setBack(t);
     const { incarnation } = await data.restore();
     assert.equal(sizeOf(incarnation.predecessor?.checkpoint ?? ''), 7);
@@ -384,7 +384,7 @@ describe('a ledger that was set back', () => {
     assert.equal((await data.find(lost[0])).document, 'unknown');
   });
 
-  it('is found out with another history of the same size', async (t) => {
+  it('is detected even with another history of the same size', async (t) => {
     const data = folder(t);
     await data.serve(3);
     const fork = data.copyTo(`${data.path}-fork`);
@@ -401,7 +401,7 @@ describe('a ledger that was set back', () => {
     );
   });
 
-  it('can be restored twice, and every life has ids and a log of its own', async (t) => {
+  it('can be restored twice, and every incarnation has its own ids and log', async (t) => {
     const { data } = await setBack(t);
     await data.restore();
     const [second] = await data.serve(1);
@@ -444,7 +444,7 @@ describe('a backup', () => {
     for (const id of [...kept, ...fresh]) await data.assertVerified(id);
   });
 
-  it('is refused when it holds no ledger, and changes nothing', async (t) => {
+  it('is refused when it holds no ledger, and nothing changes', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const { status, talk } = await data.qrn('restore', join(data.path, 'keys'));
@@ -455,7 +455,7 @@ describe('a backup', () => {
 });
 
 describe('a service on a copy of a data folder', () => {
-  it('says why it serves nothing, and serves again once it was restored, with other ids and other bytes', async (t) => {
+  it('says why it serves nothing, and serves again after a restore, with other ids and other bytes', async (t) => {
     const original = TestServer.spawnFor(t, {});
     await original.ready();
     const { dataDir } = original;
@@ -518,7 +518,7 @@ interface Answer {
 }
 
 describe('keys', () => {
-  it('stop the start when they are lost, and a restore begins a log with new ones', async (t) => {
+  it('prevent a start when they are lost, and a restore begins a log with new ones', async (t) => {
     const data = folder(t);
     const [id] = await data.serve(3);
     rmSync(data.keysPath, { recursive: true });
@@ -531,7 +531,7 @@ describe('keys', () => {
     assert.equal((await data.find(id)).document, 'unknown', 'ids are read with the key that is lost');
   });
 
-  it('sign for all that was issued in their time when they are rotated after a kill', async (t) => {
+  it('that were rotated after a kill sign for everything that was issued in their time', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const [id] = await data.serve(1, true);
@@ -545,7 +545,7 @@ describe('keys', () => {
     await data.assertVerified(next);
   });
 
-  it('stop the start when that of the certificate ids is missing or another one, and none is made in its place', async (t) => {
+  it('prevent a start when the one for certificate ids is missing or wrong, and none is made in its place', async (t) => {
     const data = folder(t);
     await data.serve(3);
     const path = join(data.keysPath, 'certificate-ids');
@@ -560,7 +560,7 @@ describe('keys', () => {
     );
   });
 
-  it('refuse the start when their ledger is missing', async (t) => {
+  it('prevent a start when their ledger is missing', async (t) => {
     const data = folder(t);
     await data.serve(3);
     rmSync(data.ledgerPath, { recursive: true });
@@ -570,7 +570,7 @@ describe('keys', () => {
     await data.assertVerified((await data.serve(1))[0]);
   });
 
-  it('refuse the start when the anchor is torn', async (t) => {
+  it('prevent a start when the anchor is torn', async (t) => {
     const data = folder(t);
     await data.serve(1);
     const path = join(data.keysPath, 'anchor.json');

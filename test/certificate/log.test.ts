@@ -61,7 +61,7 @@ describe('CertificateLog', () => {
     assert.equal(await w.check(log), 4_000);
   });
 
-  it('logs the leaves of a draw once, publicly, whatever becomes of a write, and proves them', async () => {
+  it('logs the leaves of a draw once, publicly, whatever happens to a write, and proves them', async () => {
     const w = world();
     const log = await w.open();
     const [commit, end] = (['commit', 'end'] as const).map((kind) => {
@@ -113,7 +113,7 @@ describe('two writers of one log', () => {
     return { logs, refused };
   }
 
-  it('make one history: the slower one is refused, reads what is stored and goes on from there', async () => {
+  it('make one history: the slower one is refused, reads what is stored and continues from there', async () => {
     const w = world();
     const { logs, refused } = await race(w);
     assert.deepEqual(refused, ['conflict', 'conflict', 'conflict']);
@@ -151,7 +151,7 @@ describe('two writers of one log', () => {
 });
 
 describe('faults', () => {
-  it('leave the log whole after any history of commits, withdrawals and restarts', async () => {
+  it('leave the log complete after any history of commits, withdrawals and restarts', async () => {
     const step = fc.oneof(
       {
         weight: 4,
@@ -200,7 +200,7 @@ describe('faults', () => {
     );
   });
 
-  it('include a lot that is missing: then nothing is written', async () => {
+  it('such as a missing lot prevent any write', async () => {
     const w = world();
     const log = await w.open();
     w.commit(segmentRecord(1, [seededSource('lot_unknown')], [answerEntry(1)]));
@@ -209,7 +209,7 @@ describe('faults', () => {
     assert.equal(w.writes, writes);
   });
 
-  it('are found at the start: another origin, another id key, damaged tiles, a checkpoint of no known key', async () => {
+  it('are found at the start: another origin, another id key, damaged tiles, a checkpoint of an unknown key', async () => {
     const fresh = async () => {
       const w = world();
       w.commit(segment(1, 300));
@@ -235,7 +235,7 @@ describe('faults', () => {
   });
 });
 
-it('stores a tile of any level when its last node is complete, and reads the nodes above it', async () => {
+it('a tile of any level is stored when its last node is complete, and read for the nodes above it', async () => {
   const edge = await TileEdge.load({ getLog: async () => undefined }, 0);
   const hashes = Array.from({ length: 256 }, (_, i) => leafHash(Uint8Array.of(i)));
   const tiles = new Map<string, Uint8Array>();
@@ -257,7 +257,7 @@ it('stores a tile of any level when its last node is complete, and reads the nod
   assert.deepEqual(await readNode(23, 1), referenceRoot(hashes.slice(128)));
 });
 
-it('never gives a proof that does not hold', async () => {
+it('no proof is given that does not hold', async () => {
   const w = world();
   w.commit(segment(1, 300));
   const log = await w.open();
@@ -268,7 +268,7 @@ it('never gives a proof that does not hold', async () => {
 });
 
 describe('times', () => {
-  it('never go back, wherever the clock is set', async () => {
+  it('never go back, however the clock is set', async () => {
     const w = world();
     w.clock.wall = TIME_MS + 7_200_000;
     let log = await w.open();
@@ -297,7 +297,7 @@ describe('times', () => {
 });
 
 describe('keys', () => {
-  it('leave old proofs their signature after a rotation, and both sign the newest checkpoint', async () => {
+  it('keep valid the old proofs after a rotation, and both sign the newest checkpoint', async () => {
     const w = world();
     let log = await w.open();
     w.commit(segment(1, 3));
@@ -319,7 +319,7 @@ describe('keys', () => {
     await w.check(await w.open());
   });
 
-  it('without the newest of them sign nothing, and another writer goes on with it', async () => {
+  it('sign nothing if the newest is missing, and another writer continues with it', async () => {
     const w = world();
     const other = await w.open();
     w.commit(segment(1, 1));
@@ -341,7 +341,7 @@ describe('keys', () => {
     assert.equal(await w.check(log), 2);
   });
 
-  it('are retired when the one after them signed, where another writer used them for longer', async () => {
+  it('are retired when their successor signed, if another writer used them for longer', async () => {
     const toldOf = async (retiredAtMs: number) => {
       const w = world();
       const other = await w.open();

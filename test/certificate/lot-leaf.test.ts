@@ -100,7 +100,7 @@ describe('lots in the log', () => {
     assert.equal(await log.seal(), 0);
   });
 
-  it('are not released when their leaf could not be stored, and are logged once when it was after all', async () => {
+  it('are not released when their leaf could not be stored, and are logged once if it was stored after all', async () => {
     for (const outcome of ['lost', 'done, but said to have failed'] as const) {
       const w = new LogWorld();
       const log = await w.open();
@@ -116,7 +116,7 @@ describe('lots in the log', () => {
     }
   });
 
-  it('wait until enough witnesses have seen them, also those released before witnesses were asked for', async () => {
+  it('wait until enough witnesses have seen them, including those released before witnesses were required', async () => {
     const w = new LogWorld();
     const [first, second] = [lotRecord('a'), lotRecord('b')];
     w.lots.set(first.id, first);
@@ -169,7 +169,7 @@ describe('lots in the log', () => {
     assert.equal(await (await find(3, ['w1', 'w2'], '05060708')).settle(), false, 'they have other keys now');
   });
 
-  it('are followed by a statement of the withdrawals before them, and so are withdrawals', async () => {
+  it('are followed by a statement of the earlier withdrawals, as withdrawals are', async () => {
     const w = new LogWorld();
     const log = await w.open();
     w.withdrawn.push({ lotId: 'lot_x', why: 'a fault', atMs: TIME_MS });
@@ -187,7 +187,7 @@ describe('lots in the log', () => {
     assert.deepEqual((await log.withdrawals()).withdrawals, [leaves[0]]);
   });
 
-  it('leave an hour without a public leaf to a statement, and an hour without any leaf to nothing', async () => {
+  it('are replaced by a statement after an hour with other leaves, and by nothing in an hour without any leaf', async () => {
     const w = new LogWorld();
     const log = await w.open();
     w.clock.wall += 3_600_000;
@@ -212,8 +212,8 @@ describe('lots in the log', () => {
   });
 });
 
-describe('a lot that is asked for', () => {
-  it('is shown not to be withdrawn up to a size, or withdrawn and why', async () => {
+describe('a requested lot', () => {
+  it('is shown as not withdrawn up to a size, or as withdrawn with the reason', async () => {
     const { a, b, before, after, keys } = await publicLots();
     const signedByS = (TIME_MS + 500 - ((TIME_MS + 500) % 1_000)) / 1_000;
     const cases: [lotId: string, document: unknown, told: object][] = [
@@ -230,7 +230,7 @@ describe('a lot that is asked for', () => {
     );
   });
 
-  it('is refused when the operator withholds its withdrawal, or tells another lot or another log', async () => {
+  it('is refused when the operator hides its withdrawal, or presents another lot or another log', async () => {
     const { a, b, after, keys } = await publicLots();
     const [good, bad] = after;
     const attacks: Readonly<Record<string, [lotId: string, document: unknown, why: RegExp]>> = {

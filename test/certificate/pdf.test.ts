@@ -89,7 +89,7 @@ async function withLots(lots: readonly LotRecord[], revoked?: string): Promise<C
 }
 
 describe('the certificate as a PDF', () => {
-  it('keeps what is drawn to the point: a plain page, and one with every banner', async () => {
+  it('keeps its drawing exactly: a plain page, and one with every banner', async () => {
     const { document: plain } = await scene();
     const lots = Array.from('abcd', (name) =>
       lotWithEvidence(name, 'calibrated', {
@@ -125,7 +125,7 @@ describe('the certificate as a PDF', () => {
     assert.ok(annotations?.lookup(0)?.toString().includes(Buffer.from(url).toString('hex')));
   });
 
-  it('says of each kind of certificate what is special about it', async () => {
+  it('states what is special about each kind of certificate', async () => {
     const [a, b] = [lotRecord('a'), lotRecord('b')];
     const end = { lot: 0, offset: 8_688, bytes: 16 };
     const start = { lot: 1, offset: 0, bytes: 32 };
@@ -173,7 +173,7 @@ describe('the certificate as a PDF', () => {
     }
   });
 
-  it('keeps to its page, whatever is to be said, and cuts no words on what it is evidence of', async () => {
+  it('stays on one page, whatever it contains, and does not shorten the statement of evidence', async () => {
     const deterministic = { deterministic: true, evidence: lotEvidence('simulated') } as const;
     const many = Array.from({ length: 40 }, (_, i) =>
       lotRecord(`x${i}`, {
@@ -225,7 +225,7 @@ describe('the certificate as a PDF', () => {
     }
   });
 
-  it('prints what its fonts lack as code points', async () => {
+  it('prints characters that its fonts lack as code points', async () => {
     const lot = lotRecord('a', { quantumBackend: '量子 é', jobId: 'a\u0000b\n😀' });
     const lines = linesOf(await certificatePdf(await withLots([lot])));
     assert.ok(lines.includes('{U+91CF}{U+5B50} é'));
@@ -235,7 +235,7 @@ describe('the certificate as a PDF', () => {
     assert.ok(!plain.some((line) => line.includes('U+')));
   });
 
-  it('sets any text in any place well', async () => {
+  it('lays out any text in any place', async () => {
     const { document } = await scene({ revoked: 'x' });
     const places = [
       ...['quantum_backend', 'lang_circuit', 'lang_version'].map((name) => `certificate.provenance.${name}`),

@@ -65,7 +65,7 @@ describe('a committed draw', () => {
     assert.ok(outcome.values.every((winner) => ITEMS.includes(winner)));
   });
 
-  it('fails where the service picked its certificate after the round, or from several', async () => {
+  it('fails if the service picked its certificate after the round, or from several', async () => {
     const late = await drawScene({ loggedAtMs: TIME_MS + 60_000, end: 'none' });
     assert.match(
       (await failures(late)).join(),
@@ -83,12 +83,12 @@ describe('a committed draw', () => {
     assert.deepEqual(await failuresOf(draw, 'commit.leaf', unbound), ['logged']);
   });
 
-  it('is held to the order of lot and draw whatever mode its certificate names', async () => {
+  it('must have the order of lot and draw, whatever mode its certificate names', async () => {
     const failed = await failuresOf(await drawScene(), 'certificate.certificate.entropy_mode', 'csprng');
     assert.ok(failed.includes('fixed'), failed.join());
   });
 
-  it('fails where a draw was cancelled, or given up, when its outcome could be known', async () => {
+  it('fails if it was cancelled or given up when its outcome could be known', async () => {
     const due = Date.parse((await drawScene({ end: 'none' })).dueAt);
     const ends: DrawSceneOptions[] = [
       { end: 'cancelled', reason: 'cancelled', endedMs: due, endLoggedMs: due },
@@ -111,7 +111,7 @@ describe('a committed draw', () => {
     );
   });
 
-  it('refuses a statement with members that its kind does not read, and lists that are not what is drawn from', async () => {
+  it('refuses a statement with members that its kind does not read, and lists that are not drawn from', async () => {
     const names = ['ada', 'grace', 'barbara', 'mary', 'joan'];
     const listOf = (items: readonly string[]) => ({
       sha256: digestOf(items.map((item) => `${item}\n`).join('')),
@@ -177,7 +177,7 @@ describe('a committed draw', () => {
     }
   });
 
-  it('tells the chances of a weighted draw as percentages', async () => {
+  it('shows the chances of a weighted draw as percentages', async () => {
     const draw = await drawScene({
       request: { kind: 'weighted', count: 1, items: ['ada', 'grace', 'joan'], weights: [1, 2, 2 ** 40] },
       list: null,
@@ -208,7 +208,7 @@ describe('a committed draw', () => {
     );
   });
 
-  it('is verified only where it ended as promised, and has a standing of its own otherwise', async () => {
+  it('is verified only if it ended as promised, and otherwise reports its own standing', async () => {
     const dueMs = Date.parse((await drawScene({ end: 'none' })).dueAt);
     const cases: [DrawSceneOptions, nowMs: number, standing: string, advice: RegExp | undefined][] = [
       [{}, NOW_MS, 'revealed', undefined],
@@ -236,7 +236,7 @@ describe('a committed draw', () => {
     }
   });
 
-  it('shows by witnesses that a log dated its commitment back', async () => {
+  it('shows by witnesses that a log backdated its commitment', async () => {
     const { document, keys, dueAt } = await drawScene({ end: 'none' });
     const dueS = Date.parse(dueAt) / 1_000;
     const one = witness(1);
@@ -267,7 +267,7 @@ describe('a committed draw', () => {
     assert.match((await loggedVerdict(dueS - 1, 2))?.why ?? '', /^1 of the 2 witnesses/);
   });
 
-  it('says what the order of commitment and round rests on, and whose chain it is', async () => {
+  it('states what proves the order of commitment and round, and whose chain it is', async () => {
     const { document, keys } = await drawScene();
     const { checks } = await verifyDraw({ draw: document, keys, nowMs: NOW_MS });
     const why = (name: CheckName) => checks.find((each) => each.name === name)?.why ?? '';
@@ -275,7 +275,7 @@ describe('a committed draw', () => {
     assert.match(why('beacon'), /not one of the League of Entropy: whoever runs it knows its rounds/);
   });
 
-  it('is no exception for a document of any shape', async () => {
+  it('raises no exception for a document of any shape', async () => {
     const { document, keys } = await drawScene({ hasBeacon: false });
     let nested: unknown = [];
     for (let i = 0; i < 50_000; i++) nested = [nested];

@@ -17,7 +17,7 @@ const two: Times = [
 const early: Times = [[1, SECOND - WITNESS_CLOCK_MS / 1_000 - 1]];
 
 describe('the witnesses of a certificate', () => {
-  it('say between which two times it was logged, when they had seen the log with its lots alone', async () => {
+  it('state between which two times it was logged, if they had seen the log with only its lots', async () => {
     const lotSeen: Times = [
       [1, SECOND - 20],
       [2, SECOND - 30],
@@ -31,7 +31,7 @@ describe('the witnesses of a certificate', () => {
     assert.equal(fixed?.ok, true, fixed?.why);
   });
 
-  it('say by when alone, when too few of them had seen its lots before', async () => {
+  it('state only the later time, if too few of them had seen its lots before', async () => {
     const { ok, why, fixed } = await check([[1, SECOND - 20]], two, 2);
     assert.equal(ok, true, why);
     assert.match(why ?? '', /: logged between 2026-11-21T08:30:00.\d{3}Z, by the log's own word, and /);
@@ -39,7 +39,7 @@ describe('the witnesses of a certificate', () => {
     assert.match(fixed?.why ?? '', /^1 of the 2 witnesses that are asked for saw lot /);
   });
 
-  it('fail when there are too few, or one is named twice, or one saw the tree before it was issued', async () => {
+  it('fail when there are too few, one is named twice, or one saw the tree before the certificate was issued', async () => {
     const cases: [Times, quorum: number, named: number[], why: RegExp][] = [
       [two, 3, [1, 2, 3], /^2 of the 3 witnesses that are asked for saw the tree: /],
       [two, 2, [1, 1], /^1 of the 2 witnesses/],

@@ -39,7 +39,7 @@ function failed(verification: Verification): CheckName[] {
 const OF_LOTS: readonly CheckName[] = ['lots', 'derived', 'status', 'dates', 'fixed'];
 
 describe('verifyAnswer', () => {
-  it('passes what the service gave, and names each thing it checked', async () => {
+  it('passes what the service returned, and names each check', async () => {
     const s = await pureAnswer();
     const verification = await verifyAnswer(s);
     assert.deepEqual(failed(verification), []);
@@ -64,7 +64,7 @@ describe('verifyAnswer', () => {
     for (const check of verification.checks) assert.notEqual(check.why, '');
   });
 
-  it('takes members in any order', async () => {
+  it('accepts members in any order', async () => {
     const s = await pureAnswer();
     const reversed = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(reversed);
@@ -83,7 +83,7 @@ describe('verifyAnswer', () => {
     assert.ok((await verifyAnswer(again)).ok);
   });
 
-  it('checks a certificate alone, and not without its lots', async () => {
+  it('verifies a certificate alone, but not without its lots', async () => {
     const { certificate, keys } = await pureAnswer();
     const verification = await verifyAnswer({ certificate, keys });
     assert.ok(verification.ok);
@@ -94,7 +94,7 @@ describe('verifyAnswer', () => {
   });
 });
 
-it('says why a lot was withdrawn', async () => {
+it('a failed check gives the reason for which a lot was withdrawn', async () => {
   const s = await pureAnswer();
   s.world.withdrawn.push({ lotId: lotRecord('b').id, why: 'detector fault', atMs: TIME_MS });
   const certificate = await s.service.find(s.world.ids.textOf(4, 13));
@@ -104,7 +104,7 @@ it('says why a lot was withdrawn', async () => {
   assert.match(failure.why, /detector fault/);
 });
 
-it('refuses a range of a lot that the certificate does not name, wherever it stands', async () => {
+it('a range of a lot that the certificate does not name is refused, wherever it is', async () => {
   const s = await pureAnswer();
   const { drawn = [] } = s.certificate.certificate.provenance;
   for (const ranges of [
@@ -117,7 +117,7 @@ it('refuses a range of a lot that the certificate does not name, wherever it sta
   }
 });
 
-it('refuses a checkpoint of another log with the same keys', async () => {
+it('a checkpoint of another log with the same keys is refused', async () => {
   const s = await pureAnswer();
   const proof = s.certificate.certificate.proof ?? '';
   const other = proof.replace('qrn.example/log\n', 'qrn.example/lag\n');
@@ -127,13 +127,13 @@ it('refuses a checkpoint of another log with the same keys', async () => {
 
 describe('a document of which one member was changed or left out', () => {
   for (const [name, say] of Object.entries(SAID))
-    it(`is refused in the words that say what is wrong: ${name}`, async () => {
+    it(`is refused with words that say what is wrong: ${name}`, async () => {
       assert.equal(await say(), readFileSync(saidFile(name), 'utf8'));
     });
 });
 
 describe('the header fields of an answer in octets', () => {
-  it('say what its JSON would have said, as far as they are there', () => {
+  it('say what its JSON would have said, as far as they exist', () => {
     const { response } = readVector('octets') as { response: Record<string, Record<string, unknown>> };
     const { data, meta, metadata, media_type: type } = response;
     const head = [
@@ -208,7 +208,7 @@ describe('what cannot be read', () => {
     }
   });
 
-  it('is told in words, each in one line without what a terminal obeys', () => {
+  it('is reported in one line of words, without control characters for the terminal', () => {
     const shown: [value: unknown, words: string][] = [
       [undefined, 'nothing'],
       [null, 'null'],
@@ -257,7 +257,7 @@ describe('what cannot be read', () => {
 });
 
 describe('the archive of certificates', () => {
-  it('tells what is no id from what is no certificate', async () => {
+  it('distinguishes an invalid id from an unknown certificate', async () => {
     const { service, world } = await pureAnswer();
     assert.equal(await service.find('cert_short'), 'malformed');
     assert.equal(await service.find('cert_00000000000000000000000000'), 'unknown');
@@ -265,7 +265,7 @@ describe('the archive of certificates', () => {
     assert.equal(await service.find(world.ids.textOf(5, 0)), 'unknown', 'no such segment');
   });
 
-  it('gives a certificate before it is logged, without a proof', async () => {
+  it('returns a certificate before it is logged, without a proof', async () => {
     const { service, world } = await pureAnswer();
     const lot = lotRecord('a');
     world.commit(segmentRecord(6, [seededSource(lot.id)], [answerEntry(1)]));
@@ -276,7 +276,7 @@ describe('the archive of certificates', () => {
   });
 });
 
-it('asks for no opening of an answer whose values may have taken more than 2,048 bytes, and of any other', () => {
+it('an answer whose values may have taken more than 2,048 bytes needs no opening, and any other needs one', () => {
   const listed = (count: number, value: unknown, more: object) => ({
     count,
     values: Array(count).fill(value),

@@ -74,7 +74,7 @@ function world(t: TestContext) {
 }
 
 describe('a witness', () => {
-  it('cosigns what grows, with the time, and is verified by its key', (t) => {
+  it('cosigns a growing log, with the time, and is verified by its key', (t) => {
     const { start } = world(t);
     const witness = start();
     const replies = [request(0, [], 1), request(1, ONE_TO_THREE, 3), request(3, THREE_TO_FIVE, 5)].map(
@@ -107,7 +107,7 @@ describe('a witness', () => {
     assert.notEqual(again.body, first.body);
   });
 
-  it('refuses as the protocol says', (t) => {
+  it('refuses what the protocol says', (t) => {
     const { start } = world(t);
     const witness = start();
     assert.equal(witness.addCheckpoint(request(0, [], 1)).status, 200);
@@ -199,7 +199,7 @@ describe('a witness', () => {
     assert.equal(other.addCheckpoint(body(0, 0, root(0))).status, 409);
   });
 
-  it('does not begin anew when its state is torn', (t) => {
+  it('does not start over when its state is torn', (t) => {
     const { directory, start } = world(t);
     start().addCheckpoint(request(0, [], 1));
     const [file] = readdirSync(directory);
@@ -210,7 +210,7 @@ describe('a witness', () => {
     assert.throws(start, WitnessError);
   });
 
-  it('takes verifier keys of logs alone', () => {
+  it('accepts only verifier keys of logs', () => {
     const cosigner = verifierKey(NAME, KEY.publicKey, COSIGNATURE_TYPE);
     assert.equal(parseVerifierKey(cosigner)?.type, COSIGNATURE_TYPE);
     for (const wrong of [
@@ -224,7 +224,7 @@ describe('a witness', () => {
 });
 
 describe('qrn witness', () => {
-  it('serves over HTTP, remembers over restarts, and ends on SIGTERM', async (t) => {
+  it('serves over HTTP, remembers across restarts, and ends on SIGTERM', async (t) => {
     const state = temporaryFolder(t);
     const logs = join(state, 'logs.txt');
     writeFileSync(logs, `${verifierKey(LOG, LOG_KEY)}\n`);

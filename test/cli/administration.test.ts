@@ -13,7 +13,7 @@ import type { CommandRun } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
 
-describe('accounts and keys beside a running service', () => {
+describe('changes of accounts and keys beside a running service', () => {
   const dataDir = scratchFolder();
   let commands: ChildProcess;
   let ledger: LmdbLedger;
@@ -50,7 +50,7 @@ describe('accounts and keys beside a running service', () => {
 
   const authenticate = (key: string) => directory.authenticate(key);
 
-  it('makes an Enterprise account with limits of its own, and changes them', async () => {
+  it('make an Enterprise account with its own limits, and change its limits', async () => {
     const limits = '--requests-per-minute 600 --requests-per-month 7000 --seed-interval-ms 60000';
     const made = await qrnJson(`accounts create --name E --tier enterprise ${limits}`);
     const account = authenticate(made.key)?.account;
@@ -79,7 +79,7 @@ describe('accounts and keys beside a running service', () => {
     assert.equal(authenticate(made.key)?.account.allowance.requestsPerMonth, 1_000);
   });
 
-  it('makes, rotates and revokes keys', async () => {
+  it('make, rotate and revoke keys', async () => {
     const { account_id: account } = await qrnJson('accounts create --name K --tier pro');
     const wish = '--scopes usage:read,entropy:read --expires 2099-01-31T12:00:00Z';
     const made = await qrnJson(`keys create --account ${account} ${wish}`);
@@ -110,7 +110,7 @@ describe('accounts and keys beside a running service', () => {
     assert.ok(listed.every((key) => key.key === undefined));
   });
 
-  it('refuses changes that cannot be made', async () => {
+  it('are refused when they are impossible', async () => {
     const wrong: readonly [readonly string[], string][] = [
       [['accounts', 'set', 'acct_x', '--name', 'y'], 'qrn accounts set: there is no account acct_x\n'],
       [['keys', 'create', '--account', 'acct_x'], 'qrn keys create: there is no account acct_x\n'],

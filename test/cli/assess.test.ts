@@ -103,7 +103,7 @@ describe('a file of one sequence', () => {
     });
 
     if (constant === 'e') continue; // the corrected constants of a second file are those of the first
-    it(`${constant} gives the corrected constants' p-values when none are asked for`, async () => {
+    it(`${constant} gives the p-values of the corrected constants by default`, async () => {
       const { sp800_22: result } = await assessed(constant);
       assert.equal(result.constants, 'corrected');
       const corrected = [
@@ -131,7 +131,7 @@ describe('a file of one sequence', () => {
     assert.equal(result.bits, 1_000_000);
   });
 
-  it('is reported to a person with every test, the verdict, its rule and what it means', async () => {
+  it('is reported to a person with every test, the verdict, its rule and its meaning', async () => {
     const { status, out, talk } = await assess('e', '--constants', 'reference');
     assert.deepEqual([status, talk], [0, '']);
     assert.match(out, /^all rows +184\/188 +0\.\d+$/m);
@@ -142,7 +142,7 @@ describe('a file of one sequence', () => {
     assert.match(out, /never prove it/);
   });
 
-  it('gets the verdict fail, and exit status 0, when it is not random', async () => {
+  it('gets the verdict fail, with exit status 0, when it is not random', async () => {
     write('zeros', Buffer.alloc(SEQUENCE_BYTES));
     const { sp800_22: result, sp800_90b: entropy } = await assessed('zeros');
     assert.equal(result.verdict, 'fail');
@@ -165,7 +165,7 @@ describe('a file of one sequence', () => {
 });
 
 describe('a file of many sequences', () => {
-  it('is judged across them; rows and estimates are those of the first', async () => {
+  it('is judged as a whole; rows and estimates are those of the first sequence', async () => {
     const result = await assessed('good');
     const batteries = good.map((bytes) => runBattery(bytes, 1_000_000));
     assert.deepEqual([result.sequences, result.bits], [3, 3_000_000]);
@@ -215,7 +215,7 @@ describe('a file of many sequences', () => {
     assert.equal(sp800_22.across, null);
   });
 
-  it('fails when sequences are rejected more often than by chance, whatever the first one says', async () => {
+  it('fails when sequences are rejected more often than by chance, whatever the first one shows', async () => {
     write('broken', good[0], Buffer.alloc(2 * SEQUENCE_BYTES, 0x5a));
     const { sp800_22: result } = await assessed('broken');
     assert.deepEqual(
@@ -227,7 +227,7 @@ describe('a file of many sequences', () => {
     assert.match(out, /^verdict: FAIL$/m);
   });
 
-  it('takes memory that does not grow with the file', async () => {
+  it('is tested in memory that does not grow with the file', async () => {
     write('long', ...good);
     truncateSync(join(folder, 'long'), 2 ** 31); // zeros behind the third, none of them on the disk
     const hook =
@@ -249,7 +249,7 @@ describe('a file of many sequences', () => {
   });
 });
 
-it('a file that cannot be tested is refused in one line that gives the reason', async () => {
+it('a file that cannot be tested is refused in one line with the reason', async () => {
   write('empty');
   write('short', good[0].subarray(1));
   write('text', Buffer.from('Not random at all.\n'.repeat(10_000)));

@@ -25,7 +25,7 @@ async function sequences(form: BitForm, sequenceBits: number, file = path): Prom
 }
 
 describe('a file of bits', () => {
-  it('may be a pipe that gives it in pieces', async () => {
+  it('may be a pipe that delivers it in pieces', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('sh', ['-c', `mkfifo ${pipe}`]);
     const writer = spawn('sh', ['-c', `{ printf 'a\\001'; sleep 0.05; printf '\\002\\003'; } > ${pipe}`]);
@@ -36,7 +36,7 @@ describe('a file of bits', () => {
     if (writer.exitCode === null) await new Promise((resolve) => writer.once('exit', resolve));
   });
 
-  it('gives the same bits as text, wherever white space and chunks end', async () => {
+  it('gives the same bits as text, wherever white space and chunk borders are', async () => {
     const space = fc.constantFrom('', '', '', ' ', '\n', '\r\n\t');
     const digits = fc.array(fc.tuple(fc.nat(1), space), { minLength: 1, maxLength: 200, size: 'max' });
     // before the digits: white space up to a few characters from the end of the reader's chunk of 64 KiB

@@ -74,7 +74,7 @@ describe('qrn as a client', () => {
     });
   });
 
-  it('prints values to people, and beside them what they came from', async () => {
+  it('prints values to people, with their source beside them', async () => {
     const { code, stdout, stderr } = await qrn('integers', '6', '--min', '-49', '--max', '-1', '--unique');
     assert.equal(code, 0, stderr);
     const values = stdout.trim().split(' ').map(Number);
@@ -86,7 +86,7 @@ describe('qrn as a client', () => {
     assert.match(stderr, /^quantum-seeded, origin simulated, from \S+; certificate cert_\w{26}\n$/);
   });
 
-  it('prints with --raw the values of the answer and nothing else, one to a line', async () => {
+  it('prints with --raw only the values of the answer, one to a line', async () => {
     const ways: [args: string[], valuesOf: (data: Record<string, unknown>) => unknown][] = [
       [['floats', '3', '--precision', '2', '--raw'], ({ values }) => values],
       [['floats', '3', '--raw'], ({ values }) => values],
@@ -102,7 +102,7 @@ describe('qrn as a client', () => {
     }
   });
 
-  it('sends no bytes to a terminal', async () => {
+  it('writes no bytes to a terminal', async () => {
     const { status, out, talk } = await runCommand(DRAWING['bytes'], ['16', '--raw'], {}, undefined, {
       isTerminal: true,
     });
@@ -110,7 +110,7 @@ describe('qrn as a client', () => {
     assert.match(talk, /^qrn bytes: --raw sends bytes that a terminal cannot show: redirect it; see /);
   });
 
-  it('prints the answer as it came with --json, which verify accepts', async () => {
+  it('prints the answer unchanged with --json, which verify accepts', async () => {
     const { stdout } = await qrn('integers', '3', '--json');
     const path = join(elsewhere, 'answer.json');
     writeFileSync(path, stdout);
@@ -119,24 +119,24 @@ describe('qrn as a client', () => {
     assert.equal(code, 0, told);
   });
 
-  it('checks the answer before it prints it with --verify', async () => {
+  it('verifies the answer before it prints it with --verify', async () => {
     const { code, stdout, stderr } = await qrn('integers', '3', '--verify', '--raw');
     assert.deepEqual([code, stderr], [0, 'the answer: verified\n']);
     assert.match(stdout, /^(\d+\n){3}$/);
   });
 
-  it('sends any number of bytes to a pipe, exactly', async () => {
+  it('writes any number of bytes to a pipe, exactly', async () => {
     const { code, out, talk } = await shell('qrn bytes 9000001 --raw | cat');
     assert.deepEqual([code, out.length, talk], [0, 9_000_001, '']);
     assert.notDeepEqual(out.subarray(0, 64), out.subarray(4 * 1024 * 1024, 4 * 1024 * 1024 + 64));
   });
 
-  it('ends quietly when the reader of a pipe has seen enough', async () => {
+  it('ends quietly when the reader of a pipe has read enough', async () => {
     const { code, out, talk } = await shell('qrn bytes 1T --raw | head -c 100000');
     assert.deepEqual([code, out.length, talk], [0, 100_000, '']);
   });
 
-  it('sends more numbers than one answer holds, one to a line', async () => {
+  it('prints more numbers than one answer holds, one to a line', async () => {
     const { code, out, talk } = await shell('qrn integers 150000 --min 1 --max 6 --raw | sort -n | uniq -c');
     assert.equal(code, 0, talk);
     const counts = out
@@ -151,7 +151,7 @@ describe('qrn as a client', () => {
     );
   });
 
-  it('picks items of which the service sees the numbers alone', async () => {
+  it('picks items while the service sees only their numbers', async () => {
     const { code, out, talk } = await shell('seq 100 120 | qrn pick --count 3 --raw');
     assert.equal(code, 0, talk);
     const picked = out.toString().trim().split('\n').map(Number);
@@ -159,7 +159,7 @@ describe('qrn as a client', () => {
     assert.ok(picked.every((each) => each >= 100 && each <= 120));
   });
 
-  it('tells the price with --dry-run and draws nothing', async () => {
+  it('prints the price with --dry-run and draws nothing', async () => {
     const before = JSON.parse((await qrn('usage', '--json')).stdout);
     const quotes = await Promise.all([
       qrn('bytes', '32', '--mode', 'pure', '--dry-run'),
@@ -181,7 +181,7 @@ describe('qrn as a client', () => {
     assert.match(status.stdout, /^CHECK +STATUS/m);
   });
 
-  it('finds the service of its data folder, and never shows its demo key to another', async () => {
+  it('finds the service of its data folder, and never sends its demo key to another', async () => {
     const port = new URL(server.baseUrl).port;
     const local = await runQrnHere(server.dataDir, ['integers', '--raw'], {
       QRN_PORT: port,
@@ -240,7 +240,7 @@ describe('qrn as a client', () => {
     }
   });
 
-  it('says in one line that the disk is full', async () => {
+  it('reports a full disk in one line', async () => {
     for (const command of ['integers 5', 'bytes 3000']) {
       const { code, talk } = await shell(`qrn ${command} --raw > /dev/full`);
       assert.equal(code, 1, talk);
@@ -248,7 +248,7 @@ describe('qrn as a client', () => {
     }
   });
 
-  it('tells the service what the values are for', async () => {
+  it('tells the service the purpose of the values', async () => {
     const said = ['--purpose', 'qrn & co', '--user-data', 'é', '--public'];
     const { code, stdout, stderr } = await qrn('pick', 'a', 'b', 'c', ...said, '--verify', '--json');
     assert.equal(code, 0, stderr);
@@ -256,7 +256,7 @@ describe('qrn as a client', () => {
     assert.deepEqual([label.purpose, label.user_data, label.public], ['qrn & co', 'é', true]);
   });
 
-  it('takes an empty variable for one that is not set, and hybrid for quantum-seeded', async () => {
+  it('treats an empty variable as unset, and hybrid as quantum-seeded', async () => {
     const { code, stdout, stderr } = await runQrnHere(
       server.dataDir,
       ['integers', '--mode', 'hybrid', '--json'],
@@ -266,7 +266,7 @@ describe('qrn as a client', () => {
     assert.equal(JSON.parse(stdout).data.metadata.entropy_mode, 'quantum-seeded');
   });
 
-  it('says that items are too long for one request', async () => {
+  it('reports items that are too long for one request', async () => {
     const { code, talk } = await shell('seq 1000000000000 1000000009999 | qrn shuffle');
     assert.equal(code, 1);
     assert.match(talk, /^qrn shuffle: head_too_large: [^\n]*64 KiB[^\n]*\n$/);

@@ -137,7 +137,7 @@ describe('a command line', () => {
   }
 });
 
-it('a report shows text, records and tables to a person, without blanks at the end of a line', () => {
+it('a report shows text, records and tables to a person, without trailing blanks', () => {
   const rows = [
     { a: 'aaa', long: 1, c: ['x', 'y'] },
     { a: 'a', long: null, c: '' },
@@ -184,7 +184,7 @@ describe('a command that cannot be undone', () => {
     ['red --dry-run --yes', saying(true), 0, TOLD, false],
     ['none --dry-run', undefined, 1, 'qrn box destroy: there is no such box\n', false],
   ];
-  it('asks a person, neither a script nor who says --yes, and does nothing with --dry-run', async () => {
+  it('asks a person, but neither a script nor a user of --yes, and does nothing with --dry-run', async () => {
     for (const [line, confirm, status, said, runs] of cases) {
       const before = done;
       const result = await runCommand(destroy, line.split(' '), {}, undefined, { confirm });
@@ -194,7 +194,7 @@ describe('a command that cannot be undone', () => {
   });
 });
 
-describe('what an option may be', () => {
+describe('the values of options', () => {
   const cases: [
     name: string,
     reader: Reader<unknown>,

@@ -14,7 +14,7 @@ describe('qrn config', () => {
   const path = join(folder, 'config.json');
   writeFileSync(path, JSON.stringify({ port: 8080, fronts: 2 }));
 
-  it('prints what is in force and where it comes from', async () => {
+  it('prints the settings in force and their sources', async () => {
     const { status, out } = await run([], { QRN_CONFIG: path, QRN_PORT: '9090' });
     assert.equal(status, 0);
     assert.match(out, /^port +QRN_PORT +9090 +environment$/m);
@@ -23,7 +23,7 @@ describe('qrn config', () => {
     assert.match(out, /^baseUrl +QRN_BASE_URL +- +default$/m);
   });
 
-  it('leaves the password out of the URL of the ledger', async () => {
+  it('hides the password in the URL of the ledger', async () => {
     const environment = { QRN_LEDGER: 'postgres://qrn:geheim@db.example/qrn?password=geheim' };
     for (const args of [[], ['--json']]) {
       const { out } = await run(args, environment);
@@ -39,7 +39,7 @@ describe('qrn config', () => {
     assert.equal(settings.tlsCertFile.from, 'default');
   });
 
-  it('shows the options of sources, and of a secret that there is one', async () => {
+  it('shows the options of sources, and of a secret only that it is set', async () => {
     const environment = {
       QRN_BACKEND: 'anu,simulator',
       QRN_SOURCE_ANU_API_KEY: 'tell-nobody',
@@ -59,7 +59,7 @@ describe('qrn config', () => {
     assert.ok(!`${out}${asJson}`.includes('tell-nobody'));
   });
 
-  it('says in one line what is wrong, also of settings that do not fit each other', async () => {
+  it('reports in one line what is wrong, also when settings contradict each other', async () => {
     for (const environment of [{ QRN_PORT: 'x' }, { QRN_TLS_CERT_FILE: 'c.pem' }, { QRN_CONFIG: folder }]) {
       const { status, out, talk } = await run([], environment as unknown as Record<string, string>);
       assert.equal(status, 1);
@@ -69,7 +69,7 @@ describe('qrn config', () => {
   });
 });
 
-it('commands of a cluster ask for QRN_LEDGER', async () => {
+it('the commands of a cluster require QRN_LEDGER', async () => {
   const { code, stderr } = await runQrnHere(folder, ['cluster', 'status']);
   assert.equal(code, 1);
   assert.match(stderr, /QRN_LEDGER names no database: set it to postgres:\/\/USER@HOST:PORT\/DATABASE/);

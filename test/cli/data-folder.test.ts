@@ -65,7 +65,7 @@ function give(dataDir: string, user: number): void {
 }
 
 describe('a data folder that belongs to another user', { skip: needsRoot }, () => {
-  it('every command that opens it refuses it, names the user to run as, and writes nothing', async (t) => {
+  it('is refused by every command that opens it, with the user to run as, and nothing is written', async (t) => {
     const dataDir = await dataFolder(t);
     give(dataDir, STRANGER);
     const before = readdirSync(dataDir, { recursive: true }).sort();
@@ -80,7 +80,7 @@ describe('a data folder that belongs to another user', { skip: needsRoot }, () =
     assert.deepEqual(readdirSync(dataDir, { recursive: true }).sort(), before);
   });
 
-  it('serve refuses it while it is still empty', async (t) => {
+  it('is refused by serve while it is still empty', async (t) => {
     const dataDir = temporaryFolder(t);
     chownSync(dataDir, STRANGER, STRANGER);
     const { status, talk } = await runCommand(serve, [], { QRN_DATA_DIR: dataDir });
@@ -107,7 +107,7 @@ it('a data folder of a newer program is refused by every command that opens it',
   assert.deepEqual(readdirSync(join(dataDir, 'keys')), []);
 });
 
-describe('files of a ledger that are not sound', () => {
+describe('damaged files of a ledger', () => {
   /** A backup with a leaf of zeros in the middle of a table: LMDB ends a process that walks it. */
   async function damagedBackup(t: TestContext): Promise<string> {
     const backup = join(temporaryFolder(t), 'backup');
@@ -124,7 +124,7 @@ describe('files of a ledger that are not sound', () => {
     return backup;
   }
 
-  it('an empty file is no backup, and nothing is put in the place of the ledger', async (t) => {
+  it('an empty file is no backup, and does not replace the ledger', async (t) => {
     const dataDir = temporaryFolder(t);
     const backup = join(dataDir, 'backup');
     mkdirSync(backup);
@@ -135,7 +135,7 @@ describe('files of a ledger that are not sound', () => {
     assert.deepEqual(readdirSync(dataDir), ['backup']);
   });
 
-  it('a damaged backup is not restored, and its draft goes', async (t) => {
+  it('a damaged backup is not restored, and its draft is removed', async (t) => {
     const dataDir = temporaryFolder(t);
     const backup = await damagedBackup(t);
     const { status, talk } = await runCommand(ledger, ['restore', backup, '--yes'], {
@@ -149,7 +149,7 @@ describe('files of a ledger that are not sound', () => {
     assert.deepEqual(readdirSync(join(dataDir, 'ledger')), []);
   });
 
-  it('an audit of a damaged copy says so in a sentence', async (t) => {
+  it('an audit of a damaged copy reports it in a sentence', async (t) => {
     const dataDir = temporaryFolder(t);
     cpSync(await damagedBackup(t), join(dataDir, 'ledger'), { recursive: true });
     const { status, talk } = await runCommand(ledger, ['audit'], { QRN_DATA_DIR: dataDir });
@@ -170,7 +170,7 @@ describe('files of a ledger that are not sound', () => {
     assert.equal(statSync(file).size, 0);
   });
 
-  it('a backup goes neither into the folder of the ledger nor where no folder can be', {
+  it('a backup is refused inside the folder of the ledger and where no folder can be made', {
     skip: process.platform === 'linux' ? false : 'needs /proc',
   }, async (t) => {
     const dataDir = await dataFolder(t);
@@ -193,7 +193,7 @@ function onlyTheFirst(): DirectoryReader {
 }
 
 describe('a change of accounts and keys', () => {
-  it('says on stderr when the running service has not followed within two seconds', async (t) => {
+  it('warns on stderr when the running service has not applied it within two seconds', async (t) => {
     const dataDir = await dataFolder(t);
     const server = await openTestLedger(join(dataDir, 'ledger'));
     await server.follow(onlyTheFirst());
@@ -205,7 +205,7 @@ describe('a change of accounts and keys', () => {
     await server.close();
   });
 
-  it('exits with 1 when the running service has not confirmed that something is taken away', async (t) => {
+  it('exits with 1 when the running service has not confirmed a revocation', async (t) => {
     const dataDir = await dataFolder(t);
     const environment = { QRN_DATA_DIR: dataDir };
     const create = ['create', '--name', 'A', '--tier', 'free', '--json'];

@@ -46,7 +46,7 @@ async function shown(id: string): Promise<DrawDocument> {
 }
 
 describe('qrn draws', () => {
-  it('commits to a draw of a list, tells people who won, and gives the document that verify accepts', async () => {
+  it('commits to a draw of a list, announces the winners, and prints the document that verify accepts', async () => {
     const { code, stdout, stderr } = await draws('create', ...RAFFLE);
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(`^list +4 items, sha256:${SHA256}$`, 'm'));
@@ -110,7 +110,7 @@ describe('qrn draws', () => {
     assert.match(both.stderr, /give --beacon or --beacon-at, not both/);
   });
 
-  it('opens the nonce that was promised', async () => {
+  it('opens the nonce that was committed to', async () => {
     const nonceSha256 = createHash('sha256').update(Buffer.from('c0ffee', 'hex')).digest('hex');
     const { id } = await created(...RAFFLE, '--nonce-sha256', nonceSha256);
     assert.match(
@@ -123,7 +123,7 @@ describe('qrn draws', () => {
     assert.match((await draws('show', id)).stdout, /^nonce +c0ffee$/m);
   });
 
-  it('cancels a draw when the person who is asked says so, and tells what it would have been', async () => {
+  it('cancels a draw after the user confirms, and shows the result it would have had', async () => {
     const { id } = await created(...RAFFLE, '--at', LATER);
     const dry = await draws('cancel', id, '--dry-run');
     assert.deepEqual([dry.code, dry.stdout.startsWith(`This cancels the draw ${id} (raffle): `)], [0, true]);
@@ -157,7 +157,7 @@ describe('qrn draws', () => {
     assert.equal(late.stderr, `qrn draws cancel: the draw ${id} has ended: it is cancelled\n`);
   });
 
-  it('shows a draw to whoever has no key, and no character of it that moves the cursor', async () => {
+  it('shows a draw without a key, and none of its characters moves the cursor', async () => {
     const items = Buffer.from('\u202eada\ngr\u200bace\n');
     const args = ['create', '--winners', '2', '--list', '-', '--purpose', 'p', '--json'];
     const { out, talk } = await asked(args, { stdin: async () => items });
@@ -170,7 +170,7 @@ describe('qrn draws', () => {
     assert.deepEqual(winners.trim().split('\n').sort(), ['\\u{202e}ada', 'gr\\u{200b}ace']);
   });
 
-  it('refuses a command line that cannot be meant, before anything is asked', async () => {
+  it('refuses a contradictory command line before it asks the service', async () => {
     const latin = join(folder, 'latin.txt');
     writeFileSync(latin, Buffer.from([0xe9, 0x0a]));
     const purpose = ['--purpose', 'p'];

@@ -48,7 +48,7 @@ describe('qrn assess --restarts', () => {
     });
   });
 
-  it('refuses a source that starts alike each time, though each run looks good', async () => {
+  it('refuses a source whose restarts begin alike, though each run looks good', async () => {
     const row = matrix.subarray(0, 125);
     const alike = written('alike', Buffer.concat(Array.from({ length: 1_000 }, () => row)));
     const { status, out } = await runCommand(assess, [bitsFile, '--restarts', alike]);
@@ -57,7 +57,7 @@ describe('qrn assess --restarts', () => {
     assert.match(out, /^FAIL: the restarts refute the estimate, so no entropy may be credited$/m);
   });
 
-  it('takes the claim of the maker where it is the least', async () => {
+  it("uses the maker's claim if it is the lowest figure", async () => {
     const { out } = await runCommand(assess, [bitsFile, '--claim', '0.25', '--json']);
     const { sp800_90b: entropy, restarts } = JSON.parse(out);
     assert.deepEqual([entropy.h_submitter, entropy.h_initial, restarts], [0.25, 0.25, null]);
@@ -91,7 +91,7 @@ const OF_THEIR_BITS = {
 };
 
 describe('qrn assess --symbol-bits', () => {
-  it('assesses symbols of two bits as they are and as bits', async () => {
+  it('assesses symbols of two bits as symbols and as bits', async () => {
     // 3 as often as 0, 1 and 2 together
     const symbols = Uint8Array.from(keystream(212, 1_000_000), (byte) => Math.min(3, byte % 6));
     const file = written('symbols', symbols);
@@ -111,7 +111,7 @@ describe('qrn assess --symbol-bits', () => {
     assert.deepEqual([entropy.bits_per_symbol, entropy.symbols], [2, 1_000_000]);
   });
 
-  it('says of each input that it cannot read what is wrong', async () => {
+  it('explains what is wrong with each input that it cannot read', async () => {
     const short = written('short', new Uint8Array(999_999));
     const wide = written('wide', new Uint8Array(1_000_000).fill(4, 17, 18));
     const stuck = written('stuck', new Uint8Array(1_000_000));

@@ -56,9 +56,9 @@ async function makeLotOf(bits: number) {
   return { lot, shots: { read, claimedMinEntropyPerBit }, clock };
 }
 
-describe('a lot computed again from its raw shots', () => {
+describe('a lot that is recomputed from its raw shots', () => {
   for (const bits of [SHORT_BITS, BITS]) {
-    it(`has every figure that it was recorded with: ${bits} bits`, async () => {
+    it(`has every figure that was recorded: ${bits} bits`, async () => {
       const { lot, shots, clock } = await lotOf(bits);
       assert.equal(lot.record.accepted, true, lot.record.rejection);
       const kept = decodeRawShots(encodeRawShots(shots));
@@ -93,7 +93,7 @@ describe('a lot computed again from its raw shots', () => {
     ]);
   });
 
-  it('says of a short lot that its pooled estimate is not shown', async () => {
+  it('says that the pooled estimate of a short lot cannot be recomputed', async () => {
     const { lot, shots, clock } = await lotOf(60_000);
     const made = await recomputeLot(lot.record, shots, clock);
     const figures = replayedFigures(lot.record, made, shots.read);
@@ -109,7 +109,7 @@ describe('a lot computed again from its raw shots', () => {
     );
   });
 
-  it('is computed again when it has fewer shots than the startup tests ask for', async () => {
+  it('is recomputed even if it has fewer shots than the startup tests need', async () => {
     const { lot, shots, clock } = await lotOf(40_000);
     const { bits } = shots.read;
     const read = { ...shots.read, bits: bits.slice(0, 500), shots: 1000 };
@@ -124,7 +124,7 @@ describe('a lot computed again from its raw shots', () => {
     assert.doesNotMatch(made.rejection, /startup/);
   });
 
-  it('differs when what its blocks are held to was changed and no figure shows it', async () => {
+  it('differs when the limits of its blocks were changed although no figure shows it', async () => {
     const { lot, shots, clock } = await lotOf(SHORT_BITS);
     const { commitment } = lot.record;
     assert.ok(commitment !== undefined);
@@ -137,8 +137,8 @@ describe('a lot computed again from its raw shots', () => {
   });
 });
 
-describe('raw shots that are kept', () => {
-  it('seals raw shots for a key that the service does not have, within their bound, and drops the oldest first', (t) => {
+describe('stored raw shots', () => {
+  it('are sealed for a key that the service does not have, within their bound, and the oldest are dropped first', (t) => {
     const folder = temporaryFolder(t);
     const key = newRecipientKey();
     const size = 10_000;
@@ -159,7 +159,7 @@ describe('raw shots that are kept', () => {
     assert.equal(readdirSync(folder).length, 3, 'one that is larger than the bound is not kept');
   });
 
-  it('opens raw shots for their recipient alone, and not when a byte was changed', () => {
+  it('open only for their recipient, and not when a byte was changed', () => {
     const key = newRecipientKey();
     const box = seal(recipientOf(key), Uint8Array.of(1, 2, 3));
     assert.deepEqual(open(key, box), Uint8Array.of(1, 2, 3));
@@ -172,7 +172,7 @@ describe('raw shots that are kept', () => {
     assert.equal(open(key, box.subarray(0, 40)), undefined);
   });
 
-  it('refuses raw shots that are not whole', () => {
+  it('are refused when they are incomplete', () => {
     const read = { bits: new Uint8Array(8), width: 1, shots: 64 };
     const whole = encodeRawShots({ read, claimedMinEntropyPerBit: 1 });
     for (const bytes of [whole.subarray(0, -1), whole.subarray(1), new Uint8Array(0), new Uint8Array(40)]) {
@@ -197,7 +197,7 @@ async function folderOf(t: TestContext) {
   return { dataDir, ledger, lot, id, keyFile, out: join(dataDir, 'published') };
 }
 
-it('qrn evidence publishes a lot only when it is spent and the operator says so, and replays it anywhere', async (t) => {
+it('qrn evidence publishes a lot only when it is used up and the operator agrees, and replays it anywhere', async (t) => {
   const { dataDir, ledger, lot, id, keyFile, out } = await folderOf(t);
   const publish = (...more: string[]) =>
     runQrn(dataDir, ['evidence', 'publish', id, '--key', keyFile, '--out', out, ...more]);

@@ -65,7 +65,7 @@ describe('a running service with two fronts', () => {
     }
   });
 
-  it('refuses the old key once keys rotate --grace 0 has returned, and serves the new one', async () => {
+  it('refuses the old key once keys rotate --grace 0 has returned, and accepts the new one', async () => {
     for (let round = 1; round <= 2; round++) {
       const old = await qrn(keys, 'create', '--account', account);
       assert.deepEqual(await statuses(old['key']), [200]);
@@ -75,7 +75,7 @@ describe('a running service with two fronts', () => {
     }
   });
 
-  it('draws nothing from a lot once lots revoke has returned, and revokes its certificates without a change to them', async () => {
+  it('draws nothing from a lot once lots revoke has returned, and revokes its certificates without changing them', async () => {
     for (let round = 1; round <= 2; round++) {
       const lot = await lotInUse();
       const certificates = round === 1 ? await certificatesOf(lot) : undefined;

@@ -33,7 +33,7 @@ async function scene() {
 }
 
 describe('qrn log watch', () => {
-  it('pins the log, goes on from its state, and prints withdrawals', async () => {
+  it('pins the log, continues from its state, and prints withdrawals', async () => {
     const { service, lot, url, state, watch } = await scene();
     const first = await watch(url);
     const keyId = service.world.keys.currentKeyId;
@@ -52,7 +52,7 @@ describe('qrn log watch', () => {
     assert.equal((JSON.parse(event) as { event: string }).event, 'lot');
   });
 
-  it('finds a fork at another server within one poll, and what it writes can be checked again', async () => {
+  it('finds a fork at another server within one poll, and its report can be checked again', async () => {
     const { url, state, watch } = await scene();
     const fork = await WatchedLog.open();
     await fork.addLot('b');
@@ -80,7 +80,7 @@ describe('qrn log watch', () => {
     assert.equal((await watch(url)).status, 0, 'the log that was followed is as it was');
   });
 
-  it('polls until it is interrupted, or exits with what it finds, and has metrics meanwhile', async () => {
+  it('polls until it is interrupted, or exits with its finding, and serves metrics meanwhile', async () => {
     const [service, fork] = [await WatchedLog.open(), await WatchedLog.open()];
     await service.grow(5);
     await fork.grow(5, 1);
@@ -117,7 +117,7 @@ describe('qrn log watch', () => {
     }
   });
 
-  it('never begins anew when its state is torn', async () => {
+  it('never starts over when its state is torn', async () => {
     const { url, state, watch } = await scene();
     await watch(url);
     writeFileSync(state, readFileSync(state, 'utf8').slice(0, 100));
@@ -126,7 +126,7 @@ describe('qrn log watch', () => {
     assert.match(talk, /is not the state of qrn log watch: put a copy of it back/);
   });
 
-  it('says once what no signature shows, keeps what it has seen and polls on', async () => {
+  it('reports once what no signature proves, keeps what it has seen and continues', async () => {
     const { service, url, state, watch } = await scene();
     assert.equal((await watch(url)).status, 0);
     const kept = readFileSync(state, 'utf8');
@@ -157,7 +157,7 @@ describe('qrn log watch', () => {
     assert.notEqual(readFileSync(state, 'utf8'), kept);
   });
 
-  it('says once that a log cannot be read, and counts its polls', async () => {
+  it('reports once that a log cannot be read, and counts its polls', async () => {
     const { service, url, state, watch } = await scene();
     const { context, said } = recorded({}, service.world.clock);
     const watcher = new LogWatcher({
@@ -185,7 +185,7 @@ describe('qrn log watch', () => {
     assert.match(metrics, /^qrn_watch_public_leaves\{kind="lot"\} 1$/m);
   });
 
-  it('names the option of a file and of a port that it cannot have', async () => {
+  it('names the option with an unusable file or port', async () => {
     const { service, url, state, watch } = await scene();
     const missing = join(state, 'state.json');
     const { port } = new URL(url);
@@ -206,7 +206,7 @@ describe('qrn log watch', () => {
     assert.equal((await watch(url)).status, 0);
   });
 
-  it('refuses arguments that make no sense', async () => {
+  it('refuses invalid arguments', async () => {
     const state = join(scratchFolder(), 'state.json');
     for (const [args, told] of [
       [['watch', 'ftp://x', '--state', state], /URL is an http or https address, not "ftp:\/\/x"/],

@@ -51,7 +51,7 @@ describe('qrn log', () => {
     return proof;
   }
 
-  it('says that there is none yet', async () => {
+  it('says that there is no log yet', async () => {
     const there = join(dataDir, 'ledger');
     assert.deepEqual(await qrn('show'), {
       status: 1,
@@ -67,7 +67,7 @@ describe('qrn log', () => {
     assert.match((await qrn('show')).talk, /^qrn log show: there is no log yet[^\n]*\n$/);
   });
 
-  it('shows size, root and signer, and rotates the key so that old and new stay verifiable', async () => {
+  it('shows size, root and signer, and rotates the key so that old and new signatures stay verifiable', async () => {
     const oldProof = await serve(1, 3);
     const before = JSON.parse((await qrn('show', '--json')).out);
     const [first] = openLogKeys(keysPath, NAME, clock).published;

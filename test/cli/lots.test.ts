@@ -41,7 +41,7 @@ describe('qrn lots', () => {
     );
   });
 
-  it('shows a lot with all that is known of it', async () => {
+  it('shows everything known of a lot', async () => {
     const { out } = await qrn('show', lotId(3), '--json');
     const shown = JSON.parse(out);
     assert.equal(shown.lot_id, lotId(3));
@@ -53,7 +53,7 @@ describe('qrn lots', () => {
     assert.match(facts.out, /^min_entropy_per_bit +-$/m);
   });
 
-  it('revokes a lot for good, once, with its unclaimed blocks', async () => {
+  it('revokes a lot permanently, once, with its unclaimed blocks', async () => {
     const { status, out, talk } = await qrn('revoke', lotId(1), '--why', '  detector fault ', '--json');
     assert.deepEqual([status, talk], [0, '']);
     const revokedAt = new Date(NOON_MS + 5_000).toISOString();
@@ -79,7 +79,7 @@ describe('qrn lots', () => {
     await ledger.close();
   });
 
-  it('refuses what it cannot do, in one line', async () => {
+  it('refuses impossible changes in one line', async () => {
     const none = lotId(9);
     const cases: [args: string[], status: number, talk: string][] = [
       [['show', none], 1, `qrn lots show: there is no lot ${none}\n`],

@@ -53,11 +53,11 @@ async function qrnHere(line: string, environment: Record<string, string> = {}): 
 }
 
 describe('the program', () => {
-  it('fails where it cannot write its results, but not where it serves', { skip: noProc }, () => {
+  it('fails if it cannot write its results, but not when it serves', { skip: noProc }, () => {
     assert.deepEqual([onFullDisk('--help'), onFullDisk('serve', '--help')], [1, 0]);
   });
 
-  it('names the data folder of which the disk is full', async (t) => {
+  it('names the data folder whose disk is full', async (t) => {
     const disk = SmallDisk.mount(2);
     if (disk === undefined) return t.skip('needs the right to mount');
     t.after(() => disk.unmount());
@@ -70,7 +70,7 @@ describe('the program', () => {
     });
   });
 
-  it('says where no folder can be made, and what to set', { skip: noProc }, async () => {
+  it('says where a folder cannot be made, and which setting to change', { skip: noProc }, async () => {
     const cannot = 'cannot make the folder /proc/x: ENOENT: no such file or directory';
     const inTheWay = scratchFolder();
     const file = join(inTheWay, 'ledger');
@@ -109,7 +109,7 @@ describe('the program', () => {
     );
   });
 
-  it('tells its version and its commands', async () => {
+  it('prints its version and its commands', async () => {
     const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     const [version, help] = await Promise.all([qrn('--version'), qrn('--help')]);
     assert.deepEqual(version, { status: 0, out: `${manifest.version}\n`, talk: '' });

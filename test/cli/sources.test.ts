@@ -41,7 +41,7 @@ async function anu(t: TestContext) {
 }
 
 describe('qrn sources list', () => {
-  it('shows those in use, the most wanted first, and all that could be', async () => {
+  it('shows the sources in use, by priority, and all that are possible', async () => {
     const { status, out, talk } = await qrn(['list'], {
       QRN_BACKEND: 'anu,simulator',
       QRN_SOURCE_ANU_API_KEY: 'tell-nobody',
@@ -59,7 +59,7 @@ describe('qrn sources list', () => {
     assert.ok(!out.includes('tell-nobody'));
   });
 
-  it('gives the same as JSON, with what was spent today', async () => {
+  it("prints the same as JSON, with the day's expense", async () => {
     const dataDir = await withLedgerIn(async (ledger) => {
       const limits = { amountPerDay: null, callsPerDay: null };
       const spend = { source: 'anu', amount: 0, currency: '', calls: 7 };
@@ -88,7 +88,7 @@ describe('qrn sources list', () => {
     assert.ok(!out.includes('tell-nobody'));
   });
 
-  it('says why the service would refuse a source, and shows it all the same', async () => {
+  it('says why the service would refuse a source, and lists it all the same', async () => {
     const free = await qrn(['list', '--json'], { QRN_SOURCE_SIMULATOR_BUDGET_PER_DAY: '1' });
     assert.match(
       free.talk,
@@ -117,7 +117,7 @@ describe('qrn sources list', () => {
 });
 
 describe('qrn sources test', () => {
-  it('reads a little of a stream and shows what came', async () => {
+  it('reads a little of a stream and shows the result', async () => {
     const { status, out, talk } = await qrn(['test', 'simulator', '--json']);
     assert.deepEqual([status, talk], [0, '']);
     const { source, origin, facts, estimate, read } = JSON.parse(out);
@@ -133,7 +133,7 @@ describe('qrn sources test', () => {
     assert.match(text.out, /^stuck_channels +none$/m);
   });
 
-  it('records a million raw bits for a laboratory, in a file that did not exist', async () => {
+  it('records a million raw bits for a laboratory, in a new file', async () => {
     const path = join(folder, 'RAW');
     const { status, out } = await qrn(['test', 'simulator', '--raw-out', path, '--json']);
     assert.equal(status, 0);
@@ -151,12 +151,12 @@ describe('qrn sources test', () => {
     assert.ok(!existsSync(other), 'nothing is left of a read that failed');
   });
 
-  it('names channels that are stuck', async () => {
+  it('names stuck channels', async () => {
     const { out } = await qrn(['test', 'simulator'], { QRN_SOURCE_SIMULATOR_FAULTS: 'dead-qubit:3' });
     assert.match(out, /^stuck_channels +3$/m);
   });
 
-  it('asks a service once, for a source that is not in use, and keeps its key to itself', async (t) => {
+  it('asks a service once, for a source that is not in use, and hides its key', async (t) => {
     const { server, environment } = await anu(t);
     const dataDir = join(folder, 'not-made');
     const { status, out, talk } = await qrn(['test', 'anu', '--json'], environment, dataDir);
@@ -170,7 +170,7 @@ describe('qrn sources test', () => {
     assert.ok(!existsSync(dataDir), 'nothing is kept');
   });
 
-  it('charges the day where there is a ledger, and keeps to its bound', async (t) => {
+  it("charges the day's budget if there is a ledger, and respects it", async (t) => {
     const { server, environment } = await anu(t);
     const dataDir = await withLedgerIn(async () => {});
     const bounded = { ...environment, QRN_SOURCE_ANU_CALLS_PER_DAY: '1' };
@@ -185,7 +185,7 @@ describe('qrn sources test', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  it('says what sort of failure it is, and no secret', async (t) => {
+  it('reports the kind of failure, and no secret', async (t) => {
     const { environment } = await anu(t);
     const wrong = { ...environment, QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
     const { status, out, talk } = await qrn(['test', 'anu'], wrong);
@@ -207,7 +207,7 @@ describe('qrn sources test', () => {
     assert.deepEqual((await qrn(['test'])).status, 2);
   });
 
-  it('asks before it submits a job, tells its state, and has its results deleted', async (t) => {
+  it('asks for confirmation before it submits a job, shows its state, and has its results deleted', async (t) => {
     const server = await new IbmServer(new ManualClock()).start(t);
     server.hasNoQueue = true;
     const environment = {
@@ -247,7 +247,7 @@ describe('qrn sources test', () => {
     await ledger.close();
   });
 
-  it('moves no position in a file that is read once', async () => {
+  it('does not advance the position in a file that is read once', async () => {
     const path = join(folder, 'recorded');
     writeFileSync(path, randomFillSync(new Uint8Array(8192)));
     const environment = { QRN_SOURCE_REPLAY_PATH: path, QRN_SOURCE_REPLAY_MIN_ENTROPY: '0.9' };

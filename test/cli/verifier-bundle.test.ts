@@ -26,7 +26,7 @@ describe('dist/', () => {
     }
   });
 
-  it('depends on nothing: the verifier imports only what Node brings, and only as a program', () => {
+  it("depends on nothing: the verifier imports only Node's own modules, and only as a program", () => {
     const text = readFileSync(new URL('qrn-verify.mjs', dist), 'utf8').replaceAll(/^\s*\/\/.*$/gm, '');
     assert.doesNotMatch(text, /^\s*(import|export)\s.*\sfrom\s/m);
     const imported = [...text.matchAll(/\bimport\(([^)]*)\)/g)].map(([, name]) => name);
@@ -132,7 +132,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.match(bad.talk, /not verified: delivered failed\n$/);
   });
 
-  it('tells how it is used, and what it cannot read', async () => {
+  it('explains its usage, and what it cannot read', async () => {
     const [help, none, unknown, missing, broken] = await Promise.all([
       run([program, '--help']),
       run([program]),
@@ -152,7 +152,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.match(broken.talk, /^qrn-verify: [^\n]*broken\.json is not JSON\n$/);
   });
 
-  it('is a program also through a link, and a module when imported', async () => {
+  it('also runs through a link, and is a module when imported', async () => {
     const link = join(folder, 'link.mjs');
     symlinkSync(program, link);
     assert.equal((await run([link, '--help'])).status, 0);
@@ -168,7 +168,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.deepEqual(await run([importing, input]), { status: 0, out: 'true', talk: '' });
   });
 
-  it('checks committed draws as qrn verify does: 0 revealed, 1 forged, 3 without a result', async () => {
+  it('verifies committed draws like qrn verify: 0 revealed, 1 forged, 3 without a result', async () => {
     const { document, keys } = await drawScene();
     const keysFile = save('draw-keys.json', keys);
     const given = [program, save('draw.json', document), keysFile];

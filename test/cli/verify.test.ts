@@ -30,7 +30,7 @@ function offline({ response, document, keys }: Pick<Scene, 'response' | 'documen
 }
 
 describe('qrn verify with files', () => {
-  it('passes what the service gave: a line per check, and the verdict', async () => {
+  it('passes what the service returned: a line per check, and the verdict', async () => {
     const { status, out, talk } = await runCommand(verify, offline(await scene()));
     assert.deepEqual([status, talk], [0, '']);
     assert.equal(out.match(/^ok {6}\S/gm)?.length, 12);
@@ -40,7 +40,7 @@ describe('qrn verify with files', () => {
     assert.match(out, /a\.json: verified\n$/);
   });
 
-  it('fails a certificate that does not show its bytes fixed before, with --require-fixed alone', async () => {
+  it('fails a certificate that does not prove its bytes fixed before, only with --require-fixed', async () => {
     const files = offline(await scene({ mode: 'csprng', lots: [sampleLot('a')] }));
     assert.equal((await runCommand(verify, files)).status, 0);
     const { status, out } = await runCommand(verify, [...files, '--require-fixed']);
@@ -59,7 +59,7 @@ describe('qrn verify with files', () => {
     assert.match(talk, /^[^\n]*a\.json: not verified: request id, delivered failed\n$/);
   });
 
-  it('checks a committed draw by the keys alone', async () => {
+  it('verifies a committed draw by the keys alone', async () => {
     const { document, keys } = await drawScene();
     const args = [save('draw.json', document), '--keys', save('k.json', keys)];
     const good = await runCommand(verify, args);
@@ -77,7 +77,7 @@ describe('qrn verify with files', () => {
     assert.match(talk, /--certificate does not go with a draw/);
   });
 
-  it('keeps what a certificate says to one line, whatever it would tell the terminal', async () => {
+  it('prints each text of a certificate on one line, without its control characters', async () => {
     const s = await scene({ revoked: 'a fault\n\u001b[2Aok \u202edetfiw\u009b2K' });
     const { status, out } = await runCommand(verify, offline(s));
     assert.equal(status, 1);
@@ -88,7 +88,7 @@ describe('qrn verify with files', () => {
     assert.doesNotMatch(out, /[^\P{Cc}\n]/u);
   });
 
-  it('gives JSON', async () => {
+  it('prints JSON', async () => {
     const s = await scene();
     const args = offline(s);
     const { status, out, talk } = await runCommand(verify, [...args, '--json']);
@@ -101,13 +101,13 @@ describe('qrn verify with files', () => {
     assert.ok(not_covered.includes('quantum_credits.used'));
   });
 
-  it('reads a file with the mark that editors on Windows write', async () => {
+  it('reads a file with a byte-order mark', async () => {
     const [answer, ...args] = offline(await scene());
     const marked = save('marked.json', `\ufeff${readFileSync(answer, 'utf8')}`);
     assert.equal((await runCommand(verify, [marked, ...args])).status, 0);
   });
 
-  it('says in one line what it cannot read', async () => {
+  it('reports in one line what it cannot read', async () => {
     const args = offline(await scene());
     const cases: [args: string[], status: number, talk: RegExp][] = [
       [[], 2, /^qrn verify: missing required argument 'RESPONSE'; see qrn verify --help\n$/],
@@ -134,7 +134,7 @@ describe('qrn verify with files', () => {
   });
 });
 
-it('qrn verify that cannot check exits with 2, and never with the 1 of an answer that was tampered with', async () => {
+it('qrn verify exits with 2 when it cannot verify, never with 1, which means that the answer was changed', async () => {
   const { service, response } = await scene();
   const answer = save('a.json', response);
   const cutting = await served((_, reply) => {
@@ -163,7 +163,7 @@ it('qrn verify that cannot check exits with 2, and never with the 1 of an answer
 });
 
 describe('qrn verify of several answers', () => {
-  it('reports each, and exits with 1 when one is not what was certified, else with 2 when one could not be checked', async () => {
+  it('reports each, and exits with 1 when one is not what was certified, else with 2 when one could not be verified', async () => {
     const { service, response } = await scene();
     const origin = await startPageServer(() => service);
     const good = save('good.json', response);
@@ -205,7 +205,7 @@ describe('qrn verify of several answers', () => {
     assert.deepEqual([twice.status, twice.out], [2, '']);
   });
 
-  it('refuses options of one answer beside several', async () => {
+  it('refuses options for a single answer when there are several', async () => {
     for (const option of ['headers', 'salt', 'certificate']) {
       const { status, talk } = await runCommand(verify, ['a.json', 'b.json', `--${option}`, 'x']);
       assert.equal(status, 2);
@@ -240,7 +240,7 @@ describe('qrn verify of several answers', () => {
 });
 
 describe('qrn verify against a service', () => {
-  it('fetches certificate and keys from --url, or from where the service is configured to be', async () => {
+  it('fetches certificate and keys from --url, or else from the configured service', async () => {
     const { service, response } = await scene();
     const origin = await startPageServer(() => service);
     const answer = save('a.json', response);
@@ -258,7 +258,7 @@ describe('qrn verify against a service', () => {
     }
   });
 
-  it('asks the service that the answer names where nobody names another, and says that it does', async () => {
+  it('asks the service that the answer names if no other is given, and says so', async () => {
     const { service, response, keys, id } = await scene();
     const origin = await startPageServer(() => service);
     const named = changed(response, 'metadata.verify_url', `${origin}/verify/${id}`);
@@ -285,7 +285,7 @@ describe('qrn verify against a service', () => {
     }
   });
 
-  it('waits a moment for a certificate that is not logged yet', async () => {
+  it('waits briefly for a certificate that is not logged yet', async () => {
     const { service, response, seal } = await scene({ unlogged: true });
     let asked = 0;
     const find = async (id: string) => {
@@ -298,7 +298,7 @@ describe('qrn verify against a service', () => {
     assert.equal(asked, 3);
   });
 
-  it('keys from a file decide, whatever the service says', async () => {
+  it('prefers keys from a file to those of the service', async () => {
     const { service, response, keys } = await scene();
     const own = save('own-keys.json', keys);
     const forged = {
@@ -313,7 +313,7 @@ describe('qrn verify against a service', () => {
     assert.equal((await runCommand(verify, [answer, '--url', origin, '--keys', own])).status, 0);
   });
 
-  it('says in one line that the certificate is unknown, or that nobody answers', async () => {
+  it('reports in one line that the certificate is unknown, or that nobody answers', async () => {
     const { service, response } = await scene();
     const unknown = changed(response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
     const origin = await startPageServer(() => service);

@@ -18,7 +18,7 @@ describe('batchValues', () => {
     return new Uint8Array(view.buffer);
   }
 
-  it('are integers of 32 bits, or doubles when they do not fit, and floats', () => {
+  it('are 32-bit integers, or doubles when they do not fit, and floats', () => {
     assert.deepEqual(batchValues('integers', 4, octets(4, integers, true)), Int32Array.from(integers));
     assert.deepEqual(batchValues('integers', 4, octets(8, floats, true)), Float64Array.from(floats));
     assert.deepEqual(batchValues('floats', 4, octets(8, floats, true)), Float64Array.from(floats));
@@ -35,7 +35,7 @@ describe('batchValues', () => {
     assert.deepEqual(batchValues('bytes', 2, bytes, false), Uint8Array.of(1, 2, 3, 4));
   });
 
-  it('go back to the octets that came, in either byte order', () => {
+  it('convert back to the received octets, in either byte order', () => {
     for (const littleEndian of [true, false]) {
       const sent = octets(4, integers, littleEndian);
       const values = batchValues('integers', 4, sent, littleEndian);
@@ -44,7 +44,7 @@ describe('batchValues', () => {
     }
   });
 
-  it('are refused when there are not as many as were asked for', () => {
+  it('are refused when their count is not the requested one', () => {
     const cases: ['integers' | 'floats' | 'bytes' | 'uuid', count: number, size: number][] = [
       ['integers', 3, 16],
       ['integers', 2, 32],
@@ -64,7 +64,7 @@ describe('batchValues', () => {
   });
 });
 
-it('ids are printed as the service prints them', () => {
+it("ids have the service's form", () => {
   const bytes = keystream(16 * 50);
   for (let at = 0; at < bytes.length; at += 16) {
     const id = bytes.slice(at, at + 16);

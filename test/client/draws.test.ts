@@ -35,7 +35,7 @@ describe('draws', () => {
     assert.ok(checks.length > 0);
   });
 
-  it('are waited for no longer than the caller said', async () => {
+  it('are waited for no longer than the caller allows', async () => {
     const { id } = await client.draws.create({ ...RAFFLE, revealAt: later() });
     await assert.rejects(client.draws.wait(id, { timeoutMs: 50 }), (error: Error & { code?: string }) => {
       assert.equal(error.code, 'timeout');

@@ -56,7 +56,7 @@ const built = (ending: string) =>
     .map((name) => ({ name, text: readFileSync(join(installed, 'dist', name), 'utf8') }));
 
 describe('the package', () => {
-  it('has scripts and types of both kinds for each source file and for each export', () => {
+  it('has scripts and types of both module kinds for each source file and each export', () => {
     const names = readdirSync(join(source, 'src')).map((name) => name.replace(/\.ts$/, ''));
     names.push('index');
     for (const name of names)
@@ -68,7 +68,7 @@ describe('the package', () => {
     assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'bin', 'dist', 'package.json']);
   });
 
-  it('imports nothing but itself, and no part of Node where a browser would look', () => {
+  it('imports nothing but itself, and nothing of Node where a browser would look', () => {
     for (const { name, text } of built('')) {
       for (const [, specifier] of text.matchAll(
         /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\()["']([^"']+)["']/g,
@@ -79,7 +79,7 @@ describe('the package', () => {
     }
   });
 
-  it('has types that a strict program compiles against, with the DOM and without Node', async () => {
+  it('has types that a strict program compiles with, with the DOM and without Node', async () => {
     const program = join(project, 'program.ts');
     writeFileSync(
       program,
@@ -139,7 +139,7 @@ describe('the package', () => {
     await compiled(program);
   });
 
-  it('does what the start of its README says', async () => {
+  it('does what the first example of its README shows', async () => {
     const start = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
     assert.ok(start.includes('new QrnClient()') && start.split('\n').length < 15);
     writeFileSync(join(project, 'start.mjs'), start);
@@ -147,7 +147,7 @@ describe('the package', () => {
     assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 12\n$/);
   });
 
-  it('names itself to the service as its manifest does', () => {
+  it('sends the name of its manifest to the service', () => {
     const [{ text }] = built('runtime.js');
     assert.ok(text.includes(`"${manifest.name}/${manifest.version}"`));
   });
@@ -179,7 +179,7 @@ describe('the package', () => {
     });
   });
 
-  it('has a README whose examples are scripts, and that names every method', () => {
+  it('has a README whose examples run and that names every method', () => {
     for (const [, script] of readme.matchAll(/```js\n([\s\S]*?)```/g))
       assert.doesNotThrow(() => new AsyncFunction(withoutImports(script)), script);
     const methodsOf = ({ prototype }: { prototype: object }) =>

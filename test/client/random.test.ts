@@ -67,7 +67,7 @@ describe('values', () => {
     }
   });
 
-  it('do not change from release to release on a fixed stream', async () => {
+  it('stay the same from release to release on a fixed stream', async () => {
     const { random } = randomOf();
     const outputs = {
       dice: [await random.integer(1, 6), await random.integer(1, 6), await random.integer(1, 6)],
@@ -81,7 +81,7 @@ describe('values', () => {
     assert.deepEqual(outputs, GOLDEN);
   });
 
-  it('are refused for bounds that cannot be meant, and draw nothing', async () => {
+  it('are refused for invalid bounds, and draw nothing', async () => {
     const { random, source } = randomOf();
     const wrong: [min: number, max: number][] = [
       [2, 1],
@@ -101,7 +101,7 @@ describe('values', () => {
 });
 
 describe('bytes', () => {
-  it('are handed out once each, in order, across refills and however many draws wait at once', async () => {
+  it('are handed out once, in order, across refills and with any number of concurrent draws', async () => {
     const { random } = randomOf({ refillBytes: 64 });
     const pieces = await Promise.all([7, 100, 1, 64, 0, 333].map((count) => random.bytes(count)));
     assert.deepEqual(
@@ -119,7 +119,7 @@ describe('bytes', () => {
     );
   });
 
-  it('are erased where they lay as soon as they are used', async () => {
+  it('are erased in place as soon as they are used', async () => {
     const { random, source } = randomOf({ refillBytes: 64, lowBytes: 0 });
     await random.bytes(20);
     assert.deepEqual(source.given[0], Uint8Array.of(...new Uint8Array(20), ...STREAM.slice(20, 64)));
@@ -130,7 +130,7 @@ describe('bytes', () => {
     assert.deepEqual(source.given[0], new Uint8Array(64));
   });
 
-  it('are drawn ahead, one refill at a time, and no draw waits while there are enough', async () => {
+  it('are fetched ahead, one refill at a time, and no draw waits while there are enough', async () => {
     const { random, source } = randomOf({ refillBytes: 64, lowBytes: 32 });
     await random.bytes(1);
     assert.equal(source.asked.length, 1);
@@ -150,7 +150,7 @@ describe('bytes', () => {
 });
 
 describe('a refill', () => {
-  it('is a batch of KiB values, or bytes up to 1,024, in the mode asked for', async () => {
+  it('is a batch of values of 1 KiB, or of bytes up to 1,024, in the requested mode', async () => {
     const cases: [RandomOptions, object][] = [
       [{}, { type: 'bytes', count: 16, params: { length: 1_024 }, entropyMode: undefined }],
       [{ entropyMode: 'pure' }, { count: 256, entropyMode: 'pure' }],
@@ -174,7 +174,7 @@ describe('a refill', () => {
       assert.throws(() => randomOf({ refillBytes: 64, lowBytes }), RangeError);
   });
 
-  it('fails the draws that wait for it when it fails; the next draw asks again, and no other source is used', async () => {
+  it('that fails rejects the draws that wait for it; the next draw asks again, and no other source is used', async () => {
     const { random, source } = randomOf({ refillBytes: 64, lowBytes: 0 });
     source.failure = new Error('no entropy');
     const forbidden = () => assert.fail('a value came from elsewhere');
@@ -202,7 +202,7 @@ describe('a refill', () => {
     }
   });
 
-  it('fails silently when it was made ahead, and is not tried again until a draw needs its bytes', async () => {
+  it('made ahead fails silently, and is not retried until a draw needs its bytes', async () => {
     const { random, source } = randomOf({ refillBytes: 64, lowBytes: 32 });
     await random.bytes(1);
     source.failure = new Error('no entropy');
@@ -220,7 +220,7 @@ describe('a refill', () => {
     assert.equal(source.asked.length, 5); // ahead again
   });
 
-  it('is shown before any of it is used, and discarded when that throws', async () => {
+  it('is passed to the callback before any of it is used, and discarded when that throws', async () => {
     const seen: string[] = [];
     let failure: Error | undefined;
     const onRefill = async (answer: { metadata: { certificate_id: string } }) => {
@@ -240,7 +240,7 @@ describe('a refill', () => {
 });
 
 describe('close', () => {
-  it('ends the draws that wait and the refill they wait for; later draws too', async () => {
+  it('rejects the waiting draws and their refill, and later draws too', async () => {
     const { random, source } = randomOf({ refillBytes: 16 });
     let open = () => {};
     source.gate = new Promise((resolve) => (open = resolve));

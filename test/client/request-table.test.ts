@@ -6,7 +6,7 @@ import { AS_BATCHES, CALLS, type Data, type TableCall, wrongData } from '../supp
 import { ON_NODE, TestServer } from '../support/server.ts';
 
 /** test/vectors/requests.json through the client: what is refused has its code, what is accepted says its parameters again. */
-it('calls come out as the table of requests has them', async () => {
+it('calls have the results that the table of requests lists', async () => {
   const server = await TestServer.shared(ON_NODE); // over the other engine it is asked in test/api
   const { key } = await server.account('enterprise');
   const client = new QrnClient({ baseUrl: server.baseUrl, key });

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { QrnError } from '../../clients/typescript/src/error.ts';
 import { retryAfterMs, retryDelayMs } from '../../clients/typescript/src/retry.ts';
 
-it('a delay doubles from 125 to 250 ms up to eight seconds, and is never shorter than the service asked for', () => {
+it('delays double from 125 to 250 ms up to eight seconds, and are never shorter than the service asks', () => {
   const limitMs = 60_000;
   const cases: [
     code: string,
@@ -31,7 +31,7 @@ it('a delay doubles from 125 to 250 ms up to eight seconds, and is never shorter
   }
 });
 
-it('Retry-After is seconds or a date, and nothing else', () => {
+it('Retry-After is a number of seconds or a date, and nothing else', () => {
   const now = Date.UTC(2026, 10, 21, 9, 0, 0);
   assert.equal(retryAfterMs(null, now), null);
   assert.equal(retryAfterMs('0', now), 0);

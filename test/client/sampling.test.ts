@@ -21,7 +21,7 @@ function assertFits(counts: readonly number[], probabilities: readonly number[],
 }
 
 describe('normal', () => {
-  it('has the normal distribution by the test of Kolmogorov and Smirnov', async () => {
+  it('has the normal distribution by the Kolmogorov-Smirnov test', async () => {
     const { random } = randomOf();
     const count = 10_000;
     const values = new Float64Array(count);
@@ -49,7 +49,7 @@ describe('normal', () => {
       await assert.rejects(random.normal(mean, deviation), RangeError);
   });
 
-  it('draws more digits where the first do not decide', async () => {
+  it('draws more digits when the first do not decide the rounding', async () => {
     // digits are equal as long as the fixed ones last: every comparison has to go on
     for (let equal = 1; equal < 40; equal++) {
       const later = keystream(4_096);
@@ -65,7 +65,7 @@ describe('normal', () => {
     }
   });
 
-  it('rounds to the nearest double, whatever comes after its digits', async () => {
+  it('rounds to the nearest double, whatever digits follow', async () => {
     const roundedOf = (...digits: number[]) => {
       // k = 0: the second number of a run is not below the first. x is accepted: the next number is not below it.
       const drawn = [0, 65_535, 65_535, ...digits];
@@ -88,7 +88,7 @@ describe('sample', () => {
     assertFits(counts, new Array<number>(20).fill(1 / 20), 'two of five');
   });
 
-  it('leaves the items alone and takes no more than there are', async () => {
+  it('does not change the items and takes no more than there are', async () => {
     const { random, source } = randomOf();
     const items = ['a', 'b', 'c'];
     assert.deepEqual((await random.sample(items, 3)).sort(), items);
@@ -100,7 +100,7 @@ describe('sample', () => {
   });
 });
 
-it('integers are as many as were asked for, the same as one by one', async () => {
+it('integers come in the requested count, and are the same as one by one', async () => {
   const together = await randomOf().random.integers(20, 1, 6);
   const { random } = randomOf();
   for (const value of together) assert.equal(await random.integer(1, 6), value);
@@ -109,7 +109,7 @@ it('integers are as many as were asked for, the same as one by one', async () =>
 });
 
 describe('weighted', () => {
-  it('is as likely as the weights say', async () => {
+  it('picks with the probabilities that the weights state', async () => {
     const cases: number[][] = [
       [1, 2, 0, 5],
       [0.1, 0.2, 0.7, 0],
@@ -126,7 +126,7 @@ describe('weighted', () => {
     }
   });
 
-  it('takes weights as the exact fractions that they are', () => {
+  it('treats weights as exact fractions', () => {
     assert.deepEqual(wholeWeights([3, 6, 0]), [3n, 6n, 0n]);
     assert.deepEqual(wholeWeights([0.5, 0.75]), [2n, 3n]);
     assert.deepEqual(wholeWeights([5e-324, 1]), [1n, 2n ** 1_074n]);

@@ -14,7 +14,7 @@ before(async () => {
 });
 
 describe('verify', () => {
-  it('finds every answer as it was certified, JSON and binary, in every mode', async () => {
+  it('confirms every answer, JSON and binary, in every mode', async () => {
     const answers: VerifiableAnswer[] = await Promise.all([
       client.integers({ count: 3 }),
       client.bytes({ count: 5, encoding: 'base64', entropyMode: 'pure' }),
@@ -38,7 +38,7 @@ describe('verify', () => {
     }
   });
 
-  it('finds the label of an answer as it was certified', async () => {
+  it('confirms the label of an answer', async () => {
     const said = { purpose: 'the client’s types', userData: 'a&b\n', public: true };
     const answer = await client.integers({ count: 2, ...said });
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('verify', () => {
     }
   });
 
-  it('uses no network when it is given certificate and keys, and finds what was changed', async () => {
+  it('uses no network when certificate and keys are given, and finds changes', async () => {
     const answer = await client.integers({ count: 3 });
     const binary = await client.bytesBinary({ count: 4 });
     assert.ok((await client.verify(answer)).ok && (await client.verify(binary)).ok); // both are logged now
@@ -93,7 +93,7 @@ describe('verify', () => {
   }
 });
 
-it('binary answers are typed arrays of what was asked for', async () => {
+it('binary answers are typed arrays of the requested kind', async () => {
   const bytes = await client.bytesBinary({ count: 21, entropyMode: 'pure' });
   assert.deepEqual([bytes.data.bytes.length, bytes.credits.used], [21, 21]);
   assert.match(bytes.metadata.request_id, /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
@@ -113,7 +113,7 @@ it('binary answers are typed arrays of what was asked for', async () => {
 });
 
 describe('Random', () => {
-  it('makes values of bytes whose certificates hold', async () => {
+  it('makes values from bytes whose certificates verify', async () => {
     const refills: RefillAnswer[] = [];
     const verified: boolean[] = [];
     const random = new Random(client, {
@@ -136,7 +136,7 @@ describe('Random', () => {
     assert.equal(new Set(refills.map(({ metadata }) => metadata.certificate_id)).size, refills.length);
   });
 
-  it('pays for a refill once in pure mode, whoever draws from it', async () => {
+  it('pays once for a refill in pure mode, for all who draw from it', async () => {
     const random = new Random(client, { entropyMode: 'pure', refillBytes: 100, lowBytes: 0 });
     const before = (await client.usage()).data.credits.used;
     await Promise.all(Array.from({ length: 50 }, () => random.integer(0, 255)));
@@ -145,7 +145,7 @@ describe('Random', () => {
     random.close();
   });
 
-  it('passes on what the service refuses', async () => {
+  it('throws the error of a refused request', async () => {
     const { key } = await server.account('free');
     const free = new QrnClient({ baseUrl: server.baseUrl, key });
     const random = new Random(free, { entropyMode: 'pure' });

@@ -49,7 +49,7 @@ async function settle(): Promise<void> {
 const SIZE = { block: 2, min: 1, max: 9 } as const;
 
 describe('a stream', () => {
-  it('asks for one block more ahead with each that was taken, at most four, and gives them in their order', async () => {
+  it('requests one more block ahead with each that was taken, at most four, and returns them in order', async () => {
     const { client, asked } = scripted();
     const stream = client.stream.integers({ total: 19, ...SIZE });
     const ahead: number[] = [];
@@ -73,7 +73,7 @@ describe('a stream', () => {
     assert.ok(!keys.includes(undefined) && new Set(keys).size === 10, 'each has a key of its own');
   });
 
-  it('asks for each block when it is wanted where it costs credits or has a serial', async () => {
+  it('requests each block only when it is needed if blocks cost credits or have serials', async () => {
     for (const costly of [{ entropyMode: 'pure' }, { purpose: 'a draw' }] as const) {
       const { client, asked } = scripted();
       const stream = client.stream.integers({ total: 9, ...SIZE, ...costly });
@@ -87,7 +87,7 @@ describe('a stream', () => {
     }
   });
 
-  it('ends with an error that does not pass, behind the blocks before it, and gives up the others', async () => {
+  it('ends with a permanent error after the blocks before it, and aborts the other requests', async () => {
     const { client, asked } = scripted();
     const stream = client.stream.integers({ total: 99, ...SIZE });
     const first = stream.next();
@@ -106,7 +106,7 @@ describe('a stream', () => {
     assert.equal((await stream.next()).done, true);
   });
 
-  it('ends what is under way when the loop is left, and when its caller aborts', async () => {
+  it('aborts its requests when the loop is left, and when its caller aborts', async () => {
     const left = scripted();
     const leaving = (async () => {
       for await (const _ of left.client.stream.integers({ total: 9, ...SIZE })) {
@@ -135,7 +135,7 @@ describe('a stream', () => {
     assert.equal(asked.length, 3, 'nothing is asked for a caller that has gone before');
   });
 
-  it('refuses sizes that cannot be meant, before it is read', () => {
+  it('refuses invalid sizes before it is read', () => {
     const { client } = scripted();
     for (const size of [{ total: 0 }, { total: 1.5 }, { total: 9, block: 0 }, { total: 9, block: 100_001 }])
       assert.throws(() => client.stream.floats(size), RangeError, JSON.stringify(size));
@@ -148,7 +148,7 @@ describe('a stream of the service', () => {
     server = await TestServer.shared(ON_NODE);
   });
 
-  it('gives more values than one call may, each block with a certificate that holds', async () => {
+  it('returns more values than one call may, and the certificate of each block verifies', async () => {
     const client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
     let count = 0;
     let sum = 0;
@@ -163,7 +163,7 @@ describe('a stream of the service', () => {
     assert.ok(Math.abs(sum / count - 0.5) < 0.01);
   });
 
-  it('in pure mode is charged for the blocks that were read and no others', async () => {
+  it('in pure mode is charged only for the blocks that were read', async () => {
     const client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
     // other files of this process use the same account
     const usedBefore = (await client.usage()).data.credits.used;

@@ -28,7 +28,7 @@ async function errorOf(call: Promise<unknown>): Promise<QrnError> {
 const SOON = { 'retry-after': '0' };
 
 describe('a request', () => {
-  it('names the client, and gives what the fields beside the answer say', async () => {
+  it('names the client, and returns the values of the header fields', async () => {
     fake.script(someAnswer());
     const answer = await client.integers();
     assert.match(fake.requests[0].headers['user-agent'] ?? '', /^qrn-client\/\d+\.\d+\.\d+ node\/22\./);
@@ -36,7 +36,7 @@ describe('a request', () => {
     assert.deepEqual(answer.credits, { remaining: 5, used: 0, total: 5 });
   });
 
-  it('rejects text that UTF-8 cannot write, and sends nothing', async () => {
+  it('with text that UTF-8 cannot encode is rejected, and nothing is sent', async () => {
     const sent = fake.requests.length;
     await assert.rejects(client.shuffle({ items: ['a', 'b\ud83d'] }), {
       name: 'TypeError',
@@ -47,7 +47,7 @@ describe('a request', () => {
 });
 
 describe('an error', () => {
-  it('holds the key of its attempts, and the reply that was none', async () => {
+  it('has the key of its attempts, and the reply that was no answer', async () => {
     fake.script(someError(402, 'credits_exhausted'), { status: 200, body: '<html>' }, 'cut');
     const refused = await errorOf(client.bytes({ count: 9, entropyMode: 'pure' }));
     assert.equal(refused.name, 'CreditsExhaustedError');
@@ -58,7 +58,7 @@ describe('an error', () => {
     assert.equal((await errorOf(client.uuid({}, { retries: 0 }))).response, null);
   });
 
-  it('says why a binary answer is not one', async () => {
+  it('says why a binary answer is invalid', async () => {
     fake.script(someAnswer(), { status: 200, headers: { 'content-type': 'application/octet-stream' } });
     assert.match(
       (await errorOf(client.bytesBinary())).message,
@@ -69,11 +69,11 @@ describe('an error', () => {
 });
 
 describe('a retry', () => {
-  it('is not made under a key that no header can carry', async () => {
+  it('is not made for a key that no header can hold', async () => {
     await assert.rejects(client.uuid({}, { idempotencyKey: 'with a blank' }), RangeError);
   });
 
-  it('waits as Retry-After says', async () => {
+  it('waits as long as Retry-After says', async () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       let requests = 0;
@@ -121,7 +121,7 @@ describe('a call', () => {
     assert.equal(fake.requests.length, 1);
   });
 
-  it('follows no redirect with its key', async () => {
+  it('does not follow a redirect with its key', async () => {
     fake.script({ status: 307, headers: { location: `${fake.origin}/elsewhere` } }, someAnswer());
     assert.equal((await errorOf(client.integers({}, { retries: 0 }))).code, 'network_error');
     assert.equal(fake.requests.length, 1);
@@ -139,7 +139,7 @@ describe('a call', () => {
 });
 
 describe('a hook', () => {
-  it('is told of each attempt, answer and retry, and of no key or parameter', async () => {
+  it('gets each attempt, answer and retry, but no key or parameter', async () => {
     const told: [hook: string, event: object][] = [];
     const hooked = new QrnClient({
       baseUrl: fake.baseUrl,
@@ -184,7 +184,7 @@ describe('a hook', () => {
     warn.mock.restore();
   });
 
-  it('ends the call with the error that it throws', async () => {
+  it('that throws ends the call with its error', async () => {
     const fail = () => {
       throw new Error('the log is full');
     };
@@ -196,7 +196,7 @@ describe('a hook', () => {
 });
 
 describe('a response', () => {
-  it('comes with its answer on request', async () => {
+  it('is returned with its answer on request', async () => {
     fake.script(someAnswer());
     const { answer, response } = await client.integers().withResponse();
     assert.deepEqual(answer.data.values, [1]);
@@ -205,7 +205,7 @@ describe('a response', () => {
     assert.equal(JSON.parse(Buffer.from(response.body).toString()).meta.duration_ms, 1);
   });
 
-  it('does not come where there is no answer', async () => {
+  it('is not returned when there is no answer', async () => {
     fake.script(someError(400, 'invalid_count'));
     const error = await errorOf(client.integers().withResponse());
     assert.equal(error.code, 'invalid_count');
@@ -213,7 +213,7 @@ describe('a response', () => {
 });
 
 describe('a client', () => {
-  it('rejects options that make no sense', () => {
+  it('rejects invalid options', () => {
     const bad = (options: object) => () => new QrnClient({ baseUrl: fake.baseUrl, key: 'k', ...options });
     const urls = [
       '',
@@ -231,7 +231,7 @@ describe('a client', () => {
       assert.throws(bad(option), RangeError);
   });
 
-  it('is made of QRN_URL and QRN_KEY, and else of the service on this machine', async () => {
+  it('is configured by QRN_URL and QRN_KEY, and else uses the service on this machine', async () => {
     const { QRN_URL, QRN_KEY } = process.env;
     try {
       delete process.env['QRN_URL'];
@@ -257,7 +257,7 @@ describe('a client', () => {
     }
   });
 
-  it('takes a base URL with a path and a closing slash', async () => {
+  it('accepts a base URL with a path and a closing slash', async () => {
     fake.script(someAnswer(), { status: 200, body: { keys: [] } });
     const below = new QrnClient({ baseUrl: `${fake.origin}/qrn/v1/`, key: 'k' });
     await below.uuid();

@@ -12,7 +12,7 @@ function cost(span: bigint, bytes: number): { over: bigint; under: bigint } {
 }
 
 describe('planWords', () => {
-  it('keeps whole multiples of the span, from the words that cost the fewest bytes', () => {
+  it('keeps whole multiples of the span, from words that cost the fewest bytes', () => {
     const spans = fc.oneof(
       fc.integer({ min: 2, max: 70_000 }),
       fc.maxSafeInteger().map((n) => Math.abs(n) + 1),
@@ -38,7 +38,7 @@ describe('planWords', () => {
     );
   });
 
-  it('needs nothing for one result, seven bytes for 2^53, and refuses what is no span', () => {
+  it('needs no bytes for one result, seven for 2^53, and refuses an invalid span', () => {
     assert.deepEqual(planWords(1), { span: 1, bytes: 0, limit: 1 });
     assert.deepEqual(planWords(SPAN_MAX), { span: SPAN_MAX, bytes: 7, limit: SPAN_MAX });
     for (const span of [0, -1, Number.NaN, 2 ** 54, Infinity])

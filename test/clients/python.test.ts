@@ -127,7 +127,7 @@ describe('the Python client', { skip: noPython }, () => {
     assert.equal(stdout, `${join(target, 'qrn_client/__init__.py')}\n`);
   });
 
-  it('imports the standard library alone, numpy and cryptography where they are used, and more for type checkers only', async () => {
+  it('imports only the standard library, numpy and cryptography where they are used, and more only for type checkers', async () => {
     const script = [
       'import ast, pathlib, sys, qrn_client',
       'names = set()',

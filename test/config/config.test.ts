@@ -26,7 +26,7 @@ function refused(environment: Record<string, string>, message: RegExp): void {
 }
 
 describe('the configuration', () => {
-  it('is whole without any setting, and frozen', () => {
+  it('is complete without any setting, and frozen', () => {
     const config = loadConfig({ PATH: '/bin' }, 8);
     const { sources, ...plain } = config;
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('takes the environment over the file, and the file over the default', () => {
+  it('prefers the environment to the file, and the file to the default', () => {
     const path = file({
       port: 8080,
       dataDir: '/srv',
@@ -85,7 +85,7 @@ describe('the configuration', () => {
     assert.deepEqual([from('port'), from('dataDir'), from('logLevel')], ['file', 'environment', 'default']);
   });
 
-  it('reads each setting in its own form', () => {
+  it('parses each setting in its own form', () => {
     const one = (variable: string, value: string, name: keyof ReturnType<typeof loadConfig>) =>
       loadConfig({ [variable]: value })[name];
     assert.equal(one('QRN_BASE_URL', 'https://x.example/v1/', 'baseUrl'), 'https://x.example/v1');
@@ -108,7 +108,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('refuses a misspelt variable and what a setting cannot be, naming both', () => {
+  it('refuses a misspelt variable and an invalid value, naming both', () => {
     refused({ QRN_PROT: '1' }, /^QRN_PROT is not a setting; the settings are QRN_CONFIG, QRN_HOST/);
     refused({ QRN_PORT: '65536' }, /^QRN_PORT: "65536" is not a whole number from 0 to 65535$/);
     for (const port of ['', ' 1', '1.5', '0x10', '1e3', '-1']) refused({ QRN_PORT: port }, /QRN_PORT/);
@@ -169,7 +169,7 @@ describe('the configuration', () => {
     refused({ QRN_WITNESSES: key('a', 1).replace('a+', 'b+') }, /a comma-separated list of KEY@URL/);
   });
 
-  it('takes a PostgreSQL URL and a node name, and repeats no password when the URL is wrong', () => {
+  it('accepts a PostgreSQL URL and a node name, and repeats no password when the URL is wrong', () => {
     const url = 'postgres://qrn:geheim@db.example:5432/qrn';
     assert.equal(loadConfig({ QRN_LEDGER: url }).ledger, url);
     assert.equal(
@@ -189,7 +189,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('refuses a file that is not one, and names in it that are no settings', () => {
+  it('refuses an invalid file, and names in it that are no settings', () => {
     refused({ QRN_CONFIG: join(folder, 'missing.json') }, /missing\.json cannot be read as JSON: ENOENT/);
     refused({ QRN_CONFIG: file('{"port": 1') }, /cannot be read as JSON/);
     refused({ QRN_CONFIG: file('[]') }, /^QRN_CONFIG: .* does not hold one JSON object/);
@@ -211,7 +211,7 @@ describe('the configuration', () => {
   });
 });
 
-it('the origin of a service without a base URL is one that opens on this machine, whatever address it listens on', () => {
+it('the origin of a service without a base URL is one that this machine can open, whatever address it listens on', () => {
   const opens: Record<string, string> = {
     '127.0.0.1': 'http://127.0.0.1:3000',
     '0.0.0.0': 'http://127.0.0.1:3000',

@@ -38,7 +38,7 @@ function refused(environment: Environment, message: RegExp): void {
 const ANU = { QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
 
 describe('sources', () => {
-  it('are those that QRN_BACKEND names, in its order', () => {
+  it('are the names in QRN_BACKEND, in that order', () => {
     const path = file({ lab: { type: 'simulator' }, 'second-lab': { type: 'system' } });
     const config = loadConfig({ QRN_SOURCES: path, QRN_BACKEND: 'second-lab, simulator,lab' });
     assert.deepEqual(
@@ -51,7 +51,7 @@ describe('sources', () => {
     );
   });
 
-  it('have the type that their variable, the file or their name says', () => {
+  it('have the type that their variable, the file or their name states', () => {
     const path = file({ lab: { type: 'simulator' } });
     assert.equal(one({ QRN_BACKEND: 'lab', QRN_SOURCES: path }).backend.type, 'simulator');
     const given = { QRN_BACKEND: 'lab', QRN_SOURCES: path, QRN_SOURCE_LAB_TYPE: 'system' };
@@ -81,7 +81,7 @@ describe('sources', () => {
     assert.equal(shown['api_key'], '[secret] environment');
   });
 
-  it('have a budget of a number, of none said, or of none at all', () => {
+  it('have a budget that is a number, the default, or unlimited', () => {
     const budget = (text?: string) => {
       const { limits, isBudgeted } = one({
         ...ANU,
@@ -101,7 +101,7 @@ describe('sources', () => {
     }
   });
 
-  it('refuse what they do not know, and list what they do', () => {
+  it('refuse unknown options, and list the known ones', () => {
     refused(
       { ...ANU, QRN_SOURCE_ANU_KEY: 'x' },
       /^QRN_SOURCE_ANU_KEY is not an option of anu \(qrng-http\); its options are type, budget_per_day, .*api_key/,
@@ -127,7 +127,7 @@ describe('sources', () => {
     );
   });
 
-  it('may be configured and not used, and then lack what they need', () => {
+  it('may be configured without being used, and then need no required options', () => {
     const { sources } = loadConfig({ QRN_SOURCE_ANU_BUDGET_PER_DAY: '3' });
     assert.deepEqual(
       sources.map(({ name }) => name),
@@ -153,7 +153,7 @@ describe('sources', () => {
     );
   });
 
-  it('may be wrong for a command that needs no entropy', () => {
+  it('may be invalid for a command that needs no entropy', () => {
     const { dataDir } = loadSettings({ QRN_BACKEND: 'lab', QRN_SOURCE_LAB_X: '1', QRN_DATA_DIR: '/srv' });
     assert.equal(dataDir, '/srv');
   });
@@ -196,14 +196,14 @@ describe('a secret', () => {
     assert.match(warnings(0o644).join(), /^QRN_SOURCE_ANU_API_KEY_FILE: everybody on this machine can read/);
   });
 
-  it('never stands in the JSON file', () => {
+  it('is never in the JSON file', () => {
     refused(
       { ...ANU, QRN_SOURCES: file({ anu: { api_key: 'tell-nobody' } }) },
       /: api_key of anu is a secret and does not belong there; give QRN_SOURCE_ANU_API_KEY or QRN_SOURCE_ANU_API_KEY_FILE$/,
     );
   });
 
-  it('stands in nothing that is printed of a configuration, nor in its errors', () => {
+  it('is in nothing that is printed of a configuration, nor in its errors', () => {
     const config = loadConfig(ANU);
     const secret = config.sources[0].options['api_key'];
     const printed = [config, [secret]].flatMap((each) => [

@@ -4,7 +4,7 @@ import { dayOf, every, GuardedClock, periodEndMs, periodOf, systemWait } from '.
 import { silentLog } from '../../src/core/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
-it('systemWait ends with its time, or with the reason of its signal', async () => {
+it('systemWait ends after its time, or with the reason of its signal', async () => {
   await systemWait(0, new AbortController().signal);
   const stopping = new AbortController();
   const waiting = systemWait(3_600_000, stopping.signal);
@@ -43,7 +43,7 @@ describe('a guarded clock', () => {
     assert.deepEqual([clock.wallMs(), clock.jumpMs()], [START_MS + 2_000, 0]);
   });
 
-  it('goes on by monotonic time when the system clock jumps, and reports the jump until the clock is back', () => {
+  it('follows monotonic time when the system clock jumps, and reports the jump until the clock is back', () => {
     const { source, clock } = guarded();
     for (const jumpMs of [401 * DAY_MS, -401 * DAY_MS, 120_001]) {
       const beforeMs = clock.wallMs();
@@ -77,7 +77,7 @@ describe('a guarded clock', () => {
   });
 });
 
-it('work at an interval logs a failure that lasts once a minute, and another one or the next at once', async (t) => {
+it('repeated work logs a lasting failure once a minute, and another one or the next at once', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const logged: unknown[] = [];
   const log = {

@@ -77,7 +77,7 @@ describe('a request that the service sends', () => {
     assert.deepEqual([status, headers.get('a'), Buffer.from(body).toString()], [404, '1, 2', 'abc']);
   });
 
-  it('resolves with a body that lasts until the connection ends', async () => {
+  it('resolves with a body that ends with the connection', async () => {
     assert.equal((await ask('/until-the-end')).body.length, LONG.length);
   });
 
@@ -86,7 +86,7 @@ describe('a request that the service sends', () => {
     assert.deepEqual([status, headers.get('location')], [302, '/whole']);
   });
 
-  it('uses no connection again', async () => {
+  it('does not reuse a connection', async () => {
     const before = connections.length;
     for (const method of ['GET', 'GET', 'POST'] as const) await ask('/whole', { method });
     assert.deepEqual(connections.slice(before), [1, 1, 1]);
@@ -97,12 +97,12 @@ describe('a request that the service sends', () => {
       await assert.rejects(ask(path), (error) => error instanceof Error && error.message !== '');
     });
 
-  it('gives up a reply that is too long', async () => {
+  it('aborts a reply that is too long', async () => {
     await assert.rejects(ask('/until-the-end', { replyBytesMax: LONG.length - 1 }), ReplyTooLong);
     assert.equal((await ask('/until-the-end', { replyBytesMax: LONG.length })).status, 200);
   });
 
-  it('keeps a reply of many small pieces in little more memory than it has bytes', async () => {
+  it('takes little more memory for a reply of many small pieces than it has bytes', async () => {
     const heapBytes = () => {
       collectGarbage();
       return process.memoryUsage().heapUsed;
@@ -118,7 +118,7 @@ describe('a request that the service sends', () => {
     assert.ok(most < 4e6, `${most} bytes were in use`); // 13 MB where every piece was kept
   });
 
-  it('gives up a reply of 200,000 chunks of one byte, which has no end', async () => {
+  it('aborts a reply of 200,000 one-byte chunks that does not end', async () => {
     await assert.rejects(ask('/more-crumbs'), ReplyTooLong);
   });
 
@@ -131,7 +131,7 @@ describe('a request that the service sends', () => {
     await assert.rejects(waiting, reason);
   });
 
-  it('rejects what cannot be sent with a TypeError', async () => {
+  it('rejects an invalid request with a TypeError', async () => {
     await assert.rejects(ask('', { url: 'ftp://127.0.0.1/' }), TypeError);
     await assert.rejects(ask('/whole', { headers: { a: 'b\nc' } }), TypeError);
   });

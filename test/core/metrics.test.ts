@@ -14,7 +14,7 @@ import {
 import { reasonOf } from '../../src/http/head.ts';
 
 describe('counts in shared memory', () => {
-  it('have cells of their own: no family touches another', () => {
+  it('have their own cells: no family overlaps another', () => {
     let next = 0;
     for (const { name, at, rows, width } of Object.values(COUNTED)) {
       assert.equal(at, next, name);
@@ -22,7 +22,7 @@ describe('counts in shared memory', () => {
     }
   });
 
-  it('are added up over all shards, gauges by sum or by maximum', () => {
+  it('are combined over all shards, gauges by sum or by maximum', () => {
     const memory = createMetricMemory(3);
     const shards = [0, 1, 2].map((shard) => new MetricShard(memory, shard));
     shards.forEach((shard, i) => {
@@ -57,7 +57,7 @@ describe('counts in shared memory', () => {
     assert.equal(totals.value(COUNTED.qrn_http_connections), 7);
   });
 
-  it('name each row by its labels, the last turning fastest', () => {
+  it('name each row by its labels, the last varying fastest', () => {
     assert.deepEqual(labelsOf(COUNTED.qrn_http_requests_total, 0), { endpoint: 'integers', code: '200' });
     assert.deepEqual(labelsOf(COUNTED.qrn_http_requests_total, 1), { endpoint: 'integers', code: '201' });
     assert.deepEqual(labelsOf(COUNTED.qrn_http_requests_total, STATUS_LABELS.length), {
@@ -105,7 +105,7 @@ describe('histograms', () => {
     );
   });
 
-  it('give quantiles: linear within a bucket, the last bound beyond it', () => {
+  it('give quantiles by linear interpolation within a bucket, and the last bound beyond it', () => {
     const bounds = [1, 2, 4];
     assert.equal(quantileOf(new Float64Array([0, 0, 0, 0]), bounds, 0.5), undefined);
     assert.equal(quantileOf(new Float64Array([10, 0, 0, 0]), bounds, 0.5), 0.5);

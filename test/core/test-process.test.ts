@@ -13,7 +13,7 @@ const runs = (pid: number) => /\) [^ZX] /.test(readFileSync(`/proc/${pid}/stat`,
 const hasEnded = (pid: number) => !existsSync(`/proc/${pid}`) || !runs(pid);
 
 describe('a command of the test run', { skip: !existsSync('/proc/self/stat') && 'there is no /proc' }, () => {
-  it('gives what was written and how it ended', async () => {
+  it('returns its output and its exit status', async () => {
     const passed = await shell('echo out; echo talk >&2');
     assert.deepEqual([passed.output, passed.errors, passed.hasPassed], ['out\n', 'talk\n', true]);
     const failed = await shell('exit 3');
@@ -21,14 +21,14 @@ describe('a command of the test run', { skip: !existsSync('/proc/self/stat') && 
     assert.match((await shell('kill -TERM $$')).errors, /ended by SIGTERM/);
   });
 
-  it('ends one that writes nothing, with what it started', async () => {
+  it('is ended with its children when it writes nothing', async () => {
     const hung = await shell(`sleep ${LONG_S} & echo $!; wait`, 300);
     assert.deepEqual([hung.hung, hung.hasPassed], [true, false]);
     assert.match(hung.errors, /wrote nothing for 0.3 s/);
     await until('the child has ended', () => hasEnded(Number(hung.output)));
   });
 
-  it('loses nothing that was written before an exit at once', async () => {
+  it('loses no output before an immediate exit', async () => {
     const script = "process.stdout.write('x'.repeat(4e6)); process.exit()";
     const { output } = await runProcess([process.execPath, '-e', script], SILENCE_MS);
     assert.equal(output.length, 4_000_000);

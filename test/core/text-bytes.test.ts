@@ -29,13 +29,13 @@ function slowBase32(id: Uint8Array): string {
 }
 
 describe('ids', () => {
-  it('are refused when they are not what base32Of prints', () => {
+  it('are refused unless base32Of would print them', () => {
     const zeros = '0'.repeat(25);
     for (const text of ['', zeros, `${zeros}00`, `8${zeros}`, `${zeros}i`, `${zeros}é`])
       assert.equal(bytesOfBase32(text), undefined, text);
   });
 
-  it('carry the time and the marks of UUIDv7, RFC 9562 appendix A.6', () => {
+  it('have the time and the marks of UUIDv7, RFC 9562 appendix A.6', () => {
     const id = new Uint8Array(Buffer.from('000000000000' + '0cc3' + '18c4dc0c0c07398f', 'hex'));
     stampUuidV7(id, 1_645_557_742_000);
     assert.equal(uuidText(id), '017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
@@ -43,7 +43,7 @@ describe('ids', () => {
 });
 
 describe('texts written as bytes', () => {
-  it('are those of the string forms, and ids read back', () => {
+  it('equal the string forms, and ids read back', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (id) => {
         assert.equal(
@@ -56,7 +56,7 @@ describe('texts written as bytes', () => {
     );
   });
 
-  it('are any characters in UTF-8, and between the quotes of a JSON string', () => {
+  it('may contain any characters, in UTF-8 and between the quotes of a JSON string', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 12 }), (text) => {
         const utf8 = Buffer.from(text).toString('latin1');
@@ -73,7 +73,7 @@ describe('texts written as bytes', () => {
     );
   });
 
-  it('are whole numbers, and nothing else', () => {
+  it('are only integers', () => {
     fc.assert(
       fc.property(fc.nat({ max: MAX_SAFE_INTEGER }), (value) => {
         assert.equal(

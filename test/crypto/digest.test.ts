@@ -33,7 +33,7 @@ describe('sha256', () => {
     });
   }
 
-  it('is what @noble/hashes computes, in an array of its own', () => {
+  it('equals @noble/hashes, in a new array', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (message) => {
         const digest = sha256(message);
@@ -46,7 +46,7 @@ describe('sha256', () => {
 
 describe('hkdfSha256', () => {
   known.hkdf.forEach(({ okm, ...inputs }, i) => {
-    it(`gives the answer of RFC 5869 A.${i + 1}`, () => {
+    it(`equals RFC 5869 A.${i + 1}`, () => {
       const [ikm, salt, info] = [inputs.ikm, inputs.salt, inputs.info].map(fromHex);
       assert.equal(toHex(hkdfSha256(ikm, salt, info, okm.length / 2)), okm);
       assert.equal(toHex(new Uint8Array(hkdfSync('sha256', ikm, salt, info, okm.length / 2))), okm);
@@ -62,7 +62,7 @@ describe('derived keys', () => {
     assert.equal(toHex(quantum), golden.quantumSeed, 'inputs are left as they are');
   });
 
-  it('are refused for inputs of another size', () => {
+  it('reject inputs of another size', () => {
     const good = new Uint8Array(32);
     const bad = new Uint8Array(31);
     assert.throws(() => seedKey(bad, good, good), RangeError);

@@ -34,7 +34,7 @@ describe('a signature checked without OpenSSL', () => {
     ['whose R has a part of small order is refused', SHIFTED, false],
     ['of another message is refused', ed25519.sign(Buffer.from('another'), SECRET), false],
   ] as const)
-    it(`${name}, as OpenSSL has it`, () => {
+    it(`${name}, like OpenSSL`, () => {
       assert.equal(verifyPurely(KEY, MESSAGE, signature), expected);
       assert.equal(verifyEd25519(KEY, MESSAGE, signature), expected);
     });

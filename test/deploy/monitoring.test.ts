@@ -64,17 +64,17 @@ function assertKnown(expr: string, where: string): void {
 }
 
 describe('the dashboard', () => {
-  it('asks for series and labels that exist', () => {
+  it('uses series and labels that exist', () => {
     assert.ok(queries.length > 30);
     for (const { title, expr } of queries) assertKnown(expr, title);
   });
 
-  it('shows every family that the service has', () => {
+  it('shows every metric family of the service', () => {
     const shown = queries.map(({ expr }) => expr).join(' ');
     for (const { name } of families) assert.ok(shown.includes(name), `${name} is in no panel`);
   });
 
-  it('asks in PromQL', { skip }, () => {
+  it('uses valid PromQL', { skip }, () => {
     const rules = queries.map(({ expr }, i) => {
       const query = expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*');
       return `      - record: panel:query:${i}\n        expr: ${JSON.stringify(query)}\n`;
@@ -88,7 +88,7 @@ describe('the dashboard', () => {
 });
 
 describe('the alarms', () => {
-  it('are about series and labels that exist', () => {
+  it('use series and labels that exist', () => {
     const exprs = [...alerts.matchAll(/^ +expr: (?:>-\n)?([\s\S]+?)\n +(?:for|labels):/gm)].map(
       ([, expr]) => expr,
     );
@@ -103,13 +103,13 @@ describe('the alarms', () => {
     assert.deepEqual(explained.sort(), [...alarms].sort());
   });
 
-  it('are raised when they must be, and only then', { skip }, () => {
+  it('fire when they must, and only then', { skip }, () => {
     const tests = fileURLToPath(new URL('alerts.test.yml', import.meta.url));
     const ran = spawnSync('promtool', ['test', 'rules', tests], { encoding: 'utf8' });
     assert.equal(ran.status, 0, ran.stdout + ran.stderr);
   });
 
-  it('pass promtool, as does the configuration of Prometheus', { skip }, () => {
+  it('pass promtool, like the configuration of Prometheus', { skip }, () => {
     for (const [kind, path] of [
       ['rules', 'deploy/prometheus/alerts.yml'],
       ['config', 'deploy/prometheus/prometheus.yml'],

@@ -84,7 +84,7 @@ ${temp.join('\n')}
     return connection.start;
   }
 
-  it('passes requests and answers on unchanged', async () => {
+  it('requests and answers pass unchanged', async () => {
     const items = Array.from({ length: 9_000 }, (_, i) => `i${i}`);
     const shuffled = await get(`/v1/shuffle?items=${items.join(',')}`);
     assert.equal(shuffled.status, 200, 'a head of nearly 64 KiB');
@@ -100,7 +100,7 @@ ${temp.join('\n')}
     assert.equal((await get('/v1/shuffle?items=a%2Cb,c')).status, 200);
   });
 
-  it('returns errors in the form of the service', async () => {
+  it('errors have the form of the service', async () => {
     const large = await fetchWhole(`http://127.0.0.1:${port}/v1/batch`, {
       method: 'POST',
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
@@ -110,7 +110,7 @@ ${temp.join('\n')}
     assert.equal((await get('/v1/uuid', { authorization: 'Bearer no' })).status, 401);
   });
 
-  it('reuses connections to the service and never meets a closed one', async () => {
+  it('connections to the service are reused, and a closed one is never met', async () => {
     for (let i = 0; i < 200; i++) assert.equal(await statusOf(get('/v1/health')), 200);
     // ours to read the metrics, and that of nginx, which it keeps for 8 s after its last use
     let open = 0;
@@ -122,7 +122,7 @@ ${temp.join('\n')}
     assert.ok(open >= 2 && open <= 10, `${open} connections`);
   });
 
-  it('refuses ambiguous requests before they reach the service', async () => {
+  it('ambiguous requests are refused before they reach the service', async () => {
     const tail = 'Host: qrn\r\nConnection: close\r\n';
     const requests = [
       `POST /v1/batch HTTP/1.1\r\n${tail}Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde`,
@@ -143,7 +143,7 @@ ${temp.join('\n')}
     );
   });
 
-  it('gives chunked bodies a length, so that trailers and extensions are served', async () => {
+  it('chunked bodies get a length, so that trailers and extensions are served', async () => {
     const head =
       `POST /v1/batch HTTP/1.1\r\nHost: qrn\r\nConnection: close\r\nAuthorization: Bearer ${service.key}\r\n` +
       'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -156,7 +156,7 @@ ${temp.join('\n')}
       assert.match(await raw(head + body), /^HTTP\/1\.1 200 /, body);
   });
 
-  it('hides metrics from clients and logs neither keys nor queries', async () => {
+  it('metrics are hidden from clients, and keys and queries are not logged', async () => {
     assert.equal((await get('/metrics')).status, 404);
     await (await get('/v1/shuffle?items=secret-one,secret-two')).arrayBuffer();
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -166,7 +166,7 @@ ${temp.join('\n')}
     assert.ok(!log.includes(service.key));
   });
 
-  it('limits requests without a key by address, and leaves requests with a key to the service', async () => {
+  it('requests without a key are limited by address, and requests with a key by the service', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 150 }, () => statusOf(get('/.well-known/qrn-keys.json'))),
     );
@@ -193,7 +193,7 @@ ${temp.join('\n')}
     for (const status of called) assert.equal(status, 200);
   });
 
-  it('writes no answer to disk', () => {
+  it('no answer is written to disk', () => {
     const files = readdirSync(join(folder, 'temp'), { recursive: true, withFileTypes: true });
     assert.deepEqual(
       files.filter((each) => each.isFile()),

@@ -71,7 +71,7 @@ async function qrn(
 }
 
 describe('the package that npm pack makes', () => {
-  it('holds scripts without types and what they read, and nothing of tests, keys or data', () => {
+  it('contains scripts without types and the files they read, and no tests, keys or data', () => {
     assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'lib', 'package.json']);
     const files = readdirSync(join(installed, 'lib'), { recursive: true, encoding: 'utf8' });
     assert.deepEqual(

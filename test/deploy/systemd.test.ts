@@ -9,7 +9,7 @@ import { scratchFolder } from '../support/scratch-folder.ts';
 const unit = readFileSync(new URL('../../deploy/systemd/qrn.service', import.meta.url), 'utf8');
 const NODE = '/opt/qrn/node_modules/.bin/node';
 
-it('what the systemd unit hides of /proc is nothing that the service reads', () => {
+it('the systemd unit hides nothing of /proc that the service reads', () => {
   assert.match(unit, /^ProcSubset=pid$/m);
   const source = new URL('../../src/', import.meta.url);
   for (const path of globSync('**/*.ts', { cwd: source })) {

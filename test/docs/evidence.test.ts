@@ -45,7 +45,7 @@ const { rows, total } = runBattery(e, BATTERY_BITS);
 const folder = scratchFolder();
 
 describe('docs/evidence.md', () => {
-  it('has every rule in the words of the code', () => {
+  it('states every rule in the words of the code', () => {
     const one = verdict(rows);
     assert.ok(page.includes(`\`\`\`\n${one.rule}\n\`\`\``));
     says(`**at most ${one.falseRejectRate}**`);
@@ -53,7 +53,7 @@ describe('docs/evidence.md', () => {
     assert.ok(page.includes(`\`\`\`\n${verdictOnRejections(0, 0).rule}\n\`\`\``));
   });
 
-  it('has the bounds of the code', () => {
+  it('states the bounds of the code', () => {
     says(`the alarm of the last ${HISTORY_BLOCKS} lots`);
     says(`At **${ALARM_BITS}** bits it makes a warning`);
     says(`Fewer than ${BATTERY_BITS.toLocaleString('en')} bits are never \`true\``);
@@ -61,7 +61,7 @@ describe('docs/evidence.md', () => {
     says(`p-values at or above ${ALPHA}, of all that apply`);
   });
 
-  it('has every test with its rows, and every estimator', () => {
+  it('lists every test with its rows, and every estimator', () => {
     const cells = [...page.matchAll(/(?<=\| )(\w+) \| (\d+) (?=\|)/g)].map(([, test, count]) => [
       test,
       Number(count),
@@ -72,7 +72,7 @@ describe('docs/evidence.md', () => {
     says(`ten estimators (${ESTIMATORS.join(', ')})`);
   });
 
-  it('has every claim of evidence, every figure, and the numbers that their formulas give', async () => {
+  it('lists every claim of evidence, every figure, and the numbers that their formulas give', async () => {
     const section = page.slice(page.indexOf('## How quantum'), page.indexOf('## Health tests'));
     const rows = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first);
     assert.deepEqual(rows.slice(0, EVIDENCE_LEVELS.length), EVIDENCE_LEVELS);
@@ -98,7 +98,7 @@ describe('docs/evidence.md', () => {
     says(`| bits, ideal qubit | ${ideal.join(' | ')} |`);
   });
 
-  it('answers a laboratory with commands that work', async () => {
+  it('gives a laboratory commands that work', async () => {
     const section = page.slice(page.indexOf('## What a laboratory will ask'));
     const typed = [
       ...Array.from(section.matchAll(/^qrn (.+?) {2,}#/gm), ([, command]) => `qrn ${command}`),

@@ -16,7 +16,7 @@ const PAGES = globSync(['*.md', 'docs/*.md', 'bench/*.md', 'test/**/*.md'], {
 const cellsOf = (row: string) => row.trim().replaceAll('\\|', '').split('|').length;
 
 describe('the pages', () => {
-  it('say what the tables of the service say', async () => {
+  it('state what the tables of the service state', async () => {
     const args = [...STRIPPED, 'scripts/write-docs.ts', '--check'];
     await promisify(execFile)(process.execPath, args, { cwd: root }).catch(({ stdout }) =>
       assert.fail(stdout),
@@ -42,7 +42,7 @@ describe('the pages', () => {
     assert.deepEqual(broken, []);
   });
 
-  it('have code that is fenced by lines of their own', () => {
+  it('have code blocks fenced by lines of their own', () => {
     const broken = PAGES.flatMap((page) => {
       const fences = readFileSync(`${root}${page}`, 'utf8').match(/^ *```.*$/gm) ?? [];
       return fences

@@ -25,7 +25,7 @@ const NAMED: Readonly<Record<string, string>> = { 'ibm-fez': 'ibm', hub: 'qrn', 
 /** Read by the clients or by a script of the deployment, and the families of the options of sources. */
 const OTHERS = ['QRN_URL', 'QRN_KEY', 'QRN_CONFIG', 'QRN_SOURCES', 'QRN_SOURCE', 'QRN_POSTGRES_PASSWORD'];
 
-it('every setting that a page names is there', () => {
+it('every setting that a page names exists', () => {
   const known = new Set([...OTHERS, ...readSettings({}).map(({ variable }) => variable)]);
   for (const name of [...SOURCE_PRESETS.keys(), ...Object.keys(NAMED)]) {
     const type = SOURCE_PRESETS.get(name)?.type ?? NAMED[name];
@@ -41,7 +41,7 @@ it('every setting that a page names is there', () => {
   assert.deepEqual([...named].filter((name) => !known.has(name)).sort(), []);
 });
 
-it('every command that a page names is there', async () => {
+it('every command that a page names exists', async () => {
   // "qrn certificate id v1" and the like stand before what is hashed
   const typed = text.replaceAll(/\bqrn [a-z ]+ v\d/g, '');
   const words = typed.matchAll(/\bqrn (?:-- )?([a-z][a-z-]+)(?: ([a-z][a-z-]+))?(?![\w.-])/g);
@@ -57,7 +57,7 @@ it('every command that a page names is there', async () => {
   }
 });
 
-it('the scripts that the compose file mounts are there and sound', () => {
+it('the scripts that the compose file mounts exist and are valid', () => {
   const compose = readFileSync(`${root}deploy/compose.cluster.yml`, 'utf8');
   const scripts = [...compose.matchAll(/\.\/(postgres\/\w+\.sh):/g)].map(([, path]) => path);
   assert.equal(scripts.length, 2);

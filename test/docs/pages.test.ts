@@ -67,11 +67,11 @@ describe('the blocks of a guide', () => {
   }
 });
 
-describe('every text below docs/ that has a page', () => {
+describe('every text below docs/ with a page', () => {
   const pages = new Map(buildDocs().map(({ name, text }) => [name.replace('.html', ''), text]));
   const idsOf = (html: string) => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 
-  it('has blocks of shell that a shell can read', () => {
+  it('has shell blocks that a shell can parse', () => {
     for (const { slug } of ALL) {
       for (const { lang, text } of blocksOf(textOf(slug))) {
         if (lang !== 'sh' && lang !== 'console') continue;
@@ -81,7 +81,7 @@ describe('every text below docs/ that has a page', () => {
     }
   });
 
-  it('leads to pages and headings that are there', () => {
+  it('links to pages and headings that exist', () => {
     const operations = operationGroups(openApiDocument({ baseUrl: '/v1', version: '' })).flatMap(
       (each) => each.operations,
     );
@@ -104,7 +104,7 @@ describe('every text below docs/ that has a page', () => {
     }
   });
 
-  it('has links to files of the repository that are there', () => {
+  it('links to files of the repository that exist', () => {
     for (const { slug } of ALL) {
       for (const [, path] of textOf(slug).matchAll(/\]\((?!https:|#)([^)#]+)/g))
         assert.doesNotThrow(() => readFileSync(join(root, 'docs', path)), `docs/${slug}.md leads to ${path}`);
@@ -112,7 +112,7 @@ describe('every text below docs/ that has a page', () => {
   });
 });
 
-it('a page keeps to whole characters where what is asked of it is too long', async () => {
+it('a page cuts an overlong text of a query at a whole character', async () => {
   const { origin } = await TestServer.shared();
   for (const [path, most] of [
     ['/docs/search?q=', 100],
@@ -158,7 +158,7 @@ describe('the reference', () => {
     assert.deepEqual([...new Set(missing)], []);
   });
 
-  it('has every operation of the document that is not a page, in one group', () => {
+  it('lists every operation of the document that is not a page, in one group', () => {
     const grouped = operationGroups(document).flatMap(({ operations }) =>
       operations.map(({ operationId }) => operationId),
     );

@@ -58,11 +58,11 @@ function shapeOf(value: unknown): unknown {
 }
 
 describe('README.md', () => {
-  it('takes a reader at most 100 lines', () => {
+  it('has at most 100 lines', () => {
     assert.ok(readme.trimEnd().split('\n').length <= 100);
   });
 
-  it('shows a whole response of the request above it', async () => {
+  it('shows the complete response to the request above it', async () => {
     const [ask] = blocks('sh').filter((each) => each.includes('/integers?'));
     const [, ...lines] = ask.split('\n'); // the first reads the key of the demo account
     const { status, out, talk } = await shell(lines.join('\n'));
@@ -78,7 +78,7 @@ describe('README.md', () => {
     assert.deepEqual(parameters(data as never), parameters(given.data));
   });
 
-  it('has recipes that work as they stand', async () => {
+  it('has recipes that run unchanged', async () => {
     const recipes = blocks('sh').slice(2);
     assert.equal(recipes.length, 4, 'and the fifth needs an account at a provider');
     for (const recipe of recipes) {
@@ -123,7 +123,7 @@ it('docs/settings.md has every setting of the service, and no other', () => {
   );
 });
 
-it('docs/formats.md names the forms that an answer really has', async () => {
+it('docs/formats.md names the forms that an answer has', async () => {
   const page = readFileSync(join(root, 'docs/formats.md'), 'utf8');
   const headers = bearer(key);
   for (const [type, path] of [

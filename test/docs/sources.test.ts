@@ -14,13 +14,13 @@ describe('the page on sources', () => {
     assert.deepEqual(marked.sort(), ['common', ...withOptions.map(({ type }) => type)].sort());
   });
 
-  it('has a passage on every name that needs no type', () => {
+  it('has a passage on every name that implies its type', () => {
     for (const [name, { type }] of SOURCE_PRESETS) {
       assert.match(page, new RegExp(`^## .*(: |kind )\`${name}\`$`, 'm'), `${name} (${type})`);
     }
   });
 
-  it('shows files that the configuration takes', () => {
+  it('shows files that the configuration accepts', () => {
     const blocks = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => JSON.parse(text));
     assert.ok(blocks.length >= 3);
     for (const block of blocks as Record<string, { type?: string }>[]) {

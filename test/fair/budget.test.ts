@@ -6,7 +6,7 @@ import { Budget, type Hold, NO_KEY } from '../../src/fair/budget.ts';
 
 const MAX = 1_000;
 
-it('a budget is never above its bound, gives each owner its half, and ends empty', () => {
+it('a budget never exceeds its bound, gives each owner its half, and ends empty', () => {
   const step = fc.record({
     owner: fc.constantFrom(NO_KEY, 1, 2, 3),
     amount: fc.integer({ min: 1, max: 700 }),
@@ -37,7 +37,7 @@ it('a budget is never above its bound, gives each owner its half, and ends empty
   );
 });
 
-it('a budget counts what is there besides, for nobody in particular, and what is resized', () => {
+it('a budget counts memory that belongs to nobody, and resized memory', () => {
   let besides = 0;
   const budget = new Budget(MAX, () => besides);
   const first = budget.hold(1, 400);

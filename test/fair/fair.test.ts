@@ -69,14 +69,14 @@ function isAbout(share: number, expected: number): void {
 }
 
 describe('the time of a front’s loop', () => {
-  it('is that of an account that is alone, which is not measured', async (t) => {
+  it('is not measured for an account that is alone: all its requests run in one turn', async (t) => {
     const loop = new Loop(t);
     for (let i = 0; i < 500; i++) loop.add(1, 0.05);
     await loop.turn();
     assert.equal(loop.ran.length, 500, 'all that came together is one turn');
   });
 
-  it('is told as that of the first to all requests that come in one turn', async () => {
+  it('is the same for all requests of one turn: that of the first', async () => {
     const clock = new ManualClock();
     const fair = new Fair(clock);
     const first = fair.now();
@@ -87,7 +87,7 @@ describe('the time of a front’s loop', () => {
     assert.deepEqual(fair.now(), { wallMs: wallMs + 5, monotonicMs: monotonicMs + 5 });
   });
 
-  it('is given back after 50 ms by an owner who is alone, and the rest runs in its order', async (t) => {
+  it('is given up after 50 ms by an owner who is alone, and the rest runs in order', async (t) => {
     const loop = new Loop(t);
     const ran: number[] = [];
     for (let i = 0; i < 30; i++) loop.add(NO_KEY, 10, { next: () => ran.push(i) });
@@ -109,7 +109,7 @@ describe('the time of a front’s loop', () => {
     isAbout(shares(2), 1 / 3);
   });
 
-  it('counts what a piece costs beside its own time', async (t) => {
+  it('includes the stated cost of a piece besides its measured time', async (t) => {
     const loop = new Loop(t);
     loop.keepBusy(1, 0.05, { costUs: 150 });
     loop.keepBusy(2, 0.2);
@@ -118,7 +118,7 @@ describe('the time of a front’s loop', () => {
     isAbout(shares(2), 1 / 3);
   });
 
-  it('is charged for what is worked on later, when the next piece is begun', async (t) => {
+  it('is charged for work that is done later, when the next piece begins', async (t) => {
     const loop = new Loop(t);
     const begin = () =>
       loop.add(1, 0, {
@@ -134,7 +134,7 @@ describe('the time of a front’s loop', () => {
     isAbout((await loop.shares(2_000))(1), 1 / 3);
   });
 
-  it('is left to accounts by half, whatever clients without a key and programs on this machine ask', async (t) => {
+  it('is left to accounts by half, whatever clients without a key and programs on this machine request', async (t) => {
     const loop = new Loop(t);
     for (let i = 0; i < 100; i++) {
       loop.keepBusy(NO_KEY, i % 10, { costUs: 250 });
@@ -148,14 +148,14 @@ describe('the time of a front’s loop', () => {
     assert.ok(shares(1) >= 0.5, `${shares(1)} of the account`);
   });
 
-  it('is that of clients without a key while no account asks', async (t) => {
+  it('goes to clients without a key while no account requests anything', async (t) => {
     const loop = new Loop(t);
     for (let i = 0; i < 300; i++) loop.add(NO_KEY, 0.1, { costUs: 250 });
     await loop.turn();
     assert.equal(loop.ran.length, 300);
   });
 
-  it('goes to who has used least, and then from one owner to the next', async (t) => {
+  it('goes to the owner who has used least, and then from one owner to the next', async (t) => {
     const loop = new Loop(t);
     for (const owner of [1, 1, 1, 2, 3]) loop.add(owner, 0.3);
     await loop.turn();
@@ -166,7 +166,7 @@ describe('the time of a front’s loop', () => {
     assert.equal(loop.ran[0], 4);
   });
 
-  it('makes no owner wait for longer because it used very much once', async (t) => {
+  it('makes no owner wait longer because it once used very much', async (t) => {
     const loop = new Loop(t);
     loop.add(2, 0);
     loop.add(1, 60_000);
@@ -177,7 +177,7 @@ describe('the time of a front’s loop', () => {
     assert.equal(loop.ran.filter((owner) => owner === 1).length, 2);
   });
 
-  it('starves nobody: all that is asked for runs, once, in the order of its owner, within a bound', async (t) => {
+  it('starves nobody: every request runs once, in the order of its owner, within a bound', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const piece = fc.record({
       owner: fc.constantFrom(NO_KEY, THIS_MACHINE, 1, 2, 3),
@@ -210,7 +210,7 @@ describe('the time of a front’s loop', () => {
     );
   });
 
-  it('serves within seconds even the last of thousands who pay nothing', async (t) => {
+  it('serves even the last of thousands who pay nothing within seconds', async (t) => {
     const loop = new Loop(t);
     loop.keepBusy(1, 0.5);
     for (let i = 0; i < 4_000; i++) loop.add(NO_KEY, 0, { costUs: 250 });
@@ -218,7 +218,7 @@ describe('the time of a front’s loop', () => {
     assert.equal(loop.ran.filter((owner) => owner === NO_KEY).length, 4_000);
   });
 
-  it('calls back behind each turn that ran something', async (t) => {
+  it('calls back after each turn that ran something', async (t) => {
     const loop = new Loop(t);
     let turns = 0;
     loop.fair.afterTurn = () => turns++;

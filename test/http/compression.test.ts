@@ -50,11 +50,11 @@ describe('compression of documents', () => {
     assert.ok(br.body.length < text.length / 10 && gzip.body.length < text.length / 10);
   });
 
-  it('keeps the compressed form of a body that is sent again', () => {
+  it('keeps the compressed form of a repeated body', () => {
     assert.equal(compressed(reply('text/html'), 'br').body, compressed(reply('text/html'), 'br').body);
   });
 
-  it('leaves short bodies, octets and PDF as they are', () => {
+  it('leaves short bodies, octets and PDF uncompressed', () => {
     const short = compressed(reply('text/html', text.slice(0, 1_000)), 'br');
     assert.deepEqual([short.body.length, hasField(short.head, 'Content-Encoding')], [1_000, false]);
     for (const type of ['application/octet-stream', 'application/pdf', 'application/msgpack']) {

@@ -12,7 +12,7 @@ function thing(name: number): Thing {
 }
 
 describe('a deadline queue', () => {
-  it('does what a sorted list does, and takes back what has left (model)', () => {
+  it('gives the results of a sorted list, and forgets entries that left (model)', () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constant('join' as const), afterMs: fc.nat(30), again: fc.boolean() }),
       fc.record({ kind: fc.constant('leave' as const), which: fc.nat(20) }),

@@ -102,7 +102,7 @@ async function asked(...request: Parameters<typeof serviceOf>) {
 const codeOf = (made: unknown) => (made instanceof ApiError ? made.code : undefined);
 
 describe('a committed draw', () => {
-  it('is fixed before its bytes are drawn, which are bound to what was fixed and told to nobody', async () => {
+  it('is fixed before its bytes are drawn, which are bound to what was fixed and kept secret', async () => {
     const request = {
       ...{ ...WINNERS, public: true, user_data: 'said', nonce: '00ff', reveal_at: '2027-01-02T00:00:00.5Z' },
     };
@@ -130,7 +130,7 @@ describe('a committed draw', () => {
     });
   });
 
-  it('waits for its round and its nonce, and gives up a day after both could be there', async () => {
+  it('waits for its round and its nonce, and is given up a day after both could have come', async () => {
     const { drawn, statement, rest } = await asked({
       ...{ ...WINNERS, ...round(ROUND_NOW + 1_000), nonce_sha256: 'ab'.repeat(32) },
       ...{ user_data_sha256: 'cd'.repeat(32), reveal_at: '2027-01-01T00:00:01Z' },
@@ -173,7 +173,7 @@ describe('a committed draw', () => {
     ['of another chain', { ...WINNERS, ...round(ROUND_NOW + 9, 'elsewhere') }, 'invalid_beacon'],
   ];
   for (const [what, body, code] of times)
-    it(`is ${code ?? 'taken'} ${what}`, async () => {
+    it(`is ${code ?? 'accepted'} ${what}`, async () => {
       const { made, done, opened } = await asked(body);
       assert.equal(codeOf(made), code);
       if (code !== undefined) assert.deepEqual([done.at(-1), opened.length], ['released', 0]);
@@ -187,14 +187,14 @@ describe('a committed draw', () => {
     ['perhaps durable', { failure: new Error('the ledger stopped') }, undefined, []],
   ];
   for (const [what, keeper, code, due] of keepers)
-    it(`that is ${what} comes to ${code ?? (due.length > 0 ? 'the same draw' : 'the fault itself')}`, async () => {
+    it(`that is ${what} results in ${code ?? (due.length > 0 ? 'the same draw' : 'the fault itself')}`, async () => {
       const { made, done, drawn } = await asked(WINNERS, keeper, { key: 'k' });
       assert.deepEqual([codeOf(made), done], [code, due]);
       assert.equal(drawn.length, keeper.failure === undefined ? 0 : 1);
       if (code === undefined && due.length > 0) assert.equal((made as { isNew: boolean }).isNew, false);
     });
 
-  it('has one id under a key, of each account and node another', async () => {
+  it('has one id for a key, and another for each account and node', async () => {
     const idOf = async (of: object) => ((await asked(WINNERS, {}, of)).made as { id: string }).id;
     const key = 'k'.repeat(255);
     const ids = await Promise.all(
@@ -248,7 +248,7 @@ describe('the body of a draw', () => {
       else assert.throws(read, { code });
     });
 
-  it('asks for lines of a list that stays, for items, or for picks by their weights', () => {
+  it('requests lines of a list that the caller keeps, items, or picks by weight', () => {
     const valuesOf = (body: object) =>
       readDrawRequest(utf8Bytes(JSON.stringify(body))).fixed.request as object;
     const lines = { kind: 'integers', count: 1, min: 1, max: 9, unique: true, sort: 'none' };
@@ -335,7 +335,7 @@ describe('the resources of draws', () => {
     assert.deepEqual(await told('POST', '/v1/draws/x/reveal'), ['invalid_draw_id']);
   });
 
-  it('are listed by their purpose, and by nothing that is not known where that is refused', async () => {
+  it('are listed by purpose, and only by known parameters if unknown ones are refused', async () => {
     const list = (query: string, path = '/v1/draws') => told('GET', path, { query });
     assert.deepEqual(await list('purpose=p'), [200, { of: ['p', null, 1] }, undefined]);
     const series = `series_${'0'.repeat(26)}`;

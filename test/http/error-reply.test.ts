@@ -40,7 +40,7 @@ describe('an error reply', () => {
     }
   });
 
-  it('says the same as RFC 9457 when asked for it', () => {
+  it('has the content of RFC 9457 when that is requested', () => {
     const error = new ApiError('invalid_count', {
       message: 'Give count.',
       details: { parameter: 'count', min: 1 },
@@ -58,7 +58,7 @@ describe('an error reply', () => {
     assert.deepEqual(body, { type: 'about:blank', title: 'Bad Request', ...facts });
   });
 
-  it('carries the fields that its code asks for, and those of the caller', () => {
+  it('has the fields that its code requires, and those of the caller', () => {
     assert.equal(sent(new ApiError('auth_missing')).fields['WWW-Authenticate'], CHALLENGE);
     assert.equal(
       sent(new ApiError('auth_invalid')).fields['WWW-Authenticate'],
@@ -74,7 +74,7 @@ describe('an error reply', () => {
     assert.equal(limited.fields['WWW-Authenticate'], undefined);
   });
 
-  it('says nothing of a fault', () => {
+  it('reveals nothing of a fault', () => {
     const told = clientError(new Error('inside: /path, secret'));
     assert.deepEqual([told.code, told.message], ['internal_error', ERRORS.internal_error.message]);
     assert.equal(clientError('text').code, 'internal_error');
@@ -107,7 +107,7 @@ describe('a request id', () => {
     assert.equal(requestIdText(id), 'req_01fwhe4ydgfk1shh6w1g60eecf');
   });
 
-  it('is another one for each request of the same millisecond', () => {
+  it('differs for each request of the same millisecond', () => {
     assert.notDeepEqual(newRequestId(SYSTEM_RANDOM, 0), newRequestId(SYSTEM_RANDOM, 0));
   });
 });

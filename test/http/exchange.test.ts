@@ -23,7 +23,7 @@ function assertNothingHeld(host: ModelHost): void {
 }
 
 describe('an exchange', () => {
-  it('sends every byte once and in order, releases its body once and tells what it holds, whatever its reader takes and however that ends (property)', () => {
+  it('sends every byte once and in order, releases its body once and reports its memory, whatever its reader takes and however it ends (property)', () => {
     const sizes = fc.oneof(
       fc.integer({ min: 16_384, max: 40_000 }),
       fc.integer({ min: HELD_BODY_FROM_BYTES, max: 2 * HELD_BODY_FROM_BYTES }),
@@ -90,7 +90,7 @@ describe('an exchange', () => {
     );
   });
 
-  it('releases a body that nobody can take, or that comes behind another reply', () => {
+  it('releases a body that nobody can receive, or that comes after another reply', () => {
     for (const before of ['gone', 'answered']) {
       const wire = new ModelWire();
       const { exchange, host } = exchangeOn(wire);
@@ -103,7 +103,7 @@ describe('an exchange', () => {
     }
   });
 
-  it('cuts a document that has no room, and never an answer, which was paid for', () => {
+  it('drops a document when memory is full, but never an answer, which was paid for', () => {
     const memory = new Budget(2 * 30_000);
     const host = new ModelHost(memory);
     const held = (owner?: BodyOwner) => {
@@ -116,7 +116,7 @@ describe('an exchange', () => {
     assert.deepEqual(held({ release: () => {} }), [false, 40_000]);
   });
 
-  it('cuts the connection when a reply breaks off, and the sender learns why', () => {
+  it('closes the connection when a reply breaks off, and the sender learns why', () => {
     for (const failAt of ['begin', 'offer'] as const) {
       const wire = new ModelWire([10]);
       wire.failAt = failAt;
@@ -128,7 +128,7 @@ describe('an exchange', () => {
     }
   });
 
-  it('cuts the connection when a reply in lines breaks off, and the sender learns why', async () => {
+  it('closes the connection when a reply in lines breaks off, and the sender learns why', async () => {
     for (const failAt of ['begin', 'offer', 'end'] as const) {
       const { wire, exchange, host } = inLines([]);
       wire.failAt = failAt;
@@ -145,7 +145,7 @@ describe('an exchange', () => {
     }
   });
 
-  it('sends each line whole, and says when its reader has room for the next, or has gone', async () => {
+  it('sends each line whole, and reports when its reader has room for the next, or has gone', async () => {
     const begun = (takes: readonly number[]) => {
       const all = inLines(takes);
       all.exchange.beginLines(HEAD);

@@ -22,7 +22,7 @@ const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n';
 const OK = Buffer.from('ok');
 
 describe('connections beyond the limit', () => {
-  it('are closed at once, those within it are served, and a free place is given again', async () => {
+  it('are closed at once, those within it are served, and a closed one makes room for another', async () => {
     const limits = { connectionsMax: 3, sweepMs: 5 };
     const { front } = await frontWith((exchange) => sendLater(exchange, PLAIN_HEAD, OK), { limits });
     const within = await HttpConnection.openMany(front.port, 3);
@@ -61,7 +61,7 @@ describe('connections beyond the limit', () => {
       for (const connection of silent) connection.leave();
     });
 
-  it('are told of in one line a minute', async () => {
+  it('are reported in one log line a minute', async () => {
     let looks = 0;
     const clock = new (class extends ManualClock {
       override monotonicMs(): number {
@@ -91,7 +91,7 @@ describe('connections beyond the limit', () => {
     await front.drain(0);
   });
 
-  it('are counted from the file descriptors that are left for them', () => {
+  it('are limited by the file descriptors that are left for them', () => {
     assert.equal(connectionsMax(120, 1, 2), 24);
     assert.equal(connectionsMax(1_024, 1, 2), 928);
     assert.equal(connectionsMax(1_024, 4, 8), 208);
@@ -100,7 +100,7 @@ describe('connections beyond the limit', () => {
     assert.ok(descriptorLimit() > 0);
   });
 
-  it('are counted so that their unfinished heads fit into a quarter of the memory', () => {
+  it('are limited so that their unfinished heads fit into a quarter of the memory', () => {
     const GIB = 1024 ** 3;
     assert.equal(connectionsWithin(GIB, 1), 3_971);
     assert.equal(connectionsWithin(GIB, 2), 1_985);
@@ -112,7 +112,7 @@ describe('connections beyond the limit', () => {
 });
 
 describe('a line about a slow client', () => {
-  it('holds the beginning of what a client sent', async () => {
+  it('holds the beginning of what the client sent', async () => {
     const clock = new ManualClock();
     const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
     const connection = await HttpConnection.open(front.port);

@@ -44,7 +44,7 @@ function contract(engine: EngineName): void {
     served = 0;
   });
 
-  it('serves nothing behind a head that it refuses, on the port of the metrics too', async () => {
+  it('serves nothing after a head that it refuses, also on the port of the metrics', async () => {
     const metrics = await frontWith(() => {}, { engine, ...metricsAlone(async () => 'a 1\n') });
     const scrape = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
     const refused = scrape.replace('Host: a', 'Host: a\r\nHost: b');
@@ -64,7 +64,7 @@ function contract(engine: EngineName): void {
     });
   }
 
-  it('keeps no connection whose client asked for CONNECT and never closes it', async () => {
+  it('closes a connection whose client asked for CONNECT and does not close it', async () => {
     const socket = await openSocket(front.port, true);
     socket.on('error', () => {}); // the front may reset it
     socket.resume();

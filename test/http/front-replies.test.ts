@@ -32,7 +32,7 @@ function replyContract(engine: EngineName): void {
   afterEach(closeFronts);
 
   describe('the failure of a handler', () => {
-    it('is logged with its id and cuts its connection, and the front goes on', async () => {
+    it('is logged with its id and closes its connection, and the front continues', async () => {
       const { front, log } = await startOn(
         engine,
         (exchange) => {
@@ -56,7 +56,7 @@ function replyContract(engine: EngineName): void {
     });
 
     if (engine === 'uws')
-      it('is also to answer while the engine reads: what follows in the same bytes would be the next request', async () => {
+      it('is also answered while the engine reads, or the rest of the bytes would be the next request', async () => {
         const { front, log } = await startOn(engine, (exchange) => exchange.send(PLAIN_HEAD, OK));
         for (const pieces of [GET, 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab'])
           assert.deepEqual(await talk(front.port, pieces), { replies: [], closed: true, rest: '' });
@@ -81,7 +81,7 @@ function replyContract(engine: EngineName): void {
   });
 
   describe('an answer', () => {
-    it('may come later, from any place, with a head that is patched at once', async () => {
+    it('may come later, from anywhere, with a head that is patched at once', async () => {
       const waiting: Exchange[] = [];
       const { front } = await startOn(engine, (exchange) => {
         waiting.push(exchange);
@@ -101,7 +101,7 @@ function replyContract(engine: EngineName): void {
       assert.equal(front.waitingRequests, 0);
     });
 
-    it('to HEAD has the head of GET with its length, no body, and the connection goes on', async () => {
+    it('to HEAD has the head of GET with its length, no body, and the connection continues', async () => {
       const sizes: Record<string, number> = { '/empty': 0, '/small': 5, '/large': 3 * MEGABYTE };
       const { front } = await startOn(engine, (exchange) => {
         sendLater(exchange, PLAIN_HEAD, new Uint8Array(sizes[exchange.path]));
@@ -135,7 +135,7 @@ function replyContract(engine: EngineName): void {
       }
     });
 
-    it('of 10 MB arrives whole at a reader that rests between its reads, although its owner then uses the memory again', async () => {
+    it('of 10 MB arrives whole at a reader that pauses, although its owner then reuses the memory', async () => {
       const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
       const body = patterned(10 * MEGABYTE);
       const expected = digest(body);
@@ -158,7 +158,7 @@ function replyContract(engine: EngineName): void {
       assert.equal(front.heldBytes, 0);
     });
 
-    it('is forgotten when its client has gone, and sending does nothing', async () => {
+    it('is dropped when its client has gone, and sending it has no effect', async () => {
       const waiting: Exchange[] = [];
       const { front, log } = await startOn(engine, (exchange) => {
         waiting.push(exchange);
@@ -179,7 +179,7 @@ function replyContract(engine: EngineName): void {
   });
 
   describe('deadlines', () => {
-    it('answer an unanswered request with 503, close its connection and log it, and the late answer does nothing', async () => {
+    it('answer an overdue request with 503, close its connection and log it, and a late answer has no effect', async () => {
       const waiting: Exchange[] = [];
       const clock = new ManualClock();
       const { front, log } = await startOn(
@@ -205,7 +205,7 @@ function replyContract(engine: EngineName): void {
       assert.equal(front.waitingRequests, 0);
     });
 
-    it('answer bodies that do not come beside paid requests with 503 one after the other, and the loop goes on', async () => {
+    it('answer bodies that do not arrive beside paid requests with 503 one after the other, and the loop continues', async () => {
       const clock = new ManualClock();
       const { front } = await startOn(
         engine,
@@ -225,7 +225,7 @@ function replyContract(engine: EngineName): void {
         assert.deepEqual([replies.length, replies[0].status, closed], [1, 503, true]);
     });
 
-    it('cut off readers that do not take 10 MB, which hold no memory until then', async () => {
+    it('close connections whose readers do not take 10 MB, and free their memory', async () => {
       const body = patterned(10 * MEGABYTE);
       const readers = 12;
       const clock = new ManualClock();
@@ -253,7 +253,7 @@ function replyContract(engine: EngineName): void {
   });
 
   describe('draining', () => {
-    it('answers what is under way with Connection: close, refuses what is new, and ends', async () => {
+    it('answers requests under way with Connection: close, refuses new ones, and ends', async () => {
       const waiting: Exchange[] = [];
       const { front } = await startOn(engine, (exchange) => {
         waiting.push(exchange);
@@ -273,7 +273,7 @@ function replyContract(engine: EngineName): void {
       await front.drain(2_000);
     });
 
-    it('serves a request that an open connection sends meanwhile', async () => {
+    it('serves a request that arrives on an open connection meanwhile', async () => {
       const clock = new ManualClock(); // stands still, so the front lingers until the request has come
       const { front } = await startOn(
         engine,
@@ -308,7 +308,7 @@ function replyContract(engine: EngineName): void {
       await drained;
     });
 
-    it('cuts what is not answered by its deadline, and says so', async () => {
+    it('closes what is not answered by its deadline, and logs it', async () => {
       const { front, log } = await startOn(engine, () => {});
       const underWay = talk(front.port, GET);
       await until(() => front.waitingRequests === 1);
@@ -329,7 +329,7 @@ function replyContract(engine: EngineName): void {
   }
 
   describe('listening', () => {
-    it('rejects when the port is taken, and works again when it is free, with connections not long closed', async () => {
+    it('rejects when the port is taken, and succeeds when it is free, even with connections not long closed', async () => {
       const port = await freePort();
       const { front } = await startOn(engine, (exchange) => sendLater(exchange, PLAIN_HEAD, OK), { port });
       await talk(port, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
@@ -347,7 +347,7 @@ function replyContract(engine: EngineName): void {
       assert.equal(again.port, port);
     });
 
-    it('shares a fixed port between fronts that all say so', async () => {
+    it('shares a fixed port between fronts that all request it', async () => {
       const port = await freePort();
       const { front: one } = await startOn(engine, () => {}, { port, sharePort: true });
       const { front: other } = await startOn(engine, () => {}, { port, sharePort: true });

@@ -57,7 +57,7 @@ function wireContract(engine: EngineName): void {
       const { replies: due, connection } = uws;
       // what node:http reads as one request, as RFC 9112 lets it (2.2, 3, 7.1.1), a proxy in front sees as no other
       if (engine === 'node' && node.booked > 0) continue;
-      it(`keeps out ${name}, and what follows it`, async () => {
+      it(`rejects ${name}, and serves nothing after it`, async () => {
         // on a busy machine a connection that is closed may be so late; an idle one is closed after ten seconds
         const silenceMs = engine === 'uws' && connection === 'closes' ? 5_000 : SILENCE_MS;
         const { replies, closed } = await talk(front.port, bytes, { silenceMs });
@@ -77,7 +77,7 @@ function wireContract(engine: EngineName): void {
       });
     }
 
-    it('refuses HEAD with a body, without one of its own', async () => {
+    it('refuses HEAD with a body, in a reply without a body', async () => {
       const request = `HEAD /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`;
       const refused = await talk(front.port, request, { head: true });
       assert.deepEqual(statuses(refused), [400]);
@@ -86,7 +86,7 @@ function wireContract(engine: EngineName): void {
       assert.deepEqual(seen, []);
     });
 
-    it('ends the connection behind what is no HTTP, although its client neither closes nor stops', async () => {
+    it('closes the connection after bytes that are not HTTP, although its client neither closes nor stops', async () => {
       const connection = await HttpConnection.open(front.port);
       connection.send('\xff\xfe\r\n\r\n');
       for (let i = 0; i < 500 && front.openConnections > 0; i++)
@@ -111,7 +111,7 @@ function wireContract(engine: EngineName): void {
       );
     });
 
-    it('closes behind a body that nobody reads', async () => {
+    it('closes after a body that nobody reads', async () => {
       const { replies, closed } = await talk(
         front.port,
         `PUT /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`,
@@ -120,13 +120,13 @@ function wireContract(engine: EngineName): void {
       assert.match(replies[0].head, /\r\nConnection: close/);
     });
 
-    it('keeps the target as it came', async () => {
+    it('does not change the target', async () => {
       const reply = await replyTo(front, `GET /a%2Fb/../c?x=%0d%0a&&y=+&z HTTP/1.1\r\n${HOST}\r\n`);
       assert.deepEqual(seen, ['GET /a%2Fb/../c']);
       assert.equal(reply.body, 'x=%0d%0a&&y=+&z|');
     });
 
-    it('allows a length of 0 where no body may be', async () => {
+    it('accepts a length of 0 where no body may be', async () => {
       const request = `GET /x HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`;
       const { replies } = await talk(front.port, [request, NEXT], { replies: 2, inTurn: true });
       assert.deepEqual(
@@ -135,7 +135,7 @@ function wireContract(engine: EngineName): void {
       );
     });
 
-    it('takes any host that RFC 9110 knows', async () => {
+    it('accepts any host that RFC 9110 allows', async () => {
       for (const host of ['', 'a', 'a:1', 'a.example:', '127.0.0.1:80', '[::1]:8080', 'x_y', '%61.example']) {
         const reply = await replyTo(front, `GET /x HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
         assert.equal(reply.status, 200, host);
@@ -150,7 +150,7 @@ function wireContract(engine: EngineName): void {
       assert.deepEqual([replies.length, closed], [1, true]);
     });
 
-    it('serves nothing behind a request that asks for the close, wherever the option stands', async () => {
+    it('serves nothing after a request that asks for the close, wherever the option is', async () => {
       for (const options of ['close', 'Close', 'TE, close', 'close ,x', 'x,\tclose']) {
         seen = [];
         const request = `GET /x HTTP/1.1\r\n${HOST}Connection: ${options}\r\n\r\n`;
@@ -163,14 +163,14 @@ function wireContract(engine: EngineName): void {
       assert.equal(replies.length, 2);
     });
 
-    it('tells HEAD the length also when it closes', async () => {
+    it('gives HEAD the length even if it closes', async () => {
       const request = `HEAD /x?${'q'.repeat(20)} HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
       const { replies, closed } = await talk(front.port, request, { head: true });
       assert.equal(replies[0].head.match(/content-length: \d+/gi)?.join(), 'Content-Length: 21');
       assert.ok(closed);
     });
 
-    it('does not upgrade', async () => {
+    it('does not upgrade the protocol', async () => {
       const upgrade =
         'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
       const reply = await replyTo(front, `GET /x HTTP/1.1\r\n${HOST}${upgrade}\r\n`);
@@ -184,7 +184,7 @@ function wireContract(engine: EngineName): void {
     const isMistaken = (at: number) =>
       at === 'POST '.length || (at > 'POST /x'.length && at < 'POST /x HTTP/1.1\r\n'.length);
 
-    it('is the same request wherever it is cut, but behind the target', async () => {
+    it('is the same request wherever it is cut, except after the target', async () => {
       const places = Array.from({ length: request.length - 1 }, (_, i) => i + 1);
       const talks = places.map((at) =>
         talk(front.port, [request.slice(0, at), request.slice(at)], { replies: 1 }),
@@ -198,7 +198,7 @@ function wireContract(engine: EngineName): void {
   });
 
   describe('heads up to the limit', () => {
-    it('reads a head of nearly 64 KiB, also in pieces', async () => {
+    it('are read up to nearly 64 KiB, also in pieces', async () => {
       const query = 'a'.repeat(65_000);
       const whole = await talk(front.port, `GET /x?${query} HTTP/1.1\r\n${HOST}\r\n`, { replies: 1 });
       assert.equal(whole.replies[0].body, `${query}|`);
@@ -206,7 +206,7 @@ function wireContract(engine: EngineName): void {
       assert.equal((await replyTo(front, pieces)).body, `${query}|`);
     });
 
-    it('refuses one between 64 and 66 KiB with a reply that programs can read', async () => {
+    it('are refused between 64 and 66 KiB with a reply that programs can read', async () => {
       for (const request of [
         `GET /x?${'a'.repeat(65_600)} HTTP/1.1\r\n${HOST}\r\n`,
         `GET /x HTTP/1.1\r\n${HOST}A: ${'a'.repeat(66_500)}\r\n\r\n`,
@@ -219,8 +219,8 @@ function wireContract(engine: EngineName): void {
     });
   });
 
-  describe('fields that are read', () => {
-    it('takes 1 KiB of one, and refuses more with 431 naming it', async () => {
+  describe('the size of a field', () => {
+    it('may be 1 KiB if the field is read, and more is refused with 431 that names it', async () => {
       const sized = (size: number) => `GET /x HTTP/1.1\r\n${HOST}Accept: ${'a'.repeat(size)}\r\n\r\n`;
       assert.equal((await replyTo(front, [sized(1_024)])).status, 200);
       const { replies, closed } = await talk(front.port, sized(1_025));
@@ -229,7 +229,7 @@ function wireContract(engine: EngineName): void {
       assert.deepEqual([code, details.field], ['head_too_large', 'accept']);
     });
 
-    it('leaves alone what nothing reads', async () => {
+    it('is limited only by the head if nothing reads the field', async () => {
       const cookie = `GET /x HTTP/1.1\r\n${HOST}Cookie: ${'a'.repeat(60_000)}\r\n\r\n`;
       assert.equal((await replyTo(front, [cookie])).status, 200);
     });
@@ -272,7 +272,7 @@ function wireContract(engine: EngineName): void {
       }
     });
 
-    it('may be absent or empty behind a head in two packets, and the connection goes on', async () => {
+    it('may be absent or empty after a head in two packets, and the connection continues', async () => {
       for (const request of [`POST /x HTTP/1.1\r\n${HOST}\r\n`, post(0)]) {
         const pieces = [request.slice(0, 25), request.slice(25), NEXT];
         const { replies } = await talk(front.port, pieces, { replies: 2 });
@@ -286,14 +286,14 @@ function wireContract(engine: EngineName): void {
       }
     });
 
-    it('of 64 KiB are read, and the connection goes on', async () => {
+    it('of 64 KiB are read, and the connection continues', async () => {
       const body = 'b'.repeat(65_536);
       const { replies } = await talk(front.port, [post(65_536) + body, NEXT], { replies: 2 });
       assert.equal(replies[0].body, `|${body}`);
       assert.equal(replies[1].status, 200);
     });
 
-    it('in chunks are the last of their connection, for the library does not check how chunks end', async () => {
+    it('in chunks are the last of their connection, because the library does not check how chunks end', async () => {
       for (const body of ['b', 'b'.repeat(65_536)]) {
         const request = `${chunked}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
         seen = [];
@@ -315,7 +315,7 @@ function wireContract(engine: EngineName): void {
       assert.equal(replies[0].body, `|${'body'.repeat(16_384)}`);
     });
 
-    it('of one byte more are 413 and closed, and what follows is not served', async () => {
+    it('of one byte more get 413 and are closed, and what follows is not served', async () => {
       const body = 'b'.repeat(65_537);
       for (const request of [post(65_537) + body, `${chunked}10001\r\n${body}\r\n0\r\n\r\n`]) {
         await talk(front.port, request + NEXT);
@@ -326,7 +326,7 @@ function wireContract(engine: EngineName): void {
       assert.deepEqual(seen, []);
     });
 
-    it('that are declared far too large are 413 before they are sent', async () => {
+    it('that are declared far too large get 413 before they are sent', async () => {
       const { replies, closed } = await talk(front.port, post(10_000_000_000));
       assert.deepEqual([replies[0].status, closed], [413, true]);
     });
@@ -343,7 +343,7 @@ function wireContract(engine: EngineName): void {
       assert.deepEqual(seen, []);
     });
 
-    it('are asked for when the client waits for 100 Continue', async () => {
+    it('are requested when the client waits for 100 Continue', async () => {
       const request = `POST /x HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 5\r\n\r\n`;
       assert.deepEqual(statuses(await talk(front.port, [request, 'hello'], { replies: 2 })), [100, 200]);
       assert.deepEqual(seen, ['POST /x']);

@@ -27,7 +27,7 @@ describe('a JSON body', () => {
     });
   }
 
-  it('says where it stops being JSON, and does not repeat what it holds', () => {
+  it('names the place where it stops being JSON, and does not repeat its content', () => {
     const cases: [text: string, line: number, column: number][] = [
       ['{"count":5,}', 1, 12],
       ['{\n  "count": 5\n  "type": "uuid"\n}', 3, 3],
@@ -49,7 +49,7 @@ describe('a JSON body', () => {
     }
   });
 
-  it('has such a place exactly when JSON.parse does not take it', () => {
+  it('has such a place exactly when JSON.parse rejects it', () => {
     const pieces = [
       '{',
       '}',
@@ -87,7 +87,7 @@ describe('a JSON body', () => {
     );
   });
 
-  it('names no member twice in one object, however it is spelt or nested', () => {
+  it('has no member twice in one object, however it is spelt or nested', () => {
     for (const text of [
       '{"a":1,"a":1}',
       '{"a":1,"\\u0061":2}',
@@ -111,7 +111,7 @@ describe('a JSON body', () => {
     }
   });
 
-  it('finds a member twice where it is added, and nowhere else (property)', () => {
+  it('is refused where a member is added twice, and nowhere else (property)', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { minKeys: 1 }), (object) => {
         const text = JSON.stringify(object);
@@ -123,7 +123,7 @@ describe('a JSON body', () => {
     );
   });
 
-  it('is scanned in one go at any depth and length of strings', () => {
+  it('is scanned in one pass at any depth and length of strings', () => {
     const deep = `{"a":${'{"b":'.repeat(8_000)}1${'}'.repeat(8_000)}}`;
     assert.equal(repeatedMember(deep), undefined);
     assert.equal(repeatedMember(`{"a":"${'\\n'.repeat(30_000)}","a":1}`), 'a');

@@ -24,7 +24,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(await problemsOf(source), []);
   });
 
-  it('would not pass them with a parameter that its path does not have', async () => {
+  it('would fail with a parameter that its path does not have', async () => {
     const flawed = source.replace('"/livez":', '"/livez/{id}":');
     const problems = await problemsOf(flawed);
     assert.ok(problems.some((each) => each.includes('path-parameters-defined')));

@@ -29,7 +29,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(document.servers, [{ url: 'https://qrn.example/api' }]);
   });
 
-  it('gives each operation an id of its own and a way in', () => {
+  it('gives each operation a unique id and a method of authentication', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     assert.equal(new Set(ids).size, ids.length);
     for (const { path, operation } of operations) {
@@ -44,7 +44,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('lists every code of the table of requests under its status, and those of any call', () => {
+  it('lists every code of the table of requests under its status, and the codes that any call may get', () => {
     const refused = [...QUERIES, ...BODIES].filter(({ code }) => code !== undefined);
     const always = ['auth_missing', 'auth_scope', 'rate_limited', 'quota_exceeded', 'overloaded'] as const;
     for (const { endpoint, code } of refused) {
@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has examples that the endpoints themselves take', () => {
+  it('has examples that the endpoints accept', () => {
     for (const endpoint of DATA_ENDPOINT_DEFINITIONS) {
       const { parameters = {}, body } = EXAMPLES[endpoint.name];
       const given = Object.entries(parameters).map(([name, value]): [string, string] => [
@@ -113,7 +113,7 @@ describe('the schema of a batch', () => {
     (code === 'invalid_count' && /"type":"(sequences|permutations)"/.test(request)) ||
     /"entropy_mode":"(hybrid|[^"]*[A-Z])/.test(request);
 
-  it('takes and refuses what the table of requests says', () => {
+  it('accepts and refuses what the table of requests says', () => {
     for (const { request, code = '' } of batches.filter((row) => !isBeyond(row))) {
       const complaint = schemas.complaint(schema, JSON.parse(request));
       assert.equal(complaint === '', code === '', `${code} ${request.slice(0, 100)}: ${complaint}`);

@@ -52,7 +52,7 @@ describe('parameters of random.org', () => {
     ['Blobs', BLOBS, 'format', ['base64', 'hex', null], ['x']],
   ];
   for (const [kind, good, name, taken, refused] of bounds)
-    it(`are bounded as those of the service: ${name} of ${kind}`, () => {
+    it(`have the bounds of the service: ${name} of ${kind}`, () => {
       for (const value of taken)
         assert.equal(refusalOf(() => drawOf(kind, { ...good, [name]: value }))?.code, undefined, `${value}`);
       for (const value of refused) {
@@ -99,7 +99,7 @@ describe('parameters of random.org', () => {
       if (data !== undefined) assert.deepEqual(refusal?.data, data);
     });
 
-  it('ask the endpoint that has such values, and what it gives becomes what random.org gives', () => {
+  it('are sent to the endpoint with such values, whose answer becomes that of random.org', () => {
     const dataOf = (kind: string, params: object, values: unknown) => {
       const { asked, dataOf: made } = drawOf(kind, params as never);
       return [asked.endpoint, made === undefined ? values : made(values as never)];
@@ -141,14 +141,14 @@ describe('parameters of random.org', () => {
     assert.deepEqual([isDrawMethod('UUIDs'), isDrawMethod('toString')], [true, false]);
   });
 
-  it('are repeated as they were given, with what holds for those that were left out', () => {
+  it('are repeated unchanged, with the defaults for those that were left out', () => {
     assert.deepEqual(drawOf('Integers', INTEGERS).echo, { ...INTEGERS, replacement: true, base: 10 });
     const given = { ...SEQUENCES, length: [1, 2] };
     assert.deepEqual(drawOf('IntegerSequences', given).echo, { ...given, replacement: true, base: 10 });
   });
 });
 
-describe('what random.org is told of a refusal of the service', () => {
+describe("the error that random.org's clients get for a refusal of the service", () => {
   const cases: [code: ErrorCode, facts: ErrorFacts, told: number, data: unknown][] = [
     ['auth_missing', {}, 400, null],
     ['auth_invalid', {}, 400, null],
@@ -170,7 +170,7 @@ describe('what random.org is told of a refusal of the service', () => {
 });
 
 describe('a signed answer', () => {
-  it('is read in the form in which it was kept by earlier builds', async () => {
+  it('is read in the form in which earlier builds stored it', async () => {
     const signer = new RpcSigner(new Uint8Array(32).fill(1));
     const ticket = signer.newTicket(7, Date.UTC(2026, 10, 27, 8), true);
     const { ticketId, serialNumber } = ticket;
@@ -211,7 +211,7 @@ describe('a ticket', () => {
   const [signer, other] = [1, 2].map((fill) => new RpcSigner(new Uint8Array(32).fill(fill)));
   const NOW_MS = Date.UTC(2026, 10, 27, 8);
 
-  it('says whose it is, when it was made and whether its result is shown, to whoever made it alone', () => {
+  it('shows its owner, its time and whether its result is shown, only to its maker', () => {
     for (const showResult of [true, false]) {
       const ticket = signer.newTicket(2 ** 32 - 1, NOW_MS, showResult);
       const { accountNumber, createdAtMs, ticketId } = ticket;
@@ -226,14 +226,14 @@ describe('a ticket', () => {
     }
   });
 
-  it('and a signature are numbered by the millisecond, of which they have 4,096 numbers', () => {
+  it('is numbered by the millisecond like a signature, each of which has 4,096 numbers', () => {
     const numbers = Array.from({ length: 2_000 }, () => newSerial(NOW_MS + 0.5) - 4_096 * NOW_MS);
     assert.ok(numbers.every((number) => number >= 0 && number < 4_096));
     assert.ok(Math.max(...numbers) > 3_900 && Math.min(...numbers) < 200, 'the chance of either is 10^-41');
     assert.equal(rpcTime('2026-11-22T17:00:09.123Z'), '2026-11-22 17:00:09Z');
   });
 
-  it('is told from a signature of the same text, which holds for one object', () => {
+  it('differs from a signature of the same text, and a signature is valid for one object', () => {
     const signature = signer.sign({ a: 1, b: [2] });
     assert.equal(Buffer.from(signature, 'base64').length, 64);
     assert.equal(signer.isAuthentic({ b: [2], a: 1 }, signature), true);

@@ -9,7 +9,7 @@ const POLICY = /^"burst";q=(\d+);w=(\d+), "sustained";q=(\d+);w=(\d+)$/;
 const STANDING = /^"burst";r=(\d+);t=(\d+)$/;
 
 describe('the RateLimit fields', () => {
-  it('never say more than their policy, whatever was asked when (property)', () => {
+  it('never promise more than their policy, whatever was requested when (property)', () => {
     const gapsMs = fc.array(fc.oneof(fc.constant(0), fc.nat(2_000), fc.nat(100_000)), { maxLength: 60 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 600 }), gapsMs, (requestsPerMinute, gaps) => {
@@ -34,7 +34,7 @@ describe('the RateLimit fields', () => {
     assert.equal(resetAfterS, 2, 'whole seconds, rounded up');
   });
 
-  it('have two policies, and a client that keeps to either is never refused', () => {
+  it('have two policies, and a client that obeys either is never refused', () => {
     for (const requestsPerMinute of [1, 3, 10, 100, 500]) {
       const limit = rateLimitOf(requestsPerMinute);
       const policy = POLICY.exec(rateFacts(newDecision(), limit, 0, true).policy!)!

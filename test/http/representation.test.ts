@@ -62,14 +62,14 @@ const CHOICES: readonly [
 
 describe('negotiation', () => {
   for (const [accept, offered, chosen] of CHOICES) {
-    it(`${JSON.stringify(accept.slice(0, 70))} of ${offered.join(', ')} gives ${chosen ?? 406}`, () => {
+    it(`of ${JSON.stringify(accept.slice(0, 70))} for ${offered.join(', ')} gives ${chosen ?? 406}`, () => {
       if (chosen !== undefined) assert.equal(negotiate(accept, offered), chosen);
       else assert.throws(() => negotiate(accept, offered), { code: 'not_acceptable', status: 406 });
       assert.equal(negotiate(accept, offered, 'problem'), chosen ?? 'problem');
     });
   }
 
-  it('ends, and with one of what is offered, whatever the field (property)', () => {
+  it('ends with one of the offered types, whatever the field (property)', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary-ascii', maxLength: 6 }),
       fc.constantFrom('application/json', '/', ';', 'q=', '0.5', ',', '"', '\\', '*/*', ' '),

@@ -54,12 +54,12 @@ describe('the fields of a head', () => {
     ].map((name) => [name, 'x', { isForwarded: true }] as [string, string, object]),
   ];
   for (const [name, value, read] of known)
-    it(`are read by their whole name: ${name}: ${value}`, () => {
+    it(`are found by their whole name: ${name}: ${value}`, () => {
       assert.deepEqual(readOf([[name, value]]), read);
       assert.deepEqual(readOf([[name.replace(/.$/, '_'), value]]), {});
     });
 
-  it('of a list are joined, and of Trace Context count once or not at all', () => {
+  it('of a list are joined, and fields of Trace Context count once or not at all', () => {
     for (const [name, property] of [
       ['accept', 'accept'],
       ['accept-encoding', 'acceptEncoding'],
@@ -70,7 +70,7 @@ describe('the fields of a head', () => {
     assert.deepEqual(readOf(Array.from({ length: 3 }, () => ['traceparent', 't'] as const)), {});
   });
 
-  it('are counted with the line of the request, as they came', () => {
+  it('are counted with the request line, as they came', () => {
     const { headBytes } = headOf([HOST, ['unread', 'xyz']], 'PUT', '/path', 'a=b');
     assert.equal(headBytes, 'PUT /path?a=b HTTP/1.1\r\nhost: a\r\nunread: xyz\r\n\r\n'.length);
   });
@@ -135,7 +135,7 @@ describe('a head', () => {
     ['with a long field that nobody reads', [HOST, ['cookie', `${long}a`]], 'HEAD', false],
   ];
   for (const [what, fields, method, hasBody] of taken)
-    it(`is taken ${what}`, () => {
+    it(`is accepted ${what}`, () => {
       const head = headOf(fields, method);
       assert.equal(head.refusal(MAX * 8), undefined);
       assert.deepEqual(
@@ -144,7 +144,7 @@ describe('a head', () => {
       );
     });
 
-  it('may be so long and no longer', () => {
+  it('may have its largest size and no more', () => {
     const head = headOf([HOST]);
     assert.equal(head.refusal(head.headBytes), undefined);
     assert.equal(head.refusal(head.headBytes - 1)?.code, 'head_too_large');
@@ -152,7 +152,7 @@ describe('a head', () => {
 });
 
 describe('the token of a request', () => {
-  it('stands behind Bearer in any case, whatever came before', () => {
+  it('follows Bearer in any case, whatever came before', () => {
     const cases = {
       ...{
         '': '',

@@ -53,7 +53,7 @@ const head = (status: number) => headOf(status, [['X-A', 'b']]);
 const NOTHING = new Uint8Array(0);
 
 describe('the record of requests', () => {
-  it('counts a client that went away apart, and answers nobody twice', () => {
+  it('counts a client that disconnected separately, and records no answer twice', () => {
     const world = new World(1);
     world.exchange({ aborted: true }).reply(head(200), NOTHING);
     const late = world.exchange();
@@ -65,7 +65,7 @@ describe('the record of requests', () => {
     assert.deepEqual(world.log.lines, []);
   });
 
-  it('writes a line for the share of requests that is asked for, by their random bits', () => {
+  it('writes a line for the configured share of requests, by their random bits', () => {
     const lines = (logSample: number, last: number) => {
       const world = new World(logSample);
       world.exchange({ last }).reply(head(200), NOTHING);
@@ -80,7 +80,7 @@ describe('the record of requests', () => {
       for (const last of some) assert.equal(lines(below / 2 ** 32, last), last < below ? 1 : 0);
   });
 
-  it('writes every error, and the log leaves out equal ones', () => {
+  it('writes every error, and the log drops repeated ones', () => {
     const world = new World(0);
     const refuse = (count: number) => {
       for (let i = 0; i < count; i++) {

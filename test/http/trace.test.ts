@@ -6,7 +6,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 
 describe('traceparent', () => {
-  it('is taken in the form of version 00 alone', () => {
+  it('is accepted only in the form of version 00', () => {
     assert.deepEqual(parseTraceparent(`00-${TRACE}-${PARENT}-01`), { traceId: TRACE, flags: '01' });
     assert.deepEqual(parseTraceparent(`00-${TRACE}-${PARENT}-00`), { traceId: TRACE, flags: '00' });
     const wrong = [

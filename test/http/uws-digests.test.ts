@@ -26,7 +26,7 @@ describe('the recorded digests of uWebSockets.js', () => {
     assert.doesNotThrow(() => checkUwsBinary(uwsFolder(), recorded));
   });
 
-  it('refuse a binary in which one bit differs, and name the way out', () => {
+  it('do not match a binary with one flipped bit, and the error says what to do', () => {
     const content = readFileSync(uwsBinary(uwsFolder(), name)!);
     assert.doesNotThrow(() => checkUwsBinary(packageWith(content), recorded));
     content[content.length >> 1] ^= 1;
@@ -34,12 +34,12 @@ describe('the recorded digests of uWebSockets.js', () => {
     assert.throws(() => checkUwsBinary(packageWith(content), recorded), advice);
   });
 
-  it('refuse a binary that is not recorded, and a package without one for this platform', () => {
+  it('do not cover an unknown binary, or a package without one for this platform', () => {
     assert.throws(() => checkUwsBinary(packageWith(Buffer.from('x')), {}), /no entry for uws_/);
     assert.throws(() => checkUwsBinary(folder, recorded), /no binary uws_/);
   });
 
-  it('find the binary where the official package keeps it, and where the repack does', () => {
+  it('match the binary where the official package has it, and where the repack does', () => {
     const repack = mkdtempSync(join(folder, 'repack-'));
     mkdirSync(join(repack, 'dist/bin'), { recursive: true });
     copyFileSync(uwsBinary(uwsFolder(), name)!, join(repack, 'dist/bin', name));

@@ -208,7 +208,7 @@ const PLANTS: readonly (readonly [body: () => Body<void>, ...problems: string[]]
 ];
 
 suite('an audit of the books', () => {
-  test('counts what sound books have', async () => {
+  test('counts the records of sound books', async () => {
     const { ledger } = await filledBooks();
     assert.deepEqual(await ledger.audit(), {
       ok: true,
@@ -218,14 +218,14 @@ suite('an audit of the books', () => {
   });
 
   for (const [i, [body, ...expected]] of PLANTS.entries())
-    test(`tells what is wrong (${i + 1}): ${expected.join('; ') || 'nothing'}`, async () => {
+    test(`reports what is wrong (${i + 1}): ${expected.join('; ') || 'nothing'}`, async () => {
       const problems = await problemsAfter(body);
       assert.equal(problems.length, expected.length, problems.join('\n'));
       for (const [at, problem] of problems.entries())
         assert.ok(problem.includes(expected[at]), `${problem} without ${expected[at]}`);
     });
 
-  test('tells of 100 problems in words, and how many there are more', async () => {
+  test('describes 100 problems, and says how many more there are', async () => {
     const problems = await problemsAfter(function* () {
       for (let n = 1; n <= 150; n++) yield* tx.put(T.KEYS, key(n, '').keyId, key(n, 'none'));
       yield* tx.put(T.COUNTS, 'keys', 150);

@@ -64,7 +64,7 @@ function openKeys(t: TestContext, path: string, ordinal: number): BlockKeys {
 }
 
 suite('the keys of stored blocks', () => {
-  test('a block opens once, and no older one after it', (t) => {
+  test('a block opens once, and no older block opens after it', (t) => {
     const keys = openKeys(t, join(temporaryFolder(t), 'block-keys'), 5);
     const sealed = [5, 6, 9].map((n) => keys.seal('pure', n, lotId(1), noise('pure', n, 100)));
     assert.ok(sealed.every((each) => each.length === 100 + SEAL_BYTES));
@@ -76,7 +76,7 @@ suite('the keys of stored blocks', () => {
     assert.equal(keys.oldest('seed'), 5, 'a chain of its own');
   });
 
-  test('a block opens as what it was sealed as, or not at all', (t) => {
+  test('a block opens only as the block that it was sealed as', (t) => {
     const folder = temporaryFolder(t);
     const sealed = openKeys(t, join(folder, 'block-keys'), 1).seal('pure', 3, lotId(1), noise('pure', 3, 64));
     const flipped = new Uint8Array(sealed);
@@ -94,7 +94,7 @@ suite('the keys of stored blocks', () => {
     assert.deepEqual(opened, noise('pure', 3, 64));
   });
 
-  test('what is erased is not in the file, and what is left opens after a restart', (t) => {
+  test('erased keys are not in the file, and the others open their blocks after a restart', (t) => {
     const path = join(temporaryFolder(t), 'block-keys');
     const first = openKeys(t, path, 1);
     const sealed = [1, 2, 3, 4].map((n) => first.seal('seed', n, lotId(1), noise('seed', n, 32)));
@@ -116,7 +116,7 @@ suite('the keys of stored blocks', () => {
     assert.deepEqual(second.open('seed', 5, lotId(1), fifth), noise('seed', 5, 32));
   });
 
-  test('a damaged file opens nothing of what was sealed with it', (t) => {
+  test('a damaged file of keys opens none of the blocks that were sealed with it', (t) => {
     const path = join(temporaryFolder(t), 'block-keys');
     const sealed = openKeys(t, path, 1).seal('pure', 1, lotId(1), noise('pure', 1, 32));
     const whole = readFileSync(path);
@@ -130,7 +130,7 @@ suite('the keys of stored blocks', () => {
     }
   });
 
-  test('its owner alone may read it', { skip: process.platform === 'win32' }, (t) => {
+  test('only the owner may read the file of keys', { skip: process.platform === 'win32' }, (t) => {
     const path = join(temporaryFolder(t), 'block-keys');
     openKeys(t, path, 1);
     assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -138,7 +138,7 @@ suite('the keys of stored blocks', () => {
 });
 
 suite('claimed blocks in the data folder', () => {
-  test('no byte of a block stands there, claimed or not', async (t) => {
+  test('the folder contains no byte of a block, claimed or not', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
     await addReleased(ledger, lot(1), blocks(1));
@@ -155,7 +155,7 @@ suite('claimed blocks in the data folder', () => {
   });
 
   for (const isPending of [false, true])
-    test(`whoever has the blocks ${isPending ? 'of a pending lot' : 'after a claim'} and the folder after the next opens none that was claimed`, async (t) => {
+    test(`whoever has the blocks ${isPending ? 'of a pending lot' : 'after a claim'} and the folder after the next claim opens no claimed block`, async (t) => {
       const [path, stolen] = [temporaryFolder(t), temporaryFolder(t)];
       const ledger = await openTestLedger(path);
       await ledger.addLot(lot(1), blocks(1));
@@ -184,7 +184,7 @@ suite('claimed blocks in the data folder', () => {
       await closeSound(rolledBack);
     });
 
-  test('a pending lot goes on after a restart, and its keys go when it is withdrawn', async (t) => {
+  test('a pending lot survives a restart, and its keys are erased when it is withdrawn', async (t) => {
     const path = temporaryFolder(t);
     const oldest = () => openKeys(t, join(path, 'block-keys'), 1).oldest('pure');
     const ledger = await openTestLedger(path);
@@ -205,7 +205,7 @@ suite('claimed blocks in the data folder', () => {
     await closeSound(again);
   });
 
-  test('keys that a crash left behind the claim are erased by the next start', async (t) => {
+  test('keys that a crash left after the claim are erased by the next start', async (t) => {
     const path = temporaryFolder(t);
     const file = join(path, 'block-keys');
     const ledger = await openTestLedger(path);
@@ -225,7 +225,7 @@ suite('claimed blocks in the data folder', () => {
     await again.close();
   });
 
-  test('without their keys blocks are given up, with a line in the log', async (t) => {
+  test('blocks whose keys are lost are given up, with a line in the log', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
     await addReleased(ledger, lot(1), blocks(1));
@@ -259,7 +259,7 @@ suite('claimed blocks in the data folder', () => {
     await closeSound(again);
   });
 
-  test('a backup can open none, even with the keys of the ledger it was made of', async (t) => {
+  test('a backup opens no block, even with the keys of the ledger it was made of', async (t) => {
     const path = temporaryFolder(t);
     const copy = join(temporaryFolder(t), 'copy');
     const ledger = await openTestLedger(path);
@@ -271,7 +271,7 @@ suite('claimed blocks in the data folder', () => {
     await ledger.close();
   });
 
-  test('a compacted ledger goes on with its blocks', async (t) => {
+  test('a compacted ledger still opens its blocks', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
     await addReleased(ledger, lot(1), blocks(1));

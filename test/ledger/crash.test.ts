@@ -120,7 +120,7 @@ suite('writing through to the disk fails (EIO)', {
   skip: hasCompiler ? false : 'needs Linux and gcc; group-commit.test.ts injects it',
 }, () => {
   for (const durability of ['fsync', 'commit'] as const) {
-    test(`${durability}: the ledger stops, and the next start has all that was acknowledged`, async (t) => {
+    test(`${durability}: the ledger stops, and the next start has everything that was acknowledged`, async (t) => {
       const folder = temporaryFolder(t);
       const library = buildFaultyDisk(folder);
       assert.ok(library !== undefined);
@@ -157,7 +157,7 @@ function mountSmallDisk(t: TestContext, sizeMebibytes: number): SmallDisk | unde
 }
 
 suite('the disk is full', () => {
-  test('at the floor commits are refused, reads go on, and freed space is used again', async (t) => {
+  test('below the floor commits are refused, reads continue, and freed space is used again', async (t) => {
     const disk = mountSmallDisk(t, 12);
     if (disk === undefined) return t.skip('needs the right to mount; group-commit.test.ts injects it');
     const path = join(disk.folder, 'ledger');
@@ -239,7 +239,7 @@ const PAGE_FLAGS_AT = 18;
 const BRANCH = 1;
 
 suite('damaged pages', () => {
-  test('bytes flipped in any page are reported or end the process, never served as sound', async (t) => {
+  test('flipped bytes in any page are reported or end the process, and are never served', async (t) => {
     const { file, digest } = await soundLedger(t);
     const content = readFileSync(file);
     const pages = content.length / 4_096;
@@ -263,7 +263,7 @@ suite('damaged pages', () => {
     assert.ok(noticed > pages / 4, `${noticed} of ${pages} damaged pages were noticed`);
   });
 
-  test('a separator changed in a branch page is reported: look-ups miss records that a walk finds', async (t) => {
+  test('a changed separator in a branch page is reported: look-ups miss records that a walk finds', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
     const tiles = Array.from({ length: 200 }, (_, i) => ({ key: `tile/${i}`, value: new Uint8Array(300) }));
@@ -294,7 +294,7 @@ suite('damaged pages', () => {
     }
   });
 
-  test('a file that was cut short says the same, is reported, or ends the process', async (t) => {
+  test('a file that was cut short has the same records, is reported, or ends the process', async (t) => {
     const { file, digest } = await soundLedger(t);
     const { size } = statSync(file);
     const folder = temporaryFolder(t);
@@ -325,7 +325,7 @@ suite('damaged pages', () => {
     return { path, journal: join(path, JOURNAL), acknowledged: wordsOf(said, 'ack').map(Number) };
   }
 
-  test('no certificate id of an answer that the journal lost names another answer, whoever opens the ledger first', async (t) => {
+  test('the certificate id of an answer that the journal lost never names another answer, whoever opens the ledger first', async (t) => {
     const { path, journal, acknowledged } = await killed(t, 'commit');
     const newest = Math.max(...acknowledged);
     const content = readFileSync(journal);

@@ -80,8 +80,8 @@ function followed(t: TestContext) {
   };
 }
 
-suite('stores of what journals hold', () => {
-  test('callers that ask before a store begins share it, and those that ask while it runs share the next', async (t) => {
+suite('storing what journals hold', () => {
+  test('calls before a store begins share it, and calls while it runs share the next one', async (t) => {
     const { following, stores, commit } = followed(t);
     await commit(1);
     const first = following.store();
@@ -103,7 +103,7 @@ suite('stores of what journals hold', () => {
     await second;
   });
 
-  test('a caller who finds nothing new is answered without a store', async (t) => {
+  test('a call that finds nothing new returns without a store', async (t) => {
     const { following, stores, commit } = followed(t);
     await following.store();
     assert.equal(stores.length, 0);
@@ -116,7 +116,7 @@ suite('stores of what journals hold', () => {
     assert.equal(stores.length, 1);
   });
 
-  test('what a store under way has taken is not missing from what is left to be sealed', async (t) => {
+  test('segments that a running store has taken still count as unsealed', async (t) => {
     const { following, stores, commit } = followed(t);
     await commit(1);
     const store = following.store();
@@ -131,7 +131,7 @@ suite('stores of what journals hold', () => {
     );
   });
 
-  test('a store that LMDB refuses stops the writer, whoever asked for it: no later one has what it took', async (t) => {
+  test('a store that LMDB refuses stops the writer, whoever asked for it, because no later store has its segments', async (t) => {
     const { following, stores, stopped, commit } = followed(t);
     await commit(1);
     await following.unsealed(10); // as the log does: what it has not read is left to the next put

@@ -60,7 +60,7 @@ async function openJournaled(t: TestContext, durability: 'fsync' | 'commit' = 'f
 }
 
 suite('group commit', () => {
-  test('writes that wait together take one transaction', async (t) => {
+  test('concurrent writes share one transaction', async (t) => {
     const { disk, ledger } = await open(t);
     const before = disk.transactions;
     const commits = Array.from({ length: 100 }, (_, i) => ledger.commit([filledSegment(i + 1, 3)], []));
@@ -77,7 +77,7 @@ suite('group commit', () => {
     await closeSound(ledger);
   });
 
-  test('an answer waits for no transaction, a claim does, and both are seen at once', async (t) => {
+  test('an answer waits for no transaction and a claim does, and both are visible at once', async (t) => {
     for (const durability of ['fsync', 'commit'] as const) {
       const { disk, ledger } = await openJournaled(t, durability);
       await addReleased(ledger, lot(1), [block('pure', 1)]);
@@ -94,7 +94,7 @@ suite('group commit', () => {
     }
   });
 
-  test('what is acknowledged is stored in the transaction that seals it', async (t) => {
+  test('acknowledged answers are stored in the transaction that seals them', async (t) => {
     const { disk, ledger } = await openJournaled(t);
     for (const n of [1, 2, 3]) await ledger.commit([filledSegment(n, 3)], []);
     const before = disk.transactions;
@@ -110,7 +110,7 @@ suite('group commit', () => {
     await closeSound(ledger);
   });
 
-  test('what is acknowledged reaches LMDB unasked, in one transaction, and an idle ledger makes none', async (t) => {
+  test('acknowledged answers reach LMDB unasked, in one transaction, and an idle ledger makes no transaction', async (t) => {
     const { disk, ledger } = await openJournaled(t, 'commit');
     const before = disk.transactions;
     for (let n = 1; n <= 20; n++) await ledger.commit([filledSegment(n, 3)], []);
@@ -123,7 +123,7 @@ suite('group commit', () => {
     await ledger.close();
   });
 
-  test('a commit too large for the ring goes to the disk before it is acknowledged', async (t) => {
+  test('a commit too large for the ring is on the disk before it is acknowledged', async (t) => {
     const { disk, ledger } = await openJournaled(t, 'commit');
     await ledger.commit([filledSegment(1, 10)], []);
     const before = disk.transactions;
@@ -137,7 +137,7 @@ suite('group commit', () => {
 });
 
 suite('a commit that fails', () => {
-  test('rejects all in flight, shows nothing of it, and stops every later write', async (t) => {
+  test('rejects all commits in flight, shows nothing of them, and stops every later write', async (t) => {
     const { path, disk, ledger } = await open(t);
     await ledger.commit([filledSegment(1, 3)], []);
     await addReleased(ledger, lot(1), [block('pure', 7)]);
@@ -169,7 +169,7 @@ suite('a commit that fails', () => {
   });
 
   for (const durability of ['fsync', 'commit'] as const) {
-    test(`${durability}: what was acknowledged before it comes back at the next start`, async (t) => {
+    test(`${durability}: everything acknowledged before it is there at the next start`, async (t) => {
       const { path, disk, ledger } = await openJournaled(t, durability);
       await ledger.commit([filledSegment(1, 3)], []);
       await ledger.balances(202611); // in LMDB from here on
@@ -191,7 +191,7 @@ suite('a commit that fails', () => {
 });
 
 suite('a disk that fills', () => {
-  test('below the floor fronts take no answer and lots are refused, while all that is drawn is stored', async (t) => {
+  test('below the floor fronts take no answer and lots are refused, while everything that was drawn is stored', async (t) => {
     const path = temporaryFolder(t);
     let freeBytes = 1_000;
     const ledger = await openJournaledLedger(path, { freeBytesMin: 1_000, freeBytes: () => freeBytes });
@@ -223,7 +223,7 @@ suite('a disk that fills', () => {
     await closeSound(ledger);
   });
 
-  test('a store of answers looks at the disk: what they wrote may have filled it', async (t) => {
+  test('storing answers checks the free space, because they may have filled the disk', async (t) => {
     let freeBytes = 1_000;
     const options = { freeBytesMin: 1_000, freeBytes: () => freeBytes };
     const ledger = await openJournaledLedger(temporaryFolder(t), options);

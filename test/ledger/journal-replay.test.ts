@@ -96,8 +96,8 @@ const SPOILS: Readonly<
   ],
 };
 
-suite('a start that stores what a killed server left in its journal', () => {
-  test('stores the records once when it is killed itself, before and after it has stored them', async (t) => {
+suite('a start after a server was killed with records in its journal', () => {
+  test('stores the records once even if it is killed itself, before or after it has stored them', async (t) => {
     const path = await killedFolder(t);
     const startKilledAt = (failAt: number) => {
       let transactions = 0;
@@ -121,7 +121,7 @@ suite('a start that stores what a killed server left in its journal', () => {
   });
 
   for (const [what, [spoil, why, left]] of Object.entries(SPOILS))
-    test(`refuses a file ${what} each time, until the folder is taken as it lies`, async (t) => {
+    test(`refuses a file ${what} each time, until the operator accepts the folder as it is`, async (t) => {
       const path = await killedFolder(t);
       const [file, other] = JOURNAL.map((name) => join(path, name));
       spoil(file, other);
@@ -140,7 +140,7 @@ suite('a start that stores what a killed server left in its journal', () => {
       await closeSound(await openTestLedger(path));
     });
 
-  test('a start that is refused over another data file gives up no block, and no answer of the journal', async (t) => {
+  test('a start that is refused for another data file gives up no block and no answer of the journal', async (t) => {
     const path = await killedFolder(t, [1], 1);
     const other = temporaryFolder(t);
     const another = await openTestLedger(other);
@@ -158,7 +158,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     await ledger.close();
   });
 
-  test("a restore sets another ledger's journal aside, and stores nothing of it", async (t) => {
+  test('a restore sets aside the journal of another ledger, and stores nothing of it', async (t) => {
     const path = await killedFolder(t);
     // segments whose numbers this ledger has not given out: only the header tells that they are not its own
     copyFiles(await killedFolder(t, [1_000]), path, JOURNAL);
@@ -176,7 +176,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     await closeSound(await openTestLedger(path));
   });
 
-  test('a backup and a compacted ledger miss no journal, and a clean end leaves none to miss', async (t) => {
+  test('a backup and a compacted ledger need no journal, and a clean stop leaves none', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openJournaledLedger(path);
     await ledger.commit([filledSegment(1, 5)], []);
@@ -192,7 +192,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     }
   });
 
-  test('a backup of what a killed server left is refused while a journal holds answers that it would lack', async (t) => {
+  test("a backup of a killed server's folder is refused while a journal holds answers that it would lack", async (t) => {
     const path = await killedFolder(t);
     const backup = join(temporaryFolder(t), 'backup');
     const tool = await openTestLedger(path, { role: 'reader' });
@@ -211,7 +211,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     await restored.close();
   });
 
-  test('journals without their data file refuse the start, and no new one is made in its place', async (t) => {
+  test('journals without their data file refuse the start, and no new data file is made', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openJournaledLedger(path);
     await ledger.commit([filledSegment(1, 5)], []);
@@ -226,7 +226,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     assert.deepEqual(readdirSync(copy), before);
   });
 
-  test('a journal beside a ledger that was set back to a backup refuses the start, and nothing of it is ever stored', async (t) => {
+  test('a journal beside a ledger that was rolled back to a backup refuses the start, and is never stored', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openJournaledLedger(path);
     await ledger.commit([filledSegment(1, 5)], []);
@@ -248,7 +248,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     await closeSound(await openTestLedger(backup));
   });
 
-  test('a journal that contradicts the data file stores nothing, and the message says what to put back', async (t) => {
+  test('nothing of a journal that contradicts the data file is stored, and the message says what to restore', async (t) => {
     const path = temporaryFolder(t);
     const image = await killedFolder(t);
     copyFiles(image, path, ['data.mdb', 'block-keys']);
@@ -278,7 +278,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     await closeSound(await openTestLedger(path));
   });
 
-  test('a journal that a killed start had not made in full loses nothing and is removed', async (t) => {
+  test('a journal that a killed start left incomplete loses nothing and is removed', async (t) => {
     const path = temporaryFolder(t);
     await (await openTestLedger(path)).close();
     writeFileSync(join(path, 'journal-2-0-a'), Buffer.alloc(2 * FILE_HEADER_BYTES));

@@ -123,7 +123,7 @@ const leftIn = (path: string, from = 0) => sequencesIn(readJournal(path, from, O
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 suite('the journal of a front', () => {
-  test('keeps segments and kept answers as they are, in files of their full length that only their owner reads', async (t) => {
+  test('segments and stored answers are kept unchanged, in files of full length that only their owner reads', async (t) => {
     const { place, journal } = opened(t);
     const kept = answer(1, 1, NOON_MS);
     await journal.commit(filledSegment(1, 3), [kept]);
@@ -142,7 +142,7 @@ suite('the journal of a front', () => {
   });
 
   for (const durability of ['fsync', 'commit'] as const) {
-    test(`${durability}: fills both files many times, and is read as it was written`, async (t) => {
+    test(`${durability}: both files are filled many times, and read as they were written`, async (t) => {
       const { place, board, commit, direct, store } = opened(t, durability);
       const reader = new JournalReader(place);
       const read: number[] = [];
@@ -165,7 +165,7 @@ suite('the journal of a front', () => {
     });
   }
 
-  test('writes through to the disk for fsync, and not for commit', {
+  test('records are written through to the disk for fsync, and not for commit', {
     skip: process.platform === 'linux' ? false : 'looks into /proc',
   }, (t) => {
     for (const durability of ['fsync', 'commit'] as const) {
@@ -177,7 +177,7 @@ suite('the journal of a front', () => {
     }
   });
 
-  test('fsync: two records are written at a time, and are acknowledged in their order whichever is on the disk first', async (t) => {
+  test('fsync: two records are written at a time, and acknowledged in order, whichever is on the disk first', async (t) => {
     const writes = heldWrites(t);
     const { place, board, commit } = opened(t);
     const acknowledged: number[] = [];
@@ -194,7 +194,7 @@ suite('the journal of a front', () => {
     assert.deepEqual(leftIn(place.path), [1, 2, 3]);
   });
 
-  test('fsync: a hole before records that were written beside it is the end, and damage once one behind it was written after it', async (t) => {
+  test('fsync: a hole before a record that was written at the same time is the end, and damage if a later record follows', async (t) => {
     const writes = heldWrites(t);
     const { place, commit } = opened(t);
     const [file] = filesOf(place.path);
@@ -216,7 +216,7 @@ suite('the journal of a front', () => {
     });
   });
 
-  test('fsync: a write that fails has none of those behind it acknowledged', async (t) => {
+  test('fsync: a failed write has no later record acknowledged', async (t) => {
     const writes = heldWrites(t);
     const { place, board, commit } = opened(t);
     const both = [commit(1), commit(2)];
@@ -226,7 +226,7 @@ suite('the journal of a front', () => {
     assert.deepEqual([board.written(0), leftIn(place.path)], [0, []]);
   });
 
-  test('commit: what is acknowledged is flushed soon after, and a flush that fails stops the front', async (t) => {
+  test('commit: acknowledged records are flushed soon, and a failed flush stops the front', async (t) => {
     const { flushes, nextFlush } = heldFlushes(t);
     const { journal, commit } = opened(t, 'commit');
     const first = nextFlush();
@@ -241,7 +241,7 @@ suite('the journal of a front', () => {
     await assert.rejects(commit(3), { reason: 'stopped' });
   });
 
-  test('commit: a file that was filled whole while a flush ran is flushed too, and not only those before and behind it', async (t) => {
+  test('commit: a file that was filled while a flush ran is flushed too, and not only the ones before and after it', async (t) => {
     const { flushes, nextFlush } = heldFlushes(t);
     const { commit, board, store } = opened(t, 'commit');
     const first = nextFlush();
@@ -259,7 +259,7 @@ suite('the journal of a front', () => {
     assert.equal(fds.size, 2);
   });
 
-  test('writes nothing over that the ledger has not stored: what has no room goes to the ledger', async (t) => {
+  test('records that the ledger has not stored are never overwritten: segments without room go to the ledger', async (t) => {
     const { place, journal, commit, direct, store } = opened(t);
     let n = 0;
     while (direct.length === 0) await commit(++n);
@@ -272,13 +272,13 @@ suite('the journal of a front', () => {
     assert.deepEqual(direct, [n]);
   });
 
-  test('with no room on the disk for the file the ledger takes every segment', async (t) => {
+  test('without room on the disk for its file, the ledger takes every segment', async (t) => {
     const { commit, direct } = opened(t, 'fsync', 0);
     await commit(1);
     assert.deepEqual(direct, [1]);
   });
 
-  test('once journals are closed the ledger takes every segment, one that is being written too', async (t) => {
+  test('once journals are closed the ledger takes every segment, even one that is being written', async (t) => {
     const { board, commit, direct } = opened(t);
     const written = commit(1);
     board.closeJournals();
@@ -287,7 +287,7 @@ suite('the journal of a front', () => {
     assert.deepEqual([direct, board.written(0)], [[1, 2], 0]);
   });
 
-  test('the ledger is told to hurry once a quarter of a file waits for it', async (t) => {
+  test('the ledger is woken once a quarter of a file waits for it', async (t) => {
     const { board, commit } = opened(t);
     const beganMs = performance.now();
     const hurried = board.awaitWork(30_000);
@@ -296,7 +296,7 @@ suite('the journal of a front', () => {
     assert.ok(performance.now() - beganMs < 30_000);
   });
 
-  test('keeps no memory of the size of a kept answer that it leaves to the ledger', async (t) => {
+  test('a stored answer that is left to the ledger takes no memory of its size', async (t) => {
     const { journal, direct } = opened(t);
     const sealed = new Uint8Array(32 * 2 ** 20);
     const before = process.memoryUsage().arrayBuffers;
@@ -305,7 +305,7 @@ suite('the journal of a front', () => {
     assert.ok(process.memoryUsage().arrayBuffers - before < sealed.length / 2);
   });
 
-  test('its files get their names when both are whole: a start that ends before leaves no journal', (t) => {
+  test('the files get their names once both are complete, so a start that ends before leaves no journal', (t) => {
     const path = join(temporaryFolder(t), 'journal-1-0');
     const header = { ...OWNER, durability: 'fsync', fileBytes: FILE_BYTES } as const;
     const [, second] = filesOf(path);
@@ -315,7 +315,7 @@ suite('the journal of a front', () => {
   });
 
   for (const durability of ['fsync', 'commit'] as const) {
-    test(`${durability}: a disk that is full at an append stops the front, and nothing of it is acknowledged`, {
+    test(`${durability}: a disk that is full at an append stops the front, and nothing of the append is acknowledged`, {
       skip: existsSync('/dev/full')
         ? false
         : 'the system has no /dev/full, which answers each write with ENOSPC',
@@ -336,7 +336,7 @@ suite('the journal of a front', () => {
     });
   }
 
-  test('a ledger that stalls makes the front shed while there is room in its files for what is under way', async (t) => {
+  test('a stalled ledger makes the front shed while its files still have room for answers under way', async (t) => {
     const { journal, commit, direct, board } = opened(t);
     let n = 0;
     while (!journal.isBehind) await commit(++n);
@@ -347,7 +347,7 @@ suite('the journal of a front', () => {
     assert.ok(!journal.isBehind, 'it serves again as soon as the ledger goes on');
   });
 
-  test('acknowledges nothing once another server reads it', async (t) => {
+  test('nothing is acknowledged once another server reads the journal', async (t) => {
     const { place, commit, journal, board } = opened(t);
     await commit(1);
     fenceJournal(place.path);
@@ -356,7 +356,7 @@ suite('the journal of a front', () => {
     assert.deepEqual(sequencesIn(new JournalReader(place).readTo(board.written(0))), [1]);
   });
 
-  test('a front that wakes the ledger in its own time leaves it woken at once by another one', (t) => {
+  test('a delayed wake-up of the ledger by one front does not undo an immediate one by another', (t) => {
     const board = JournalBoard.create(2);
     const { load } = Atomics;
     let looks = 0;
@@ -373,7 +373,7 @@ suite('the journal of a front', () => {
     assert.equal(stateOf(board), stateOf(atOnce));
   });
 
-  test('a living reader refuses a record that is not as it was written', async (t) => {
+  test('a running reader refuses a record that was changed', async (t) => {
     const { place, commit, board } = opened(t);
     for (const n of [1, 2, 3]) await commit(n);
     flip(filesOf(place.path)[0], HEADER_BYTES + RECORD_BYTES_MAX);
@@ -417,7 +417,7 @@ suite('a journal that a power cut or a bad disk changed', () => {
     return { path: place.path, file, other, starts: startsOf(file) };
   }
 
-  test('a last record torn at any byte was not acknowledged: nothing is damaged', async (t) => {
+  test('a last record torn at any byte was not acknowledged, so nothing counts as damaged', async (t) => {
     const { path, file, starts } = await filled(t, 3);
     const whole = readFileSync(file);
     const [, , last] = starts;
@@ -430,13 +430,13 @@ suite('a journal that a power cut or a bad disk changed', () => {
     }
   });
 
-  test('with durability commit nothing is known to be flushed: a hole is what a power cut leaves', async (t) => {
+  test('with durability commit nothing is known to be flushed, so a hole is what a power cut leaves', async (t) => {
     const { path, file, starts } = await filled(t, 3, 'commit');
     flip(file, starts[1] + 60);
     assert.deepEqual(leftIn(path), [1]);
   });
 
-  test('with durability commit a position from before the files were filled anew is refused', async (t) => {
+  test('with durability commit a position from an earlier use of the files is refused', async (t) => {
     const { place, commit, board, store } = opened(t, 'commit');
     let last = 0;
     /** Where the last record ends that begins before a position. */

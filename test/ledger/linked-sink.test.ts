@@ -30,7 +30,7 @@ async function sinkOver(size = 2 ** 24) {
 const isAway = (sink: LinkedSink) => sink.refusal?.why === 'database-away';
 
 suite('the sink of a front whose books lie in PostgreSQL', () => {
-  test('acknowledges a segment when the ledger has it, and passes on why it does not', async () => {
+  test('acknowledges a segment when the ledger has it, and passes on the reason when it does not', async () => {
     const { commits, sink } = await sinkOver();
     let acknowledged = false;
     const first = sink.commit(filledSegment(1, 1), []).then(() => (acknowledged = true));
@@ -43,7 +43,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     await first;
   });
 
-  test('is behind while more than 16 MiB wait, and away while a segment has waited for more than a second', async () => {
+  test('is behind while more than 16 MiB wait, and away once a segment has waited for more than a second', async () => {
     const { clock, commits, sink } = await sinkOver();
     const large = { ...filledSegment(1, 1), entries: new Uint8Array(16 * 2 ** 20 + 1) };
     const waiting = sink.commit(large, []);
@@ -55,7 +55,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     assert.deepEqual([sink.isBehind, isAway(sink)], [false, false]);
   });
 
-  test('reports a segment as unknown that is not decided after three seconds, and tells the outcome later', async (t) => {
+  test('reports a segment as unknown if it is undecided after three seconds, and its outcome later', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { commits, sink } = await sinkOver();
     const commit = sink.commit(filledSegment(1, 1), []).catch((error: unknown) => error);
@@ -67,7 +67,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     await unknown.outcome;
   });
 
-  test('takes the next lease before the last one ends, and gives no sequence twice', async () => {
+  test('takes the next lease before the last one ends, and repeats no sequence', async () => {
     const { sink } = await sinkOver(2 ** 16);
     const given = new Set<number>();
     for (let i = 0; i < 3 * 2 ** 16; i++) {
@@ -78,7 +78,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     assert.equal(given.size, 3 * 2 ** 16);
   });
 
-  test('is away while it has no sequence left, and asks again for a lease that failed', async () => {
+  test('is away while it has no sequence left, and retries a failed lease', async () => {
     const { ledger, sink } = await sinkOver(3);
     const { leaseSequences } = ledger;
     ledger.leaseSequences = async () => assert.fail('PostgreSQL is away');
@@ -94,7 +94,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     assert.equal(sink.nextSequence(), 4);
   });
 
-  test('takes a new lease after an hour, and none that is a day old: other fronts may have dropped later ones', async () => {
+  test('takes a new lease after an hour, and uses none that is a day old, because other fronts may have dropped later ones', async () => {
     const { clock, sink } = await sinkOver();
     const turn = () => new Promise((resolve) => setImmediate(resolve));
     const leaseOf = (sequence: number) => Math.ceil(sequence / 2 ** 24);
@@ -111,7 +111,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     assert.equal(leaseOf(sink.nextSequence()), 3);
   });
 
-  test('is away for a second after the database refused a segment, so that little is drawn in vain', async () => {
+  test('is away for a second after the database refused a segment, so that few draws are wasted', async () => {
     const { clock, commits, sink } = await sinkOver();
     const refused = sink.commit(filledSegment(1, 1), []);
     commits[0].reject(new ApiError('storage_unavailable'));
@@ -121,7 +121,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     assert.equal(isAway(sink), false);
   });
 
-  test('takes no answer while the ledger is held back, says why, and asks the ledger for nothing', async () => {
+  test('accepts no answer while the ledger is held back, gives the reason, and asks the ledger for nothing', async () => {
     const asked = new Proxy({} as Ledger, { get: (_ledger, name) => assert.fail(String(name)) });
     const { sink } = await openFrontSink({ held: 'restore it', journal: null }, asked, new ManualClock());
     assert.deepEqual(sink.refusal, { why: 'held', message: 'restore it', retryAfterS: 300 });

@@ -43,7 +43,7 @@ import { assertRejects } from './contract/ledger.contract.ts';
 
 suite('opening', () => {
   for (const format of [FORMAT - 1, FORMAT + 1]) {
-    test(`a folder of format ${format} is left alone, and the message names both formats`, async (t) => {
+    test(`a folder of format ${format} is not changed, and the message names both formats`, async (t) => {
       const path = temporaryFolder(t);
       await (await openTestLedger(path)).close();
       await plant(path, (table) => table<string, number>('meta').put('format', format));
@@ -73,7 +73,7 @@ suite('opening', () => {
     }
   });
 
-  test('a second server on the folder is refused, and the first goes on', async (t) => {
+  test('a second server on the folder is refused, and the first continues', async (t) => {
     const path = temporaryFolder(t);
     const first = await openTestLedger(path);
     await assert.rejects(openTestLedger(path), {
@@ -106,7 +106,7 @@ suite('opening', () => {
     await first.close(); // what is in its journal was never acknowledged
   });
 
-  test('an idle server whose whole folder is removed stops in a sentence', async (t) => {
+  test('an idle server whose whole folder is removed stops with a sentence', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
     const alive = setInterval(() => {}, 1_000); // the ledger's own timers keep no process alive
@@ -116,7 +116,7 @@ suite('opening', () => {
     await ledger.close();
   });
 
-  test('a server leaves alone what took the name of its data file', async (t) => {
+  test('a server does not touch a file that replaced its data file', async (t) => {
     const path = temporaryFolder(t);
     const file = join(path, 'data.mdb');
     const ledger = await openTestLedger(path);
@@ -127,7 +127,7 @@ suite('opening', () => {
     await ledger.close();
   });
 
-  test('a server that closes while it looks at its files says which of them is gone', async (t) => {
+  test('a server that closes while it checks its files says which of them is gone', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     for (const name of ['data.mdb', 'block-keys', 'journal-1-0-a', 'server.sock']) {
       const path = temporaryFolder(t);
@@ -140,7 +140,7 @@ suite('opening', () => {
     }
   });
 
-  test('what is no ledger is not opened', async (t) => {
+  test('a folder that is not a ledger is not opened', async (t) => {
     const path = temporaryFolder(t);
     await assert.rejects(openTestLedger(path, { role: 'reader' }), {
       reason: 'unusable',
@@ -183,7 +183,7 @@ suite('opening', () => {
   });
 });
 
-test('a file system with no room for more files counts as full, unless it counts none', (t) => {
+test('a file system without free inodes counts as full, unless it counts none', (t) => {
   t.after(() => {
     t.mock.restoreAll();
     syncBuiltinESMExports();
@@ -205,7 +205,7 @@ const CALLS_OF_SERVER =
 /** What an answer costs is stored by `commit`, which the fronts asked for room before they drew for it. */
 const CALLS_WITH_ROOM = 'addLot charge openJob probe openDraw';
 
-test('a ledger that stopped says why, and that it was damaged where it was', () => {
+test('a ledger that stopped gives the reason, and names the place of damage', () => {
   const messages = (['damaged', 'refused', 'stopped'] as const).map((reason) => {
     const { message, reason: told } = stoppedBy(new LedgerError(reason, 'the cause'));
     return [told, message];
@@ -217,7 +217,7 @@ test('a ledger that stopped says why, and that it was damaged where it was', () 
   ]);
 });
 
-test('what adds data is refused while the disk is nearly full, and nothing else', async () => {
+test('while the disk is nearly full, only writes that add data are refused', async () => {
   const asked: string[] = [];
   const all = Object.fromEntries(Object.keys(LEDGER_CALLS).map((name) => [name, async () => {}]));
   const calls = callsOver(all as unknown as LedgerCalls, (name, { room }) => {
@@ -292,7 +292,7 @@ suite('copies', () => {
     await restored.close();
   });
 
-  test('a compacted copy says the same and is smaller', async (t) => {
+  test('a compacted copy has the same content and is smaller', async (t) => {
     const path = temporaryFolder(t);
     const target = join(temporaryFolder(t), 'new', 'compact');
     const ledger = await openTestLedger(path);

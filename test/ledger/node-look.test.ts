@@ -47,7 +47,7 @@ async function watched(t: TestContext) {
   return { clock, told, said, lock, database, node };
 }
 
-test('a node is told once when its clock is off or its standby late, and once when that is over', async (t) => {
+test('a node logs once when its clock is off or its standby late, and once when that is over', async (t) => {
   const { said, told, node } = await watched(t);
   const OFF = /^error: the clock of this node differs/;
   const AGREES = /^info: the clock of this node agrees/;
@@ -91,7 +91,7 @@ test('a database that does not answer a look for three seconds is away until it 
   for (; said.looks === 1; await turn()) t.mock.timers.tick(1_000);
 });
 
-test('a connection of the lock of the name that is silent says nothing of the database', async (t) => {
+test("a silent connection of the name's lock does not count against the database", async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { clock, said, lock, node } = await watched(t);
   const answer = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ const cases: [what: string, error: unknown, arrives: object][] = [
   ['that is none', 'a text', { name: 'Error', message: 'a text', stack: '' }],
 ];
 for (const [what, error, arrives] of cases)
-  test(`an error ${what} arrives in another thread as it was`, () => {
+  test(`an error ${what} arrives unchanged in another thread`, () => {
     const arrived = unpackError(structuredClone(packError(error)));
     for (const [name, value] of Object.entries(arrives))
       assert.deepEqual(arrived[name as keyof Error], value, name);

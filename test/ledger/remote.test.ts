@@ -20,7 +20,7 @@ function connect(t: TestContext, over: Partial<Ledger>) {
 }
 
 suite('the ledger across a port', () => {
-  test('packed entries are handed over, and come back whole', async (t) => {
+  test('packed entries are transferred, and come back whole', async (t) => {
     const { ledger } = connect(t, memoryLedger(new ManualClock(NOON_MS)));
     const segment = filledSegment(1, 100);
     await ledger.commit([segment], []);
@@ -28,7 +28,7 @@ suite('the ledger across a port', () => {
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 100));
   });
 
-  test('entries that share their buffer are copied, and stay', async (t) => {
+  test('entries that share their buffer are copied, and stay usable', async (t) => {
     const { ledger } = connect(t, memoryLedger(new ManualClock(NOON_MS)));
     const whole = filledSegment(1, 10);
     const roomy = new Uint8Array(whole.entries.length + 8);
@@ -39,7 +39,7 @@ suite('the ledger across a port', () => {
     assert.deepEqual(await ledger.segment(1), whole);
   });
 
-  test('one message goes each way for a commit', async (t) => {
+  test('a commit takes one message in each direction', async (t) => {
     const { ledger, serverPort } = connect(t, memoryLedger(new ManualClock(NOON_MS)));
     let messages = 0;
     serverPort.on('message', () => messages++);
@@ -53,7 +53,7 @@ suite('the ledger across a port', () => {
     assert.deepEqual([messages, replies], [1, 1]);
   });
 
-  test('errors keep what the caller decides by', async (t) => {
+  test('errors keep the members that callers decide by', async (t) => {
     const facts = { message: 'later', retryAfterS: 30, details: { left: 3 } };
     const { ledger } = connect(t, {
       commit: async () => Promise.reject(new ApiError('storage_unavailable', facts)),
@@ -76,7 +76,7 @@ suite('the ledger across a port', () => {
     await assert.rejects(ledger.audit(), { name: 'RangeError', message: 'off by one' });
   });
 
-  test('close waits for the answers that are due, then refuses calls', async (t) => {
+  test('close waits for pending answers, then refuses calls', async (t) => {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const { ledger } = connect(t, { isShared: () => promise });
     const answer = ledger.isShared();
@@ -87,7 +87,7 @@ suite('the ledger across a port', () => {
     await assert.rejects(ledger.isShared(), { name: 'LedgerError', reason: 'stopped' });
   });
 
-  test('a thread that dies rejects what is asked of its ledger', async (t) => {
+  test('the death of a thread rejects pending calls of its ledger', async (t) => {
     const thread = new LedgerThread();
     const { ledger } = await thread.open(temporaryFolder(t), 'fsync', new SharedClock(NOON_MS));
     await ledger.commit([filledSegment(1, 1)], []);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { toHex } from '../../src/core/bytes.ts';
 import { RequestIdSet } from '../../src/ledger/request-id-set.ts';
 
-test('an id is in the set once it was added', () => {
+test('the set contains an id once it was added', () => {
   // Few distinct bytes, so that ids repeat and share slots.
   const id = fc
     .array(fc.constantFrom(0, 1, 255), { minLength: 16, maxLength: 16 })
@@ -20,7 +20,7 @@ test('an id is in the set once it was added', () => {
   fc.assert(property, { numRuns: 50 });
 });
 
-test('it grows and still knows every id', () => {
+test('the set grows and keeps every id', () => {
   const set = new RequestIdSet();
   const idOf = (n: number) => {
     const id = new Uint8Array(16);

@@ -40,7 +40,7 @@ describe('a node on PostgreSQL', () => {
     [false, true, true, 'clock-skewed', 'fail'],
     [true, true, true, 'database-away', 'fail'],
   ] as const) {
-    it(`is held back with the reason ${reason}, and its health says ${status}`, async () => {
+    it(`is held back for the reason ${reason}, and its health reports ${status}`, async () => {
       const skewMs = isSkewed ? 1_001 : 0;
       const database = { isAway, isSkewed, isStandbyLate, skewMs, unsealedSegments: 0 };
       const integrity = { startAudit: 'none' as const, scrub: null, database };
@@ -63,7 +63,7 @@ describe('retention', () => {
     assert.deepEqual(asked, [{ nowMs, beforeMs: nowMs - 400 * DAY_MS }]);
   });
 
-  it('measures age against the newest certificate, not against a later wall time', async () => {
+  it('measures age against the newest certificate, not against a later wall clock', async () => {
     const { asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS - 401 * DAY_MS);
     await retention.sweep();
     assert.ok(asked[0].beforeMs <= NOW_MS - 801 * DAY_MS, 'nothing is old enough beside the newest');
@@ -76,13 +76,13 @@ describe('retention', () => {
     assert.deepEqual(asked, []);
   });
 
-  it("deletes nothing while the clock differs from the database's: stored answers of other nodes would go early", async () => {
+  it("deletes nothing while the clock differs from the database's, or stored answers of other nodes would go early", async () => {
     const { asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS, true);
     await retention.sweep();
     assert.deepEqual(asked, []);
   });
 
-  it('deletes three days for each day that it runs, however far behind it is, and says so once', async () => {
+  it('deletes three days for each day that it runs, however far behind it is, and logs that once', async () => {
     const oldestMs = NOW_MS - 450 * DAY_MS;
     const { clock, log, asked, retention } = retentionOver(oldestMs, NOW_MS + 10 * DAY_MS);
     for (let day = 0; day < 3; day++) {
@@ -94,7 +94,7 @@ describe('retention', () => {
     assert.equal(log.lines.filter(({ message }) => message.startsWith('retention is days behind')).length, 1);
   });
 
-  it('deletes nothing more for being started again and again', async () => {
+  it('deletes no more when it is started again and again', async () => {
     const oldestMs = NOW_MS - 450 * DAY_MS;
     for (let start = 0; start < 3; start++) {
       const { asked, retention } = retentionOver(oldestMs, NOW_MS);

@@ -44,7 +44,7 @@ async function untilTurn(isTrue: () => boolean): Promise<void> {
 }
 
 suite('the scrub', () => {
-  test('a full pass over a sound ledger takes the time that the rate states and reads no slice sooner', async (t) => {
+  test('a full pass over a sound ledger takes the time that the rate implies and reads no slice sooner', async (t) => {
     const { ledger, store, tables } = await filledLedger(temporaryFolder(t));
     const clock = new ManualClock();
     const bytesPerS = 32 * 1_024;
@@ -88,7 +88,7 @@ suite('the scrub', () => {
     await ledger.close();
   });
 
-  test('pages that are damaged under an open ledger are found, logged as errors and counted', async (t) => {
+  test('pages that are damaged while the ledger is open are found, logged as errors and counted', async (t) => {
     const path = temporaryFolder(t);
     const errors: string[] = [];
     const log = { ...silentLog, error: (fields: object) => void errors.push(JSON.stringify(fields)) };

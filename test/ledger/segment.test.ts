@@ -55,7 +55,7 @@ suite('packed entries', () => {
     fc.assert(property, { numRuns: 100 });
   });
 
-  test('an entry without a commitment has that of what was put for it, however the others come by theirs', () => {
+  test('an entry without a commitment gets the one that was put for it, whatever the others have', () => {
     const salt = new Uint8Array(32).fill(7);
     const step = fc.record({
       each: anyEntry,
@@ -86,7 +86,7 @@ suite('packed entries', () => {
     fc.assert(property);
   });
 
-  test('the layout is pinned: other bytes would be another format', () => {
+  test('the layout is fixed: other bytes would be another format', () => {
     const writer = new SegmentWriter();
     writer.append({
       requestId: fromHex('000102030405060708090a0b0c0d0e0f'),
@@ -141,7 +141,7 @@ suite('packed entries', () => {
     );
   });
 
-  test('a writer is empty after finish and does not touch what it gave', () => {
+  test('a writer is empty after finish and does not change what it returned', () => {
     const writer = new SegmentWriter(2);
     writer.append(entry(1));
     const first = writer.finish();
@@ -151,7 +151,7 @@ suite('packed entries', () => {
     assert.equal(toHex(first.entries), before);
   });
 
-  test('a field outside its width is refused before anything is written', () => {
+  test('a field that exceeds its width is refused before anything is written', () => {
     const writer = new SegmentWriter();
     const wrong: Partial<AnswerEntry>[] = [
       { requestId: new Uint8Array(15) },
@@ -172,28 +172,28 @@ suite('stored segments', () => {
     return segment(77, entries, { sources: [source('pure', [1, 2]), source('quantum-seeded', [2])] });
   };
 
-  test('a segment is read back as it was, and equal segments give equal bytes', () => {
+  test('a segment is read back unchanged, and equal segments have equal bytes', () => {
     const stored = encodeSegment(sample());
     assert.deepEqual(decodeSegment(stored), sample());
     assert.equal(toHex(encodeSegment(sample())), toHex(stored));
     assert.deepEqual(decodeSegment(encodeSegment(filledSegment(1, 0))), filledSegment(1, 0));
   });
 
-  test('keeps the system generator', () => {
+  test('the system generator is kept', () => {
     for (const systemGenerator of ['kernel', 'openssl'] as const) {
       const written = { ...sample(), context: { verifyUrlBase: 'https://verify.example', systemGenerator } };
       assert.deepEqual(decodeSegment(encodeSegment(written)).context, written.context);
     }
   });
 
-  test('the version byte leads, and another version is named', () => {
+  test('the first byte is the version, and another version is reported', () => {
     const stored = encodeSegment(sample());
     assert.equal(stored[0], 1);
     stored[0] = 2;
     assert.throws(() => decodeSegment(stored), /version 2, this program reads 1/);
   });
 
-  test('no cut or changed bytes decode', () => {
+  test('truncated or changed bytes are never decoded', () => {
     const stored = encodeSegment(sample());
     for (let at = 0; at < stored.length; at++) {
       assert.throws(() => decodeSegment(stored.slice(0, at)), isDamage, `cut to ${at}`);
@@ -202,7 +202,7 @@ suite('stored segments', () => {
     }
   });
 
-  test('a segment whose parts disagree is not encoded', () => {
+  test('a segment whose parts contradict each other is not encoded', () => {
     const good = sample();
     const noted = (...notes: [index: number, label: Partial<AnswerLabel>][]): SegmentRecord => {
       return {

@@ -26,7 +26,7 @@ function leased(lease: SequenceLease) {
 
 const SECOND = { from: 1_000_001, before: 2_000_000 };
 
-test('sequences are given one after the other, and others are asked for while there are some', async () => {
+test('sequences are given out in order, and more are requested before they run out', async () => {
   const { sequences, asked, answer } = leased({ from: 11, before: 20 + AHEAD });
   for (let n = 11; n < 20; n++) assert.equal(sequences.next(), n);
   assert.deepEqual([asked.length, sequences.isOut], [0, false]);
@@ -43,7 +43,7 @@ test('sequences are given one after the other, and others are asked for while th
   assert.equal(asked.length, 1);
 });
 
-test('what is refused is asked for again, by an answer or by a look', async () => {
+test('a refused request for sequences is repeated at the next use and at the next check', async () => {
   const { sequences, asked, answer } = leased({ from: 1, before: 3 });
   sequences.next();
   await answer(new Error('the ledger is away'));
@@ -56,7 +56,7 @@ test('what is refused is asked for again, by an answer or by a look', async () =
   assert.equal(sequences.next(), 1_000_001);
 });
 
-test('sequences are used for an hour, or for a day while no others come', async () => {
+test('sequences are used for an hour, or for a day while there are no others', async () => {
   const { sequences, clock, asked, answer } = leased({ from: 1, before: 10 * AHEAD });
   clock.advance(HOUR_MS);
   assert.deepEqual([sequences.next(), asked.length], [1, 0]);
@@ -74,7 +74,7 @@ test('sequences are used for an hour, or for a day while no others come', async 
   assert.deepEqual([sequences.isOut, sequences.next()], [false, 3_000_001]);
 });
 
-test('those that came in time take the place of the old ones after their hour', async () => {
+test('sequences that were leased in time replace the old ones after an hour', async () => {
   const { sequences, clock, answer } = leased({ from: 1, before: 10 * AHEAD });
   clock.advance(HOUR_MS + 1);
   sequences.next();

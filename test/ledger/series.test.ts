@@ -24,7 +24,7 @@ function labelled(sequence: number, ...labels: (AnswerLabel | undefined)[]) {
 }
 
 describe('series of labelled answers', () => {
-  it('numbers the answers of a series from 1 without gaps, once for a segment that is committed twice', async (t) => {
+  it('number the answers of a series from 1 without gaps, once for a segment that is committed twice', async (t) => {
     const ledger = await openTestLedger(temporaryFolder(t));
     await ledger.createAccount(account(1));
     const first = labelled(1, undefined, RAFFLE, OTHER, SECRET);
@@ -64,7 +64,7 @@ describe('series of labelled answers', () => {
     await closeSound(ledger);
   });
 
-  it('has numbered the answers of a journal before the log takes them', async (t) => {
+  it('number the answers of a journal before the log takes them', async (t) => {
     const ledger = await openJournaledLedger(temporaryFolder(t));
     await ledger.createAccount(account(1));
     await ledger.commit([labelled(1, RAFFLE), labelled(2, SECRET, RAFFLE)], []);
@@ -74,7 +74,7 @@ describe('series of labelled answers', () => {
     await closeSound(ledger);
   });
 
-  it('goes on counting after retention dropped the first answers', async (t) => {
+  it('continue counting after retention dropped the first answers', async (t) => {
     const ledger = await openTestLedger(temporaryFolder(t));
     await ledger.createAccount(account(1));
     await ledger.commit([labelled(1, RAFFLE, RAFFLE), labelled(2, RAFFLE)], []);

@@ -12,7 +12,7 @@ import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, block, key, lot, lotId, NO_LIMITS, NOON_MS, spend } from '../support/ledger-records.ts';
 import { addReleased } from '../support/released-lots.ts';
 
-test('a living server keeps a second one out, and a released folder is free', async (t) => {
+test('a running server keeps a second one out, and a released folder is free', async (t) => {
   const folder = temporaryFolder(t);
   const owner = await takeFolder(folder);
   assert.equal(statSync(join(folder, 'server.sock')).mode & 0o777, 0o600);
@@ -26,7 +26,7 @@ test('a living server keeps a second one out, and a released folder is free', as
   await (await takeFolder(folder)).release();
 });
 
-test('a path too long for a socket address is taken all the same', async (t) => {
+test('a path too long for a socket address works all the same', async (t) => {
   const folder = join(temporaryFolder(t), 'long'.repeat(40));
   mkdirSync(folder);
   const owner = await takeFolder(folder);
@@ -35,7 +35,7 @@ test('a path too long for a socket address is taken all the same', async (t) => 
   await owner.release();
 });
 
-test('says what to do where nobody can be asked', async (t) => {
+test('an error says what to do when nobody can be asked', async (t) => {
   const file = join(temporaryFolder(t), 'file');
   writeFileSync(file, '');
   const path = socketPathOf(file);
@@ -45,13 +45,13 @@ test('says what to do where nobody can be asked', async (t) => {
   });
 });
 
-test('a file that no socket listens on blocks nobody', async (t) => {
+test('a socket file that nobody listens on blocks nobody', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'server.sock'), '');
   await (await takeFolder(folder)).release();
 });
 
-test('a service that starts waits for a command to end', async (t) => {
+test('a starting service waits for a command to end', async (t) => {
   const folder = temporaryFolder(t);
   const command = await takeFolder(folder, true);
   const service = takeFolder(folder);
@@ -60,7 +60,7 @@ test('a service that starts waits for a command to end', async (t) => {
   await (await service).release();
 });
 
-test('a call waits until the owner serves, and gets what it gave or threw', async (t) => {
+test('a call waits until the owner serves, and returns or throws its result', async (t) => {
   const folder = temporaryFolder(t);
   assert.equal(await callOwner(folder, 'accounts', []), undefined, 'nobody has the folder');
   const owner = await takeFolder(folder);
@@ -79,7 +79,7 @@ test('a call waits until the owner serves, and gets what it gave or threw', asyn
   await owner.release();
 });
 
-test('an owner that does not answer in time is told from one that ended', async (t) => {
+test('an owner that does not answer in time is distinguished from one that ended', async (t) => {
   const folder = temporaryFolder(t);
   const owner = await takeFolder(folder); // it serves nobody
   assert.equal(await callOwner(folder, 'putKey', [], 20), 'late');
@@ -88,7 +88,7 @@ test('an owner that does not answer in time is told from one that ended', async 
   assert.equal(await asked, 'lost');
 });
 
-test('an owner that ends answers what is under way and takes no more calls, and says who it is to the last', async (t) => {
+test('an owner that ends answers calls under way, refuses new ones, and identifies itself to the last', async (t) => {
   const folder = temporaryFolder(t);
   const owner = await takeFolder(folder);
   const call = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ test('an owner that ends answers what is under way and takes no more calls, and 
   await owner.release();
 });
 
-test('a client that sends no line, no end of one or no JSON is no obstacle', async (t) => {
+test('a client that sends no line, an unfinished line or no JSON does no harm', async (t) => {
   const folder = temporaryFolder(t);
   const owner = await takeFolder(folder);
   owner.serve(async () => ({ result: 1, isConfirmed: true }));
@@ -128,7 +128,7 @@ test('a client that sends no line, no end of one or no JSON is no obstacle', asy
 
 const opening = (path: string) => () => openTestLedger(path, { fronts: 0, isCommand: true });
 
-test('a command changes the ledger through its server, which sees it at once, and is the only one that writes', async (t) => {
+test('a command changes the ledger through its server, the only writer, which sees the change at once', async (t) => {
   const path = temporaryFolder(t);
   const server = await openTestLedger(path);
   await addReleased(server, lot(1), [block('pure', 1)]);
@@ -159,7 +159,7 @@ test('without a server a command opens the folder itself', async (t) => {
   await server.close();
 });
 
-test('a change whose server ends between the write and its reply is made again, and once', async (t) => {
+test('a change whose server ends between the write and its reply is repeated, and made once', async (t) => {
   const path = temporaryFolder(t);
   const server = await openTestLedger(path);
   await server.createAccount(account(1)); // written, and the reply is lost
@@ -171,7 +171,7 @@ test('a change whose server ends between the write and its reply is made again, 
   await writer.close();
 });
 
-test('commands that find the same dead owner at once all make their change', async (t) => {
+test('commands that find the same dead owner at the same time all make their change', async (t) => {
   const path = temporaryFolder(t);
   await (await openTestLedger(path)).close();
   writeFileSync(join(path, 'server.sock'), ''); // as a killed server leaves it
@@ -187,7 +187,7 @@ test('commands that find the same dead owner at once all make their change', asy
   await server.close();
 });
 
-test('a change waits until all who serve by the directory go by it', async (t) => {
+test('a change waits until every follower of the directory has applied it', async (t) => {
   const path = temporaryFolder(t);
   const server = await openTestLedger(path);
   const [came, taken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -50,7 +50,7 @@ async function failureOf(opening: ReturnType<typeof openTestLedger>): Promise<st
 }
 
 suite('the audit after an unclean stop', () => {
-  test('a page that LMDB cannot follow refuses every start in a sentence, and ends no start by a signal', async (t) => {
+  test('a page that LMDB cannot read refuses every start with a sentence, and ends none by a signal', async (t) => {
     const path = temporaryFolder(t);
     await closedLedger(path);
     leaveJournal(path);
@@ -74,7 +74,7 @@ suite('the audit after an unclean stop', () => {
     await (await openTestLedger(path, { audit: auditInChild })).close();
   });
 
-  test('a start after a clean stop does not audit', async (t) => {
+  test('a start after a clean stop makes no audit', async (t) => {
     const path = temporaryFolder(t);
     await closedLedger(path);
     const { lines, log } = gatheringLog();
@@ -82,7 +82,7 @@ suite('the audit after an unclean stop', () => {
     assert.deepEqual(lines, ['ledger: open']);
   });
 
-  test('the end of a server whose disk had no room for a journal is told from a clean stop too', async (t) => {
+  test('a server without disk space for a journal does not end like a clean stop', async (t) => {
     const path = temporaryFolder(t);
     await closedLedger(path);
     t.mock.method(fs, 'writeFileSync', () => {

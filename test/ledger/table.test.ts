@@ -19,7 +19,7 @@ function mapDatabase() {
 
 const open = { open: true, wrote() {} };
 
-test('any single flipped byte, a cut value and a value under another key are noticed', () => {
+test('a flipped byte, a cut value and a value under another key are detected', () => {
   const { stored, raw } = mapDatabase();
   const table = new Table<string, Uint8Array>('log', raw, bytesCodec, open);
   table.put('a', new Uint8Array([1, 2, 3, 4]));

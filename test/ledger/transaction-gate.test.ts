@@ -27,7 +27,7 @@ function passing(gate: TransactionGate) {
   return { worker, go };
 }
 
-test('a gate is closed behind the transaction under way, and lets no other begin', async () => {
+test('a gate closes after the running transaction, and lets no other begin', async () => {
   const gate = new TransactionGate();
   const first = passing(gate);
   assert.deepEqual(await once(first.worker, 'message'), ['inside']);
@@ -48,7 +48,7 @@ test('a gate is closed behind the transaction under way, and lets no other begin
   await ended;
 });
 
-test('a transaction gives what it gave or throws what it threw, and is outside then', () => {
+test("a transaction returns or throws its body's result, and has left the gate then", () => {
   const gate = new TransactionGate();
   assert.equal(
     gate.pass(() => 7),

@@ -11,7 +11,7 @@ import { MemoryStore } from '../support/memory-store.ts';
 
 const STATE = { key: 'state', value: new Uint8Array([1]) };
 
-test('what a failover took back is in no counter, though this process had read it', async () => {
+test('answers that a failover lost are in no counter, even if this process had read them', async () => {
   const store = new MemoryStore();
   const books = booksIn(store, new ManualClock(NOON_MS), { number: 1, epoch: 1 });
   const spending = (credits: number) => segment(1, [entry(1, { credits })]);
@@ -62,7 +62,7 @@ suite('segments that are stored in the transaction that puts their leaves', () =
     };
   }
 
-  test('never wait, and are counted once, with the others', async () => {
+  test('are never unsealed, and are counted once, together with the others', async () => {
     const { books, refusal, waiting, spent } = stored([1, 2, 3], [1, 2]);
     assert.equal(refusal, undefined);
     assert.deepEqual(waiting, [3]);
@@ -78,7 +78,7 @@ suite('segments that are stored in the transaction that puts their leaves', () =
     );
   });
 
-  test('are stored and wait where another writer of the log was first, or segments are gone', async () => {
+  test('are stored as unsealed if another writer of the log was first, or segments are gone', async () => {
     for (const { refusal, waiting, spent, books } of [
       stored([1, 2], [1, 2], new Uint8Array([7])),
       stored([1, 2], [1, 2, 9]),
@@ -129,7 +129,7 @@ suite('runs of segments', () => {
     fc.assert(property);
   });
 
-  test('are read segment by segment, and repeated in other runs they change nothing', async () => {
+  test('are read segment by segment, and storing them again in other runs changes nothing', async () => {
     const property = fc.asyncProperty(anySegments, fc.nat(), async (parts, from) => {
       const store = new MemoryStore();
       const books = booksIn(store, new ManualClock(NOON_MS), writer);
@@ -152,7 +152,7 @@ suite('runs of segments', () => {
     await fc.assert(property, { numRuns: 20 });
   });
 
-  test('are stored beside what a repeat finds of them, and sealed as a whole or not at all', async () => {
+  test('are stored beside those that a repetition finds, and sealed as a whole or not at all', async () => {
     const store = new MemoryStore();
     const books = booksIn(store, new ManualClock(NOON_MS), writer);
     const all = [1, 2, 3, 4, 5].map((sequence) => filledSegment(sequence, 2));

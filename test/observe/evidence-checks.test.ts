@@ -48,7 +48,7 @@ const lastLot = lotRecord('lot_1', {
 });
 
 describe('evidence in health', () => {
-  it('warns of lots that together are not those of a sound source, and says by what', () => {
+  it('warns of lots that together are not those of a sound source, and names the test', () => {
     for (const [raisedBy, words] of [
       ['fall', /the min-entropy estimate falls from lot to lot/],
       ['rejections', /more blocks are rejected by SP 800-22 than chance/],
@@ -65,7 +65,7 @@ describe('evidence in health', () => {
     }
   });
 
-  it('tells raw noise, conditioned bits and each delivered stream apart', () => {
+  it('reports raw noise, conditioned bits and each delivered stream separately', () => {
     const stream: DeliveredState = {
       name: 'pro/3600000',
       last: block('delivered', 186, true, 'd'),

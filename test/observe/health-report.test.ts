@@ -25,7 +25,7 @@ describe('health', () => {
     assert.equal(report.time, '2023-11-14T22:15:00.000Z');
   });
 
-  it('fails as a whole when the ledger cannot be written, and for nothing else', () => {
+  it('fails as a whole only when the ledger cannot be written', () => {
     const ledger = { ...SOUND.ledger, writable: false, reason: 'the disk is full' };
     assert.equal(healthReport({ ...SOUND, ledger }).status, 'fail');
     assert.equal(healthReport({ ...SOUND, ledger }).checks['ledger:writable'][0].output, 'the disk is full');
@@ -40,7 +40,7 @@ describe('health', () => {
     assert.equal(wrong(worst)['source:state'], 'warn', 'the system source is still starting');
   });
 
-  it('says of each thing by itself what is wrong with it', () => {
+  it('reports the fault of each part', () => {
     const minute = SOUND.minute;
     const lot = { ...LOT, accepted: false, rejection: 'SP 800-22 failed' };
     const health = SOURCE.health!;
@@ -109,7 +109,7 @@ describe('health', () => {
     for (const [change, expected] of cases) assert.deepEqual(wrong(change), expected, JSON.stringify(change));
   });
 
-  it('has a row for each witness: what it cosigned last and when, and why it does not', () => {
+  it('has a row for each witness: its last cosignature and its time, or why it does not cosign', () => {
     const failing = {
       ...WITNESS,
       name: 'w.example/w2',
@@ -131,7 +131,7 @@ describe('health', () => {
     assert.equal(healthReport(SOUND).checks['log:witness'], undefined, 'no witness is named');
   });
 
-  it('tells how long stocks last', () => {
+  it('reports how long stocks last', () => {
     assert.equal(pureSecondsLeft(SOUND), 40_960);
     assert.equal(pureSecondsLeft({ ...SOUND, pureBytesPerS: 0 }), null);
     // one seed an hour and one every five minutes

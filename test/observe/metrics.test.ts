@@ -4,7 +4,7 @@ import { COUNTED, createMetricMemory, MetricShard, MetricTotals } from '../../sr
 import { countedFamilies, exposition } from '../../src/observe/exposition.ts';
 
 describe('the Prometheus text', () => {
-  it('escapes what help and label values may hold', () => {
+  it('escapes help and label values', () => {
     const text = exposition([
       {
         name: 'a_b',
@@ -51,7 +51,7 @@ describe('the Prometheus text', () => {
     assert.ok(Math.abs(values.get('_sum ')! - 100.00805) < 1e-9);
   });
 
-  it('tells a pair of labels once it occurred', () => {
+  it('shows a pair of labels once it occurred', () => {
     const memory = createMetricMemory(1);
     const samples = () =>
       countedFamilies(new MetricTotals(memory)).find(

@@ -9,7 +9,7 @@ const detail = (check: { details?: object }, name: string) =>
   (check.details as Record<string, unknown>)[name];
 
 describe('several sources in health', () => {
-  it('are told one by one, the most wanted first, with their share of what came', () => {
+  it('are reported one by one, by priority, with their share of the lots', () => {
     const checks = checksOf(SOURCE, PAID_SOURCE);
     for (const name of ['source:health_tests', 'source:last_lot', 'source:raw_noise', 'source:conditioned']) {
       assert.deepEqual(
@@ -37,20 +37,20 @@ describe('several sources in health', () => {
     );
   });
 
-  it('have no share before anything came', () => {
+  it('have no share before any lot came', () => {
     const none = { ...SOURCE, lotsAccepted: 0, conditionedBytes: 0 };
     const [state] = checksOf(none)['source:state'];
     assert.deepEqual([detail(state, 'share_of_lots'), detail(state, 'share_of_bytes')], [null, null]);
   });
 
-  it('leave pure mode open until the last of them is closed', () => {
+  it('keep pure mode open until the last of them is closed', () => {
     const closed = { ...SOURCE, state: 'closed' } as const;
     const one = checksOf(closed, PAID_SOURCE);
     assert.deepEqual([one['source:state'][0].status, one['pool:pure'][0].status], ['fail', 'pass']);
     assert.equal(checksOf(closed, { ...PAID_SOURCE, state: 'closed' })['pool:pure'][0].status, 'fail');
   });
 
-  it('warn of a day that is nearly spent', () => {
+  it("warn when a day's budget is nearly spent", () => {
     assert.equal(checksOf(SOURCE)['source:spend'], undefined, 'it costs nothing');
     const spent = (amount: number, calls: number, limits = PAID_SOURCE.spend!.limits) =>
       checksOf(SOURCE, { ...PAID_SOURCE, spend: { ...PAID_SOURCE.spend!, amount, calls, limits } })[
@@ -75,7 +75,7 @@ describe('several sources in metrics', () => {
   const families = sourceFamilies(SOURCE, PAID_SOURCE);
   const samples = (name: string) => families.find((each) => each.name === name)!.samples;
 
-  it('are told by name', () => {
+  it('are identified by name', () => {
     for (const { name, samples } of families) {
       for (const { labels } of samples) {
         assert.ok(['simulator', 'ibm'].includes(labels!['source']), name);
@@ -95,7 +95,7 @@ describe('several sources in metrics', () => {
     );
   });
 
-  it('have a series of spend and bounds where there are any', () => {
+  it('have a series of expense and bounds if they have any', () => {
     const by = { source: 'ibm', currency: 'USD' };
     assert.deepEqual(samples('qrn_source_spend_today'), [{ labels: by, value: 5 }]);
     assert.deepEqual(samples('qrn_source_budget_per_day'), [{ labels: by, value: 10 }]);

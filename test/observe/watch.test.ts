@@ -32,7 +32,7 @@ function world() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the last minute', () => {
-  it('is nothing before anything happened', () => {
+  it('is zero before anything happened', () => {
     const { watch, pass } = world();
     pass(3);
     assert.deepEqual(watch.lastMinute(), {
@@ -46,7 +46,7 @@ describe('the last minute', () => {
     });
   });
 
-  it('tells rates and times of the last sixty seconds alone', () => {
+  it('has rates and times of the last sixty seconds alone', () => {
     const { watch, shard, pass } = world();
     pass(100, () => {
       shard.add(COUNTED.qrn_http_requests_total, 0, 50);
@@ -71,7 +71,7 @@ describe('the last minute', () => {
   });
 });
 
-it('the rate of draws is that of the last five minutes', () => {
+it('the rate of draws covers the last five minutes', () => {
   const { watch, shard, pass } = world();
   pass(300, () => shard.add(COUNTED.qrn_entropy_consumed_bytes_total, PURE, 1000));
   assert.equal(watch.pureBytesPerS(), 1000);
@@ -81,8 +81,8 @@ it('the rate of draws is that of the last five minutes', () => {
   assert.equal(watch.pureBytesPerS(), 0);
 });
 
-describe('whether the ledger can be written', () => {
-  it('is tried every ten seconds, one trial at a time', async () => {
+describe('the writability of the ledger', () => {
+  it('is tested every ten seconds, one test at a time', async () => {
     const { watch, writes, pass, clock } = world();
     await settled();
     assert.equal(writes.length, 1);
@@ -101,7 +101,7 @@ describe('whether the ledger can be written', () => {
     assert.equal(writes.length, 2);
   });
 
-  it('is no while a write is not durable after five seconds', async () => {
+  it('is false while a write is not durable after five seconds', async () => {
     const { watch, writes, pass } = world();
     await settled();
     pass(4);
@@ -114,7 +114,7 @@ describe('whether the ledger can be written', () => {
     assert.equal(watch.writability().writable, true);
   });
 
-  it('is no with the reason of the last trial, until one succeeds', async () => {
+  it('is false with the reason of the last test, until one succeeds', async () => {
     const { watch, writes, pass } = world();
     await settled();
     writes[0].fail(new ApiError('storage_unavailable'));

@@ -45,8 +45,8 @@ function held(admission: Admission, values: ValueRequest, account = 1) {
   };
 }
 
-describe('what an answer is thought to cost', () => {
-  it('follows what answers of its kind took', () => {
+describe('the estimated cost of an answer', () => {
+  it('follows the times that answers of its kind took', () => {
     const { admission, here } = subject();
     const floats = answer({ kind: 'floats', count: 1_000, precision: null });
     const floatsCost = admission.costUs(floats);
@@ -61,7 +61,7 @@ describe('what an answer is thought to cost', () => {
       );
   });
 
-  it('grows with what its making takes, which is not the number of its values alone', () => {
+  it('grows with the work of making it, not just with the count of values', () => {
     const { admission } = subject();
     const items = (size: number) => Array.from({ length: size }, (_, i) => `${i}`);
     const [short, long] = [1, 1_000].map((length) => [{ length, min: 0, max: 9, unique: false }]);
@@ -107,7 +107,7 @@ describe('what an answer is thought to cost', () => {
     }
   });
 
-  it('is one figure for each way of making integers', () => {
+  it('is separate for each way of making integers', () => {
     const { admission, here } = subject();
     const ways = [{}, { unique: true }, { sort: 'ascending' }] as const;
     const values = ways.map(
@@ -126,7 +126,7 @@ describe('what an answer is thought to cost', () => {
     }
   });
 
-  it('does not believe one answer that was held up', () => {
+  it('is hardly changed by one answer that was delayed', () => {
     const { admission, here } = subject();
     const before = admission.costUs(answer(uuids(10_000)));
     here(uuids(10_000), 10_000);
@@ -134,7 +134,7 @@ describe('what an answer is thought to cost', () => {
     assert.ok(cost > before && cost < 1.5 * before, `${before} and then ${cost} µs`);
   });
 
-  it('is one figure for lines of text and JSON, and another for octets', () => {
+  it('is separate for text and JSON, and for octets', () => {
     const { admission } = subject();
     const { form: _, ...bare } = { ...answer(uuids(1_000)), form: 'octet-stream' } as const;
     const octets = { ...bare, form: 'octet-stream', octets: 'uuid' } as const;
@@ -145,7 +145,7 @@ describe('what an answer is thought to cost', () => {
     assert.equal(cost(octets), before);
   });
 
-  it('is weighed from 25 µs or 16 KiB on, and then refused to one that is late or finds no room', () => {
+  it('counts from 25 µs or 16 KiB on, and then an answer is refused if it is late or finds no room', () => {
     const { admission } = subject();
     const full = subject({ replyBytes: LIMITS.largeReplyBytesMax }).admission;
     const cases: [uuidCount: number, valuesBytesMax: number, isWeighed: boolean][] = [
@@ -165,7 +165,7 @@ describe('what an answer is thought to cost', () => {
     admission.requireRoom(1, LIMITS.largeReplyBytesMax);
   });
 
-  it('is learned once of an answer, and of none that failed', () => {
+  it('is updated once for each answer, and not for one that failed', () => {
     const { admission } = subject();
     const cost = () => admission.costUs(answer(uuids(100_000)));
     const before = cost();
@@ -177,7 +177,7 @@ describe('what an answer is thought to cost', () => {
     assert.equal(cost(), before);
   });
 
-  it('needs a time from whoever made it', () => {
+  it('requires the measured time', () => {
     const { admission } = subject();
     assert.throws(() => held(admission, uuids(5_000)).finish(Number.NaN), /how long it took/);
   });
@@ -191,7 +191,7 @@ describe('the queue of the workers', () => {
     for (const each of all) each.finish(0.2);
   });
 
-  it('is bounded by the time that it takes, to the microsecond', () => {
+  it('is bounded by the total time, to the microsecond', () => {
     const { admission } = subject();
     const [most, rest, less] = [8_000_000, 2_000_020, 2_000_000]; // 50 ns each, and half a second in all
     const enter = (count: number, account: number) =>
@@ -201,7 +201,7 @@ describe('the queue of the workers', () => {
     enter(less, 2);
   });
 
-  it('is empty again when all is made: what is dearer than its bound is let in then', () => {
+  it('admits an answer above the bound when it is empty', () => {
     const { admission } = subject();
     held(admission, uuids(3_000)).finish(0.2);
     const dear = { ...answer(uuids(1e9)), valuesBytesMax: 1, memoryBytesMax: 1 };

@@ -37,7 +37,7 @@ describe('more expensive answers at once than a front can make', () => {
     return statuses;
   }
 
-  it('makes those of two accounts in turns until they waited for as long as the bound, and answers a small one', async () => {
+  it('are made in turns for two accounts until they waited as long as the bound, and a small one is answered', async () => {
     const [first, second] = keys;
     const dear = (key: string, count: number) => Array.from({ length: count }, () => ({ key, path: PATH }));
     const small = { key: keys[2], path: '/v1/integers?count=10' };

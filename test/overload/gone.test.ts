@@ -75,7 +75,7 @@ function contract(engine: EngineName): void {
 
   for (const [what, request] of Object.entries(REQUESTS))
     for (const [how, leave] of Object.entries(LEAVE)) {
-      it(`that ${how} right behind its ${what} pays for what was drawn, and for nothing else`, async () => {
+      it(`that ${how} right after its ${what} pays for what was drawn, and for nothing else`, async () => {
         const before = await books();
         const drawnBefore = drawn;
         const clients = await HttpConnection.openMany(front.stack.port, CLIENTS);
@@ -93,7 +93,7 @@ function contract(engine: EngineName): void {
       });
     }
 
-  it('that looks for the answer of a ticket does not stand in the way of its use, which is over after a day', async () => {
+  it('that looks for the answer of a ticket does not prevent its use, which ends after a day', async () => {
     const tickets = { apiKey: key, n: 2, showResult: true };
     const [early, late] = await called<{ ticketId: string }[]>('createTickets', tickets);
     const { isWaiting, release } = hold('storedAnswer');
@@ -160,7 +160,7 @@ function contract(engine: EngineName): void {
     assert.equal(again.status, 200, 'the key is free again');
   });
 
-  it('that leaves while pure bytes are claimed does not pay, and they serve others', async () => {
+  it('that leaves while pure bytes are claimed does not pay, and the bytes serve others', async () => {
     const before = await books();
     const { isWaiting, release } = hold('claimBlocks');
     // nothing was pure before: the ring is empty
@@ -168,7 +168,7 @@ function contract(engine: EngineName): void {
     assert.deepEqual(await books(), before);
   });
 
-  it('that leaves while blocks are claimed for a large answer does not pay, and they serve others', async () => {
+  it('that leaves while blocks are claimed for a large answer does not pay, and the blocks serve others', async () => {
     const before = await books();
     const { isWaiting, release } = hold('claimBlocks');
     await leavesWhile(requestOf(key, '/uuid?count=5000&entropy_mode=pure'), isWaiting, release);
@@ -237,7 +237,7 @@ function contract(engine: EngineName): void {
 
   const STREAM = '/stream?type=uuid&total=9&block=3';
 
-  it('that was refused past the deadline while its request waited does not pay', async () => {
+  it('whose request waited past its deadline and was refused does not pay', async () => {
     const before = await books();
     const { isWaiting, release } = hold('storedAnswer');
     await refusedAsLate(['/bytes', STREAM], isWaiting, 2);
@@ -248,7 +248,7 @@ function contract(engine: EngineName): void {
     assert.equal(again.status, 200, 'the key is free again');
   });
 
-  it('of a stream that was refused past the deadline pays for no block after the one that was late', async () => {
+  it('whose stream waited past its deadline pays for no block after the late one', async () => {
     const before = await books();
     const { isWaiting, release } = hold('commit');
     await refusedAsLate([`${STREAM}&min=1`], isWaiting, 1);

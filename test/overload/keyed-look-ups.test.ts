@@ -19,7 +19,7 @@ describe('look-ups with a key', () => {
   });
   after(() => front.stop());
 
-  it('are refused to an account beyond 32 at the same time, and to no other account', async () => {
+  it('are refused to an account beyond 32 at a time, and to no other account', async () => {
     const gate = Promise.withResolvers<void>();
     front.lookUps.gate = gate.promise;
     const statuses: number[] = [];

@@ -27,7 +27,7 @@ function assertShed({ status, headers, body }: Reply): void {
   assert.ok(headers.has('x-request-id'));
 }
 
-it('large answers one after the other are made in the same memory', async (t) => {
+it('consecutive large answers reuse the same memory', async (t) => {
   const front = await OverloadedFront.start(systemClock, 500);
   t.after(() => front.stop());
   const key = await front.account();
@@ -74,19 +74,19 @@ describe('more large answers than the workers can make', () => {
   });
   after(() => front.stop());
 
-  it('are let in up to a bound of cost, half of it for one account', async () => {
+  it('are admitted up to a bound of cost, half of it for one account', async () => {
     assert.deepEqual(await ask(first, OWN + 7), { letIn: OWN, refused: 7 });
     assert.deepEqual(await ask(second, OWN + 3), { letIn: OWN, refused: 3 });
     assert.deepEqual(await ask(third, 1), { letIn: 0, refused: 1 });
     assert.equal(front.workers.held, ALL);
   });
 
-  it('are shed with 503 overloaded, a Retry-After and the shape of every error', () => {
+  it('are shed with 503 overloaded, a Retry-After and the usual form of errors', () => {
     assert.equal(shed.length, 11);
     for (const reply of shed) assertShed(reply);
   });
 
-  it('leave small requests alone', async () => {
+  it('do not delay small requests', async () => {
     for (let i = 0; i < 20; i++) {
       const { status, body } = await front.get(third, '/integers?count=10');
       assert.equal(status, 200);
@@ -97,7 +97,7 @@ describe('more large answers than the workers can make', () => {
     assert.equal(front.workers.held, ALL);
   });
 
-  it('cost nothing when they are shed: no byte, no credit, no quota', async () => {
+  it('cost nothing when they are shed: no byte, credit or quota', async () => {
     const usage = async () => {
       const { requests, credits, by_mode: byMode } = (await front.get(third, '/usage')).body.data!;
       return { requests, credits, byMode };
@@ -118,7 +118,7 @@ describe('more large answers than the workers can make', () => {
     assert.equal(body.error?.code, 'credits_exhausted');
   });
 
-  it('are all answered once the workers come to them, and then the service is as before', async () => {
+  it('are all answered once the workers get to them, and then the service is as before', async () => {
     front.workers.release();
     const replies = await Promise.all(asked);
     assert.equal(replies.filter(({ status }) => status === 200).length, ALL);
@@ -129,7 +129,7 @@ describe('more large answers than the workers can make', () => {
     await Promise.all(asked);
   });
 
-  it('that were shed can be asked for again under the same Idempotency-Key', async () => {
+  it('that were shed can be requested again under the same Idempotency-Key', async () => {
     const again = () => front.batch(third, PURE_SORTED, { ...PACKED, 'idempotency-key': 'a' });
     const reply = again();
     while (front.workers.held === 0) await turn();

@@ -91,8 +91,8 @@ class SlowLedger {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('answers before a slow disk', () => {
-  it('are bounded by count, in two segments under way and an open one, and gone when the disk comes back', async () => {
+describe('answers that wait for a slow disk', () => {
+  it('are bounded by count, in two segments under way and an open one, and are answered when the disk is back', async () => {
     const slow = new SlowLedger();
     const { committer } = slow;
     await slow.fill(1_000);
@@ -113,7 +113,7 @@ describe('answers before a slow disk', () => {
     assert.equal(slow.settled, LIMITS.pendingRepliesMax);
   });
 
-  it('are waited for to the last one when the service stops', async () => {
+  it('are all completed when the service stops', async () => {
     const slow = new SlowLedger();
     await slow.fill(1);
     let isOver = false;
@@ -145,7 +145,7 @@ describe('answers before a slow disk', () => {
     assert.throws(() => slow.committer.assertRoom(), { code: 'storage_unavailable', facts: slow.refusal });
   });
 
-  it('are refused when the disk refuses, and the next go through', async () => {
+  it('are refused when the disk fails, and the next ones succeed', async () => {
     const slow = new SlowLedger();
     const { committer } = slow;
     await slow.fill(3);
@@ -169,7 +169,7 @@ describe('answers before a slow disk', () => {
     assert.throws(() => committer.assertRoom(), stopped);
   });
 
-  it('are named by their places in their segment, which has each of their sources once', async () => {
+  it('are identified by their places in their segment, which has each of their sources once', async () => {
     const slow = new SlowLedger();
     const { committer } = slow;
     const ids = new CertificateIds(new Uint8Array(32).fill(1));
@@ -223,7 +223,7 @@ describe('answers before a slow disk', () => {
     assert.deepEqual(slow.underWay, [], 'nothing waits');
   });
 
-  it('get no id of another when theirs could not be made', (t) => {
+  it('never get the id of another when theirs could not be made', (t) => {
     const { committer } = new SlowLedger();
     const ids = new CertificateIds(new Uint8Array(32).fill(1));
     for (let i = 0; i < 16; i++) {

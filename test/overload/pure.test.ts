@@ -20,7 +20,7 @@ describe('pure requests whose text is long and whose entropy is short', () => {
   const left = async () =>
     (await front.ledger.blockLevels()).pure.bytes + front.stack.supply.pure.available();
 
-  it('take what they draw and nothing else: the rest of a block serves the next request', async () => {
+  it('take only the bytes they draw: the rest of a block serves the next request', async () => {
     await front.get(key, '/bytes?count=1&entropy_mode=pure'); // the ring is filled
     const before = await left();
     // two items of 30 KB as they are sent, 60 KB each as JSON writes them: made by a worker
@@ -39,7 +39,7 @@ describe('pure requests whose text is long and whose entropy is short', () => {
     assert.ok(front.stack.supply.pure.available() <= 20 * PURE_BLOCK_BYTES, 'what is held is bounded');
   });
 
-  it('burn nothing when they are made together', async () => {
+  it('waste nothing when they are concurrent', async () => {
     const before = await left();
     const together = Array.from({ length: 20 }, () =>
       front.batch(key, { type: 'uuid', count: 5_000, entropy_mode: 'pure' }, { accept: 'application/json' }),
@@ -62,7 +62,7 @@ describe('pure requests whose text is long and whose entropy is short', () => {
   });
 });
 
-it('pure requests while the disk is full are refused and draw nothing, small, large and under a key, and the service is not ready meanwhile', async (t) => {
+it('pure requests on a full disk are refused and draw nothing, small, large and under a key, and the service is not ready', async (t) => {
   const front = await OverloadedFront.start(systemClock, BLOCKS);
   t.after(() => front.stop());
   const key = await front.account();
@@ -98,7 +98,7 @@ it('pure requests while the disk is full are refused and draw nothing, small, la
   assert.ok((await left()) < before);
 });
 
-it('a pure request that the full reservoir could not serve is refused with the bound, draws nothing and costs nothing', async (t) => {
+it("a pure request above the full reservoir's size is refused with the bound, draws nothing and costs nothing", async (t) => {
   const front = await OverloadedFront.start(systemClock, 4);
   t.after(() => front.stop());
   const key = await front.account({ requestsPerMonth: 1 });

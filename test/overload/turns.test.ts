@@ -41,7 +41,7 @@ for (const engine of ['uws', 'node'] as const)
       return order.indexOf(FLOOD);
     }
 
-    it('of an account that asks for HEAD wait for their turn, and not the requests of others for them', async () => {
+    it('of an account that asks for HEAD wait for their turn, and do not delay others', async () => {
       const before = await answeredBefore(
         `HEAD /v1/uuid HTTP/1.1\r\nHost: a\r\nX-API-Key: ${flooding}\r\n\r\n`,
       );
@@ -49,12 +49,12 @@ for (const engine of ['uws', 'node'] as const)
     });
 
     for (const path of ['/nothing', '/livez/'])
-      it(`without a key, for ${path}, wait for their turn, and not the requests of an account for them`, async () => {
+      it(`without a key, for ${path}, wait for their turn, and do not delay an account's`, async () => {
         const before = await answeredBefore(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
         assert.ok(before < FLOOD / 2, `${before} of ${FLOOD} came first`);
       });
 
-    it('with a slash too many are sent to the path without it, whatever their query holds', async () => {
+    it('with a slash too many are redirected to the path without it, whatever their query holds', async () => {
       // node:http itself refuses what no field may hold
       const hostile = engine === 'uws' ? [['?\xe9', '/livez']] : [];
       for (const [query, location] of [['?a=b', '/livez?a=b'], ['', '/livez'], ...hostile]) {

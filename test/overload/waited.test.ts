@@ -8,7 +8,7 @@ import { OverloadedFront, turn } from './stack.ts';
 const REQUESTS = 30;
 const LOOK_MS = 10;
 
-it('answers that waited for one seed go on in turns of the loop, not all at once', async (t) => {
+it('answers that waited for the same seed are made in turns of the loop, not all at once', async (t) => {
   let isSlow = false;
   let aheadMs = 0;
   const clock: Clock = {
@@ -43,7 +43,7 @@ it('answers that waited for one seed go on in turns of the loop, not all at once
   assert.ok(most < REQUESTS / 2, `${most} of ${REQUESTS} at once`);
 });
 
-it('a throw of the demo that waited for a seed goes on in a turn of the demo account', async (t) => {
+it('a throw of the demo that waited for a seed is made in a turn of the demo account', async (t) => {
   const seedCame = Promise.withResolvers<boolean>();
   const asked = Promise.withResolvers<void>();
   const askForSeed = () => {

@@ -33,7 +33,7 @@ describe('the search of the other tests', () => {
     );
   });
 
-  it('finds what lies across two chunks of a file, and behind pages of zeros', () => {
+  it('finds matches across two chunks of a file, and after pages of zeros', () => {
     const folder = scratchFolder();
     const content = Buffer.alloc(2 ** 24 + 5 * 4_096);
     const secret = Buffer.from('a secret of thirty-two bytes, no');
@@ -48,7 +48,7 @@ describe('the search of the other tests', () => {
     );
   });
 
-  it('knows a secret in the forms that texts give it', () => {
+  it('knows the forms of a secret in texts', () => {
     const needles = new Needles();
     const secret = Buffer.from(Array.from({ length: 32 }, (_, i) => (i * 37) ^ 0xa5));
     needles.addBytes('secret', secret);

@@ -27,7 +27,7 @@ test('secrets of a busy service', async (t) => {
   const run = await busyRun(t);
   const { needles } = run;
 
-  await t.test('stand in no line of its log', () => {
+  await t.test('are in no line of its log', () => {
     const lines = run.log.split('\n');
     assert.ok(lines.length > 100, `${lines.length} lines`);
     for (const what of ['Incorrect API key: [secret]', 'seed taken', '"msg":"stopped"', '"status":401']) {
@@ -36,7 +36,7 @@ test('secrets of a busy service', async (t) => {
     assert.deepEqual(found(needles.in('log', Buffer.from(run.log))), names('canary in the log'));
   });
 
-  await t.test('stand in no error, page, measurement, certificate or table', () => {
+  await t.test('are in no error, page, measurement, certificate or table', () => {
     const statuses = new Set(run.told.map(({ what }) => what.split(' ').at(-1)));
     for (const status of ['200', '400', '401', '402', '403', '404', '405', '413', '415', '429']) {
       assert.ok(statuses.has(status), `an answer with status ${status}`);
@@ -47,26 +47,23 @@ test('secrets of a busy service', async (t) => {
     }
   });
 
-  await t.test(
-    'stand in no file of the data folder, claimed blocks and the bytes of answers included',
-    () => {
-      const at = (name: string) => found(needles.inFile(join(run.dataDir, name)));
-      const files = filesOf(run.dataDir);
-      assert.ok(files.includes('ledger/data.mdb') && files.includes('ledger/block-keys'));
-      for (const name of files.filter((each) => each !== 'demo-key' && each !== 'ledger/canary')) {
-        assert.deepEqual(at(name), [], name);
-      }
-      assert.deepEqual(at('demo-key'), names('API key'), 'which the operator removes');
-      assert.deepEqual(at('ledger/canary'), names('canary in the data folder'));
-    },
-  );
+  await t.test('are in no file of the data folder, including claimed blocks and the bytes of answers', () => {
+    const at = (name: string) => found(needles.inFile(join(run.dataDir, name)));
+    const files = filesOf(run.dataDir);
+    assert.ok(files.includes('ledger/data.mdb') && files.includes('ledger/block-keys'));
+    for (const name of files.filter((each) => each !== 'demo-key' && each !== 'ledger/canary')) {
+      assert.deepEqual(at(name), [], name);
+    }
+    assert.deepEqual(at('demo-key'), names('API key'), 'which the operator removes');
+    assert.deepEqual(at('ledger/canary'), names('canary in the data folder'));
+  });
 
-  await t.test('stand in no backup', () => {
+  await t.test('are in no backup', () => {
     assert.deepEqual(filesOf(run.backupDir), ['data.mdb']);
     assert.deepEqual(found(needles.inFile(join(run.backupDir, 'data.mdb'))), []);
   });
 
-  await t.test('stand in no heap snapshot, but keys in use in that of the first thread', () => {
+  await t.test('are in no heap snapshot, except keys in use in that of the first thread', () => {
     const threads = [...run.snapshots.keys()];
     assert.equal(threads.length, 3, `snapshots of ${threads.join()}`);
     for (const [thread, path] of run.snapshots) {
@@ -78,7 +75,7 @@ test('secrets of a busy service', async (t) => {
   });
 
   const skip = run.memory === undefined && 'the memory of another process cannot be read here';
-  await t.test('that are spent are not in memory any more', { skip }, () => {
+  await t.test('are no longer in memory once they are used up', { skip }, () => {
     const { hits, bytes } = run.memory!;
     assert.ok(bytes > 50e6, `${bytes} bytes of memory were searched`);
     const there = found(hits);
@@ -97,7 +94,7 @@ test('secrets of a busy service', async (t) => {
   });
 
   const hasModes = process.platform !== 'win32';
-  await t.test('lie in files and folders that their owner alone may read', { skip: !hasModes }, () => {
+  await t.test('are in files and folders that only their owner may read', { skip: !hasModes }, () => {
     const modeOf = (name: string) => (lstatSync(join(run.dataDir, name)).mode & 0o777).toString(8);
     const all = ['', ...readdirSync(run.dataDir, { recursive: true, encoding: 'utf8' })];
     const open = all.filter((name) => {

@@ -58,7 +58,7 @@ suite('two nodes on one PostgreSQL', () => {
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
-  test('serve the same key, and on either node the answers of both verify against one log', async () => {
+  test('accept the same key, and on either node the answers of both verify against one log', async () => {
     const [a, b] = nodes;
     await b.knows(a.key);
     const answers: string[] = [];
@@ -86,14 +86,14 @@ suite('two nodes on one PostgreSQL', () => {
     assert.equal(audit.certificates, 2);
   });
 
-  test('let an account use its quota and credits once over both nodes, to the last', async () => {
+  test('let an account use its quota and credits exactly once over both nodes, to the last', async () => {
     const { status, answers } = await spendOn(nodes, { requestsPerMonth: 12, creditsPerMonth: 64 });
     assert.deepEqual(status, { 200: 12, 429: 12 });
     const left = answers.slice(0, 4).map(({ quantum_credits: credits }) => credits.remaining);
     assert.deepEqual(left, [48, 32, 16, 0]);
   });
 
-  test('tell on each node what an account has used on both: what was answered', async () => {
+  test('report on each node what an account has used on both: what was answered', async () => {
     const { ledger } = nodes[0].service;
     const account = await createAccount(ledger, systemClock, { name: 'usage', tier: 'pro' });
     const { text } = await createKey(ledger, systemClock, { accountId: account.id });
@@ -110,7 +110,7 @@ suite('two nodes on one PostgreSQL', () => {
     }
   });
 
-  test('give one answer to an Idempotency-Key that both are asked for at once', async () => {
+  test('give one answer to an Idempotency-Key that both receive at the same time', async () => {
     const [a, b] = nodes;
     await b.knows(a.key);
     const headers = { 'x-api-key': a.key, 'idempotency-key': 'both' };
@@ -159,7 +159,7 @@ suite('two nodes on one PostgreSQL', () => {
     );
   });
 
-  test('sign with a key that was rotated in once one of them has it, and refuse to sign without', async () => {
+  test('sign with a rotated key once one of them has it, and refuse to sign without', async () => {
     const [a, b] = nodes;
     const environment = { QRN_LEDGER: url, QRN_NODE: 'a' };
     const rotated = await runQrnHere(folders[0], ['log', 'rotate-key', '--json', '--yes'], environment);
@@ -205,7 +205,7 @@ suite('two nodes on one PostgreSQL', () => {
     await until('it is ready again', async () => (await ready()) === 'ready');
   });
 
-  test('a node that loses the database answers 503, says so, and comes back by itself', async () => {
+  test('a node that loses the database answers 503, reports it, and recovers by itself', async () => {
     const [a, b] = nodes;
     const isUp = async () => /^qrn_database_up 1$/m.test(await freshMetrics(b.origin));
     const ready = async () => (await (await fetchWhole(`${b.origin}/readyz`)).text()).trim();
@@ -234,7 +234,7 @@ for (const [during, statement] of [
   ['it opens the log', 'store_get'],
   ['it makes the demo account', 'store_put'],
 ] as const) {
-  test(`a node whose database goes away while ${during} ends, and says where PostgreSQL does not answer`, async (t) => {
+  test(`a node whose database goes away while ${during} ends, and names the address where PostgreSQL does not answer`, async (t) => {
     const url = await freshDatabase();
     const away = await Link.openFor(t, socketOf(url));
     const place = `127.0.0.1:${away.port}/${databaseOf(url)}`;

@@ -17,7 +17,7 @@ async function listenOn(port: number): Promise<Server> {
   return server;
 }
 
-it('a start that fails behind its fronts leaves no socket open', async (t) => {
+it('a start that fails after its fronts have begun leaves no socket open', async (t) => {
   const [taken, free] = await Promise.all([listenOn(0), listenOn(0)]);
   t.after(() => taken.close());
   const [metricsPort, port] = [taken, free].map((each) => String((each.address() as AddressInfo).port));
@@ -31,7 +31,7 @@ it('a start that fails behind its fronts leaves no socket open', async (t) => {
   (await listenOn(Number(port))).close();
 });
 
-it('a start that fails tells why and stops the rest, also where a part does not stop', async (t) => {
+it('a failed start gives the reason and stops the other parts, even if one part does not stop', async (t) => {
   const taken = await listenOn(0);
   t.after(() => taken.close());
   const metricsPort = String((taken.address() as AddressInfo).port);

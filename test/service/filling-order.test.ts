@@ -23,7 +23,7 @@ function order(policy: SourcePolicy, ...first: SourceState[]) {
 }
 
 describe('the order in which sources fill, by priority', () => {
-  it('wants the first alone while it is at work', () => {
+  it('wants only the first while it works', () => {
     assert.deepEqual(order('priority', 'ok', 'standby', 'standby').wanted(), [true, false, false]);
   });
 
@@ -33,7 +33,7 @@ describe('the order in which sources fill, by priority', () => {
     assert.deepEqual(order('priority', 'closed', 'failing', 'standby').wanted(), [true, true, true]);
   });
 
-  it('waits a minute for a source that begins', () => {
+  it('waits a minute for a source that is starting', () => {
     const { clock, states, wanted } = order('priority', 'starting', 'standby');
     assert.deepEqual(wanted(), [true, false]);
     clock.advance(59_999);
@@ -46,7 +46,7 @@ describe('the order in which sources fill, by priority', () => {
     assert.deepEqual(wanted(), [true, false], 'a new beginning is a new minute');
   });
 
-  it('wants all below a quarter of pure bytes, and below half of the seeds that a single source reads at', () => {
+  it('wants all below a quarter of pure bytes, and below half of the seeds at which a single source reads', () => {
     const { wanted } = order('priority', 'ok', 'standby');
     assert.deepEqual(wanted(levels(HIGH / 4)), [true, false]);
     assert.deepEqual(wanted(levels(HIGH / 4 - 1)), [true, true]);
@@ -54,7 +54,7 @@ describe('the order in which sources fill, by priority', () => {
     assert.deepEqual(wanted(levels(HIGH, SEEDS_LOW / 2 - 1)), [true, true]);
   });
 
-  it('never leaves a pool without a source that may fill it', () => {
+  it('always leaves the pool a source that may fill it', () => {
     const state = fc.constantFrom<SourceState>('ok', 'standby', 'starting', 'failing', 'closed');
     fc.assert(
       fc.property(fc.array(state, { minLength: 1, maxLength: 6 }), (states) => {

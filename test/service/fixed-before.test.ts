@@ -38,7 +38,7 @@ interface PublicLot {
 }
 
 let local: LocalService;
-describe('values that are fixed before they are asked for', () => {
+describe('values that were fixed before they were requested', () => {
   before(async () => {
     local = await LocalService.start({}, {});
     await local.service.ready;
@@ -74,7 +74,7 @@ describe('values that are fixed before they are asked for', () => {
     '/floats?count=3&entropy_mode=pure',
   ];
 
-  describe('what an answer is made of', () => {
+  describe('the entropy of an answer', () => {
     it('was in the signed log before, for pure answers of every kind', async () => {
       for (const path of PURE_PATHS) {
         const { body } = await local.ask<PureAnswer>(path);
@@ -93,7 +93,7 @@ describe('values that are fixed before they are asked for', () => {
       }
     });
 
-    it('carries at most half a KiB for it', async () => {
+    it('takes at most half a KiB of the answer to prove', async () => {
       for (const path of [
         '/bytes?entropy_mode=pure',
         '/integers?entropy_mode=pure',
@@ -115,7 +115,7 @@ describe('values that are fixed before they are asked for', () => {
       assert.match(fixedOf(verification), /Its seed is number \d+ of the 64/);
     });
 
-    it('never overlaps with that of another answer', async () => {
+    it('never overlaps that of another answer', async () => {
       const taken: { from: number; before: number; lot: string }[] = [];
       for (let i = 0; i < 12; i++) {
         const { body } = await local.ask<PureAnswer>(
@@ -134,7 +134,7 @@ describe('values that are fixed before they are asked for', () => {
       }
     });
 
-    it('is refused when anything of it is changed', async () => {
+    it('is refused when any part of its proof is changed', async () => {
       const { body } = await local.ask<PureAnswer>('/bytes?count=40&entropy_mode=pure');
       const document = await documentOf(body.metadata.certificate_id);
       const flipped = (text: string) => (text[0] === 'A' ? 'B' : 'A') + text.slice(1);
@@ -159,7 +159,7 @@ describe('values that are fixed before they are asked for', () => {
   });
 
   describe('the public leaves', () => {
-    it('are all told, stand in the tree, and count the withdrawals before them', async () => {
+    it('are all shown, are in the tree, and count the earlier withdrawals', async () => {
       const { body } = await local.ask<PureAnswer>('/bytes?entropy_mode=pure');
       const [{ id }] = (await documentOf(body.metadata.certificate_id)).certificate.provenance.lots;
       const before = await fetched<PublicLot>(`/log/lots/${id}`);
@@ -201,7 +201,7 @@ describe('values that are fixed before they are asked for', () => {
       );
     });
 
-    it('of no lot that is unknown', async () => {
+    it('do not exist for an unknown lot', async () => {
       for (const path of ['/log/lots/lot_00000000000000000000000000', '/log/lots/x', '/log/leaves?from=-1'])
         assert.equal((await fetchWhole(`${local.origin}${path}`)).status, 404);
     });

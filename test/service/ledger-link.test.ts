@@ -7,7 +7,7 @@ import { serveFront } from '../../src/service/ledger-link.ts';
 import { openLedgerPorts } from '../../src/service/ledger-thread.ts';
 import { OneEachTurn } from '../../src/workers/call.ts';
 
-it('the ports of a front run one look-up of each kind a turn, and before them what everybody depends on', async (t) => {
+it('the ports of a front run one look-up of each kind per turn, after the calls that everything depends on', async (t) => {
   const order: string[] = [];
   /** How many calls of each name ran in each turn of the loop. */
   const inTurn = new Map<string, number>();

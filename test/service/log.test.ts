@@ -15,7 +15,7 @@ import { STRIPPED, withSmallPool } from '../support/server.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('a log that cannot be written', () => {
-  it('loses its lines, counts them and goes on', async () => {
+  it('loses its lines and counts them, and the service continues', async () => {
     const writer = new LineWriter(openSync('/dev/full', 'w'));
     for (let i = 0; i < 100; i++) writer.write(`${i}\n`);
     let lost = 0;
@@ -27,14 +27,14 @@ describe('a log that cannot be written', () => {
     assert.equal(writer.takeLost(), 0, 'each lost line is told once');
   });
 
-  it('holds a bounded number of bytes for a destination that takes nothing', () => {
+  it('holds a bounded number of bytes for a blocked destination', () => {
     const writer = new LineWriter(openSync('/dev/full', 'w'));
     const line = 'x'.repeat(1024);
     for (let i = 0; i < 1_000; i++) writer.write(line);
     assert.equal(writer.takeLost(), 1_000 - 256);
   });
 
-  it('counts the lines that other threads lose, as the thread of the ledger has no metrics', async () => {
+  it('counts the lines that other threads lose, because the thread of the ledger has no metrics', async () => {
     const folder = scratchFolder();
     const program = join(folder, 'program.mjs');
     writeFileSync(
@@ -55,7 +55,7 @@ describe('a log that cannot be written', () => {
 });
 
 describe('a fault that repeats', () => {
-  it('takes five lines, then a count every ten seconds while it goes on, and is told anew once it was over', (t) => {
+  it('is logged five times, then counted every ten seconds while it lasts, and logged again after a pause', (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const log = recordingLog();
     const sparing = sparingLog(log);
@@ -78,7 +78,7 @@ describe('a fault that repeats', () => {
     assert.deepEqual(told(), [], 'nothing was left out of the one');
   });
 
-  it('is told apart by its message and by the error that a request was answered with', (t) => {
+  it('is identified by its message and by the error that a request got', (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] });
     const log = recordingLog();
     const sparing = sparingLog(log);
@@ -101,7 +101,7 @@ describe('a fault that repeats', () => {
     );
   });
 
-  it('spares no line that tells of no fault', () => {
+  it('does not suppress lines without a fault', () => {
     const log = recordingLog();
     const sparing = sparingLog(log);
     for (let i = 0; i < 100; i++) sparing.info({ status: 200 }, 'request');
@@ -112,7 +112,7 @@ describe('a fault that repeats', () => {
 describe('a log line for a person', () => {
   const line = '{"level":40,"time":"2026-11-22T08:31:59.123Z","lines":3,"source":"ibm","msg":"a warning"}\n';
 
-  it('shows time, level and message, and each fact on a line of its own, in colour when it is asked to', () => {
+  it('shows time, level and message, and each fact on its own line, in colour if requested', () => {
     const indent = ' '.repeat(17);
     const plain = `08:31:59  warn   a warning\n${indent}lines   3\n${indent}source  ibm\n`;
     assert.equal(personLine(line, false), plain);
@@ -156,7 +156,7 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
     return output;
   };
 
-  it('prints the key, a command that works when pasted and where to read on, and its log in colour', async () => {
+  it('gets the key, a command that works when pasted and where to read on, and its log in colour', async () => {
     const output = await serveOnTerminal(/^next: .*\r$/m, async (printed) => {
       const [, authorization, url] = /^ {2}curl -H 'Authorization: ([^']+)' '([^']+)'\r$/m.exec(printed)!;
       const response = await fetchWhole(url, { headers: { authorization } });

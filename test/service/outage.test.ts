@@ -25,7 +25,7 @@ describe('a source that stalls', () => {
   });
   const ask = (path: string) => local.ask(path);
 
-  it('leaves csprng mode alone', async () => {
+  it('does not affect csprng mode', async () => {
     const { status, body } = await ask('/uuid?count=3&entropy_mode=csprng');
     assert.equal(status, 200);
     assert.equal((body as { data: { uuids: string[] } }).data.uuids.length, 3);
@@ -46,7 +46,7 @@ describe('a source that stalls', () => {
     assert.deepEqual([byMode['pure'].requests, byMode['quantum-seeded'].requests], [0, 0]);
   });
 
-  it('is told by readiness and health', async () => {
+  it('is reported by readiness and health', async () => {
     const { origin } = local;
     assert.equal((await fetchWhole(`${origin}/readyz`)).status, 503);
     assert.equal((await fetchWhole(`${origin}/livez`)).status, 200);

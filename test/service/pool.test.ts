@@ -38,7 +38,7 @@ function partsOf(ledger: Ledger, clock: ManualClock): PoolOptions {
   };
 }
 
-it('the pool puts to use what an earlier run left before it reads a source', async (t) => {
+it('the pool uses what an earlier run left before it reads a source', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const clock = new ManualClock();
   const used = Promise.withResolvers<void>();

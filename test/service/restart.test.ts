@@ -61,7 +61,7 @@ describe('a service that was killed and started again', () => {
     assert.equal(JSON.parse(await text('/integers', bearer(free))).error.code, 'rate_limited');
   });
 
-  it('gives the kept answer to an Idempotency-Key, and has forgotten no credit and no request', async () => {
+  it('replays the stored answer for an Idempotency-Key, and remembers every credit and request', async () => {
     assert.equal(await text(PURE, once()), answers.pure);
     const { credits, requests } = JSON.parse(await text('/usage', bearer(pro))).data;
     assert.deepEqual([credits.used, requests.used], [30, 2]);
@@ -90,7 +90,7 @@ describe('a service that was killed and started again', () => {
     assert.equal(checks['source:last_lot'][0].observedValue, 'accepted');
   });
 
-  it('has ended the demo key, which expired a day after its start, when it starts without the demo', async () => {
+  it('has ended the demo key, which expires a day after its start, when it starts without the demo', async () => {
     assert.ok(Math.abs(Date.parse(firstDemo.expires_at) - Date.now() - DAY_MS) < 600_000, 'a day from now');
     assert.equal(firstDemo.status, 'live');
     assert.equal((await demoKey()).status, 'expired');
@@ -98,7 +98,7 @@ describe('a service that was killed and started again', () => {
     assert.doesNotMatch(server.output(), /demo key/);
   });
 
-  it('is not ready while its wall clock is 401 days ahead, keeps the period and the certificates, and is ready again', async () => {
+  it('is not ready while its wall clock is 401 days ahead, keeps the period and the certificates, and recovers', async () => {
     const readiness = async () => (await fetchWhole(`${server.origin}/readyz`)).text();
     const period = async () => JSON.parse(await text('/usage', bearer(pro))).data.period;
     const before = await period();
@@ -112,7 +112,7 @@ describe('a service that was killed and started again', () => {
     await server.until('it is ready again', async () => (await readiness()) === 'ready\n');
   });
 
-  it('goes on when its stderr is a full disk: it counts the lines of its log that are lost', async () => {
+  it('continues when its stderr is a full disk, and counts the lost lines of its log', async () => {
     for (let i = 0; i < 20; i++) assert.equal((await server.get('/uuid', bearer(pro))).status, 200);
     await server.until('20 lines are counted as lost', async () => {
       const [, lost] = /^qrn_log_lines_lost_total (\d+)$/m.exec(await freshMetrics(server.origin))!;

@@ -98,7 +98,7 @@ describe('the self-tests', () => {
   });
 
   BROKEN.forEach(([name, part], i) => {
-    it(`refuse ${name} when ${Object.keys(part).join()} is broken (${i})`, () => {
+    it(`fail for ${name} when ${Object.keys(part).join()} is broken (${i})`, () => {
       const named = new RegExp(
         `^self-test failed: .*${name.replaceAll(/[.@/]/g, '\\$&')}.*Nothing is served`,
       );
@@ -109,7 +109,7 @@ describe('the self-tests', () => {
     });
   });
 
-  it('name every part that failed, and what one threw', () => {
+  it('name every failed part, and what one threw', () => {
     const none = () => {
       throw new Error('no such cipher');
     };
@@ -124,7 +124,7 @@ describe('the known answers of the self-tests', () => {
   const keystream = (size: number) => PARTS.chacha20(KEY, new Uint8Array(12), 0, new Uint8Array(size));
   const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 
-  it('are the signatures of @noble/curves', () => {
+  it('equal the signatures of @noble/curves', () => {
     let signatures = 0;
     assertSelfTests({
       sign(seed, message) {
@@ -135,7 +135,7 @@ describe('the known answers of the self-tests', () => {
     assert.equal(signatures, 2);
   });
 
-  it('are those of the slow twins, bit by bit', () => {
+  it('equal the slow twins, bit by bit', () => {
     let entropy = keystream(16_384);
     let requests = 0;
     assertSelfTests({
@@ -164,7 +164,7 @@ describe('the known answers of the self-tests', () => {
   });
 });
 
-it('a service whose self-test fails does not start, says why, and has opened and served nothing', async () => {
+it('a service whose self-test fails does not start, gives the reason, and has opened and served nothing', async () => {
   const dataDir = scratchFolder();
   const broken = { sha256: (data: Uint8Array) => spoilt(PARTS.sha256(data)) };
   await assert.rejects(

@@ -36,7 +36,7 @@ function mortal(name: string) {
 }
 
 describe('several sources', () => {
-  it('serve while one of them does, and the one behind it stands by once the pool is full', async (t) => {
+  it('serve while one of them does, and the second stands by once the pool is full', async (t) => {
     const backends: Backend[] = [
       named('first', deadBackend()),
       named('second', soundBackend('second', 1)),
@@ -94,7 +94,7 @@ describe('several sources', () => {
     assert.equal((await ask('/integers')).status, 200, 'its seed came from a lot that passed');
   });
 
-  it('that are one and the same provider give none of its bits twice', async (t) => {
+  it('that are the same provider under two names give none of its bits twice', async (t) => {
     const backends = [named('first', soundBackend('twin', 1)), named('second', soundBackend('twin', 1))];
     const settings = { QRN_SOURCE_POLICY: 'share', QRN_RESERVOIR_BYTES: '262144' };
     const { service } = await LocalService.startFor(t, settings, { backends });
@@ -108,7 +108,7 @@ describe('several sources', () => {
     assert.equal(new Set(accepted).size, accepted.length);
   });
 
-  it('by shares: a source that hangs keeps no other from filling', async (t) => {
+  it('by shares: a source that hangs does not prevent another from filling', async (t) => {
     const backends = [named('first', stallingBackend()), named('second', soundBackend('second', 1))];
     const { service, states } = await LocalService.startFor(t, { QRN_SOURCE_POLICY: 'share' }, { backends });
     await service.ready;
@@ -117,7 +117,7 @@ describe('several sources', () => {
 });
 
 describe('a configured source', () => {
-  it('gives what answers and certificates say of it, and its calls are counted', async (t) => {
+  it('sets what answers and certificates state of it, and its calls are counted', async (t) => {
     // each look at the provider's clock is a second later: its rate is no concern of this test
     const clock = new (class extends ManualClock {
       override monotonicMs(): number {

@@ -35,7 +35,7 @@ suite('a real service', () => {
     assert.match(server.output(), /for 10 s no certificate could be logged .*keys, then start again/);
   });
 
-  test('does not make another keys/stored-answers while the ledger keeps answers under the one that is gone', async (t) => {
+  test('does not make another keys/stored-answers while the ledger has answers for the missing one', async (t) => {
     const folder = scratchFolder();
     const served = await LocalService.startFor(t, {}, {}, folder);
     await served.service.ready;

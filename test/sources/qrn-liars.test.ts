@@ -136,7 +136,7 @@ describe('a source of kind qrn', () => {
     assert.equal(man.requests.length, 0);
   });
 
-  it('asks nobody before it has keys to check answers with', async (t) => {
+  it('asks nobody before it has keys to verify answers with', async (t) => {
     const { man, source } = await setting(t);
     const texts = { url: man.url, api_key: apiKey, log_keys: '/nowhere/keys.json' };
     const parts = { clock: systemClock, memory: new MemoryNotes(), verify: verifyUpstream };
@@ -301,7 +301,7 @@ const STATUSES: readonly [
 
 describe('a service that lies to a source of kind qrn', () => {
   for (const [what, between, kind, says] of LIES) {
-    it(`gives nothing by ${what}, and honestly asked the same answers are paid once`, async (t) => {
+    it(`gives no bytes by ${what}, and the same answers honestly given are paid once`, async (t) => {
       const { man, source } = await setting(t);
       const before = await creditsUsed();
       const job = await jobOf(source);
@@ -331,7 +331,7 @@ describe('a service that lies to a source of kind qrn', () => {
     });
   }
 
-  it('gives nothing under the key of another log', async (t) => {
+  it('gives no bytes under the key of another log', async (t) => {
     const { keys } = await answerScene('worked-example');
     const { source } = await setting(t, { keys: { ...keys } });
     const error = await refusal(source.fetch(await jobOf(source), NEVER));
@@ -339,7 +339,7 @@ describe('a service that lies to a source of kind qrn', () => {
     assert.match(error.message, /does not prove its answer: .*signature: /);
   });
 
-  it('gives no answer of an earlier call with its certificate', async (t) => {
+  it('gives no bytes of an answer of an earlier call with its certificate', async (t) => {
     const { man, source } = await setting(t);
     await source.fetch(await jobOf(source), NEVER);
     man.inject('none', BYTES);
@@ -349,7 +349,7 @@ describe('a service that lies to a source of kind qrn', () => {
     assert.match(error.message, /was issued for another call/);
   });
 
-  it('gives no bytes twice, even with a certificate of their own, and after a restart neither', async (t) => {
+  it('gives no bytes twice, even with a new certificate, also after a restart', async (t) => {
     const taken = {
       log: 'log',
       leaf: 'leaf',
@@ -410,14 +410,14 @@ describe('a service that lies to a source of kind qrn', () => {
     }
   });
 
-  it('gives nothing in JSON', async (t) => {
+  it('gives no bytes in JSON', async (t) => {
     const { man, source } = await setting(t);
     man.inject({ body: { data: [] } }, BYTES);
     const error = await refusal(source.fetch(await jobOf(source), NEVER));
     assert.match(error.message, /an answer of application\/json where octets are due: url must be that of/);
   });
 
-  it('is a service of a weaker origin from then on, and never better again', async (t) => {
+  it('keeps a weaker origin that it once had, and never gets a better one again', async (t) => {
     const origins = ['quantum-processor', 'simulated', 'quantum-processor'] as const;
     let at = 0;
     const verify: AnswerVerifier = async (...args) => {
@@ -442,7 +442,7 @@ describe('the options of a source of kind qrn', () => {
       verify: verifyUpstream,
     });
 
-  it('take https, and http to this machine alone', () => {
+  it('accept https, and http only to this machine', () => {
     for (const url of [
       'https://rng.example',
       'https://rng.example:8443/',
@@ -466,7 +466,7 @@ describe('the options of a source of kind qrn', () => {
       assert.throws(() => create({ url }), { name: 'OptionError', message: /^https:\/\/HOST/ }, url);
   });
 
-  it('take a key that a header can hold, and print it nowhere', async () => {
+  it('accept a key that a header can hold, and show it nowhere', async () => {
     assert.throws(() => create({ url: 'https://rng.example', api_key: 'a b' }), { name: 'OptionError' });
     const source = create({ url: 'https://rng.example' });
     assert.ok(!JSON.stringify([source, await source.describe()]).includes('k'.repeat(20)));

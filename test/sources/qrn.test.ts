@@ -68,7 +68,7 @@ async function fedBy(url: string): Promise<{ key: string; settings: Environment 
 }
 
 describe('a service that another one feeds over TLS', { skip: missing('openssl', 'openssl') }, () => {
-  it('answers from lots that cite the certificates of the other, for whoever reads a certificate', async (t) => {
+  it('answers from lots that cite the certificates of the other, for every reader of a certificate', async (t) => {
     const folder = scratchFolder();
     const { origin, authority } = await behindTls(t);
     const { key, settings } = await fedBy(origin);
@@ -111,7 +111,7 @@ describe('a service that another one feeds over TLS', { skip: missing('openssl',
     fed.assertDiscreet([key]);
   });
 
-  it('takes nothing from one whose certificate nobody vouches for, and says what to set', async (t) => {
+  it('accepts nothing from a service whose TLS certificate nobody vouches for, and says what to set', async (t) => {
     const { origin } = await behindTls(t);
     const { key, settings } = await fedBy(origin);
     const { code, stdout, stderr } = await runQrn(

@@ -34,7 +34,7 @@ const bitsOf = (label: string, count: number, ones: (at: number) => number = () 
 };
 
 describe('autocorrelation', () => {
-  it('is what every sum by itself gives, for lots that fill no block and channels of their own bias', () => {
+  it('equals every sum computed by itself, for lots that fill no block and channels with their own bias', () => {
     for (const [width, shots] of [
       [1, 4],
       [1, 1_000],
@@ -53,7 +53,7 @@ describe('autocorrelation', () => {
     }
   });
 
-  it('stays within the bound for independent bits, biased by channel or not, and has nothing to say of a few', () => {
+  it('stays within the bound for independent bits, biased by channel or not, and reports nothing for a few', () => {
     for (let lot = 0; lot < 20; lot++) {
       const ones = lot % 2 === 0 ? () => 0.5 : (at: number) => 0.45 + (at % 8) / 50;
       const found = autocorrelationOf(packBits(bitsOf(`sound ${lot}`, 8 * 4_096, ones)), 8, 4_096);
@@ -68,7 +68,7 @@ describe('autocorrelation', () => {
       });
   });
 
-  it('finds a pattern under noise at its period, and leaves what the noise leaves', () => {
+  it('finds a pattern under noise at its period, and credits what the noise leaves', () => {
     for (const flips of [0.1, 0.25, 0.4]) {
       const pattern = bitsOf('pattern', 1_009);
       const noise = bitsOf(`noise ${flips}`, 262_144, () => flips);
@@ -93,7 +93,7 @@ describe('autocorrelation', () => {
     assert.notEqual(minEntropyOfCorrelation(found), null);
   });
 
-  it('gives known answers for what a correlation leaves', () => {
+  it('gives known answers for the min-entropy that a correlation leaves', () => {
     for (const [correlation, left] of [
       [0.2456, 0.415037],
       [-0.2456, 0.415037],

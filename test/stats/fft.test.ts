@@ -34,7 +34,7 @@ test('RealSpectrum gives |X_k|² of a signal of any length', () => {
   }
 });
 
-test('10^6 samples lose nothing: one bin by its definition', () => {
+test('10^6 samples lose no precision: one bin equals its definition', () => {
   const n = 1_000_000;
   const signal = Int8Array.from({ length: n }, (_, i) => ((i * 2_654_435_761) % 2 ** 32 >= 2 ** 31 ? 1 : -1));
   const k = 123_457;

@@ -85,14 +85,14 @@ function commonContract<S extends Subject & { readonly backend: Backend }>(
   make: (t: TestContext) => Promise<S>,
   readOnce: (subject: S) => Promise<{ readonly read: RawRead; readonly job?: JobReference }>,
 ): void {
-  test('says what it is without a call', async (t) => {
+  test('describes itself without a call', async (t) => {
     const subject = await make(t);
     assertIdentity(subject.backend);
     assertEstimate(subject.backend, subject.bits);
     assert.equal(subject.calls(), 0);
   });
 
-  test('gives exactly the bits that were sent, and the hash of what was sent, each time others', async (t) => {
+  test('returns exactly the bits that were sent with their hash, and new ones each time', async (t) => {
     const subject = await make(t);
     const reads: RawRead[] = [];
     for (const _ of [1, 2]) {
@@ -105,7 +105,7 @@ function commonContract<S extends Subject & { readonly backend: Backend }>(
     assert.notDeepEqual(reads[0].bits, reads[1].bits);
   });
 
-  test('prints no secret', async (t) => {
+  test('shows no secret', async (t) => {
     const subject = await make(t);
     await assertPrintsNoSecret(subject.backend, subject.secrets);
     const { job } = await readOnce(subject);
@@ -130,7 +130,7 @@ export function streamBackendContract<S extends StreamSubject>(
       assert.equal(subject.calls(), 0);
     });
 
-    test('a signal ends a read at once, and the next read is whole', async (t) => {
+    test('a signal ends a read at once, and the next read is complete', async (t) => {
       const subject = await make(t);
       const stop = new AbortController();
       const reason = new Error('stopped midway');
@@ -174,7 +174,7 @@ export function jobBackendContract<S extends JobSubject>(
       assert.ok(state.state === 'queued' || state.state === 'running', state.state);
     });
 
-    test('one idempotency key is one job, also after a restart', async (t) => {
+    test('one idempotency key makes one job, also after a restart', async (t) => {
       const subject = await make(t);
       const key = randomUUID();
       const first = await subject.backend.submit(subject.bits, key, NEVER);
@@ -187,7 +187,7 @@ export function jobBackendContract<S extends JobSubject>(
       assert.equal(subject.jobsStarted(), 2);
     });
 
-    test('a restarted service fetches what another submitted', async (t) => {
+    test('a restarted service fetches what an earlier one submitted', async (t) => {
       const subject = await make(t);
       const key = randomUUID();
       const job = await subject.backend.submit(subject.bits, key, NEVER);
@@ -201,7 +201,7 @@ export function jobBackendContract<S extends JobSubject>(
       assertRead(await backend.fetch(kept, NEVER), subject.bits, subject.sent());
     });
 
-    test('reads no job of another device or of a lower claim than the options make now', async (t) => {
+    test('a job of another device or of a lower claim than the present options is not read', async (t) => {
       const subject = await make(t);
       const { job, read } = await runJob(subject);
       const claim = subject.backend.claimedMinEntropyPerBit;
@@ -219,7 +219,7 @@ export function jobBackendContract<S extends JobSubject>(
       assert.equal((await modest.fetch(job, NEVER)).rawSha256, read.rawSha256);
     });
 
-    test('a job is cancelled, and what is gone may be forgotten again', async (t) => {
+    test('a job is cancelled, and a job that no longer exists may be deleted again', async (t) => {
       const subject = await make(t);
       const { backend } = subject;
       const job = await backend.submit(subject.bits, randomUUID(), NEVER);

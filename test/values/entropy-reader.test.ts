@@ -49,7 +49,7 @@ describe('EntropyReader', () => {
     );
   });
 
-  it('stands where it stood when a refill throws, and the same read then succeeds', () => {
+  it('is unchanged when a refill throws, and the same read then succeeds', () => {
     fc.assert(
       fc.property(
         fc.array(anyRead, { maxLength: 30 }),
@@ -131,7 +131,7 @@ describe('EntropyReader', () => {
     assert.deepEqual([...chunks[3]], [0, ...Array(9).fill(0xaa)]);
   });
 
-  it('discards what is at hand, read or not, and goes on with a fresh chunk', () => {
+  it('discards the bytes in memory, read or not, and continues with a fresh chunk', () => {
     const chunks: Uint8Array[] = [];
     let fails = false;
     const reader = new EntropyReader(() => {

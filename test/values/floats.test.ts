@@ -77,7 +77,7 @@ describe('the text of multiples of 2^-53', () => {
 
 describe('the text of multiples of a power of ten', () => {
   for (const precision of [5, 6]) {
-    it(`equals String on every one of ${precision} places, drawn and written at once`, () => {
+    it(`equals String for every number of ${precision} places, drawn and written at once`, () => {
       const count = 10 ** precision;
       const bytes = new Uint8Array(4 * count);
       const view = new DataView(bytes.buffer);
@@ -90,7 +90,7 @@ describe('the text of multiples of a power of ten', () => {
     });
   }
 
-  it('follows the rule of division at the multiples of 10^15 and refuses what is beyond the last', () => {
+  it('follows the rule of division at the multiples of 10^15 and refuses words beyond the last', () => {
     const span = 10n ** 15n;
     const words = Array.from({ length: 10 }, (_, q) => BigInt(q) * span).flatMap((multiple) =>
       [-(10n ** 9n), -(10n ** 7n), -1n, 0n, 1n, 10n ** 7n, 10n ** 9n - 1n, 10n ** 9n, 10n ** 14n].map(

@@ -23,7 +23,7 @@ function drawGaussians(reader: EntropyReader, asked: GaussiansRequest): number[]
 }
 
 describe('gaussians', () => {
-  it('equal the slow twin where they are decided in whole numbers: beside powers of ten, and near 0', () => {
+  it('equal the slow twin where big integers decide them: near powers of ten, and near 0', () => {
     for (const [mean, stddev, digits] of [
       [999_993, 912, 4],
       [10, 0.01, 3],
@@ -45,13 +45,13 @@ describe('gaussians', () => {
     }
   });
 
-  it('are worth the entropy of the distribution in steps of their spacing', () => {
+  it('are priced at the entropy of the distribution in steps of their spacing', () => {
     assert.equal(gaussianChoices(request(1, 0, 1, 2)), 42); // ceil(4.133 / 0.1)
     assert.equal(gaussianChoices(request(1, 100, 15, 5)), 6_200); // 15 · 4.133 / 0.01, rounded up
     assert.equal(gaussianChoices(request(1, 1_000, 1, 2)), 2, 'nearly always 1000, and never free');
   });
 
-  it('take few more bits than they are worth, and never more than their bound', () => {
+  it('take few more bits than their price, and never more than their bound', () => {
     const asked = request(2_000);
     const reader = keystreamReader(2 ** 18);
     drawGaussians(reader, asked);

@@ -33,7 +33,7 @@ function rootBelow(value: bigint, count: number): number {
 }
 
 describe('independent choices', () => {
-  it('rounds to the exact number of bytes', () => {
+  it('round to the exact number of bytes', () => {
     fc.assert(
       fc.property(anySpan, fc.integer({ min: 1, max: 400 }), (span, count) => {
         const bits = bitsOfPower(span, count);
@@ -44,12 +44,12 @@ describe('independent choices', () => {
     );
   });
 
-  it('is exact for powers of two', () => {
+  it('are exact for powers of two', () => {
     for (let e = 0; e <= 53; e++)
       for (const n of [1, 3, 8, 100_000]) assert.equal(bitsOfPower(2 ** e, n), e * n);
   });
 
-  it('falls on the right side of a byte although the double of the logarithm does not', () => {
+  it('are on the right side of a byte although the double of the logarithm is not', () => {
     assert.equal(8 * Math.log2(2 ** 52 + 1), 416, 'the double is exactly 52 bytes');
     assert.equal(bytes(bitsOfPower(2 ** 52 + 1, 8)), 53, 'and the truth is a little more');
     assert.equal(8 * Math.log2(2 ** 53 - 1), 424);
@@ -60,7 +60,7 @@ describe('independent choices', () => {
     assert.equal(bytes(bitsOfPower(2 ** 53 - 1, 100_000)), 662_500);
   });
 
-  it('is right where the logarithm comes nearer to a byte than doubles lie apart', () => {
+  it('are right where the logarithm comes nearer to a byte than doubles are apart', () => {
     const anyNear = fc.tuple(
       fc.integer({ min: 3, max: 300 }),
       fc.integer({ min: 50 * 64, max: 53 * 64 - 1 }),
@@ -78,7 +78,7 @@ describe('independent choices', () => {
 });
 
 describe('choices without repeats', () => {
-  it('rounds to the exact number of bytes', () => {
+  it('round to the exact number of bytes', () => {
     fc.assert(
       fc.property(anySpan, fc.integer({ min: 1, max: 400 }), (span, wanted) => {
         const count = Math.min(span, wanted);
@@ -91,7 +91,7 @@ describe('choices without repeats', () => {
     );
   });
 
-  it('is exact for the largest answers', () => {
+  it('are exact for the largest answers', () => {
     for (const [n, count] of [
       [10_000, 10_000],
       [100_000, 100_000],
@@ -101,13 +101,13 @@ describe('choices without repeats', () => {
     }
   });
 
-  it('is the factorial of the number of items when all are taken', () => {
+  it('are the factorial of the number of items when all are taken', () => {
     assert.equal(bitsOfFallingFactorial(1, 1), 0);
     assert.equal(bitsOfFallingFactorial(2, 2), 1);
     assert.equal(bytes(bitsOfFallingFactorial(52, 52)), 29); // 225.58 bits
   });
 
-  it('stays below a byte that it nearly fills: 2^53 · (2^53 - 1) · … of eight', () => {
+  it('stay below a byte that they nearly fill: 2^53 · (2^53 - 1) · … of eight', () => {
     assert.equal(bytes(bitsOfFallingFactorial(2 ** 53, 8)), 53);
     assert.equal(bytes(bitsOfFallingFactorial(2 ** 52 + 5, 8)), 53); // just above 8 · 52 bits
     assert.equal(bytes(bitsOfFallingFactorial(2 ** 52 + 3, 8)), 52); // just below

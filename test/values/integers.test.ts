@@ -72,7 +72,7 @@ describe('the text of integers', () => {
     );
   });
 
-  it('splits a safe integer exactly where the quotient nearly is whole', () => {
+  it('is exact where the quotient that splits a safe integer is nearly whole', () => {
     const values: number[] = [];
     for (let high = 90_071_900; high <= 90_071_992; high++) {
       for (const low of [0, 1, 99_999_999]) values.push(high * 1e8 + low);

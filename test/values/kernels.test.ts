@@ -107,7 +107,7 @@ describe('answers of several blocks', () => {
   }
 
   for (const request of requests) {
-    it(`are those of the slow twin: ${JSON.stringify(request).slice(0, 120)}`, () => {
+    it(`equal those of the slow twin: ${JSON.stringify(request).slice(0, 120)}`, () => {
       const { plain, consumedBytes } = twinSample(request, ENTROPY);
       const expected = JSON.stringify(plain);
       const reader = readerOf(ENTROPY, [65_504]);
@@ -126,7 +126,7 @@ describe('answers of several blocks', () => {
 });
 
 describe('the windows', () => {
-  it('hold nothing when an answer is made', () => {
+  it('are zero after an answer', () => {
     const target = new Uint8Array(2 ** 17);
     fc.assert(
       fc.property(anyRequest, fc.nat(2 ** 19), (request, skip) => {
@@ -150,7 +150,7 @@ describe('the windows', () => {
     }
   });
 
-  it('hold nothing when an answer fails', () => {
+  it('are zero after an answer that fails', () => {
     const requests: ValueRequest[] = [
       integers(9_000, 0, 100),
       { kind: 'floats', count: 9_000, precision: null },

@@ -28,7 +28,7 @@ function enumerate(
   return { results, refused };
 }
 
-describe('the rules, tried with every word of 8 or 11 bits', () => {
+describe('the sampling rules, tried with every word of 8 or 11 bits', () => {
   for (const wordBits of [8, 11]) {
     it(`give batches of every size equally often (${wordBits} bits)`, () => {
       const words = 2 ** wordBits;
@@ -46,7 +46,7 @@ describe('the rules, tried with every word of 8 or 11 bits', () => {
     });
   }
 
-  it('give the rest of a division equally often', () => {
+  it('give the remainder of a division equally often', () => {
     const words = 256;
     for (let span = 1; span <= words; span++) {
       const { results, refused } = enumerate(words, (word) =>
@@ -86,7 +86,7 @@ describe('offsets', () => {
   /** Which of a plan's results, or accepted words, is looked at from both sides. */
   const anyPlace = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: -2, max: 2 }));
 
-  it('follow the rule of multiplication, above all where one result ends and the next begins', () => {
+  it('follow the rule of multiplication, especially where one result ends and the next begins', () => {
     fc.assert(
       fc.property(anySpan, fc.array(fc.oneof(anyWord, anyPlace), { maxLength: 40 }), (anyOfSpans, picks) => {
         const span = anyOfSpans % (2 ** 32 + 1);
@@ -108,7 +108,7 @@ describe('offsets', () => {
     );
   });
 
-  it('follow the rule of division, above all at the multiples of the span and at the last word', () => {
+  it('follow the rule of division, especially at the multiples of the span and at the last word', () => {
     fc.assert(
       fc.property(anySpan, fc.array(anyPlace, { maxLength: 40 }), fc.nat(7), (span, places, topBits) => {
         const { method, wordBytes } = planOffsets(span);
@@ -144,7 +144,7 @@ describe('refusalsMax', () => {
     return term + Math.log2(sum);
   }
 
-  it('is exceeded with less than the probability stated', () => {
+  it('is exceeded with less than the stated probability', () => {
     for (const m of [1, 2, 3, 10, 100, 1_000, 25_000]) {
       for (const p of [2 ** -32, 1e-6, 0.0067, 1 / 16, 0.25, 0.4999]) {
         for (const bits of [64, 65]) {
@@ -162,7 +162,7 @@ describe('refusalsMax', () => {
 });
 
 describe('offsetBytesMax', () => {
-  it('counts the last, smaller batch with its own chance of refusal', () => {
+  it('counts the last, smaller batch with its own probability of refusal', () => {
     // 6^11 is refused for 7 % of the words, 6^10 for 4 in 10,000
     assert.ok(offsetBytesMax(planOffsets(6), 11, 64) > offsetBytesMax(planOffsets(6), 10, 64));
     assert.ok(offsetBytesMax(planOffsets(6), 21, 64) > offsetBytesMax(planOffsets(6), 10, 64) + 4);

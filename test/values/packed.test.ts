@@ -57,7 +57,7 @@ function assertSame(request: ValueRequest, entropy = ENTROPY): void {
 }
 
 describe('values in MessagePack', () => {
-  it('are those of the JSON text beside them, over several blocks and behind heads of every length', () => {
+  it('are those of the JSON text beside them, over several blocks and after heads of every length', () => {
     const requests: ValueRequest[] = [
       integers(2 * BLOCK_VALUES + 7, 0, 100),
       integers(66_000, -(2 ** 31), 2 ** 31 - 1),
@@ -81,7 +81,7 @@ describe('values in MessagePack', () => {
     assertSame({ kind: 'sequences', count: 3_519, ranges, sort: 'none' }, ENTROPY.subarray(100));
   });
 
-  it('are those of the JSON text beside them, whatever is asked', () => {
+  it('are those of the JSON text beside them, for any request', () => {
     fc.assert(
       fc.property(anyRequest, fc.nat(2 ** 19), (request, skip) =>
         assertSame(request, ENTROPY.subarray(skip)),
@@ -90,7 +90,7 @@ describe('values in MessagePack', () => {
     );
   });
 
-  it('are of lists and of their texts what msgpackr writes, byte for byte', () => {
+  it('equal byte for byte what msgpackr writes for lists and their texts', () => {
     const lists = fc.oneof(
       ...[shuffleRequest, sampleRequest, weightedRequest, stringsRequest, sequencesRequest],
       ...[permutationsRequest, gaussiansRequest],

@@ -65,7 +65,7 @@ describe('drawJson and drawOctets', () => {
     );
   });
 
-  it('write into a target that starts anywhere in its buffer', () => {
+  it("write to any position of a target's buffer", () => {
     const request: ValueRequest = { kind: 'bytes', count: 1, length: 4, encoding: 'hex', single: true };
     const entropy = Uint8Array.of(0xde, 0xad, 0xbe, 0xef);
     const buffer = new ArrayBuffer(64);
@@ -77,7 +77,7 @@ describe('drawJson and drawOctets', () => {
 });
 
 describe('a draw', () => {
-  it('leaves nothing of what it drew in the chunks once the reader is told to erase', () => {
+  it('leaves none of its bytes in the chunks once the reader is told to erase', () => {
     fc.assert(
       fc.property(
         anyRequest,
@@ -105,7 +105,7 @@ describe('a draw', () => {
     );
   });
 
-  it('refuses what is no request', () => {
+  it('refuses an invalid request', () => {
     const bad: ValueRequest[] = [
       integers(0, 0, 1),
       integers(1, 1, 0),
@@ -132,7 +132,7 @@ describe('a draw', () => {
 });
 
 describe('the type of octets', () => {
-  it('is int32 exactly as far as int32 reaches, and float64 beyond', () => {
+  it('is int32 whenever int32 holds the range, and otherwise float64', () => {
     assert.equal(octetTypeOf(integers(1, -(2 ** 31), 2 ** 31 - 1)), 'int32');
     assert.equal(octetTypeOf(integers(1, -(2 ** 31) - 1, 0)), 'float64');
     assert.equal(octetTypeOf(integers(1, 0, 2 ** 31)), 'float64');

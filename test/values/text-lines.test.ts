@@ -124,7 +124,7 @@ describe('values as lines of text', () => {
     assert.equal(textOf(request, 'csv'), 'value_1,value_2,value_3\r\n5,5,-7\r\n5,5,-7\r\n');
   });
 
-  it('put quotes around items that would break a line of CSV', () => {
+  it('quote items that would break a line of CSV', () => {
     const items = ['a,b', 'say "x"', 'two\nlines', '', 'plain'];
     const lines = textOf({ kind: 'shuffle', items }, 'csv').split('\r\n');
     assert.deepEqual(
@@ -133,7 +133,7 @@ describe('values as lines of text', () => {
     );
   });
 
-  it('of one string are one line', () => {
+  it('of a single string are one line', () => {
     const request = { kind: 'bytes', count: 1, length: 3, encoding: 'hex', single: true } as const;
     const [value] = valuesOf(request);
     assert.equal(textOf(request, 'plain'), `${value}\n`);

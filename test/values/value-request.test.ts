@@ -16,7 +16,7 @@ import { anyRequest, integers } from './requests.ts';
 const ENTROPY = keystream(40_000);
 
 describe('informationBits', () => {
-  it('is what the answer can tell', () => {
+  it('is the logarithm of the possible answers', () => {
     const cases: [ValueRequest, number][] = [
       [integers(5, 0, 255), 40],
       [integers(3, 7, 7), 0],
@@ -38,7 +38,7 @@ describe('informationBits', () => {
     }
   });
 
-  it('does not depend on the order asked for', () => {
+  it('does not depend on the requested order', () => {
     const [bits, ...others] = (['none', 'ascending', 'descending'] as const).map((sort) =>
       informationBits(integers(6, 1, 49, { unique: true, sort })),
     );
@@ -47,7 +47,7 @@ describe('informationBits', () => {
 });
 
 describe('entropyBytesMax', () => {
-  it('is never exceeded, and no answer tells more than was drawn for it', () => {
+  it('is never exceeded, and no answer is priced above the entropy that was drawn for it', () => {
     fc.assert(
       fc.property(anyRequest, fc.nat(2_000), (request, skip) => {
         const reader = readerOf(ENTROPY.subarray(skip));
@@ -93,7 +93,7 @@ describe('entropyBytesMax', () => {
 });
 
 describe('jsonBytesMax', () => {
-  it('holds the text and all scratch beside it', () => {
+  it('bounds the text and all scratch memory beside it', () => {
     fc.assert(
       fc.property(anyRequest, fc.nat(9), (request, start) => {
         const size = jsonBytesMax(request);
@@ -107,7 +107,7 @@ describe('jsonBytesMax', () => {
     );
   });
 
-  it('holds the longest texts in a target of just that size', () => {
+  it('fits the longest texts in a target of exactly that size', () => {
     // Spans of one value take no entropy and make every text as long as the bound has it.
     const longest: [ValueRequest, Uint8Array][] = [
       [integers(50, -(2 ** 31), -(2 ** 31)), new Uint8Array(0)],
@@ -123,7 +123,7 @@ describe('jsonBytesMax', () => {
     }
   });
 
-  it('holds the longest text of a multiple of 2^-53', () => {
+  it('fits the longest text of a multiple of 2^-53', () => {
     const request: ValueRequest = { kind: 'floats', count: 1, precision: null };
     let longest = 0;
     // five zeros behind the point and 17 digits: 10^-6 <= x < 10^-5
@@ -134,7 +134,7 @@ describe('jsonBytesMax', () => {
   });
 });
 
-it('the bound of a sample counts no item more often than it can be drawn', () => {
+it('the bound of a sample counts each item only as often as it can be drawn', () => {
   const items = ['x'.repeat(60_000), ...Array<string>(999).fill('y')];
   const whole = jsonBytesMax({ kind: 'shuffle', items });
   assert.equal(whole, JSON.stringify(items).length);
@@ -142,7 +142,7 @@ it('the bound of a sample counts no item more often than it can be drawn', () =>
   assert.ok(jsonBytesMax({ kind: 'sample', count: 2, items: ['a', 'bc', 'd', 'e', 'f', 'g'] }) < 16);
 });
 
-it('valueCount is what the answer calls its count', () => {
+it('valueCount is the count that the answer states', () => {
   assert.equal(valueCount(integers(5, 0, 1)), 5);
   assert.equal(valueCount({ kind: 'bytes', count: 1, length: 16, encoding: 'hex', single: true }), 16);
   assert.equal(valueCount({ kind: 'bytes', count: 3, length: 16, encoding: 'hex', single: false }), 3);

@@ -38,7 +38,7 @@ describe('a link between threads', () => {
     await assert.rejects(far.calls.fail(), { name: 'RangeError', message: 'no' });
   });
 
-  it('is the object at the other end, whose methods are told or asked', async (t) => {
+  it('is the object at the other end, whose methods are called with or without a result', async (t) => {
     const words: string[] = [];
     const served: Listener & Adder = { ...adder, heard: (word) => void words.push(word) };
     const { far } = linked<object, Listener & Adder>(
@@ -52,7 +52,7 @@ describe('a link between threads', () => {
     await assert.rejects(far.calls.fail(), { name: 'RangeError' });
   });
 
-  it('refuses a call beyond the bound with overloaded, and takes calls again after an answer', async (t) => {
+  it('refuses a call beyond the bound with overloaded, and accepts calls again after an answer', async (t) => {
     const { far } = linked<object, Adder>(t, { serve: adder }, { outstandingMax: 2 });
     const both = [far.calls.add(1, 1), far.calls.add(2, 2)];
     await assert.rejects(far.calls.add(3, 3), { code: 'overloaded' });
@@ -60,7 +60,7 @@ describe('a link between threads', () => {
     assert.equal(await far.calls.add(3, 3), 6);
   });
 
-  it('leaves other methods their way when the calls of one are at their bound', async (t) => {
+  it('does not block other methods when the calls of one are at their bound', async (t) => {
     const gate = Promise.withResolvers<number>();
     const serve: Adder = { ...adder, add: () => gate.promise };
     const { far } = linked<object, Adder>(t, { serve }, {});
@@ -71,7 +71,7 @@ describe('a link between threads', () => {
     await Promise.all(stuck);
   });
 
-  it('rejects what waits when the other end closes', async (t) => {
+  it('rejects pending calls when the other end closes', async (t) => {
     const { near, far } = linked<object, Adder>(
       t,
       { serve: { ...adder, add: () => new Promise(() => {}) } },

@@ -31,8 +31,8 @@ const pieced = (...pieces: Uint8Array<ArrayBuffer>[]) => ({ from: 'pieces', piec
 const hasCode = (code: ApiError['code']) => (error: unknown) =>
   error instanceof ApiError && error.code === code;
 
-describe('what goes to a worker', () => {
-  it('is decided by the bytes that the values may take in the form that is asked for', () => {
+describe('the choice of a worker', () => {
+  it('depends on the bytes that the values may take in the requested form', () => {
     const firstLarge = (octets: BareType | undefined): number => {
       for (let count = 1; ; count++) {
         const plan = new Plan({ ...REQUEST, values: { kind: 'floats', count, precision: null } });
@@ -43,7 +43,7 @@ describe('what goes to a worker', () => {
     assert.equal(firstLarge('float64'), HOP_ABOVE_BYTES / 8 + 1);
   });
 
-  it('is an answer of many short lists too, each of which is a draw', () => {
+  it('also falls on an answer of many short lists, each of which is a draw', () => {
     const range = { length: 1, min: 0, max: 9, unique: true };
     const requests: [ValueRequest, boolean][] = [
       [{ kind: 'sequences', count: 156, ranges: Array(64).fill(range), sort: 'none' }, true],
@@ -90,7 +90,7 @@ describe('workers', () => {
     assert.deepEqual(made.delivered, expectedFrom(large, LARGE).delivered);
   });
 
-  it('make answers from a key and from the system too, each another', async () => {
+  it('make different answers from a key and from the system', async () => {
     const made = await Promise.all([
       workers.make(orderOf(keyed(), REQUESTS.uuid)),
       workers.make(orderOf(keyed(), REQUESTS.uuid)),
@@ -108,7 +108,7 @@ describe('workers', () => {
     assert.ok(isZero(piece));
   });
 
-  it('reject what fails, say so, and go on', async () => {
+  it('reject failed work, report it, and continue', async () => {
     const short = bytesOf('short', 10);
     await assert.rejects(workers.make(orderOf(pieced(short), REQUESTS.uuid)), /the pieces hold the bound/);
     assert.ok(isZero(short));
@@ -133,7 +133,7 @@ describe('workers', () => {
     assert.equal(new Set(pieces.map((piece) => toHex(piece.subarray(0, 32)))).size, 3);
   });
 
-  it('shed with 503 overloaded when more wait than admission lets in', async () => {
+  it('are shed with 503 overloaded when more wait than admission allows', async () => {
     const making: Promise<unknown>[] = [];
     const make = () => making.push(workers.make(orderOf(keyed(), REQUESTS.uuid)));
     while (workers.queueLength < 2 * LIMITS.largeAnswersMax) make();
@@ -146,7 +146,7 @@ describe('workers', () => {
 });
 
 describe('a stop of the workers', () => {
-  it('ends what a thread has with it, refuses what waits and what comes, and kills nothing', async () => {
+  it('ends the work of its threads, refuses waiting and new work, and kills nothing', async () => {
     const log = recordingLog();
     const workers = new Workers(1, log);
     await workers.make(orderOf(keyed(), REQUESTS.uuid)); // the thread is up
@@ -181,7 +181,7 @@ describe('the assessment worker', () => {
   const assessor = new AssessmentThread(silentLog);
   after(() => assessor.close());
 
-  it('judges bits and lots as the assessor does in this thread, of whole and of few bits, and leaves them alone', async () => {
+  it('judges bits and lots as the assessor in this thread does, whole and partial bytes, and does not change them', async () => {
     for (const [bits, bitLength] of [
       [bytesOf('a good generator', 160_000), ASSESSED_BITS],
       [bytesOf('few', 1_000).fill(0xff, 999), 7_997],

@@ -81,20 +81,20 @@ describe('the check of the books', () => {
     ]);
   };
 
-  it('agrees with what was told, in any order', async () => {
+  it('finds no fault when books and answers agree, in any order', async () => {
     const found = await check([told(3), told(0), told(4), told(1), told(2)], 0);
     assert.deepEqual(found.violations, []);
     assert.deepEqual([found.entries, found.unacknowledged, found.creditsBooked, found.lots], [5, 0, 35, 1]);
   });
 
-  it('allows for answers that nobody got, as many as connections were lost', async () => {
+  it('allows as many unreceived answers as connections were lost', async () => {
     const some = [told(0), told(2), told(3)];
     assert.deepEqual((await check(some, 2)).violations, []);
     const [violation] = (await check(some, 1)).violations;
     assert.match(violation, /2 entries were acknowledged to nobody, and 1 connections were lost/);
   });
 
-  it('finds certificates that are lost, given twice, or never were', async () => {
+  it('finds certificates that are lost, given twice or made up', async () => {
     const all = [told(0), told(1), told(2), told(3), told(4)];
     for (const more of [told(5), told(2), { ...told(0), certificateId: ids.textOf(9, 0) }]) {
       const { violations } = await check([...all, more], 9);
@@ -107,7 +107,7 @@ describe('the check of the books', () => {
     assert.ok((await check([told(0, { certificateId: foreign })], 9)).violations.length > 0);
   });
 
-  it('finds answers that were told otherwise than they are booked', async () => {
+  it('finds answers that differ from their entry in the books', async () => {
     for (const wrong of [
       told(1, { credits: 6 }),
       told(1, { values: 2 }),
@@ -140,13 +140,13 @@ describe('a client under an Idempotency-Key', () => {
     return [clients.unknown, clients.openRetries];
   }
 
-  it('asks again when the service does not know what became of the answer, and not when it was not made', async () => {
+  it('retries when the service does not know what became of the answer, but not when it was not made', async () => {
     assert.deepEqual(await refusedWith('The database does not answer. Repeat the request.'), [1, 1]);
     assert.deepEqual(await refusedWith('The ledger cannot record answers now.'), [0, 0]);
   });
 });
 
-it('the eye for pure bytes sees a block that comes again, wherever it stands', () => {
+it('the watch over pure bytes finds a block that is delivered twice, wherever it is', () => {
   const random = uniforms(7);
   const hex = (bytes: number) =>
     Array.from({ length: bytes }, () =>

@@ -23,7 +23,7 @@ describe('requests made from the grammar of the endpoints', () => {
     });
   }
 
-  it('are refused for a mode that their tier does not have', async () => {
+  it('are refused for a mode that their tier lacks', async () => {
     const ask = {
       endpoint: 'uuid',
       query: 'entropy_mode=pure',
@@ -39,7 +39,7 @@ describe('requests made from the grammar of the endpoints', () => {
     assert.equal(await bookFailure(world), undefined);
   });
 
-  it('reach every endpoint, and every refusal that no parameter has', () => {
+  it('reach every endpoint, and every refusal that does not depend on a parameter', () => {
     const due = [
       ...DATA_ENDPOINT_DEFINITIONS.map(({ name }) => `200 ${name}`),
       ...[

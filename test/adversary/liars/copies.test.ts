@@ -33,8 +33,8 @@ function patched(read: RawRead, from: RawRead, start: number, at: number, count:
   return rawRead(bits, read.width, read.shots);
 }
 
-describe('bits that came before', () => {
-  it('are found at every shift, as many reads ago as they were', () => {
+describe('repeated bits', () => {
+  it('are found at every shift, up to as many reads back as are remembered', () => {
     // every place in a byte, and those around the ends of words
     for (const shift of [0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 32, 33]) {
       const test = new CopyTest(1);
@@ -47,7 +47,7 @@ describe('bits that came before', () => {
     }
   });
 
-  it('are found in a part of a read, wherever it was and is: 30 trials of a sixteenth', () => {
+  it('are found in a part of a read, wherever they are and were: 30 trials of a sixteenth', () => {
     for (let trial = 0; trial < 30; trial++) {
       const test = new CopyTest(1);
       const first = soundRead(`first ${trial}`);
@@ -73,7 +73,7 @@ describe('bits that came before', () => {
     assert.ok(Math.abs(missed - expected) < 5 * Math.sqrt(expected), `${missed}`);
   });
 
-  it('are found twice in one read: a period that no estimator of a million bits sees', () => {
+  it('are found within one read: a period that no estimator of a million bits detects', () => {
     for (const period of [BITS / 2, BITS / 2 - 1, 100_001, 50_021, 20_011]) {
       const first = soundRead(`period ${period}`);
       let repeated = first;
@@ -84,7 +84,7 @@ describe('bits that came before', () => {
     }
   });
 
-  it('are not seen where there are none, in biased bits neither, and not in reads too short for it', () => {
+  it('are not reported when there are none, in biased bits or in reads that are too short', () => {
     for (const [model, claim] of [
       [sound(), 1],
       [biased(0.7, 1), 0.51],
@@ -99,8 +99,8 @@ describe('bits that came before', () => {
   });
 });
 
-describe('a source that gives bits again', () => {
-  it('fails the health tests, and what is new after it passes', () => {
+describe('a source that repeats bits', () => {
+  it('fails the health tests, and passes with new bits after that', () => {
     const monitor = new HealthMonitor({ width: 1, minEntropyPerBit: 1 });
     const first = soundRead('health');
     assert.equal(monitor.check(first).grade, 'pass');
@@ -112,7 +112,7 @@ describe('a source that gives bits again', () => {
     assert.equal(monitor.check(soundRead('again fresh')).grade, 'pass');
   });
 
-  it('is closed by the fifth lot when each is the same, shifted, and only its first lot serves', async () => {
+  it('is closed by the fifth lot when each lot is the same, shifted, and only its first lot serves', async () => {
     const whole = soundRead('buffer', 2 * LOT_RAW_BITS);
     const world = collecting(
       changedBackend((read, count) => {
@@ -143,7 +143,7 @@ describe('a source that gives bits again', () => {
     );
   });
 
-  it('serves on when it repeats now and then, and what it gave again is left out', async () => {
+  it('keeps serving when it repeats bits rarely, and the repeated bits are left out', async () => {
     let held: RawRead | undefined;
     const backend = changedBackend((read, count) => {
       held ??= { ...read, bits: read.bits.slice() };

@@ -38,7 +38,7 @@ function runBefore(bits: Uint8Array, shots: number, width: number, channel: numb
 }
 
 describe('cutoffs', () => {
-  it('are those of SP 800-90B 4.4, from sums of their own', () => {
+  it('are those of SP 800-90B 4.4, computed again from the sums', () => {
     for (const h of CLAIMS) {
       for (const alphaBits of [20, 30, 40, 60]) {
         assert.equal(rctCutoff(h, alphaBits), rctSamples(alphaBits, h));
@@ -47,7 +47,7 @@ describe('cutoffs', () => {
     }
   });
 
-  it('leave a sound window at most 2 alpha, and a read no more than the bound of its false alarms', () => {
+  it('fail a sound window with probability 2 alpha at most, and a sound read no more often than the stated bound', () => {
     for (const h of CLAIMS) {
       const p = 2 ** -h;
       const chance = Math.max(atLeast(WINDOW - 1, aptMatches(30, h) - 1, p), aptChance(p, aptMatches(30, h)));
@@ -61,7 +61,7 @@ describe('cutoffs', () => {
   });
 });
 
-it('a channel that sticks fires the RCT with the sample that makes its run C long, whatever was before', () => {
+it('a stuck channel fires the RCT at the sample that makes its run C long, whatever came before', () => {
   for (const h of CLAIMS) {
     const c = rctSamples(30, h);
     for (let trial = 0; trial < 24; trial++) {

@@ -17,7 +17,7 @@ import {
 } from './models.ts';
 
 describe('a lot that is too short to be assessed', () => {
-  it('is no place for a period: each from 1 to 64 bits is refused with the first lot', async () => {
+  it('hides no period: each from 1 to 64 bits is refused with the first lot', async () => {
     const by: Record<string, number> = {};
     for (let period = 1; period <= 64; period++) {
       const { health, record, blocks } = await firstLot(periodic(period), SCREENED_BITS);
@@ -42,7 +42,7 @@ describe('a lot that is too short to be assessed', () => {
     markov(0.85, 1),
   ];
   for (const model of liars) {
-    it(`nor for what RCT and APT do not look at: ${model.name}`, async () => {
+    it(`hides nothing that RCT and APT miss: ${model.name}`, async () => {
       for (const bits of [SCREENED_BITS * 2, 65_536]) {
         const { record, blocks } = await firstLot(model, bits);
         assert.deepEqual([record.accepted, blocks.length], [false, 0], record.rejection);
@@ -50,7 +50,7 @@ describe('a lot that is too short to be assessed', () => {
     });
   }
 
-  it('may serve when the source is sound: the shortest score far above the floor', () => {
+  it('serves if the source is sound: the lowest score is far above the floor', () => {
     const source = fixedBytes('short and sound');
     const bits = new Uint8Array(SCREENED_BITS / 8);
     // of 12,000 the least scored 0.416, one in a thousand less than 0.434: a decade for each 0.018, and the floor is 0.3
@@ -61,7 +61,7 @@ describe('a lot that is too short to be assessed', () => {
     }
   });
 
-  it('may serve when the source is usable, and no figure is told of it', async () => {
+  it('serves if the source is usable, and reports no estimate', async () => {
     for (const model of [sound(), sound(1), biased(0.55)]) {
       const { record, blocks } = await firstLot(model, 65_536);
       assert.deepEqual([record.accepted, blocks.length > 0, record.minEntropyPerBit], [true, true, null]);
@@ -72,9 +72,9 @@ describe('a lot that is too short to be assessed', () => {
 /** Of two windows. `node test/adversary/liars/run.ts models` has these and more models. */
 const LOT_BITS = 2_200_000;
 
-describe('a whole lot of a source that lies', () => {
+describe('a whole lot of a lying source', () => {
   for (const model of [goodFirstMegabit, driftingChannel, markov(0.4), noisyPeriod(65_537, 0.25)]) {
-    it(`is refused, or credited with no more than it has: ${model.name}`, async () => {
+    it(`is refused, or credited with no more entropy than it has: ${model.name}`, async () => {
       const { record, blocks } = await firstLot(model, LOT_BITS);
       if (!record.accepted) return assert.equal(blocks.length, 0);
       assert.notEqual(model, goodFirstMegabit, 'what lies behind the first megabit is assessed');

@@ -22,7 +22,7 @@ async function assertNothingServes({ ledger }: ReturnType<typeof collecting>): P
   assert.ok((await ledger.lots(100)).every(({ accepted }) => !accepted));
 }
 
-describe('a read that is not what it says', () => {
+describe('a read that contradicts its own description', () => {
   const bytes = LOT_RAW_BITS / 8;
   const huge = { width: 2 ** 20, shots: 2 ** 20 };
   const contradictions: [what: string, change: Partial<RawRead>, reason: RegExp][] = [
@@ -39,7 +39,7 @@ describe('a read that is not what it says', () => {
     ['above what a read may be', huge, new RegExp(`gave ${2 ** 40} bits, above ${MAX_READ_BITS} a read$`)],
   ];
   for (const [what, change, reason] of contradictions) {
-    it(`closes the source, and nothing of it is tested or kept: ${what}`, async () => {
+    it(`closes the source, and none of it is tested or kept: ${what}`, async () => {
       const world = collecting(changedBackend((read) => ({ ...read, ...change })));
       const { state, lastError, reads } = await collected(world);
       assert.equal(state, 'closed');
@@ -49,7 +49,7 @@ describe('a read that is not what it says', () => {
     });
   }
 
-  it('is tried again and never used when it has fewer shots than were asked for', async () => {
+  it('is retried and never used when it has fewer shots than requested', async () => {
     const half = soundBackend('half');
     const world = collecting({ ...half, read: (bits, signal) => half.read(bits / 2, signal) });
     const { state, lastError } = await collected(world);
@@ -58,7 +58,7 @@ describe('a read that is not what it says', () => {
     await assertNothingServes(world);
   });
 
-  it('becomes a larger lot, all of it tested, when it has more shots than were asked for', async () => {
+  it('becomes a larger lot, tested in full, when it has more shots than requested', async () => {
     const more = soundBackend('more');
     const world = collecting({ ...more, read: (bits, signal) => more.read(3 * bits, signal) }, 3);
     const { state, lastLot, health } = await collected(world);
@@ -67,7 +67,7 @@ describe('a read that is not what it says', () => {
   });
 });
 
-describe('a source that writes into what it gave', () => {
+describe('a source that overwrites the bits it has handed out', () => {
   /** Gives one and the same array each time; `spoil` is called while its read is tested. */
   function mutating(): { readonly backend: StreamBackend; spoil(): void; readonly given: RawRead[] } {
     const sound = soundBackend('mutating');
@@ -86,7 +86,7 @@ describe('a source that writes into what it gave', () => {
     return { backend, spoil: () => own.fill(0xff), given };
   }
 
-  it('reaches nothing that was tested or is tested: the bits are those that it gave', async () => {
+  it('affects nothing that was or is being tested: the tested bits are the original ones', async () => {
     const { backend, spoil, given } = mutating();
     const world = collecting(backend, 3);
     const { assessor } = world;
@@ -126,8 +126,8 @@ describe('a source that writes into what it gave', () => {
   });
 });
 
-describe('a source that says what it is', () => {
-  it('names nothing of a lot but where the read came from', async () => {
+describe('a source that describes itself', () => {
+  it('cannot set anything of a lot except where the read came from', async () => {
     const boasts = {
       id: 'lot_of_its_own',
       source: 'ibm',
@@ -160,7 +160,7 @@ describe('a source that says what it is', () => {
     }
   });
 
-  it('is never promoted: from any origin to any better one closes it, and no lot bears the better one', async () => {
+  it('is never promoted: a change from any origin to a better one closes it, and no lot has the better one', async () => {
     for (const [rank, first] of ORIGINS.entries()) {
       for (const [better, later] of ORIGINS.entries()) {
         const sound = soundBackend(`${first} ${later}`);
@@ -202,7 +202,7 @@ describe('a source that says what it is', () => {
     assert.equal((await world.ledger.lots(9))[0].deterministic, true);
   });
 
-  it('claims an entropy that there is not: nothing is read under it', async () => {
+  it('cannot claim an impossible entropy: no read is used under it', async () => {
     for (const claimedMinEntropyPerBit of [0, -1, 1.5, Number.NaN]) {
       const world = collecting({ ...soundBackend(), claimedMinEntropyPerBit });
       const { state } = await collected(world);
@@ -213,7 +213,7 @@ describe('a source that says what it is', () => {
 });
 
 describe('a source that throws', () => {
-  it('is tried again with pauses, whatever it throws and whenever', async () => {
+  it('is retried with pauses, whatever it throws and whenever', async () => {
     for (const thrown of [new TypeError('a bug'), 'words', undefined, null, { kind: 'permanent' }]) {
       for (const isLate of [false, true]) {
         const world = collecting({
@@ -230,7 +230,7 @@ describe('a source that throws', () => {
     }
   });
 
-  it('is retried after the usual pause when the pause that it asks for is no number', async () => {
+  it('is retried after the usual pause when the pause it asks for is not a number', async () => {
     for (const retryAfterMs of [Number.NaN, Number.NEGATIVE_INFINITY, -5]) {
       const { reads } = await collected(
         collecting(deadBackend(new BackendError('quota', 'spent', retryAfterMs))),
@@ -241,7 +241,7 @@ describe('a source that throws', () => {
     assert.equal((await collected(hours)).reads.failed, 1);
   });
 
-  it('is polled at the usual times when the time that it asks for is no number', async () => {
+  it('is polled at the usual times when the time it asks for is not a number', async () => {
     const jobs = new JobDouble({ state: 'queued', retryAfterMs: Number.NaN });
     jobs.repeatsLastState = true;
     const world = collecting(jobs);
@@ -252,7 +252,7 @@ describe('a source that throws', () => {
 });
 
 describe('a source that is too fast or too slow', () => {
-  it('is read for its seeds alone when its lots are one seed and nothing else', async () => {
+  it('is read only for its seeds when its lots are one seed and nothing else', async () => {
     // 409 assessed bits: one block
     const world = collecting({ ...soundBackend('one seed'), claimedMinEntropyPerBit: 0.05 }, 12, 8192);
     const { collector, time, ledger } = world;
@@ -269,7 +269,7 @@ describe('a source that is too fast or too slow', () => {
     await collector.stop();
   });
 
-  it('is ignored when it answers after its time-out', async () => {
+  it('is ignored when it answers after its timeout', async () => {
     const sound = soundBackend('late');
     const late: ((read: RawRead) => void)[] = [];
     const world = collecting({ ...sound, read: () => new Promise<RawRead>((resolve) => late.push(resolve)) });

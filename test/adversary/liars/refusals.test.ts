@@ -30,7 +30,7 @@ function lotsToClose(
 }
 
 describe('the bound of the rule', () => {
-  it('leaves a source alone that chance refuses as often as it may: a million lots, and none comes near', () => {
+  it('never closes a source in a million lots that chance alone refuses at the highest rate', () => {
     const random = uniforms('chance');
     const alarm = new LotAlarm();
     let refused = 0;
@@ -43,7 +43,7 @@ describe('the bound of the rule', () => {
     assert.ok(refused > 5_000);
   });
 
-  it('is that of the tests: one lot of 64 Kbit in 485, one of 4 Mbit in 169', () => {
+  it('is that of the tests: chance refuses one lot of 64 Kbit in 485, one of 4 Mbit in 169', () => {
     assert.deepEqual(
       Object.values(LOTS).map((lot) => Math.floor(1 / refusalChance(lot))),
       [485, 169],
@@ -58,7 +58,7 @@ describe('the bound of the rule', () => {
 });
 
 describe('a share of refused lots', () => {
-  it('closes a source the sooner the larger it is', () => {
+  it('closes a source sooner the larger it is', () => {
     // every n-th lot is refused: [n, lots until it is closed]
     const table: [number, number | undefined][] = [
       [1, 10],
@@ -77,13 +77,13 @@ describe('a share of refused lots', () => {
     assert.deepEqual(found, table);
   });
 
-  it('close the source within 60 lots when they are one half, in each of 2,000 trials', () => {
+  it('closes the source within 60 lots when it is one half, in each of 2,000 trials', () => {
     const random = uniforms('even');
     for (let trial = 0; trial < 2_000; trial++)
       assert.ok(lotsToClose(() => random() < 0.5, 60) !== undefined);
   });
 
-  it('is forgotten when lots are good again', () => {
+  it('is forgotten once lots are good again', () => {
     assert.equal(
       lotsToClose((lot) => lot % 100 < 3, 100_000),
       undefined,
@@ -92,7 +92,7 @@ describe('a share of refused lots', () => {
 });
 
 describe('a source that alternates', () => {
-  it('between good lots and refused ones is closed, whatever refuses them', async () => {
+  it('between good and refused lots is closed, whatever refuses them', async () => {
     const earlier = await soundBackend().read(LOT_RAW_BITS, new AbortController().signal);
     for (const [what, liar, assessed] of [
       ['rct', changedBackend((read, count) => (count % 2 === 0 ? withRun(read, 40) : read)), []],
@@ -124,7 +124,7 @@ describe('a source that alternates', () => {
     }
   });
 
-  it('between layouts of channels cannot hide its failures in new monitors', async () => {
+  it('between channel layouts cannot hide its failures in new monitors', async () => {
     const widths = Array.from({ length: 40 }, (_, i) => soundBackend(`wide ${i}`, i + 1));
     let reads = 0;
     const { name } = widths[0];
@@ -137,7 +137,7 @@ describe('a source that alternates', () => {
     assert.deepEqual([state, lotsRejected], ['closed', 7]);
   });
 
-  it('between reads that fail and good ones is not closed: nothing was tested', async () => {
+  it('between failing and good reads is not closed, because nothing was tested', async () => {
     const world = collecting(
       changedBackend((read, count) =>
         count % 2 === 0 ? { ...read, shots: 1, bits: new Uint8Array(2) } : read,
@@ -149,7 +149,7 @@ describe('a source that alternates', () => {
   });
 });
 
-it('a source of few shots is not held against its startup, however many reads that takes', async () => {
+it('a source of few shots is not penalized for its startup tests, however many reads those take', async () => {
   // 86 shots a lot: twelve of them before there are 1,024 samples of every channel
   const { state, lotsRejected, lotsAccepted } = await collected(collecting(soundBackend('wide', 768)));
   assert.deepEqual([state, lotsRejected, lotsAccepted], ['ok', 11, 20]);

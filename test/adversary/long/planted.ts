@@ -48,7 +48,7 @@ describe('the fuzzer finds', () => {
     });
   }
 
-  it('a quota that refused requests use up', async () => {
+  it('a quota that refused requests consume', async () => {
     const undo = UNRELEASED_QUOTA();
     try {
       await tryProperty(world, propertyOf('table'), SEED + 1, 50, { stopsAtFirst: true });

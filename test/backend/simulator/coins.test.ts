@@ -58,7 +58,7 @@ test('a lane is 1 exactly when its binary fraction is below its probability', ()
   );
 });
 
-test('0 never shows, 1 always shows, and the padding is zero', () => {
+test('a probability of 0 never gives 1, 1 always does, and the padding is zero', () => {
   const bits = toss([0, 1, 0.3], 1001, 'edges');
   for (let shot = 0; shot < 1001; shot++) {
     assert.equal(bitAt(bits, 3 * shot), 0);
@@ -67,7 +67,7 @@ test('0 never shows, 1 always shows, and the padding is zero', () => {
   assert.equal(bits[bits.length - 1] & 0x1f, 0, '3003 bits leave five bits of padding');
 });
 
-test('each channel has its own rate, over words that the width does not divide', () => {
+test('each channel has its own rate, even in words that the width does not divide', () => {
   const probabilities = [0.01, 0.2, 0.501, 0.77, 0.999];
   const shots = 100_000;
   const bits = toss(probabilities, shots, 'rates');
@@ -79,7 +79,7 @@ test('each channel has its own rate, over words that the width does not divide',
   });
 });
 
-test('bytes around the slice are left alone', () => {
+test('bytes around the slice are not changed', () => {
   const bits = new Uint8Array(12).fill(0xaa);
   new Coins([1, 1]).fill(bits, 3, 9, new RandomWords(fixedBytes('slice')));
   assert.deepEqual([...bits], [0xaa, 0xaa, 0xaa, 0xff, 0xff, 0xc0, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0xaa]);

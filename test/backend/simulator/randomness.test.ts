@@ -4,7 +4,7 @@ import { type ByteSource, RandomWords } from '../../../src/backend/simulator/coi
 import { MeasuredQubits } from '../../../src/backend/simulator/qubits.ts';
 import { fixedBytes } from '../../support/backends.ts';
 
-test('words run on over the border of a chunk without loss', () => {
+test('words continue across the border of a chunk without loss', () => {
   const words = new RandomWords(fixedBytes('chunks'));
   const bytes = new Uint8Array(2 * 65_536);
   fixedBytes('chunks')(bytes);
@@ -12,7 +12,7 @@ test('words run on over the border of a chunk without loss', () => {
   for (const word of expected) assert.equal(words.word(), word);
 });
 
-test('a read leaves none of the randomness that decided it in memory', async () => {
+test('a read leaves none of its randomness in memory', async () => {
   let chunk = new Uint8Array(0);
   const source = fixedBytes('erased');
   const testBytes: ByteSource = (target) => {

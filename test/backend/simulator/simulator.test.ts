@@ -27,20 +27,20 @@ const GOLDEN: readonly [Texts, string][] = [
 ];
 
 for (const [texts, expected] of GOLDEN) {
-  test(`keeps its golden bits with ${JSON.stringify(texts)}`, async () => {
+  test(`the bits are the golden ones with ${JSON.stringify(texts)}`, async () => {
     const { bits } = await fixed('golden', texts).read(240, NEVER);
     assert.equal(toHex(bits), expected);
   });
 }
 
-test('keeps the golden digest over many slices: 4 Mbit of the default circuit', async () => {
+test('the digest is the golden one over many slices: 4 Mbit of the default circuit', async () => {
   const values = optionValues(simulatorBackend, {});
   const backend = simulatorWith('simulator', values, new ManualClock(), fixedBytes('golden'));
   const { rawSha256 } = await backend.read(4 * 1024 * 1024, NEVER);
   assert.equal(rawSha256, '53b985566ee138271c919b131c9878ad1eccf6aeebc2313ddb1fb53865375d1f');
 });
 
-test('two reads joined are one read', async () => {
+test('two consecutive reads equal one longer read', async () => {
   const twice = fixed('joined', { qubits: '16' });
   const first = await twice.read(64 * 1024 * 16, NEVER);
   const second = await twice.read(64 * 1024 * 16, NEVER);
@@ -48,7 +48,7 @@ test('two reads joined are one read', async () => {
   assert.deepEqual(concatBytes(first.bits, second.bits), once.bits);
 });
 
-test('a read says exactly where it came from', async () => {
+test('a read states exactly where it came from', async () => {
   const clock = new ManualClock(1_800_000_000_000);
   const values = optionValues(simulatorBackend, {});
   const backend = simulatorBackend.create('simulator', values, { clock, memory: new MemoryNotes(), verify });
@@ -89,7 +89,7 @@ test('only fixed bytes make it deterministic; the system source never repeats', 
   assert.notDeepEqual(a.bits, b.bits);
 });
 
-test('reads are whole shots, and whole bytes where the width divides 8', async () => {
+test('reads are whole shots, and whole bytes if the width divides 8', async () => {
   const shapes = [];
   for (const [width, bits] of [
     [1, 1],
@@ -119,7 +119,7 @@ test('reads are whole shots, and whole bytes where the width divides 8', async (
   }
 });
 
-test('a long read gives the event loop its turns and can be stopped in between', async () => {
+test('a long read yields to the event loop and can be aborted in between', async () => {
   let turns = 0;
   const stop = new AbortController();
   const turn = () => {
@@ -134,7 +134,7 @@ test('a long read gives the event loop its turns and can be stopped in between',
   await assert.rejects(fixed('turns', { qubits: '16' }).read(8, stop.signal), /enough/);
 });
 
-test('readout error and bias move P(1) as they say, each channel by itself', async () => {
+test('readout error and bias change P(1) as stated, for each channel alone', async () => {
   const readout = [
     { e01: 0.1, e10: 0 },
     { e01: 0, e10: 0.3 },
@@ -151,7 +151,7 @@ test('readout error and bias move P(1) as they say, each channel by itself', asy
   assert.ok(chiSquare(counts, [0.25, 0.25, 0.25, 0.25]) > 1000);
 });
 
-test('claims 1 - log2(1 + e01 + e10) by default, and never more than is left to one who knows the noise', () => {
+test('the default claim is 1 - log2(1 + e01 + e10), and never more than remains for someone who knows the noise', () => {
   assert.ok(Math.abs(fixed('claim').claimedMinEntropyPerBit - (1 - Math.log2(1.01))) < 1e-12);
   for (const e01 of [0, 0.02, 0.1]) {
     for (const bias of [0, 0.1, 0.3]) {

@@ -24,7 +24,7 @@ function onesOf(read: Pick<RawRead, 'bits' | 'shots' | 'width'>, channel: number
 }
 
 describe('the simulator as a source', () => {
-  it('reads a whole lot of 4 Mbit, the first one of 2 Mbit, and is deterministic in tests alone', () => {
+  it('reads a whole lot of 4 Mbit, the first one of 2 Mbit, and is deterministic only in tests', () => {
     const made = simulator();
     assert.deepEqual([made.lotRawBits, made.firstLotRawBits, made.deterministic], [2 ** 22, 2_000_000, true]);
     const parts = { clock: new ManualClock(), memory: new MemoryNotes(), verify };
@@ -36,7 +36,7 @@ describe('the simulator as a source', () => {
     assert.equal(simulator({ lot_bits: '65536' }).firstLotRawBits, 65_536);
   });
 
-  it('says what it is without a read', async () => {
+  it('describes itself without a read', async () => {
     assert.deepEqual(await simulator({ faults: 'replay' }).describe?.(NEVER), {
       device: 'statevector',
       circuit: 'superposition-16',
@@ -47,7 +47,7 @@ describe('the simulator as a source', () => {
     });
   });
 
-  it('refuses options that contradict each other, and says what they may be', () => {
+  it('refuses contradictory options, and states the allowed ones', () => {
     for (const [texts, says] of [
       [{ bias: '0.5' }, /leaves some entropy/],
       [{ qubits: '4', faults: 'dead-qubit:4' }, /faults of qubits 0 to 3/],
@@ -78,7 +78,7 @@ describe('the simulator as a source', () => {
 describe('faults', () => {
   const faulty = (faults: string, more: Texts = {}) => simulator({ qubits: '8', ...more, faults });
 
-  it('are printed with the backend and leave origin, name and claim alone', () => {
+  it('are shown with the backend and do not change origin, name and claim', () => {
     const backend = faulty('dead-qubit:3,replay,fail:quota,2,fail:auth');
     assert.equal(
       backend.quantumBackend,
@@ -91,7 +91,7 @@ describe('faults', () => {
     );
   });
 
-  it('reads 0 from a dead-qubit, and the health tests find it', async () => {
+  it('make a dead qubit read 0, and the health tests find it', async () => {
     const backend = faulty('dead-qubit:3', { readout_e01: '0.1' });
     const read = await backend.read(8 * 20_000, NEVER);
     for (let channel = 0; channel < 8; channel++) {
@@ -103,7 +103,7 @@ describe('faults', () => {
     assert.deepEqual(new Set(failures.map(({ channel }) => channel)), new Set([3]));
   });
 
-  it('gives the first read again under replay, even when that was erased', async () => {
+  it('replay the first read, even when it was erased', async () => {
     const backend = faulty('replay');
     const first = await backend.read(8000, NEVER);
     const kept = structuredClone(first);
@@ -114,7 +114,7 @@ describe('faults', () => {
     assert.deepEqual((await backend.read(8000, NEVER)).bits, kept.bits);
   });
 
-  it('fail: with the kind of error named, the first reads or all', async () => {
+  it('make the first reads or all fail with the kind of error that is named', async () => {
     const twice = faulty('fail:quota,2');
     for (let i = 0; i < 2; i++) {
       await assert.rejects(twice.read(80, NEVER), { name: 'BackendError', kind: 'quota' });

@@ -27,7 +27,7 @@ describe('the drawings of a certificate', () => {
     assert.equal(smallestPPlot([{ ...lots[0], tested: [] }]), null);
   });
 
-  it('order what happened and say how long it took', async () => {
+  it('show events in order and how long they took', async () => {
     const { document } = await scene({ revoked: 'fault' });
     const text = timeLine(document).text.replaceAll(/<[^>]*>/g, ' ');
     assert.match(
@@ -37,7 +37,7 @@ describe('the drawings of a certificate', () => {
   });
 });
 
-describe('a figure that is promised as a least', () => {
+describe('a figure that is a guaranteed minimum', () => {
   it('is never rounded up', () => {
     assert.deepEqual([0.5086, 0.732_999, 0.289, 0.0129, 1].map(roundedDown), [
       '0.508',

@@ -50,7 +50,7 @@ it('the contrast formula gives the known values', () => {
 });
 
 for (const scheme of ['light', 'dark'] as const) {
-  it(`keeps text at 4.5:1 and controls at 3:1 in the ${scheme} scheme`, () => {
+  it(`text has at least 4.5:1 and controls have 3:1 in the ${scheme} scheme`, () => {
     const colours = new Map(
       COLOURS.map(([, name, light, dark]) => [name, scheme === 'light' ? light : dark]),
     );

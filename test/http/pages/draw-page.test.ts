@@ -56,7 +56,7 @@ const ended = (values: string[]): Partial<DrawDocument> => ({
 });
 
 describe('the page of a draw', () => {
-  it('counts down to the time at which it is due, and no longer', () => {
+  it('counts down to the due time, and no longer', () => {
     assert.match(shown(), /id="countdown" data-due="2027-03-20T18:00:00\.000Z"/);
     assert.doesNotMatch(shown({}, DUE + 1), /id="countdown"/);
     assert.doesNotMatch(shown(ended(['ada'])), /id="countdown"/);
@@ -70,7 +70,7 @@ describe('the page of a draw', () => {
     );
   });
 
-  it('shows what callers said as text', () => {
+  it("shows the callers' texts as text", () => {
     const said = '<i>"1" & co';
     const text = shown({ ...ended([said]), statement: { ...STATEMENT, purpose: said, user_data: said } });
     assert.equal(text.split('<bdi>&lt;i&gt;&quot;1&quot; &amp; co</bdi>').length - 1, 3);
@@ -150,7 +150,7 @@ describe('the page of a draw', () => {
     ['nothing of the kind before', {}, DUE + OVERDUE_MS, [], ['Due', '2027-03-20 18:00:00 UTC']],
   ];
   for (const [what, changes, nowMs, has, lacks] of differing)
-    it(`tells of ${what}`, () => {
+    it(`reports ${what}`, () => {
       const page = shown(changes, nowMs);
       assert.deepEqual([added(page, shown()), added(shown(), page)], [has, lacks]);
     });
@@ -168,7 +168,7 @@ describe('the page of a draw', () => {
     assert.deepEqual(origins, [false, true]);
   });
 
-  it('says in two sentences what is left to trust, which do not contradict what stands above them', () => {
+  it('states in two sentences what is left to trust, which do not contradict the text above', () => {
     const plain = shown();
     assert.match(plain, /Without a beacon the service could have known the outcome when it committed/);
     assert.doesNotMatch(plain, /nobody knows how it ends/);

@@ -5,14 +5,14 @@ import { html, Markup } from '../../../src/http/pages/layout.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 
 describe('html', () => {
-  it('escapes what it is given, wherever it stands', () => {
+  it('escapes its input in every position', () => {
     const evil = `<b a="1" b='2'>&`;
     const escaped = '&lt;b a=&quot;1&quot; b=&#39;2&#39;&gt;&amp;';
     assert.equal(html`<p title="${evil}">${evil}</p>`.text, `<p title="${escaped}">${escaped}</p>`);
     assert.equal(html`${[evil, [evil]]}`.text, escaped + escaped);
   });
 
-  it('leaves alone what it made itself', () => {
+  it('does not escape its own output', () => {
     assert.equal(html`<p>${html`<b>${'&'}</b>`}</p>`.text, '<p><b>&amp;</b></p>');
     assert.equal(html`${[html`<i>`, html`</i>`]}`.text, '<i></i>');
     assert.equal(html`${new Markup('<hr>')}`.text, '<hr>');
@@ -22,7 +22,7 @@ describe('html', () => {
     assert.equal(html`${0} ${1.5} ${null}.`.text, '0 1.5 .');
   });
 
-  it('escapes any text so that it comes back unchanged and has no character with a meaning in HTML (property)', () => {
+  it('escapes any text so that it reads back unchanged and has no character with a meaning in HTML (property)', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const escaped = html`${text}`.text;

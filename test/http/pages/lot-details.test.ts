@@ -4,7 +4,7 @@ import { lotDetails } from '../../../src/http/pages/certificate-page.ts';
 import { scene } from '../../certificate/scene.ts';
 import { seen } from './seen.ts';
 
-it('what the log says of a lot is shown in full: open with its runs, and folded with a link to its plots', async () => {
+it('what the log states of a lot is shown in full: open with its runs, and folded with a link to its plots', async () => {
   const [{ leaf: sound }] = (await scene({})).document.lots;
   const [raw, ...others] = sound.tested;
   const failed = { ...raw, order: 'channels', first_bit: 1_000, verified: false, reason: 'Runs' } as const;

@@ -38,7 +38,7 @@ const page = (
   );
 
 describe('the page of a lot', () => {
-  it('draws p-values, estimators and channels, and says each in words', async () => {
+  it('draws p-values, estimators and channels, and describes each in words', async () => {
     const { status, text } = await page(lotOf());
     assert.equal(status, 200);
     assert.match(
@@ -56,7 +56,7 @@ describe('the page of a lot', () => {
     assert.doesNotMatch(text, new RegExp(`href="/lots/${ID}"`), 'a page has no link to itself');
   });
 
-  it('says of what there are no figures, and that a refused lot was never drawn from', async () => {
+  it('says which figures do not exist, and that a refused lot was never drawn from', async () => {
     const { estimators: _, onesShares: __, ...short } = lotOf({ accepted: false, rejection: 'SP 800-22' });
     const { text } = await page(short);
     assert.match(text, /None: the lot is too short/);
@@ -70,12 +70,12 @@ describe('the page of a lot', () => {
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
   });
 
-  it('says of a withdrawn lot that it is, and why, with the reason as text', async () => {
+  it('says that a lot was withdrawn and why, with the reason as text', async () => {
     const { text } = await page(lotOf(), `/lots/${ID}`, { lotId: ID, why: 'a <b>fault', atMs: 0 });
     assert.match(text, /Withdrawn: do not rely on this lot.*1970-01-01T00:00:00.000Z.*a &lt;b&gt;fault/s);
   });
 
-  it('says up to which leaf of the log it had not been withdrawn, and nothing of the kind when it was', async () => {
+  it('says up to which leaf of the log the lot was not withdrawn, and omits that if it was', async () => {
     const at = (index: number) => `c2sp.org/tlog-proof@v1\nindex ${index}\n\na note`;
     const other = '{"lot_id":"lot_x"}';
     const logged: PublicLot = {

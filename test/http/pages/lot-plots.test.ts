@@ -16,7 +16,7 @@ function factsOf({ text }: { readonly text: string }) {
 }
 
 describe('a plot of a lot', () => {
-  it('counts p-values by tenths, beside the height of all if they were uniform', () => {
+  it('counts p-values by tenths, beside the height they would have if they were uniform', () => {
     assert.deepEqual(factsOf(histogram('p-values', [1, 0, 2, 1])), {
       caption: 'p-values 4 rows',
       words: 'p-values, 4 of them, by tenths of 0 to 1: 25, 0, 50, 25 %.',

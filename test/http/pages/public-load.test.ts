@@ -66,7 +66,7 @@ describe('the samples of the status page', () => {
     return { clock, roll, drawn: () => drawn, looks: () => looks };
   };
 
-  it('draw one answer a second, however many ask', async () => {
+  it('take one answer a second, however many ask', async () => {
     const { clock, roll, drawn } = drawing(demo());
     const rolled = await Promise.all(Array.from({ length: 1_000 }, roll));
     assert.deepEqual([new Set(rolled).size, drawn()], [1, 1]);

@@ -29,7 +29,7 @@ async function read(target: string, { hasDemo = false, areMetricsPublic = false,
 }
 
 describe('the front page', () => {
-  it('offers a throw where there is a demo account, and else a request with a key', async () => {
+  it('offers a throw if there is a demo account, and otherwise a request with a key', async () => {
     const [demo, plain] = [seen(await read('/', { hasDemo: true })), seen(await read('/'))];
     const added = (lines: readonly string[], known: readonly string[]) =>
       lines.filter((line) => !known.includes(line));
@@ -53,7 +53,7 @@ describe('the front page', () => {
 });
 
 describe('the die of the front page', () => {
-  it('has as many pips as the face says, which look the same when it is turned around', async () => {
+  it('has as many pips as its face says, which look the same when it is turned around', async () => {
     const text = await read('/', { hasDemo: true });
     const pips = [...text.matchAll(/<circle class="([^"]*)" cx="(\d+)" cy="(\d+)"/g)];
     for (let face = 1; face <= 6; face++) {
@@ -66,7 +66,7 @@ describe('the die of the front page', () => {
 });
 
 describe('the documentation', () => {
-  it('has beside each page a list of all, with calls as they are asked, in which the page is marked', async () => {
+  it('lists all pages and calls beside each page, and marks the page itself', async () => {
     const text = await read('/docs/common');
     const current = [...text.matchAll(/<a href="([^"]*)" aria-current="page">/g)].map(([, path]) => path);
     assert.deepEqual(current, ['/docs', '/docs/common'], 'in the menu and in the list');
@@ -87,7 +87,7 @@ describe('the documentation', () => {
     ['rate_limited 429', ['rate_limited Errors, 429']],
   ];
   for (const [asked, firstOnes] of searches)
-    it(`finds what has every word, the best title first: ${asked || 'nothing'}`, async () => {
+    it(`finds pages with every word, the best title first: ${asked || 'nothing'}`, async () => {
       const lines = seen(await read(`/docs/search?q=${asked}`));
       const at = lines.lastIndexOf('Search') + 1;
       assert.deepEqual(lines.slice(at, at + firstOnes.length), firstOnes);
@@ -109,7 +109,7 @@ describe('the documentation', () => {
       assert.ok(titles.includes(title), titles.join());
     });
 
-  it('finds so many at most, and keeps in its field what was asked', async () => {
+  it('finds a limited number of pages, and keeps the search text in its field', async () => {
     const text = await read('/docs/search?q=a');
     assert.equal(text.match(/<li><a href="[^"]*">[^<]*<\/a> <span>/g)?.length, 24);
     assert.match(text, /name="q" type="search" value="a"/);
@@ -161,7 +161,7 @@ describe('the list of the draws for a purpose', () => {
     return replyOf({ draws } as unknown as CertificateService, `/draws${query}`);
   };
 
-  it('has every number, and leads to later ones and to those of other accounts', async () => {
+  it('has every number, and links to later ones and to those of other accounts', async () => {
     const { text } = await listed(LIST);
     assert.deepEqual(asked.pop(), ['a & b', SERIES, 2]);
     const lines = seen(text);
@@ -180,7 +180,7 @@ describe('the list of the draws for a purpose', () => {
     assert.doesNotMatch(alone.text, /Later ones|Other accounts/);
   });
 
-  it('says that there is none, asks for a purpose first, and refuses what is none', async () => {
+  it('says that there is none, asks for a purpose first, and refuses an invalid one', async () => {
     const none = await listed({ ...LIST, series: [], draws: [], next: null });
     assert.match(none.text, /Nothing was drawn publicly for “<bdi>a &amp; b<\/bdi>”/);
     const empty = await listed(LIST, '');
@@ -192,7 +192,7 @@ describe('the list of the draws for a purpose', () => {
   });
 });
 
-describe('a path that is not there', () => {
+describe('a path that does not exist', () => {
   const cases: [accept: string, path: string, method: string, isPage: boolean][] = [
     ['text/html,*/*;q=0.8', '/nothing', 'GET', true],
     ['text/html', '/nothing', 'HEAD', true],
@@ -204,12 +204,12 @@ describe('a path that is not there', () => {
     ['*/*', '/nothing', 'GET', false],
   ];
   for (const [accept, path, method, isPage] of cases)
-    it(`is told by ${isPage ? 'a page' : 'an error'}: ${method} ${path}, ${accept}`, () => {
+    it(`gets ${isPage ? 'a page' : 'an error'}: ${method} ${path}, ${accept}`, () => {
       const reply = unknownPage({ accept, path, method } as never, assets);
       assert.equal(reply !== undefined, isPage);
     });
 
-  it('is shown as text, and no longer than a reader needs', () => {
+  it('is shown as text, cut to a readable length', () => {
     const path = `/<i>${'a'.repeat(300)}`;
     const { body } = unknownPage({ accept: 'text/html', path, method: 'GET' } as never, assets)!;
     const [, shown] = /nothing at <code>([^<]*)<\/code>/.exec(Buffer.from(body).toString())!;

@@ -202,11 +202,11 @@ describe('the reference', () => {
     ],
   ];
   for (const [what, main, expected] of pages)
-    it(`says what may be sent and what is answered: ${what}`, () => {
+    it(`lists what may be sent and what is answered: ${what}`, () => {
       assert.deepEqual(seen(main.text), expected.trim().split('\n'));
     });
 
-  it('stands in groups by what calls are for, without pages', () => {
+  it('is in groups by the purpose of calls, without the pages', () => {
     const entropy = { security: [{ bearer: ['entropy:read'] }] };
     const page = {
       responses: { 200: { description: '', content: { 'text/html': { schema: schema.text } } } },

@@ -20,7 +20,7 @@ describe('the status page', () => {
     assert.match(sourceOf(declared), /banner wait"><p><strong>DECLARED: /);
   });
 
-  it('names a quantum source only where there is one', () => {
+  it('names a quantum source only if there is one', () => {
     for (const origin of ORIGINS) {
       const text = sourceOf({ origin });
       const quantum = /banner good"><p><strong>QUANTUM: /.test(text);
@@ -29,7 +29,7 @@ describe('the status page', () => {
     }
   });
 
-  it('says of several sources what is not quantum first', () => {
+  it('names the non-quantum ones of several sources first', () => {
     const qpu = { name: 'ibm', origin: 'quantum-processor', backend: 'ibm_fez' } as const;
     const device = { name: 'anu', origin: 'qrng-device', backend: 'anu', state: 'standby' } as const;
     assert.match(
@@ -62,7 +62,7 @@ describe('the status page', () => {
     );
   });
 
-  it('lists the checks that do not pass', () => {
+  it('lists the failing checks', () => {
     assert.match(pageOf(), /Everything works\.<\/strong> All 2 checks pass\./);
     const checks = [
       { name: 'pool:seed_age', status: 'fail' },
@@ -77,7 +77,7 @@ describe('the status page', () => {
     assert.match(pageOf({ status: 'fail', checks }), /banner bad.*Nothing can be answered now/);
   });
 
-  it('tells which modes are served and how long stocks last', () => {
+  it('shows which modes are served and how long stocks last', () => {
     const text = pageOf();
     assert.match(text, /1,200 seeds on hand, enough for 2 days without new lots/);
     assert.match(text, /4\.00 MiB on hand, enough for 2 hours without new lots/);
@@ -90,7 +90,7 @@ describe('the status page', () => {
     assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB on hand, enough/);
   });
 
-  it('tells times in units that a reader can use', () => {
+  it('shows times in units that a reader can use', () => {
     const seeds = { ...FACTS.seeds, secondsLeft: null };
     const left = (secondsLeft: number) =>
       /enough for (\d+ \w+)/.exec(pageOf({ seeds, pure: { ...FACTS.pure, secondsLeft } }))?.[1];
@@ -120,7 +120,7 @@ describe('the status page', () => {
     assert.deepEqual([bars[30], bars[50], bars[59], bars[0]], ['bad', 'wait', 'good', 'none']);
   });
 
-  it('draws the last lots of a source in words too, a single one and none', () => {
+  it('describes the last lots of a source in words too, even one or none', () => {
     const estimates = [0.84, 0.86, 0.83].map((minEntropyPerBit, i) => ({ minEntropyPerBit, alarmBits: i }));
     const text = sourceOf({ lots: { estimates, alarmBits: 20 } });
     assert.match(
@@ -138,7 +138,7 @@ describe('the status page', () => {
 });
 
 describe('a service that has just started', () => {
-  it('gathers entropy, which is not called a fault', () => {
+  it('gathers entropy, which is not reported as a fault', () => {
     const fresh = {
       sources: [{ ...SOURCE, lastLot: null, state: 'starting' }],
       pure: { ...FACTS.pure, bytes: 0 },
@@ -175,7 +175,7 @@ describe('a service that has just started', () => {
 });
 
 describe('the plots of the last hour', () => {
-  it('reach up to a request a second, 10 ms, a full stock and 64 seeds, while there is no more', () => {
+  it('range up to a request a second, 10 ms, a full stock and 64 seeds, unless there is more', () => {
     const half = {
       ...POINT,
       requestsPerS: 0.5,
@@ -203,13 +203,13 @@ describe('a plot', () => {
   const drawn = (points: { x: number; y: number }[], gap = 10) =>
     /class="line" d="([^"]*)"/.exec(line(points, { ...LIMITS, x: [0, 100], y: [0, 10], gap }).text)?.[1];
 
-  it('does not draw over the time in which nothing was recorded', () => {
+  it('leaves the time blank in which nothing was recorded', () => {
     const points = [0, 5, 90, 95].map((x) => ({ x, y: 1 }));
     assert.equal(drawn(points)?.match(/M/g)?.length, 2);
     assert.equal(drawn(points, 1_000)?.match(/M/g)?.length, 1);
   });
 
-  it('stands bars on the line that they begin at, upwards and downwards', () => {
+  it('starts its bars at the base line, upwards and downwards', () => {
     const frame = { ...LIMITS, y: [-1, 1], from: 0 } as const;
     const tops = [...bars([1, -1], frame).text.matchAll(/ y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g)];
     assert.deepEqual(

@@ -22,7 +22,7 @@ function shown(html: string): string {
 }
 
 describe('the page of a certificate', () => {
-  it('shows what was certified, and neither value nor salt', async () => {
+  it('shows what was certified, but neither value nor salt', async () => {
     const { service, document, response } = await scene({ data: { values: [987_654_321], count: 1 } });
     const { certificate } = document;
     const { status, text } = await replyOf(service, `/verify/${certificate.id}`, BROWSER);
@@ -73,7 +73,7 @@ describe('the page of a certificate', () => {
     assert.ok(!text.includes(salt) && !text.includes('987654321'));
   });
 
-  it('shows what each lot is evidence of, the assumptions beside the figure', async () => {
+  it('shows the evidence of each lot, with its assumptions beside the figure', async () => {
     const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'statistical')];
     const { service, id } = await scene({ lots, mode: 'pure' });
     const text = shown((await replyOf(service, `/verify/${id}`, BROWSER)).text);
@@ -117,7 +117,7 @@ describe('the page of a certificate', () => {
     }
   });
 
-  it('lets its reader leave the answer out, which the page without a certificate needs', async () => {
+  it('accepts a form without the answer, as the page without a certificate has', async () => {
     const { service, id } = await scene();
     for (const [path, may] of [
       [`/verify/${id}`, 'leave this empty to check the certificate alone'],
@@ -129,7 +129,7 @@ describe('the page of a certificate', () => {
     }
   });
 
-  it('is fenced in: nothing may be loaded, framed, sent or inferred from elsewhere', async () => {
+  it('may not load, frame, send or reveal anything', async () => {
     const { service, id } = await scene();
     for (const path of [`/verify/${id}`, '/verify', `/verify/${UNKNOWN}`, '/verify/x']) {
       const { fields, text } = await replyOf(service, path);
@@ -184,7 +184,7 @@ describe('the page of a certificate', () => {
     assert.ok(text.split('&lt;script&gt;alert(1)&lt;/script&gt;').length > 13, 'each text is shown, as text');
   });
 
-  it('says that the certificate is being logged, and is not kept then', async () => {
+  it('says that the certificate is being logged, and is not cached then', async () => {
     const { service, id, seal } = await scene({ unlogged: true });
     const before = await replyOf(service, `/verify/${id}`);
     assert.match(shown(before.text), /Being logged\..*Reload/);
@@ -213,7 +213,7 @@ describe('the page of a certificate', () => {
 });
 
 describe('a certificate as PDF', () => {
-  it('is drawn for whoever has the id, and refused while eight are asked for', async () => {
+  it('is drawn for anyone with the id, and refused while eight are being drawn', async () => {
     const { service, id } = await scene();
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => replyOf(service, `/verify/${id}.pdf`)),
@@ -250,8 +250,8 @@ describe('a certificate as PDF for a client that has gone', () => {
   });
 });
 
-describe('an id that opens nothing', () => {
-  it('is a page that says so, or the error of the API for a program', async () => {
+describe('an id without a certificate', () => {
+  it('gets a page that says so, or the error of the API for a program', async () => {
     const { service } = await scene();
     const cases = [
       [`/verify/${UNKNOWN}`, 404, /certificate that was saved holds without this service/, 'cert_not_found'],
@@ -294,8 +294,8 @@ describe('/verify alone', () => {
   });
 });
 
-describe('what pages load', () => {
-  it('is served under the names that pages use, to be cached for ever', async () => {
+describe('the files of pages', () => {
+  it('are served under the names that pages use, and may be cached for ever', async () => {
     const { service, id } = await scene();
     const { text } = await replyOf(service, `/verify/${id}`);
     const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);

@@ -109,7 +109,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       await assertRejects(b.commit([filledSegment(1, 4)], []), 'conflict');
     });
 
-    test('leases of sequences of both nodes share none', async () => {
+    test('the leased sequences of both nodes are disjoint', async () => {
       const { a, b } = pair;
       const leases = await Promise.all([a, b, a, b].map((node) => node.leaseSequences()));
       leases.sort((one, other) => one.from - other.from);
@@ -117,7 +117,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
         assert.ok(i === 0 || from >= leases[i - 1].before, `the lease from ${from}`);
     });
 
-    test('a block is claimed by the node that stored its lot alone, and its lot is known to both', async () => {
+    test('only the node that stored its lot claims a block, and both know the lot', async () => {
       const { a, b } = pair;
       await addReleased(a, lot(1), [block('pure', 1), block('pure', 2)]);
       assert.deepEqual(await b.lot(lotId(1)), lot(1));
@@ -130,7 +130,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.deepEqual(generations.sort(), [1, 2, 3]);
     });
 
-    test('the day of a source is one budget, and its open jobs are of the node that opened them', async () => {
+    test("both nodes share a source's daily budget, and open jobs belong to the node that opened them", async () => {
       const { a, b } = pair;
       const limits = { amountPerDay: 0.3, callsPerDay: null };
       const charges = [a, b, a, b, a].map((node, i) => node.charge(`${i}`, spend(0.1), limits));
@@ -142,13 +142,13 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.deepEqual(await a.openJobs('simulator'), [job(1)]);
     });
 
-    test('an account has as many open draws as it may, over both nodes', async () => {
+    test('an account may have its number of open draws over both nodes together', async () => {
       const { a, b } = pair;
       const opened = [a, b, a, b].map((node, i) => node.openDraw(drawOf(i), 3));
       assert.equal((await Promise.all(opened)).filter((isOpen) => isOpen).length, 3);
     });
 
-    test('of two nodes that take a step of the log from one state, one is refused and seals nothing', async () => {
+    test('if two nodes extend the log from the same state, one is refused and seals nothing', async () => {
       const { a, b } = pair;
       await a.commit(
         [11, 12].map((sequence) => filledSegment(sequence, 1)),
@@ -172,7 +172,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       await assertRejects(step(b, 9, [], 1), 'conflict');
     });
 
-    test('a key that one node claims is held until its answer is committed or let go of', async () => {
+    test('a key that one node claims is held until its answer is committed or it is released', async () => {
       const { a, b } = pair;
       const kept = answer(1, 5, NOON_MS + DAY_MS);
       for (const call of ['first', 'repeated'])
@@ -190,7 +190,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.deepEqual(new Set(await Promise.all(claims)), new Set(['held', 'same']));
     });
 
-    test('limiter states of both nodes are joined with what each has committed since it saved its own', async () => {
+    test('the limiter states of both nodes are added to what each has committed since it saved its own', async () => {
       const { a, b } = pair;
       const later = (sequence: number, afterMs: number) =>
         filledSegment(sequence, 1, { accountNumber: 60, issuedAtMs: NOON_MS + afterMs });
@@ -205,7 +205,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       }
     });
 
-    test('a node that is fenced writes no more, and what it held goes to the other', async () => {
+    test('a fenced node writes nothing more, and the other node takes over what it held', async () => {
       const { a, b } = pair;
       assert.deepEqual([await a.isShared(), await b.isShared()], [true, true]);
       const { nodes } = await b.askLimits(++orders, []);

@@ -29,7 +29,7 @@ const key = fc.oneof(
 /** What every driver does for the rules of the ledger: the seam Store. */
 export function storeContract(name: string, open: (t: TestContext) => Promise<Store>): void {
   suite(`store contract: ${name}`, () => {
-    test('a body reads what was written before it, and what it writes itself', async (t) => {
+    test('a body reads what was written before it and what it writes itself', async (t) => {
       const store = await open(t);
       const found = await store.write(LOCKS, function* () {
         yield* tx.put(DRAWS, 'b', draw('b'));
@@ -57,7 +57,7 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
       assert.deepEqual(await store.read(() => tx.get(DRAWS, 'a')), after[0]);
     });
 
-    test('a range has the order of its keys, from, before, at most, and from the last one down', async (t) => {
+    test('a range is in the order of its keys, and honours from, before, a limit, and descending order', async (t) => {
       const store = await open(t);
       const bound = fc.option(key, { nil: undefined });
       const limit = fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined });
@@ -94,7 +94,7 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
       );
     });
 
-    test('bodies under one lock lose no change, and one that throws is thrown alone', async (t) => {
+    test('bodies under one lock lose no change, and one that throws is rolled back alone', async (t) => {
       const store = await open(t);
       const adding = Array.from({ length: 12 }, (_, i) =>
         store.write(LOCKS, function* () {
@@ -110,7 +110,7 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
       assert.equal(sums.filter((sum) => sum === 'refused').length, 3);
     });
 
-    test('a read sees one moment, also when a write ends between its steps', async (t) => {
+    test('a read sees one moment, even if a write ends between its steps', async (t) => {
       const store = await open(t);
       const move = () =>
         store.write(LOCKS, function* () {

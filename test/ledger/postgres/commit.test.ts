@@ -90,7 +90,7 @@ test('a commit that was cancelled while it waited for a standby is not acknowled
   assert.notEqual(await books.segment(2), undefined);
 });
 
-test('calls that are given up while a standby is away leave a bounded number of them waiting in PostgreSQL', async (t) => {
+test('calls that are given up while a standby is away leave a bounded number of statements waiting in PostgreSQL', async (t) => {
   const url = await emptiedDatabase(t);
   const noLongerAwaited = await awaitNobody(t, url);
   const database = new Database({ url, log: silentLog, name: 'given up', silenceMs: 200, patienceMs: 0 });
@@ -142,7 +142,7 @@ async function waitingForStandby(url: string, not: number, isOver: () => boolean
   }
 }
 
-test('a node repeats no answer, shows no state of the log and follows no change that no standby has', async (t) => {
+test('a node replays no answer, shows no state of the log and applies no change that is on no standby', async (t) => {
   const scene = await cancelledCommits(t);
   const { reader, opened: database, readings } = scene;
   const books = booksIn(new PostgresStore(database, reader.node), reader.clock, reader.node);
@@ -155,7 +155,7 @@ test('a node repeats no answer, shows no state of the log and follows no change 
   assert.equal(readings.shown.length, 3);
 });
 
-test('a connection that opens shows nothing that no standby has, as after a restart of the primary alone', async (t) => {
+test('a new connection shows nothing that is on no standby, as after a restart of the primary alone', async (t) => {
   const scene = await cancelledCommits(t);
   const { reader, readings } = scene;
   const database = new Database({ url: scene.url, log: silentLog, name: READING, patienceMs: PATIENCE_MS });
@@ -282,7 +282,7 @@ test('a full disk of PostgreSQL refuses a commit and does not stop the node', as
   );
 });
 
-test('commits that are made at once on two nodes number a series without a gap', async (t) => {
+test('concurrent commits on two nodes number a series without a gap', async (t) => {
   const url = await emptiedDatabase(t);
   const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
   const sequences = Array.from({ length: 40 }, (_, i) => i + 1);

@@ -117,7 +117,7 @@ suite('the import of a folder', () => {
     );
   }
 
-  test('leaves nothing behind when it fails before its commit, and then has every record of the folder', async (t) => {
+  test('leaves nothing behind if it fails before its commit, and otherwise has every record of the folder', async (t) => {
     const ledger = await openFolder(t);
     await fill(ledger);
     const failing = importOf(t, ledger, url, () => {
@@ -149,7 +149,7 @@ suite('the import of a folder', () => {
     assert.equal(await node.nextSeedGeneration('pro'), await ledger.nextSeedGeneration('pro'));
   });
 
-  test('has commands wait for its end, and then lets none of them change the folder', async () => {
+  test('makes commands wait for its end, and then lets none of them change the folder', async () => {
     const path = join(scratchFolder(), 'ledger');
     const open = (more: Partial<LmdbLedgerOptions> = {}) =>
       openLmdbLedger({ ...common, path, role: 'server', ...more });
@@ -186,7 +186,7 @@ suite('the import of a folder', () => {
     assert.equal((await importOf(t, ledger, other)).segments, undefined);
   });
 
-  test('stores nothing when the copy is not the folder', async (t) => {
+  test('stores nothing when the copy differs from the folder', async (t) => {
     const ledger = await openFolder(t);
     await fill(ledger);
     for (const damage of [

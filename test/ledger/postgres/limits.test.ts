@@ -66,7 +66,7 @@ const ASK: LimitAsk = {
   creditsWanted: 0,
 };
 
-test('a month starts from what the books have of it already', async () => {
+test('a month starts with what the books already have of it', async () => {
   const store = await postgresStore();
   const limits = await store.start();
   const { period } = await limits.askLimits(1, []);

@@ -9,7 +9,7 @@ import { filledSegment, lot, NOON_MS, source, TODAY } from '../../support/ledger
 import { emptiedDatabase } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
 
-test('of two nodes that seal from the same state one is refused, and the log has one root for each size', async (t) => {
+test('if two nodes seal from the same state one is refused, and the log has one root for each size', async (t) => {
   const url = await emptiedDatabase(t);
   const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
   const logs: CertificateLog[] = [];
@@ -67,7 +67,7 @@ test('a batch costs sixteen statements, whether it has one segment or those of t
   assert.equal(large.statements.length, 16, String(large.statements));
 });
 
-test('counters that are read while segments are sealed are always whole', async (t) => {
+test('counters that are read while segments are sealed are always complete', async (t) => {
   const url = await emptiedDatabase(t);
   const writer = await openBooks(t, url, { name: 'a' });
   const reader = await openBooks(t, url, { name: 'b' });

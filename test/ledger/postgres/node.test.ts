@@ -55,7 +55,7 @@ test('a second process with the name of a running node is refused with what to c
   assert.notEqual(other.node.number, first.node.number);
 });
 
-test('a start grows the epoch, and what the former process still sends is refused', async (t) => {
+test('a start raises the epoch, and statements of the former process are refused', async (t) => {
   const url = await emptiedDatabase(t);
   const former = await openBooks(t, url, { name: 'a' });
   await former.books.commit([filledSegment(1, 1)], []);
@@ -69,7 +69,7 @@ test('a start grows the epoch, and what the former process still sends is refuse
   await next.books.commit([filledSegment(2, 1)], []);
 });
 
-test('a fenced node writes no job, no draw, no lot and no charge, and takes no other node’s jobs', async (t) => {
+test('a fenced node writes no job, draw, lot or charge, and takes no jobs of other nodes', async (t) => {
   const url = await emptiedDatabase(t);
   const { node, database } = await openBooks(t, url, { name: 'a' });
   const folder = await openTestLedger(temporaryFolder(t));
@@ -101,7 +101,7 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
   assert.deepEqual(await content(), before);
 });
 
-test('a connection whose server is cut off is closed without an answer', async (t) => {
+test('a connection whose server is cut off closes without an answer', async (t) => {
   const url = new URL(await emptiedDatabase(t));
   const link = await Link.openFor(t, `${url.searchParams.get('host')}/.s.PGSQL.5432`);
   const through = `postgres://qrn@127.0.0.1:${link.port}${url.pathname}`;
@@ -111,7 +111,7 @@ test('a connection whose server is cut off is closed without an answer', async (
   await session.close();
 });
 
-test('a fence does not wait forever for a transaction that a paused node left open, which is rolled back', async (t) => {
+test('a fence rolls back the open transaction of a paused node instead of waiting for it', async (t) => {
   const url = await emptiedDatabase(t);
   const { node } = await openBooks(t, url, { name: 'a' });
   const [paused, database] = [1, 2].map(() => new Database({ url, log: silentLog }));
@@ -130,7 +130,7 @@ test('a fence does not wait forever for a transaction that a paused node left op
 });
 
 for (const how of ['its next start', 'a fence'] as const) {
-  test(`${how} gives back exactly what a node was granted and did not spend`, async (t) => {
+  test(`${how} gives back exactly what the node was granted and did not spend`, async (t) => {
     const url = await emptiedDatabase(t);
     const dead = await openBooks(t, url, { name: 'a' });
     const { number, epoch } = dead.node;
@@ -183,7 +183,7 @@ for (const how of ['its next start', 'a fence'] as const) {
   });
 }
 
-test('one node seals, and another one when that one ends or loses its connection', async (t) => {
+test('one node seals, and another takes over when that one ends or loses its connection', async (t) => {
   const url = await emptiedDatabase(t);
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());

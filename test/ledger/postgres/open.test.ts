@@ -43,7 +43,7 @@ async function openNode(
 
 const refusal = (message: RegExp) => ({ name: 'LedgerError', reason: 'unusable', message });
 
-test('a start without PostgreSQL says where it does not answer, and no password', async (t) => {
+test('a start without PostgreSQL names the address that does not answer, and no password', async (t) => {
   const url = 'postgres://qrn:geheim@127.0.0.1:1/qrn';
   await assert.rejects(
     openNode(t, url),
@@ -53,7 +53,7 @@ test('a start without PostgreSQL says where it does not answer, and no password'
   );
 });
 
-test('no part of a password is told, whatever characters it has', () => {
+test('no part of a password is shown, whatever characters it has', () => {
   for (const password of [
     'geheim',
     'a@geheim',
@@ -92,7 +92,7 @@ async function askingServer(t: TestContext, tell: (password: string) => void): P
   return (server.address() as AddressInfo).port;
 }
 
-test('every server of a connection string is told the whole password, whatever characters it has', async (t) => {
+test('every server of a connection string gets the whole password, whatever characters it has', async (t) => {
   const told: string[] = [];
   const ports = [
     await askingServer(t, (password) => told.push(password)),
@@ -113,7 +113,7 @@ test('every server of a connection string is told the whole password, whatever c
   }
 });
 
-test('a connection sets what the code relies on, whatever the role sets', async (t) => {
+test("a connection sets the parameters that the code relies on, whatever the role's defaults", async (t) => {
   const role = {
     client_min_messages: 'error',
     lock_timeout: '1min',
@@ -134,7 +134,7 @@ test('a connection sets what the code relies on, whatever the role sets', async 
   assert.deepEqual(is, ['warning', '0', '0', '0', 'off', 'read committed', '1']);
 });
 
-test('a server that is silent for too long is taken for lost, one that works on a long statement or sends rows is not', async (t) => {
+test('a server that is silent for too long counts as lost, unless it works on a long statement or sends rows', async (t) => {
   const database = new Database({
     url: await emptiedDatabase(t),
     log: silentLog,
@@ -154,7 +154,7 @@ test('a server that is silent for too long is taken for lost, one that works on 
   assert.equal(sending.status === 'fulfilled' && sending.value.length, 5);
 });
 
-test('a call is sent again, refused or failed by what PostgreSQL says of it', async (t) => {
+test("PostgreSQL's error decides whether a call is retried, refused or failed", async (t) => {
   const url = await freshDatabase();
   await administer(
     url,
@@ -184,7 +184,7 @@ test('a call is sent again, refused or failed by what PostgreSQL says of it', as
   }
 });
 
-test('of calls that wait for a connection 1,024 are kept, and the next one is refused at once', async (t) => {
+test('1,024 calls wait for a connection, and the next one is refused at once', async (t) => {
   const database = new Database({ url: await emptiedDatabase(t), log: silentLog, connections: 1 });
   const held = Promise.withResolvers<void>();
   const holding = database.transact(() => held.promise);
@@ -202,7 +202,7 @@ test('of calls that wait for a connection 1,024 are kept, and the next one is re
   assert.deepEqual(new Set(reasons), new Set(['stopped']));
 });
 
-test('a command makes no schema, and one of an earlier or a later build is refused and left as it is', async (t) => {
+test('a command makes no schema, and refuses one of an earlier or later build without changing it', async (t) => {
   const url = await emptyDatabase();
   await assert.rejects(
     openNode(t, url, { role: 'tool' }),
@@ -223,7 +223,7 @@ test('a command makes no schema, and one of an earlier or a later build is refus
   }
 });
 
-test('a node without the secrets of the others, or with others, is refused', async (t) => {
+test('a node with missing or different secrets is refused', async (t) => {
   const url = await emptiedDatabase(t);
   const [first, second] = [temporaryFolder(t), temporaryFolder(t)];
   const of = (folder: string) => ({ secrets: { keysPath: join(folder, 'keys'), logName: 'test/log' } });
@@ -245,7 +245,7 @@ test('a node without the secrets of the others, or with others, is refused', asy
   await assert.rejects(openNode(t, url, { node: 'b', ...of(second) }), refusal(/^log-1\.json is missing/));
 });
 
-test('tells a clock that differs from the one of the database by more than a second', async (t) => {
+test("a clock that differs from the database's by more than a second is reported", async (t) => {
   const url = await emptiedDatabase(t);
   for (const [offsetMs, isSkewed] of [
     [0, false],
@@ -259,7 +259,7 @@ test('tells a clock that differs from the one of the database by more than a sec
   }
 });
 
-test('a node gives none of its blocks after a fence', async (t) => {
+test('a node serves none of its blocks after a fence', async (t) => {
   const url = await emptiedDatabase(t);
   const path = temporaryFolder(t);
   const a = await openNode(t, url, { path });
@@ -280,7 +280,7 @@ for (const [what, asNode] of [
   ['a copy of the folder of another node', 'b'],
   ['an earlier copy of its own folder', 'a'],
 ] as const) {
-  test(`a node on ${what} gives none of its blocks`, async (t) => {
+  test(`a node on ${what} serves none of its blocks`, async (t) => {
     const url = await emptiedDatabase(t);
     const path = temporaryFolder(t);
     const copy = join(temporaryFolder(t), 'copy');
@@ -305,7 +305,7 @@ for (const [what, asNode] of [
   });
 }
 
-test('a start that fails leaves the node its blocks, and one on an earlier copy gives them up all the same', async (t) => {
+test("a failed start keeps the node's blocks, and a start on an earlier copy gives them up all the same", async (t) => {
   const url = await freshDatabase();
   const path = temporaryFolder(t);
   const copy = join(temporaryFolder(t), 'copy');

@@ -6,7 +6,7 @@ import { packBits } from '../../support/bit-sequences.ts';
 import { keystream } from '../../vectors/sp800-90b/inputs.ts';
 
 describe('assessLot', () => {
-  it('covers every bit with windows of a million bits, the last of which reaches back', () => {
+  it('covers every bit with windows of a million bits, the last of which overlaps the one before', () => {
     const total = 2_300_003;
     const { windows } = assessLot(keystream(1, Math.ceil(total / 8)), 1, total);
     assert.deepEqual(
@@ -20,7 +20,7 @@ describe('assessLot', () => {
     assert.ok(windows.every(({ sp80022 }) => sp80022.verified));
   });
 
-  it('assesses the bits themselves, in the order of shots and channel after channel', () => {
+  it('assesses the bits in the order of shots, and channel by channel', () => {
     const [width, shots] = [3, 3_001];
     const lot = keystream(2, Math.ceil((width * shots) / 8));
     const bits = Array.from({ length: width * shots }, (_, i) => (lot[i >>> 3] >>> (7 - (i & 7))) & 1);
@@ -37,7 +37,7 @@ describe('assessLot', () => {
     assert.equal(minEntropyPerBit, Math.min(...windows.map((each) => each.minEntropyPerBit ?? 1)));
   });
 
-  it('takes the window that reaches back from any bit', () => {
+  it('lets the last window begin at any bit', () => {
     const total = 1_000_003;
     const lot = keystream(3, Math.ceil(total / 8));
     const bits = Array.from({ length: total }, (_, i) => (lot[i >>> 3] >>> (7 - (i & 7))) & 1);
@@ -59,8 +59,8 @@ describe('assessLot', () => {
   });
 });
 
-describe('what no window of the first megabit shows', () => {
-  it('estimates next to no entropy when the second half alternates', () => {
+describe('faults that no window of the first megabit shows', () => {
+  it('are found: when the second half alternates, next to no entropy is left', () => {
     const lot = keystream(6, 250_000);
     lot.fill(0b0101_0101, 125_000);
     const { windows, minEntropyPerBit } = assessLot(lot, 1, 2_000_000);
@@ -68,7 +68,7 @@ describe('what no window of the first megabit shows', () => {
     assert.ok(minEntropyPerBit! < 0.01, `${minEntropyPerBit}`);
   });
 
-  it('finds channels that turn over with 0.75 channel by channel, and not in the order of shots', () => {
+  it('are found channel by channel when channels flip with probability 0.75, though not in the order of shots', () => {
     const [width, shots] = [16, 62_500];
     const chance = keystream(7, width * shots);
     const bits = new Array<number>(width * shots);

@@ -74,7 +74,7 @@ for (const shape of ['job', 'stream'] as const) {
   };
 
   describe(`the budget of a ${shape}`, () => {
-    it('spends the budget exactly and then buys nothing until the next day (UTC)', async () => {
+    it('is spent exactly, and then nothing is bought until the next day (UTC)', async () => {
       const { clock, reader, readLot } = world({ amountPerDay: 0.3, callsPerDay: null });
       const { backend, bought } = source();
       const reading = reader(backend);
@@ -89,7 +89,7 @@ for (const shape of ['job', 'stream'] as const) {
       assert.equal(bought(), 4);
     });
 
-    it('keeps the budget over restarts', async () => {
+    it('is kept over restarts', async () => {
       const { reader, readLot, ledger, clock } = world({ amountPerDay: null, callsPerDay: 5 });
       const { backend, bought } = source();
       for (let i = 0; i < 2; i++) await readLot(reader(backend));
@@ -106,7 +106,7 @@ for (const shape of ['job', 'stream'] as const) {
       assert.deepEqual(await ledger.spent(backend.name, day), spent);
     });
 
-    it('buys nothing with a budget smaller than one read', async () => {
+    it('buys nothing if it is smaller than one read', async () => {
       const { reader, readLot } = world({ amountPerDay: 0.09, callsPerDay: 1 });
       const { backend, bought } = source();
       const message = `budget of ${backend.name}: 0 of 0.09 USD and 0 of 1 calls are spent today, and a read takes 0.1 USD and 2 calls`;
@@ -114,7 +114,7 @@ for (const shape of ['job', 'stream'] as const) {
       assert.equal(bought(), 0);
     });
 
-    it('does not spend in another currency on the same day', async () => {
+    it('is not spent in another currency on the same day', async () => {
       const { clock, reader, readLot } = world({ amountPerDay: 5, callsPerDay: null });
       const { backend } = source();
       await readLot(reader(backend));
@@ -128,15 +128,15 @@ for (const shape of ['job', 'stream'] as const) {
   });
 }
 
-describe('what is charged', () => {
-  it('charges nothing for a stream that costs nothing', async () => {
+describe('the budget is charged', () => {
+  it('nothing for a stream that costs nothing', async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: 0, callsPerDay: 0 });
     const { backend } = stream();
     await readLot(reader(backend));
     assert.equal((await ledger.spent(backend.name, dayOf(clock.wallMs()))).calls, 0);
   });
 
-  it('charges a job without an estimate as one call', async () => {
+  it('one call for a job without an estimate', async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: 0, callsPerDay: 2 });
     const provider = new JobDouble();
     Object.defineProperty(provider, 'estimate', { value: undefined });
@@ -145,7 +145,7 @@ describe('what is charged', () => {
     assert.equal((await ledger.spent(provider.name, dayOf(clock.wallMs()))).amount, 0);
   });
 
-  it('charges a stream read that fails, because the provider may have counted it', async () => {
+  it('for a stream read that fails, because the provider may have counted it', async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: null, callsPerDay: null });
     const backend: Backend = {
       ...failingBackend(new BackendError('retryable', 'cut off')),
@@ -155,7 +155,7 @@ describe('what is charged', () => {
     assert.equal((await ledger.spent(backend.name, dayOf(clock.wallMs()))).calls, 2);
   });
 
-  it('charges a job that is resumed on the next day to its own day', async () => {
+  it("for a job that is resumed on the next day on the job's own day", async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: 0.1, callsPerDay: null });
     const provider = new JobDouble();
     provider.price = PRICE;

@@ -49,7 +49,7 @@ function assertFailing(collector: Collector, lastError: string): void {
 const pureBlocks = async (ledger: Ledger) => (await ledger.blockLevels()).pure.blocks;
 
 describe('the levels of the reservoir', () => {
-  it('fills the reservoir to the high watermark, and again only below half of it', async (t) => {
+  it('are filled to the high watermark, and again only below half of it', async (t) => {
     const { time, ledger, collector, onLotCalls } = collecting(t, soundBackend());
     collector.start();
     await time.pass(0);
@@ -64,7 +64,7 @@ describe('the levels of the reservoir', () => {
     assert.equal(await pureBlocks(ledger), 4);
   });
 
-  it('says ok of a source that a full reservoir needs nothing of, without a read, as after a restart', async (t) => {
+  it('report a source as ok without a read, as after a restart, while a full reservoir needs nothing', async (t) => {
     const { time, ledger, collector } = collecting(t, soundBackend());
     await time.pass(0);
     await collector.stop();
@@ -76,7 +76,7 @@ describe('the levels of the reservoir', () => {
     assert.equal(reads.length, 0);
   });
 
-  it('reads one lot when fewer than 16 seeds are left', async (t) => {
+  it('cause the read of one lot when fewer than 16 seeds are left', async (t) => {
     const { time, ledger, collector } = collecting(t, soundBackend());
     await time.pass(0);
     await ledger.claimBlocks('seed', 4 * 64 - 16);
@@ -88,7 +88,7 @@ describe('the levels of the reservoir', () => {
     assert.equal((await ledger.blockLevels()).seed.blocks, 15 + 64);
   });
 
-  it('asks for the smaller first lot of a source while seeds or pure bytes are out, and otherwise for whole lots', async (t) => {
+  it('call for the smaller first lot of a source while seeds or pure bytes are out, and otherwise for whole lots', async (t) => {
     const { reads, backend } = watched({ ...soundBackend(), firstLotRawBits: LOT_RAW_BITS / 2 });
     const { time, ledger } = collecting(t, backend);
     await time.pass(0);
@@ -107,7 +107,7 @@ describe('the levels of the reservoir', () => {
     }
   });
 
-  it('fills a nearly empty reservoir at once, and then rests three quarters of the time', async (t) => {
+  it('are filled at once when nearly empty, and then the source rests three quarters of the time', async (t) => {
     const time = new VirtualTime();
     const assessor = new ScriptedAssessor();
     assessor.estimate = 1;
@@ -135,7 +135,7 @@ describe('the levels of the reservoir', () => {
     assert.equal(lots(), 4, 'it is nearly empty again: no rest');
   });
 
-  it('does not blame the source when the levels cannot be read', async (t) => {
+  it('do not count against the source when they cannot be read', async (t) => {
     let isAway = false;
     const calls: Calls = {
       blockLevels: (blockLevels) => async () => {
@@ -159,8 +159,8 @@ describe('the levels of the reservoir', () => {
   });
 });
 
-describe('a lot on its way', () => {
-  it('stores a lot whole before it is announced, and keeps nothing of it in memory', async (t) => {
+describe('the path of a lot', () => {
+  it('stores the whole lot before it is announced, and keeps nothing of it in memory', async (t) => {
     const { backend, reads } = watched(soundBackend());
     const seen: number[] = [];
     const { time, ledger, collector, assessor } = collecting(t, backend, {
@@ -180,7 +180,7 @@ describe('a lot on its way', () => {
     assert.ok(!isZero(seed.bytes));
   });
 
-  it('counts a lot also when putting it to use at once fails', async (t) => {
+  it('counts a lot even if putting it to use at once fails', async (t) => {
     const { time, log, collector } = collecting(t, soundBackend(), {
       onLot: async () => {
         throw new Error('no seed taken');
@@ -212,7 +212,7 @@ describe('a lot on its way', () => {
     for (const bytes of assessor.lent) assert.ok(isZero(bytes));
   });
 
-  it('wipes a lot whose tests fail to run, and tries the source again', async (t) => {
+  it('wipes a lot whose tests fail to run, and retries the source', async (t) => {
     const { backend, reads } = watched(soundBackend());
     const { time, collector, assessor } = collecting(t, backend, { pureBytesHigh: 1 });
     assessor.failure = new Error('the worker died');
@@ -235,7 +235,7 @@ describe('a lot on its way', () => {
 });
 
 describe('a source that fails', () => {
-  it('tries a failing source again after pauses that double up to a minute, and forgets them when it answers', async (t) => {
+  it('is retried after pauses that double up to a minute and start again when it answers', async (t) => {
     const outage = Array.from({ length: 100 }, () => cutOff());
     const { time, collector, ledger } = collecting(t, failingBackend(...outage));
     await time.pass(0);
@@ -248,7 +248,7 @@ describe('a source that fails', () => {
     assert.equal(await pureBlocks(ledger), 4);
   });
 
-  it('begins with short pauses again after each success', async (t) => {
+  it('is retried with short pauses again after each success', async (t) => {
     const sound = soundBackend();
     let reads = 0;
     const flaky: StreamBackend = {
@@ -263,7 +263,7 @@ describe('a source that fails', () => {
     assert.deepEqual(time.passed.slice(0, 8), [1_000, 2_000, 1_000, 2_000, 1_000, 2_000, 1_000, 2_000]);
   });
 
-  it('leaves a source alone for as long as it asks, within an hour', async (t) => {
+  it('is left alone for as long as it asks, within an hour', async (t) => {
     const { time, collector } = collecting(
       t,
       failingBackend(
@@ -278,7 +278,7 @@ describe('a source that fails', () => {
     assert.equal(collector.status().state, 'ok');
   });
 
-  it('closes a source at once when it fails for good or has no raw shots', async (t) => {
+  it('is closed at once when it fails for good or has no raw shots', async (t) => {
     for (const error of [
       new BackendError('permanent', 'the device is gone'),
       new BackendError('no_raw_shots', 'only a histogram'),
@@ -294,7 +294,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('gives up a read that stalls, even one deaf to its signal, after 30 s or as long as the source says', async (t) => {
+  it('that stalls is given up, even if it ignores its signal, after 30 s or as long as it says', async (t) => {
     for (const [backend, seconds] of [
       [stallingBackend(), 30],
       [stallingBackend({ deaf: true }), 30],
@@ -308,7 +308,7 @@ describe('a source that fails', () => {
     }
   });
 
-  it('leaves a source alone that is over its budget, and reads nothing', async (t) => {
+  it('that is over its budget is left alone, and nothing is read', async (t) => {
     const priced = { ...soundBackend(), estimate: () => ({ amount: 1, currency: 'USD', calls: 1 }) };
     const { backend, reads } = watched(priced);
     const limits = { amountPerDay: 2, callsPerDay: null };
@@ -327,7 +327,7 @@ describe('a source that fails', () => {
 });
 
 describe('a job', () => {
-  it('reads a job that is paid for though the reservoir is full', async (t) => {
+  it('is read if it is paid for, even if the reservoir is full', async (t) => {
     const jobs = new JobDouble({ state: 'queued', retryAfterMs: 60_000 }, { state: 'done' });
     const first = collecting(t, jobs, { pureBytesHigh: 1 });
     await first.time.pass(1_000);
@@ -344,7 +344,7 @@ describe('a job', () => {
     assert.deepEqual(await first.ledger.openJobs(jobs.name), []);
   });
 
-  it('offers a lot of a job to the store again, with its bytes, when it could not be stored', async (t) => {
+  it('whose lot could not be stored is offered to the store again, with the bytes', async (t) => {
     const jobs = new JobDouble();
     let failures = 4;
     const calls: Calls = {
@@ -364,7 +364,7 @@ describe('a job', () => {
     assert.equal(jobs.calls.filter((call) => call === 'fetch').length, 1);
   });
 
-  it('does not read a job again whose lot was stored though every answer got lost', async (t) => {
+  it('is not read again if its lot was stored and only the answers got lost', async (t) => {
     const jobs = new JobDouble();
     let failures = 5;
     const calls: Calls = {
@@ -382,7 +382,7 @@ describe('a job', () => {
     assert.deepEqual(await ledger.openJobs(jobs.name), []);
   });
 
-  it('does not take a job for a replay that is fetched again because its first lot failed', async (t) => {
+  it('whose first lot failed is not taken for a replay when it is fetched again', async (t) => {
     const jobs = new JobDouble();
     const { time, collector, assessor, ledger } = collecting(t, jobs, { pureBytesHigh: 1 });
     assessor.failure = new Error('the worker died');
@@ -399,7 +399,7 @@ describe('a job', () => {
     assert.equal(collector.status().health?.totals.samples, LOT_RAW_BITS);
   });
 
-  it('stores only the first of two lots of one job, and goes on', async (t) => {
+  it('has only the first of its two lots stored, and the collector continues', async (t) => {
     const jobs = new JobDouble();
     let isFirst = true;
     const calls: Calls = {
@@ -419,7 +419,7 @@ describe('a job', () => {
     assert.deepEqual(await ledger.openJobs(jobs.name), []);
   });
 
-  it('does not count it as a failure of the source when the provider cannot be told that a job is over', async (t) => {
+  it('does not count as failed when the provider cannot be told that it is over', async (t) => {
     const jobs = new JobDouble();
     jobs.failures.set('forget', [new TypeError('a bug')]);
     const { time, collector, ledger, log } = collecting(t, jobs, { pureBytesHigh: 1 });
@@ -431,7 +431,7 @@ describe('a job', () => {
 });
 
 describe('a result that was delivered before', () => {
-  it('refuses a result that an earlier run of the service was given', async (t) => {
+  it('is refused even if an earlier run of the service got it', async (t) => {
     const first = collecting(t, repeatingBackend(), { pureBytesHigh: 1 });
     await first.time.pass(0);
     assert.equal(first.collector.status().lotsAccepted, 1);
@@ -454,7 +454,7 @@ describe('a result that was delivered before', () => {
     assert.equal((await first.ledger.blockLevels()).pure.blocks, 0);
   });
 
-  it('closes the source when a result comes back three times in a row, in differing bits', async (t) => {
+  it('closes the source if it comes back three times in a row, even in differing bits', async (t) => {
     const sound = soundBackend();
     const stale: StreamBackend = {
       ...sound,
@@ -468,7 +468,7 @@ describe('a result that was delivered before', () => {
 });
 
 describe('health tests', () => {
-  it('keeps the read as evidence and closes the source when health tests fail for good', async (t) => {
+  it('that fail for good keep the read as evidence and close the source', async (t) => {
     const { backend, reads } = watched(stuckBackend());
     const { time, ledger, collector, closed, assessor, onLotCalls } = collecting(t, backend);
     await time.pass(DAY_MS);
@@ -490,7 +490,7 @@ describe('health tests', () => {
     assert.deepEqual([assessor.tested.length, onLotCalls()], [0, 0]);
   });
 
-  it('discards the read and goes on when health tests fail now and then', async (t) => {
+  it('that fail now and then discard the read, and the collector continues', async (t) => {
     const sound = soundBackend();
     const repeating = repeatingBackend();
     let reads = 0;
@@ -511,7 +511,7 @@ describe('health tests', () => {
     assert.equal((await ledger.lots(10)).filter(({ accepted }) => !accepted).length, 6);
   });
 
-  it('keeps the health tests of each layout of channels apart', async (t) => {
+  it('are separate for each layout of channels', async (t) => {
     const wide = soundBackend('wide', 16);
     const narrow = soundBackend('narrow', 8);
     let reads = 0;
@@ -528,7 +528,7 @@ describe('health tests', () => {
 });
 
 describe('statistical tests', () => {
-  it('closes the source when statistical tests refuse three lots in a row', async (t) => {
+  it('that refuse three lots in a row close the source', async (t) => {
     const { time, collector, closed, assessor, ledger } = collecting(t, soundBackend());
     assessor.estimates = [0.1, 0.1, 0.1];
     await time.pass(DAY_MS);
@@ -538,7 +538,7 @@ describe('statistical tests', () => {
     assert.equal(collector.status().lotsRejected, 3);
   });
 
-  it('counts refused lots anew after one that statistical tests accepted', async (t) => {
+  it('count refused lots from zero after an accepted one', async (t) => {
     const { time, collector, closed, assessor } = collecting(t, soundBackend(), {
       pureBytesHigh: 3 * PURE_BLOCK_BYTES,
     });
@@ -589,7 +589,7 @@ describe('a closed source', () => {
     assert.equal(schedule.inForce(group), undefined);
   });
 
-  it('keeps a source closed, and says so, when the listener of its closing fails', async (t) => {
+  it('stays closed and says so, even if the listener of its closing fails', async (t) => {
     const { time, collector, log } = collecting(t, deadBackend(), {
       onClosed: () => {
         throw new Error('a bug');
@@ -618,7 +618,7 @@ describe('a stop', () => {
     assert.equal(unborn.collector.status().lotsAccepted, 0);
   });
 
-  it('does not wait for a backend, even one deaf to its signal, and is no failure, whatever the backend says', async (t) => {
+  it('does not wait for a backend, even one that ignores its signal, and is no failure, whatever the backend says', async (t) => {
     const angry: StreamBackend = {
       ...stallingBackend(),
       read: (_bits, signal) =>
@@ -667,7 +667,7 @@ describe('a stop', () => {
     assert.deepEqual(time.pending(), []);
   });
 
-  it('lets a lot be stored that is being stored', async (t) => {
+  it('waits for a lot that is being stored', async (t) => {
     const gate = Promise.withResolvers<void>();
     const calls: Calls = {
       addLot: (addLot) => async (lot, blocks) => {

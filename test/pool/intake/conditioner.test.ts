@@ -46,7 +46,7 @@ function outputEntropyDeficit(nIn: number, nOut: number, nw: number, hIn: number
   return Math.log1p(Math.max(psiExcess, omegaExcess)) / Math.LN2;
 }
 
-test('a block is full entropy: at least 1 - 2^-32 bits in every bit (SP 800-90C)', async () => {
+test('a block has full entropy: at least 1 - 2^-32 bits in every bit (SP 800-90C)', async () => {
   await fc.assert(
     fc.asyncProperty(fc.double({ min: 0.05, max: 1, noNaN: true }), async (h) => {
       const { inputBitsPerBlock, entropyPerBlock } = await condition(raw(2000), 16_000, h);
@@ -61,7 +61,7 @@ test('a block is full entropy: at least 1 - 2^-32 bits in every bit (SP 800-90C)
   assert.ok(Math.abs(outputEntropyDeficit(320, 256, 256, 320) / worst - 1) < 1e-6);
 });
 
-test('each block is Hash_df of the next piece, no bit is used twice, the rest is left', async () => {
+test('each block is Hash_df of the next piece, no bit is used twice, and the rest is left', async () => {
   const bits = raw(1000);
   const { output, blocks, inputBitsPerBlock, entropyPerBlock } = await condition(bits, 8000, 0.85);
   // ceil(320 / 0.85 / 8) = 48 bytes a piece.
@@ -94,7 +94,7 @@ test('bits beyond bitLength do not count, and too few bits give nothing', async 
   });
 });
 
-test('rawBitsFor is just enough', async () => {
+test('rawBitsFor is the smallest sufficient count', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 3000 }),

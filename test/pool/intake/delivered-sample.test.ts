@@ -49,7 +49,7 @@ function namedStreams(...names: string[]): DeliveredStream[] {
 }
 
 describe('a delivered sample', () => {
-  it('tests the next 10^6 bits of the stream, drawn like any other, and erases them', async () => {
+  it('is the next 10^6 bits of the stream, drawn like any others, and is erased after the test', async () => {
     const { whole, reader, chunks } = knownStream(90);
     const { assessor, sampler } = world(drawing('a', reader));
     reader.fill(new Uint8Array(1_000)); // an answer before it
@@ -69,7 +69,7 @@ describe('a delivered sample', () => {
     assert.deepEqual(next, whole.slice(1_000 + SAMPLE_BYTES, 1_100 + SAMPLE_BYTES));
   });
 
-  it('wipes the sample also when its test fails', async () => {
+  it('is wiped even if its test fails', async () => {
     const { assessor, sampler } = world(...namedStreams('a'));
     assessor.failure = new Error('the thread died');
     await assert.rejects(sampler.sampleNext(), /the thread died/);
@@ -91,7 +91,7 @@ describe('sampling', () => {
     assert.deepEqual(order, ['a', 'b', 'a', 'c', 'b', 'a', 'c']);
   });
 
-  it('passes over a stream that is not in use, and does nothing without any', async () => {
+  it('skips a stream that is not in use, and does nothing without any', async () => {
     const { assessor, inUse, sampler, shas } = world(...namedStreams('a', 'b'));
     await sampler.sampleNext();
     await sampler.sampleNext();
@@ -125,7 +125,7 @@ describe('sampling', () => {
     );
   });
 
-  it('raises an error when two in a row are rejected', async () => {
+  it('raises an error when two samples in a row are rejected', async () => {
     const { assessor, log, sampler } = world(...namedStreams('a'));
     assessor.verdicts = [false, false];
     await sampler.sampleNext();
@@ -136,7 +136,7 @@ describe('sampling', () => {
     );
   });
 
-  it('leaves a stream alone whose seed ended while its first sample was tested', async () => {
+  it('ends for a stream whose seed ended while its first sample was tested', async () => {
     const { assessor, inUse, log, sampler } = world(...namedStreams('a'));
     assessor.verdicts = [false];
     const { testBits } = assessor;

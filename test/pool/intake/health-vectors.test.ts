@@ -44,7 +44,7 @@ function interleaved(channels: Vector['reads'][number]['channels']): RawRead {
 }
 
 for (const [name, { why, minEntropyPerBit, reads }] of vectors) {
-  test(`${name}: the expected alarm and no other`, () => {
+  test(`${name}: the expected alarm is raised and no other`, () => {
     assert.ok(why.length > 40, 'a vector says why only this test fires');
     const monitor = new HealthMonitor({ width: reads[0].channels.length, minEntropyPerBit });
     const seen = reads.map(({ channels }) => {
@@ -58,7 +58,7 @@ for (const [name, { why, minEntropyPerBit, reads }] of vectors) {
   });
 }
 
-test('there is a vector for every test and grade that exists', () => {
+test('a vector exists for every test and grade', () => {
   const covered = new Set<string>();
   for (const [, { reads }] of vectors) {
     for (const { grade, alarms } of reads) for (const alarm of alarms) covered.add(`${alarm.test} ${grade}`);

@@ -18,7 +18,7 @@ function packed(shots: readonly (readonly number[])[]): RawRead {
 const alarmsOf = (verdict: HealthVerdict) =>
   verdict.failures.map(({ test, channel, observed }) => `${test} ${channel} ${observed}`);
 
-test('the fast tests raise the alarms of the plain ones over any reads', () => {
+test('the fast tests raise the alarms of the plain ones for any reads', () => {
   const reads = fc.array(
     fc.record({
       shots: fc.integer({ min: 1, max: 2600 }),
@@ -61,7 +61,7 @@ test('checkInSlices gives the verdict of check, with turns of the event loop bet
   }
 });
 
-test('a sound source passes, and its counters say what was tested', async () => {
+test('a sound source passes, and its counters state what was tested', async () => {
   const monitor = new HealthMonitor({ width: 16, minEntropyPerBit: 1 });
   const sound = soundBackend();
   const first = monitor.check(await sound.read(MBIT, NEVER));
@@ -78,7 +78,7 @@ test('a sound source passes, and its counters say what was tested', async () => 
   assert.ok(longestRun >= 12 && longestRun < 31 && mostMatches > 512 && mostMatches < 609);
 });
 
-test('a repeat is recognised for 64 reads, and not among reads too short to differ by chance', () => {
+test('a repeat is recognized for 64 reads, but not among reads too short to differ by chance', () => {
   const read = (label: string, shots: number) => {
     const bits = new Uint8Array(shots / 8);
     fixedBytes(label)(bits);
@@ -94,7 +94,7 @@ test('a repeat is recognised for 64 reads, and not among reads too short to diff
     assert.equal(short.check(rawRead(Uint8Array.of(0x53, 0x53, 0x53, 0x53), 1, 32)).grade, 'pass');
 });
 
-test('permanent is latched: a sound read is refused unseen', async () => {
+test('a permanent failure is final: a sound read is refused without a test', async () => {
   const monitor = new HealthMonitor({ width: 16, minEntropyPerBit: 1 });
   monitor.check(await stuckBackend().read(MBIT, NEVER));
   const refused = monitor.check(await soundBackend('after the repair').read(MBIT, NEVER));
@@ -103,7 +103,7 @@ test('permanent is latched: a sound read is refused unseen', async () => {
   assert.equal(monitor.state().latchedBy.length, 2);
 });
 
-test('the state is plain JSON and adds up', async () => {
+test('the state is plain JSON, and its counts add up', async () => {
   const monitor = new HealthMonitor({ width: 16, minEntropyPerBit: 1 });
   const repeating = repeatingBackend();
   for (let i = 0; i < 2; i++) monitor.check(await repeating.read(MBIT, NEVER));

@@ -109,7 +109,7 @@ async function assertOneJob(provider: JobDouble, ledger: Ledger, clock: { wallMs
 const JOB_STATES = [{ state: 'queued' }, { state: 'running' }, { state: 'done' }] as const;
 
 describe('a service that dies in the middle of a job', () => {
-  it('makes these effects when it does not', async () => {
+  it('makes these effects if it does not die', async () => {
     const time = new VirtualTime();
     const [provider, ledger] = [new JobDouble(...JOB_STATES), memoryLedger(time.clock)];
     const process = new MortalProcess(Number.POSITIVE_INFINITY, true);
@@ -136,7 +136,7 @@ describe('a service that dies in the middle of a job', () => {
   );
 
   for (const { at, isMade } of deaths) {
-    it(`${isMade ? 'after' : 'before'} effect ${at}, and again anywhere: one paid job, one lot`, async () => {
+    it(`${isMade ? 'after' : 'before'} effect ${at}, and again anywhere: pays for one job, and makes one lot`, async () => {
       for (const second of [undefined, ...deaths.filter((death) => death.isMade !== isMade)]) {
         const time = new VirtualTime();
         const [provider, ledger] = [new JobDouble(...JOB_STATES), memoryLedger(time.clock)];
@@ -155,7 +155,7 @@ describe('a service that dies in the middle of a job', () => {
     });
   }
 
-  it('after it read what can be read once: that job ends, the next gives the lot', async () => {
+  it('after it read results that can be read once: that job ends, and the next one gives the lot', async () => {
     const time = new VirtualTime();
     const [provider, ledger] = [new JobDouble(), memoryLedger(time.clock)];
     const fetchesOf = new Map<string, number>();

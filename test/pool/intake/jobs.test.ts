@@ -64,7 +64,7 @@ function world(provider: JobDouble) {
 }
 
 describe('a job', () => {
-  it('writes the job down before each step, and ends it when its lot is stored and its results are deleted', async () => {
+  it('is recorded before each step, and ends when its lot is stored and its results are deleted', async () => {
     const provider = new JobDouble(
       { state: 'queued' },
       { state: 'queued', retryAfterMs: 0 },
@@ -104,7 +104,7 @@ describe('a job', () => {
     );
   });
 
-  it('ends a job of a backend that deletes nothing with its lot', async () => {
+  it('of a backend that deletes nothing ends with its lot', async () => {
     const provider = new JobDouble();
     Object.defineProperty(provider, 'forget', { value: undefined });
     const { open, readLot } = world(provider);
@@ -112,7 +112,7 @@ describe('a job', () => {
     assert.deepEqual(await open(), []);
   });
 
-  it('keeps one job when the answer to its submission gets lost', async () => {
+  it('remains a single job when the answer to its submission gets lost', async () => {
     const provider = new JobDouble();
     provider.failures.set('submit', [
       failing('retryable'),
@@ -128,7 +128,7 @@ describe('a job', () => {
     assert.equal(new Set(provider.keys).size, 2);
   });
 
-  it('is cancelled when nobody comes back for it, whatever the provider says, in ten seconds at most', async () => {
+  it('is cancelled when nobody comes back for it, whatever the provider says, within ten seconds', async () => {
     for (const ending of ['taken', 'refused', 'stalled'] as const) {
       const provider = new JobDouble(WAITING);
       provider.repeatsLastState = true;
@@ -144,7 +144,7 @@ describe('a job', () => {
     }
   });
 
-  it('reads a job for the bits that it was made for', async () => {
+  it('is read for the bits that it was made for', async () => {
     const provider = new JobDouble(WAITING, { state: 'done' });
     const { time, service } = world(provider);
     const first = service();
@@ -179,7 +179,7 @@ describe('a job', () => {
     }
   }
 
-  it('ends a job that cannot be submitted for good, and calls for a person', async () => {
+  it('that cannot be submitted for good ends, and calls for a person', async () => {
     for (const kind of ['permanent', 'no_raw_shots'] as const) {
       const provider = new JobDouble();
       provider.failures.set('submit', [failing(kind)]);
@@ -191,7 +191,7 @@ describe('a job', () => {
     }
   });
 
-  it('ends a failed or cancelled job with the reason, and submits another', async () => {
+  it('that failed or was cancelled ends with the reason, and another is submitted', async () => {
     for (const state of ['failed', 'cancelled'] as const) {
       const provider = new JobDouble({ state, reason: 'calibration' });
       const { open, puts, spent, readLot, within, log } = world(provider);
@@ -205,7 +205,7 @@ describe('a job', () => {
     }
   });
 
-  it('ends a job whose results are lost for good, and calls for a person at the second in a row', async () => {
+  it('whose results are lost ends for good, and calls for a person at the second in a row', async () => {
     const provider = new JobDouble();
     const lost = () => new BackendError('permanent', 'read before');
     provider.failures.set('fetch', [lost()]);
@@ -219,7 +219,7 @@ describe('a job', () => {
     assert.deepEqual([provider.cancelled, await open()], [[], []]);
   });
 
-  it('cancels a job that the provider does not know any more', async () => {
+  it('that the provider no longer knows is cancelled', async () => {
     const provider = new JobDouble();
     provider.failures.set('poll', [new BackendError('permanent', 'no such job')]);
     provider.failures.set('cancel', [new BackendError('permanent', 'no such job')]);
@@ -228,7 +228,7 @@ describe('a job', () => {
     assert.deepEqual([provider.cancelled, await open()], [['job 1'], []]);
   });
 
-  it('ends a job without raw shots, and says so', async () => {
+  it('without raw shots ends, and says so', async () => {
     const provider = new JobDouble();
     provider.failures.set('fetch', [new BackendError('no_raw_shots', 'only a histogram')]);
     const { service, open } = world(provider);
@@ -236,7 +236,7 @@ describe('a job', () => {
     assert.deepEqual(await open(), []);
   });
 
-  it('does not fetch a result again that is too short or contradicts itself', async () => {
+  it('whose result is too short or contradicts itself is not fetched again', async () => {
     for (const [result, message] of [
       [() => rawRead(new Uint8Array(8), 8, 8), /64 of 4096 bits/],
       [() => rawRead(new Uint8Array(9), 8, 8), /9 bytes for 64 bits/],
@@ -251,7 +251,7 @@ describe('a job', () => {
     }
   });
 
-  it('gives up a result that cannot be fetched after twenty rounds', async () => {
+  it('whose result cannot be fetched is given up after twenty rounds', async () => {
     const provider = new JobDouble();
     provider.failures.set('fetch', times(100, 'retryable'));
     const { open, readLot, within } = world(provider);
@@ -265,7 +265,7 @@ describe('a job', () => {
     assert.deepEqual(await open(), []);
   });
 
-  it('gives up and cancels a job that is not done within a day', async () => {
+  it('that is not done within a day is given up and cancelled', async () => {
     const provider = new JobDouble(WAITING);
     provider.repeatsLastState = true;
     const { open, puts, readLot, within } = world(provider);
@@ -275,7 +275,7 @@ describe('a job', () => {
     assert.deepEqual([puts.at(-1)?.failure, await open()], ['not done in 24 h', []]);
   });
 
-  it('asks for a job once more, however old, before it gives it up', async () => {
+  it('is polled once more, however old, before it is given up', async () => {
     for (const [state, isGivenUp] of [
       [{ state: 'done' }, false],
       [WAITING, true],
@@ -297,7 +297,7 @@ describe('a job', () => {
     }
   });
 
-  it('does not give up a job over the first errors after a long downtime', async () => {
+  it('is not given up over the first errors after a long downtime', async () => {
     const provider = new JobDouble(WAITING, { state: 'done' });
     const { time, service, open } = world(provider);
     const first = service();
@@ -316,7 +316,7 @@ describe('a job', () => {
     assert.deepEqual([await open(), provider.cancelled], [[], ['job 1']]);
   });
 
-  it('does not wait for calls that never come back', async () => {
+  it('does not wait for calls that never return', async () => {
     for (const call of ['submit', 'poll', 'fetch'] as const) {
       const provider = new JobDouble();
       provider.stalls.add(call);
@@ -332,7 +332,7 @@ describe('a job', () => {
 });
 
 describe('raw results that the provider does not delete', () => {
-  it('asks for the deletion again after the next lot and at the next start', async () => {
+  it('are deleted by another request after the next lot and at the next start', async () => {
     const provider = new JobDouble();
     provider.failures.set('forget', times(3, 'retryable'));
     const { time, service, open } = world(provider);
@@ -353,7 +353,7 @@ describe('raw results that the provider does not delete', () => {
     assert.equal(provider.started, 2);
   });
 
-  it('leaves results with a provider that never deletes, or has not for a day', async () => {
+  it('remain with a provider that never deletes, or has not for a day', async () => {
     const never = new JobDouble();
     never.failures.set('forget', [failing('permanent')]);
     const one = world(never);
@@ -375,7 +375,7 @@ describe('raw results that the provider does not delete', () => {
     );
   });
 
-  it('gives a deletion that stalls ten seconds', async () => {
+  it('may take ten seconds to delete', async () => {
     const provider = new JobDouble();
     provider.stalls.add('forget');
     const { time, open, readLot, within } = world(provider);

@@ -39,7 +39,7 @@ function raised(next: (lot: number) => LotRecord, most: number): [number, string
 }
 
 describe('the alarm over lots', () => {
-  it('is not raised by a sound source that chance refuses as often as it may, in 2,000 lots of each of 5', () => {
+  it('is not raised by a sound source that chance refuses at the highest rate, in 2,000 lots of each of 5', () => {
     for (let source = 0; source < 5; source++) {
       const random = uniforms(`sound ${source}`);
       const found = raised(() => {
@@ -50,7 +50,7 @@ describe('the alarm over lots', () => {
     }
   });
 
-  it('finds estimates that fall or rise, though all of them are above what the source claims', () => {
+  it("finds estimates that fall or rise, though all of them are above the source's claim", () => {
     assert.deepEqual(
       raised((lot) => lotOf(0.9 - 0.005 * lot), 100),
       [14, 'fall'],
@@ -65,7 +65,7 @@ describe('the alarm over lots', () => {
     assert.ok(by === 'fall' && lots > 200 && lots < 250, `${by} after ${lots}`);
   });
 
-  it('finds blocks that are rejected more often than one in 500, and lots that are refused', () => {
+  it('finds blocks that are rejected more often than one in 500, and refused lots', () => {
     assert.deepEqual(
       raised((lot) => lotOf(0.85, [lot % 4 !== 0, true]), 200),
       [24, 'rejections'],
@@ -80,7 +80,7 @@ describe('the alarm over lots', () => {
     );
   });
 
-  it('stays raised, and begins again after 4,096 estimates', () => {
+  it('stays raised, and starts over after 4,096 estimates', () => {
     const alarm = new LotAlarm();
     const isRaised = () => alarm.state().raisedBy !== null;
     for (let lot = 0; lot < 40; lot++) alarm.add(lotOf(0.9 - 0.005 * lot));
@@ -90,7 +90,7 @@ describe('the alarm over lots', () => {
     assert.ok(!isRaised() && alarm.state().bits < 1);
   });
 
-  it('says nothing of blocks that are too short for a verdict, of raw noise, and of a window that reaches back', () => {
+  it('ignores blocks that are too short for a verdict, raw noise, and overlapping windows', () => {
     const alarm = new LotAlarm();
     for (let i = 0; i < 50; i++) {
       alarm.addBlocks([block(false, 'conditioned', ASSESSED_BITS - 8)]);
@@ -104,7 +104,7 @@ describe('the alarm over lots', () => {
 describe('a source across its lots', () => {
   const LARGE = { pureBytesHigh: PURE_BLOCK_BYTES, lotRawBits: 4 * 1024 * 1024 };
 
-  it('remembers the lots of earlier runs, though other sources had more since', async (t) => {
+  it('includes lots of earlier runs, though other sources had more since', async (t) => {
     const ledger = memoryLedger(new ManualClock());
     const source = soundBackend().name;
     for (let i = 0; i < 20; i++) {
@@ -121,7 +121,7 @@ describe('a source across its lots', () => {
     assert.equal(collector.status().alarm.raisedBy, 'rejections');
   });
 
-  it('asks again for a history that cannot be read, and reads nothing of the source before', async (t) => {
+  it('retries when its history cannot be read, and reads nothing of the source before', async (t) => {
     let isAway = true;
     const store = withCalls(memoryLedger(new ManualClock()), {
       lots: (lots) => async (limit, source) => {

@@ -63,7 +63,7 @@ function shareOfOnes({ bits, width, shots }: RawRead, channel: number): number {
 }
 
 describe('a lot that may serve', () => {
-  it('records exactly what was read, tested and conditioned', async () => {
+  it('has records of exactly what was read, tested and conditioned', async () => {
     const { lot, read, assessor, clock } = await lotOf(soundBackend(), 4 * MEBIBIT);
     const { output } = await condition(read.bits, 4 * MEBIBIT, 0.85);
     const { id, ...record } = lot.record;
@@ -117,7 +117,7 @@ describe('a lot that may serve', () => {
     );
   });
 
-  it('cuts a lot into seeds and pure blocks, each byte in one block', async () => {
+  it('is cut into seeds and pure blocks, each byte in one block', async () => {
     const { lot } = await lotOf(soundBackend(), 4 * MEBIBIT);
     const seeds = lot.blocks.filter(({ kind }) => kind === 'seed');
     const pure = lot.blocks.filter(({ kind }) => kind === 'pure');
@@ -127,19 +127,19 @@ describe('a lot that may serve', () => {
     assert.deepEqual(concatBytes(...lot.blocks.map(({ bytes }) => bytes)), lot.output);
   });
 
-  it('conditions a lot in slices, with a turn of the event loop between them', async () => {
+  it('is conditioned in slices, with a turn of the event loop between them', async () => {
     const { turns } = await countingTurns(() => lotOf(soundBackend(), 4 * MEBIBIT));
     assert.ok(turns >= 20, `${turns} turns for 21 slices of 512 pieces`);
   });
 
-  it('leaves the raw bits to the caller, and its blocks go when the output is wiped', async () => {
+  it('leaves the raw bits to the caller, and its blocks are wiped with the output', async () => {
     const { lot, read } = await lotOf(soundBackend(), MEBIBIT);
     assert.ok(!isZero(read.bits));
     lot.output.fill(0);
     for (const { bytes } of lot.blocks) assert.ok(isZero(bytes));
   });
 
-  it('conditions a lot at the lower of claim and estimate, and prints that', async () => {
+  it('is conditioned at the lower of claim and estimate, which is recorded', async () => {
     for (const [claim, estimate, expected] of [
       [1, 0.5, 0.5],
       [0.6, 0.85, 0.6],
@@ -154,7 +154,7 @@ describe('a lot that may serve', () => {
     }
   });
 
-  it('conditions a lot at the figure of its evidence where that is lower still, of a device alone', async () => {
+  it('of a device is conditioned at the figure of its evidence if that is lower still', async () => {
     const options = { ...SIMULATOR, readout_e01: 0.02 } as const;
     const simulator = simulatorWith('sim', options, new ManualClock(), fixedBytes('evidence'));
     const outputOf = async (origin: 'quantum-processor' | 'simulated') => {
@@ -176,7 +176,7 @@ describe('a lot that may serve', () => {
     assert.deepEqual(lot.output, (await condition(read.bits, MEBIBIT, 1)).output);
   });
 
-  it('says of a lot with too few bits that it was not assessed, and relies on the claim', async () => {
+  it('with too few bits is recorded as not assessed, and relies on the claim', async () => {
     const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };
     const { lot, read } = await lotOf(backend, MEBIBIT / 4);
     assert.equal(lot.record.accepted, true);
@@ -192,7 +192,7 @@ describe('a lot that may serve', () => {
     assert.deepEqual(lot.output, (await condition(read.bits, MEBIBIT / 4, 0.5)).output);
   });
 
-  it('gives half of a lot of a few bits to seeds and half to one short pure block', async () => {
+  it('of a few bits gives one half to seeds and one half to a short pure block', async () => {
     const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.5 };
     const { lot } = await lotOf(backend, 16 * 1024);
     assert.equal(lot.output.length, Math.floor((16 * 1024) / 640) * 32);
@@ -202,7 +202,7 @@ describe('a lot that may serve', () => {
     );
   });
 
-  it('gives one seed of a lot of one piece', async () => {
+  it('of one piece gives one seed', async () => {
     const { lot } = await lotOf({ ...soundBackend(), claimedMinEntropyPerBit: 0.02 }, 16 * 1024);
     assert.deepEqual(
       lot.blocks.map(({ kind, bytes }) => [kind, bytes.length]),
@@ -235,7 +235,7 @@ describe('a lot that may serve', () => {
       assert.ok(isZero(bytes), 'the output that held the failed window is erased');
   });
 
-  it('tells of many raw windows the first and the one of least min-entropy, which decides', async () => {
+  it('states of many raw windows the first and the one of least min-entropy, which decides', async () => {
     const assessor = new ScriptedAssessor();
     const { assessLot } = assessor;
     assessor.assessLot = async (bits, width, shots) => {
@@ -263,7 +263,7 @@ describe('a lot that may serve', () => {
 });
 
 describe('a lot that may not serve', () => {
-  it('keeps of a rejected lot why it failed and what was read, and no block', async () => {
+  it('leaves the reason and the read, and no block', async () => {
     const { lot, read, assessor } = await lotOf(stuckBackend(3), MEBIBIT);
     assert.equal(lot.record.accepted, false);
     assert.match(lot.record.rejection, /^health tests: rct on channel 3, apt on channel 3$/);
@@ -285,7 +285,7 @@ describe('a lot that may not serve', () => {
     assert.match(lot.record.rejection, / and 24 more$/);
   });
 
-  it('does not condition a lot below the floor of min-entropy', async () => {
+  it('is not conditioned if it is below the floor of min-entropy', async () => {
     const assessor = new ScriptedAssessor();
     assessor.estimates = [0.299];
     const { lot } = await lotOf(soundBackend(), 2 * MEBIBIT, assessor);
@@ -300,7 +300,7 @@ describe('a lot that may not serve', () => {
     );
   });
 
-  it('rejects a lot that fails on more windows of its output than chance explains', async () => {
+  it('fails on more windows of its output than chance explains', async () => {
     for (const [bits, verdicts, rejection] of [
       [4 * MEBIBIT, [false, true, false], 'SP 800-22 failed on 2 of 3 blocks of the conditioned output'],
       [2 * MEBIBIT, [false, false], 'SP 800-22 failed on 2 of 2 blocks of the conditioned output'],
@@ -319,14 +319,14 @@ describe('a lot that may not serve', () => {
     }
   });
 
-  it('rejects a lot too small for a seed without calling it a fault', async () => {
+  it('is no fault if it is too small for a seed', async () => {
     const backend = { ...soundBackend(), claimedMinEntropyPerBit: 0.01 };
     const { lot } = await lotOf(backend, 16 * 1024);
     assert.equal(lot.record.rejection, 'too few bits for one seed');
     assert.deepEqual(lot.blocks, []);
   });
 
-  it('rejects instead of making a lot when a test cannot be run', async () => {
+  it('is rejected when a test cannot be run', async () => {
     const assessor = new ScriptedAssessor();
     assessor.failure = new Error('no worker');
     await assert.rejects(lotOf(soundBackend(), MEBIBIT / 4, assessor), /no worker/);
@@ -342,7 +342,7 @@ describe('lots below a million bits', () => {
     return assessor;
   };
 
-  it('conditions a short lot at the least of claim, its own estimate, and that of the last million bits', async () => {
+  it('are conditioned at the least of claim, own estimate, and estimate of the last million bits', async () => {
     const shortLots = new ShortLots();
     const clock = new ManualClock();
     const backend = soundBackend();
@@ -365,7 +365,7 @@ describe('lots below a million bits', () => {
     );
   });
 
-  it('refuses a short lot when the million bits that it completes have too little entropy', async () => {
+  it('are refused when the million bits that they complete have too little entropy', async () => {
     const shortLots = new ShortLots();
     const { read, health } = await readOf(soundBackend(), MEBIBIT / 2);
     const passed: HealthVerdict = { ...health, grade: 'pass', failures: [] };
@@ -377,7 +377,7 @@ describe('lots below a million bits', () => {
     assert.equal(record.rejection, 'min-entropy 0.100 per bit of the last lots is below the floor');
   });
 
-  it('pools short lots bit by bit, and erases them once assessed', async () => {
+  it('are pooled bit by bit, and erased once assessed', async () => {
     const shortLots = new ShortLots();
     const shots = 3 * 33_335; // 10 channels, and shots that end within a byte
     const bits = new Uint8Array(Math.ceil((shots * 10) / 8));

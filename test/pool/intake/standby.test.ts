@@ -15,7 +15,7 @@ function world(t: TestContext, backend: Backend, isWanted: boolean, changes: Par
 }
 
 describe('a source that is not wanted', () => {
-  it('stands by unread at an empty pool, and fills it once it is wanted', async (t) => {
+  it('stands by unread when the pool is empty, and fills it once it is wanted', async (t) => {
     const { time, wish, collector } = world(t, soundBackend(), false);
     await time.pass(3_600_000);
     assert.deepEqual([collector.state, collector.status().reads.pass], ['standby', 0]);
@@ -28,7 +28,7 @@ describe('a source that is not wanted', () => {
     assert.ok(collector.status().conditionedBytes >= 2 * PURE_BLOCK_BYTES, 'what it gave is remembered');
   });
 
-  it('does not report an old failure of a source that stands by', async (t) => {
+  it('does not report an old failure while it stands by', async (t) => {
     const cutOff = Array.from({ length: 3 }, () => new BackendError('retryable', 'cut off'));
     const { time, wish, collector } = world(t, failingBackend(...cutOff), true);
     await time.pass(0);

@@ -36,7 +36,7 @@ function sampleOf(source: (bytes: Uint8Array<ArrayBuffer>) => void) {
 }
 
 describe('the sample of the csprng stream', () => {
-  it('draws the sample from the stream of the answers, records it before it counts, and erases it', async () => {
+  it('is drawn from the stream of the answers, recorded before it counts, and erased', async () => {
     const { draw, lots, stream, chunks } = sampleOf(fixedBytes('stream'));
     const lot = await draw();
     assert.ok(lot?.accepted);
@@ -61,7 +61,7 @@ describe('the sample of the csprng stream', () => {
     assert.deepEqual(next, bytes.subarray(SAMPLE_BYTES, SAMPLE_BYTES + 16), 'answers go on behind it');
   });
 
-  it('keeps a rejected sample as evidence and goes on with the next bits, not with a second look', async () => {
+  it('is kept as evidence if it is rejected, and the next bits are tested, not the same again', async () => {
     const { draw, lots, assessor, log } = sampleOf(fixedBytes('stream'));
     assessor.rawVerdicts = [false, false, true];
     const lot = await draw();
@@ -75,7 +75,7 @@ describe('the sample of the csprng stream', () => {
     assert.equal(log.lines.length, 2);
   });
 
-  it('gives no sample when three in a row are rejected: by SP 800-22, by the estimate, by the health tests', async () => {
+  it('is given up when three in a row are rejected: by SP 800-22, by the estimate, by the health tests', async () => {
     const rejected = sampleOf(fixedBytes('stream'));
     rejected.assessor.rawVerdicts = [false, false, false];
     assert.equal(await rejected.draw(), null);

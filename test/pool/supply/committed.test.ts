@@ -38,7 +38,7 @@ function changing(ledger: Ledger, changed: Changed | null) {
   return { changedLedger, given };
 }
 
-describe('what a lot committed to', () => {
+describe('the commitment of a lot', () => {
   for (const [changed, usable] of [
     [null, 3],
     ['a bit of one', 2],
@@ -58,7 +58,7 @@ describe('what a lot committed to', () => {
     });
   }
 
-  it('gives out only the seed that the lot committed to', async () => {
+  it('lets out only the seed that it covers', async () => {
     for (const changed of [null, 'a bit of one'] as const) {
       const { clock, ledger } = await committedLedger();
       const { changedLedger } = changing(ledger, changed);

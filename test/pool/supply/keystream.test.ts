@@ -92,7 +92,7 @@ it('expandPieces expands keys derived from the one-time key, which it erases, ea
 });
 
 describe('seeded keystream', () => {
-  it('gives what its keys and those of the kernel expand to, through refills and a reseed', async (t) => {
+  it('gives the expansion of its keys and those of the kernel, through refills and a reseed', async (t) => {
     withoutSystemEntropy(t);
     const { order, held } = heldOrders();
     const stream = new SeededKeystream(order);
@@ -131,7 +131,7 @@ describe('seeded keystream', () => {
     assert.deepEqual(read(stream, 2 * PIECE_OUTPUT_BYTES), concatBytes(newRefill[0], newRefill[1]));
   });
 
-  it('never gives a byte twice, whatever becomes of its orders and seeds', async () => {
+  it('never repeats a byte, whatever happens to its orders and seeds', async () => {
     const step = fc.oneof(
       fc.record({
         act: fc.constant('read' as const),
@@ -178,7 +178,7 @@ describe('seeded keystream', () => {
     );
   });
 
-  it('erases what it holds when the seed ends, and lets nothing stay of a refill that ends later', async () => {
+  it('erases its bytes when the seed ends, and keeps nothing of a refill that ends later', async () => {
     const { order, held, expanded } = heldOrders();
     const stream = new SeededKeystream(order);
     stream.reseed(seedOf('erasure'));
@@ -199,7 +199,7 @@ describe('seeded keystream', () => {
     assert.equal(read(stream, 10).length, 10);
   });
 
-  it('serves without any worker, and asks again with the next piece', async () => {
+  it('serves without any worker, and requests again with the next piece', async () => {
     let orders = 0;
     const stream = new SeededKeystream(async () => {
       orders++;
@@ -216,7 +216,7 @@ describe('seeded keystream', () => {
     }
   });
 
-  it('mixes fresh entropy of the kernel into every piece that this thread expands itself', async (t) => {
+  it('mixes fresh kernel entropy into every piece that this thread expands itself', async (t) => {
     const kernel = fixedBytes('kernel');
     systemGives(t, kernel);
     const stream = new SeededKeystream(() => Promise.reject(new Error('no worker')));
@@ -243,7 +243,7 @@ describe('seeded keystream', () => {
     assert.notDeepEqual(fronts[0].oneTimeKey(), fronts[1].oneTimeKey());
   });
 
-  it('leaves the quantum seed as it is: the caller wipes it', () => {
+  it('does not change the quantum seed: the caller wipes it', () => {
     const seed = seedOf('caller');
     new SeededKeystream(atOnce).reseed(seed);
     assert.deepEqual(seed, seedOf('caller'));

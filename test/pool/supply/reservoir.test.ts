@@ -172,7 +172,7 @@ describe('pure supply', () => {
     assert.equal(new Set(served.flatMap(({ value }) => wordsOf(value))).size, (160 * KIB) / 4);
   });
 
-  it('waits for more than a claim under way when that brings too little', async () => {
+  it('waits for more than the claim under way when that brings too little', async () => {
     const { world, supply, release } = await holdingClaims(2);
     supply.keepFilled();
     await settle(); // two blocks are on their way
@@ -182,7 +182,7 @@ describe('pure supply', () => {
     assert.equal(await filled, true);
   });
 
-  it('erases what is on its way of a lot that was withdrawn, and keeps the rest', async () => {
+  it('erases what is on its way from a withdrawn lot, and keeps the rest', async () => {
     const { supply, claimed, release } = await holdingClaims(3, 3);
     const filled = supply.fill(KIB);
     await settle();
@@ -201,7 +201,7 @@ describe('pure supply', () => {
     assert.equal(draws.filter((drawn) => drawn !== undefined).length, 4);
   });
 
-  it('erases what was drawn, and what was drawn by a use that threw is gone and booked', async () => {
+  it('erases what was drawn, and books what was drawn by a use that threw', async () => {
     const { supply, claimed, release } = await holdingClaims(4);
     release();
     await supply.fill(KIB);
@@ -222,7 +222,7 @@ describe('pure supply', () => {
     assert.ok(isZero(claimed[0].subarray(0, 608 + KIB)));
   });
 
-  it('holds a sampler to its bound, and books what it took all the same', async () => {
+  it('holds a sampler to its bound, and books the bytes of one that exceeds it', async () => {
     const { supply } = await worldOf(4);
     await supply.fill(KIB);
     const before = supply.available();
@@ -256,7 +256,7 @@ describe('pure supply', () => {
     assert.equal(claimed.length, 16);
   });
 
-  it('erases what still comes when it is closed while claims are on their way', async () => {
+  it('erases what arrives after it was closed with claims under way', async () => {
     const { supply, claimed, release } = await holdingClaims(30);
     const filling = supply.fill(KIB);
     const claiming = supply.claim(40 * KIB);
@@ -292,7 +292,7 @@ describe('pure supply', () => {
     assert.equal((await supply.claim(3 * PURE_BLOCK_BYTES))!.length, 3);
   });
 
-  it('draws over many short blocks what one long one would give', async () => {
+  it('draws the same from many short blocks as from one long one', async () => {
     const { world, supply } = await worldOf();
     for (let lot = 0; lot < 700; lot++) await world.addLot(1, 192); // 64 KiB, and as much again
     assert.equal(await supply.fill(32 * KIB), true);
@@ -329,7 +329,7 @@ describe('pure supply', () => {
     }
   });
 
-  it('outlives a ledger that fails for a while', async () => {
+  it('survives a ledger that fails for a while', async () => {
     const { world } = await worldOf(30);
     let isFailing = true;
     const failing = withCalls(world.ledger, {

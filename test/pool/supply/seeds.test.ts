@@ -38,7 +38,7 @@ function scheduleOn(ledger: Ledger, clock: ManualClock) {
 }
 
 describe('seed schedule', () => {
-  it('gives each group a seed of its own, whole to every listener and wiped behind them', async () => {
+  it('gives each group its own seed, whole to every listener and wiped after them', async () => {
     const { clock, words, schedule, given } = await seeded(10);
     let second: number[] = [];
     schedule.onSeed((_seed, bytes) => {
@@ -79,7 +79,7 @@ describe('seed schedule', () => {
     assert.equal(given[1].seed.dueAtMonotonicMs, clock.monotonicMs() + HOUR_MS);
   });
 
-  it('never stretches a seed: with none to follow, none is in force', async () => {
+  it('never extends a seed: with no successor, none is in force', async () => {
     const { clock, ledger, schedule, given } = await seeded(1);
     const pro = schedule.add(PRO);
     assert.equal(await schedule.ensure(pro), true);
@@ -98,7 +98,7 @@ describe('seed schedule', () => {
     assert.equal(schedule.inForce(pro)?.lotId, 'lot_2');
   });
 
-  it('does not stretch a seed when the clock is set back', async () => {
+  it('does not extend a seed when the clock is set back', async () => {
     const { clock, schedule } = await seeded(1);
     const pro = schedule.add(PRO);
     await schedule.refresh();
@@ -107,7 +107,7 @@ describe('seed schedule', () => {
     assert.equal(schedule.inForce(pro), undefined);
   });
 
-  it('claims one seed for all who ask at the same time', async () => {
+  it('claims one seed for all concurrent requests', async () => {
     const { ledger, schedule, given } = await seeded(10);
     const pro = schedule.add(PRO);
     const asked = await Promise.all([
@@ -121,7 +121,7 @@ describe('seed schedule', () => {
     assert.equal((await ledger.audit()).blocksClaimed, 1);
   });
 
-  it('numbers generations on across restarts, without a gap for what never came', async () => {
+  it('continues the numbers of generations across restarts, without a gap for seeds that never came', async () => {
     const { clock, ledger, ...first } = await seeded(0);
     first.schedule.add(PRO);
     for (let i = 0; i < 5; i++) await first.schedule.refresh();
@@ -176,7 +176,7 @@ describe('seed schedule', () => {
     assert.equal((await ledger.audit()).blocksClaimed, 1);
   });
 
-  it('wipes a seed unseen that is on its way when it is closed', async () => {
+  it('wipes unused a seed that is on its way when it is closed', async () => {
     const gate = Promise.withResolvers<void>();
     let claimed: Uint8Array = new Uint8Array(0);
     const { schedule, given } = await seeded(10, {
@@ -233,7 +233,7 @@ describe('seed schedule', () => {
     assert.equal((await ledger.audit()).blocksClaimed, 2);
   });
 
-  it('does not give out a seed whose lot is withdrawn while the seed is on its way', async () => {
+  it('does not give out a seed whose lot is withdrawn while it is on its way', async () => {
     const gate = Promise.withResolvers<void>();
     const { schedule, given } = await seeded(10, {
       nextSeedGeneration: (next) => async (tier) => {
@@ -251,7 +251,7 @@ describe('seed schedule', () => {
     assert.equal(schedule.inForce(pro), undefined);
   });
 
-  it('rejects a group that it does not know', async () => {
+  it('rejects an unknown group', async () => {
     const { schedule } = await seeded(1);
     await assert.rejects(schedule.ensure('pro/1'), { name: 'InvariantError' });
     assert.equal(schedule.inForce('pro/1'), undefined);

@@ -48,7 +48,7 @@ for (const constant of ['pi', 'e'] as const) {
   const reference = runBattery(digits, 1_000_000, 'reference');
   const corrected = runBattery(digits, 1_000_000);
 
-  test(`${constant}: the input is the one of the known answers`, () => {
+  test(`${constant}: the input is that of the known answers`, () => {
     assert.equal(createHash('sha256').update(digits).digest('hex'), known.sha256_packed_msb_first);
   });
 
@@ -77,7 +77,7 @@ for (const constant of ['pi', 'e'] as const) {
     );
   });
 
-  test(`${constant}: all 188 rows, in name, order and value`, () => {
+  test(`${constant}: all 188 rows are as known, in name, order and value`, () => {
     assert.equal(reference.rows.length, 188);
     assert.deepEqual(
       reference.rows.map(({ test, subtest }) => [test, subtest]),
@@ -127,7 +127,7 @@ test('too few cycles: the excursion tests do not apply, which is no failure', ()
   assert.equal(total, 162);
 });
 
-test('short sequences: each test begins at the length of its clause, and the rest is named', () => {
+test('short sequences: each test begins at the length of its clause, and the others are named', () => {
   const digits = digitsOf('e', 1_000_000);
   const { rows, notApplicable, enough, passed, total } = runBattery(digits, 99);
   assert.deepEqual({ rows, enough, passed, total }, { rows: [], enough: false, passed: 0, total: 0 });
@@ -165,7 +165,7 @@ test('short sequences: each test begins at the length of its clause, and the res
   assert.equal(short.rows.length, 188 - 1 - 8 - 18 - 1);
 });
 
-test('a constant sequence fails everything that applies', () => {
+test('a constant sequence fails every test that applies', () => {
   const { passed, total, notApplicable } = runBattery(new Uint8Array(125_000), 1_000_000);
   assert.equal(total, 162);
   assert.ok(passed <= 1, `${passed} rows passed`);

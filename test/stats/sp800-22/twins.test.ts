@@ -262,7 +262,7 @@ const TWINS: Readonly<Record<string, Twins>> = {
   },
 };
 
-suite('a kernel counts as its slow twin', () => {
+suite('a kernel has the counts of its slow twin', () => {
   for (const [name, { lengths, parameters = [], runs = 100, kernel, twin }] of Object.entries(TWINS)) {
     test(name, () => {
       const anyParameters = fc.tuple(...parameters.map(([min, max]) => fc.integer({ min, max })));
@@ -282,13 +282,13 @@ suite('a kernel counts as its slow twin', () => {
   }
 });
 
-test('Runs: a sequence that is not balanced has p = 0', () => {
+test('Runs: an unbalanced sequence has p = 0', () => {
   assert.equal(runsTest(sequenceOf('1'.repeat(80) + '0'.repeat(20))).pValue, 0);
   assert.ok(runsTest(sequenceOf('10'.repeat(50))).pValue < 1e-20);
   assert.ok(runsTest(sequenceOf('1100'.repeat(25))).pValue > 0.8);
 });
 
-test('FFT: a periodic sequence has few bins and little chance', () => {
+test('FFT: a periodic sequence has few bins and a tiny p-value', () => {
   assert.ok(spectralTest(sequenceOf('1100'.repeat(300))).belowThreshold === 599);
   const { pValue } = spectralTest(sequenceOf('1101001'.repeat(200)));
   assert.ok(pValue < 1e-6, `${pValue}`);
@@ -300,7 +300,7 @@ test('CumulativeSums keeps the digits of a small p, where 1 minus a sum has none
   assert.ok(Math.abs(pValues[0] / (4 * 7.619853024160527e-24) - 1) < 1e-9, `${pValues[0]}`);
 });
 
-test('OverlappingTemplate: the exact chances are those of all sequences of a short block', () => {
+test('OverlappingTemplate: the exact probabilities are those of all sequences of a short block', () => {
   // With each of the 2^12 blocks once, counts and expected counts agree and χ² is zero.
   const blockBits = 12;
   const bits = Array.from({ length: 2 ** blockBits }, (_, word) =>
@@ -310,7 +310,7 @@ test('OverlappingTemplate: the exact chances are those of all sequences of a sho
   assert.ok(overlappingTemplateTest(sequenceOf(bits), 3, blockBits, 'reference').pValue < 0.01);
 });
 
-test('the blocks of LongestRun, L and Q of Universal, and the cycles of the excursions are those of the text', () => {
+test('the blocks of LongestRun, L and Q of Universal, and the cycles of the excursions follow the text', () => {
   assert.deepEqual([128, 6271, 6272, 749_999, 750_000].map(longestRunBlockBits), [8, 8, 128, 128, 10_000]);
   const choices = [387_840, 904_959, 904_960, 1_000_000, 2_068_480, 49_643_520].map((n) => {
     const { blockBits, initialBlocks } = universalParameters(n);

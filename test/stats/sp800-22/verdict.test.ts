@@ -35,7 +35,7 @@ test('one sequence: one row below 1e-6 fails it', () => {
   assert.equal(verdict(rowsWith(162, [0])).passed, false);
 });
 
-test('fewer rows than the whole battery never pass', () => {
+test('fewer rows than the complete battery never pass', () => {
   const short = verdict(rowsWith(161, []));
   assert.deepEqual([short.passed, short.failures, short.falseRejectRate], [false, 0, 1]);
   assert.match(short.rule, /^fewer than 162 rows/);
@@ -99,7 +99,7 @@ test('many sequences: even p-values pass, and the counts are those of the rows',
   ]);
 });
 
-test('many sequences: too many failures fail, with evenly spread p-values otherwise', () => {
+test('many sequences: too many failures fail, although the p-values are evenly spread otherwise', () => {
   const sequences = evenSequences(1000).map((rows, i) =>
     i % 25 === 0 ? [{ ...rows[0], pValue: 0.001 }] : rows,
   );
@@ -108,7 +108,7 @@ test('many sequences: too many failures fail, with evenly spread p-values otherw
   assert.ok(rows[0].proportionP < 1e-9 && rows[0].uniformityP > 0.001);
 });
 
-test('many sequences: p-values that crowd fail, though none is below 0.01', () => {
+test('many sequences: clustered p-values fail, though none is below 0.01', () => {
   const sequences = evenSequences(200).map(([row]) => [{ ...row, pValue: 0.4 + row.pValue / 10 }]);
   const { passed, rows } = verdictAcross(sequences);
   assert.equal(passed, false);
@@ -131,7 +131,7 @@ test('many sequences: below 55 there is no χ², and a row may be missing from s
   assert.equal(threshold, 0.001 / 4);
 });
 
-test('many sequences: one bad row among 188 is found, and no sequence at all never passes', () => {
+test('many sequences: one bad row among 188 is found, and no sequences at all never pass', () => {
   const sequences = Array.from({ length: 100 }, (_, i) =>
     rowsWith(188, [i % 8 === 0 ? 0.001 : 0.5]).map((row, j) =>
       j === 0 ? row : { ...row, pValue: (i + 0.5) / 100 },
@@ -146,7 +146,7 @@ test('many sequences: one bad row among 188 is found, and no sequence at all nev
   assert.equal(verdictAcross([]).passed, false);
 });
 
-test('many sequences: rejections are too many when one good batch in a thousand has as many', () => {
+test('many sequences: rejections fail when only one good batch in a thousand has as many', () => {
   // P(X >= 4) = 4.9e-5 and P(X >= 3) = 1.1e-3 for X of Binomial(100, 0.002)
   assert.deepEqual([verdictOnRejections(100, 3).passed, verdictOnRejections(100, 4).passed], [true, false]);
   assert.deepEqual([verdictOnRejections(2, 1).passed, verdictOnRejections(2, 2).passed], [true, false]);

@@ -14,14 +14,14 @@ suite('assessment of wide symbols', () => {
   const symbols = uniformSymbols(8000, 16);
   const assessed = assessNonIid(symbols, 4);
 
-  test('estimators that need bits run on the bit string alone', () => {
+  test('estimators that need bits run only on the bit string', () => {
     const wide = ESTIMATORS.filter((name) => !FOR_BITS_ONLY.includes(name));
     assert.deepEqual(Object.keys(assessed.estimators), wide);
     assert.deepEqual(Object.keys(assessed.bitstringEstimators ?? {}), [...ESTIMATORS]);
   });
 });
 
-test('two distinct symbols are bits, however wide', () => {
+test('two distinct symbols count as bits, however wide they are', () => {
   const bits = uniformSymbols(7000, 2);
   const wide = assessNonIid(
     bits.map((bit) => (bit === 0 ? 3 : 250)),
@@ -34,7 +34,7 @@ test('two distinct symbols are bits, however wide', () => {
   assert.equal(wide.minEntropyPerBit, narrow.minEntropyPerSymbol / 8);
 });
 
-test('a source that says one thing has no entropy', () => {
+test('a constant source has no entropy', () => {
   for (const value of [0, 1, 255]) {
     const assessed = assessNonIid(new Uint8Array(5000).fill(value), 8);
     assert.ok(Object.is(assessed.minEntropyPerSymbol, 0), `stuck at ${value}`);
@@ -42,7 +42,7 @@ test('a source that says one thing has no entropy', () => {
   assert.equal(assessBits(new Uint8Array(1000).fill(255), 8000).minEntropyPerBit, 0);
 });
 
-test('packed bits are the same as bits', () => {
+test('packed bits give the same result as bits', () => {
   const bits = uniformSymbols(7003, 2);
   // What follows the last bit must not count.
   const packed = new Uint8Array(Math.ceil(bits.length / 8)).fill(255);

@@ -5,7 +5,7 @@ import { assertClose } from './details.ts';
 
 const bitsOf = (text: string): Uint8Array => Uint8Array.from(text, Number);
 suite('collision', () => {
-  test('never colliding at once means full entropy, always means none', () => {
+  test('late collisions alone mean full entropy, and early ones alone none', () => {
     assert.equal(collision(bitsOf('01'.repeat(500)))?.minEntropy, 1);
     assert.equal(collision(new Uint8Array(1000))?.minEntropy, 0);
   });
@@ -17,11 +17,11 @@ suite('collision', () => {
 });
 
 suite('compression', () => {
-  test('one block forever has no entropy', () => {
+  test('a constant block has no entropy', () => {
     assertClose(compression(new Uint8Array(12_000))?.minEntropy ?? -1, 0, 'stuck');
   });
 
-  test('blocks that come as late as can be have full entropy', () => {
+  test('blocks that repeat as late as possible have full entropy', () => {
     // All 64 blocks in turn: the distance is 64 each time, longer than random blocks have on average.
     const bits = Uint8Array.from({ length: 6 * 2000 }, (_, i) => (Math.floor(i / 6) >> (5 - (i % 6))) & 1);
     assert.equal(compression(bits)?.mean, 6);

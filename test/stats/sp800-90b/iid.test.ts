@@ -13,7 +13,7 @@ const repeat = (pattern: readonly number[], times: number): Uint8Array =>
   Uint8Array.from({ length: pattern.length * times }, (_, i) => pattern[i % pattern.length]);
 
 suite('independence', () => {
-  test('bits that are too few for words of two pass untested', () => {
+  test('too few bits for words of two pass untested', () => {
     assert.deepEqual(chiSquareIndependence(repeat([0, 1], 10), 2), {
       statistic: 0,
       degreesOfFreedom: 0,
@@ -22,7 +22,7 @@ suite('independence', () => {
     });
   });
 
-  test('wide symbols: rare pairs are joined, the rarest first, and what is left joins the last bin', () => {
+  test('wide symbols: rare pairs are joined, the rarest first, and the remainder joins the last bin', () => {
     // Counts 1, 1, 18 of 20 symbols, 10 pairs. Expected: 0.025 four times, 0.45 four times, 8.1.
     // In one bin: 0.1 + 1.8 + 8.1 = 10. One bin less three symbols has no degree of freedom.
     const symbols = Uint8Array.from({ length: 20 }, (_, i) => Math.min(i, 2));

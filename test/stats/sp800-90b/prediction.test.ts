@@ -29,7 +29,7 @@ suite('probability of no run (SP 800-90B 6.3.7, step 5)', () => {
     });
   }
 
-  test('the probability falls as p rises, to where a run is certain', () => {
+  test('the probability falls as p rises, until a run is certain', () => {
     let last = 0;
     for (let p = 0.01; p < 20 / 21; p += 0.01) {
       const value = logNoRun(p, 20, 10_000);
@@ -38,7 +38,7 @@ suite('probability of no run (SP 800-90B 6.3.7, step 5)', () => {
     }
   });
 
-  test('from p = r / (r + 1) on, where the formula turns into 0/0 and 0, a run is near certain', () => {
+  test('from p = r / (r + 1) on, where the formula becomes 0/0 and then 0, a run is nearly certain', () => {
     for (const r of [1, 2, 3, 10, 100]) {
       for (const p of [r / (r + 1), (r + 0.001) / (r + 1), (r + 0.5) / (r + 1), (r + 0.999_999) / (r + 1)]) {
         assert.ok(logNoRun(p, r, 1000) < -1, `r = ${r}, p = ${p}`);

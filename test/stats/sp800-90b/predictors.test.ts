@@ -23,7 +23,7 @@ for (const [name, predictor, plain, lengths, numRuns, seed] of [
   ['MultiMMC', multiMmc, plainMultiMmc, { min: 4, max: 1500 }, 40, 639],
   ['LZ78Y', lz78y, plainLz78y, { min: 19, max: 1500 }, 40, 6310],
 ] as const) {
-  test(`${name} runs as its plain twin`, () => {
+  test(`${name} has the results of its plain twin`, () => {
     const property = fc.property(
       sources(lengths, [2, 2, 2, 3, 5, 16, 256]),
       assertSameRun(predictor, (symbols) => plain(symbols)),
@@ -32,7 +32,7 @@ for (const [name, predictor, plain, lengths, numRuns, seed] of [
   });
 }
 
-test('LZ78Y: the dictionary takes 65,536 contexts, of its last step the longest', () => {
+test('LZ78Y: the dictionary takes 65,536 contexts, and of its last step the longest', () => {
   // Multiples of 1, 2, 3, ... modulo 199: every pair of neighbours occurs once, so each step brings 15 contexts, and
   // one more for a symbol not met before: 199 of these and 12 strewn in. After 4,354 steps 15 * 4354 + 211 = 65,521
   // contexts are known. The next step ends in 255: its 15 longer contexts still find room, 255 alone does not.

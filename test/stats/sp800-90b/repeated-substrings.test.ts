@@ -21,7 +21,7 @@ const promised = ({ sampleCount, longest, mostFrequent, equalPairs }: RepeatedSu
   equalPairs: [...equalPairs.subarray(1)],
 });
 
-test('repeats are counted at every length as the plain twin does', () => {
+test("the counts at every length equal the plain twin's", () => {
   const property = fc.property(sources({ min: 1, max: 250 }, ALPHABETS), ({ symbols, alphabetSize }) => {
     const actual = repeatedSubstrings(symbols, symbolBits(alphabetSize));
     assert.deepEqual(promised(actual), promised(plainRepeatedSubstrings(symbols)));
@@ -48,7 +48,7 @@ suite('t-tuple and LRS estimates', () => {
     equalPairs: Float64Array.of(0, 3000, 1500, 400, 1),
   };
 
-  test('the estimates do not apply when no tuple is that frequent, or nothing repeats beyond', () => {
+  test('the estimates do not apply when no tuple is frequent enough, or nothing longer repeats', () => {
     assert.equal(tTuple({ ...repeats, mostFrequent: Int32Array.of(0, 34, 3, 2, 2) }), null);
     assert.equal(
       longestRepeatedSubstring({ ...repeats, mostFrequent: Int32Array.of(0, 60, 50, 40, 35) }),

@@ -34,7 +34,7 @@ suite('largest count among the symbols of the worst source', () => {
     }
   });
 
-  test('a thousand bits: the binomial distribution, in whole numbers', () => {
+  test('a thousand bits follow the binomial distribution in exact integers', () => {
     const binomial = [1n];
     for (let k = 1; k <= 1000; k++) binomial.push((binomial[k - 1] * BigInt(1001 - k)) / BigInt(k));
     for (const limit of [500, 510, 540, 572]) {
@@ -47,7 +47,7 @@ suite('largest count among the symbols of the worst source', () => {
 });
 
 suite('restart cutoff', () => {
-  test('is the smallest count that is exceeded so seldom', () => {
+  test('is the smallest count that is exceeded with the allowed probability', () => {
     for (const hInitial of [0.05, 0.4, 0.85, 1, Math.log2(3), 2.5, 5, 8]) {
       const cutoff = restartCutoff(hInitial);
       const p = 2 ** -hInitial;
@@ -57,7 +57,7 @@ suite('restart cutoff', () => {
     }
   });
 
-  test('a source of full entropy has known cutoffs', () => {
+  test('is known for sources of full entropy', () => {
     assert.deepEqual([1, 2, 4, 8].map(restartCutoff), [572, 316, 104, 19]);
   });
 });
@@ -75,7 +75,7 @@ suite('restart matrix', () => {
     assert.equal(assessed.minEntropy, Math.min(assessed.hRows, assessed.hColumns, 0.8));
   });
 
-  test('a place that restarts alike in every row is not sane', () => {
+  test('a position that is alike in every restart is not sane', () => {
     const stuck = ideal.slice();
     for (let row = 0; row < 1000; row++) stuck[1000 * row + 7] = 1;
     assert.deepEqual(assessRestarts(stuck, 1, 0.8), {
@@ -89,7 +89,7 @@ suite('restart matrix', () => {
     });
   });
 
-  test('a source that remembers is sane, and not valid when it scores less than half', () => {
+  test('a source with memory is sane, but not valid when it scores less than half', () => {
     // A bit stays as it is with probability 0.65; the collision estimate of such rows lies near 0.33.
     const words = keystream(21, 4_000_000);
     let state = 0;
@@ -107,7 +107,7 @@ suite('restart matrix', () => {
     assert.equal(modest.minEntropy, assessed.hRows);
   });
 
-  test('the wrong size or an impossible estimate is refused', () => {
+  test('a wrong size or an impossible estimate is refused', () => {
     assert.throws(() => assessRestarts(ideal.subarray(1), 1, 0.8), /1,000 rows/);
     assert.throws(() => assessRestarts(ideal, 1, 1.1), /H_I/);
     assert.throws(() => assessRestarts(ideal, 1, 0), /H_I/);

@@ -44,7 +44,7 @@ describe('readout', () => {
     }
   });
 
-  it('is what somebody guesses who sees which readouts worked, for any state', () => {
+  it('is what remains against an adversary who sees which readouts worked, for any state', () => {
     const rate = fc.double({ min: 0, max: 0.5, noNaN: true });
     fc.assert(
       fc.property(rate, rate, fc.double({ min: 0, max: 1, noNaN: true }), (e01, e10, q) => {
@@ -57,12 +57,12 @@ describe('readout', () => {
     );
   });
 
-  it('does not let two errors cancel that cancel in the bias', () => {
+  it('does not let two errors cancel although they cancel in the bias', () => {
     const e = { e01: 0.2, e10: 0.2 };
     near(readoutMinEntropy(e, 0.5, 0.5), 1 - Math.log2(1.4), 1e-12);
   });
 
-  it('is 0, not less, where nothing is left', () => {
+  it('is 0, and never less, when nothing is left', () => {
     assert.equal(readoutMinEntropy({ e01: 0.9, e10: 0.9 }, 0.5, 0.5), 0);
   });
 });
@@ -76,7 +76,7 @@ describe('bounds on rates', () => {
     }),
   );
 
-  it('hold by the exact binomial tail: they are never below Clopper and Pearson', () => {
+  it('hold for the exact binomial tail: they are never below Clopper and Pearson', () => {
     fc.assert(
       fc.property(cases, ({ samples, count, nats }) => {
         const bound = rateUpperBound(count, samples, nats);
@@ -97,7 +97,7 @@ describe('bounds on rates', () => {
     assert.ok(bound >= exact - 1e-5 && bound < exact * 1.05, `${bound}, exactly ${exact}`);
   });
 
-  it('leave room for every rate that is not refuted', () => {
+  it('admit every rate that is not refuted', () => {
     assert.equal(rateUpperBound(5, 5, 1), 1);
     assert.equal(rateUpperBound(1, 1, NATS_40), 1);
     near(rateUpperBound(500_000, 1_000_000, 1e-12), 0.5, 1e-6);

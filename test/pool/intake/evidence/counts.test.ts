@@ -16,7 +16,7 @@ const reads = fc.integer({ min: 1, max: 9 }).chain((width) =>
 );
 
 describe('counts', () => {
-  it('counts the ones of each channel as a plain count does', async () => {
+  it('gives the ones of each channel as a plain count does', async () => {
     await fc.assert(
       fc.asyncProperty(reads, async ({ width, shots, bits }) => {
         const ones = shots.reduce(
@@ -28,7 +28,7 @@ describe('counts', () => {
     );
   });
 
-  it('counts in slices, with a turn of the event loop between them', async () => {
+  it('is made in slices, with a turn of the event loop between them', async () => {
     const [width, shots] = [3, 1_000_003];
     const bits = new Uint8Array(Math.ceil((width * shots) / 8)).fill(0b1011_0110);
     const { result: ones, turns } = await countingTurns(() => onesPerChannel({ bits, width, shots }));

@@ -51,8 +51,8 @@ function near(actual: number | null, expected: number, tolerance: number): void 
   assert.ok(actual !== null && Math.abs(actual - expected) <= tolerance, `${actual}, not ${expected}`);
 }
 
-describe('what a read is evidence of', () => {
-  it('statistical, without a figure: when nothing is known of the device', async () => {
+describe('the evidence of a read', () => {
+  it('is statistical, without a figure, when nothing is known of the device', async () => {
     const read = await readOf();
     const { provenance } = read;
     const evidence = await evidenceOf('qrng-device', {
@@ -69,7 +69,7 @@ describe('what a read is evidence of', () => {
     assert.deepEqual(whyNot(evidence), { calibrated: 'no readout errors are published for each channel' });
   });
 
-  it('of bytes that another service conditioned: their origin is its word, and tests tell nothing of it', async () => {
+  it('is not derived from tests of bytes that another service conditioned: their origin is its word', async () => {
     const read = await readOf();
     const certificates = [{ id: 'cert_1', leaf: 'leaf' }];
     const upstream = { log: 'hub.example/log', origin: 'simulated' as const, certificates };
@@ -81,7 +81,7 @@ describe('what a read is evidence of', () => {
     }
   });
 
-  it('calibrated: by the published errors and the shares of ones of its own shots', async () => {
+  it('is calibrated by the published errors and the shares of ones of its own shots', async () => {
     const read = await readOf({ readout: new Array(4).fill({ e01: 0.004, e10: 0.006 }) });
     const evidence = await evidenceOf('quantum-processor', read);
     assert.equal(evidence.claim, 'calibrated');
@@ -97,7 +97,7 @@ describe('what a read is evidence of', () => {
     assert.match(evidence.assumptions, /independent and identically distributed.*pure state/);
   });
 
-  it('calibrated: the worst channel decides, and a state that is tilted costs', async () => {
+  it('is calibrated by the worst channel, and a tilted state lowers it', async () => {
     const sound = { e01: 0.004, e10: 0.006 };
     const readout = [sound, sound, { e01: 0.2, e10: 0.2 }, sound];
     const one = await shownBy({ readout });
@@ -107,7 +107,7 @@ describe('what a read is evidence of', () => {
     assert.ok((tilted.minEntropyPerBit ?? 1) < -Math.log2(0.7), 'and is bounded from below');
   });
 
-  it('calibrated: not for entangled qubits, dead ones or lists that do not fit', async () => {
+  it('is not calibrated for entangled qubits, dead ones or lists that do not fit', async () => {
     const plain = await readOf();
     const joined = { ...plain, provenance: { ...plain.provenance, circuit: 'ghz-4' } };
     const entangled = await evidenceOf('quantum-processor', joined);
@@ -135,7 +135,7 @@ describe('what a read is evidence of', () => {
 });
 
 describe('no claim is above what the origin allows', () => {
-  it('gives every origin the same figures, and none a claim above its own', async () => {
+  it('and every origin has the same figures, each with its own limit', async () => {
     const read = await readOf();
     const real = await evidenceOf('quantum-processor', read);
     for (const origin of ORIGINS) {
@@ -151,7 +151,7 @@ describe('no claim is above what the origin allows', () => {
     }
   });
 
-  it('says of a simulated read why it is no evidence', async () => {
+  it('and a simulated read states why it is no evidence', async () => {
     const evidence = await evidenceOf('simulated', await readOf());
     assert.equal(evidence.method, 'none: the origin is simulated');
     assert.deepEqual(whyNot(evidence), {
@@ -170,7 +170,7 @@ describe('bits that are not independent', () => {
     return { ...SOUND, windows: [{ ...window, order, sp80022, leastRow }] };
   };
 
-  it('are not calibrated, and leave what their autocorrelation leaves, whatever the origin', async () => {
+  it('are not calibrated, and are credited with what their autocorrelation leaves, whatever the origin', async () => {
     const read = await readOf();
     for (const origin of ORIGINS) {
       const { claim, minEntropyPerBit, notReached } = await evidenceOf(origin, read, dependent);
