@@ -391,8 +391,8 @@ export class Meter {
 
   /**
    * Moves what a request holds to a month whose grant has not come yet. A month of a shared account begins here with its
-   * grant, a moment after the clock, but an answer from a lot of the new month is dated in that month before. The grant
-   * then starts from these counts.
+   * grant, a moment after the clock, but an answer from a lot of the new month is dated in that month at once. The grant then
+   * starts from these counts.
    */
   #countAhead(reservation: Reservation, period: number): void {
     const words = this.#words;

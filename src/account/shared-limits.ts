@@ -117,7 +117,7 @@ export class SharedLimits {
     for (const account of this.#inTurn) if (isUsed(account)) this.#lookAt(account);
     await this.#call().catch((error: unknown) => {
       if (!(error instanceof ApiError) && !this.#isClosed)
-        this.#options.log.error({ err: error }, 'limits that nodes share cannot be asked for');
+        this.#options.log.error({ err: error }, 'the ledger failed to grant limits that nodes share');
     });
   }
 

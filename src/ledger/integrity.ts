@@ -4,7 +4,7 @@ export interface LedgerIntegrity {
   readonly startAudit: 'none' | 'running' | 'sound' | 'damaged';
   /** Null when the scrub is off. */
   readonly scrub: ScrubState | null;
-  /** The database that several nodes share; null where the books lie in a folder. */
+  /** The database that several nodes share; null when the books are in a folder. */
   readonly database: DatabaseState | null;
 }
 

@@ -73,11 +73,11 @@ export interface Upkeep {
   integrity(): Promise<LedgerIntegrity>;
 }
 
-/** A user of the directory in some thread: it serves requests by the accounts, keys and withdrawals of lots that it was sent. */
+/** A part of the service, in any thread, that works with accounts, keys and revocations of lots. */
 export interface DirectoryReader {
   /**
-   * Resolves when the reader serves by the changes. The ledger read them at the monotonic time `readAtMs`. When nodes share
-   * the directory, the ledger calls this four times a second even if nothing changed.
+   * Resolves when the reader uses the changes. The ledger read them at the monotonic time `readAtMs`. When nodes share the
+   * directory, the ledger calls this four times a second even if nothing changed.
    */
   directoryChanged(changes: DirectoryChanges, readAtMs: number): Promise<void>;
 }
@@ -150,7 +150,7 @@ export interface EntropyStore {
 /** What sources need after a restart, and what they may spend. */
 export interface SourceStore {
   sourceNote(source: string, key: string): Promise<string | undefined>;
-  /** Those of all sources under the key. */
+  /** Returns the notes of all sources under the key. */
   sourceNotes(key: string): Promise<string[]>;
   putSourceNote(source: string, key: string, value: string): Promise<void>;
   /**
@@ -195,7 +195,7 @@ export interface Books {
   unsealed(certificates: number): Promise<SegmentRecord[]>;
   /** Returns at most `limit` segments with a sequence of at least `from`, in order. */
   segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]>;
-  /** Returns the series of a public purpose, and answers of one series, private ones included: their serials would be gaps. */
+  /** Returns the series of a public purpose, and answers of one series: private ones too, so that no serial is missing. */
   seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage>;
   /** Returns what each account was charged for answers issued in the calendar month `YYYYMM`. */
   balances(period: number): Promise<Balance[]>;

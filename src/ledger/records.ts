@@ -121,7 +121,7 @@ export interface LotRecord {
   /** SP 800-90B §6.3 estimate on the raw bits, never above the source's claim; null when not assessed. */
   readonly minEntropyPerBit: number | null;
   readonly minEntropyMethod: string;
-  /** What shows that the bits are quantum; absent in lots of the csprng stream, which make no such claim. */
+  /** How far the lot's own shots support its origin; absent in lots of the csprng stream, which claim nothing. */
   readonly evidence?: LotEvidence;
   /** SP 800-22 on the first window of the raw noise, on its window of least min-entropy, and on every window of the output. */
   readonly assessments: readonly AssessedBlock[];
@@ -142,9 +142,9 @@ export interface LotRecord {
 export interface LotCommitment {
   /** Bytes of all pure blocks together. Each has PURE_BLOCK_BYTES; the last one may be shorter. */
   readonly pureBytes: number;
-  /** The root of each pure block's tree, concatenated. */
+  /** The roots of the pure blocks' trees, concatenated. */
   readonly blockRoots: string;
-  /** The hash of each seed, concatenated. */
+  /** The hashes of the seeds, concatenated. */
   readonly seedHashes: string;
 }
 

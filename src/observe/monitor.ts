@@ -34,7 +34,7 @@ export class Monitor {
     watch.tick();
     // at once, so that the page has something to draw in the first minute
     this.#notePoint().catch((error: unknown) =>
-      this.#log.warn({ err: error }, 'no point of the status page'),
+      this.#log.warn({ err: error }, 'the status page lacks a point of its first minute'),
     );
     this.#timers.push(
       every(TICK_MS, this.#log, async () => watch.tick()),

@@ -49,7 +49,7 @@ const startAudit = rowsOf<Readings['integrity']['startAudit']>({
   of: ({ integrity }) => (integrity.startAudit === 'none' ? [] : [integrity.startAudit]),
 });
 const scrub = rowsOf({ of: ({ integrity }) => (integrity.scrub === null ? [] : [integrity.scrub]) });
-/** The database that several nodes share; no thing when the books are in a folder. */
+/** The database that several nodes share; none when the books are in a folder. */
 const database = rowsOf({ of: ({ integrity }) => (integrity.database === null ? [] : [integrity.database]) });
 const pendingLots = rowsOf({ of: ({ pendingLots: lots }) => (lots.lots === 0 ? [] : [lots]) });
 const witness = rowsOf({

@@ -245,7 +245,7 @@ async function keepSealing(
       const isLasting = clock.monotonicMs() - sealedAtMs > UNLOGGED_MAX_MS;
       if (isLasting && data.cluster === null && !isDiskFull(error)) {
         const reason = `for ${UNLOGGED_MAX_MS / 1_000} s no certificate could be logged (${messageOf(error)}): mend ${data.keysPath}, then start again`;
-        log.error({ reason }, 'transparency log');
+        log.error({ reason }, 'transparency log: the service stops');
         owner.ledgerFailed(reason);
         return;
       }

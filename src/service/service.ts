@@ -241,7 +241,7 @@ async function startOn(
   }
   stops.push(() =>
     ledger.saveRates(cells.rates()).catch((error: unknown) => {
-      log.warn({ reason: messageOf(error) }, 'the states of the rate limits are not stored');
+      log.warn({ reason: messageOf(error) }, 'the states of the rate limits could not be saved');
     }),
   );
   const { metricsPort } = config;

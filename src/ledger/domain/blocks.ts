@@ -52,7 +52,7 @@ export class Blocks {
     const { store, log } = this.#folder;
     const seals = this.#seals;
     const givenUp = await store.write(LOCKS, () => this.#giveUpKeyless(seals));
-    if (givenUp > 0) log.warn({ blocks: givenUp }, 'ledger: blocks without a key given up');
+    if (givenUp > 0) log.warn({ blocks: givenUp }, 'ledger: gave up blocks that have no key any more');
     await this.#eraseKeys();
   }
 
@@ -91,7 +91,7 @@ export class Blocks {
     for (const { key, lotId, index, releasedAtMs, sealed } of taken) {
       const bytes = seals.open(kind, key[1], lotId, sealed);
       if (bytes !== undefined) claimed.push({ lotId, bytes, index, releasedAtMs });
-      else log.error({ kind, ordinal: key[1] }, 'ledger: a block that its key does not open given up');
+      else log.error({ kind, ordinal: key[1] }, 'ledger: gave up a block that its key does not open');
     }
     try {
       await this.#eraseKeys();

@@ -206,7 +206,7 @@ function plusCharge(day: DaySpend, charge: Charge, limits: SpendLimits): DaySpen
 
 const ORDER = { intended: 0, submitted: 1, stored: 2, ended: 3 } as const;
 
-/** Throws `refused` for a job that was not opened first, or whose charge is invalid. */
+/** Throws `refused` for a job that is not in the state `intended`, or whose charge is invalid. */
 function requireIntended(job: JobRecord): void {
   requireCharge(job);
   if (job.state === 'intended') return;

@@ -36,7 +36,7 @@ interface Pending {
 
 /**
  * Commits the segments of one node. Each of four slots has at most one transaction in flight, which takes a group of waiting
- * segments. A transaction first updates the row of its slot and the node's epoch; when there is no such row, the node was
+ * segments. A transaction first updates the row with its slot and the node's epoch; when there is no such row, the node was
  * fenced. A transaction whose outcome is unknown is repeated until it is known, and is compared with what is stored.
  */
 export class SegmentCommits {
@@ -125,7 +125,10 @@ export class SegmentCommits {
     }
   }
 
-  /** Stores the group with one statement when it has only plain segments. Stores all of it or nothing. */
+  /**
+   * Stores all of the group or nothing, on the usual assumption that nothing of it is stored yet. That takes one statement
+   * when the group has no labels and no kept answers.
+   */
   async #storeAtOnce(
     slot: number,
     group: readonly Pending[],

@@ -73,7 +73,7 @@ export class NodeFeed extends DirectoryFeed {
     this.#timer = every(LOOK_INTERVAL_MS, log, () => this.#look());
   }
 
-  /** See Ledger.follow. From before the first reader on, commands that change the directory wait for this node. */
+  /** See Ledger.follow. From then on, commands that change the directory wait for this node too. */
   override async follow(reader: DirectoryReader): Promise<void> {
     if (this.#told === undefined) await this.#tell(-1);
     await super.follow(reader);
