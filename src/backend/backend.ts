@@ -2,62 +2,57 @@ import { assert } from '../core/assert.ts';
 import { isQuantum, type Origin } from '../core/vocabulary.ts';
 
 /**
- * The seam of entropy sources. A backend gives raw noise and says exactly where it came from; it never tests,
- * conditions or invents bits. Two shapes: a job backend (submit, poll, fetch; minutes) and a stream backend
- * (read; milliseconds). Only ordered per-shot data counts as entropy: a backend that offers only a histogram
- * or probabilities fails with `no_raw_shots`.
+ * The interface of entropy sources. A backend gives raw noise and says exactly where it came from. It never tests,
+ * conditions or invents bits. A job backend takes minutes (submit, poll, fetch), a stream backend milliseconds (read).
+ * Only ordered per-shot data is entropy: a backend that gets only a histogram or probabilities fails with
+ * `no_raw_shots`.
  */
 export type Backend = JobBackend | StreamBackend;
 
-/** Whether the origin of a backend is a quantum one that its operator declares and nothing attests. */
+/** Returns whether the operator declares a quantum origin that nothing attests. */
 export function isDeclaredQuantum({ origin, isDeclared }: BackendIdentity): boolean {
   return isDeclared === true && isQuantum(origin);
 }
 
 interface BackendIdentity {
-  /** The name under which it is configured, e.g. `simulator`. */
+  /** The source's name in the configuration, e.g. `simulator`. */
   readonly name: string;
   readonly origin: Origin;
   /**
-   * True when nobody but the operator says what the origin is: it was typed in, or the address of the provider
-   * was. See `isDeclaredQuantum`.
+   * Whether the origin is the operator's word alone, because the operator configured it or the provider's address. See
+   * `isDeclaredQuantum`.
    */
   readonly isDeclared?: boolean;
   /** `quantum_backend` of answers, e.g. `simulator-statevector`. */
   readonly quantumBackend: string;
-  /** True for a deterministic source: its certificates say status `test`. */
+  /** Whether the source is deterministic. Then its certificates have the status `test`. */
   readonly deterministic: boolean;
   /**
-   * Min-entropy per raw bit that the maker claims (SP 800-90B H_submitter); health-test cutoffs derive from
+   * Min-entropy per raw bit that the maker claims (SP 800-90B H_submitter). The health tests derive their cutoffs from
    * it.
    */
   readonly claimedMinEntropyPerBit: number;
-  /**
-   * Raw bits of one lot of this source; the pool's own figure when left out. One read, or one job, gives a
-   * lot.
-   */
+  /** Raw bits of one lot, which is one read or one job; by default the pool's own figure. */
   readonly lotRawBits?: number;
-  /** Raw bits of a lot that a mode waits for, where fewer make the service ready sooner; as any other lot when left out. */
-  readonly firstLotRawBits?: number;
   /**
-   * What reading so many bits costs; left out by a source that costs nothing. Never a call to the provider.
+   * Raw bits of a lot while a mode waits for one. Fewer make the service ready sooner; by default they are the same.
    */
+  readonly firstLotRawBits?: number;
+  /** Returns what reading `bits` bits costs, without calling the provider. Left out if the source costs nothing. */
   estimate?(bits: number): Spend;
   /**
-   * What the source says of itself: device, state, queue, calibration, limits. Reads no entropy, costs
+   * Resolves to what the source says of itself: device, state, queue, calibration, limits. Reads no entropy, costs
    * nothing.
    */
   describe?(signal: AbortSignal): Promise<SourceFacts>;
 }
 
-/**
- * What a read costs in the provider's own currency, and how many calls or jobs of the provider's quota it
- * takes.
- */
+/** What a read costs. */
 export interface Spend {
   readonly amount: number;
-  /** ISO 4217 where it is money; else the provider's unit, e.g. `qpu-seconds`. */
+  /** ISO 4217 for money; else the provider's unit, e.g. `qpu-seconds`. */
   readonly currency: string;
+  /** How many calls or jobs of the provider's quota the read takes. */
   readonly calls: number;
 }
 
@@ -66,7 +61,7 @@ export type SourceFacts = Readonly<Record<string, string | number | boolean | nu
 
 export interface StreamBackend extends BackendIdentity {
   readonly kind: 'stream';
-  /** A read that takes longer has stalled; the pool's own figure when left out. */
+  /** Time limit of a read; by default the pool's own figure. */
   readonly readTimeoutMs?: number;
   /** Reads at least `bits` bits (whole shots). Rejects with a BackendError. */
   read(bits: number, signal: AbortSignal): Promise<RawRead>;
@@ -74,25 +69,23 @@ export interface StreamBackend extends BackendIdentity {
 
 export interface JobBackend extends BackendIdentity {
   readonly kind: 'job';
-  /** Starts a job for at least `bits` bits. The same `idempotencyKey` never starts a second job. */
+  /** Starts a job for at least `bits` bits. A second call with the same `idempotencyKey` starts no second job. */
   submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference>;
   poll(job: JobReference, signal: AbortSignal): Promise<JobState>;
   fetch(job: JobReference, signal: AbortSignal): Promise<RawRead>;
-  /** Asks the provider not to run a job that nobody will fetch. */
+  /** Asks the provider to cancel a job that nobody will fetch. */
   cancel(job: JobReference): Promise<void>;
-  /**
-   * Deletes the raw results at the provider, once their lot is durable. Deleting what is gone is not an error.
-   */
+  /** Deletes the raw results at the provider. Called when their lot is durable. It is no error if they are gone. */
   forget?(job: JobReference, signal: AbortSignal): Promise<void>;
 }
 
-/** Names a submitted job for as long as it lives: kept on disk, so that a restarted service resumes it. */
+/** Identifies a submitted job. It is kept on disk, so that a restarted service can resume the job. */
 export interface JobReference {
   readonly jobId: string;
   readonly idempotencyKey: string;
   /** Raw bits that were asked for. */
   readonly bits: number;
-  /** What the backend wants to know again (qubits, calibration, place of the results): JSON, no secrets. */
+  /** What the backend must remember of the job (qubits, calibration, place of the results), as JSON without secrets. */
   readonly memo: string;
 }
 
@@ -101,22 +94,22 @@ export type JobState =
   | { readonly state: 'done' }
   | { readonly state: 'failed' | 'cancelled'; readonly reason: string };
 
-/** What one read of a backend gave. */
+/** The result of one read of a backend. */
 export interface RawRead {
   /**
-   * The bits, shot-major and most significant bit first: bit (shot * width + i) is what channel i gave in
-   * that shot. The last byte is padded with zero bits.
+   * The bits, shot after shot and most significant bit first: bit (shot * width + i) is that of channel i. The last
+   * byte is padded with zero bits.
    */
   readonly bits: Uint8Array<ArrayBuffer>;
   /** Channels per shot: the qubits measured, or 1 for a plain bit stream. */
   readonly width: number;
   readonly shots: number;
-  /** SHA-256 (hex) of what the backend delivered, verbatim, before anything decoded it: `raw_output`. */
+  /** SHA-256 (hex) of what the backend delivered, verbatim, before it was decoded: `raw_output`. */
   readonly rawSha256: string;
   readonly provenance: Provenance;
 }
 
-/** Facts of one read; absent facts are null, never invented. */
+/** Facts of one read. Unknown facts are null and never invented. */
 export interface Provenance {
   readonly provider: string;
   readonly device: string;
@@ -132,26 +125,25 @@ export interface Provenance {
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
   /**
-   * What the provider publishes of the device. By convention `id` and `date` name the calibration, and
-   * `readout_e01` and
+   * What the provider publishes of the device. By convention `id` and `date` name the calibration. `readout_e01` and
    * `readout_e10` are lists by channel: the probability to read 1 for a prepared 0, and 0 for a prepared 1.
    */
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
-  /** The bits are answers of another service of this kind, which it certified; absent where they are not. */
+  /** The certified answers of another service of this kind that the bits are; absent for other bits. */
   readonly upstream?: UpstreamAnswers;
 }
 
-/** Answers that a read was put together from, in their order. */
+/** The answers that a read consists of. */
 interface UpstreamAnswers {
   /** Name of the log that holds their certificates. */
   readonly log: string;
-  /** The weakest that the certificates name. */
+  /** The weakest origin in the certificates. */
   readonly origin: Origin;
-  /** Of each its id, `cert_…`, and the hash of its leaf in that log, in base64. */
+  /** The certificates in the order of the bits. `leaf` is the hash of the certificate's leaf in that log, in base64. */
   readonly certificates: readonly { readonly id: string; readonly leaf: string }[];
 }
 
-/** What is told of a read of a source without a circuit. */
+/** A read of a source without a circuit. */
 interface PlainRead
   extends Pick<Provenance, 'provider' | 'device' | 'startedAtMs' | 'finishedAtMs' | 'calibration'> {
   readonly bits: Uint8Array<ArrayBuffer>;
@@ -160,7 +152,7 @@ interface PlainRead
   readonly upstream?: UpstreamAnswers;
 }
 
-/** The read of a source without a circuit: shots of so many channels, which fill whole bytes. */
+/** Returns the read of a source without a circuit. The shots of `width` channels fill whole bytes. */
 export function plainRead({ bits, rawSha256, jobId = null, ...told }: PlainRead, width = 1): RawRead {
   const shots = (8 * bits.length) / width;
   const none = {
@@ -174,8 +166,8 @@ export function plainRead({ bits, rawSha256, jobId = null, ...told }: PlainRead,
 }
 
 /**
- * retryable: try again later; quota: the provider's budget is spent; auth: credentials; permanent: needs a
- * person.
+ * retryable: try again later. quota: the provider's budget is spent. auth: the credentials are wrong. permanent: a
+ * person must act. no_raw_shots: the provider gives no ordered shots.
  */
 export type BackendErrorKind = 'retryable' | 'quota' | 'auth' | 'permanent' | 'no_raw_shots';
 
@@ -187,19 +179,16 @@ export class BackendError extends Error {
   constructor(kind: BackendErrorKind, message: string, retryAfterMs?: number) {
     super(message);
     this.kind = kind;
-    this.retryAfterMs = Number.isNaN(retryAfterMs) ? undefined : retryAfterMs; // else a pause of NaN is none
+    this.retryAfterMs = Number.isNaN(retryAfterMs) ? undefined : retryAfterMs; // a pause of NaN ms would be none
   }
 }
 
-/**
- * The largest single read: 32 MiB of raw noise. Larger harvests are several reads, so that each is tested
- * soon.
- */
+/** The largest read: 32 MiB of raw noise. More bits take several reads, so that each is tested soon. */
 export const MAX_READ_BITS = 2 ** 28;
 
 /**
- * Shots of `width` channels that hold at least `bits` bits. Where the width divides 8 the shots fill whole
- * bytes, so that such reads can be joined without shifting.
+ * Returns how many shots of `width` channels hold at least `bits` bits. If the width divides 8, the shots fill whole
+ * bytes, so that reads can be joined without shifting.
  */
 export function wholeShots(bits: number, width: number): number {
   assert(

@@ -23,13 +23,13 @@ export const BACKENDS: readonly BackendDefinition[] = [
   systemBackend,
 ];
 
-/** What a source is when it is only named: a type of backend, and options that the name stands for. */
+/** What the name of a source stands for if its type is not given: a type of backend, and some of its options. */
 export interface SourcePreset {
   readonly type: string;
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** Names that need no type: those of types, and those of services that a backend knows by name. */
+/** Source names that need no type: the names of the types, and of the services that a backend knows. */
 export const SOURCE_PRESETS: ReadonlyMap<string, SourcePreset> = new Map([
   ...BACKENDS.map(({ type }) => [type, { type, options: {} }] as const),
   ...[...QRNG_PRESETS.keys()].map((name) => {

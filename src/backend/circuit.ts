@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 
-/** `lang_version`: grows whenever the canonical text of an unchanged circuit, or that of its programs, would change. */
+/** `lang_version`. Increase it whenever the text of an unchanged circuit, or of its programs, changes. */
 export const CIRCUIT_COMPILER_VERSION = '1.0.0';
 
-/** The only circuit: a quarter turn and a measurement of each qubit, by itself. */
+/** The only circuit: a quarter turn of each qubit and its measurement. No gate joins qubits. */
 export interface Circuit {
   /** `lang_circuit`, e.g. `superposition-16`. */
   readonly name: string;
-  /** OpenQASM 3, one statement a line, LF at each end. */
+  /** OpenQASM 3, one statement a line, each line ended by LF. */
   readonly text: string;
   /** SHA-256 (hex) of the text. */
   readonly sha256: string;
 }
 
-/** Layers of operations, measurement included: the depth that Qiskit's `depth()` reports. */
+/** Layers of operations, with the measurement, as Qiskit's `depth()` counts them. */
 export const CIRCUIT_DEPTH = 2;
 
-/** H on each of `qubits` qubits, all measured in the Z basis: every bit is an ideal coin. Channel i is qubit i. */
+/** Returns H on each qubit and a measurement of all in the Z basis: every bit is ideally fair. Channel i is qubit i. */
 export function superposition(qubits: number): Circuit {
   assert(Number.isInteger(qubits) && qubits >= 1 && qubits <= 1024, 'a circuit has 1 to 1,024 qubits');
   const each = Array.from({ length: qubits }, (_, qubit) => qubit);
@@ -37,7 +37,7 @@ export function circuitName(qubits: number): string {
   return `superposition-${qubits}`;
 }
 
-/** Of these qubits the `count` that lose the least, in ascending order. */
+/** Returns the `count` qubits with the least loss, in ascending order. */
 export function bestQubits(
   qubits: readonly number[],
   count: number,

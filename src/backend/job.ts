@@ -17,52 +17,52 @@ import type { SourceMemory, SourceParts } from './definition.ts';
 import { jobNotes, type RecentEntries } from './seen.ts';
 import type { Shots } from './shots.ts';
 
-/** All that the results of a job mean. Kept before the job is submitted: a repeated submission is the same to the byte. JSON. */
+/** What a job's results mean, as JSON. Kept before the submission, so that a repeated one has the same bytes. */
 export interface JobPlan {
-  /** As the provider names it. */
+  /** The provider's name of the device. */
   readonly device: string;
-  /** Min-entropy per bit that was claimed of it: qubits were chosen to bear that, and no more. */
+  /** The source's claimed min-entropy per bit when the qubits were chosen. They support no higher claim. */
   readonly claim: number;
-  /** By channel: the qubit that gives it. */
+  /** For each channel, the qubit that is measured. */
   readonly qubits: readonly number[];
-  /** Shots that are ordered. */
+  /** How many shots are ordered. */
   readonly shots: number;
   /** What the device published of these qubits when they were chosen. */
   readonly calibration: Provenance['calibration'];
 }
 
-/** A provider and the source that is configured of it. */
+/** A source as it is configured. */
 interface JobSource {
-  /** Under which it is configured. */
+  /** The source's name in the configuration. */
   readonly name: string;
-  /** As certificates name the provider and the device. */
+  /** The names of the provider and the device in certificates. */
   readonly provider: string;
   readonly deviceName: string;
-  /** The device, as the provider names it. */
+  /** The provider's name of the device. */
   readonly device: string;
   readonly quantumBackend: string;
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
-  /** True when calls go to an address that the operator gave in place of the provider's own. */
+  /** Whether calls go to an address that the operator configured in place of the provider's own. */
   readonly isDeclared: boolean;
-  /** How long a request without an answer may still be at work, and make a job that no search finds yet. */
+  /** How long a request without an answer may still make a job that no search finds yet. */
   readonly settleMs?: number;
 }
 
 /** A job as its provider describes it. */
 export interface FoundJob {
-  /** The provider's own word for the state. */
+  /** The provider's word for the state. */
   readonly word: string;
   readonly state: JobState;
-  /** That it runs on, as the provider names it. */
+  /** The provider's name of the device that the job runs on. */
   readonly device: string | null;
 }
 
-/** One submission, kept before anything is sent. JSON. */
+/** One submission as JSON. It is kept before anything is sent. */
 interface Submission<Plan> {
   readonly bits: number;
   readonly plan: Plan;
-  /** Unix ms of the last request for it; null when there was none, or when it was refused. */
+  /** When it was last sent, Unix ms; null if it was not, or the provider refused it. */
   readonly sentAtMs: number | null;
   readonly jobId: string | null;
 }
@@ -79,18 +79,18 @@ export interface JobResults {
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
   readonly calibration: Provenance['calibration'];
-  /** Why there are fewer shots than were ordered, for the error when they are too few. */
+  /** Why there may be fewer shots than were ordered, for the message if they are too few. */
   readonly shortfall: string;
 }
 
 /**
- * The base of the backends whose reads are jobs of a provider: it submits each job once, asks for its state, and turns
- * its results into a read. A provider adds how a job is planned, created, found, decoded, cancelled and priced. How
- * often each step is tried again is the business of pool/intake/jobs.ts.
+ * The base class of backends whose reads are jobs of a provider. It submits each job once, asks for its state, and
+ * makes a read of its results. A subclass says how its provider plans, creates, finds, decodes, cancels and prices a
+ * job. pool/intake/jobs.ts decides how often each step is tried again.
  *
- * One idempotency key is one job, whatever gets lost: the plan is kept before it is sent, so that a repeated request is the
- * same to the byte although the device was calibrated in between, and what may have been sent is looked for at the provider
- * before it is sent again.
+ * An idempotency key has one job, whatever gets lost. The plan is kept before it is sent, so that a repeated request
+ * has the same bytes even if the device was calibrated in between. If a request may have been sent, the backend
+ * searches for its job at the provider before it sends the request again.
  */
 export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob> implements JobBackend {
   readonly kind = 'job';
@@ -104,7 +104,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
   protected readonly source: JobSource;
   protected readonly clock: Clock;
   protected readonly memory: SourceMemory;
-  /** By idempotency key, those of jobs under way among them. */
+  /** The last submissions by idempotency key, with those of unfinished jobs. */
   readonly #submissions: RecentEntries;
 
   constructor(source: JobSource, { clock, memory }: SourceParts) {
@@ -124,29 +124,29 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
   abstract cancel(job: JobReference): Promise<void>;
   abstract forget(job: JobReference, signal: AbortSignal): Promise<void>;
 
-  /** What is to be sent for so many bits, on the device as it is now. */
+  /** Plans a job for `bits` bits on the device as it is now. */
   protected abstract plan(bits: number, signal: AbortSignal): Promise<Plan>;
-  /** Sends it and gives the id of the job. Rejects with UnknownOutcome when there may be a job all the same. */
+  /** Sends the plan and resolves to the job's id. Rejects with UnknownOutcome if there may be a job all the same. */
   protected abstract create(plan: Plan, idempotencyKey: string, signal: AbortSignal): Promise<string>;
   /**
-   * The job that carries the key; undefined when there is none, and at a provider that itself knows a key again.
-   * `wasSent`: this service has sent a request with the key and knows no answer.
+   * Resolves to the id of the job with this key; undefined if there is none, or if the provider itself recognizes
+   * repeated keys. `wasSent` says that this service has sent a request with the key and knows no answer.
    */
   protected abstract search(
     idempotencyKey: string,
     wasSent: boolean,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /** The job as the provider describes it; undefined when it does not know the job. */
+  /** Resolves to the job as the provider describes it; undefined if the provider does not know the job. */
   protected abstract find(jobId: string, plan: Plan, signal: AbortSignal): Promise<Found | undefined>;
-  /** The results of a job that is done. */
+  /** Resolves to the results of a job that is done. */
   protected abstract results(
     jobId: string,
     plan: Plan,
     found: Found,
     signal: AbortSignal,
   ): Promise<JobResults>;
-  /** The program of the plan as it is sent: what certificates hold the hash of. */
+  /** Returns the plan's program as it is sent. Certificates hold its hash. */
   protected abstract readonly programOf: (plan: Plan) => string;
 
   async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
@@ -182,7 +182,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     const submission = { bits, plan, sentAtMs: this.clock.wallMs(), jobId: null };
     await note(submission);
     const jobId = await this.create(plan, idempotencyKey, signal).catch(async (error: unknown) => {
-      // a refusal in so many words made no job: the next try need not look for one
+      // An explicit refusal made no job, so the next try need not search for one.
       const isRefusal = error instanceof BackendError && !(error instanceof UnknownOutcome);
       if (isRefusal) await note({ ...submission, sentAtMs: null });
       throw error;
@@ -199,7 +199,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     return found?.state ?? { state: 'failed', reason: 'the provider does not know the job' };
   }
 
-  /** Rejects a job that is not done or ran elsewhere, and too few results. */
+  /** Resolves to the results as a read. Rejects if the job is not done, ran on another device, or gave too few bits. */
   async fetch({ jobId, bits, memo }: JobReference, signal: AbortSignal): Promise<RawRead> {
     signal.throwIfAborted();
     const plan = planIn<Plan>(memo);
@@ -242,8 +242,8 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
   }
 
   /**
-   * Whether this source may read the plan's job. The options may have changed since: a lot names this source's
-   * device, and the health tests and the conditioner go by its claim.
+   * Returns whether this source may read the plan's job, since its options may have changed. A lot names this source's
+   * device, and the health tests and the conditioner rely on this source's claim.
    */
   #isOwn(plan: Plan): boolean {
     return plan.device === this.source.device && plan.claim >= this.claimedMinEntropyPerBit;
@@ -256,7 +256,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
   }
 }
 
-/** The plan that a memo holds; null for an empty one. */
+/** Returns the plan in a memo; null for an empty memo. */
 export function planIn<Plan extends JobPlan>(memo: string): Plan | null {
   return memo === '' ? null : (JSON.parse(memo) as Plan);
 }

@@ -4,31 +4,31 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { BackendError, type BackendErrorKind } from './backend.ts';
 
 export interface ProviderCall extends HttpRequest {
-  /** The call is given up after so long; left to the caller's signal when absent. */
+  /** Time limit of the call; without it only the caller's signal ends the call. */
   readonly timeoutMs?: number;
 }
 
-/** What a provider means by a refusal, where that is not what the status alone says. */
+/** What a provider means by a refusal, if the status alone does not say it. */
 export interface Refusal {
   readonly kind?: BackendErrorKind | undefined;
   readonly words?: string | undefined;
   /** What the operator of this service can do about it. */
   readonly advice?: string | undefined;
-  /** Until when to wait, where the reply names no time. */
+  /** How long to wait if the reply names no time. */
   readonly retryAfterMs?: number | undefined;
 }
 
+/** Longest part of the provider's words in a message, so that the advice after them is not cut. */
 const WORDS_MAX = 200;
-/** Our own advice stands behind the provider's words, which are cut. */
 const MESSAGE_MAX = 1_000;
 
-/** A provider as it is called over HTTP. Its errors name its host, and none of the secrets that it may echo. */
+/** Calls a provider over HTTP. Its errors name the host, and hide secrets that the provider repeats. */
 export class Provider {
   readonly host: string;
   readonly #clock: Clock;
   readonly #secrets: () => readonly string[];
 
-  /** `secrets` gives those of the moment; empty texts are none. */
+  /** `secrets` returns the present secrets. It may return empty texts, which are ignored. */
   constructor(url: string, clock: Clock, secrets: () => readonly string[]) {
     this.host = new URL(url).host;
     this.#clock = clock;
@@ -36,8 +36,8 @@ export class Provider {
   }
 
   /**
-   * The reply, whatever its status. A reply that is too long rejects with a permanent BackendError, a connection that
-   * fails or breaks off, and a call that takes too long, with a retryable one, an aborted signal with its reason.
+   * Resolves to the reply, whatever its status. Rejects with a permanent BackendError if the reply is too long, with a
+   * retryable one if the connection fails or the call takes too long, and with the signal's reason if it is aborted.
    */
   async call({ timeoutMs, signal, ...request }: ProviderCall): Promise<HttpReply> {
     signal.throwIfAborted();
@@ -54,8 +54,8 @@ export class Provider {
   }
 
   /**
-   * The error that a reply means: by its status 401 and 403 auth, 402 quota, 408, 425, 429 and 5xx retryable, everything
-   * else permanent, unless the provider has a rule of its own. `what` names the call.
+   * Returns the error that a reply means. Without a rule of the provider (`own`) the status decides: 401 and 403 auth,
+   * 402 quota, 408, 425, 429 and 5xx retryable, all others permanent. `what` names the call.
    */
   refusal(reply: HttpReply, what: string, own: Refusal = {}): BackendError {
     const { kind, words, advice = '', retryAfterMs } = own;
@@ -71,7 +71,7 @@ export class Provider {
     return new BackendError(kind, `${this.host}: ${message}`, retryAfterMs);
   }
 
-  /** On one line and without secrets. */
+  /** Returns the words on one line and without secrets. */
   #printable(words: string): string {
     let text = words;
     for (const secret of this.#secrets()) if (secret !== '') text = text.replaceAll(secret, '[secret]');
@@ -79,23 +79,23 @@ export class Provider {
   }
 }
 
-/** One call on an API that speaks JSON. */
+/** One call to a JSON API. */
 export interface ApiCall {
   readonly method?: HttpRequest['method'];
-  /** Below the API's address, e.g. `/jobs`. */
+  /** The path below the API's address, e.g. `/jobs`. */
   readonly path: string;
   /** JSON. */
   readonly body?: string;
-  /** Statuses outside 2xx that the caller reads for itself; all others reject. */
+  /** Statuses outside 2xx that the caller handles. All others reject. */
   readonly accepts?: readonly number[];
   readonly replyBytesMax?: number;
   readonly signal: AbortSignal;
 }
 
-/** The largest of the small replies is the properties of an IBM device: 0.65 MB for 156 qubits. */
+/** Default limit of a reply. Of these the largest is 0.65 MB: the properties of an IBM device of 156 qubits. */
 const REPLY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** An API that speaks JSON, below one address. Rejects with a BackendError, or with the signal's reason. */
+/** A JSON API at one address. Calls reject with a BackendError or with the signal's reason. */
 export abstract class JsonApi {
   protected readonly address: string;
   protected readonly provider: Provider;
@@ -105,15 +105,15 @@ export abstract class JsonApi {
     this.provider = new Provider(address, clock, secrets);
   }
 
-  /** What says who calls. */
+  /** Resolves to the header fields that authenticate the call. */
   protected abstract credentials(call: ApiCall): Promise<Readonly<Record<string, string>>>;
 
-  /** What this API means by a refusal, where that is not what the status alone says. */
+  /** Returns what this API means by a refusal, if the status alone does not say it. */
   protected meaningOf(_reply: HttpReply): Refusal {
     return {};
   }
 
-  /** The reply, whose status is 2xx or one of `accepts`. Everything else rejects. */
+  /** Resolves to the reply. Rejects unless its status is 2xx or one of `accepts`. */
   async send(call: ApiCall): Promise<HttpReply> {
     const reply = await this.attempt(call);
     const isGood = reply.status >= 200 && reply.status < 300;
@@ -121,7 +121,7 @@ export abstract class JsonApi {
     throw this.refusal(reply, call);
   }
 
-  /** The JSON object of a reply to GET; empty for a status that is accepted. */
+  /** Resolves to the JSON object of a reply to GET; an empty object for a status in `accepts`. */
   async get(path: string, signal: AbortSignal, accepts: readonly number[] = []): Promise<JsonObject> {
     const reply = await this.send({ path, accepts, signal });
     return accepts.includes(reply.status) ? {} : this.object(reply, path);
@@ -137,7 +137,7 @@ export abstract class JsonApi {
     return this.provider.refusal(reply, `${method} ${withoutQuery(path)}`, this.meaningOf(reply));
   }
 
-  /** The reply, whatever its status. */
+  /** Resolves to the reply, whatever its status. */
   protected async attempt(call: ApiCall): Promise<HttpReply> {
     const { method = 'GET', path, body, replyBytesMax = REPLY_BYTES_MAX, signal } = call;
     return this.provider.call({
@@ -159,14 +159,14 @@ function withoutQuery(path: string): string {
   return path.replace(/\?.*/, '');
 }
 
-/** What a status means where a provider has no rule of its own. */
+/** Returns what a status means if the provider has no rule of its own. */
 export function kindOf(status: number): BackendErrorKind {
   if (status === 401 || status === 403) return 'auth';
   if (status === 402) return 'quota';
   return status === 408 || status === 425 || status === 429 || status >= 500 ? 'retryable' : 'permanent';
 }
 
-/** The message of an error about the request may repeat what no header may hold, so it is not given. */
+/** Returns why a call failed. Hides the message of a TypeError, which may repeat the value of a header field. */
 function networkReason(error: unknown): string {
   if (!(error instanceof Error)) return 'the request failed';
   if (error instanceof TypeError) return `the request cannot be made (${error.name})`;
@@ -176,10 +176,10 @@ function networkReason(error: unknown): string {
     : said;
 }
 
-/** A certificate of TLS that leads to no authority which this process knows. */
+/** Error codes for a TLS certificate of an authority that this process does not know. */
 const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF_SIGNATURE)/;
 
-/** The body as JSON; undefined when it is none. */
+/** Returns the body as JSON; undefined if it is not JSON. */
 export function jsonOf({ body }: { readonly body: Uint8Array }): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
@@ -189,8 +189,8 @@ export function jsonOf({ body }: { readonly body: Uint8Array }): unknown {
 }
 
 /**
- * Retry-After as delay-seconds or as an HTTP date (RFC 9110 §10.2.3), in milliseconds from `nowMs`; never
- * negative.
+ * Returns the time in Retry-After, delay-seconds or an HTTP date (RFC 9110 §10.2.3), in milliseconds from `nowMs` on;
+ * never negative. Undefined if it cannot be read.
  */
 export function parseRetryAfter(field: string | null, nowMs: number): number | undefined {
   if (field === null) return undefined;
@@ -200,15 +200,15 @@ export function parseRetryAfter(field: string | null, nowMs: number): number | u
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
-/** The member of an object; undefined where there is none. */
+/** Returns the member of an object; undefined if there is none. */
 export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as Readonly<Record<string, unknown>>)[name];
 }
 
 /**
- * What a reply says in words, under the names that services use, with the code of the error before them; empty when it
- * says nothing. Looks at most two levels deep: a reply may be nested without an end.
+ * Returns what a reply says in words, under the member names that services use, after the code of the error if there is
+ * one. Empty if it says nothing. Looks only a few levels deep, since a reply may be nested without end.
  */
 export function wordsOf(json: unknown, levels = 2): string {
   if (typeof json === 'string') return json;

@@ -2,9 +2,8 @@ import { assert } from '../core/assert.ts';
 import type { SourceMemory } from './definition.ts';
 
 /**
- * What was seen before. Bits that come a second time must not be used a second time, and a job that was
- * submitted must not be submitted again. One store, `RecentEntries`, serves all of it; what each use
- * guarantees:
+ * What was seen before. Bits that come a second time must not be used again, and a job must not be submitted again. One
+ * class, `RecentEntries`, serves all uses, which guarantee:
  *
  * | use | key → value | remembered | after a restart | a repetition is |
  * |---|---|---|---|---|
@@ -14,8 +13,8 @@ import type { SourceMemory } from './definition.ts';
  * | submissions (ibm, braket, ionq) | idempotency key → plan and job | the last 4 | all | the job of the first submission |
  * | begun readings of private IBM jobs | job | the last 4 | all | a result that may be gone |
  *
- * Nothing is forgotten but to make room: the entry that was set longest ago goes first. How far a file of
- * recorded bits was read is never forgotten; it is a note of its own for each file (replay/replay.ts).
+ * Entries are dropped only to make room, the one that was set longest ago first. How far a file of recorded bits was
+ * read is never dropped; each file has a note of its own (replay/replay.ts).
  */
 export class RecentEntries {
   readonly #max: number;
@@ -24,18 +23,18 @@ export class RecentEntries {
   readonly #entries = new Map<string, string>();
   #isLoaded = false;
 
-  /** Remembers `max` entries, and across restarts what the note holds of them. */
+  /** Remembers `max` entries, and after a restart those that the note holds. */
   constructor(max: number, note?: EntriesNote) {
     this.#max = max;
     this.#note = note;
   }
 
-  /** Before the first use: what an earlier run kept. */
+  /** Reads what an earlier run kept. Call it before the first use. */
   async load(): Promise<void> {
     if (this.#isLoaded || this.#note === undefined) return;
     const { memory, name } = this.#note;
     const text = await memory.recall(name);
-    if (this.#isLoaded) return; // by another caller meanwhile
+    if (this.#isLoaded) return; // another caller has loaded it meanwhile
     for (const [key, value] of text === undefined ? [] : entriesIn(name, text)) this.set(key, value);
     this.#isLoaded = true;
   }
@@ -44,7 +43,7 @@ export class RecentEntries {
     return this.#entries.get(key);
   }
 
-  /** The entry is the newest then; the oldest makes room for it. */
+  /** Sets an entry, which is then the newest. Drops the oldest if there are too many. */
   set(key: string, value: string): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
@@ -65,11 +64,11 @@ export class RecentEntries {
   }
 }
 
-/** A JSON list of pairs of key and value, oldest first. */
+/** Where entries are kept on disk, as a JSON list of pairs of key and value, oldest first. */
 interface EntriesNote {
   readonly memory: SourceMemory;
   readonly name: string;
-  /** The newest so many entries are on disk; all of them when left out. */
+  /** How many of the newest entries are kept; by default all. */
   readonly keptMax?: number;
 }
 
@@ -84,25 +83,25 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Small notes of one job each, by its key or id. */
+/** Returns entries for notes on jobs, by the key or id of the job. */
 export function jobNotes(memory: SourceMemory, name: 'submissions' | 'begun'): RecentEntries {
   return new RecentEntries(4, { memory, name });
 }
 
-/** How much is remembered of what is seen: entries, and those of them that are kept over a restart. */
+/** How many entries are remembered, and how many of them after a restart. */
 const SEEN = {
-  /** A week of the smallest calls at one a minute are 10,080; kept is one small note a read. */
+  /** About a week of calls at one a minute. Few are kept, since each read writes them. */
   responses: { max: 10_000, keptMax: 128 },
-  /** Those of eight lots of the largest size, and of one. */
+  /** The answers of eight lots of the largest size, and of one. */
   answers: { max: 4_096, keptMax: 512 },
 } as const;
 
-/** Of a digest in hex: 128 bits. */
+/** Hex digits of a digest that are kept: 128 bits. */
 const DIGEST_CHARACTERS = 32;
 
 /**
- * Bits that a service gave in one call before, by their SHA-256. It goes over decoded bytes where a provider wraps one result
- * in differing envelopes: the same bytes with another time or id are as used as a response that came twice.
+ * Remembers the bits that a service gave in earlier calls, by the SHA-256 of the decoded bytes. A provider may wrap one
+ * result in different envelopes, so the hash of the whole response would miss a repetition.
  */
 export class SeenBits {
   readonly #entries: RecentEntries;
@@ -112,14 +111,14 @@ export class SeenBits {
     this.#entries = new RecentEntries(max, { memory, name, keptMax });
   }
 
-  /** Before the first use: what an earlier run saw. */
+  /** Reads what an earlier run saw. Call it before the first use. */
   load(): Promise<void> {
     return this.#entries.load();
   }
 
   /**
-   * Remembers a digest (hex), and the call that gave it. False when another call gave it before; what is fetched again gives
-   * the same bits, since a crash between fetching and storing must not lose what was paid for.
+   * Remembers a digest (hex) and the call that gave it. Returns false if another call gave it before. The same call may
+   * give it again, so that a crash between fetching and storing does not lose bits that were paid for.
    */
   isNew(sha256: string, call = ''): boolean {
     const key = sha256.slice(0, DIGEST_CHARACTERS);
@@ -129,7 +128,7 @@ export class SeenBits {
     return true;
   }
 
-  /** Resolves when the newest are on disk. */
+  /** Resolves when the newest entries are on disk. */
   keep(): Promise<void> {
     return this.#entries.keep();
   }

@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What a job or a device gave, shot by shot; packed as RawRead.bits. */
+/** The shots of a job or a device, packed like RawRead.bits. */
 export interface Shots {
   readonly bits: Uint8Array<ArrayBuffer>;
   readonly shots: number;
 }
 
-/** Bits checked and packed between two turns of the event loop: 1 ms where 4.2 Mbit took 80 ms in one go (Node 22). */
+/** Bits checked and packed between two turns of the event loop: 1 ms. All 4.2 Mbit at once take 80 ms (Node 22). */
 const BITS_PER_TURN = 65_536;
 
 /**
- * Packs a provider's list of shots of `width` channels. `read` checks one of them and gives the bit of each channel;
- * null for a shot that is dropped. Throws what `read` does.
+ * Packs a provider's list of shots of `width` channels. `read` checks one shot and returns a function that gives the
+ * bit of each channel; null for a shot to drop. Rejects if `read` throws.
  */
 export async function packShots<Shot>(
   list: readonly Shot[],

@@ -13,19 +13,19 @@ export const systemBackend = defineBackend({
   create: (name, _options, { clock }) => ({ ...createSystemSource(clock), name }),
 });
 
-/** Read between two turns of the event loop: 0.3 ms of the kernel's generator. */
+/** Bytes read between two turns of the event loop. The kernel's generator takes 0.3 ms for them. */
 const SLICE_BYTES = 65_536;
 
-/** `device` of a lot. */
+/** The `device` of a lot. */
 const DEVICES = { kernel: '/dev/urandom', openssl: 'OpenSSL DRBG' } as const;
 
-/** Draws so many bytes of a stream. */
+/** Draws `size` bytes of a stream. */
 export type StreamDraw = (size: number) => Promise<Uint8Array>;
 
 /**
- * The operating system's generator as an entropy source; or, with `draw`, the csprng mode's own stream, of
- * which a read is a sample. It has no circuit and no quantum origin, and says so. An aborted signal rejects
- * with its reason.
+ * Returns the operating system's generator as an entropy source or, with `draw`, the csprng mode's own stream, of which
+ * a read is a sample. It has no circuit and claims no quantum origin. Reads reject with the reason of an aborted
+ * signal.
  */
 export function createSystemSource(clock: Clock, draw?: StreamDraw): StreamBackend {
   const generator = DEVICES[SYSTEM_GENERATOR];
@@ -35,7 +35,7 @@ export function createSystemSource(clock: Clock, draw?: StreamDraw): StreamBacke
     origin: 'system',
     quantumBackend: 'none',
     deterministic: false,
-    // Output of an approved DRBG at full strength; nothing assesses the sources beneath it from here.
+    // Output of an approved DRBG at full strength. Nothing here can assess the entropy sources below it.
     claimedMinEntropyPerBit: 1,
     async read(bits, signal): Promise<RawRead> {
       signal.throwIfAborted();

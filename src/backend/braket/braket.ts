@@ -24,17 +24,13 @@ export const braketBackend = defineBackend({
   create: (name, options, parts) => new Braket(name, options, parts),
 });
 
-/** CreateQuantumTask takes a client token of at most so many characters. */
+/** The longest client token that CreateQuantumTask accepts. */
 const CLIENT_TOKEN_LENGTH_MAX = 64;
-/**
- * Between polls of a task that waits, for each place of the queue that is before it; and of one that runs.
- */
+/** The pause between polls of a waiting task, for each place before it in the queue, and of a running task. */
 const QUEUE_POLL_MS = 15_000;
 const QUEUE_POLL_MAX_MS = 300_000;
 const RUN_POLL_MS = 2_000;
-/**
- * JSON spends `1, ` on a bit and `[`, `], ` on a shot; what stands around the measurements fits in the rest.
- */
+/** Room in a result for each bit and its share of the brackets; the rest of the document fits in the second. */
 const RESULT_BYTES_PER_BIT = 8;
 const RESULT_BYTES_FREE = 4 * 1024 * 1024;
 
@@ -99,7 +95,7 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
     );
   }
 
-  /** One client token is one task to Braket, as long as the request is the same to the byte. */
+  /** Searches nothing: Braket makes one task for a client token, if the repeated request has the same bytes. */
   protected async search(): Promise<undefined> {}
 
   async #device(signal: AbortSignal): Promise<Device> {
@@ -125,12 +121,12 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
     if (bytes === undefined) throw new BackendError('retryable', `${bucket} has no object ${key}`);
     const { shots, rawSha256 } = await readResult(bytes, { ...plan, taskArn: jobId, successfulShots });
     const given = shots.shots;
-    // Fewer shots than were asked for are said beside the device's figures.
+    // If there are fewer shots than were asked for, note both numbers beside the device's figures.
     const counted = { ...plan.calibration, shots_asked: asked, shots_successful: given };
     return {
       shots,
       rawSha256,
-      // The service says when a task was created and when it ended, not when it began to run.
+      // Braket says when a task was created and when it ended, but not when it began to run.
       startedAtMs: task.createdAt?.getTime() ?? endedAtMs,
       finishedAtMs: endedAtMs,
       calibration: given === asked ? plan.calibration : counted,
@@ -143,8 +139,7 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
   }
 
   /**
-   * Deletes the objects of the task. In a bucket with versions, old versions stay until its own rules remove
-   * them.
+   * Deletes the objects of the task. In a bucket with versions, old versions stay until the bucket's rules remove them.
    */
   async forget(job: JobReference, signal: AbortSignal): Promise<void> {
     const task = await this.#service.task(job.jobId, signal);
@@ -165,14 +160,14 @@ function stateOf({ status, failureReason, queueInfo }: Task, plan: TaskPlan): Jo
     case 'CREATED':
     case 'QUEUED':
       return { state: 'queued', retryAfterMs: queuePollMs(queueInfo?.position) };
-    default: // RUNNING, CANCELLING, and words to come
+    default: // RUNNING, CANCELLING, and words that are not known yet
       return { state: 'running', retryAfterMs: plan.pollMs ?? RUN_POLL_MS };
   }
 }
 
 /**
- * The further back in the queue, the longer until something changes. `>2000` and no position are far back and
- * near.
+ * Returns the pause until the next poll, which grows with the position in the queue. The position may be `>2000`, or
+ * unknown.
  */
 function queuePollMs(position: string | undefined): number {
   const before = position === undefined ? 1 : Number(position.replace('>', ''));

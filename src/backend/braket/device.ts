@@ -2,11 +2,11 @@ import type { GetDeviceResponse } from '@aws-sdk/client-braket';
 import { type JsonObject, listIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
 
-/** How a machine spells a quarter turn: IQM and AQT prx, IonQ gpi2, Rigetti rx. The first that it has is taken. */
+/** Names of a quarter turn: prx of IQM and AQT, gpi2 of IonQ, rx of Rigetti. The first that a device has is used. */
 export const PULSES = ['prx', 'gpi2', 'rx'] as const;
 export type PulseSpelling = (typeof PULSES)[number];
 
-/** What GetDevice says, as far as this backend needs it. Facts that a device does not publish are null. */
+/** The part of GetDevice's reply that this backend needs. Facts that a device does not publish are null. */
 export interface Device {
   readonly arn: string;
   readonly provider: string;
@@ -16,12 +16,12 @@ export interface Device {
   /** ONLINE, OFFLINE or RETIRED. */
   readonly status: string;
   readonly qubitCount: number;
-  /** Null for a machine whose pulses this backend cannot write, and for simulators. */
+  /** Null for simulators, and for a device whose gates this backend cannot write. */
   readonly pulse: PulseSpelling | null;
   /** Bounds of the shots of one program. */
   readonly shotsMin: number;
   readonly shotsMax: number;
-  /** USD per shot; null where the price has another unit. */
+  /** USD per shot; null if the price has another unit. */
   readonly pricePerShot: number | null;
   readonly pollMs: number | null;
   readonly location: string | null;
@@ -37,20 +37,19 @@ export interface Device {
 }
 
 /**
- * Published figures of a qubit, as Braket names them and as provenance does: P(reads 1 | prepared 0) and P(reads 0 | prepared
- * 1) of IQM, the fidelity alone of most.
+ * Braket's names of a qubit's figures and those in provenance. IQM publishes P(reads 1 | prepared 0) and P(reads 0 |
+ * prepared 1), most others only the fidelity.
  */
 const FIGURES = new Map([
   ['READOUT', 'readout_fidelity'],
   ['READOUT_ERROR_0_TO_1', 'readout_e01'],
   ['READOUT_ERROR_1_TO_0', 'readout_e10'],
 ]);
-/** By their names in provenance. */
+/** Figures of a qubit by their names in provenance. */
 type QubitFigures = ReadonlyMap<string, number>;
 
 /**
- * Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent
- * error.
+ * Reads the reply. Ignores what a newer schema adds. Throws a permanent BackendError if a necessary fact is missing.
  */
 export function deviceOf(reply: GetDeviceResponse): Device {
   const capabilities = capabilitiesOf(reply);
@@ -88,7 +87,7 @@ export function deviceOf(reply: GetDeviceResponse): Device {
   };
 }
 
-/** `deviceCapabilities` is JSON in a string. */
+/** Parses `deviceCapabilities`, which is JSON in a string. */
 function capabilitiesOf({ deviceArn, deviceCapabilities }: GetDeviceResponse): JsonObject {
   try {
     return objectIn(JSON.parse(String(deviceCapabilities)));
@@ -111,7 +110,7 @@ function pulseOf(gates: unknown): PulseSpelling | null {
   return PULSES.find((gate) => names.has(gate)) ?? null;
 }
 
-/** The qubits that gates can reach, and what is published of each. */
+/** Returns the qubits in the connectivity graph, with the published figures of each. */
 function qubitsOf(paradigm: JsonObject, properties: JsonObject): Map<number, QubitFigures> {
   const graph = Object.keys(objectIn(objectIn(paradigm.connectivity).connectivityGraph));
   const names = graph.length > 0 ? graph : Object.keys(properties);
@@ -139,8 +138,8 @@ function meanFidelity(fidelities: unknown): number | null {
 }
 
 /**
- * Bad qubits are normal: one whose published figure is below `fidelityMin` is never used, nor one without a figure on a
- * device that gives figures by qubit.
+ * Returns the qubits with a published fidelity of at least `fidelityMin`. On a device that publishes figures by qubit,
+ * a qubit without a figure is not used either.
  */
 export function usableQubits(device: Device, fidelityMin: number): number[] {
   const qubits = [...device.qubits.keys()];
@@ -153,7 +152,7 @@ export function fidelityOf({ qubits }: Device, qubit: number): number | null {
   return qubits.get(qubit)?.get('readout_fidelity') ?? null;
 }
 
-/** What the device publishes of these qubits, by channel: figures that it has for every one of them. */
+/** Returns the figures that the device publishes for all of these qubits, by channel. */
 export function calibrationOf(device: Device, physical: readonly number[]): Provenance['calibration'] {
   const columns = [...FIGURES.values()].flatMap((name) => {
     const figures = physical.flatMap((qubit) => device.qubits.get(qubit)?.get(name) ?? []);

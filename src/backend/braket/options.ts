@@ -35,10 +35,9 @@ export const braketOptions = {
   qubits: { meaning: 'qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
   shots: {
     meaning: 'shots of a task that become raw bits; a lot is qubits times shots',
-    // 32,000 raw bits of 16 qubits condition to 2,208 bytes at the default claim: 34 seeds and 1,120 pure
-    // bytes.
+    // At the default claim the 32,000 raw bits of 16 qubits give 2,208 bytes: 34 seeds and 1,120 pure bytes.
     fallback: '2000',
-    // SP 800-90B §4.3: startup tests take 1,024 samples of each channel.
+    // SP 800-90B §4.3: the startup tests need 1,024 samples of each channel.
     parse: wholeNumber(1024, 200_000),
   },
   min_readout_fidelity: {
@@ -46,8 +45,8 @@ export const braketOptions = {
     fallback: '0.9',
     parse: decimal(0.5, 1),
   },
-  // A readout fidelity of F is 1 - (e01 + e10) / 2, so with F >= 0.9 a readout is a fixed answer in at most 0.2 of the shots.
-  // Who knows when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits, rounded down.
+  // A readout fidelity F is 1 - (e01 + e10) / 2. With F >= 0.9 a readout is a fixed answer in at most 0.2 of the shots.
+  // An adversary who knows these shots guesses a bit with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits, rounded down.
   min_entropy: claimOption('0.7'),
   price_per_task: { meaning: 'USD per task', fallback: '0.30', parse: decimal(0, 1_000) },
   price_per_shot: {
@@ -59,7 +58,7 @@ export const braketOptions = {
 
 export type BraketOptions = OptionValues<typeof braketOptions>;
 
-/** What an ARN of a device names. */
+/** The parts of a device's ARN. */
 interface DeviceArn {
   readonly arn: string;
   /** Empty for simulators, which every region has. */
@@ -78,8 +77,8 @@ function deviceArn(text: string): DeviceArn {
 }
 
 /**
- * USD per shot as of 2026-11, from the devices' own `deviceCost` and the price list. They move: where the
- * device publishes another price than the one in force, submission compares.
+ * USD per shot as of 2026-11, from the devices' own `deviceCost` and the price list. Prices change: a task is not sent
+ * to a device that publishes a higher price (plan.ts).
  */
 const PRICES_PER_SHOT: ReadonlyMap<string, number> = new Map([
   ['ionq/Aria-1', 0.03],
@@ -91,7 +90,7 @@ const PRICES_PER_SHOT: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * What a shot is taken to cost. A simulator is billed by the minute, some cents for what is asked of it here.
+ * Returns the price of a shot. A simulator counts as free: it is billed by the minute, which comes to some cents here.
  */
 export function pricePerShot({ device, price_per_shot: price }: BraketOptions): number {
   if (price !== 'auto') return price;

@@ -12,8 +12,8 @@ export interface TaskPlan extends JobPlan {
 }
 
 /**
- * Plans the task for at least `bits` bits on the device as it is now. Rejects what the device would not run,
- * or charge more for.
+ * Plans a task for at least `bits` bits on the device as it is now. Throws if the device would refuse it or charge
+ * more.
  */
 export function planTask(device: Device, options: BraketOptions, price: number, bits: number): TaskPlan {
   const shots = wholeShots(bits, options.qubits);
@@ -36,7 +36,7 @@ export function planTask(device: Device, options: BraketOptions, price: number, 
 
 function checkDevice(device: Device, isSimulator: boolean, price: number): void {
   if (device.status === 'RETIRED') throw unfit(device, 'is retired');
-  // The origin of every bit follows from this: what the ARN says must be what the service says.
+  // The origin of every bit follows from the ARN, so the service must agree with it.
   if (device.isSimulator !== isSimulator) {
     throw unfit(device, `is a ${device.isSimulator ? 'simulator' : 'QPU'}, which its ARN does not say`);
   }
@@ -74,9 +74,9 @@ const CALLS: Readonly<Record<PulseSpelling, string>> = {
 };
 
 /**
- * OpenQASM 3: a quarter turn and a measurement of each qubit. For a QPU a verbatim box of its native gates on physical
- * qubits, which Braket runs as it stands; for a simulator h on virtual qubits, without the include file that Braket does
- * not take. Channel i is `qubits[i]`.
+ * Returns the OpenQASM 3 program: a quarter turn and a measurement of each qubit. For a QPU it is a verbatim box of
+ * native gates on physical qubits, which Braket does not change. For a simulator it is h on virtual qubits, without the
+ * include file, which Braket rejects. Channel i is `qubits[i]`.
  */
 export function sourceOf({ pulse, qubits }: Pick<TaskPlan, 'pulse' | 'qubits'>): string {
   const named = qubits.map((qubit) => (pulse === null ? `q[${qubit}]` : `$${qubit}`));
@@ -92,7 +92,7 @@ export function sourceOf({ pulse, qubits }: Pick<TaskPlan, 'pulse' | 'qubits'>):
   ].join('\n');
 }
 
-/** The `action` of CreateQuantumTask. */
+/** Returns the `action` of CreateQuantumTask. */
 export function actionOf(source: string): string {
   return JSON.stringify({
     braketSchemaHeader: { name: 'braket.ir.openqasm.program', version: '1' },

@@ -7,16 +7,16 @@ import type { TaskPlan } from './plan.ts';
 
 export interface ExpectedResult extends Pick<TaskPlan, 'qubits' | 'shots'> {
   readonly taskArn: string;
-  /** Undefined when the service does not say. */
+  /** Undefined if the service does not say. */
   readonly successfulShots: number | undefined;
 }
 
 const ONE_PROGRAM = 'braket.task_result.gate_model_task_result';
 
 /**
- * The shots of `results.json`, and its SHA-256 (hex). Only `measurements` counts: a result with
- * probabilities alone is refused, since shots made of them would be invented. Fewer shots than were asked for
- * are taken when the service itself counts so many as successful.
+ * Resolves to the shots of `results.json`, and its SHA-256 (hex). Reads only `measurements`: a result with
+ * probabilities alone is refused, since shots made of them would be invented. Accepts fewer shots than were asked for
+ * if the service counts as many as successful.
  */
 export async function readResult(
   document: Uint8Array,
@@ -29,7 +29,7 @@ export async function readResult(
   }
   const name = wordOf(objectIn(result.braketSchemaHeader).name);
   if (name !== ONE_PROGRAM) throw refused(expected, `a result of schema ${name}`);
-  // A result that names another task is another task's.
+  // The result must name the task.
   const { id } = objectIn(result.taskMetadata);
   if (id !== expected.taskArn) throw refused(expected, `a result of task ${wordOf(id)}`);
   const shots = await shotsOf(result, expected);
@@ -60,7 +60,7 @@ async function shotsOf(measured: JsonObject, expected: ExpectedResult): Promise<
   });
 }
 
-/** The column of each channel: `measurements[shot][i]` is of `measuredQubits[i]`. */
+/** Returns the column of each channel. `measurements[shot][i]` is the bit of `measuredQubits[i]`. */
 function columnsOf(measuredQubits: unknown, expected: ExpectedResult): { order: number[]; count: number } {
   const measured = listIn(measuredQubits);
   const order = expected.qubits.map((qubit) => measured.indexOf(qubit));
@@ -70,7 +70,7 @@ function columnsOf(measuredQubits: unknown, expected: ExpectedResult): { order: 
   return { order, count: measured.length };
 }
 
-/** Not `String`, which calls what an object says is its toString. */
+/** Returns a text as it is. Does not use `String`, which would call a toString member of the reply. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : 'no name';
 }

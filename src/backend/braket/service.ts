@@ -6,7 +6,7 @@ import { kindOf, parseRetryAfter } from '../provider.ts';
 
 export interface ServiceOptions {
   readonly region: string;
-  /** Null: the region's public endpoints. */
+  /** Null for the region's public endpoint. */
   readonly endpoint: string | null;
   readonly s3Endpoint: string | null;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export interface TaskRequest {
   readonly action: string;
 }
 
-/** What GetQuantumTask says of a task: without these members it is not understood. */
+/** The reply of GetQuantumTask, with the members that this backend needs. */
 export type Task = GetQuantumTaskResponse & {
   readonly status: string;
   readonly deviceArn: string;
@@ -31,8 +31,8 @@ export type Task = GetQuantumTaskResponse & {
 };
 
 /**
- * The calls on Braket and S3. Rejects with a BackendError, or with the signal's reason. The SDK's own retries
- * are off: the pool repeats calls, with the same token, and heeds Retry-After and its deadlines.
+ * Calls Braket and S3. Calls reject with a BackendError or with the signal's reason. The SDK's own retries are off,
+ * because the pool repeats calls with the same token, and heeds Retry-After and its own time limits.
  */
 export class BraketService {
   readonly #options: ServiceOptions;
@@ -54,7 +54,7 @@ export class BraketService {
     );
   }
 
-  /** The task's ARN. The same client token and request give the same task. */
+  /** Resolves to the task's ARN. The same client token and request give the same task. */
   async createTask(request: TaskRequest, signal: AbortSignal): Promise<string> {
     const { quantumTaskArn } = await this.#onBraket('CreateQuantumTask', signal, ({ client, sdk }) =>
       client.send(new sdk.CreateQuantumTaskCommand(request), { abortSignal: signal }),
@@ -63,7 +63,7 @@ export class BraketService {
     return quantumTaskArn;
   }
 
-  /** Undefined when the service knows no such task. */
+  /** Resolves to the task; undefined if the service does not know it. */
   async task(quantumTaskArn: string, signal: AbortSignal): Promise<Task | undefined> {
     const reply = await this.#onBraket('GetQuantumTask', signal, async ({ client, sdk }) => {
       const command = new sdk.GetQuantumTaskCommand({
@@ -76,7 +76,7 @@ export class BraketService {
     throw this.#unreadable('GetQuantumTask', 'no task');
   }
 
-  /** A task that has ended, or is not known, is left as it is. */
+  /** Cancels the task. Does nothing if it has ended or is unknown. */
   async cancelTask(quantumTaskArn: string): Promise<void> {
     const { signal } = new AbortController();
     await this.#onBraket('CancelQuantumTask', signal, async ({ client, sdk }) => {
@@ -88,7 +88,7 @@ export class BraketService {
     });
   }
 
-  /** The whole object, verbatim; a larger one than `bytesMax` is given up. Undefined when there is none. */
+  /** Resolves to the whole object, verbatim; undefined if there is none. Rejects if it is larger than `bytesMax`. */
   object(
     bucket: string,
     key: string,
@@ -148,8 +148,7 @@ export class BraketService {
     }
   }
 
-  // Imported when first used: the two clients took 140 ms and 29 MB (Node 22), which a service without Braket
-  // does not pay.
+  // Imports the clients at their first use, since both together take 140 ms and 29 MB (Node 22).
   async #openBraket(): Promise<BraketParts> {
     const sdk = await import('@aws-sdk/client-braket');
     const { region, endpoint } = this.#options;
@@ -180,8 +179,8 @@ interface S3Parts {
 }
 
 /**
- * Undefined for what the service answers 404 to; of S3's two sorts of 404, a bucket that is not there stays
- * an error.
+ * Resolves to the reply; undefined if the service answers 404. With `name`, only a 404 of this name counts: S3 also
+ * answers 404 for a missing bucket, which is an error.
  */
 async function orMissing<T>(reply: Promise<T>, name?: string): Promise<T | undefined> {
   try {
@@ -212,29 +211,29 @@ async function wholeBody(
   return new Uint8Array(Buffer.concat(pieces));
 }
 
-/** A device that is offline is looked at again after this, unless the service names a time. */
+/** The pause if a device is offline and the service names no time. */
 const OFFLINE_RETRY_MS = 15 * 60_000;
 const WORDS_MAX = 200;
 
-/** What the SDK throws, as far as it is looked at. */
+/** The part of the SDK's errors that this file reads. */
 interface SdkError extends Error {
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number | undefined };
   readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
 }
 
-/** Errors of credentials, some of which come with status 400. */
+/** Names of errors of credentials, some of which come with status 400. */
 const CREDENTIAL_ERRORS =
   /^((Credentials|Token)ProviderError|IncompleteSignature|InvalidAccessKeyId|InvalidClientTokenId|SignatureDoesNotMatch|(AccessDenied|ExpiredToken|InvalidSignature|MissingAuthenticationToken|UnrecognizedClient)(Exception)?)$/;
 
-/** Node's codes for a connection that failed or broke off, and the SDK's own names for it. */
+/** Node's codes and the SDK's names for a connection that failed or broke off. */
 const CONNECTION_ERRORS =
   /^(ECONN|EPIPE$|ENOTFOUND$|EAI_AGAIN$|ETIMEDOUT$|EHOST|ENET|ERR_STREAM_PREMATURE_CLOSE$|TimeoutError$|ERR_TLS|CERT_|UND_ERR)/;
 
 /**
- * What an error of the SDK means to the pool; undefined for what is none of the service's. `what` names host
- * and operation; the message adds status, the error's name and the service's words, never a header or a
- * request.
+ * Returns the BackendError that an error of the SDK means; undefined if the error does not come from the service.
+ * `what` names the host and the operation. The message adds the status, the error's name and the service's words, and
+ * never a header field or a request.
  */
 function awsError(error: unknown, what: string, nowMs: number): BackendError | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -247,7 +246,7 @@ function awsError(error: unknown, what: string, nowMs: number): BackendError | u
     return new BackendError('auth', `${what}: ${name}: ${message.slice(0, WORDS_MAX)}`);
   }
   const status = $metadata?.httpStatusCode;
-  // A body that is not JSON or XML: the SDK's message may quote it, so the status has to do.
+  // The body is not JSON or XML. The SDK's message may quote it, so give only the status.
   if (error instanceof SyntaxError || status === undefined || status < 400) {
     if ($metadata === undefined && $response === undefined) return undefined;
     return new BackendError('retryable', `${what}: a reply that cannot be read (HTTP ${status ?? '?'})`);
@@ -260,14 +259,13 @@ function awsError(error: unknown, what: string, nowMs: number): BackendError | u
 
 function meaningOf(status: number, name: string, message: string): BackendErrorKind {
   if (CREDENTIAL_ERRORS.test(name)) return 'auth';
-  // A device's own spending limit is refused as a validation error (Braket developer guide, "Cost tracking
-  // and saving").
+  // Braket reports a reached spending limit as a validation error (developer guide, "Cost tracking and saving").
   if (/spending limit/i.test(message)) return 'quota';
   const isPassing = status === 424 || /^(Throttling|RequestTimeout|SlowDown)/.test(name);
   return isPassing ? 'retryable' : kindOf(status);
 }
 
-/** The status of an error that the service answered with; undefined for others. */
+/** Returns the HTTP status of an error that the service answered with; undefined for other errors. */
 function statusOf(error: unknown): number | undefined {
   return error instanceof Error ? (error as SdkError).$metadata?.httpStatusCode : undefined;
 }

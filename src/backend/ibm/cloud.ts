@@ -5,9 +5,9 @@ import { type ApiCall, JsonApi, jsonOf, Provider, type Refusal } from '../provid
 import { apiUrlOf, type IbmOptions } from './options.ts';
 
 const TOKEN_BYTES_MAX = 64 * 1024;
-/** ibm-cloud-sdk-core takes a new token when a fifth of the old one's life is left. */
+/** Share of a token's life after which a new one is fetched, as in ibm-cloud-sdk-core. */
 const TOKEN_USED_SHARE = 0.8;
-/** Where a 429 names no time: the limits that IBM publishes are per minute. */
+/** The pause after a 429 that names no time. The limits that IBM publishes are per minute. */
 const RATE_LIMIT_PAUSE_MS = 60_000;
 
 interface Token {
@@ -16,8 +16,8 @@ interface Token {
 }
 
 /**
- * The REST API of IBM Quantum Platform for one instance: bearer tokens from IAM, taken anew before they
- * expire and once more when the API refuses one.
+ * The REST API of IBM Quantum Platform for one instance. It gets bearer tokens from IAM, a new one before the old one
+ * expires, and one more if the API refuses a token.
  */
 export class IbmCloud extends JsonApi {
   readonly #options: IbmOptions;
@@ -36,7 +36,7 @@ export class IbmCloud extends JsonApi {
   protected override async attempt(call: ApiCall): Promise<HttpReply> {
     const reply = await super.attempt(call);
     if (reply.status !== 401) return reply;
-    this.#token = undefined; // revoked or expired early: one new token, and no third try
+    this.#token = undefined; // revoked or expired early: try once with a new token
     return super.attempt(call);
   }
 
@@ -56,7 +56,7 @@ export class IbmCloud extends JsonApi {
       const { access_token, expires_in } = await this.#askForToken(signal);
       const bearer = textIn(access_token);
       const livesSeconds = numberIn(expires_in);
-      // What no header can hold would come back in the error of whoever tries to send it.
+      // The error for a value that no header field can hold would repeat the token, so refuse it here.
       if (bearer === null || !/^[!-~]+$/.test(bearer) || livesSeconds === null) {
         throw this.#iam.error('retryable', 'a reply without a token');
       }
@@ -77,7 +77,7 @@ export class IbmCloud extends JsonApi {
       signal,
     });
     if (reply.status === 200) return objectIn(jsonOf(reply));
-    // IAM answers 400 to a key that it does not know (BXNIM0415E).
+    // IAM answers 400 to an unknown key (BXNIM0415E).
     throw this.#iam.refusal(reply, 'a token', reply.status === 400 ? { kind: 'auth' } : {});
   }
 }

@@ -6,7 +6,7 @@ import type { IbmCloud } from './cloud.ts';
 import type { IbmOptions } from './options.ts';
 import { BASIS_GATE } from './plan.ts';
 
-/** What `/backends` says of the device now. A fact that it does not give is null. */
+/** What `/backends` says of the device now. Missing facts are null. */
 export interface DeviceState {
   /** `online`, `paused`, `offline`. */
   readonly word: string | null;
@@ -17,16 +17,16 @@ export interface DeviceState {
   readonly isSimulator: boolean;
 }
 
-/** The qubits of a job, by channel. */
+/** The qubits for a job. */
 interface Choice {
-  /** Empty when too few are good enough. */
+  /** By channel; empty if no qubit is good enough. */
   readonly qubits: readonly number[];
   readonly deviceQubits: number;
   readonly isSimulator: boolean;
   readonly calibration: Provenance['calibration'];
 }
 
-/** One processor, as the instance sees it. */
+/** A processor that the instance may use. */
 export class Device {
   readonly name: string;
   readonly #cloud: IbmCloud;
@@ -62,7 +62,8 @@ export class Device {
   }
 
   /**
-   * What the calibration with this id says of the qubits; null when IBM does not give it any more, or it lacks one of them.
+   * Resolves to the figures of the qubits in the calibration with this id; null if IBM has it no more or it lacks a
+   * qubit.
    */
   async figuresBy(
     id: string,
@@ -74,7 +75,7 @@ export class Device {
     return figures === null ? null : { id, ...figures };
   }
 
-  /** What does not change from day to day. */
+  /** Resolves to the facts of the device that do not change from day to day. */
   async #architecture(signal: AbortSignal): Promise<Pick<Choice, 'deviceQubits' | 'isSimulator'>> {
     const { n_qubits, simulator, basis_gates } = await this.#cloud.get(this.#path('configuration'), signal);
     const deviceQubits = numberIn(n_qubits);
@@ -93,13 +94,13 @@ export class Device {
   }
 }
 
-/** What is measured again and again (`/backends/{id}/properties`). A figure that is not published is null. */
+/** The figures that IBM measures regularly (`/backends/{id}/properties`). Figures that are not published are null. */
 export interface Calibration {
   /** `last_update_date`, verbatim. */
   readonly date: string | null;
-  /** By qubit. A qubit without figures, or one that the device marks as not operational, is null. */
+  /** By qubit; null for a qubit without figures, and for one that is marked as not operational. */
   readonly readout: readonly (ReadoutError | null)[];
-  /** Errors of sx, by qubit. */
+  /** Error rates of sx, by qubit. */
   readonly gateErrors: ReadonlyMap<number, number>;
 }
 
@@ -119,7 +120,7 @@ export function calibrationOf(properties: JsonObject): Calibration {
 
 function readoutOf(parameters: unknown): ReadoutError | null {
   const figures = figuresIn(parameters);
-  // Where the two are not told apart, `readout_error` is their mean.
+  // If IBM does not publish the two rates, `readout_error` is their mean.
   const both = figures.get('readout_error');
   const e01 = figures.get('prob_meas1_prep0') ?? both;
   const e10 = figures.get('prob_meas0_prep1') ?? both;
@@ -127,7 +128,7 @@ function readoutOf(parameters: unknown): ReadoutError | null {
   return isProbability(e01) && isProbability(e10) ? { e01, e10 } : null;
 }
 
-/** A list of `{name, value, unit, date}` as a table. */
+/** Returns the values of a list of `{name, value, unit, date}` by name. */
 function figuresIn(parameters: unknown): ReadonlyMap<string, number> {
   const figures = new Map<string, number>();
   for (const parameter of listIn(parameters)) {
@@ -140,13 +141,12 @@ function figuresIn(parameters: unknown): ReadonlyMap<string, number> {
 
 const isProbability = (value: number) => value >= 0 && value <= 1;
 
-/** What a qubit must meet to be used, and how many qubits are used at most. */
+/** The limits that a qubit must meet, and how many qubits are used at most. */
 type Quality = Pick<IbmOptions, 'max_readout_error' | 'max_gate_error' | 'qubits'>;
 
 /**
- * The qubits to measure, in ascending order: of those that are alive and good enough, the ones with the least
- * readout error. A dead one shows in the calibration: no figures, or an sx that fails every time
- * (`gate_error` 1).
+ * Returns the qubits to measure, in ascending order: of those that meet the limits, the ones with the least readout
+ * error. A dead qubit has no figures, or a `gate_error` of 1.
  */
 export function chosenQubits(calibration: Calibration, quality: Quality): number[] {
   const lossOf = (qubit: number) => {
@@ -165,7 +165,7 @@ function goodQubits(calibration: Calibration, quality: Quality): number[] {
   return good;
 }
 
-/** As provenance has it; null when a qubit has no figures. */
+/** Returns the figures of the qubits in the form of a provenance; null if a qubit has none. */
 function figuresOf({ date, readout }: Calibration, qubits: readonly number[]) {
   const figures = qubits.map((qubit) => readout[qubit] ?? null);
   if (!figures.every((each) => each !== null)) return null;

@@ -30,9 +30,9 @@ export const ibmBackend = defineBackend({
 });
 
 /**
- * The claimed min-entropy per raw bit: not above what the worst qubit that the options let in can have. Against somebody
- * who knows which readouts are replaced by a fixed answer, each with probability f = e01 + e10, an ideal coin is guessed
- * with (1 + f) / 2.
+ * Returns the claimed min-entropy per raw bit. Throws an OptionError if it is above what the worst qubit that the
+ * options allow can have. With probability f = e01 + e10 a readout is a fixed answer. An adversary who knows when
+ * guesses an ideal bit with probability (1 + f) / 2.
  */
 function claimOf({ min_entropy: claim, max_readout_error }: IbmOptions): number {
   const bound = 1 - Math.log2(1 + max_readout_error);
@@ -41,24 +41,24 @@ function claimOf({ min_entropy: claim, max_readout_error }: IbmOptions): number 
   throw new OptionError(`min_entropy: at most ${most} with max_readout_error ${max_readout_error}`);
 }
 
-/** POST /jobs is limited to so many a minute and user (IBM's description of the call). */
+/** IBM's limit of POST /jobs for each user. */
 const JOBS_PER_MINUTE = 5;
-/** A Sampler job may have so many executions. */
+/** IBM's limit of executions in a Sampler job. */
 const EXECUTIONS_MAX = 10_000_000;
-/** A tag has at most so many characters. */
+/** IBM's limit of characters in a tag. */
 const TAG_LENGTH_MAX = 86;
 /**
- * A budget of seconds is counted over weeks, a processor is calibrated daily: asking again each hour is often
- * enough.
+ * The pause if the usage limit is reached or no job fits: usage is counted over weeks, and processors are calibrated
+ * daily.
  */
 const ASK_AGAIN_MS = 3_600_000;
 const OFFLINE_PAUSE_MS = 600_000;
-/** A queue takes minutes to hours and names no position; what runs is done within `max_seconds`. */
+/** Pauses between polls. A queue takes minutes to hours and names no position; a job ends by `max_seconds`. */
 const QUEUED_POLL_MS = 30_000;
 const RUNNING_POLL_MS = 5_000;
 const REASON_LENGTH_MAX = 200;
 const CANCEL_TIMEOUT_MS = 10_000;
-/** A result that is not there so long after its job finished, and that a reading was begun of, was read. */
+/** If a private job's results are missing this long after its end, and a reading had begun, that reading took them. */
 const RESULTS_LATE_MS = 300_000;
 const METADATA_BYTES_MAX = 4 * 1024 * 1024;
 
@@ -68,10 +68,10 @@ interface IbmJob extends FoundJob {
 }
 
 /**
- * A processor of IBM Quantum Platform as a source of jobs: the sampler primitive on circuits of basis gates,
- * on the qubits that the calibration of the day shows to be good.
+ * A processor of IBM Quantum Platform as a source of jobs. It runs the sampler primitive on circuits of basis gates, on
+ * the qubits that are good by the calibration of the day.
  *
- * `origin` is that of a processor until IBM says that the device is a simulator, which it says before the first lot.
+ * `origin` is `quantum-processor` until IBM says that the device is a simulator. It says so before the first lot.
  */
 export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   protected readonly programOf = programOf;
@@ -83,7 +83,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   /** When jobs were submitted in the last minute, on the monotonic clock. */
   #submittedAtMs: number[] = [];
   #isSimulator = false;
-  /** Channels of the last plan; what a job costs depends on them. */
+  /** Channels of the last plan, on which the cost of a job depends. */
   #width: number;
 
   constructor(name: string, options: IbmOptions, parts: SourceParts) {
@@ -112,8 +112,8 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   }
 
   /**
-   * IBM's formula for usage, seconds per job + seconds per execution, with the qubits of the last job (before
-   * the first: as many as are asked for); never above `max_seconds`, at which IBM ends a job.
+   * Returns the cost by IBM's formula for usage: seconds per job + seconds per execution, with the qubits of the last
+   * job or, before the first, as many as are configured. It is at most `max_seconds`, at which IBM ends a job.
    */
   estimate(bits: number): Spend {
     const { max_seconds, price_per_second, currency } = this.#options;
@@ -127,8 +127,9 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   }
 
   /**
-   * The oldest job with the key as a tag, whatever is known of it here: a service that lost its notes must not pay twice.
-   * The tag is compared again: an API that ignores the filter lists every job.
+   * Resolves to the oldest job with the key as a tag. It searches even if no request was sent as far as is known, so
+   * that a service that lost its notes does not pay twice. It compares the tags again, since an API that ignores the
+   * filter lists every job.
    */
   protected async search(
     idempotencyKey: string,
@@ -145,7 +146,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     return textIn(tagged[0]?.id) ?? undefined;
   }
 
-  /** A job that IBM would refuse is not sent: each refusal counts as well. */
+  /** Throws if IBM would refuse a job for its rate limit, because refused requests count too. */
   #checkRate(): void {
     const nowMs = this.clock.monotonicMs();
     this.#submittedAtMs = this.#submittedAtMs.filter((atMs) => nowMs - atMs < 60_000);
@@ -216,7 +217,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
         support_qiskit: false,
         pubs: [[programOf(plan), null, plan.shots]],
         options: {
-          // Nothing may be done to the shots: mitigation and twirling rewrite outcomes.
+          // Mitigation and twirling are off, because they rewrite outcomes.
           dynamical_decoupling: { enable: false },
           twirling: { enable_gates: false, enable_measure: false },
           execution: { init_qubits: true, meas_type: 'classified' },
@@ -242,8 +243,8 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   }
 
   /**
-   * All else is asked for before the results: those of a private job can be read only once. What no other try
-   * will give better rejects as permanent: the job is lost.
+   * Resolves to the results. Asks for everything else first, because the results of a private job can be read only
+   * once. If no further try can succeed, rejects with a permanent error: the job is lost.
    */
   protected async results(
     jobId: string,
@@ -256,7 +257,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     const { running, finished } = objectIn(metrics.timestamps);
     const startedAtMs = instantIn(running) ?? createdAtMs ?? plan.plannedAtMs;
     const finishedAtMs = Math.max(startedAtMs, instantIn(finished) ?? this.clock.wallMs());
-    // The calibration that the job ran on, where IBM names and gives it; else the one by which its qubits were chosen.
+    // The calibration that the job ran on, if IBM has it; else the one by which its qubits were chosen.
     const own = id === null ? null : await this.#device.figuresBy(id, qubits, signal);
     const reply = await this.#document(jobId, plan, finishedAtMs, signal);
     const rawSha256 = sha256Hex(reply.body);
@@ -275,7 +276,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     };
   }
 
-  /** The reply with the results. That IBM has none is not news of a job that has just finished. */
+  /** Resolves to the reply with the results. They may be missing for a while after the job has finished. */
   async #document(jobId: string, plan: Plan, finishedAtMs: number, signal: AbortSignal): Promise<HttpReply> {
     await this.#begun.load();
     const isBegun = this.#begun.get(jobId) !== undefined;
@@ -290,7 +291,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
       signal,
     });
     if (reply.status === 200) return reply;
-    if (!isBegun && this.#begun.delete(jobId)) await this.#begun.keep(); // this reply was no reading
+    if (!isBegun && this.#begun.delete(jobId)) await this.#begun.keep(); // this reply did not read the results
     const isLate = this.clock.wallMs() - finishedAtMs > RESULTS_LATE_MS;
     const why =
       isBegun && (isLate || reply.status === 404)
@@ -300,14 +301,14 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     throw new BackendError('retryable', `job ${jobId}: its results are not there yet`);
   }
 
-  /** 404 and 409: there is nothing left to cancel. */
+  /** Cancels the job. 404 and 409 mean that there is nothing left to cancel. */
   async cancel({ jobId }: Pick<JobReference, 'jobId'>): Promise<void> {
     const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
     const path = `/jobs/${encodeURIComponent(jobId)}/cancel`;
     await this.#cloud.send({ method: 'POST', path, accepts: [404, 409], signal });
   }
 
-  /** A private job's circuits were deleted when it ended and its results when they were read. */
+  /** Deletes the job. IBM has deleted a private job's circuits at its end, and its results when they were read. */
   async forget({ jobId, memo }: JobReference, signal: AbortSignal): Promise<void> {
     if (planIn<Plan>(memo)?.isPrivate === true) return;
     const path = `/jobs/${encodeURIComponent(jobId)}`;
@@ -341,12 +342,12 @@ function tagOf(idempotencyKey: string): string {
   return tag;
 }
 
-/** A word that is not known is a job still under way. */
+/** Returns the state that IBM's word means. An unknown word counts as running. */
 function stateOf(word: string, state: JsonObject): JobState {
   if (word === 'completed') return { state: 'done' };
   if (word === 'queued') return { state: 'queued', retryAfterMs: QUEUED_POLL_MS };
   if (word === 'failed') return { state: 'failed', reason: reasonOf(state) };
-  // The flat status says `Cancelled - Ran too long` where `cost` was exceeded.
+  // The status is `Cancelled - Ran too long` if `cost` was exceeded.
   if (word.startsWith('cancelled')) return { state: 'cancelled', reason: reasonOf(state) };
   return { state: 'running', retryAfterMs: RUNNING_POLL_MS };
 }
@@ -357,12 +358,12 @@ function reasonOf(state: JsonObject): string {
   return words.length === 0 ? 'no reason given' : words.join(' ').slice(0, REASON_LENGTH_MAX);
 }
 
-/** `"0x…", ` with a digit for every four bits: 8 bytes more than the digits. */
+/** Returns the limit of a reply with results. A shot is `"0x…", `: a digit for every four bits, and 8 bytes. */
 function resultBytesMax({ qubits, shots }: Plan): number {
   return shots * (Math.ceil(qubits.length / 4) + 8) + METADATA_BYTES_MAX;
 }
 
-/** The results, which the API's description calls a text: JSON itself, or JSON in a JSON text. */
+/** Returns the results. The API's description calls them a text: accept JSON, and JSON within a JSON text. */
 function resultJson(reply: HttpReply): unknown {
   const json = jsonOf(reply);
   return typeof json === 'string' ? jsonOf({ body: utf8Bytes(json) }) : json;

@@ -43,7 +43,8 @@ export const IBM_OPTIONS = {
     fallback: '0.02',
     parse: decimal(0, 1),
   },
-  // Leaves room for gates that fail and for drift since the calibration, which the bound of max_readout_error knows nothing of.
+  // Leaves room for gate errors and for drift since the calibration, which the bound of max_readout_error does not
+  // cover.
   min_entropy: claimOption('0.8'),
   bits_per_job: {
     meaning: 'raw bits of one job, at least',
@@ -87,10 +88,7 @@ export const IBM_OPTIONS = {
 
 export type IbmOptions = OptionValues<typeof IBM_OPTIONS>;
 
-/**
- * The API of the region that the CRN names: us-east has no prefix (qiskit-ibm-runtime,
- * default_runtime_url_resolver).
- */
+/** Returns the API of the CRN's region. us-east has no prefix (qiskit-ibm-runtime, default_runtime_url_resolver). */
 export function apiUrlOf(crn: string): string {
   const region = crn.split(':')[5];
   return `https://${region === 'us-east' ? '' : `${region}.`}quantum.cloud.ibm.com/api/v1`;

@@ -8,16 +8,16 @@ export interface Plan extends JobPlan {
   readonly plannedAtMs: number;
 }
 
-/** The gate of IBM's processors that the program is made of. */
+/** The only gate in the program, a native gate of IBM's processors. */
 export const BASIS_GATE = 'sx';
 
 /**
- * The circuit of circuit.ts as the processor runs it. H is Rz(π/2) √X Rz(π/2), and on |0> and before a measurement the
- * turns about Z do nothing, so that H is one sx.
+ * Returns the circuit of circuit.ts as the processor runs it. H is Rz(π/2) √X Rz(π/2). On |0> and before a measurement
+ * the turns about Z have no effect, so H is one sx.
  *
- * OpenQASM 3 on physical qubits (`$n`, specification 3.0, Physical Qubits), one statement a line: nothing is
- * left to a transpiler. The leading barrier names every qubit of the device, so that whoever builds the
- * circuit from the text gives it the device's width; the last has all qubits measured at once.
+ * The program is OpenQASM 3 on physical qubits (`$n`, specification 3.0, Physical Qubits), one statement a line, so
+ * that nothing is left to a transpiler. The first barrier names every qubit of the device, so that a circuit built from
+ * the text has the device's width. The second one has all qubits measured at the same time.
  */
 export function programOf({ qubits, deviceQubits }: Pick<Plan, 'qubits' | 'deviceQubits'>): string {
   assert(new Set(qubits).size === qubits.length, 'each channel has a qubit of its own');

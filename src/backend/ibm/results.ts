@@ -2,15 +2,15 @@ import { numberIn, objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import { packShots, type Shots } from '../shots.ts';
 
-/** What a job was to give: one PUB of `shots` shots, with a register `c` of `width` bits. */
+/** The result that a job must give: one PUB of `shots` shots, with a register `c` of `width` bits. */
 export interface ExpectedResult {
   readonly shots: number;
   readonly width: number;
 }
 
 /**
- * The per-shot data of a sampler's result: channel i is c[i]. Refuses a result that lacks shots or has other widths
- * (permanent: the job gives nothing else), and one of counts or probabilities alone (`no_raw_shots`).
+ * Decodes the shots of a sampler's result. Channel i is c[i]. Refuses a result that lacks shots or has another width
+ * (`permanent`, since the job will give nothing else), and one of counts or probabilities alone (`no_raw_shots`).
  */
 export async function decodeResult(json: unknown, { shots, width }: ExpectedResult): Promise<Shots> {
   const { num_bits, samples } = objectIn(registerIn(json));
@@ -21,7 +21,7 @@ export async function decodeResult(json: unknown, { shots, width }: ExpectedResu
   return packShots(samples, width, (sample) => readSample(sample, width));
 }
 
-/** Register `c` of the PUB. */
+/** Returns register `c` of the PUB. */
 function registerIn(json: unknown): unknown {
   const result = objectIn(json);
   if ('quasi_dists' in result) throw noShots(); // the sampler's first version: probabilities alone
@@ -30,7 +30,7 @@ function registerIn(json: unknown): unknown {
   return objectIn(objectIn(result.results[0]).data).c;
 }
 
-/** A hexadecimal number, c[0] its least significant bit; leading zeros may be left out. */
+/** Reads a hexadecimal number. c[0] is its least significant bit, and leading zeros may be left out. */
 function readSample(sample: unknown, width: number): (channel: number) => boolean {
   const [, digits] = (typeof sample === 'string' && /^0x0*([0-9a-f]*)$/i.exec(sample)) || [];
   if (digits === undefined || sample === '0x') throw incomplete('a shot that is not a number');

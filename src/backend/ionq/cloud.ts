@@ -6,20 +6,17 @@ import type { Secret } from '../definition.ts';
 import { UnknownOutcome } from '../job.ts';
 import { type ApiCall, JsonApi, jsonOf, type Refusal } from '../provider.ts';
 
-/** GET /jobs gives at most so many at a time. */
+/** The most jobs that GET /jobs lists at a time. */
 const PAGE_SIZE = 25;
-/** 1,000 jobs: who has more of them on one system is told that the search did not end. */
+/** Pages that a search reads: 1,000 jobs. If a system has more, the search fails. */
 const PAGES_MAX = 40;
 
-/**
- * A status that says nothing of whether the request was carried out: gateways give up on what goes on behind
- * them.
- */
+/** Returns whether a status leaves open if the request was carried out, as when a gateway gave up on its server. */
 function isAmbiguous(status: number): boolean {
   return status === 408 || status === 409 || status >= 500;
 }
 
-/** IonQ's API, v0.4. What is published of systems is asked for without the key. */
+/** IonQ's API, v0.4. Calls for public facts of systems carry no key. */
 export class IonqCloud extends JsonApi {
   readonly #key: Secret;
 
@@ -32,20 +29,20 @@ export class IonqCloud extends JsonApi {
     return path.startsWith('/backends/') ? {} : { authorization: `apiKey ${this.#key.reveal()}` };
   }
 
-  /** A spent quota comes with any status, and its name as code, as type or in the words; a 409 to a GET is the gateway's. */
+  /** A spent quota comes with any status; the body holds its name. A 409 to a GET comes from the gateway. */
   protected override meaningOf({ status, body }: HttpReply): Refusal {
     if (/QuotaExhausted|ContractExpired/i.test(new TextDecoder().decode(body))) return { kind: 'quota' };
     return status === 409 ? { kind: 'retryable' } : {};
   }
 
-  /** The newest characterization of a system; undefined when none is published. */
+  /** Resolves to the newest characterization of a system; undefined if none is published. */
   async characterization(name: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const path = `/backends/${name}/characterizations?limit=1`;
     const [newest] = listIn((await this.get(path, signal)).characterizations);
     return newest === undefined ? undefined : objectIn(newest);
   }
 
-  /** The id of the new job. Rejects with an UnknownOutcome when there may be a job all the same. */
+  /** Resolves to the id of the new job. Rejects with UnknownOutcome if there may be a job all the same. */
   async createJob(body: string, signal: AbortSignal): Promise<string> {
     const call = { method: 'POST', path: '/jobs', body, signal } as const;
     const unknown = ({ kind, message, retryAfterMs }: BackendError) =>
@@ -62,7 +59,7 @@ export class IonqCloud extends JsonApi {
     throw isAmbiguous(reply.status) ? unknown(refusal) : refusal;
   }
 
-  /** Undefined when there is no such job. */
+  /** Resolves to the job; undefined if there is no such job. */
   async job(id: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const path = pathOf(id);
     const reply = await this.send({ path, accepts: [404], signal });
@@ -70,8 +67,8 @@ export class IonqCloud extends JsonApi {
   }
 
   /**
-   * The id of the job on that system that has this metadata; undefined when none has. Nothing says in which
-   * order jobs are listed, so all are looked at.
+   * Resolves to the id of the job on this system with this metadata; undefined if there is none. The API does not say
+   * in which order it lists jobs, so the search reads all pages.
    */
   async findJob(
     backend: string,
@@ -93,12 +90,12 @@ export class IonqCloud extends JsonApi {
     throw this.provider.error('retryable', 'GET /jobs: too many jobs to know whether one of them is ours');
   }
 
-  /** The path of a URL that the API gave: it begins with the API's version, which the address has as well. */
+  /** Returns the path of a URL that the API gave, without the API's version, which the address has already. */
   pathIn(url: string): string {
     const path = url.startsWith(this.address)
       ? url.slice(this.address.length)
       : /^\/v\d+\.\d+(\/.*)$/.exec(url)?.[1];
-    // The key goes to the configured host alone.
+    // Send the key to the configured host alone.
     if (path === undefined) throw this.provider.error('permanent', 'results: a URL of another place');
     return path;
   }

@@ -30,20 +30,19 @@ export const ionqBackend = defineBackend({
 });
 
 /**
- * Between polls: of a job that waits, a tenth of the predicted wait within these bounds; of one that runs,
- * the least.
+ * Bounds of the pause between polls: for a waiting job a tenth of the predicted wait, for a running one the minimum.
  */
 const POLL_MIN_MS = 5_000;
 const POLL_MAX_MS = 300_000;
 const POLL_DEFAULT_MS = 15_000;
-/** A shot of v2 spends `1, ` and `0, ` on a qubit and some 60 bytes on names. */
+/** Room in a reply for each qubit of a shot, and for each shot. v2 takes 3 bytes a qubit and about 60 a shot. */
 const SHOT_BYTES_PER_QUBIT = 12;
 const SHOT_BYTES = 200;
 const RESULT_BYTES_FREE = 1024 * 1024;
 
 /**
- * A request that got no answer may still be at work behind the gateway for so long; a job that is not listed
- * after that was never made. Cloudflare gives up on an origin after 100 s (its status 524).
+ * How long a request without an answer may still be at work behind the gateway. A job that is not listed after that was
+ * not made. Cloudflare gives up on an origin after 100 s (its status 524).
  */
 const SETTLE_MS = 120_000;
 
@@ -100,10 +99,7 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
     };
   }
 
-  /**
-   * What IonQ itself would ask for a job of `bits` bits: the rates of the organisation, not
-   * the published ones.
-   */
+  /** Resolves to IonQ's own estimate for a job of `bits` bits, at the rates of the organisation. */
   #providerEstimate(bits: number, signal: AbortSignal): Promise<JsonObject> {
     const { backend, qubits } = this.#options;
     const shots = shotsAskedOf(this.#options, bits);
@@ -115,7 +111,7 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
     return this.#cloud.createJob(jobBody(plan, idempotencyKey), signal);
   }
 
-  /** IonQ knows no idempotency keys: the job is looked for by the key in its metadata. */
+  /** Searches for the job by the key in its metadata, since IonQ has no idempotency keys. */
   protected async search(
     idempotencyKey: string,
     wasSent: boolean,
@@ -143,16 +139,13 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
     };
   }
 
-  /**
-   * The budget counts with the prices that were configured: a job that IonQ itself would charge more for is
-   * not sent.
-   */
+  /** Rejects if IonQ would charge more than the configured prices, by which the budget is counted. */
   async #checkPrice(bits: number, signal: AbortSignal): Promise<void> {
     const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(bits, signal);
     const asked = numberIn(cost);
     if (asked === null || textIn(unit)?.toLowerCase() !== 'usd') return;
     const { amount } = this.estimate(bits);
-    // A cent for rounding.
+    // Allow a cent for rounding.
     if (asked <= amount + 0.01) return;
     const message = `IonQ asks ${asked} USD, the configured prices come to ${amount.toFixed(2)}`;
     throw new BackendError('permanent', message);
@@ -227,14 +220,14 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
     throw new BackendError('no_raw_shots', `${jobId}: no shots among its results (${given})`);
   }
 
-  /** A job that has ended, or is not known, is left as it is. */
+  /** Cancels the job. Does nothing if it has ended or is unknown. */
   async cancel({ jobId }: JobReference): Promise<void> {
     const { signal } = new AbortController();
     const path = `${pathOf(jobId)}/status/cancel`;
     await this.#cloud.send({ method: 'PUT', path, accepts: [400, 404, 409], signal });
   }
 
-  /** Deletes the job with its results; a job that is gone is no error. */
+  /** Deletes the job with its results. It is no error if the job is gone. */
   async forget({ jobId }: JobReference, signal: AbortSignal): Promise<void> {
     await this.#cloud.send({ method: 'DELETE', path: pathOf(jobId), accepts: [404], signal });
   }
@@ -252,7 +245,7 @@ function stateOf(word: string, job: JsonObject): JobState {
     case 'submitted':
     case 'ready':
       return { state: 'queued', retryAfterMs: queuePollMs(numberIn(job.predicted_wait_time_ms)) };
-    default: // started, and words to come
+    default: // `started`, and words that are not known yet
       return { state: 'running', retryAfterMs: POLL_MIN_MS };
   }
 }

@@ -22,14 +22,13 @@ export const ionqOptions = {
     fallback: 'https://api.ionq.co/v0.4',
     parse: httpUrl,
   },
-  // Every system that is offered has at least so many.
+  // Every system that IonQ offers has at least 25 qubits.
   qubits: { meaning: 'qubits measured in each shot', fallback: '25', parse: wholeNumber(1, 1024) },
   shots: {
     meaning: 'shots of a job that become raw bits; a lot is qubits times shots',
-    // 50,000 raw bits of 25 qubits condition to 4,224 bytes at the default claim: 64 seeds and 2,176 pure
-    // bytes.
+    // At the default claim the 50,000 raw bits of 25 qubits give 4,224 bytes: 64 seeds and 2,176 pure bytes.
     fallback: '2000',
-    // SP 800-90B §4.3: startup tests take 1,024 samples of each channel.
+    // SP 800-90B §4.3: the startup tests need 1,024 samples of each channel.
     parse: wholeNumber(1024, 500_000),
   },
   spare_percent: {
@@ -42,10 +41,11 @@ export const ionqOptions = {
     fallback: '0.95',
     parse: decimal(0, 1),
   },
-  // A fidelity of F in preparing and reading a state is 1 - (e01 + e10) / 2: with F >= 0.95 a readout is a fixed answer in
-  // at most 0.1 of the shots. Who knows when it is guesses a coin with 0.9 · 1/2 + 0.1 = 0.55: 0.862 bits, rounded down.
+  // A fidelity F of preparing and reading a state is 1 - (e01 + e10) / 2. With F >= 0.95 a readout is a fixed answer in
+  // at most 0.1 of the shots. An adversary who knows these shots guesses a bit with 0.9 · 1/2 + 0.1 = 0.55: 0.862 bits,
+  // rounded down.
   min_entropy: claimOption('0.85'),
-  // As of 2026-11, the published rates of the model by gate and shot; rates agreed with IonQ differ.
+  // The published rates by gate and shot as of 2026-11. Rates agreed with IonQ differ.
   price_per_circuit: {
     meaning: 'USD, least price of a circuit',
     fallback: '12.42',
@@ -56,23 +56,23 @@ export const ionqOptions = {
 
 export type IonqOptions = OptionValues<typeof ionqOptions>;
 
-/** Shots that are asked for. */
+/** Returns how many shots to ask for, with spare ones. */
 export function shotsAskedOf({ qubits, spare_percent: spare }: IonqOptions, bits: number): number {
   return Math.ceil((wholeShots(bits, qubits) * (100 + spare)) / 100);
 }
 
-/** USD for a job of that many shots: one gate on each qubit. */
+/** Returns the price in USD of a job of that many shots, with one gate on each qubit. */
 export function priceOf(options: IonqOptions, shots: number): number {
   const { qubits, price_per_circuit: least, price_per_1q: oneQubit } = options;
   return least + shots * qubits * oneQubit;
 }
 
-/** The metadata of a job that holds its idempotency key: the API has no other place for one. */
+/** Name of the metadata that holds a job's idempotency key, since the API has no other place for it. */
 export const KEY_METADATA = 'qrn_key';
 
 /**
- * `input` of a job: native gates, which run as they are written; all qubits are measured at the end. gpi2(0) is a
- * quarter turn.
+ * Returns the `input` of a job. Native gates run as they are written, and all qubits are measured at the end. gpi2(0)
+ * is a quarter turn.
  */
 function inputOf(qubits: number) {
   const circuit = Array.from({ length: qubits }, (_, target) => ({ gate: 'gpi2', target, phase: 0 }));
@@ -80,8 +80,7 @@ function inputOf(qubits: number) {
 }
 
 /**
- * The body of POST /jobs. Debiasing is off: it spreads the shots over variants of the circuit and gives back
- * what it made of them.
+ * Returns the body of POST /jobs. Debiasing is off, because it would combine shots of several variants of the circuit.
  */
 export function jobBody({ qubits, device, shots }: JobPlan, idempotencyKey: string): string {
   return JSON.stringify({
@@ -95,7 +94,7 @@ export function jobBody({ qubits, device, shots }: JobPlan, idempotencyKey: stri
   });
 }
 
-/** `input` as it is sent. */
+/** Returns the `input` as it is sent. */
 export function programText({ qubits }: JobPlan): string {
   return JSON.stringify(inputOf(qubits.length));
 }

@@ -56,8 +56,8 @@ const options = {
 export type LocalDeviceOptions = OptionValues<typeof options>;
 
 /**
- * A generator at this machine. The path proves nothing of what stands behind it, so maker, model and
- * min-entropy are the operator's declaration, and so is that it is quantum.
+ * A generator attached to this machine. Its path proves nothing about it, so the operator declares maker, model and
+ * min-entropy, and whether it is quantum.
  */
 export const localDeviceBackend = defineBackend({
   type: 'device',
@@ -67,12 +67,12 @@ export const localDeviceBackend = defineBackend({
 });
 
 /**
- * What a serial generator says while it starts, and what lay in the line's buffer (4,096 bytes) since it was
+ * Drops what a serial generator says while it starts, and what has been in the line's buffer (4,096 bytes) since the
  * last read.
  */
 const SERIAL_DISCARD_BYTES = 4096;
 
-/** Where the machine has its things; tests put their own in place. */
+/** Parts that tests replace. */
 export interface DevicePlaces {
   readonly hwRandom?: HwRandomPlace;
   readonly reader?: DeviceReader;
@@ -81,16 +81,16 @@ export interface DevicePlaces {
 interface Found {
   readonly stats: BigIntStats;
   readonly identity: string;
-  /** Null when the path is not that of the kernel's hardware generator. */
+  /** Null if the path is not that of the kernel's hardware generator. */
   readonly hwRandom: HwRandom | null;
 }
 
-/** Devices that are being read in this process, by identity, with the source that does. */
+/** For each device that this process is reading, by identity: the name of the source that reads it. */
 const inUse = new Map<string, string>();
 
 /**
- * A generator that is opened for each read and closed after it: between reads it is free, and is told from
- * another.
+ * Returns a backend that opens the generator for each read and closes it afterwards. So the device is free between
+ * reads, and each read notices if another device took its place.
  */
 export function localDevice(
   name: string,
@@ -104,8 +104,8 @@ export function localDevice(
   let heldFifo: { readonly identity: string; readonly fd: number } | undefined;
 
   /**
-   * Keeps a FIFO open between reads, unread: without a reader its writer would die of SIGPIPE, and what it
-   * wrote would be lost. O_NONBLOCK: the open waits for no writer.
+   * Keeps a FIFO open between reads, without reading it. Without a reader, SIGPIPE would kill its writer, and what it
+   * wrote would be lost. With O_NONBLOCK the call does not wait for a writer.
    */
   const holdFifo = async (identity: string) => {
     if (heldFifo?.identity === identity) return;
@@ -116,8 +116,8 @@ export function localDevice(
   };
 
   /**
-   * One reader at a time in this process. Another process that reads the same device takes other bytes: the
-   * kernel gives each byte once, and a driver that wants one reader alone says EBUSY.
+   * Reads the device if no other source of this process does. Another process may read the same device: it gets other
+   * bytes, because the kernel gives each byte once. A driver that allows only one reader answers EBUSY.
    */
   const readAlone = async ({ identity, stats }: Found, bytes: number, signal: AbortSignal) => {
     const reading = inUse.get(identity);
@@ -183,7 +183,7 @@ export function localDevice(
   } satisfies StreamBackend;
 }
 
-/** Looks at what the path names, without opening it. */
+/** Examines what the path names, without opening it. */
 async function find(path: string, isDeclared: boolean, place: HwRandomPlace): Promise<Found> {
   const stats = await onDevice(path, () => stat(path, { bigint: true }));
   if (stats.isFile()) {
@@ -197,13 +197,13 @@ async function find(path: string, isDeclared: boolean, place: HwRandomPlace): Pr
   return { stats, identity: identityOf(stats), hwRandom };
 }
 
-/** By number, since a link or another node may name the same device. */
+/** Returns whether it is the kernel's generator, by its device number: a link or another node may name it. */
 async function isHwRandom(stats: BigIntStats, { node }: HwRandomPlace): Promise<boolean> {
   const known = stats.isCharacterDevice() ? await unlessMissing(stat(node, { bigint: true })) : null;
   return known?.isCharacterDevice() === true && known.rdev === stats.rdev;
 }
 
-/** The kernel may change the generator behind `/dev/hwrng` at any time: then nobody knows whose bits these are. */
+/** Rejects if the kernel changed the generator behind `/dev/hwrng`: then it is unknown which one gave the bits. */
 async function assertSameGenerator({ hwRandom }: Found, place: HwRandomPlace): Promise<void> {
   if (hwRandom === null) return;
   const { rng_current: now } = await hwRandomFacts(place);
@@ -214,7 +214,7 @@ async function assertSameGenerator({ hwRandom }: Found, place: HwRandomPlace): P
   );
 }
 
-/** Turns what a system call says of a device into the error that it means. */
+/** Makes a system call on a device. Rejects with the error that a failure of the call means. */
 async function onDevice<T>(path: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
@@ -232,13 +232,12 @@ function withoutNulls(
   );
 }
 
-/** Where Linux has its hardware generators. Tests put their own in place. */
+/** Where the hardware generators of Linux are. Tests use other places. */
 interface HwRandomPlace {
   /** The node that reads from the generator in use, `/dev/hwrng`. */
   readonly node: string;
   /**
-   * The attributes of the hw_random core, `/sys/class/misc/hw_random`
-   * (Documentation/admin-guide/hw_random.rst).
+   * Folder of the hw_random core's attributes, `/sys/class/misc/hw_random` (Documentation/admin-guide/hw_random.rst).
    */
   readonly attributes: string;
 }
@@ -248,7 +247,7 @@ const LINUX_HW_RANDOM: HwRandomPlace = {
   attributes: '/sys/class/misc/hw_random',
 };
 
-/** What the kernel says of the generators behind `/dev/hwrng`; null where it says nothing. */
+/** What the kernel says of the generators behind `/dev/hwrng`. Missing facts are null. */
 interface HwRandom {
   readonly rng_current: string | null;
   readonly rng_available: string | null;
@@ -267,7 +266,7 @@ async function hwRandomFacts({ attributes }: HwRandomPlace): Promise<HwRandom> {
   };
 }
 
-/** Null when the kernel does not have it: `rng_quality` came with Linux 6.2. */
+/** Resolves to an attribute; null if the kernel does not have it. `rng_quality` came with Linux 6.2. */
 async function attribute(path: string): Promise<string | null> {
   return (await unlessMissing(readFile(path, 'latin1')))?.trim() ?? null;
 }
@@ -282,8 +281,8 @@ async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Generators that are not quantum devices, whatever the operator declares: a TPM, and what a host gives its
- * guest.
+ * Generators that are not quantum devices, whatever the operator declares: a TPM, and the generator of a virtual
+ * machine's host.
  */
 const NOT_QUANTUM = /^(tpm-rng|virtio_rng)/;
 

@@ -6,30 +6,29 @@ import { isatty } from 'node:tty';
 import { type Failure, identityOf, type Order, type Report } from './reader-protocol.ts';
 
 /**
- * The process that reads a device. A read blocks in the driver for as long as that likes: it heeds no
- * AbortSignal, holds a thread of libuv's pool, and a process that ends waits for those threads. Not every
- * driver knows O_NONBLOCK, and of those that do some give it only crumbs (virtio-rng: 64 bytes a call). So
- * the wait is here, where SIGKILL ends it. One order, then reports until whoever ordered has had enough and
- * kills this process.
+ * The process that reads a device. A read may block in the driver without limit. It ignores an AbortSignal and holds a
+ * thread of libuv's pool, for which a process waits before it ends. Not every driver supports O_NONBLOCK, and some then
+ * give very little (virtio-rng: 64 bytes a call). So the read blocks in this process, which SIGKILL ends. It gets one
+ * order and then sends reports until its parent kills it.
  */
 
 /**
- * Bytes of one read(2): a generator of 1 kB/s shows a sign of life every 4 seconds. It is also what Linux
- * buffers of a serial line (N_TTY_BUF_SIZE).
+ * Bytes of one read(2). A generator of 1 kB/s then delivers every 4 seconds. It is also the size of Linux' buffer of a
+ * serial line (N_TTY_BUF_SIZE).
  */
 const PIECE_BYTES = 4096;
-/** Between looks at an empty FIFO. Its 64 KiB fill in that time at 6 MB/s, faster than generators are. */
+/** The pause between reads of an empty FIFO. In that time its 64 KiB fill at 6 MB/s; no generator is as fast. */
 const FIFO_LOOK_MS = 10;
 
 const report = (message: Report) => process.send?.(message);
 
-/** Opens what was ordered. A FIFO without O_NONBLOCK would wait for a writer although bytes lie in it. */
+/** Opens the ordered device. Without O_NONBLOCK, opening a FIFO would wait for a writer even if bytes are in it. */
 async function openDevice({ path, isFifo, baud }: Order): Promise<FileHandle | Failure> {
   const flags = constants.O_RDONLY | constants.O_NOCTTY;
   if (isFifo) return open(path, flags | constants.O_NONBLOCK);
   if (baud === null) return open(path, flags);
-  // With O_NONBLOCK the line opens without its carrier; the mode that is set on it then is that of the line,
-  // and holds for the handle that reads. In between the first handle keeps DTR up.
+  // With O_NONBLOCK a serial line opens without a carrier. Set its mode, which holds for other handles of the line too,
+  // then open it again for reading. The first handle keeps DTR up until then.
   const line = await open(path, flags | constants.O_NONBLOCK);
   try {
     const words = rawMode(line, baud);
@@ -39,7 +38,7 @@ async function openDevice({ path, isFifo, baud }: Order): Promise<FileHandle | F
   }
 }
 
-/** Sets a serial line to eight bits that nothing interprets. Gives what stty objects to. */
+/** Sets a serial line to eight raw bits. Returns what stty objects to; undefined if it succeeds. */
 function rawMode(line: FileHandle, baud: number): string | undefined {
   const mode = ['raw', '-echo', 'cs8', '-parenb', '-cstopb', '-crtscts', 'clocal', 'cread', String(baud)];
   const { status, stderr, error } = spawnSync('stty', mode, {
@@ -53,12 +52,12 @@ function rawMode(line: FileHandle, baud: number): string | undefined {
 
 async function findFault(device: FileHandle, order: Order): Promise<Failure | undefined> {
   if (identityOf(await device.stat({ bigint: true })) !== order.identity) return { step: 'changed' };
-  // In its usual mode a line swallows and changes bytes: 3 is an interrupt, 13 becomes 10.
+  // In its default mode a serial line drops and changes bytes: 3 is an interrupt, 13 becomes 10.
   if (order.baud === null && isatty(device.fd)) return { step: 'mode' };
   return undefined;
 }
 
-/** Reads `count` bytes and hands each piece on. Gives what ended it early. */
+/** Reads `count` bytes and passes each piece on. Resolves to the failure if it ends early. */
 async function readBytes(
   device: FileHandle,
   { isFifo, count }: { readonly isFifo: boolean; readonly count: number },
@@ -74,14 +73,14 @@ async function readBytes(
       left -= size;
       continue;
     }
-    // a feeder that is started anew between blocks leaves such gaps
+    // A FIFO has no writer while a feeder restarts between blocks.
     if (size === 0) report({ type: 'no-writer' });
     await sleep(FIFO_LOOK_MS);
   }
   return undefined;
 }
 
-/** Bytes read, 0 at the end, -1 when a FIFO has a writer that has written nothing yet. */
+/** Resolves to how many bytes were read: 0 at the end, -1 if a FIFO has a writer that has written nothing yet. */
 async function readSome(device: FileHandle, target: Uint8Array): Promise<number> {
   try {
     return (await device.read(target, 0, target.length)).bytesRead;
@@ -108,7 +107,7 @@ async function carryOut(order: Order): Promise<Failure | undefined> {
   );
 }
 
-// an exit would wait for the blocked read
+// A normal exit would wait for the blocked read.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.once('message', (order: Order) => {
   carryOut(order).then(

@@ -4,7 +4,7 @@ import { wipe } from '../../core/bytes.ts';
 import { BackendError } from '../backend.ts';
 import type { Failure, Order, Report } from './reader-protocol.ts';
 
-/** What is used of a child process. */
+/** The part of a child process that DeviceReader uses. */
 export interface ReaderProcess {
   readonly exitCode: number | null;
   readonly signalCode: string | null;
@@ -15,7 +15,7 @@ export interface ReaderProcess {
   on(event: 'exit', hear: (code: number | null, signal: string | null) => void): unknown;
 }
 
-/** The environment stays behind, with whatever secrets it holds; stty is found on the system's own path. */
+/** Starts a process without our environment, which may hold secrets. stty is found on the default path. */
 export function startReaderProcess(): ReaderProcess {
   return fork(new URL('./reader-process.ts', import.meta.url), [], {
     env: {},
@@ -25,16 +25,16 @@ export function startReaderProcess(): ReaderProcess {
   });
 }
 
-/** A process that SIGKILL has not ended by then is held by its driver (uninterruptible sleep). */
+/** If SIGKILL has not ended a process by then, its driver holds it (uninterruptible sleep). */
 const EXIT_GRACE_MS = 1_000;
 
-/** Starting takes some 60 ms; more than 500 ms were seen under load (five busy processes on two cores). */
+/** A start takes about 60 ms, and more than 500 ms with five busy processes on two cores. */
 const START_TIMEOUT_MS = 20_000;
 
 /** Reads a device in a process of its own, one at a time. */
 export class DeviceReader {
   readonly #start: () => ReaderProcess;
-  /** A process that outlived its SIGKILL. */
+  /** A process that SIGKILL did not end in time. */
   #stuck: ReaderProcess | undefined;
 
   constructor(start: () => ReaderProcess = startReaderProcess) {
@@ -42,14 +42,14 @@ export class DeviceReader {
   }
 
   /**
-   * Exactly `order.bytes` bytes. Rejects with a BackendError, also when nothing comes for `stallMs`, or with
-   * the signal's reason. A stall is `retryable` however often it comes: it gives no bits, a feeder that is
-   * started again or a device that is plugged in heals it, and the pool asks ever more seldom.
+   * Resolves to exactly `order.bytes` bytes. Rejects with a BackendError, or with the signal's reason. If nothing comes
+   * for `stallMs`, the error is `retryable`, however often that happens: restarting the feeder or plugging in the
+   * device helps, and the pool tries ever more rarely.
    */
   async read(order: Order, stallMs: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     signal.throwIfAborted();
     if (this.#stuck !== undefined && !hasEnded(this.#stuck)) {
-      // No second one: each try would leave a process behind.
+      // Start no second process, since each try would leave one behind.
       throw new BackendError('retryable', `${order.path}: an earlier read still hangs in the driver`);
     }
     const child = this.#start();
@@ -65,14 +65,14 @@ function hasEnded({ exitCode, signalCode }: ReaderProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** Kills the process; false when it lives on. */
+/** Kills the process. Resolves to false if it lives on. */
 async function end(child: ReaderProcess): Promise<boolean> {
   if (hasEnded(child)) return true;
   const patience = new AbortController();
   const ended = new Promise<boolean>((resolve) => child.on('exit', () => resolve(true)));
   child.kill('SIGKILL');
   const late = sleep(EXIT_GRACE_MS, false, { signal: patience.signal });
-  late.catch(() => {}); // the process ended: nobody waits any more
+  late.catch(() => {}); // rejects when the process has ended in time
   const hasGone = await Promise.race([ended, late]);
   patience.abort();
   return hasGone;
@@ -88,7 +88,7 @@ function receive(
   const bytes = new Uint8Array(order.bytes);
   let size = 0;
   let hasWriter = true;
-  // The device is not to blame for how long the process takes to start.
+  // The start of the process has a limit of its own, since it says nothing about the device.
   const isLate = () => reject(new Error(`${order.path}: the process that is to read it did not start`));
   let watchdog = setTimeout(isLate, START_TIMEOUT_MS);
   const watch = () => {
@@ -128,7 +128,7 @@ function stall({ path, bytes }: Order, stallMs: number, size: number, hasWriter:
   return new BackendError('retryable', `${path}: ${why} for ${stallMs} ms, after ${size} of ${bytes} bytes`);
 }
 
-/** The error that a failure means, with how far the read had come. */
+/** Returns the error that a failure means. `size` is how many bytes had come. */
 function failureOf(path: string, failure: Failure, size: number): Error {
   switch (failure.step) {
     case 'call':
@@ -146,7 +146,7 @@ function failureOf(path: string, failure: Failure, size: number): Error {
 
 const WORDS_LENGTH_MAX = 200;
 
-/** What comes and goes with a plug or another program is worth another try; rights need the operator. */
+/** Errors by code. Those that a plug or another program may cause are retryable; missing rights need the operator. */
 const CALL_ERRORS: Readonly<Record<string, readonly ['retryable' | 'auth', string]>> = {
   ENOENT: ['retryable', 'does not exist: unplugged, or another path'],
   ENOTDIR: ['retryable', 'does not exist: unplugged, or another path'],
@@ -158,7 +158,7 @@ const CALL_ERRORS: Readonly<Record<string, readonly ['retryable' | 'auth', strin
   EPERM: ['auth', 'may not be read: permission denied'],
 };
 
-/** The error that a failed system call on a device means; a fault where it means nothing that is known. */
+/** Returns the error that a failed system call means: a BackendError for a known code, else a plain Error. */
 export function callError(path: string, code: string, words: string): Error {
   const known = CALL_ERRORS[code];
   return known === undefined ? new Error(words) : new BackendError(known[0], `${path} ${known[1]} (${code})`);

@@ -32,7 +32,7 @@ export const qrnOptions = {
 
 export type QrnOptions = OptionValues<typeof qrnOptions>;
 
-/** Without TLS everyone on the way reads the bytes and the key. */
+/** Parses an address. Without TLS anybody on the way could read the bytes and the key. */
 function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(text));

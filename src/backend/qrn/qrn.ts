@@ -17,7 +17,7 @@ import { SeenBits } from '../seen.ts';
 import { type QrnOptions, qrnOptions } from './options.ts';
 import { Upstream, type UpstreamCall, userDataSha256 } from './upstream.ts';
 
-/** Another service of this kind: its `/v1/bytes` in pure mode. */
+/** Another service of this kind, read through its `/v1/bytes` in pure mode. */
 export const qrnBackend = defineBackend({
   type: 'qrn',
   summary:
@@ -26,20 +26,20 @@ export const qrnBackend = defineBackend({
   create: (name, options, parts) => new Qrn(name, options, parts),
 });
 
-/** The most that `/v1/bytes` gives at once, and the fewest: by so many, two answers are never equal by chance. */
+/** The most bytes that `/v1/bytes` gives at once, and the fewest: two answers of 32 bytes are never equal by chance. */
 const CALL_BYTES_MAX = 1_024;
 const CALL_BYTES_MIN = 32;
-/** Answers that are paid for before the first of them is checked. */
+/** How many answers are drawn, and paid for, before their certificates are checked. */
 const UNCHECKED_MAX = 16;
 /**
- * What SP 800-90B's estimators grant an ideal source on 10^6 bits at worst (pool/intake/lots.ts). The service conditioned
- * its bytes to full entropy, and its certificates say from what; that it did is its word.
+ * The worst that SP 800-90B's estimators give an ideal source on 10^6 bits (pool/intake/lots.ts). That the service
+ * conditioned its bytes to full entropy is only its word.
  */
 const CLAIM = 0.8;
-/** A reason of the verifier names two hashes at most; several are cut. */
+/** Longest part of the verifier's reasons in a message. One reason names at most two hashes. */
 const WHY_MAX = 400;
 const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
-/** What a header field of answers can hold. */
+/** A text that the header fields of answers can hold. */
 const PRINTABLE = /^(?=.{1,80}$)[!-~]+( [!-~]+)*$/;
 
 /** An answer that its certificate proves. */
@@ -49,7 +49,7 @@ interface Certified {
   readonly facts: CertifiedFacts;
 }
 
-/** The job under way, so that a fetch that breaks off is gone on with. */
+/** The present job. A fetch that failed goes on from it. */
 interface UnderWay {
   readonly jobId: string;
   readonly startedAtMs: number;
@@ -57,11 +57,11 @@ interface UnderWay {
 }
 
 /**
- * Another service of this kind. A job is a number of its answers in pure mode, each asked for under an Idempotency-Key
- * that follows from the job's: whoever fetches the job, after a lost reply or a restart, gets the same bytes and pays for
- * them once. No byte is given on before its certificate was checked.
+ * Another service of this kind as a source. A job is a number of its answers in pure mode. The Idempotency-Key of each
+ * call follows from the job's key, so a fetch after a lost reply or a restart gets the same bytes and pays for them
+ * once. No byte is used before its certificate is checked.
  *
- * Its origin is the weakest that the certificates named since the start, and `system` before the first.
+ * The source's origin is the weakest in the certificates since the start, and `system` before the first.
  */
 export class Qrn implements JobBackend {
   readonly kind = 'job';
@@ -105,7 +105,7 @@ export class Qrn implements JobBackend {
     return { amount: calls * bytes, currency: 'credits', calls };
   }
 
-  /** What is configured; the origin is told by certificates. */
+  /** Resolves to the configuration. Only certificates tell the origin. */
   async describe(): Promise<SourceFacts> {
     return {
       host: this.#upstream.provider.host,
@@ -116,7 +116,7 @@ export class Qrn implements JobBackend {
     };
   }
 
-  /** Asks nobody: the first fetch does. */
+  /** Calls nobody. `fetch` makes the calls. */
   async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
     signal.throwIfAborted();
     return { jobId: idempotencyKey, idempotencyKey, bits, memo: '' };
@@ -127,7 +127,7 @@ export class Qrn implements JobBackend {
     return { state: 'done' };
   }
 
-  /** There is nothing to cancel: an answer is made when it is asked for. */
+  /** Does nothing: answers are made only when they are asked for. */
   async cancel(): Promise<void> {}
 
   async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
@@ -157,7 +157,7 @@ export class Qrn implements JobBackend {
     return this.#underWay;
   }
 
-  /** The keys are read anew for each job, so that new ones are taken up without a restart. */
+  /** Reads the keys, for each job anew, so that new keys need no restart. */
   async #logKeys(): Promise<unknown> {
     const { log_keys, url } = this.#options;
     try {
@@ -168,7 +168,7 @@ export class Qrn implements JobBackend {
     }
   }
 
-  /** The answer with what its certificate says; rejects what the certificate does not prove, or proves of another call. */
+  /** Resolves to the answer with its certificate's facts. Rejects if the certificate does not prove this call's. */
   async #certified(
     call: UpstreamCall,
     answer: OctetAnswer,
@@ -194,7 +194,7 @@ export class Qrn implements JobBackend {
     return { octets, certificateId: id, facts };
   }
 
-  /** The job stays open: with the right keys the same answers may be proven, and are not paid for again. */
+  /** Returns an error that leaves the job open: with the right keys the answers, already paid, may be proven. */
   #unproven(why: string) {
     return this.#upstream.provider.error(
       'auth',
@@ -230,7 +230,7 @@ export class Qrn implements JobBackend {
   }
 }
 
-/** Calls of one size that give at least so many bits. */
+/** Returns how many calls of one size give at least `bits` bits. */
 function callsFor(bits: number): { readonly calls: number; readonly bytes: number } {
   const bytes = Math.ceil(bits / 8);
   return {
@@ -244,7 +244,7 @@ function callsOf({ bits, idempotencyKey }: JobReference): UpstreamCall[] {
   return Array.from({ length: calls }, (_, i) => ({ key: `${idempotencyKey}.${i}`, bytes }));
 }
 
-/** Of the weakest origin, and no better in any other respect than the worst of them. */
+/** Returns the facts with the weakest origin, declared or deterministic if any of them are. */
 function weakestOf(certified: readonly CertifiedFacts[]): CertifiedFacts {
   const rankOf = ({ origin }: CertifiedFacts) => ORIGINS.indexOf(origin);
   const weakest = certified.reduce((worst, each) => (rankOf(each) > rankOf(worst) ? each : worst));

@@ -8,24 +8,24 @@ import type { OctetAnswer, SourceParts } from '../definition.ts';
 import { jsonOf, memberOf, Provider } from '../provider.ts';
 import type { QrnOptions } from './options.ts';
 
-/** Asks another service of this kind. What it says is checked elsewhere (qrn.ts). */
+/** Calls another service of this kind. qrn.ts checks its answers. */
 
 /** One request for bytes. */
 export interface UpstreamCall {
-  /** Its Idempotency-Key: made again it gives the same answer, and is paid once. */
+  /** The Idempotency-Key. A repeated call with it gets the same answer and is not paid again. */
   readonly key: string;
   readonly bytes: number;
 }
 
-/** Of an answer in octets; what explains a refusal is short too. */
+/** Limit of an answer in octets. The text of a refusal is short too. */
 const ANSWER_BYTES_MAX = 16 * 1024;
-/** A certificate names its lots, and a lot of a service that is fed itself names up to 512 certificates. */
+/** Limit of a certificate's document, which has its lots' leaves. The leaf of a lot may cite 512 certificates. */
 const CERTIFICATE_BYTES_MAX = 1024 * 1024;
-/** A certificate is logged a moment after its answer: how often it is asked for, and how far apart. */
+/** How often to ask for a certificate, which is logged a moment after its answer, and how long to wait in between. */
 const LOG_TRIES = 20;
 const LOG_WAIT_MS = 250;
 
-/** What the operator of this service can do about a status, and the kind of error where the status says another one. */
+/** By status: what the operator of this service can do, and the kind of error if the status alone means another. */
 const ADVICE: Readonly<Record<number, readonly [advice: string, kind?: BackendErrorKind]>> = {
   401: ['give api_key a key that is valid there'],
   402: ['raise the credits of the account there, or wait for its next month'],
@@ -47,7 +47,7 @@ export class Upstream {
     this.#wait = wait;
   }
 
-  /** The answer to a call: as many octets as it asks for. Rejects with a BackendError. */
+  /** Resolves to the answer to a call, with as many octets as it asks for. Rejects with a BackendError. */
   async draw(call: UpstreamCall, signal: AbortSignal): Promise<OctetAnswer> {
     const { url, api_key } = this.#options;
     const query = new URLSearchParams({
@@ -77,7 +77,7 @@ export class Upstream {
     return { fields: new Map(reply.headers), octets: reply.body };
   }
 
-  /** The public document of a certificate, parsed, once the certificate is logged. */
+  /** Resolves to the public document of a certificate, parsed, once the certificate is logged. */
   async certificate(id: string, signal: AbortSignal): Promise<unknown> {
     const url = `${this.#options.url}/verify/${id}`;
     for (let tries = 1; tries <= LOG_TRIES; tries++) {
@@ -103,7 +103,7 @@ export class Upstream {
     signal: AbortSignal,
     headers: Readonly<Record<string, string>>,
   ): Promise<HttpReply> {
-    // a cache on the way must not answer: its bytes were given before
+    // A cache on the way would answer with bytes that were given before.
     const fields = { ...headers, 'cache-control': 'no-store' };
     const { call_timeout_ms: timeoutMs } = this.#options;
     const reply = await this.provider.call({
@@ -118,7 +118,7 @@ export class Upstream {
     return reply;
   }
 
-  /** What the service said instead, and what to do about it. */
+  /** Returns the error of a reply that is not an answer, with what to do about it. */
   #refusal(reply: HttpReply): BackendError {
     const { status, headers } = reply;
     if (status >= 300 && status < 400) {
@@ -126,13 +126,13 @@ export class Upstream {
       return this.provider.refusal(reply, '', { words, advice: REDIRECTED });
     }
     const [advice, kind] = ADVICE[status] ?? [];
-    // a month's quota is no matter of seconds
+    // A spent quota of a month does not come back in seconds.
     const isSpent = memberOf(memberOf(jsonOf(reply), 'error'), 'code') === 'quota_exceeded';
     return this.provider.refusal(reply, '', { kind: isSpent ? 'quota' : kind, advice });
   }
 }
 
-/** What a call says of its answer, 64 hex digits. The certificate repeats it, so that it proves no other call's answer. */
+/** Returns a call's user_data_sha256 in hex. The certificate repeats it, so it proves no other call's answer. */
 export function userDataSha256({ key }: UpstreamCall): string {
   return sha256Hex(utf8Bytes(key));
 }

@@ -4,9 +4,8 @@ import { memberOf } from '../provider.ts';
 import type { Decoder, QrngService } from './presets.ts';
 
 /**
- * The bytes of one good reply: exactly `items` items, in their order, or a BackendError. `retryable`: the
- * reply is not whole.
- * `permanent`: it is not what the description says. `no_raw_shots`: it is whole, and no list of outcomes.
+ * Returns the bytes of exactly `items` items, in their order. Throws a BackendError if the reply is not whole
+ * (`retryable`), is not what the description says (`permanent`), or is no list of outcomes (`no_raw_shots`).
  */
 export function decodeReply(
   reply: HttpReply,
@@ -35,7 +34,7 @@ function piecesOf(reply: HttpReply, json: unknown, service: QrngService): Buffer
   const values = path === '' ? textItems(reply, decoder) : valuesAt(json, path);
   if (values === undefined) throw unlike(`nothing at ${path}`);
   return values.map((value) => {
-    // 0.25 of shots, or shots by outcome: no order, no entropy that could be named
+    // Shares or counts of outcomes have no order, so their entropy is unknown.
     if (typeof value === 'object' || (typeof value === 'number' && !Number.isInteger(value))) {
       throw new BackendError('no_raw_shots', 'probabilities or counts, not the outcomes in their order');
     }
@@ -59,7 +58,7 @@ function textBytes(value: unknown, decoder: Exclude<Decoder, 'decimal' | 'bytes'
   return Buffer.from((value.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** RFC 4648 §4; line breaks and left out padding are let pass, other characters and stray bits are not. */
+/** Decodes base64 (RFC 4648 §4). Accepts line breaks and missing padding, but no other characters or stray bits. */
 function base64Bytes(value: string): Buffer {
   const text = value.replaceAll(/\s/g, '').replace(/={0,2}$/, '');
   const bytes = Buffer.from(text, 'base64');
@@ -67,10 +66,10 @@ function base64Bytes(value: string): Buffer {
   return bytes;
 }
 
-/** No service documents numbers of more than 10,000 bits: 3,011 digits. */
+/** A whole number of up to 10,000 bits, the longest that a service documents: 3,011 digits. */
 const DIGITS = /^\d{1,3011}$/;
 
-/** An unsigned whole number, as a JSON number or as text, big-endian in `itemBytes` bytes. */
+/** Returns an unsigned whole number, given as a JSON number or as text, in `itemBytes` bytes, big-endian. */
 function decimalBytes(value: unknown, itemBytes: number): Buffer {
   const isExact = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
   if (!isExact && !(typeof value === 'string' && DIGITS.test(value))) {
@@ -92,17 +91,16 @@ function unlike(what: string): BackendError {
 }
 
 /**
- * Where a value lies in a reply: names joined by dots, and `[]` behind a name (or alone) for every entry of a
- * list, e.g.
- * `data`, `jobs[].bytes`, `random_numbers[].decimal`.
+ * Returns whether the text is a path to values in a reply: names joined by dots. `[]` after a name, or alone, stands
+ * for every entry of a list, e.g. `data`, `jobs[].bytes`, `random_numbers[].decimal`.
  */
 export function isJsonPath(path: string): boolean {
   return /^(\[\]|[\w-]+(\[\])?)(\.[\w-]+(\[\])?)*$/.test(path);
 }
 
 /**
- * The values at `path`, in order; a list at its end counts as its entries. Entries that lack a member are
- * left out. Undefined when not even the path's first name is there.
+ * Returns the values at `path`, in order. If the path ends at a list, its entries are the values. Entries that lack a
+ * member are left out. Undefined if the reply lacks the first name of the path.
  */
 export function valuesAt(json: unknown, path: string): readonly unknown[] | undefined {
   let values: readonly unknown[] = [json];

@@ -10,7 +10,7 @@ import {
 } from '../definition.ts';
 import { memberOf, type Refusal, wordsOf } from '../provider.ts';
 
-/** An option that, left out, stands as the preset has it. */
+/** Returns an option whose default is the preset's. */
 function override<T>(meaning: string, parse: (text: string) => T) {
   return {
     meaning: `${meaning}; left out, as the preset has it`,
@@ -19,13 +19,13 @@ function override<T>(meaning: string, parse: (text: string) => T) {
   } as const;
 }
 
-/** An empty text says the preset's; this one says none. */
+/** Parses `none` as an empty text. The empty text itself stands for the preset's value. */
 const orNone = (text: string): string => (text === 'none' ? '' : text);
 
 export const DECODERS = ['hex', 'base64', 'decimal', 'binary', 'bytes'] as const;
 export type Decoder = (typeof DECODERS)[number];
 
-/** All that the backend must know of a QRNG service to read it: a description, not code for each. */
+/** The options that describe a QRNG service, so that no service needs code of its own. */
 export const SERVICE_OPTIONS = {
   url: override('URL of a call; {items} and {bytes} stand for what it asks', anyText),
   method: override('GET or POST', oneOf('GET', 'POST')),
@@ -56,24 +56,24 @@ type Described = {
   readonly [Name in keyof typeof SERVICE_OPTIONS]: NonNullable<OptionValues<typeof SERVICE_OPTIONS>[Name]>;
 };
 
-/** A service as its options describe it, and what no option says. An empty text is none. */
+/** A service as its options describe it, with what no option describes. An empty text stands for none. */
 export interface QrngService extends Described {
-  /** `quantum_backend` of answers. */
+  /** The `quantum_backend` of answers. */
   readonly quantumBackend: string;
-  /** The operator named the origin; a known service has its own. */
+  /** Whether the origin is the operator's word, and not that of a known service. */
   readonly isDeclared?: boolean;
-  /** What the service says in its own way, before the status is looked at; undefined: nothing. */
+  /** Returns what a reply means by the service's own rules; undefined if these say nothing and the status decides. */
   readonly refusal?: (status: number, json: unknown) => Refusal | undefined;
-  /** Figures that come with the bits of one reply. */
+  /** Returns the figures that come with the bits of a reply. */
   readonly draws?: (json: unknown) => readonly Draw[];
 }
 
-/** One draw of a service that certifies each. */
+/** One draw of a service that certifies each draw. */
 export interface Draw {
   readonly id: string;
-  /** Null where the service left it out. */
+  /** Null if the service left it out. */
   readonly chsh: number | null;
-  /** Per bit, as certified by the service. */
+  /** Min-entropy per bit that the service certifies; null if it left it out. */
   readonly minEntropy: number | null;
 }
 
@@ -82,9 +82,8 @@ export function bytesPerCall(service: QrngService): number {
 }
 
 /**
- * What SP 800-90B's estimators grant an ideal source on 10^6 bits at worst (pool/intake/lots.ts, bench
- * `ideal-entropy`). The services claim full entropy of bits that they processed, and none but Quandela gives
- * evidence for it.
+ * The claim for services that give no evidence of their bits, which are all but Quandela: the worst that SP 800-90B's
+ * estimators give an ideal source on 10^6 bits (pool/intake/lots.ts, bench `ideal-entropy`).
  */
 const UNPROVEN_CLAIM = 0.8;
 
@@ -103,9 +102,8 @@ const USUAL = {
 
 const PRESETS: Readonly<Record<string, QrngService>> = {
   /**
-   * ANU Quantum Numbers: homodyne detection of the vacuum. 1,024 items of ten 16-bit blocks are its largest
-   * call. Ten of them are the fewest that make a lot whose conditioned output SP 800-22 can be run on (10^6
-   * bits at 0.8 per raw bit).
+   * ANU Quantum Numbers: homodyne detection of the vacuum. Its largest call is 1,024 items of ten 16-bit blocks. Ten
+   * calls are the fewest that give SP 800-22 enough conditioned output (10^6 bits at 0.8 per raw bit).
    */
   anu: {
     ...USUAL,
@@ -122,7 +120,7 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     interval_ms: 1_000, // the free plan allows one request a second
     currency: 'AUD',
     refusal(status, json): Refusal | undefined {
-      // The gateway answers 429 to both: `Too Many Requests` is the rate, `Limit Exceeded` the plan's quota.
+      // The gateway answers 429 with `Too Many Requests` for the rate, and with `Limit Exceeded` for the plan's quota.
       if (status === 429 && wordsOf(json) === 'Limit Exceeded')
         return { kind: 'quota', words: 'Limit Exceeded' };
       if (status < 300 && memberOf(json, 'success') === false) {
@@ -132,8 +130,8 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     },
   },
   /**
-   * Outshift by Cisco. Of its forms only the text in `decimal` of `format: all` is confirmed by several
-   * clients. Twelve calls are a day of the free plan (100,000 bits).
+   * Outshift by Cisco. It uses the text in `decimal` of `format: all`, the only form that several clients confirm.
+   * Twelve calls are a day of the free plan (100,000 bits).
    */
   outshift: {
     ...USUAL,
@@ -169,8 +167,8 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     calls: 1,
   },
   /**
-   * The data processing laboratory of OTH Regensburg, an ID Quantique card open to all. There are no keys and
-   * no stated limits, but fair use: a small lot, one call a second.
+   * The data processing laboratory of OTH Regensburg, with an ID Quantique card that is open to all. There are no keys
+   * and no stated limits. To be fair, a lot is small and calls are a second apart.
    */
   lfd: {
     ...USUAL,
@@ -187,15 +185,15 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     interval_ms: 1_000,
     currency: 'EUR',
     refusal(status, json): Refusal | undefined {
-      // an error may come with status 200
+      // An error may come with status 200.
       const isError = status < 300 && memberOf(json, 'error') !== undefined;
       return isError ? { kind: 'retryable', words: wordsOf(json) } : undefined;
     },
   },
   /**
-   * Quandela Entropy: each draw comes with its CHSH value and certified min-entropy. The claim is a floor below
-   * what CHSH 2.5 gives (1 - log2(1 + sqrt(2 - S²/4)) = 0.27, Pironio et al. 2010): a draw certified for less
-   * is refused.
+   * Quandela Entropy: each draw comes with its CHSH value and certified min-entropy. A draw certified for less than the
+   * claim is refused. The claim is below what CHSH 2.5 gives (1 - log2(1 + sqrt(2 - S²/4)) = 0.27, Pironio et al.
+   * 2010).
    */
   quandela: {
     ...USUAL,
@@ -222,8 +220,8 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
 };
 
 /**
- * The services that are known, by name; contracts as of 2026-11. A lot is as many calls as fit 30 s and the
- * smallest plan of the provider; every figure can be overridden by an option.
+ * The known services by name, as of 2026-11. A lot is as many calls as fit in 30 s and in the provider's smallest plan.
+ * Options override every figure.
  */
 export const QRNG_PRESETS: ReadonlyMap<string, QrngService> = new Map(Object.entries(PRESETS));
 

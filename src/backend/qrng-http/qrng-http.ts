@@ -18,25 +18,25 @@ import { SeenBits } from '../seen.ts';
 import { decodeReply } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
 
-/** A call that fails and may be tried again is tried this often, the pauses doubling. */
+/** How often a call is tried if its error may pass. The pauses double. */
 const CALL_TRIES = 4;
 const CALL_RETRY_FIRST_MS = 1_000;
-/** A service that asks for more patience than this gets it between reads: what came until then is kept. */
+/** If a service asks for a longer pause, the read fails and the next one goes on with what has come so far. */
 const RETRY_AFTER_MAX_MS = 10_000;
-/** Pauses of failed calls that a read may take before the pool gives it up. */
+/** Time for the pauses of failed calls within one read. */
 const RETRY_ALLOWANCE_MS = 30_000;
-/** A spent quota that names no end is looked at again every hour. */
+/** The pause after a spent quota. */
 const QUOTA_PAUSE_MS = 3_600_000;
-/** The fewest bytes of a call: by so many, two responses are never equal by chance. */
+/** The fewest bytes of a call. Two responses of this length are never equal by chance. */
 export const CALL_BYTES_MIN = 32;
 /**
- * Text for one byte: `{"decimal":"173","binary":"10101101","hexadecimal":"ad","octal":"255"},` is 72
+ * Room in a reply for each byte: `{"decimal":"173","binary":"10101101","hexadecimal":"ad","octal":"255"},` has 72
  * characters.
  */
 const REPLY_BYTES_PER_BYTE = 128;
 const REPLY_BYTES_BESIDE = 64 * 1024;
 
-/** What one good call gave. */
+/** The result of one good call. */
 interface Taken {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -46,9 +46,9 @@ interface Taken {
 }
 
 /**
- * A QRNG service that is asked over HTTP, as its description says. A read is as many calls as it needs; when
- * one fails for good, what came before it was paid for, and begins the next read. `key` is absent for a service that takes
- * none.
+ * Returns a backend that calls a QRNG service over HTTP, as the description says. A read makes as many calls as it
+ * needs. If one fails for good, the next read begins with what came before, which was paid for. `key` is undefined for
+ * a service without keys.
  */
 export function qrngHttp(
   name: string,
@@ -60,12 +60,12 @@ export function qrngHttp(
   const { calls, interval_ms: intervalMs, min_entropy: claim, path, provider: maker, device } = service;
   const provider = new Provider(service.url, clock, () => (key === undefined ? [] : [key.reveal()]));
   const seen = new SeenBits(memory, 'responses');
-  /** What came for a read that failed. */
+  /** The good calls of a read that failed. */
   let left: readonly Taken[] = [];
-  /** On the monotonic clock. */
+  /** When the next call may be made, on the monotonic clock. */
   let nextCallAtMs = 0;
 
-  /** One good call, at the service's pace and after as many failed ones as may be. */
+  /** Makes one good call, at the service's pace. Tries again after errors that may pass. */
   const take = async (items: number, signal: AbortSignal): Promise<Taken> => {
     for (let tries = 1, pauseMs = CALL_RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
       const earlyMs = nextCallAtMs - clock.monotonicMs();
@@ -112,7 +112,7 @@ export function qrngHttp(
     }
   };
 
-  /** Throws what the service said instead of giving bits. */
+  /** Throws the error that the reply means, if the service did not give bits. */
   const assertGiven = (reply: HttpReply, json: unknown): void => {
     const own = service.refusal?.(reply.status, json);
     if (own !== undefined || reply.status < 200 || reply.status > 299) {
@@ -132,7 +132,7 @@ export function qrngHttp(
     }
   };
 
-  /** The claim holds for every bit that goes on, so a draw that its maker certifies for less does not. */
+  /** Refuses a draw that its maker certifies for less than the claim, which must hold for every bit. */
   const assertCertified = ({ chsh, minEntropy }: Draw): void => {
     if (chsh === null || minEntropy === null)
       throw provider.error('permanent', 'a draw without its certificate');
@@ -175,7 +175,7 @@ export function qrngHttp(
       return { amount: asked * service.price_per_call, currency: service.currency, calls: asked };
     },
 
-    /** What is configured: these services tell nothing of themselves without a draw. */
+    /** Resolves to the configuration, since these services say nothing of themselves without a draw. */
     async describe() {
       return {
         provider: maker,
@@ -209,7 +209,7 @@ export function qrngHttp(
   } satisfies StreamBackend;
 }
 
-/** A call asks for no more than is missing, where the service lets it choose. */
+/** Returns how many items to ask for: no more than are missing, if the service lets the caller choose. */
 function itemsFor(
   { url, body, item_bytes: itemBytes, items_per_call: itemsPerCall }: QrngService,
   missingBits: number,
@@ -224,7 +224,7 @@ function headersOf({ path, body, auth_header: auth }: QrngService, key: Secret |
   const value = auth.slice(colon + 1).trim();
   return {
     accept: path === '' ? '*/*' : 'application/json',
-    'cache-control': 'no-store', // a cache on the way must not answer: its bits were given before
+    'cache-control': 'no-store', // a cache would answer with bits that were given before
     ...(body === '' ? {} : { 'content-type': 'application/json' }),
     ...(key === undefined ? {} : { [auth.slice(0, colon)]: value.replaceAll('{key}', () => key.reveal()) }),
   };
@@ -234,7 +234,7 @@ function bytesOf(taken: readonly Taken[]): number {
   return taken.reduce((sum, { bytes }) => sum + bytes.length, 0);
 }
 
-/** What the service certifies of each draw, in their order. */
+/** Returns what the service certifies of each draw, in their order. */
 function certificatesOf(draws: readonly Draw[]): Record<string, string | readonly number[]> {
   return {
     draws: draws.map(({ id }) => id).join(' '),

@@ -50,9 +50,7 @@ const options = {
 
 type Values = OptionValues<typeof options>;
 
-/**
- * A service that gives quantum random bits over HTTP, one of the presets or one that the options describe.
- */
+/** A service that gives quantum random bits over HTTP: one of the presets, or one that the options describe. */
 export const qrngHttpBackend = defineBackend({
   type: 'qrng-http',
   summary: 'a quantum random number service over HTTP: ANU, Outshift, Qrypt, LfD, Quandela or a custom one',
@@ -65,10 +63,10 @@ export const qrngHttpBackend = defineBackend({
   },
 });
 
-/** With one of these a preset is no longer the service that it is known to be: its origin is what the operator says. */
+/** If one of these options is set, the service is no longer the known one of the preset, and its origin is declared. */
 const RENAMING = ['origin', 'url', 'base_url', 'provider', 'device'] as const;
 
-/** A service that is not known, where nothing is said of it. */
+/** The defaults of a custom service. */
 const UNKNOWN = {
   device: 'QRNG service',
   quantumBackend: 'qrng-http',
@@ -83,10 +81,10 @@ const UNKNOWN = {
   currency: 'USD',
 } as const;
 
-/** What nobody but the operator knows of an unknown service. */
+/** The options that a custom service must have. */
 const REQUIRED = ['url', 'decoder', 'origin', 'items_per_call', 'min_entropy'] as const;
 
-/** The preset with what the operator put in its place. */
+/** Returns the preset, or the defaults, with the operator's options in place. */
 function described(values: Values): QrngService {
   const preset = QRNG_PRESETS.get(values.preset);
   const given = Object.entries(values).filter(([name, value]) => name in SERVICE_OPTIONS && value !== null);
@@ -110,7 +108,7 @@ function hostOf(url: string): string {
   return new URL(url).host;
 }
 
-/** A description that can work at all. */
+/** Returns the description. Throws an OptionError if it cannot work. */
 function checked(service: QrngService): QrngService {
   const { auth_header: authHeader, body, calls, decoder, method, path, url } = service;
   if (!/^https?:/.test(url) || !URL.canParse(url)) throw new OptionError('url: an http or https URL');
@@ -127,7 +125,7 @@ function checked(service: QrngService): QrngService {
   const callBytes = bytesPerCall(service);
   const lotBits = 8 * callBytes * calls;
   if (callBytes < CALL_BYTES_MIN) throw new OptionError(`a call must give at least ${CALL_BYTES_MIN} bytes`);
-  // SP 800-90B §4.3: startup takes 1,024 samples.
+  // SP 800-90B §4.3: the startup tests need 1,024 samples.
   if (lotBits < 1024 || lotBits > MAX_READ_BITS) {
     throw new OptionError(`calls: a lot of ${lotBits} bits is not within 1024 and ${MAX_READ_BITS}`);
   }
@@ -141,12 +139,12 @@ function keyFor({ auth_header: authHeader }: QrngService, key: Secret): Secret |
       throw new OptionError('api_key: this service takes none; auth_header says where one goes');
     return undefined;
   }
-  // fetch names the value of a header that it refuses, so no such value gets there.
+  // The error for a value that no header field can hold would repeat the value, so refuse it here.
   if (!/^[\x21-\x7e]+$/.test(text)) throw new OptionError('api_key: must be given, in visible ASCII');
   return key;
 }
 
-/** Without TLS everyone on the way reads the bits and the key, and may put others in their place. */
+/** Refuses plain HTTP to another machine: anybody on the way could read the key, and read or replace the bits. */
 function assertPrivate({ url }: QrngService): void {
   if (new URL(url).protocol === 'http:' && !isLoopback(url)) {
     throw new OptionError('url: https, or plain_http=allow for a network that nobody else is in');

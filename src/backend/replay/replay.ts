@@ -41,7 +41,7 @@ const options = {
 
 type ReplayOptions = OptionValues<typeof options>;
 
-/** A file of recorded bits. Its origin is `replay`, whatever it was recorded from. */
+/** A file of recorded bits. Its origin is `replay`, whatever device gave the bits. */
 export const replayBackend = defineBackend({
   type: 'replay',
   summary: 'a file of recorded bits, each of them used once',
@@ -50,8 +50,8 @@ export const replayBackend = defineBackend({
 });
 
 /**
- * A file whose bits are used once: where it was read to is on disk before a bit is given, so that a crash
- * burns bits and repeats none.
+ * Returns a source whose bits are used only once. The new position in the file is on disk before the bits are given, so
+ * a crash loses bits and repeats none.
  */
 function replay(name: string, values: ReplayOptions, { clock, memory }: SourceParts): StreamBackend {
   const { path, format, width, recorded_from, min_entropy } = values;
@@ -86,7 +86,8 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     name,
     origin: 'replay',
     quantumBackend: 'replay',
-    // Its bits were recorded, not computed: nobody has them who has not the file. That they were recorded, the origin says.
+    // The bits were recorded, not computed: only somebody who has the file knows them. The origin says that they were
+    // recorded.
     deterministic: false,
     claimedMinEntropyPerBit: min_entropy,
     lotRawBits: values.lot_bits,
@@ -119,7 +120,7 @@ async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>):
   }
 }
 
-/** The least bits that are whole shots and whole bytes, lcm(8, width): the next read begins at a byte. */
+/** Returns the fewest bits that are whole shots and whole bytes, lcm(8, width), so that each read begins at a byte. */
 function wholeByteBits(width: number): number {
   let bits = width;
   while (bits % 8 !== 0) bits += width;
@@ -136,7 +137,7 @@ const OPEN_ERRORS: Readonly<Record<string, readonly ['permanent' | 'auth', strin
 
 async function openFile(path: string): Promise<FileHandle> {
   try {
-    // O_NONBLOCK: were it a FIFO, the open would wait for its writer.
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer.
     return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const known = error instanceof Error && 'code' in error ? OPEN_ERRORS[String(error.code)] : undefined;
@@ -144,13 +145,13 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** Which bits are asked of which file. */
+/** The part of a file to read. */
 interface Portion {
   /** For messages. */
   readonly path: string;
-  /** The first byte to look at. */
+  /** The first byte to read. */
   readonly from: number;
-  /** A multiple of 8. */
+  /** How many bits to take, a multiple of 8. */
   readonly bits: number;
 }
 
@@ -158,16 +159,16 @@ interface Taken {
   readonly bits: Uint8Array<ArrayBuffer>;
   /** SHA-256 (hex) of the file's bytes from `from` to `end`, verbatim. */
   readonly sha256: string;
-  /** The byte behind the last one taken. */
+  /** The byte after the last one taken. */
   readonly end: number;
 }
 
 const CHUNK_BYTES = 64 * 1024;
 const WHITE_SPACE = new Set([0x09, 0x0a, 0x0d, 0x20]);
-/** So many random bytes are all printable once in 2^88 times: (98/256)^64. */
+/** From this length on, bytes that are all printable are text: by chance that happens once in 2^88, (98/256)^64. */
 const TEXT_BYTES_MIN = 64;
 
-/** Eight bits to a byte, most significant first. */
+/** Takes bits that are packed eight to a byte, most significant first. */
 async function takePacked(file: FileHandle, { path, from, bits }: Portion): Promise<Taken> {
   const packed = new Uint8Array(bits / 8);
   const size = await readFully(file, packed, from);
@@ -176,7 +177,7 @@ async function takePacked(file: FileHandle, { path, from, bits }: Portion): Prom
   return { bits: packed, sha256: hash('sha256', packed, 'hex'), end: from + size };
 }
 
-/** The characters 0 and 1, with white space anywhere. */
+/** Takes the characters 0 and 1. White space may stand anywhere. */
 async function takeText(
   file: FileHandle,
   { path, from, bits }: Portion,
@@ -207,7 +208,7 @@ async function takeText(
   return { bits: packed, sha256: digest.digest('hex'), end };
 }
 
-/** Reads until the target is full or the file ends. Gives how many bytes it read. */
+/** Reads until the target is full or the file ends. Resolves to how many bytes it read. */
 async function readFully(file: FileHandle, target: Uint8Array, from: number): Promise<number> {
   let size = 0;
   while (size < target.length) {
@@ -230,22 +231,22 @@ function usedUp(path: string, leftBits: number, bits: number): BackendError {
 
 /** Where the unused part of a file begins. */
 interface FilePosition {
-  /** SHA-256 (hex) of the file's first HEAD_BYTES bytes: what it is known by. */
+  /** SHA-256 (hex) of the file's first HEAD_BYTES bytes, which identifies the file. */
   readonly headSha256: string;
   readonly offset: number;
 }
 
 /**
- * A file is known by its beginning alone, not by its name, size or time: a recording that grew, was cut,
- * copied or half-copied goes on where it stood. Two recordings do not begin with the same 8,192 bits by
- * chance; a shorter file would not make the least lot.
+ * A file is identified by its first bytes, not by its name, size or time. So reading goes on at the same place after a
+ * recording has grown, was cut, or was copied. Two recordings do not begin with the same 8,192 bits by chance. A
+ * shorter file would not give the smallest lot.
  */
 const HEAD_BYTES = 1024;
 
-/** Of all sources: nobody else reads between a position's being looked up and moved. */
+/** Runs the reads of all replay sources one after the other, so that no two reads take the same position. */
 const inTurn = inOrder();
 
-/** Where the file goes on, whatever the sources were called that read it before. Rejects with a BackendError when it is too short. */
+/** Resolves to where the file goes on, whichever source has read it. Rejects if the file is too short. */
 async function positionIn(file: FileHandle, memory: SourceMemory): Promise<FilePosition> {
   const head = new Uint8Array(HEAD_BYTES);
   const size = await readFully(file, head, 0);

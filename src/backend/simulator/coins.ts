@@ -1,13 +1,10 @@
 /** Fills the whole target with random bytes. */
 export type ByteSource = (target: Uint8Array<ArrayBuffer>) => void;
 
-/** One call per 64 KiB keeps its fixed cost (about 1 µs) below 1 % of the time per byte. */
+/** With 64 KiB a call, the fixed cost of a call (about 1 µs) is below 1 % of the time. */
 const CHUNK_BYTES = 65_536;
 
-/**
- * A byte source read as 32-bit words (in the host's byte order: little-endian on every platform that Node
- * ships for).
- */
+/** Reads a byte source as 32-bit words, in the host's byte order: little-endian on every platform of Node. */
 export class RandomWords {
   readonly #source: ByteSource;
   readonly #bytes = new Uint8Array(CHUNK_BYTES);
@@ -18,7 +15,7 @@ export class RandomWords {
     this.#source = source;
   }
 
-  /** 32 random bits as a signed word. */
+  /** Returns 32 random bits as a signed word. */
   word(): number {
     if (this.#next === this.#words.length) {
       this.#source(this.#bytes);
@@ -27,31 +24,31 @@ export class RandomWords {
     return this.#words[this.#next++];
   }
 
-  /** Erases the words that have been used: they say what the source is about to deliver. */
+  /** Erases the words that have been used, since they determine the bits that the source delivers. */
   eraseUsed(): void {
     this.#words.fill(0, 0, this.#next);
   }
 }
 
-/** Binary digits kept of each probability: what is cut off is below 2^-64. */
+/** Binary digits of each probability. The error is below 2^-64. */
 const DIGITS = 64;
 const LANES = 32;
 
 /**
- * Independent biased coins in bulk, 32 lanes at a time. A lane is 1 when a uniform binary fraction u is below
- * its probability p. Digit by digit from the most significant: u < p is decided at the first digit where they
- * differ, so a lane needs two digits on average and a word of 32 about seven; the lanes' digits are compared
- * with bit-wise operations. Exact up to the 64 digits of p, and without a branch on any outcome.
+ * Tosses independent biased coins in bulk, 32 lanes at a time. A lane is 1 if a uniform binary fraction u is below its
+ * probability p. The first digit in which u and p differ decides, so a lane needs two digits on average, and a word of
+ * 32 lanes about seven. Bitwise operations compare the digits of all lanes at once, without a branch on an outcome. The
+ * result is exact for the 64 digits of p.
  */
 export class Coins {
   readonly #width: number;
-  /** Words after which the pattern of channels in a run of shots repeats. */
+  /** After this many words the assignment of channels to lanes repeats. */
   readonly #period: number;
-  /** planes[word * DIGITS + k]: digit k of the 32 lanes' probabilities, lane 0 in the top bit. */
+  /** planes[word * DIGITS + k] holds digit k of the probabilities of 32 lanes, lane 0 in the top bit. */
   readonly #planes: Int32Array;
-  /** Lanes whose probability is 1, which has no digits behind the point. */
+  /** For each word a mask of the lanes with probability 1, which has no digits after the point. */
   readonly #certain: Int32Array;
-  /** Digits of a word after which every p has only zeros: an undecided lane is then u >= p. */
+  /** For each word, how many digits are not all zero. A lane that is undecided after them has u >= p. */
   readonly #digits: Uint8Array;
 
   /** Channel i of every shot is 1 with probability probabilities[i]. */
@@ -74,7 +71,7 @@ export class Coins {
     }
     let rest = probability;
     for (let digit = 0; digit < DIGITS && rest > 0; digit++) {
-      rest *= 2; // exact: doubling and taking 1 off never round
+      rest *= 2; // exact: neither doubling nor subtracting 1 rounds
       if (rest < 1) continue;
       rest -= 1;
       this.#planes[word * DIGITS + digit] |= mask;
@@ -83,8 +80,8 @@ export class Coins {
   }
 
   /**
-   * Writes `shots` shots into `bits`, most significant bit first, from byte `at` on; the bits after the last
-   * shot in its byte become 0, and no other byte changes.
+   * Writes `shots` shots into `bits`, most significant bit first, from byte `at` on. Sets the rest of the last byte to
+   * 0 and changes no other byte.
    */
   fill(bits: Uint8Array, at: number, shots: number, words: RandomWords): void {
     const count = shots * this.#width;

@@ -4,22 +4,22 @@ import type { Shots } from '../shots.ts';
 import type { MeasuredQubits } from './qubits.ts';
 
 /**
- * Faults of the simulated device and of its provider, to see the health tests, the collector and the alarms
- * at work. The simulator's claims stay as they were: a broken device does not know that it is.
+ * Faults of the simulated device and of its provider, which show the health tests, the collector and the alarms at
+ * work. The simulator's claims do not change, since a broken device does not know that it is broken.
  */
 export type Fault =
-  /** The qubit reads 0 whatever its state is. */
+  /** The qubit always reads 0. */
   | { readonly kind: 'dead-qubit'; readonly qubit: number }
-  /** Every read after the first gives the first one's bits. */
+  /** Every read after the first gives the bits of the first. */
   | { readonly kind: 'replay' }
-  /** The first reads, or all, fail with this kind of BackendError. */
+  /** The first `reads` reads fail with this kind of BackendError. */
   | { readonly kind: 'fail'; readonly error: BackendErrorKind; readonly reads: number };
 
 const ERROR_KINDS: readonly BackendErrorKind[] = ['retryable', 'quota', 'auth', 'permanent', 'no_raw_shots'];
 
 const EXPECTED = `none, or of dead-qubit:Q, replay, fail:KIND[,READS] (KIND: ${ERROR_KINDS.join(', ')}), with commas between them`;
 
-/** Parses the option, e.g. `dead-qubit:3,fail:quota,2`: what begins with a letter begins a fault. */
+/** Parses the option, e.g. `dead-qubit:3,fail:quota,2`. A part that begins with a letter begins a fault. */
 export function faultsOption(text: string): readonly Fault[] {
   return text === 'none' ? [] : text.split(/,(?=[a-z])/).map(parsedFault);
 }
@@ -34,7 +34,7 @@ function parsedFault(text: string): Fault {
   return { kind: 'fail', error, reads: reads === undefined ? Number.POSITIVE_INFINITY : Number(reads) };
 }
 
-/** As the option writes them; what `quantum_backend` prints. */
+/** Returns the faults as the option writes them. `quantum_backend` prints this text. */
 export function faultsText(faults: readonly Fault[]): string {
   return faults.map(faultText).join(', ');
 }
@@ -47,7 +47,7 @@ function faultText(fault: Fault): string {
 
 type Device = Pick<MeasuredQubits, 'width' | 'take'>;
 
-/** The device with these faults. Throws an OptionError for qubits that it does not have. */
+/** Returns the device with these faults. Throws an OptionError for qubits that it does not have. */
 export function withFaults(device: Device, faults: readonly Fault[]): Device {
   const { width } = device;
   const dead = faults.flatMap((fault) => (fault.kind === 'dead-qubit' ? [fault.qubit] : []));

@@ -13,11 +13,11 @@ export interface ReadoutError {
 export interface Noise {
   /** By channel. */
   readonly readout: readonly ReadoutError[];
-  /** A coherent tilt of every qubit, such that H and a perfect measurement give 1 with probability 1/2 + bias. */
+  /** A coherent tilt of every qubit. H and a perfect measurement then give 1 with probability 1/2 + bias. */
   readonly bias: number;
 }
 
-/** The probability that each channel shows 1. */
+/** Returns the probability that each channel shows 1. */
 function onesProbabilities({ readout, bias }: Noise): number[] {
   assert(Math.abs(bias) <= 0.5, 'a tilt leaves a probability');
   const one = 0.5 + bias;
@@ -28,16 +28,16 @@ function onesProbabilities({ readout, bias }: Noise): number[] {
 }
 
 /**
- * Min-entropy per raw bit that the simulated device may claim (H_submitter), against somebody who knows the
- * noise: for every shot which readouts were replaced.
+ * Returns the min-entropy per raw bit that the simulated device may claim (H_submitter), against an adversary who knows
+ * the noise: for every shot, which readouts were replaced.
  *
- * A readout with errors (e01, e10) is a perfect one with probability 1 - f, f = e01 + e10, and a fixed answer
- * otherwise, so that a qubit whose likelier outcome has q is guessed with at most
+ * A readout with errors (e01, e10) is perfect with probability 1 - f, f = e01 + e10, and a fixed answer otherwise. So
+ * the adversary guesses a qubit whose likelier outcome has probability q with at most
  *
  *   guess <= min(1, q (1 + f)),   H = -log2(guess).
  *
- * For an ideal H this is exactly 1 - log2(1 + e01 + e10). It is never above the entropy of the bias that is seen from
- * outside, in which e01 and e10 may cancel. The claim is the worst qubit's.
+ * For an ideal H this is exactly 1 - log2(1 + e01 + e10). It is never above the entropy of the bias in the bits, in
+ * which e01 and e10 may cancel. The claim is that of the worst qubit.
  */
 export function claimedMinEntropyPerBit({ readout, bias }: Noise): number {
   const likelier = 0.5 + Math.abs(bias);
@@ -47,18 +47,18 @@ export function claimedMinEntropyPerBit({ readout, bias }: Noise): number {
 
 assert(MAX_READ_BITS <= 2 ** 31, 'bit positions of a read are exact in 32-bit shifts');
 
-/** Bits tossed between two turns of the event loop: about 2 ms at 1.6 ns each (Node 22). */
+/** Bits made between two turns of the event loop: about 2 ms at 1.6 ns each (Node 22). */
 const SLICE_BITS = 2 ** 20;
 
 /**
- * H on each qubit and a measurement, under noise. No gate joins qubits, so the state is a product and every channel is a
- * coin with a probability of its own: sampling the coins is sampling the circuit, exactly.
+ * Measures qubits after an H on each, under noise. No gate joins qubits, so the state is a product, and every channel
+ * is an independent coin with a probability of its own. Tossing the coins samples the circuit exactly.
  */
 export class MeasuredQubits {
   readonly width: number;
   readonly #coins: Coins;
   readonly #words: RandomWords;
-  /** Whole words of 32 shots: each slice then starts where the coins' pattern of channels starts. */
+  /** A multiple of 32, so that each slice begins where the coins' assignment of channels begins. */
   readonly #shotsPerSlice: number;
 
   constructor(noise: Noise, source: ByteSource) {
@@ -68,7 +68,7 @@ export class MeasuredQubits {
     this.#shotsPerSlice = 32 * Math.max(1, Math.floor(SLICE_BITS / this.width / 32));
   }
 
-  /** Packed as RawRead says. An aborted signal rejects with its reason. */
+  /** Resolves to shots, packed like RawRead.bits. Rejects with the reason of an aborted signal. */
   async take(shots: number, signal: AbortSignal): Promise<Shots> {
     signal.throwIfAborted();
     const bits = new Uint8Array(Math.ceil((shots * this.width) / 8));

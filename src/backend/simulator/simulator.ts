@@ -21,9 +21,9 @@ const OPTIONS = {
     fallback: '16',
     parse: wholeNumber(1, 1024),
   },
-  // A good superconducting qubit of 2026: the medians of e01 + e10 in IBM's calibration snapshots run from
-  // 0.010 to 0.046, and reading a 1 as 0 (decay during readout) is the likelier error. Gates are perfect:
-  // after an H no Pauli error moves P(1).
+  // A good superconducting qubit of 2026: in IBM's calibration snapshots the medians of e01 + e10 are 0.010 to 0.046,
+  // and reading a 1 as 0 (decay during readout) is the likelier error. Gates are perfect, since after an H no Pauli
+  // error changes P(1).
   readout_e01: {
     meaning: 'Probability to read 1 for a prepared 0',
     fallback: '0.004',
@@ -51,14 +51,12 @@ const OPTIONS = {
 type Values = OptionValues<typeof OPTIONS>;
 
 /**
- * A lot for a pool that has no seed or no pure byte: two windows of 10^6 bits in each order, and of conditioned output. It gets every verdict of a
- * whole lot in half the time of its tests.
+ * The lot for a pool that has no seed or no pure byte. It has two windows of 10^6 bits in each order, and conditioned
+ * output for SP 800-22. So it is tested like a whole lot, in half the time.
  */
 const FIRST_LOT_BITS = 2_000_000;
 
-/**
- * The simulator as a source to configure: a device to rehearse with, on whose answers `simulated` is written.
- */
+/** The simulator as a source to configure. It is for rehearsals: its answers say `simulated`. */
 export const simulatorBackend = defineBackend({
   type: 'simulator',
   summary:
@@ -68,9 +66,9 @@ export const simulatorBackend = defineBackend({
 });
 
 /**
- * A simulated device with the noise of a real one. The probabilities of its outcomes are exact; its entropy is that of
- * the operating system's CSPRNG, so its origin is `simulated` and stays so. `testBytes` stands in for that CSPRNG and
- * makes the backend `deterministic`.
+ * Returns a simulated device with the noise of a real one. The probabilities of its outcomes are exact. Its entropy is
+ * that of the operating system's CSPRNG, so its origin is always `simulated`. `testBytes` replaces the CSPRNG in tests
+ * and makes the backend `deterministic`.
  */
 export function simulatorWith(
   name: string,

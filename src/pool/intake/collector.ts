@@ -65,7 +65,7 @@ export interface CollectorOptions {
   readonly pureBytesHigh: number;
   /** What the source may spend at its provider on one UTC day; without it there is no bound. */
   readonly limits?: SpendLimits;
-  /** Knows the bits of all sources of the pool: what one gave is no new entropy of another. */
+  /** The copy test that all sources of the pool share: bits that one source gave are not new entropy of another. */
   readonly copies?: CopyTest;
   /** Raw bits of one lot, at least. */
   readonly lotRawBits?: number;

@@ -141,9 +141,9 @@ const SLICE_BITS = 128 * 1024;
 
 interface MonitoredSource {
   readonly width: number;
-  /** In (0, 1]: what the source claims for each bit of each channel. */
+  /** What the source claims for each bit of each channel, in (0, 1]. */
   readonly minEntropyPerBit: number;
-  /** Knows the bits of other sources too; its own without it. */
+  /** A copy test that other sources share; without it the source has one of its own. */
   readonly copies?: CopyTest | undefined;
 }
 
