@@ -122,6 +122,8 @@ export class SimDisk {
   readonly #open = new Map<number, Open>();
   readonly #waiting = new Set<Waiting>();
   #journals = new Map<string, Journal>();
+  /** Records whose write was refused or never ended: the front acknowledges no record behind one of them. */
+  #unwritten: Pick<Written, 'front' | 'position'>[] = [];
 
   constructor(options: SimDiskOptions) {
     this.#options = options;
@@ -171,6 +173,7 @@ export class SimDisk {
       if (!this.#waiting.delete(waiting)) return;
       const isRefused = random.chance(fails);
       if (isRefused && random.chance(0.5)) {
+        this.#noteUnwritten(waiting);
         done(this.#failure(), 0);
         return;
       }
@@ -196,32 +199,59 @@ export class SimDisk {
     });
   }
 
-  /** The process is gone: what it wrote stays, and of what it was writing a part may be there. */
-  kill(): void {
-    for (const { fd, bytes, at } of this.#waiting) {
+  /**
+   * The process is gone: what it wrote stays, and of what it was writing a part may be there. Gives the records that it cannot
+   * have acknowledged, by sequence.
+   */
+  kill(): Map<number, AtRisk> {
+    for (const waiting of this.#waiting) {
+      const { fd, bytes, at } = waiting;
+      this.#noteUnwritten(waiting);
       const sectors = this.#options.random.between(0, Math.ceil(bytes.length / SECTOR_BYTES));
       this.#put(fd, bytes.subarray(0, sectors * SECTOR_BYTES), at, true);
     }
+    const unacknowledged = this.#records().filter((each) => this.#isUnacknowledged(each));
     this.#endProcess();
+    return new Map(
+      unacknowledged.map(({ segment }) => [segment.sequence, { mayBeLost: true, mustBeTold: false }]),
+    );
   }
 
-  /** The power is gone. Gives the acknowledged records that were not flushed and are not whole now, by sequence. */
+  /** The power is gone. Gives the records that may be lost, or are not whole now, by sequence. */
   cutPower(): Map<number, AtRisk> {
-    for (const { fd, bytes, at } of this.#waiting) this.#put(fd, bytes, at, false);
-    const journals = [...this.#journals.values()];
+    for (const waiting of this.#waiting) {
+      this.#noteUnwritten(waiting);
+      this.#put(waiting.fd, waiting.bytes, waiting.at, false);
+    }
     const lostShare = this.#options.random.pick([0.5, 1]);
-    for (const journal of journals) this.#lose(journal, lostShare);
+    for (const journal of this.#journals.values()) this.#lose(journal, lostShare);
+    const records = this.#records();
+    const lost = new Map<number, AtRisk>();
+    for (const record of records) {
+      const { segment, front, position, isWhole } = record;
+      const mayBeLost = record.mayBeLost || this.#isUnacknowledged(record);
+      if (isWhole && !mayBeLost) continue;
+      const tells = (other: Written) => other.front === front && other.acknowledged > position;
+      const isSeen = records.some((other) => other.isWhole && tells(other));
+      const mustBeTold = !isWhole && isSeen && this.#options.durability === 'fsync';
+      lost.set(segment.sequence, { mustBeTold, mayBeLost });
+    }
     this.#endProcess();
-    const records = journals.flatMap((journal) => journal.records);
-    const lost = records
-      .filter(({ isWhole, mayBeLost }) => !isWhole || mayBeLost)
-      .map(({ segment, front, position, isWhole, mayBeLost }): [number, AtRisk] => {
-        const tells = (other: Written) => other.front === front && other.acknowledged > position;
-        const isSeen = records.some((other) => other.isWhole && tells(other));
-        const mustBeTold = !isWhole && isSeen && this.#options.durability === 'fsync';
-        return [segment.sequence, { mustBeTold, mayBeLost }];
-      });
-    return new Map(lost);
+    return lost;
+  }
+
+  #records(): Written[] {
+    return [...this.#journals.values()].flatMap((journal) => journal.records);
+  }
+
+  #noteUnwritten({ fd, bytes }: Waiting): void {
+    const record = recordIn(bytes, this.#open.get(fd)?.journal?.front);
+    if (record !== undefined) this.#unwritten.push(record);
+  }
+
+  /** Two records may be under way at a time, and the second may be written first. */
+  #isUnacknowledged({ front, position }: Written): boolean {
+    return this.#unwritten.some((each) => each.front === front && each.position <= position);
   }
 
   /** So many of the sectors that were not flushed are as they were before. */
@@ -248,6 +278,7 @@ export class SimDisk {
     for (const fd of this.#open.keys()) real.closeSync(fd);
     this.#open.clear();
     this.#journals = new Map();
+    this.#unwritten = [];
   }
 
   /** `isKept`: a write through is on the disk then. */

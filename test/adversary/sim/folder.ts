@@ -132,9 +132,7 @@ export class LedgerFolder {
       servers.clear();
       rmSync(join(this.path, 'ledger', 'server.sock'), { force: true });
     });
-    if (how === 'power cut') return disk.cutPower();
-    disk.kill();
-    return new Map();
+    return how === 'power cut' ? disk.cutPower() : disk.kill();
   }
 
   async close(): Promise<void> {
