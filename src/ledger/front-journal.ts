@@ -38,11 +38,21 @@ const NOTHING_KEPT = new Uint8Array(0);
 const flushFile = promisify((fd: number, done: (error: Error | null) => void) => fdatasync(fd, done));
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
 
-/** A record with its place in the journal, and the memory that holds it. */
+/** A segment with its place in the journal, and its record. */
 interface PlacedRecord {
+  readonly segment: SegmentRecord;
+  readonly answers: readonly StoredAnswer[];
+  /** Holds the record in its first `bytes` bytes. */
   readonly buffer: Uint8Array<ArrayBuffer>;
-  readonly position: number;
+  readonly bytes: number;
+  /** The file, and the place in it. */
+  readonly fd: number;
+  readonly offset: number;
+  /** The position behind the record. */
   readonly end: number;
+  readonly committed: PromiseWithResolvers<void>;
+  /** Whether its write has succeeded or failed. */
+  isWriteOver: boolean;
 }
 
 export interface FrontJournalOptions {
@@ -79,8 +89,8 @@ export class FrontJournal implements SegmentSink {
   #isFlushing = false;
   #flushedTo = 0;
   #isClosed = false;
-  /** Resolves when the last placed record is done. Records are acknowledged in the order of their places. */
-  #last: Promise<void> = Promise.resolve();
+  /** Placed records that are not settled yet, in the order of their places, which is the order of acknowledgement. */
+  readonly #underWay: PlacedRecord[] = [];
   #stopped: LedgerError | undefined;
 
   constructor(options: FrontJournalOptions) {
@@ -117,9 +127,9 @@ export class FrontJournal implements SegmentSink {
   commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
     const record = this.#isLarge(answers) ? undefined : this.#place(segment, answers);
     if (record === undefined) return this.#commitToLedger(segment, answers);
-    const commit = this.#commitRecord(record, this.#last, segment, answers);
-    this.#last = commit.catch(() => {}); // the caller gets the error
-    return commit;
+    this.#underWay.push(record);
+    this.#write(record, 0);
+    return record.committed.promise;
   }
 
   /** Closes the files. No commit may be under way. */
@@ -167,26 +177,6 @@ export class FrontJournal implements SegmentSink {
     if (this.#stopped !== undefined) throw this.#stopped;
   }
 
-  async #commitRecord(
-    record: PlacedRecord,
-    before: Promise<void>,
-    segment: SegmentRecord,
-    answers: readonly StoredAnswer[],
-  ): Promise<void> {
-    try {
-      const isFenced = await this.#write(record);
-      await before;
-      if (this.#stopped !== undefined) throw this.#stopped;
-      if (isFenced) throw new LedgerError('stopped', 'another server took the folder from this one');
-    } catch (error) {
-      throw this.#stop(error);
-    } finally {
-      this.#buffers.push(record.buffer);
-    }
-    if (this.#board.isClosed) await this.#options.ledger.commit([segment], answers);
-    else this.#acknowledge(record.end);
-  }
-
   /** Whether the answers are too large for the journal. Checked before packing, since the journal keeps its record buffers. */
   #isLarge(answers: readonly StoredAnswer[]): boolean {
     const keptBytes = answers.reduce((sum, { sealed }) => sum + sealed.length, 0);
@@ -212,7 +202,18 @@ export class FrontJournal implements SegmentSink {
     buffer.set(kept, RECORD_HEADER_BYTES + length);
     sealRecord(buffer, payloadBytes, { position, after, acknowledged: this.#end });
     this.#placedTo = position + size;
-    return { buffer, position, end: position + size };
+    const { slot, offset } = placeInFiles(position, fileBytes);
+    return {
+      segment,
+      answers,
+      buffer,
+      bytes: size,
+      fd: this.#fds[slot],
+      offset,
+      end: this.#placedTo,
+      committed: Promise.withResolvers(),
+      isWriteOver: false,
+    };
   }
 
   #bufferOf(bytes: number): Uint8Array<ArrayBuffer> {
@@ -221,28 +222,49 @@ export class FrontJournal implements SegmentSink {
     return new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * bytes));
   }
 
-  /** Writes the record, and returns whether another server has fenced the journal. */
-  async #write({ buffer, position, end }: PlacedRecord): Promise<boolean> {
-    const { place, durability } = this.#options;
-    const record = buffer.subarray(0, end - position);
-    const { slot, offset } = placeInFiles(position, place.fileBytes);
-    const fd = this.#fds[slot];
-    for (let done = 0; done < record.length; ) {
-      done +=
-        durability === 'commit'
-          ? writeSync(fd, record, done, record.length - done, offset + done)
-          : await this.#writeThrough(fd, record, done, offset);
+  /** Writes the record from byte `done` on. With `fsync` the write waits for the disk, and so runs in another thread. */
+  #write(record: PlacedRecord, done: number): void {
+    const { buffer, bytes, fd, offset } = record;
+    if (this.#options.durability === 'fsync') {
+      write(fd, buffer, done, bytes - done, offset + done, (error, written) =>
+        this.#wrote(record, error, done + written),
+      );
+      return;
     }
-    return isFenced(fd);
+    let [written, failure]: [number, unknown] = [0, null];
+    try {
+      written = writeSync(fd, buffer, done, bytes - done, offset + done);
+    } catch (error) {
+      failure = error;
+    }
+    this.#wrote(record, failure, done + written);
   }
 
-  #writeThrough(fd: number, record: Uint8Array, done: number, at: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      write(fd, record, done, record.length - done, at + done, (error, written) => {
-        if (error === null) resolve(written);
-        else reject(error);
-      });
-    });
+  #wrote(record: PlacedRecord, failure: unknown, done: number): void {
+    if (failure === null && done < record.bytes) {
+      this.#write(record, done);
+      return;
+    }
+    if (failure !== null) this.#stop(failure);
+    record.isWriteOver = true;
+    while (this.#underWay[0]?.isWriteOver) this.#settle(this.#underWay.shift()!);
+  }
+
+  /** Acknowledges the record, or rejects its commit. All records before it are settled. */
+  #settle({ segment, answers, buffer, fd, end, committed }: PlacedRecord): void {
+    this.#buffers.push(buffer);
+    try {
+      if (isFenced(fd))
+        this.#stop(new LedgerError('stopped', 'another server took the folder from this one'));
+    } catch (error) {
+      this.#stop(error);
+    }
+    if (this.#stopped !== undefined) committed.reject(this.#stopped);
+    else if (this.#board.isClosed) committed.resolve(this.#options.ledger.commit([segment], answers));
+    else {
+      this.#acknowledge(end);
+      committed.resolve();
+    }
   }
 
   /** Makes the record visible to the ledger's thread. */

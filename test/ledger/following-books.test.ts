@@ -86,7 +86,8 @@ suite('storing what journals hold', () => {
     await commit(1);
     const first = following.store();
     assert.equal(following.store(), first);
-    await commit(2); // the store reads the journal when it begins, in the next microtask
+    while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    await commit(2);
     assert.deepEqual(
       stores.map(({ sequences }) => sequences),
       [[1]],
