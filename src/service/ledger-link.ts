@@ -64,9 +64,9 @@ export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
 }
 
 /**
- * Returns the ledger behind the port. `commit` moves the packed entries of segments and large kept answers instead of
- * copying them. Afterwards their length here is 0, so a caller who may repeat a commit keeps a copy. `close` waits for the
- * replies that are due, and closes the port.
+ * Returns the ledger behind the port. `commit` copies the packed entries of segments, which are views of larger memory, and
+ * moves large kept answers. Afterwards the length of those here is 0, so a caller who may repeat a commit keeps a copy. `close`
+ * waits for the replies that are due, and closes the port.
  */
 export function connectLedger(port: MessagePort): Ledger {
   const readers = new Set<DirectoryReader>();
@@ -82,10 +82,10 @@ export function connectLedger(port: MessagePort): Ledger {
       },
     },
     hand: {
-      commit: (segments, answers) => ({
-        args: [segments, answers],
-        moves: [...buffersOf(segments), ...answers.flatMap(buffersOf)],
-      }),
+      commit: (segments, answers) => {
+        const copies = segments.map((segment) => ({ ...segment, entries: segment.entries.slice() }));
+        return { args: [copies, answers], moves: [...buffersOf(copies), ...answers.flatMap(buffersOf)] };
+      },
       addLot: (lot, blocks, jobKey) => {
         const { moved, buffer } = copiedToMove(blocks);
         return { args: [lot, moved, jobKey], moves: [buffer] };
