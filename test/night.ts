@@ -17,12 +17,12 @@ const SOAK_MINUTES_MIN = 8;
 
 interface Step {
   readonly name: string;
-  /** Of the minutes that are given; a step without a share takes as long as its work does. */
+  /** Share of the given minutes; a step without a share takes as long as its work does. */
   readonly share?: number;
   /** Runs again with another seed until its minutes are over. */
   readonly repeats?: true;
   readonly command: (seed: number, minutes: number) => readonly string[];
-  /** How its output ends when it came to its end. */
+  /** The end of its output when it completed. */
   readonly ends: RegExp;
   /** The seed in the environment, for programs that take it from there. */
   readonly seedVariable?: string;
@@ -129,7 +129,7 @@ interface Row {
   readonly seeds: readonly number[];
   readonly tookMs: number;
   readonly failures: readonly string[];
-  /** What the step said last that its end is known by. */
+  /** The last output of the step, by which its end is recognized. */
   readonly told: string;
 }
 const rows: Row[] = [];
@@ -166,7 +166,7 @@ async function runStep(step: Step): Promise<Row> {
   return { name, seeds, tookMs: performance.now() - beganMs, failures, told };
 }
 
-/** As a shell takes it. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return word.includes(' ') ? `'${word}'` : word;
 }

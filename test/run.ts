@@ -45,7 +45,7 @@ const CHECKS = (isFast: boolean): readonly (readonly string[])[] => [
   ['npm', 'run', '-s', 'types'],
   ['npm', 'run', '-s', isFast ? 'lint' : 'lint:full'],
 ];
-/** Those that take longest are begun first, each in a process of its own, so that none runs on by itself at the end. */
+/** The slowest files start first, each in a process of its own, so that none runs alone at the end. */
 const FIRST: readonly string[] = [
   'test/adversary/sim/sim.test.ts',
   'test/adversary/crash/crash.test.ts',
@@ -53,7 +53,7 @@ const FIRST: readonly string[] = [
   'test/clients/python.test.ts',
   'test/secrets/secrets.test.ts',
 ];
-/** Every thread that a test starts takes its sources without types too. Every property has the run's seed. */
+/** Every thread that a test starts loads its sources without types too. Every property has the run's seed. */
 const PRELOADED: readonly string[] = ['./scripts/stripped.mjs', './test/support/property-seed.ts'].flatMap(
   (each) => ['--import', each],
 );
@@ -61,14 +61,14 @@ const PRELOADED: readonly string[] = ['./scripts/stripped.mjs', './test/support/
 const TIMES = './test/support/core-times.ts';
 const TIMES_LINE = /^# core-seconds (\S+) (.+)$/gm;
 const TEST_TIMEOUT_MS = 180_000;
-/** Every test tells of its end, so that a process is silent for no longer than a test may take; types and lint take less. */
+/** Every test reports its end, so a process is silent for no longer than a test may take; types and lint take less. */
 const SILENCE_MS = 2 * TEST_TIMEOUT_MS;
 /** Lines of the failures of one process that are repeated at the end. */
 const FAILURE_LINES_MAX = 60;
 /** The processes that took longest are named at the end. */
 const LONGEST_NAMED = 12;
 const NAME_LENGTH = 100;
-/** What a process that hung wrote last is shown. */
+/** Count of the last lines that are shown of a process that hung. */
 const HUNG_LINES = 10;
 /** More than there are cores, for a quarter of the time of most groups is waiting. */
 const LANES = Math.min(4, availableParallelism() + 2);
@@ -115,14 +115,20 @@ async function runAll(): Promise<void> {
   }
 }
 
-/** Of all that has ended, with the servers that a process leaves running until its end (TestServer.shared). */
+/**
+ * Core-seconds of everything that has ended, with the servers that a process leaves running until its end
+ * (TestServer.shared).
+ */
 function coreSecondsSoFar(): number {
   const left = ended.flatMap(({ output }) => [...output.matchAll(/^# left running after (\d+) ms/gm)]);
   const leftMs = left.reduce((sum, [, ms]) => sum + Number(ms), 0);
   return (childCoreSeconds() ?? Number.NaN) + leftMs / 1_000;
 }
 
-/** Says what took longest and what failed. The last line counts the tests; a process that died or hung counts as one that failed. */
+/**
+ * Prints what took longest and what failed. The last line counts the tests; a process that died or hung counts as one
+ * failed test.
+ */
 function report(): void {
   const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
   const failed = ended.filter((each) => !hasPassed(each));
@@ -197,7 +203,7 @@ function isTest(command: readonly string[]): boolean {
   return command.includes('--test');
 }
 
-/** How to run it by hand. */
+/** Returns the command line to run it by hand. */
 function shownOf(command: readonly string[]): string {
   if (!isTest(command)) return command.join(' ');
   return ['node', 'test/run.ts', ...command.filter((arg) => arg.startsWith('test/'))].join(' ');
@@ -221,7 +227,7 @@ function withoutDiagnoses(output: string): string {
   return output.replaceAll(/^(?! *ok |# (?!Subtest)).*\n/gm, '');
 }
 
-/** How many tests had this outcome, by the last lines of each TAP stream. */
+/** Counts the tests with this outcome, by the last lines of each TAP stream. */
 function sumOf(runs: readonly Ended[], outcome: string): number {
   const line = new RegExp(`^# ${outcome} (\\d+)$`, 'm');
   return runs.reduce((sum, { output }) => sum + Number(line.exec(output)?.[1] ?? 0), 0);

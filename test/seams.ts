@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { namedBy } from './support/import-graph.ts';
 
-/** What a room promises to those above it, and the suites that hold it to that without a look at what is inside. */
+/** The promises of a room to the rooms above it, and the suites that test them without knowing what is inside. */
 type Promises = readonly (readonly [promise: string, ...suites: string[]])[];
 
 /** The promises of each room of ARCHITECTURE.md: whoever rewrites a room keeps these suites green and may delete all others. */
@@ -113,7 +113,7 @@ export function roomOf(source: string): string {
 
 export interface Reach {
   readonly lines: number;
-  /** Of test files that import a module which no other room of src imports. */
+  /** Count of test files that import a module which no other room of src imports. */
   readonly below: number;
 }
 

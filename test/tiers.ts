@@ -1,6 +1,7 @@
 /**
- * What `npm run test:full` runs and `npm test` does not, by the start of the path: tests with processes that are killed, with
- * programs of others, or that take more than five core-seconds (`node test/run.ts --times TEXT`) where shorter ones guard the same seam.
+ * The tests that only `npm run test:full` runs, by the start of the path: those that kill processes, need foreign
+ * programs, or take more than five core-seconds (`node test/run.ts --times TEXT`) while shorter ones guard the same
+ * seam.
  */
 const FULL_ONLY: readonly string[] = [
   'test/adversary/abuse/',

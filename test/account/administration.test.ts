@@ -24,7 +24,7 @@ async function world() {
   return { clock, ledger, account };
 }
 
-/** Asserts the refusal, and that nothing was written. */
+/** Asserts that the change is refused and nothing is written. */
 async function refused(ledger: Ledger, asked: () => Promise<unknown>, message: RegExp): Promise<void> {
   const version = (await ledger.directoryChanges(undefined)).version;
   await assert.rejects(asked, (error) => error instanceof AdministrationError && message.test(error.message));

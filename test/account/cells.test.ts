@@ -12,7 +12,7 @@ import { MemoryLimits } from '../support/memory-limits.ts';
 const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
 const pro = TIER_ALLOWANCES.pro;
 
-/** Books that know balances by month, and saved rates. */
+/** A ledger that knows balances by month, and saved rates. */
 function books(balances: readonly Balance[] = [], rates: readonly RateRecord[] = []) {
   return {
     balances: async (period: number) => balances.filter((balance) => balance.period === period),

@@ -9,13 +9,13 @@ import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import type { MeterThreadCounts, MeterThreadData } from '../support/meter-thread.ts';
 
 const ENTRY = new URL('../support/meter-thread.ts', import.meta.url);
-/** What a waiter makes of the word before it sleeps (account/spin-lock.ts). */
+/** The lock word while a thread sleeps on it (account/spin-lock.ts). */
 const HELD_WITH_SLEEPERS = 2;
 const THREADS = 3;
 const PERIOD = 202_611;
 const ATTEMPTS = 250_000;
-// less than the attempts of all threads, so that it is used up, and enough that they write most of the time: without
-// its lock the meter is off by thousands
+// Fewer than the attempts of all threads, so that the allowance is used up, and enough that the threads write most of
+// the time: without its lock the meter is off by thousands.
 const ALLOWANCE: Allowance = {
   ...TIER_ALLOWANCES.enterprise,
   requestsPerMinute: 400_000,

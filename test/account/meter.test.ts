@@ -24,7 +24,9 @@ interface Charge {
   hasTaken: boolean;
 }
 
-/** A month by its definition: what the books had of it, and the charges that are counted in it and were not given back. */
+/**
+ * A month by its definition: its balance in the books, and the charges that are counted in it and were not given back.
+ */
 class PlainMonth {
   period = 0;
   loaded = { requests: 0, credits: 0 };
@@ -96,7 +98,7 @@ describe('the month of an account', () => {
             const counted = { period: month.period, requests: Math.min(1, left.requests), credits: 0 };
             month.charges.push({ reservation, ...counted, hasTaken: false });
           } else if (what === 'take' && charge !== undefined && !charge.hasTaken && charge.period > 0) {
-            charge.period = month.period; // a request that has waited takes what it holds along
+            charge.period = month.period; // a request that has waited takes its holding to the new month
             const left = month.left().credits;
             charge.hasTaken = credits > 0 && credits <= left;
             assert.equal(charge.reservation.takeCredits(credits), credits <= left);
@@ -170,7 +172,7 @@ describe('a meter that nodes share', () => {
     requestsUnused: 0,
   };
 
-  /** Holds nothing yet, and knows what nobody was granted. */
+  /** A meter that holds nothing yet, and knows how much was granted to nobody. */
   function sharing(requestsLeft: number, creditsLeft: number, requestsUnused = 0): Meter {
     const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: UNLIMITED };
     const meter = new Meter(createCell(allowance, true));

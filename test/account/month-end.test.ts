@@ -27,7 +27,7 @@ describe('an answer near the end of a month', () => {
     assert.deepEqual(await charged(202_611), []);
     assert.deepEqual(await charged(202_612), [[2, CREDITS]]);
 
-    // a start under the earlier clock counts the earlier month, in which nothing was issued
+    // A start under the earlier clock counts the earlier month, in which nothing was issued.
     const [record] = await front.ledger.accounts();
     const clock = { wallMs: () => wallMs, monotonicMs: systemClock.monotonicMs, jumpMs: () => 0 };
     const cells = await OwnedCells.open(front.ledger, clock);
@@ -58,7 +58,7 @@ it('HEAD reports like GET when a request is possible, at the beginning of a mont
     cellsOf: async (accounts) => accounts.map(({ allowance }) => usedUp(createCell(allowance, true))),
   });
   t.after(() => front.stop());
-  const key = await front.account(); // of whose month this node was granted nothing yet
+  const key = await front.account(); // this node has no grant for the month of this account yet
   const told = await Promise.all(
     ['GET', 'HEAD'].map(async (method) => {
       const { status, headers } = await fetchWhole(`${front.stack.baseUrl}/integers?count=1`, {
@@ -71,7 +71,7 @@ it('HEAD reports like GET when a request is possible, at the beginning of a mont
   assert.deepEqual(told, Array(2).fill([429, String(COMES_BACK_S)]));
 });
 
-/** Nothing is left of an earlier month, the last one that the node heard of. */
+/** Returns a cell with nothing left of an earlier month, the last one that the node heard of. */
 function usedUp(cell: SharedArrayBuffer): SharedArrayBuffer {
   const nothing = {
     requestsGranted: 0,
@@ -84,7 +84,7 @@ function usedUp(cell: SharedArrayBuffer): SharedArrayBuffer {
   return cell;
 }
 
-/** A front with one account of so many credits. */
+/** Starts a front with one account of CREDITS credits. */
 async function frontAt(wallMs: () => number) {
   const clock = { wallMs, monotonicMs: systemClock.monotonicMs, jumpMs: () => 0 };
   const front = await OverloadedFront.start(clock, 8);

@@ -38,7 +38,7 @@ class Limiter {
     return { ...this.decision };
   }
 
-  /** Another process, `shiftMs` further on another clock. */
+  /** Moves the state to another process, whose clock is `shiftMs` ahead. */
   restart(nowMs: number, shiftMs: number) {
     const memory = remember(this.state, nowMs, this.limit);
     this.state = new Float64Array(rateWords(this.#slots));
@@ -111,7 +111,7 @@ describe('the rate limit', () => {
             assert.equal(limiter.admit(nowMs + shiftMs).allowed, plain.admit(nowMs));
           }
           if (!restart) continue;
-          const newShiftMs = 1 - nowMs; // the new clock begins at 1: what was lies before it
+          const newShiftMs = 1 - nowMs; // the new clock begins at 1, so that the past lies before it
           limiter.restart(nowMs + shiftMs, newShiftMs - shiftMs);
           shiftMs = newShiftMs;
         }
@@ -146,7 +146,7 @@ describe('the rate limit', () => {
   });
 
   it('with a ring smaller than the burst never admits too much, and too little by less than one stride', () => {
-    // takes a full bucket, and asks again when the bucket has refilled in part and the window is still full
+    // Takes a full bucket, and asks again when the bucket has refilled in part and the window is still full.
     const filled = [
       { pauseMs: 90_000, requests: 75 },
       { pauseMs: 20_000, requests: 1 },
@@ -210,7 +210,7 @@ describe('the rate limit', () => {
     peek(limiter.state, 1, smaller, limiter.decision);
     assert.equal(limiter.decision.remaining, 0);
     assert.equal(limiter.decision.resetAfterMs, 90_000);
-    assert.equal(limiter.decision.retryAfterMs, 60_000); // the window is full of what the greater limit let through
+    assert.equal(limiter.decision.retryAfterMs, 60_000); // the window is full of requests that the greater limit admitted
   });
 
   it('applies a greater limit to a ring that the smaller one began, and counts to its end', () => {

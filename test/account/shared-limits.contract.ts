@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('look', 'crash', 'lose', 'late'), node }) },
 );
 
-/** What holds for the limits of accounts that several nodes serve, whatever keeps them. */
+/** The promises of the limits of accounts that several nodes serve, for every store of the limits. */
 export function sharedLimitsContract(name: string, store: () => Promise<LimitStore>, runs: number): void {
   describe(`the limits of an account that nodes share, kept by ${name}`, () => {
     it('are never exceeded, and can be spent to the last request and credit, whatever happens to nodes and replies', async () => {
@@ -65,7 +65,7 @@ export function sharedLimitsContract(name: string, store: () => Promise<LimitSto
     it('gives a node within three seconds what a resting node holds', async () => {
       const nodes = await LimitNodes.start(await store(), 2, 160, 0);
       const [a, b] = nodes.nodes;
-      await a.enter(0); // which brings more than one
+      await a.enter(0); // this grants more than one
       assert.ok(a.meter.share().requestsGranted > 1);
       await nodes.spendAll(1, 0);
       assert.deepEqual(nodes.spent(), { requests: 160, credits: 0 });

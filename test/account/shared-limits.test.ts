@@ -32,7 +32,7 @@ function memoryStore(): LimitStore {
   };
 }
 
-/** A node with so many accounts, numbered from 1 on. */
+/** Starts a node with `accounts` accounts, numbered from 1 on. */
 async function started(
   limits: Pick<Limits, 'askLimits'>,
   allowance: Partial<Allowance> = {},
@@ -50,7 +50,7 @@ async function started(
   return { shared, meters, meter: meters[0], granted, look };
 }
 
-/** The limits, each call of which is noted before it is answered. */
+/** Wraps the limits and counts each call before it is answered. */
 function counting(limits: Limits) {
   const noted = { calls: 0 };
   const askLimits: Limits['askLimits'] = (...call) => {
@@ -148,7 +148,7 @@ describe('a node of several', () => {
   });
 
   it('holds the burst of a new month although it had given up its holding of the last one', async () => {
-    // whether the account has its turn in the look that learns of the month, or not
+    // With one account, and with so many that the account is not among those that the look asks for.
     for (const accounts of [1, 40]) {
       const memory = new MemoryLimits();
       const [rests, uses] = await Promise.all(
@@ -208,7 +208,7 @@ describe('a node of several', () => {
     await shared.ask(1, 40);
     assert.equal(meter.share().creditsGranted, 40);
     await Promise.all(looked);
-    const front = meter.enter(0, 0); // a refusal of another front: the account changed since its turn
+    const front = meter.enter(0, 0); // a refusal on another front: the account has changed since its last turn
     assert.ok(!front.hasRequest);
     await shared.look();
     assert.ok(reservation.takeCredits(40));
@@ -250,7 +250,7 @@ describe('a node of several', () => {
         },
       ]);
     await call(1, 0, 10);
-    const { grants } = await call(3, 5, 5); // it had given up five, which the second call was to tell, and wants them back
+    const { grants } = await call(3, 5, 5); // it had given up five, which the lost second call was to tell, and asks for them back
     assert.equal(grants[0].requestsGranted, 10);
     await call(2, 5, 0);
     assert.equal(memory.granted(1, memory.period).requests, 10);
@@ -305,7 +305,7 @@ describe('the rate that nodes share', () => {
   });
 });
 
-/** In no stretch of time more than the burst and what the rate adds meanwhile. */
+/** Asserts that no stretch of time has more requests than the burst and what the rate adds meanwhile. */
 function requireRate(times: readonly number[], perMinute: number): void {
   for (const [first, from] of times.entries()) {
     for (let last = first; last < times.length; last++) {

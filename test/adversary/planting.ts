@@ -1,6 +1,6 @@
 import { Reservation } from '../../src/account/reservation.ts';
 
-/** Puts another function or value in the place of one of the service's; gives what puts it back. */
+/** Replaces a function or value of the service; returns what restores it. */
 export function replaced<T extends object, K extends keyof T>(
   owner: T,
   name: K,
@@ -13,7 +13,7 @@ export function replaced<T extends object, K extends keyof T>(
   };
 }
 
-/** A refused request gives back what it held, but for what `forget` takes out of it. */
+/** Plants a bug: a refused request gives back its holdings except those that `forget` removes. */
 export function forgettingRelease(forget: (reservation: Reservation) => void): () => void {
   return replaced(
     Reservation.prototype,

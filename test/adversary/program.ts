@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 
-/** What the programs of these suites have in common. */
+/** Functions that the programs of these suites share. */
 
-/** An option that has no value unless it is given. */
+/** The default of an option without a value. */
 export const NOT_GIVEN: string | undefined = undefined;
 
 type Defaults = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -10,7 +10,10 @@ type Widened<T> = {
   -readonly [K in keyof T]: T[K] extends number ? number : T[K] extends boolean ? boolean : T[K];
 };
 
-/** The options of this process by name, each of the kind of its default, and its operands. Throws when they make no sense. */
+/**
+ * Parses the options of this process by name, each of the type of its default, and its operands. Throws when they are
+ * invalid.
+ */
 export function readOptions<T extends Defaults>(defaults: T): Widened<T> & { readonly operands: string[] } {
   const options = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [
@@ -31,7 +34,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Rows of cells as lines, each column as wide as its longest cell. */
+/** Formats rows of cells as lines, each column as wide as its longest cell. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows.map((row) =>

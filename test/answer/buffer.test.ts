@@ -14,7 +14,7 @@ const isZero = (bytes: Uint8Array) => Buffer.alloc(bytes.length).equals(bytes);
 const partOf = ({ bytes, start, size }: Pick<MovableBuffer, 'bytes' | 'start' | 'size'>) =>
   bytes.subarray(start, start + size);
 
-/** As an answer that a worker made: it is written, moves, and is released when it has left. */
+/** Uses memory like an answer that a worker made: it is written, transferred, and released when it was sent. */
 function useLarge(memory: ReplyMemory, size: number): Uint8Array<ArrayBuffer> {
   const buffer = memory.large(size);
   buffer.bytes.fill(0xee, 0, size);

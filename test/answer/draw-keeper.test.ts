@@ -45,7 +45,7 @@ const REQUEST = {
   sort: 'none',
 } as const;
 
-/** Of the nonce ff. */
+/** SHA-256 of the nonce ff. */
 const NONCE_SHA256 = 'sha256:a8100ae6aa1940d0b663bb31cd466142ebbdbd5187131b92d93818987832eb89';
 const SALT = '77'.repeat(32);
 const DELIVERED = `sha256:${sha256Hex(Buffer.concat([fromHex(SALT), utf8Bytes(`{"bytes":"${SECRET}"}`)]))}`;
@@ -59,7 +59,7 @@ class World {
   keeper!: DrawKeeper;
   fetchJson: FetchJson = fetchBeacon;
 
-  /** As a start does; what an earlier keeper had in memory is gone. */
+  /** Starts a new keeper as a restart does: what an earlier one had in memory is gone. */
   async start(): Promise<this> {
     this.keeper = await DrawKeeper.open({
       draws: this.ledger,
@@ -91,14 +91,14 @@ class World {
     };
   }
 
-  /** Asks for a draw of this statement; undefined when it is made already. */
+  /** Opens a draw of this statement; undefined when it exists already. */
   open(statement: DrawStatement, fingerprint = 'f') {
     const { type: _, version: __, id, beacon, due_at, gives_up_at: ___, ...fixed } = statement;
     const request = { fixed, revealAt: due_at, beacon: beacon && { chain: 'own', round: beacon.round } };
     return this.keeper.openDraw({ id, accountNumber: 1, fingerprint, request });
   }
 
-  /** What the books hold once the answer is durable. */
+  /** Books what is durable once the answer is. */
   answer(statement: DrawStatement): void {
     const metadata = {
       certificate_id: 'cert_1',
@@ -126,7 +126,7 @@ class World {
     assert.ok(await isSo());
   }
 
-  /** What was told to the log. */
+  /** Returns what was logged. */
   told(): string {
     return this.log.lines.map(({ message }) => message).join('\n');
   }

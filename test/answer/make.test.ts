@@ -144,7 +144,7 @@ describe('an answer', () => {
   });
 });
 
-/** What is made of `order` in [start, end) of `bytes`. */
+/** Makes `order` in [start, end) of `bytes`. */
 function makingIn(order: MakeOrder, bytes: Uint8Array<ArrayBuffer>, start: number, end: number): Making {
   return { ...order, bytes, start, end, delivered: new Uint8Array(32) } as Making;
 }

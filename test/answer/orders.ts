@@ -44,7 +44,7 @@ export function orderOf(draw: DrawOrder, values: ValueRequest, form: AnswerForm 
   return { ...order, draw, memory };
 }
 
-/** What an answer from these bytes must be: the samplers on the bytes as one chunk, in this thread. */
+/** Returns the answer for these bytes: the samplers run on them as one chunk, in this thread. */
 export function expectedFrom(bytes: Uint8Array<ArrayBuffer>, values: ValueRequest) {
   const reader = () => {
     let next: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(bytes);

@@ -37,7 +37,7 @@ const TAIL: Part<Facts, number>[] = ['<', one, asUuid, '"', salt, '"', word, asB
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const uuidOf = (id: Uint8Array) => hexOf(id).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-/** One big number, five bits at a time. */
+/** Encodes the id as one big number, five bits at a time. */
 function base32Of(id: Uint8Array): string {
   const digits = BigInt(`0x${hexOf(id)}`)
     .toString(32)

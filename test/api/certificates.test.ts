@@ -57,7 +57,7 @@ describe('certificates of a running service', () => {
 
   const publicDocument = (id: string) => loggedCertificate(server, id);
 
-  /** The same certificate by the API, with a key. */
+  /** Fetches the same certificate from the API, with a key. */
   async function certificateOf(id: string): Promise<CertificateDocument> {
     await publicDocument(id);
     return JSON.parse(await bodyOf(await server.get(`/certificate?id=${id}`)));

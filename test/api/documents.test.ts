@@ -13,7 +13,7 @@ before(async () => {
   server = await TestServer.shared();
 });
 
-/** One request without the decompression that fetch adds. */
+/** Sends a request without the decompression that fetch adds. */
 async function raw(
   path: string,
   acceptEncoding?: string,

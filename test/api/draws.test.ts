@@ -55,7 +55,7 @@ async function drawOf(id: string, isReady: (draw: DrawDocument) => boolean): Pro
 const isLogged = ({ certificate, commit, end }: DrawDocument) =>
   certificate?.certificate.proof != null && commit.proof !== null && end !== null && end.proof !== null;
 
-/** What everybody can work out of an ended draw. */
+/** Computes, as everybody can, the values of an ended draw. */
 function valuesOf({ statement, outcome }: DrawDocument): unknown {
   return drawnValues(statement.request, {
     secret: fromHex(outcome?.secret ?? ''),

@@ -20,7 +20,7 @@ interface Signed {
   readonly signature: string;
 }
 
-/** What the test calls of RandomOrgClient. */
+/** The methods of RandomOrgClient that the test calls. */
 interface Client {
   generateIntegers(n: number, min: number, max: number, options?: object): Promise<(number | string)[]>;
   generateIntegerSequences(

@@ -6,7 +6,7 @@ import { fetchWhole } from '../support/http.ts';
 import { bearer, failedChecks, loggedCertificate, refusalOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 
-/** What callers say of their answers: purpose, user data and serials, of the real service. */
+/** Labels that callers give their answers: purpose, user data and serials, of the real service. */
 let server: TestServer;
 before(async () => {
   server = await TestServer.shared();

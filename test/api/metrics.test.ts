@@ -35,7 +35,7 @@ describe('metrics of a running service', () => {
     return samples.reduce((sum, { value }) => sum + value, 0);
   }
 
-  /** On a connection of its own, so that the system chooses a front. */
+  /** Sends a request on a new connection, so that the system chooses a front. */
   async function ask(path: string, key = server.key): Promise<number> {
     const response = await fetchWhole(`${server.baseUrl}${path}`, {
       headers: { authorization: `Bearer ${key}`, connection: 'close' },

@@ -5,7 +5,7 @@ import { fetchWhole } from '../support/http.ts';
 import { type Document, DocumentSchemas } from '../support/openapi.ts';
 import { TestServer } from '../support/server.ts';
 
-/** What the running service answers, held against its own document. */
+/** Compares the answers of the running service with its own document. */
 let server: TestServer;
 let document: Document;
 let schemas: DocumentSchemas;

@@ -24,7 +24,7 @@ export const parseStream = (query: string): ParsedDataRequest => STREAM.parse(co
 
 export const parseCertificateQuery = (query: string) => parseQuery(CERTIFICATE_PARAMETERS, query);
 
-/** What a body of POST /v1/batch asks for; a text is sent as it is. */
+/** Parses a body of POST /v1/batch; a text is parsed unchanged. */
 export function parseBatch(body: unknown, query = '', contentType = 'application/json'): ParsedDataRequest {
   return parsePost('batch', body, query, contentType);
 }

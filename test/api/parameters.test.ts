@@ -14,7 +14,7 @@ import {
   parseStream,
 } from './parameters-parsing.ts';
 
-/** What examples cannot show of the parameters. The examples are in test/vectors/requests.json. */
+/** Promises about the parameters that examples cannot show. The examples are in test/vectors/requests.json. */
 
 const batchCodeOf = (...request: Parameters<typeof parseBatch>) => codeOf(() => parseBatch(...request));
 

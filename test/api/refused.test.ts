@@ -13,7 +13,7 @@ before(async () => {
   ({ key } = await server.account('enterprise', '--credits-per-month', '1000'));
 });
 
-/** Beside a request of the table for each refusal of each endpoint. */
+/** Refused requests, besides a request of the table for each refusal of each endpoint. */
 const REFUSED: [path: string, code: string][] = [
   ['/bytes?count=1024&entropy_mode=pure', 'credits_exhausted'],
   ['/certificate?id=cert_1', 'invalid_id'],
@@ -24,7 +24,7 @@ const REFUSED: [path: string, code: string][] = [
   ]),
 ];
 
-/** Of an endpoint and code the first. */
+/** Returns the first row of each endpoint and code. */
 function firstOfEach(rows: readonly TableRow<string>[]): TableRow<string>[] {
   const refused = rows.filter(({ code }) => code !== undefined).toReversed();
   return [...new Map(refused.map((row) => [`${row.endpoint} ${row.code}`, row])).values()];

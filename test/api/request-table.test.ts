@@ -20,14 +20,14 @@ const shown = ({ endpoint, request }: TableRow<string>) => `${endpoint} ${reques
 const otherThan = (code: string | undefined, wanted: string | undefined) =>
   code === wanted ? undefined : `${code ?? 'accepted'} and not ${wanted ?? 'accepted'}`;
 
-/** What random.org's interface calls a refusal. */
+/** The error codes of random.org's interface. */
 const RPC_CODES: Readonly<Record<string, number>> = {
   invalid_count: 202,
   invalid_range: 300,
   unique_impossible: 301,
 };
 
-/** On the engine uws; the client's test asks the same of the engine node. */
+/** On the engine uws; the client's test does the same on the engine node. */
 describe('the table of requests over the wire', () => {
   let server: TestServer;
   let key: string;
@@ -40,14 +40,14 @@ describe('the table of requests over the wire', () => {
     schemas = new DocumentSchemas(document);
   });
 
-  /** What the service's own document says of a reply in JSON. */
+  /** Returns how a JSON reply differs from the service's own document. */
   function undocumented({ endpoint }: TableRow<string>, method: 'GET' | 'POST', { status, body }: HttpReply) {
     const { responses } = document.paths[`/v1/${endpoint}`][method.toLowerCase()];
     const { schema } = responses[status].content!['application/json'];
     return schemas.complaint(schema, JSON.parse(Buffer.from(body).toString())) || undefined;
   }
 
-  /** One connection for all, and another one when a refusal closed it. */
+  /** Sends all requests on one connection, and reconnects when a refusal closed it. */
   async function asked(requests: readonly TableRow<string>[], method: 'GET' | 'POST'): Promise<string[]> {
     let connection = await HttpConnection.open(server.port);
     const wrong: string[] = [];

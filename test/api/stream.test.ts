@@ -48,7 +48,7 @@ function streamContract(engine: 'uws' | 'node'): void {
   const requestsOf = async (key: string): Promise<number> =>
     (await local.ask<{ data: { requests: { used: number } } }>('/usage', key)).body.data.requests.used;
 
-  /** Asks for a stream of which nothing is read until the reply is resumed. */
+  /** Opens a stream of which nothing is read until the reply is resumed. */
   const openStream = (query: string, key: string): Promise<IncomingMessage> =>
     fetchHead(urlOf(query), { headers: { 'x-api-key': key } });
 
@@ -142,7 +142,7 @@ function streamContract(engine: 'uws' | 'node'): void {
 
   if (engine === 'uws') aboveTheLibrary();
 
-  /** What is the same whichever library sends it. */
+  /** Tests that are the same whichever library sends the stream. */
   function aboveTheLibrary(): void {
     it('resumes at a block, and under an Idempotency-Key pays for no block twice', async () => {
       const key = await local.account('enterprise');

@@ -17,7 +17,7 @@ import { runQrn, TestServer } from '../support/server.ts';
 const LARGE = Buffer.alloc(3_000_000, 'not one record');
 const skip = missing('openssl', 'openssl');
 
-/** Of a service with three fronts that speaks TLS itself and has a port for its metrics. */
+/** A service with three fronts that speaks TLS itself and has a port for its metrics. */
 describe('TLS', { skip }, () => {
   const folder = scratchFolder();
   const certFile = join(folder, 'cert.pem');

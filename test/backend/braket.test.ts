@@ -189,7 +189,7 @@ const FAULTS: readonly BraketFault[] = [
 
 jobBackendContract<BraketSubject>('braket', makeSubject, [...REFUSALS, ...FAULTS]);
 
-/** One job on `device`, with everything that its result must satisfy. */
+/** Runs one job on `device`, and checks everything that its result must satisfy. */
 async function run(subject: BraketSubject): Promise<RawRead> {
   const { read } = await runJob(subject);
   assertRead(read, subject.bits, subject.sent());

@@ -123,7 +123,7 @@ suite('the reading of a device', () => {
     });
     return {
       child,
-      /** What the read failed with when the time is over. */
+      /** Returns the read's error when the time is over. */
       async after(ms: number): Promise<unknown> {
         t.mock.timers.tick(ms);
         await new Promise((resume) => setImmediate(resume));

@@ -50,7 +50,7 @@ export class IbmSubject implements JobSubject {
     return backend as IbmBackend;
   }
 
-  /** Of the last job: its results, and the raw bits of its only PUB. */
+  /** Returns the results of the last job, and the raw bits of its only PUB. */
   sent(): Sent {
     const { pubs } = this.server.jobs.at(-1)!;
     const results = this.server.sent.filter(

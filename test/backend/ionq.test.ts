@@ -23,7 +23,7 @@ const QUBITS = 9;
 const SHOTS = 1200;
 const BITS = QUBITS * SHOTS;
 const NOW_MS = Date.UTC(2026, 10, 21, 10);
-/** Longer than a request whose answer got lost may still be at work. */
+/** Longer than IonQ may still work on a request whose answer got lost. */
 const SETTLED_MS = 180_000;
 
 interface IonqSubject extends JobSubject {

@@ -20,7 +20,7 @@ function decoded(shape: Shape, text: string | Uint8Array, items: number): Buffer
   return Buffer.from(decodeReply({ status: 200, headers: new Headers(), body }, json, service, items));
 }
 
-/** How a service would write the items, by code that shares nothing with the decoder. */
+/** Encodes the items as a service would, by code that shares nothing with the decoder. */
 const WRITTEN: Readonly<Record<Exclude<Decoder, 'bytes'>, (bytes: Buffer) => string>> = {
   hex: (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
   base64: (bytes) => btoa(String.fromCharCode(...bytes)),

@@ -39,7 +39,7 @@ const MAINTENANCE: Fault = { body: '<html>under maintenance</html>' };
 const MUCH_LATER: Fault = { status: 429, headers: { 'retry-after': '120' } };
 const ELSEWHERE: Fault = { status: 302, headers: { location: 'http://127.0.0.1:9/' } };
 
-/** What goes wrong with every service alike. */
+/** Faults that are possible with every service. */
 const COMMON: readonly QrngFault[] = [
   ['a service that is down', 'retryable', persistent(DOWN), { message: /HTTP 503/ }],
   ['a connection that is refused', 'retryable', persistent('reset')],

@@ -61,7 +61,7 @@ describe('rounds of the public network', () => {
 });
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
-/** What the beacon's server answers, by path. */
+/** The replies of the beacon's server, by path. */
 const replies = new Map<string, unknown>();
 const own = new TestBeacon(NOW_MS / 1_000 - 90);
 const { info: INFO, hash: HASH } = own;

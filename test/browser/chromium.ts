@@ -43,7 +43,7 @@ export interface WatchedPage {
   readonly page: Page;
   /** Requests that the page made, as method and URL with the body. */
   readonly requests: readonly string[];
-  /** What went wrong: script errors, policy violations, failed loads. */
+  /** Script errors, policy violations and failed loads. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { loggedCertificate } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 import { launchChromium, noBrowser, openPage, visit } from './chromium.ts';
 
-/** Every page of the real service, in a real browser, as it looks and as assistive technology reads it. */
+/** Tests every page of the real service in a real browser, its layout and its accessibility. */
 
 /**
  * axe-core applies all its rules in the narrowest view. In the widest view it applies those that depend on the colours and on
@@ -26,7 +26,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** What axe-core finds wrong, the size of targets (WCAG 2.2, 2.5.8) included, in words. */
+/** Returns the violations that axe-core finds, including target sizes (WCAG 2.2, 2.5.8), in words. */
 async function violationsOf(page: Page, rules: (typeof VIEWS)[number]['rules']): Promise<string[]> {
   if (rules === 'none') return [];
   const options = {
@@ -44,7 +44,7 @@ async function violationsOf(page: Page, rules: (typeof VIEWS)[number]['rules']):
   );
 }
 
-/** How far what was drawn has moved since (the Layout Instability API), once the scripts have run and their work is drawn. */
+/** Returns the layout shift (the Layout Instability API) once the scripts have run and their work is drawn. */
 function shiftOf(page: Page): Promise<number> {
   return page.evaluate(`new Promise((resolve) => {
     let shift = 0;
@@ -59,7 +59,7 @@ const LOW_CONTROLS = `[...document.querySelectorAll('button, input, select, text
   .filter((each) => each.checkVisibility() && each.offsetHeight < 24)
   .map((each) => each.outerHTML.slice(0, 80))`;
 
-/** What takes focus and does nothing: summaries of what is shown without them. */
+/** Elements that take focus and do nothing: summaries whose details are shown anyway. */
 const IDLE_SUMMARIES = `[...document.querySelectorAll('details:not([open]) > summary')]
   .filter((each) => (each.focus(), document.activeElement === each) && each.nextElementSibling.checkVisibility())
   .map((each) => each.outerHTML)`;

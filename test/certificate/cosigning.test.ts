@@ -23,7 +23,7 @@ import { cosignature, witness } from './signatures.ts';
 
 const LOT = sampleLot('a');
 
-/** What a witness answers to the checkpoint that it is sent. */
+/** Returns a witness that answers a checkpoint by `answer`. */
 function answering(answer: (body: string) => { status?: number; contentType?: string; body: string }) {
   return async (request: IncomingMessage, response: ServerResponse) => {
     const { status = 200, contentType = 'text/plain', body } = answer(await textOf(request));

@@ -200,7 +200,10 @@ describe('the vectors', () => {
   }
 
   let ended: Promise<Readonly<Record<string, Ended>>> | undefined;
-  /** What the program says of each vector. One process runs it for all, since to start one is most of the work. */
+  /**
+   * Returns the output of the document's program for each vector. One process runs it for all, because starting one is
+   * most of the work.
+   */
   function programs(): Promise<Readonly<Record<string, Ended>>> {
     const filesOf = (name: string) => {
       const { response, octets, certificate, keys } = readVector(name);

@@ -19,22 +19,22 @@ export interface DrawScene {
 
 export interface DrawSceneOptions {
   readonly request?: Readonly<Record<string, unknown>>;
-  /** That of ITEMS unless given; null for a statement without one. */
+  /** The list of the statement; that of ITEMS by default, and null for none. */
   readonly list?: { readonly sha256: string; readonly size: number } | null;
-  /** Of a weighted pick, as the service shows them. */
+  /** Chances of a weighted pick, as the service shows them. */
   readonly chances?: readonly { readonly item: string; readonly percent: string }[];
   /** Further members of the statement. */
   readonly statement?: Readonly<Record<string, unknown>>;
-  /** What the caller opened, hex. */
+  /** The nonce that the caller opened, in hex. */
   readonly nonce?: string | null;
   /** Waits for no beacon. */
   readonly hasBeacon?: boolean;
   readonly end?: 'revealed' | 'cancelled' | 'failed' | 'none';
   readonly reason?: string | null;
   readonly isPublic?: boolean;
-  /** Where the clock stands when the commitment is logged. */
+  /** The clock when the commitment is logged. */
   readonly loggedAtMs?: number;
-  /** When the outcome says that it ended, and where the clock stands when that is logged. */
+  /** The time of the end in the outcome, and the clock when that is logged. */
   readonly endedMs?: number;
   readonly endLoggedMs?: number;
 }
@@ -157,7 +157,7 @@ async function logged({ world, log }: Scene, kind: 'commit' | 'end', atMs: numbe
   return found;
 }
 
-/** As it is after it was sent. */
+/** Returns the value as it is after a transfer as JSON. */
 function copy(value: unknown): Record<string, unknown> {
   return JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
 }

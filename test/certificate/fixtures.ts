@@ -74,7 +74,7 @@ interface Tested {
   readonly verified?: boolean;
 }
 
-/** One run of SP 800-22, which passed unless said otherwise. */
+/** Returns one run of SP 800-22, which passed by default. */
 export function tested(of: 'raw' | 'conditioned' | 'system', changes: Tested = {}): AssessedBlock {
   const { firstBit = 0, bits = 1_000_000, passed = 186, total = 188, verified = true } = changes;
   return {
@@ -109,7 +109,7 @@ export function sampleLot(name: string, changes: Partial<LotRecord> = {}): LotRe
   };
 }
 
-/** What a lot with this claim could be evidence of. */
+/** Returns the evidence of a lot with this claim. */
 export function lotEvidence(claim: EvidenceLevel, changes: Partial<LotEvidence> = {}): LotEvidence {
   return {
     claim,
@@ -203,5 +203,5 @@ function streamOf(name: string, size: number): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What books without labelled answers say of any purpose. */
+/** The answer of books without labelled answers for any purpose. */
 export const NO_SERIES = { series: [], answers: [] };

@@ -106,7 +106,7 @@ describe('a monitor of a log', () => {
     (ms: number): Step =>
     (log) =>
       log.world.clock.advance(ms);
-  /** What was followed, and what is shown then. */
+  /** The history that was followed, and the history that is shown then. */
   const histories: readonly [FindingKind, seen: Step[], shown: Step[]][] = [
     ['fork', [grow(5)], [grow(5, 1)]],
     ['rewritten', [grow(5)], [grow(5, 1), grow(20, 1)]],
@@ -434,7 +434,7 @@ describe('an invented finding', () => {
   });
 });
 
-/** Has the service show one leaf more, in a checkpoint that is signed now. */
+/** Makes the service show one more leaf, in a checkpoint that is signed now. */
 async function addLeaf(service: WatchedLog, text: string): Promise<void> {
   const { world, log } = service;
   const leaf = leafHash(Buffer.from(text));
@@ -448,7 +448,7 @@ async function addLeaf(service: WatchedLog, text: string): Promise<void> {
   });
 }
 
-/** What the service answers, with other answers to some paths. */
+/** Returns the service's reader with other answers for some paths. */
 function reading({ read }: WatchedLog, answers: Readonly<Record<string, string | Uint8Array>>): ReadPath {
   return async (path) =>
     Object.hasOwn(answers, path) ? new Uint8Array(Buffer.from(answers[path] as string)) : await read(path);

@@ -152,7 +152,7 @@ function folder(t: TestContext): DataFolder {
   return new DataFolder(join(temporaryFolder(t), 'data'));
 }
 
-/** No id was given out twice. */
+/** Asserts that no id was issued twice. */
 function assertApart(some: readonly string[], others: readonly string[]): void {
   assert.equal(new Set([...some, ...others]).size, some.length + others.length);
 }

@@ -42,7 +42,7 @@ export function logKeys(...seeds: number[]): LogKeys {
 
 export class StoreFault extends Error {}
 
-/** Where the leaves of segments are whose numbers follow each other. */
+/** The places of the leaves of segments with consecutive numbers. */
 interface Sealed {
   readonly segment: number;
   readonly firstLeaf: number;
@@ -53,7 +53,7 @@ interface Sealed {
 export class LogWorld {
   readonly segments = new Map<number, SegmentRecord>();
   readonly lots = new Map<string, LotRecord>();
-  /** When each lot was released. */
+  /** Time at which each lot was released. */
   readonly released = new Map<string, number>();
   readonly withdrawn: LotRevocation[] = [];
   /** Leaves of draws, by ordinal, that wait and that ever waited. */
@@ -61,7 +61,7 @@ export class LogWorld {
   readonly #everyDrawLeaf = new Map<number, DrawLeaf>();
   readonly records = new Map<string, Uint8Array>();
   readonly sealed = new Set<number>();
-  /** What is run once between the look at what is not sealed and the next write. */
+  /** Called once between the read of unsealed segments and the next write. */
   beforeWrite = async () => {};
   nextWrite: 'done' | 'lost' | 'done, but said to have failed' = 'done';
   writes = 0;
@@ -176,7 +176,7 @@ export class LogWorld {
     return leaves;
   }
 
-  /** What is logged under the name, if anything, has this text. */
+  /** Asserts that the leaf logged under the name, if any, has this text. */
   #assertNamed(name: string, text: string): void {
     const n = this.records.get(name);
     if (n === undefined) return;
@@ -184,7 +184,7 @@ export class LogWorld {
     assert.equal(JSON.parse(Buffer.from(this.records.get(key) ?? []).toString()).leaf, text, name);
   }
 
-  /** What is asked of the certificates that are committed here. */
+  /** Returns the certificates of the segments that are committed here. */
   service(log: CertificateLog, keys: KeysDocument = keysDocument(this.keys)): CertificateService {
     const ledger = {
       ...this.store,

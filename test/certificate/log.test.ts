@@ -97,7 +97,9 @@ describe('CertificateLog', () => {
 });
 
 describe('two writers of one log', () => {
-  /** Each looks at what is not sealed before the other has written. Gives the reasons of refused batches. */
+  /**
+   * Lets both writers read the unsealed segments before the other has written. Returns the reasons of refused batches.
+   */
   async function race(w: LogWorld): Promise<{ logs: CertificateLog[]; refused: string[] }> {
     const logs = [await w.open(), await w.open()];
     const refused: string[] = [];

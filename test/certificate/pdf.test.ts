@@ -16,13 +16,13 @@ import { changed, type SceneOptions, scene } from './scene.ts';
 const PAGE = { width: 595.28, height: 841.89 };
 
 interface SetText {
-  /** From the left and the bottom edge, in points. */
+  /** Distance from the left and the bottom edge, in points. */
   readonly x: number;
   readonly y: number;
   readonly text: string;
 }
 
-/** Every piece of text of the page, where it stands. */
+/** Returns every piece of text of the page with its position. */
 function textsOf(pdf: Uint8Array): SetText[] {
   const texts = [...contentOf(pdf).matchAll(/1 0 0 1 (\S+) (\S+) Tm\s+<([0-9A-F]*)> Tj/g)];
   return texts.map(([, x, y, hex]) => ({ x: Number(x), y: Number(y), text: textOf(hex) }));
@@ -47,7 +47,7 @@ function contentOf(pdf: Uint8Array): string {
 /** Operators that are the same for every thing that is drawn. */
 const EVERYWHERE = ['q', 'BT', 'ET', 'T*', 'f', 'h', '[] 0 d', '24 TL', '1 0 0 1 0 0 cm', '1 0 0 -1 0 0 cm'];
 
-/** What is drawn, one thing a line: colour, font, place and text. Of the QR code a hash of its squares. */
+/** Returns what is drawn, one thing a line: colour, font, position and text, and a hash of the QR code's squares. */
 function drawnOn(pdf: Uint8Array): string {
   const things = contentOf(pdf)
     .split('\nQ\n')
@@ -66,7 +66,7 @@ function linesOf(pdf: Uint8Array): string[] {
   return textsOf(pdf).map(({ text }) => text);
 }
 
-/** What must hold of every certificate: one page of A4, all of it inside, nothing set over anything else. */
+/** Checks what must hold for every certificate: one page of A4, with everything inside and nothing overlapping. */
 async function assertWellSet(pdf: Uint8Array): Promise<void> {
   const document = await PDFDocument.load(pdf);
   assert.equal(document.getPageCount(), 1);

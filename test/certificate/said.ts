@@ -11,8 +11,9 @@ import { changed } from './scene.ts';
 import { readVector, vectorNames } from './vectors.ts';
 
 /**
- * What the verifiers say of true documents in which one member was changed or left out, to the word: each refusal names what is
- * wrong, and none stands in for another. `node test/certificate/write-vectors.ts` writes the files that it is held against.
+ * The verdicts of the verifiers, word for word, on true documents in which one member was changed or left out: each
+ * refusal must name what is wrong. `node test/certificate/write-vectors.ts` writes the files that the test compares
+ * them with.
  */
 
 type Said = (document: unknown) => string;
@@ -22,7 +23,7 @@ function wordsOf({ ok, checks, notCovered }: Verification): string {
   return ok ? `all holds; not covered: ${notCovered.join(', ')}\n` : failed.join('');
 }
 
-/** Each change of one member in the parts that begin so, and what is said of the whole then. */
+/** Changes each member in the parts with this prefix, and returns the verdicts. */
 function saidOfChanges(document: object, parts: string, say: Said): string {
   const changes = new Map<string, string[]>();
   for (const [path, to] of changesOf(document)) {
@@ -38,7 +39,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Of every member other values, and none: undefined. */
+/** Yields other values for every member, and undefined for its absence. */
 export function* changesOf(
   value: unknown,
   path: readonly string[] = [],
@@ -64,7 +65,7 @@ function briefly(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 40);
 }
 
-/** Which parts are changed of a vector's `response`, `certificate` and `keys`; all of it where none is named. */
+/** The parts of a vector's `response`, `certificate` and `keys` that are changed; all if none is named. */
 const ANSWERS = {
   'fixed-two-lots': '',
   'label-private':
@@ -76,12 +77,12 @@ const ANSWERS = {
   predecessor: 'keys',
 };
 
-/** All of a draw but what its certificate and its answer have in common with others. */
+/** All of a draw except what its certificate and its answer share with others. */
 const DRAW_PARTS =
   'type version id state statement committed_at certificate_id commit chain outcome end answer.data answer.label ' +
   'certificate.certificate.label certificate.certificate.provenance.drawn';
 
-/** What is said, by the name of its file. */
+/** The verdicts by file name. */
 export const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   ...Object.fromEntries(
     Object.entries(ANSWERS).map(([name, parts]) => [
@@ -105,7 +106,7 @@ export const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   'lot-withdrawn': async () => ofLot((await publicLots()).withdrawn),
 };
 
-/** Each sentence that a check says of vectors and draws of which all holds, once. */
+/** Returns each sentence that a check says of valid vectors and draws, once. */
 async function wordsOfTrueDocuments(): Promise<string> {
   const answers = vectorNames().map(readVector);
   const verifications: Verification[] = answers

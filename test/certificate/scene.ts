@@ -21,7 +21,7 @@ import { Opening } from '../../src/pool/supply/opening.ts';
 import { answerEntry, committedBlocks, lotRecord, POWERED_BY, segmentRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 
-/** One answer among others, as a client ends up holding it, and the service behind it; the same in every run. */
+/** One answer among others, as a client has it, and the service behind it; the same in every run. */
 export interface Scene {
   readonly id: string;
   readonly response: Record<string, unknown>;
@@ -39,13 +39,13 @@ export interface SceneOptions {
   readonly mode?: EntropyMode;
   /** The answer's `data` member without its `metadata`; of pure mode the drawn bytes unless given, else a coin. */
   readonly data?: Record<string, unknown>;
-  /** What was asked for: that of the data unless given. */
+  /** The requested endpoint; by default that of the data. */
   readonly endpoint?: DataEndpoint;
   /** The answer in octets of a type, in place of `data`. */
   readonly octets?: { readonly type: BareType; readonly body: Uint8Array };
   /** Why the first lot was withdrawn. */
   readonly revoked?: string;
-  /** What the caller said of it, and where it stands in its series. */
+  /** The label of the caller, and the serial in its series. */
   readonly label?: { readonly request: LabelRequest; readonly serial: number };
   /** Leaves the certificate without a proof. */
   readonly unlogged?: boolean;
@@ -53,9 +53,9 @@ export interface SceneOptions {
   readonly answers?: number;
   /** The place of ours among them. */
   readonly at?: number;
-  /** When the first answer was issued. */
+  /** Time at which the first answer was issued. */
   readonly issuedAtMs?: number;
-  /** Which bytes of the lots were drawn, or which seed: the first 32 of each lot, or the fourth. */
+  /** The drawn bytes of the lots, or the drawn seed; by default the first 32 bytes of each lot, or the fourth seed. */
   readonly drawn?: readonly DrawnRange[];
 }
 
@@ -166,7 +166,7 @@ export function drawnBytes(
   return concatBytes(...committedBlocks(id)).slice(offset, offset + bytes);
 }
 
-/** What the answer carries of the bytes that were drawn of lots of `lotRecord`. */
+/** Returns the opening that an answer carries of the bytes drawn from lots of `lotRecord`. */
 function openingOf(lots: readonly LotRecord[], drawn: readonly DrawnRange[]): unknown {
   const held = drawn.flatMap(({ lot, offset, bytes }) => {
     const blocks = committedBlocks(lots[lot].id);

@@ -10,18 +10,18 @@ export interface VerificationCase {
   readonly octets?: string;
   readonly certificate: unknown;
   readonly keys: unknown;
-  /** Asks for the proof that what was drawn was fixed before: `--require-fixed`. */
+  /** Requires the proof that the entropy was fixed before: `--require-fixed`. */
   readonly require_fixed?: true;
   /** The checks that fail, by the names that docs/certificates.md gives them; none for a true answer. */
   readonly fails: readonly string[];
 }
 
-/** How a file tells a case that differs from another one in few members. */
+/** The form in a file of a case that differs from another one in few members. */
 interface ChangedCase {
   readonly what: string;
   /** The name of the other case. */
   readonly of: string;
-  /** What stands at each place instead, by its JSON Pointer (RFC 6901). */
+  /** The replacing values by JSON Pointer (RFC 6901). */
   readonly changes?: Readonly<Record<string, unknown>>;
   readonly removed?: readonly string[];
   readonly fails: readonly string[];

@@ -8,7 +8,7 @@ import { TIME_MS } from './fixtures.ts';
 import { changed } from './scene.ts';
 import { cosigned, witness } from './signatures.ts';
 
-/** After the commitment, and before any of these draws is due. */
+/** A time after the commitment, and before any of these draws is due. */
 const NOW_MS = TIME_MS + 5_000;
 
 async function failures({ document, keys }: DrawScene): Promise<readonly [CheckName, string][]> {

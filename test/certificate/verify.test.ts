@@ -35,7 +35,7 @@ function failed(verification: Verification): CheckName[] {
   return verification.checks.filter((check) => !check.ok).map((check) => check.name);
 }
 
-/** What reads the lots. */
+/** The checks that read the lots. */
 const OF_LOTS: readonly CheckName[] = ['lots', 'derived', 'status', 'dates', 'fixed'];
 
 describe('verifyAnswer', () => {

@@ -16,7 +16,7 @@ export class WatchedLog {
   log!: CertificateLog;
   /** Paths that were read, in order. */
   readonly paths: string[] = [];
-  /** What the service answers in place of the truth, by path. */
+  /** False answers of the service, by path. */
   readonly lies = new Map<string, (truth: string) => string | Uint8Array>();
   #segment = 0;
 
@@ -54,7 +54,7 @@ export class WatchedLog {
     await this.log.seal();
   }
 
-  /** As a monitor reads it. */
+  /** Reads as a monitor does. */
   read = async (path: string): Promise<Uint8Array> => {
     this.paths.push(path);
     const [place, query = ''] = path.split('?');

@@ -6,7 +6,7 @@ import { cosigned, witness } from './signatures.ts';
 
 /** Certificates whose checkpoints witnesses have cosigned. */
 
-/** When the answer was issued, in seconds since 1970. */
+/** Time at which the answer was issued, in seconds since 1970. */
 export const SECOND = Math.floor(TIME_MS / 1_000);
 
 export type Times = readonly (readonly [seed: number, atS: number])[];

@@ -38,7 +38,7 @@ async function assess(...args: readonly string[]): Promise<Done> {
 
 const known = new Map<string, ReturnType<typeof assessOnce>>();
 
-/** What `--json` prints. One file under the same options is assessed once: a sequence takes a second. */
+/** Returns the output of `--json`. A file is assessed once with the same options, because a sequence takes a second. */
 function assessed(...args: readonly string[]): ReturnType<typeof assessOnce> {
   const name = args.join(' ');
   const result = known.get(name) ?? assessOnce(args);

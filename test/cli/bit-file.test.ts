@@ -16,7 +16,7 @@ interface Sequence {
   readonly bitLength: number;
 }
 
-/** Every whole sequence, and what is left over. */
+/** Returns every whole sequence, and the remainder. */
 async function sequences(form: BitForm, sequenceBits: number, file = path): Promise<Sequence[]> {
   const all: Sequence[] = [];
   for await (const { bytes, bitLength } of sequencesOf(file, form, sequenceBits))

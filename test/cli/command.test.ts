@@ -62,7 +62,7 @@ The end.
 `;
 const SEE = '; see qrn box copy --help\n';
 
-/** What a command line does: its exit status, and what stands on stdout and on stderr. */
+/** Exit status, stdout and stderr of each command line. */
 const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: string][] = [
   ['copy a --to b', 0, 'from     a\nto       b\ntries    -\nbyForce  false\n', 'Copied.\n'],
   ['copy a --to b --by-force --json', 0, '{"from":["a"],"to":"b","tries":null,"byForce":true}\n'],

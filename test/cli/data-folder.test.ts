@@ -26,7 +26,7 @@ import { FORMAT } from '../../src/ledger/tables.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { runCommand } from '../support/run-command.ts';
 
-/** Of LMDB. */
+/** Size of a page of LMDB. */
 const PAGE_BYTES = 4_096;
 /** A user other than root; `nobody` on most systems. */
 const STRANGER = 65_534;

@@ -65,7 +65,7 @@ describe('qrn assess --restarts', () => {
 });
 
 /**
- * What assessNonIid, which test/stats holds to NIST's tool, gave of the symbols below. To compute it beside the command
+ * The results of assessNonIid, which test/stats compares with NIST's tool, for the symbols below. Computing them again
  * would double the ten seconds that this test takes.
  */
 const OF_SYMBOLS = {

@@ -22,7 +22,7 @@ import { runQrn } from '../support/server.ts';
 
 const NEVER = new AbortController().signal;
 const BITS = 1_000_000;
-/** Where no figure asks for a million bits. */
+/** Bits of a lot, where no figure needs a million bits. */
 const SHORT_BITS = 200_000;
 const SIMULATOR = {
   qubits: 4,

@@ -20,13 +20,13 @@ import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
 const ROUNDS = 6;
 /** Why a lot is withdrawn, with what must not reach a page as it is. */
 const WHY = 'detector fault <b>x</b>';
-/** Each on a connection of its own, so that the system spreads them over both fronts. */
+/** Count of requests, each on a new connection, so that the system spreads them over both fronts. */
 const REQUESTS = 4;
 
 describe('a running service with two fronts', () => {
   let server: TestServer;
   let account: string;
-  /** Of that account, for what is no part of a test. */
+  /** A key of that account for requests that are not tested. */
   let ownKey: string;
 
   before(async () => {

@@ -47,7 +47,7 @@ function qrn(line: string, environment: Record<string, string> = {}): Promise<Do
   });
 }
 
-/** The same in this process: another one takes half a second of processor time. */
+/** Runs the program in this process, because a new one takes half a second of processor time. */
 async function qrnHere(line: string, environment: Record<string, string> = {}): Promise<Done> {
   return runCommand(root, line.split(' '), { QRN_DATA_DIR: dataDir, ...environment }, systemClock);
 }

@@ -55,7 +55,7 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
     );
   }
 
-  /** The same, and wants no complaint of the browser. */
+  /** Runs a script in the page, and asserts that the browser has no complaint. */
   async function inPage<T>(script: string): Promise<T> {
     const result = await evaluated<T>(watched, script);
     assert.deepEqual(watched.complaints, []);

@@ -4,7 +4,7 @@ import type { ByteClient } from '../../clients/typescript/src/random.ts';
 /** Stands for a QrnClient: gives a stream of known bytes, refill by refill, and remembers what it was asked. */
 export class KnownBytes {
   readonly stream: Uint8Array;
-  /** Each refill as it was given: what becomes of it can be seen here. */
+  /** Each refill that was returned, so that tests see what happens to it. */
   readonly given: Uint8Array[] = [];
   readonly asked: { readonly parameters: object; readonly signal: AbortSignal | undefined }[] = [];
   /** Awaited before each answer. */

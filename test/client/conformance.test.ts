@@ -204,7 +204,7 @@ function isHex(value: unknown): value is { readonly hex: string } {
   return typeof value === 'object' && value !== null && 'hex' in value;
 }
 
-/** What the Python client gives in the place of an answer. */
+/** Returns what the Python client returns or raises. */
 async function shown(coming: unknown): Promise<unknown> {
   if (typeof coming === 'object' && coming !== null && Symbol.asyncIterator in coming) {
     const values: unknown[] = [];

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What to do with one request: answer, never answer, or break the connection before or within the answer. */
+/** The reaction to one request: answer, never answer, or break the connection before or within the answer. */
 export type FakeReply =
   | {
       readonly status: number;
@@ -25,7 +25,7 @@ export class FakeService {
   readonly requests: FakeRequest[] = [];
   readonly #server: Server;
   #replies: FakeReply[] = [];
-  /** What is served below /0, /1, …, each with what was asked there. */
+  /** The cases served below /0, /1, …, each with the requests that came. */
   #cases: { readonly replies: FakeReply[]; readonly requests: FakeRequest[] }[] = [];
 
   private constructor() {

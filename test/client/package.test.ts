@@ -38,7 +38,7 @@ before(async () => {
   server = await TestServer.shared();
 });
 
-/** What a program of its own gets from the environment. */
+/** Returns the environment of a separate program. */
 function environment(): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -203,7 +203,7 @@ async function compiled(program: string): Promise<void> {
   }).catch(({ stdout }) => assert.fail(stdout));
 }
 
-/** Other runtimes, in a folder of packages where .ci/run puts them. */
+/** Folder of packages with other runtimes, where .ci/run puts them. */
 const runtimes = process.env['TEST_RUNTIMES'];
 const DENO = ['run', '--allow-net', '--allow-env', '--allow-read', '--node-modules-dir=manual'];
 const RUNTIMES: readonly [name: string, path: string, args: readonly string[]][] = [

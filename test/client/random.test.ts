@@ -27,7 +27,10 @@ function plainReader(stream: Uint8Array): (span: number) => number {
   };
 }
 
-/** From the first bytes of the stream. A change here changes values for everyone: it goes into the changelog. */
+/**
+ * Values from the first bytes of the stream. A change here changes values for everyone, and needs a line in the
+ * changelog.
+ */
 const GOLDEN = {
   dice: [4, 2, 6],
   wide: 7_253_587_370_294_531,
@@ -38,7 +41,7 @@ const GOLDEN = {
   bytes: [171, 63, 14, 239],
 };
 
-/** Lets everything happen that waits for no gate. */
+/** Lets everything run that waits for no gate. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -41,7 +41,7 @@ function scripted(options: QrnClientOptions = {}) {
   return { client, asked };
 }
 
-/** Lets everything run that does not wait for an answer: it takes a few turns of the loop, and never more. */
+/** Lets everything run that does not wait for an answer, which takes a few turns of the loop. */
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await turn();
 }

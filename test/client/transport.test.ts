@@ -6,7 +6,10 @@ import type { ResponseEvent, RetryEvent } from '../../clients/typescript/src/hoo
 import type { Fetch } from '../../clients/typescript/src/transport.ts';
 import { type FakeReply, FakeService, someAnswer, someError } from './fake-service.ts';
 
-/** What clients/conformance.json does not say of this client: options, signals, hooks, and what stands beside an answer. */
+/**
+ * Promises of this client that clients/conformance.json does not cover: options, signals, hooks, and the data beside
+ * an answer.
+ */
 let fake: FakeService;
 let client: QrnClient;
 before(async () => {
@@ -269,7 +272,7 @@ describe('a client', () => {
   });
 });
 
-/** Lets everything happen that needs no timer. */
+/** Lets everything run that needs no timer. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
 }

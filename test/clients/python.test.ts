@@ -155,8 +155,8 @@ describe('the Python client', { skip: noPython }, () => {
 });
 
 /**
- * What another implementation says: signatures of several keys, the canonical form of many numbers and texts, and checks of
- * witnessed certificates.
+ * Returns results of another implementation: signatures of several keys, the canonical form of many numbers and texts,
+ * and checks of witnessed certificates.
  */
 async function madeByNode(): Promise<object> {
   const signatures = Array.from({ length: 8 }, (_, i) => {

@@ -11,7 +11,7 @@ const LONG = 'a'.repeat(100_000);
 const CRUMBS = Array.from({ length: 100_000 }, (_, i) => `1\r\n${i % 10}\r\n`);
 const WHOLE = 'HTTP/1.1 404 Not Found\r\nA: 1\r\na: 2\r\nContent-Length: 3\r\n\r\nabc';
 
-/** What the server of these tests does about a request for a path. */
+/** The reaction of the test server to a request for a path. */
 const REPLIES: Readonly<Record<string, (socket: Socket) => void>> = {
   '/whole': (socket) => socket.write(WHOLE),
   '/until-the-end': (socket) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${LONG}`),
@@ -44,7 +44,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('a request that the service sends', () => {
   let origin: string;
-  /** For each connection that the server had, the number of its requests. */
+  /** The count of requests on each connection of the server. */
   const connections: number[] = [];
 
   before(async () => {

@@ -161,7 +161,7 @@ describe('proofs of consistency', () => {
           verifyConsistency(from, fromRoot, to, toRoot, path);
         assert.ok(holds(tree.roots[from], tree.roots[to]), `${from} to ${to}`);
         assert.ok(!holds(LEAVES[0], tree.roots[to]) || from === 1, 'another first root');
-        // From nothing, everything follows.
+        // An empty log is consistent with every log.
         assert.equal(holds(tree.roots[from], LEAVES[1]), from === 0 && to > 0, 'another second root');
         assert.ok(!holds(tree.roots[from], tree.roots[to], [...proof, LEAVES[0]]), 'one hash more');
         if (proof.length > 0)

@@ -12,7 +12,7 @@ function collected() {
   return { found, hashes };
 }
 
-/** It stands in something longer. */
+/** Puts a message that is part of a longer array. */
 function put(hashes: ShortHashes, message: Uint8Array): void {
   hashes.put(Uint8Array.of(9, 9, ...message, 9), 2, 2 + message.length);
 }

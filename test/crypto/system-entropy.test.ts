@@ -13,7 +13,7 @@ import {
 import { fixedBytes } from '../support/backends.ts';
 import { isEntropyDevice, systemGives, systemPiece } from '../support/system-entropy.ts';
 
-/** For the rest of the test OpenSSL's generator is one whose state a thief has: it gives zeros. */
+/** Makes OpenSSL's generator return zeros for the rest of the test, as if a thief knew its state. */
 function opensslIsStolen(t: TestContext): void {
   t.mock.method(crypto, 'randomFillSync', ((out: Uint8Array) => out.fill(0)) as never);
   t.mock.method(crypto, 'randomBytes', ((size: number) => Buffer.alloc(size)) as never);

@@ -7,7 +7,7 @@ import { after, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { LockedPackages } from '../../scripts/complete-lock.ts';
 
-/** What `npm start` and `npm test` install. A stand-in for npm notes its arguments. */
+/** What `npm start` and `npm test` install. A stand-in for npm records its arguments. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
   readonly packages: LockedPackages;
@@ -41,7 +41,7 @@ function install(event: string, npmStatus = 0) {
   return { status, stderr, args };
 }
 
-/** What npm writes down of its installs, with these packages of the lock file. */
+/** Writes npm's record of its installs, with these packages of the lock file. */
 function note(
   isThere: (path: string, locked: LockedPackages[string]) => boolean,
   versions: Record<string, string> = {},

@@ -20,7 +20,7 @@ it('the systemd unit hides nothing of /proc that the service reads', () => {
 describe('the systemd unit', { skip: missing('systemd-analyze', 'systemd') }, () => {
   const folder = scratchFolder();
 
-  /** What systemd-analyze says of the unit, with a program that is there. */
+  /** Returns systemd-analyze's report on the unit, with a program that exists. */
   function analyze(text: string, ...words: string[]) {
     assert.ok(text.includes(NODE));
     const path = join(folder, 'qrn.service');

@@ -111,7 +111,7 @@ describe('docs/evidence.md', () => {
     for (const command of typed.filter((each) => each.startsWith('qrn '))) {
       const [name, ...words] = command.slice(4).split(' ') as [keyof typeof commands, ...string[]];
       assert.ok(name in commands, command);
-      // What needs a service, a ledger or another file is tested where the command is.
+      // Commands that need a service, a ledger or another file are tested elsewhere.
       const isRun = name === 'sources' || (name === 'assess' && !words.includes('N'));
       const args = isRun
         ? words.map((word) => (/^(RAW|MATRIX)$/.test(word) ? raw : word))

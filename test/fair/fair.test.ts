@@ -11,7 +11,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 class Loop {
   readonly clock = new ManualClock();
   readonly fair = new Fair(this.clock);
-  /** What ran, in order. */
+  /** The owners of the pieces that ran, in order. */
   readonly ran: Owner[] = [];
   readonly usedMs = new Map<Owner, number>();
   readonly #tick: () => void;
@@ -41,7 +41,7 @@ class Loop {
     this.add(owner, tookMs, { ...options, next: () => this.keepBusy(owner, tookMs, options) });
   }
 
-  /** Gives how long it really took. */
+  /** Returns how long it really took. */
   async pass(ms: number): Promise<number> {
     const startMs = this.clock.monotonicMs();
     while (this.clock.monotonicMs() < startMs + ms) await this.turn();

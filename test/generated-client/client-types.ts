@@ -4,8 +4,8 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { openApiDocument } from '../../src/http/openapi/document.ts';
 
 /**
- * What the TypeScript client takes from the OpenAPI document: the types of its answers and parameters, and for its program the
- * kinds of values with their parameters. `node test/generated-client/client-types.ts` writes both.
+ * Generates the types of the TypeScript client from the OpenAPI document: its answers and parameters, and for its
+ * program the kinds of values with their parameters. `node test/generated-client/client-types.ts` writes both.
  */
 const client = new URL('../../clients/typescript/', import.meta.url);
 const HEAD = '// Made of the OpenAPI document by test/generated-client/client-types.ts.\n';
@@ -42,7 +42,9 @@ interface Operation {
 /** Answers that the client composes itself, and what it does not ask for, are left out. */
 const USED =
   /(Data|^Quote|^Metadata|^Meta|^Credits|^CertificateDocument|^Usage|^Tiers|^Health|^HealthReport|^Error|^IntegersAnswer|^DrawAnswer|^Draw)$/;
-/** What every call takes, which the client has names of its own for, and what is for those who read answers without a client. */
+/**
+ * Parameters that every call takes, for which the client has its own names, and those for programs without a client.
+ */
 const NOT_OWN = ['entropy_mode', 'purpose', 'user_data', 'user_data_sha256', 'public', 'dry_run', 'format'];
 
 /** The text of each file, by its place in the client. */
@@ -92,7 +94,7 @@ export async function clientFiles(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
-/** What is there now. */
+/** Returns the present content. */
 export function writtenFile(place: string): string {
   return readFileSync(new URL(place, client), 'utf8');
 }
@@ -108,7 +110,7 @@ function askedOf({ parameters }: Operation) {
   };
 }
 
-/** What a program needs to know of a parameter; the service checks the rest. */
+/** Returns what a program needs to know of a parameter; the service checks the rest. */
 function toldOf({ type, enum: words, default: fallback, description }: Readonly<Record<string, unknown>>) {
   return { type, enum: words, default: fallback, description };
 }

@@ -4,7 +4,10 @@ import { corsPolicy } from '../../src/http/reply-fields.ts';
 
 const HERE = 'https://a.example';
 
-/** What the operator allows, who asks, and whom the answer is open to. The rest a running service shows (test/api/health.test.ts). */
+/**
+ * The allowed origins, the asking origin, and the origin that the answer is open to. A running service shows the rest
+ * (test/api/health.test.ts).
+ */
 const CASES: readonly [allowed: readonly string[], origin: string, open: string | undefined][] = [
   [[], HERE, undefined],
   [[HERE, 'http://localhost:8080'], HERE, HERE],

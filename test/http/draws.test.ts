@@ -19,7 +19,7 @@ import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
 
-/** What a request for a committed draw is read as, and what is fixed, drawn and released for it. */
+/** How a request for a committed draw is parsed, and what is fixed, drawn and released for it. */
 
 const NOW_MS = Date.UTC(2027, 0, 1);
 const DAY_MS = 86_400_000;
@@ -34,9 +34,9 @@ const ROUND_NOW = 1 + DAY_MS / 3_000;
 const round = (round: number, chain = 'quicknet') => ({ beacon: { chain, round } });
 
 interface Keeper {
-  /** What comes of an opening, in the place of a statement; undefined: the draw is made already. */
+  /** An error that opening the statement throws; undefined if the draw exists already. */
   readonly opening?: Error | undefined;
-  /** What drawing the bytes comes to. */
+  /** An error that drawing the bytes throws. */
   readonly failure?: Error;
 }
 
@@ -91,7 +91,7 @@ async function serviceOf(
   return { sources, exchange: exchange as unknown as Exchange, done, opened, drawn };
 }
 
-/** Asks for a draw of it. */
+/** Requests a draw from it. */
 async function asked(...request: Parameters<typeof serviceOf>) {
   const { sources, exchange, done, opened, drawn } = await serviceOf(...request);
   const made = await createDraw(sources, exchange).catch((error: unknown) => error);
@@ -269,7 +269,7 @@ describe('the body of a draw', () => {
 describe('the resources of draws', () => {
   const ID = `draw_${'0'.repeat(26)}`;
   const JSON_TYPE = 'application/json';
-  /** What is told of a request, and what was done for it. */
+  /** Returns the reply to a request, and the calls that were made for it. */
   async function told(
     method: string,
     path: string,

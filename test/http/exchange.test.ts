@@ -29,7 +29,7 @@ describe('an exchange', () => {
       fc.integer({ min: HELD_BODY_FROM_BYTES, max: 2 * HELD_BODY_FROM_BYTES }),
     );
     const takes = fc.array(fc.oneof(fc.nat(9_000), fc.nat(200_000)), { minLength: 1, maxLength: 6 });
-    /** What happens when its reader has taken so much. */
+    /** The events after the reader has taken some bytes. */
     const ends: Readonly<Record<string, (exchange: Exchange, wire: ModelWire) => void>> = {
       'it takes the rest': (_exchange, wire) => wire.hasRoom!(),
       'it goes away': (_exchange, wire) => wire.gone!(),

@@ -8,7 +8,7 @@ import { frontWith, PLAIN_HEAD, replyTo, sendLater } from './front-fixture.ts';
 
 type Exchange = Parameters<FrontOptions['handle']>[0];
 
-/** What goes over the wire, byte by byte, and what may reach a handler of it. */
+/** What is sent over the wire, byte by byte, and what of it may reach a handler. */
 
 const HOST = 'Host: a\r\n';
 const NEXT = `GET /next HTTP/1.1\r\n${HOST}\r\n`;
@@ -19,7 +19,10 @@ function statuses(conversation: Conversation): number[] {
 
 /** The engine takes their first chunk for the last one: the handler has no JSON. */
 const READ_AS_EMPTY: readonly string[] = ['an empty chunk size', 'NUL before a chunk size'];
-/** What neither engine nor front lets through to a handler, each by itself in a packet (test/support/hostile-requests.ts). */
+/**
+ * Requests that neither engine nor front passes to a handler, each in its own packet
+ * (test/support/hostile-requests.ts).
+ */
 const KEPT_OUT = hostileCases('k'.repeat(60)).filter(
   ({ name, uws, dependsOnPackets }) =>
     uws.connection !== 'stays' && uws.booked === 0 && !dependsOnPackets && !READ_AS_EMPTY.includes(name),
@@ -30,7 +33,7 @@ const SILENCE_MS = 60;
 
 for (const engine of ['uws', 'node'] as const) describe(`a front on ${engine}`, () => wireContract(engine));
 
-/** What every engine must do; where the libraries differ, the expectations say how. */
+/** The behaviour of every engine; where the libraries differ, the expectations say how. */
 function wireContract(engine: EngineName): void {
   let front: Front;
   let seen: string[] = [];
@@ -180,7 +183,10 @@ function wireContract(engine: EngineName): void {
 
   describe('a request in two packets', () => {
     const request = `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`;
-    /** Where the library takes what is there for a whole request line of another version: a defect of its own. */
+    /**
+     * Tells whether the library takes the rest for a whole request line of another version, which is a defect of the
+     * library.
+     */
     const isMistaken = (at: number) =>
       at === 'POST '.length || (at > 'POST /x'.length && at < 'POST /x HTTP/1.1\r\n'.length);
 

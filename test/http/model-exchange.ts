@@ -15,12 +15,12 @@ export class ModelWire implements Wire {
   readonly isFromLoopback = true;
   head: ReplyHead | undefined;
   readonly sent: number[] = [];
-  /** Of each offer, whether its bytes never change. */
+  /** For each offer, whether its bytes never change. */
   readonly constants: boolean[] = [];
-  /** How many bytes the socket takes at each offer. */
+  /** Count of bytes that the socket takes at each offer. */
   readonly takes: number[];
   isFull = false;
-  /** What the socket takes whole leaves no room either. */
+  /** True if a socket that took all bytes has no room either. */
   fills = false;
   ended = false;
   gone: (() => void) | undefined;

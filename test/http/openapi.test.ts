@@ -105,7 +105,10 @@ describe('the OpenAPI document', () => {
 describe('the schema of a batch', () => {
   const { schema } = operationOf(BATCH.path).requestBody!.content['application/json'];
   const batches = [...BODIES.filter(({ endpoint }) => endpoint === 'batch'), ...AS_BATCHES];
-  /** What no schema can say: how members fit each other, how JSON is written, surrogates, other spellings of a mode. */
+  /**
+   * Rules that no schema can express: how members fit together, how JSON is written, surrogates, other spellings of a
+   * mode.
+   */
   const BEYOND =
     /^(unique_impossible|invalid_(sequences|json|range|weights|alphabet|items|user_data|params)|duplicate_parameter|payload_too_large)$/;
   const isBeyond = ({ request, code = '' }: TableRow<string>) =>

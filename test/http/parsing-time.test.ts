@@ -26,7 +26,7 @@ import type { Books } from '../../src/ledger/ledger.ts';
 interface Reader {
   readonly name: string;
   readonly words: readonly string[];
-  /** What it throws is a refusal, and as good as an answer. */
+  /** Reads the text. An error is a refusal, which counts like a result. */
   readonly read: (text: string) => unknown;
 }
 

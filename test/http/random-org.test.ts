@@ -7,7 +7,10 @@ import { type RpcSources, randomOrgRoute } from '../../src/http/random-org/invok
 import { drawOf, isDrawMethod } from '../../src/http/random-org/methods.ts';
 import { newSerial, RpcSigner, rpcTime } from '../../src/http/random-org/signed.ts';
 
-/** What random.org's interface makes of parameters, tickets and errors; test/api/json-rpc.test.ts asks a service for the rest. */
+/**
+ * How the interface of random.org treats parameters, tickets and errors; test/api/json-rpc.test.ts asks a service for
+ * the rest.
+ */
 
 /** The code, the data and the message of a refusal; undefined when nothing is refused. */
 function refusalOf(make: () => unknown): Pick<RpcError, 'code' | 'data' | 'message'> | undefined {

@@ -15,7 +15,7 @@ function headOf(fields: Fields, method = 'GET', path = '/x', query?: string): Re
 const HOST = ['host', 'a'] as const;
 const NOTHING_READ = { ...headOf([]) };
 
-/** What a head that has these fields says otherwise than one without any, but for its length. */
+/** Returns how the parsed head with these fields differs from one without any, except in its length. */
 function readOf(fields: Fields): object {
   const read = Object.entries(headOf(fields)).filter(([name]) => name !== 'headBytes');
   return Object.fromEntries(

@@ -9,7 +9,10 @@ import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { exchangeOn, ModelHost, ModelWire } from './model-exchange.ts';
 
-/** What the metrics and the log of a running service do not show (test/api/metrics.test.ts, test/api/health.test.ts). */
+/**
+ * Records whose counts and log lines a running service does not show (test/api/metrics.test.ts,
+ * test/api/health.test.ts).
+ */
 class World {
   readonly clock = new ManualClock();
   readonly log = recordingLog();
@@ -39,7 +42,7 @@ class World {
     return exchange;
   }
 
-  /** What was counted, by labels. */
+  /** Returns the counts by labels. */
   counted(family: typeof COUNTED.qrn_http_errors_total): Record<string, number> {
     const totals = new MetricTotals(this.memory);
     const rows = Array.from({ length: family.rows }, (_, row): [string, number] => {

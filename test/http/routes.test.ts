@@ -7,7 +7,7 @@ import { metricsAlone } from '../../src/http/info-routes.ts';
 import { OPEN, RouteTable } from '../../src/http/route-table.ts';
 import { replyOf } from './pages/page-server.ts';
 
-/** Which resource a path is, and what the public log and the metrics make of paths and queries. */
+/** The resource of a path, and how the public log and the metrics treat paths and queries. */
 
 describe('the table of routes', () => {
   const routes = new RouteTable(

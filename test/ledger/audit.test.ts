@@ -46,7 +46,7 @@ function waiting(more: Partial<AnswerEntry> = {}, from = source('csprng', [8])):
   });
 }
 
-/** Something in every table, of which retention has dropped the first of two segments of a day. */
+/** Returns books with records in every table, of which retention has dropped the first of two segments of a day. */
 async function filledBooks() {
   const store = new MemoryStore();
   const [clock, writer] = [new ManualClock(NOON_MS), { number: 0, epoch: 0 }];
@@ -132,7 +132,10 @@ const USAGE_OF = 'the usage of account 1 on day';
 const [IS_MISSING, IS_EXTRA] = ['is missing, and other records', 'is stored, and no other record'];
 const WRONG = 'others imply';
 
-/** What is done to the books past their rules, and a part of each problem that the audit then tells; none of what is sound. */
+/**
+ * Changes of the books that break their rules, and a part of each problem that the audit then reports; it reports no
+ * others.
+ */
 const PLANTS: readonly (readonly [body: () => Body<void>, ...problems: string[]])[] = [
   [gone(T.KEYS)],
   [changed(T.ACCOUNTS, ACCOUNT, { number: 5 }), 'dense: 5 stands at place 2'],

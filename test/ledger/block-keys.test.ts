@@ -44,7 +44,7 @@ function blocks(n: number, pure = 4, seed = 4) {
   ];
 }
 
-/** How many of the blocks have any 16 of their bytes in a file of the folder. */
+/** Counts the blocks of which any 16 bytes are in a file of the folder. */
 function findable(path: string, all: readonly { bytes: Uint8Array }[]): number {
   const files = readdirSync(path, { recursive: true, encoding: 'utf8' })
     .map((name) => join(path, name))

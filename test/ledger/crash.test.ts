@@ -31,7 +31,7 @@ import { SmallDisk } from '../support/small-disk.ts';
 const CHILD = fileURLToPath(new URL('../support/ledger-child.ts', import.meta.url));
 const ENTRIES = 20;
 
-/** What a child said, by its first word. */
+/** The child's messages by their first word. */
 interface Said {
   readonly child: ChildProcess;
   readonly lines: Map<string, string[]>;
@@ -47,7 +47,7 @@ const CHILD_DEADLINE_MS = 60_000;
 
 function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Said {
   const child = spawn(process.execPath, [...STRIPPED, CHILD, ...args], {
-    // What dying processes print to stderr is LMDB's and V8's own.
+    // LMDB and V8 print messages of dying processes to stderr.
     stdio: ['ignore', 'pipe', args[0] === 'read' ? 'ignore' : 'inherit'],
     env: { ...process.env, ...env },
     timeout: CHILD_DEADLINE_MS,
@@ -130,7 +130,8 @@ suite('writing through to the disk fails (EIO)', {
       await said.heard('ack', 40);
       writeFileSync(flag, '');
       assert.equal((await said.ended()).code, 3);
-      // Whichever meets the fault first: LMDB's own flush, that of the block keys behind a claim, or the journal.
+      // Any of three may meet the fault first: LMDB's own flush, that of the block keys after a claim, or the
+      // journal.
       assert.match(
         wordsOf(said, 'failed')[0],
         /the ledger stopped: (a commit failed \((Input\/output error|EIO: i\/o error, fdatasync)\)|its journal cannot be written \(EIO: i\/o error, (write|fdatasync)\))/,

@@ -50,7 +50,10 @@ function flip(file: string, at: number): void {
   writeFileSync(file, content);
 }
 
-/** What becomes of the first file, how a start refuses it, and the segments that are kept when the folder is taken as it lies. */
+/**
+ * What is done to the first file, how a start refuses it, and the segments that are kept when the operator accepts the
+ * folder as it is.
+ */
 const SPOILS: Readonly<
   Record<string, readonly [(file: string, other: string) => void, string, readonly number[]]>
 > = {

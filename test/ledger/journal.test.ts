@@ -74,7 +74,7 @@ function opened(t: TestContext, durability: Durability = 'fsync', fileBytes = FI
   };
 }
 
-/** Each flush waits until the test ends it. */
+/** Makes each flush wait until the test ends it. */
 function heldFlushes(t: TestContext) {
   const flushes: { fd: number; done: (error: Error | null) => void }[] = [];
   let flushed = () => {};
@@ -90,7 +90,7 @@ function heldFlushes(t: TestContext) {
   return { flushes, nextFlush: () => new Promise<void>((resolve) => (flushed = resolve)) };
 }
 
-/** Each write through to the disk waits until the test has it done, in any order, or failed. */
+/** Makes each write through to the disk wait until the test completes it, in any order, or fails it. */
 function heldWrites(t: TestContext) {
   const { write } = fs;
   const writes: ((error?: Error) => Promise<void>)[] = [];
@@ -391,7 +391,7 @@ function pathOf(fd: string): string | undefined {
   }
 }
 
-/** Where each record of the file begins: those that follow each other. */
+/** Returns where each record of the file begins, as long as they follow each other. */
 function startsOf(path: string): number[] {
   const content = readFileSync(path);
   const starts: number[] = [];
@@ -439,7 +439,7 @@ suite('a journal that a power cut or a bad disk changed', () => {
   test('with durability commit a position from an earlier use of the files is refused', async (t) => {
     const { place, commit, board, store } = opened(t, 'commit');
     let last = 0;
-    /** Where the last record ends that begins before a position. */
+    /** Fills the journal and returns the end of the last record that begins before a position. */
     const fillTo = async (position: number) => {
       for (; board.written(0) < position; store()) await commit(++last);
       return board.written(0);

@@ -202,10 +202,10 @@ test('a file system without free inodes counts as full, unless it counts none', 
 const CALLS_OF_SERVER =
   'addLot claimBlocks nextSeedGeneration openJob putJob leaseSequences commit saveRates expire probe openDraw putDraw dropDraw ' +
   'drawLeavesLogged putLog askLimits claimKey releaseKey';
-/** What an answer costs is stored by `commit`, which the fronts asked for room before they drew for it. */
+/** Calls that check for room. `commit` does not: fronts asked for room before they drew for an answer. */
 const CALLS_WITH_ROOM = 'addLot charge openJob probe openDraw';
 
-test('a ledger that stopped gives the reason, and names the place of damage', () => {
+test('a ledger that stopped gives the cause, and says if a commit failed', () => {
   const messages = (['damaged', 'refused', 'stopped'] as const).map((reason) => {
     const { message, reason: told } = stoppedBy(new LedgerError(reason, 'the cause'));
     return [told, message];

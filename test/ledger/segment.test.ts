@@ -265,7 +265,7 @@ suite('stored segments', () => {
   });
 });
 
-/** Of a run that is nothing else. */
+/** Decodes a run of one segment. */
 function decodeSegment(stored: Uint8Array): SegmentRecord {
   const run = decodeRun(stored);
   assert.equal(run.length, 1);

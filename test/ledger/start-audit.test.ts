@@ -12,7 +12,7 @@ import { account, entry, filledSegment } from '../support/ledger-records.ts';
 /** More than one slice of the audit reads, so that a start which does not wait goes on before the audit is complete. */
 const SEGMENTS = 3_000;
 
-/** What the ledger logs, and a log that gathers it. */
+/** Returns a log that gathers its lines, and the lines. */
 function gatheringLog() {
   const lines: string[] = [];
   const take = (_fields: object, line: string) => {
@@ -33,10 +33,10 @@ async function closedLedger(path: string): Promise<void> {
 }
 
 const journalsOf = (path: string) => readdirSync(path).filter((name) => name.startsWith('journal-'));
-/** What a killed server leaves behind when it had nothing to repeat. */
+/** Leaves what a killed server leaves when its journal holds nothing to store. */
 const leaveJournal = (path: string) => writeFileSync(join(path, 'journal-1-0-a'), '');
 
-/** Of LMDB. */
+/** Size of a page of LMDB. */
 const PAGE_BYTES = 4_096;
 
 /** The message with which a start was refused; undefined when it was not. */

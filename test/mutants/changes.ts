@@ -27,7 +27,7 @@ const SWAPS: Readonly<Record<string, string>> = {
   '-=': '+=',
 };
 
-/** It guards against bugs of other code, so that no test can make it fail. */
+/** Assertions guard against bugs of other code, so no test can make them fail. */
 const ASSERTION = /^assert[.(]/;
 
 interface Span {
@@ -35,7 +35,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Every change that is tried of a file: operators, conditions, numbers, booleans, and calls that are left out. */
+/** Returns every mutant of a file: operators, conditions, numbers, booleans, and omitted calls. */
 export function mutantsOf(path: string): Mutant[] {
   const file = resolve(path);
   const source = readFileSync(file, 'utf8');

@@ -13,8 +13,8 @@ export const TOOK = /^# core-seconds (\S+) (.+)$/gm;
 export const FIRST_FAILURE = fileURLToPath(import.meta.url);
 
 /**
- * How often all processes are looked at for what they have used, which takes 7 ms of processor time: at each of the six events of a
- * test it took more than the tests, and tests whose turn it took failed.
+ * Interval of the check of all processes' CPU time, which takes 7 ms of processor time. Done at each of the six events
+ * of a test, it took more than the tests, and tests with timeouts failed.
  */
 const LOOK_INTERVAL_MS = 500;
 

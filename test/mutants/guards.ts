@@ -8,7 +8,9 @@ import { isInFastTier } from '../tiers.ts';
 const ADVERSARY = /^test\/(adversary|secrets)\//;
 /** Sees faults of every room that no other test does. */
 const SIMULATION = 'test/adversary/sim/sim.test.ts';
-/** What a test loads that starts the service as a process, for several core-seconds: the files of one group share it. */
+/**
+ * A test that loads this starts the service as a process, for several core-seconds: the files of one group share it.
+ */
 const SERVICE = 'src/main.ts';
 /** Suites that hold every room to what it does in a whole service. */
 const OF_SERVICE = /^test\/(api|overload)\//;
@@ -19,19 +21,19 @@ const FILES_OF_FIRST = 4;
 /** Node runs the files of a process by their names, whatever order they are given in: no group takes much longer when all of it is run. */
 const GROUP_FILES_MAX = 36;
 const GROUP_CORE_SECONDS_MAX = 8;
-/** What the full tier has alone is taken to last so long until it was seen to last less. */
+/** Assumed duration of tests of the full tier until they were measured. */
 const LONG_CORE_SECONDS = 4;
 
 /** Sources of mutants that a test killed so far, by its path. */
 export type Kills = ReadonlyMap<string, readonly string[]>;
-/** What a test took at the most so far, by its path. */
+/** The longest duration of a test so far, by its path. */
 export type Took = ReadonlyMap<string, number>;
 
 interface Guard {
   readonly test: string;
   /** The lowest first. */
   readonly turn: number;
-  /** Of those with one turn, the lowest first. */
+  /** The rank among guards of one turn, lowest first. */
   readonly rank: readonly number[];
   readonly coreSeconds: number;
 }
@@ -92,7 +94,7 @@ export function guardsOf(
   return groups;
 }
 
-/** Those of one turn, in their order, at most so many of them in the first group. */
+/** Groups the guards of one turn in their order, with at most `filesOfFirst` in the first group. */
 function groupsOf(guards: readonly Guard[], filesOfFirst: number): string[][] {
   const groups: string[][] = [];
   let room = 0;

@@ -10,7 +10,7 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  /** What is changed, for whoever reads of a survivor. */
+  /** The change in words, for the report of a survivor. */
   readonly what: string;
 }
 

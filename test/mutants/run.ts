@@ -27,7 +27,7 @@ import { type Mutant, PLANT, VARIABLE } from './plant.ts';
 const KILLED_SHARE_MIN = 0.85;
 /** A test that takes so long on a mutant hangs: on the code as it is, all but a few take less than ten seconds. */
 const TEST_TIMEOUT_MS = 90_000;
-/** Each test that passes is told of, so that a process which is silent for longer hangs, timers and all. */
+/** Every passed test is reported, so that a process that is silent for longer hangs, including its timers. */
 const SILENCE_MS = 120_000;
 const ROOMS = ['account', 'answer', 'certificate', 'ledger', 'http'];
 /** The file of the test that failed, in what first-failure.ts says. */
@@ -70,7 +70,7 @@ async function tested(
   }
 }
 
-/** What the tests at a path took counts for the files of the group in which they stand, or whose contract they are. */
+/** Attributes the duration of the tests at a path to the files of their group, or of their contract. */
 function learn(files: readonly string[], path: string, coreSeconds: number): void {
   for (const test of filesOf(files, path)) took.set(test, Math.max(took.get(test) ?? 0, coreSeconds));
 }
@@ -90,7 +90,7 @@ async function isSound(files: readonly string[], { failure = '' }: Outcome): Pro
   return (await asItIs.get(key)!).failure === undefined;
 }
 
-/** What becomes of a mutant, and the first test that failed or how many files let it live. */
+/** Returns what happened to a mutant, and the first test that failed or how many files it survived. */
 async function fateOf(mutant: Mutant): Promise<{ how: 'killed' | 'hung' | 'survived'; why: string }> {
   let left = values.limit;
   const source = relative(process.cwd(), mutant.file);

@@ -62,7 +62,7 @@ export const SOURCE: SourceReading = {
   spend: null,
 };
 
-/** One that costs money, of which a day's budget is half spent. */
+/** A source that costs money and has spent half of its daily budget. */
 export const PAID_SOURCE: SourceReading = {
   ...SOURCE,
   name: 'ibm',

@@ -24,7 +24,7 @@ function subject({ threads = 1, replyBytes = 0 } = {}) {
   const clock = new ManualClock();
   const memory = new Budget(LIMITS.largeReplyBytesMax, () => replyBytes);
   const admission = new Admission({ threads, clock, memory });
-  /** Makes an answer here that takes so long. */
+  /** Makes an answer here that takes `busyMs`. */
   const here = (values: ValueRequest, busyMs: number) => {
     const weighed = answer(values);
     const startedMs = admission.enterTurn(weighed);

@@ -7,7 +7,10 @@ import { OverloadedFront, steppingClock, turn } from './stack.ts';
 const COUNT = 10_000;
 const ANSWER_MS = 0.6;
 const PATH = `/v1/integers?count=${COUNT}&max=1000000&unique=true`;
-/** Of each of two accounts: more than are made before the last of them is late, by a clock that goes on with each reading. */
+/**
+ * Count of requests of each of two accounts: more than are made before the last of them is late, by a clock that
+ * advances with each reading.
+ */
 const MANY = 80;
 
 describe('more expensive answers at once than a front can make', () => {
@@ -26,7 +29,7 @@ describe('more expensive answers at once than a front can make', () => {
     await front.stop();
   });
 
-  /** All in one turn of the loop: they are written before it comes to read any. */
+  /** Sends all in one turn of the loop: they are written before the front reads any. */
   async function together(paths: readonly { key: string; path: string }[]): Promise<number[]> {
     const asked = paths.map(({ key, path }, i) =>
       connections[i].ask(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`),

@@ -24,7 +24,7 @@ for (const engine of ['uws', 'node'] as const) describe(`on ${engine}, a client`
 function contract(engine: EngineName): void {
   let front: OverloadedFront;
   let key: string;
-  /** Of an account without a seed; it comes when `seedCame` is called. */
+  /** Key of an account without a seed, which comes when `seedCame` is called. */
   let seedless: string;
   /** Answers that were drawn. */
   let drawn = 0;
@@ -220,7 +220,7 @@ function contract(engine: EngineName): void {
       assert.equal((await books()).requests, before.requests + 1);
     });
 
-  /** Asks, waits until as many calls are held, and is refused because the deadline has passed. */
+  /** Sends a request, waits until `calls` calls are held, and expects the refusal for a passed deadline. */
   async function refusedAsLate(
     paths: readonly string[],
     isWaiting: (calls: number) => boolean,

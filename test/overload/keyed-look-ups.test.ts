@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import { AheadClock, OverloadedFront, turn } from './stack.ts';
 
-/** As fair/fair.ts bounds them. */
+/** The bound of fair/fair.ts. */
 const OF_ONE_ACCOUNT = 32;
 
 describe('look-ups with a key', () => {

@@ -9,10 +9,10 @@ import { OverloadedFront, type Reply, turn } from './stack.ts';
 const SORTED = { type: 'integers', count: 100_000, params: { min: 0, max: 999_999, sort: 'ascending' } };
 const SORTED_MS = 10;
 const PACKED = { accept: 'application/msgpack' };
-/** Of one account while it is alone, and of all accounts together. */
+/** Counts admitted for one account while it is alone, and for all accounts together. */
 const OWN = Math.floor(LIMITS.largeQueueMs / 2 / SORTED_MS);
 const ALL = 2 * OWN;
-/** The same in pure mode: log2(10^6) bits each. */
+/** The same values in pure mode: log2(10^6) bits each. */
 const PURE_SORTED = { ...SORTED, entropy_mode: 'pure' };
 const PURE_COST = 249_145;
 const CREDITS = 2_000_000;
@@ -50,7 +50,7 @@ describe('more large answers than the workers can make', () => {
   const asked: Promise<Reply>[] = [];
   const shed: Reply[] = [];
 
-  /** Asks and waits until each is either with the workers or refused. */
+  /** Sends requests and waits until each is either with the workers or refused. */
   async function ask(key: string, count: number): Promise<{ letIn: number; refused: number }> {
     const before = { taken: front.workers.taken, shed: shed.length };
     for (let i = 0; i < count; i++) {

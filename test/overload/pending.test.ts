@@ -19,7 +19,7 @@ class SlowLedger {
   readonly committer: Committer;
   readonly log = recordingLog();
   readonly clock = new ManualClock();
-  /** What was told of commits that were over. */
+  /** The reports of finished commits. */
   readonly told: (readonly [durationMs: number, failure: string | undefined])[] = [];
   /** Kept answers that came with segments. */
   readonly stored: StoredAnswer[] = [];
@@ -70,7 +70,7 @@ class SlowLedger {
     await turn();
   }
 
-  /** What is committed now. */
+  /** The segments that are being committed. */
   get segments(): SegmentRecord[] {
     return this.#commits.map(({ segment }) => segment);
   }

@@ -32,7 +32,10 @@ import * as records from '../support/ledger-records.ts';
 import { memoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
 import { NO_DRAWS } from '../support/no-draws.ts';
 
-/** In the place of what was asked for: nobody looks at them. They take 16 bytes of entropy, and more text than a reply has behind values. */
+/**
+ * Made in place of the requested values, which nobody reads. They take 16 bytes of entropy, and more text than a reply
+ * has after the values.
+ */
 const OTHERS: ValueRequest = {
   ...{ kind: 'weighted', items: ['a', 'b'].map((each) => each.repeat(40)), weights: [1, 1], count: 128 },
 };
@@ -40,7 +43,7 @@ const OTHERS: ValueRequest = {
 /** Workers that make nothing before they are told to. */
 export class HeldWorkers {
   readonly threads = 1;
-  /** What they say that an answer took, in milliseconds. */
+  /** The time that they report for an answer, in ms. */
   busyMs = 1;
   /** Orders taken so far, held ones included. */
   taken = 0;
@@ -67,7 +70,7 @@ export class HeldWorkers {
     return { ...makeValues({ ...order, values: OTHERS }), busyMs: this.busyMs };
   }
 
-  /** Has all that is held made. */
+  /** Lets all held answers be made. */
   release(): void {
     for (const go of this.#held.splice(0)) go();
   }
@@ -81,7 +84,7 @@ export class HeldWorkers {
 /** The time of this machine, and as much as a test adds. */
 export class AheadClock implements Clock {
   readonly jumpMs = systemClock.jumpMs;
-  /** Of the wall clock alone. */
+  /** Offset of the wall clock alone. */
   wallAheadMs = 0;
   aheadMs = 0;
 
@@ -121,13 +124,13 @@ export class OverloadedFront {
   readonly workers: HeldWorkers;
   readonly ledger: Ledger;
   readonly stack: FrontStack;
-  /** What the front counts. */
+  /** The counts of the front. */
   readonly metrics: ReturnType<typeof createMetricMemory>;
   /** Usage is looked up no sooner than this resolves. */
   readonly lookUps: { gate: Promise<void> };
   /** Installs a seed for enterprise accounts with this interval; it lasts. */
   readonly installSeed: (intervalMs: number) => void;
-  /** Where answers are made durable; a test may have it refuse them. */
+  /** The sink that makes answers durable; a test may let it refuse them. */
   readonly sink: ReturnType<typeof sinkInto>;
   readonly #clock: Clock;
   readonly #dataDir: string;
@@ -151,7 +154,9 @@ export class OverloadedFront {
     this.sink = parts.sink;
   }
 
-  /** With `pureBlocks` blocks in the reservoir and a seed that lasts for enterprise accounts without figures of their own. */
+  /**
+   * Starts with `pureBlocks` blocks in the reservoir, and a lasting seed for enterprise accounts with default figures.
+   */
   static async start(
     clock: Clock,
     pureBlocks: number,
@@ -279,7 +284,7 @@ function bodyOf(headers: Headers, bytes: Buffer): Reply['body'] {
   return isPacked ? unpack(bytes) : JSON.parse(bytes.toString('utf8'));
 }
 
-/** Some milliseconds for sockets and timers. */
+/** Waits some milliseconds for sockets and timers. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -15,7 +15,7 @@ const LARGE = {
   params: { length: 1_024, encoding: 'hex' },
 };
 const LARGE_BYTES = 10_000 * 2_051;
-/** Of one account. */
+/** The share of one account. */
 const SHARE_BYTES = LIMITS.largeReplyBytesMax / 2;
 /** More than the share, and more than the whole bound. */
 const READERS = 14;
@@ -27,7 +27,7 @@ describe('an account whose readers stall', () => {
   let other: string;
   const stalled: IncomingMessage[] = [];
 
-  /** Asks for a batch and resolves with its head; nothing of the body is read before somebody does. */
+  /** Requests a batch and resolves with its head; the body is not read until the caller reads it. */
   async function batch(key: string, body: object, idempotencyKey?: string): Promise<IncomingMessage> {
     const headers = {
       ...{ 'x-api-key': key, 'content-type': 'application/json' },

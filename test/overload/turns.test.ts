@@ -26,7 +26,10 @@ for (const engine of ['uws', 'node'] as const)
       await front.stop();
     });
 
-    /** How many of the flood, which is written first, are answered before the HEAD of the other account. */
+    /**
+     * Returns how many requests of the flood, which is written first, are answered before the HEAD of the other
+     * account.
+     */
     async function answeredBefore(flood: string): Promise<number> {
       const requests = connections.map((_, i) =>
         i < FLOOD ? flood : `HEAD /v1/uuid HTTP/1.1\r\nHost: a\r\nX-API-Key: ${other}\r\n\r\n`,

@@ -55,7 +55,7 @@ export interface Block {
 export class MarkedBlocks {
   #next = 1;
 
-  /** As a lot has them: the last may be shorter. */
+  /** Returns blocks as a lot has them: the last may be shorter. */
   pure(count: number, lastBytes = PURE_BLOCK_BYTES): Block[] {
     return [...this.#blocks('pure', count - 1, PURE_BLOCK_BYTES), ...this.#blocks('pure', 1, lastBytes)];
   }
@@ -77,7 +77,7 @@ export function wordsOf(bytes: Uint8Array): number[] {
   return Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
 }
 
-/** Nothing is left here: erased, or moved to another thread, which leaves an empty array. */
+/** Tells whether nothing is left: erased, or moved to another thread, which leaves an empty array. */
 export function isZero(bytes: Uint8Array): boolean {
   return Buffer.alloc(bytes.length).equals(bytes);
 }
@@ -97,8 +97,8 @@ export function withCalls<L extends Ledger>(
 }
 
 /**
- * Lets everything run that can run without time passing: 120 turns of the event loop. One promise for all of them, since
- * the test runner follows each promise, which took longer than the turns.
+ * Lets everything run that needs no passing of time: 120 turns of the event loop. One promise serves all of them,
+ * because the test runner tracks each promise, which took longer than the turns.
  */
 export function settle(): Promise<void> {
   return new Promise((resolve) => {
@@ -150,28 +150,28 @@ export function recordingLog() {
 }
 
 export interface TestedBits {
-  /** As `testBits` is told, or `lot`. */
+  /** The kind that `testBits` gets, or `lot`. */
   readonly of: string;
   readonly bits: Uint8Array<ArrayBuffer>;
   readonly bitLength: number;
 }
 
-/** Says what it is told to say, and remembers a copy of what it was asked about. */
+/** Returns scripted results, and keeps a copy of what it was asked about. */
 export class ScriptedAssessor implements Assessor {
   readonly tested: TestedBits[] = [];
   /** The very arrays that `testBits` was asked about. */
   readonly lent: Uint8Array[] = [];
   /** Thrown by `testBits` instead of a verdict. */
   failure: Error | undefined;
-  /** What `testBits` says by SP 800-22 of long blocks, one a block; then all pass. */
+  /** The results of `testBits` by SP 800-22 on long blocks, one a block; further blocks pass. */
   verdicts: boolean[] = [];
-  /** Those on the raw windows of long lots, one a lot; then all pass. */
+  /** The results on the raw windows of long lots, one a lot; further lots pass. */
   rawVerdicts: boolean[] = [];
   /** SP 800-90B estimates, one a lot; then `estimate`. */
   estimates: number[] = [];
-  /** Of 10^6 bits and more. */
+  /** The estimate of 10^6 bits and more. */
   estimate = 0.85;
-  /** Of every lot. */
+  /** The autocorrelation of every lot. */
   autocorrelation: LotAssessment['autocorrelation'] = { lag: 0, correlation: 0, bound: 1 };
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
@@ -182,7 +182,7 @@ export class ScriptedAssessor implements Assessor {
     return { ...assessedBlock(of, bitLength, verified), sha256: sha256Hex(this.tested.at(-1)!.bits) };
   }
 
-  /** One window of all bits. */
+  /** Assesses one window of all bits. */
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
     const bitLength = width * shots;
     this.tested.push({ of: 'lot', bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });

@@ -7,7 +7,7 @@ interface Channel {
   windowMatches: number;
 }
 
-/** What the plain tests say of one read: alarms as `test channel observed`, in the order of channels. */
+/** The result of the plain tests on one read: alarms as `test channel observed`, in the order of channels. */
 export interface PlainVerdict {
   readonly grade: 'pass' | 'intermittent' | 'permanent';
   readonly alarms: readonly string[];

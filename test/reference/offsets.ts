@@ -22,7 +22,7 @@ export function multipliedOffsets(
   return offsets;
 }
 
-/** One offset: word mod span. */
+/** Returns one offset: word mod span. */
 export function dividedOffset(word: bigint, words: bigint, span: bigint): bigint | undefined {
   return word < (words / span) * span ? word % span : undefined;
 }

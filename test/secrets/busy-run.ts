@@ -21,14 +21,14 @@ interface Told {
   readonly text: Buffer;
 }
 
-/** What a client was given for itself. */
+/** A secret that a client got. */
 interface Given {
   readonly salts: Buffer[];
   readonly pure: Buffer[];
   readonly seeded: Buffer[];
 }
 
-/** Everything that a service said and left behind, and everything in it that is secret. */
+/** Everything that a service printed and left behind, and all secrets in it. */
 export interface BusyRun {
   readonly dataDir: string;
   readonly backupDir: string;
@@ -37,15 +37,15 @@ export interface BusyRun {
   readonly told: readonly Told[];
   /** Heap snapshots by thread; `main` is the first. */
   readonly snapshots: ReadonlyMap<string, string>;
-  /** Of the second start, in the middle of its work; undefined where the system forbids to look. */
+  /** Memory of the second start, in the middle of its work; undefined where the system forbids the search. */
   readonly memory: MemorySearch | undefined;
   /** All secrets, by the names below. */
   readonly needles: Needles;
 }
 
-/** What is done with: secret values, and keys that nothing more is made with. */
+/** Used secrets: secret values, and keys that nothing more is made with. */
 export type SpentName = 'salt' | 'delivered pure bytes' | 'delivered keystream' | SecretKind;
-/** What goes on to be used, and so must be somewhere. */
+/** Keys in use, which must be somewhere. */
 export type KeyName = 'API key' | 'key of a provider';
 
 /**
@@ -111,7 +111,7 @@ async function aliveThrough<T>(server: TestServer, use: () => Promise<T>): Promi
   }
 }
 
-/** As a careless operator would: every file may be read by all, unless the service says otherwise. */
+/** Starts as a careless operator would: every file may be read by all, unless the service says otherwise. */
 async function startWithoutMask(environment: Record<string, string>, dataDir: string): Promise<TestServer> {
   const mask = process.umask(0);
   try {
@@ -121,7 +121,10 @@ async function startWithoutMask(environment: Record<string, string>, dataDir: st
   }
 }
 
-/** One that works, its key in a file, and one that fails for good and repeats its key, which stands in a variable. */
+/**
+ * One source that works, with its key in a file, and one that fails permanently and repeats its key, which is in a
+ * variable.
+ */
 async function sourcesOf(t: TestContext, root: string): Promise<Record<string, string>> {
   const sound = await qryptServer().start(t);
   const echo = new ProviderServer(({ headers }) => {
@@ -186,7 +189,7 @@ async function everyMode(server: TestServer, key: string, given: Given, told: To
   }
 }
 
-/** As a client would: again a little later while there is not enough entropy. */
+/** Requests as a client would: again a little later while there is not enough entropy. */
 async function served(ask: () => Promise<Response>, told: Told[]): Promise<Response> {
   for (let tries = 0; tries < 100; tries++) {
     const response = await ask();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Where a needle was found, and what it is called. */
+/** The place of a match, and the name of the needle. */
 export interface Hit {
   readonly name: string;
   readonly place: string;
@@ -20,7 +20,7 @@ interface Word {
 }
 
 const STRIDE = 8;
-/** Whoever looks at every eighth place sees eight whole bytes of anything so long. */
+/** Least size of a needle: a search at every eighth position sees eight whole bytes of it. */
 const NEEDLE_BYTES_MIN = 2 * STRIDE - 1;
 const FILTER_BITS = 24;
 const CHUNK_BYTES = 2 ** 24;
@@ -53,7 +53,7 @@ export class Needles {
     }
   }
 
-  /** As they are, and as texts show bytes: hex in either case, base64 and base64url. */
+  /** Adds bytes as they are, and in the forms of texts: hex in either case, base64 and base64url. */
   addBytes(name: string, bytes: Uint8Array): void {
     const buffer = Buffer.from(bytes);
     this.add(name, buffer);
@@ -65,7 +65,7 @@ export class Needles {
     this.add(`${name}, base64`, Buffer.from(whole.toString('base64url')));
   }
 
-  /** In one byte a character, and in two, as engines keep strings. */
+  /** Adds a text with one byte a character, and with two, as engines store strings. */
   addText(name: string, text: string): void {
     this.add(name, Buffer.from(text, 'utf8'));
     this.add(name, Buffer.from(text, 'utf16le'));
@@ -76,7 +76,7 @@ export class Needles {
     for (let at = 0; at + 16 <= bytes.length; at += 64) this.addBytes(name, bytes.subarray(at, at + 16));
   }
 
-  /** In one piece of memory; `from` is the position of its first byte. */
+  /** Searches one piece of memory; `from` is the position of its first byte. */
   in(place: string, content: Uint8Array, from = 0): Hit[] {
     const hits: Hit[] = [];
     const filter = this.#filter;
@@ -99,7 +99,10 @@ export class Needles {
     return hits;
   }
 
-  /** In `size` bytes from `from` on. `read` fills what it can of the buffer and says how much; 0 ends the search. */
+  /**
+   * Searches `size` bytes from `from` on. `read` fills the buffer as far as it can and returns the count; 0 ends the
+   * search.
+   */
   inStream(place: string, from: number, size: number, read: (into: Buffer, at: number) => number): Hit[] {
     const hits: Hit[] = [];
     const overlap = PAGE_BYTES * Math.ceil(this.#longest / PAGE_BYTES);
@@ -143,7 +146,7 @@ function isZeroPage(buffer: Buffer, at: number): boolean {
   return at + PAGE_BYTES <= buffer.length && ZERO_PAGE.compare(buffer, at, at + PAGE_BYTES) === 0;
 }
 
-/** What lies in the overlap of two chunks is seen twice. */
+/** Removes matches that were found twice in the overlap of two chunks. */
 function distinct(hits: readonly Hit[]): Hit[] {
   return [...new Map(hits.map((hit) => [`${hit.name} ${hit.at}`, hit])).values()];
 }

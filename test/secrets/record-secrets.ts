@@ -10,10 +10,10 @@ import workerThreads, { isMainThread, threadId } from 'node:worker_threads';
 import { isEntropyDevice } from '../support/system-entropy.ts';
 import type { SecretKind } from './secret-records.ts';
 
-/** Of AES-256-GCM, that blocks and answers are sealed with: a seed is the one thing of this size. */
+/** Size of the keys of AES-256-GCM, which seal blocks and answers; of the secrets only a seed has it too. */
 const SEED_BYTES = 32;
 
-/** Of a generator (src/crypto/expander.ts): in the first thread these are those of the seeds. */
+/** Size of a generator's refill (src/crypto/expander.ts): in the first thread these are those of the seeds. */
 const REFILL_BYTES = 4096;
 
 type Tell = (kind: SecretKind, secret: Uint8Array) => void;
@@ -86,7 +86,10 @@ function watchSystemEntropy(tell: Tell): void {
   }) as typeof fs.readSync;
 }
 
-/** One in each place that the test searches, so that a search that finds nothing else is known to look. The last is returned. */
+/**
+ * Plants one canary in each place that the test searches, which proves that an otherwise empty search works. Returns
+ * the last.
+ */
 function plantCanaries(tell: Tell): Uint8Array {
   const canary = (kind: SecretKind) => {
     const bytes = crypto.randomBytes(32);

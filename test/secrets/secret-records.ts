@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/server.ts';
 
-/** What record-secrets.ts records. A canary is nobody's secret, planted where a leak would be. */
+/** The kinds of secrets that record-secrets.ts records. A canary is not a secret, but planted where a leak would be. */
 export type SecretKind =
   | 'quantum seed'
   | 'claimed pure block'

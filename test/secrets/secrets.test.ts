@@ -19,9 +19,9 @@ function filesOf(folder: string): string[] {
 }
 
 /**
- * What a service that was busy, killed, started again and stopped has said and left behind, searched for every secret that
- * it handled (see record-secrets.ts for how the test knows them). Canaries stand where a leak would be, so a search that finds them and
- * nothing else has looked.
+ * Searches what a service that was busy, killed, restarted and stopped has printed and left behind for every secret
+ * that it handled (see record-secrets.ts for how the test knows them). Canaries are planted where a leak would be, so
+ * a search that finds only them has worked.
  */
 test('secrets of a busy service', async (t) => {
   const run = await busyRun(t);

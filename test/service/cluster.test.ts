@@ -28,9 +28,9 @@ suite('two nodes on one PostgreSQL', () => {
   const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `qrn-node-${name}-`)));
   const nodes: LocalService[] = [];
   let url: string;
-  /** The same, by way of the link. */
+  /** The URL of the database over the link. */
   let linked: string;
-  /** Between the second node and the database. */
+  /** The link between the second node and the database. */
   let link: Link;
 
   function start(i: number): Promise<LocalService> {
@@ -229,7 +229,7 @@ suite('two nodes on one PostgreSQL', () => {
   });
 });
 
-/** What a start asks first in the ledger's thread, and last in the main thread. */
+/** The first statement of a start in the ledger's thread, and the last in the main thread. */
 for (const [during, statement] of [
   ['it opens the log', 'store_get'],
   ['it makes the demo account', 'store_put'],
@@ -254,7 +254,7 @@ for (const [during, statement] of [
   });
 }
 
-/** Has 24 requests made by turns on both nodes, four of them of 16 pure bytes: how many were answered how. */
+/** Sends 24 requests by turns to both nodes, four of them for 16 pure bytes, and returns the count of each status. */
 async function spendOn(
   nodes: readonly LocalService[],
   overrides: Partial<AccountOverrides>,

@@ -7,7 +7,7 @@ import { TransactionGate } from '../../src/ledger/lmdb/transaction-gate.ts';
 import { STRIPPED } from '../support/server.ts';
 
 const CHILD = fileURLToPath(new URL('../support/exit-in-transaction.ts', import.meta.url));
-/** Without the gate it would not end at all. */
+/** Time limit; without the gate the process would not end at all. */
 const ENDS_WITHIN_MS = 100_000;
 
 describe('a process that exits', () => {

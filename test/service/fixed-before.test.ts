@@ -8,7 +8,7 @@ import { fetchWhole } from '../support/http.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
-/** On the real service: what an answer is made of stood in the signed log before the answer was issued. */
+/** On the real service: the entropy of an answer is in the signed log before the answer is issued. */
 
 interface PureAnswer {
   data: Record<string, unknown>;

@@ -187,7 +187,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
   }
 });
 
-/** What an account used, without its rate, which goes on with time. */
+/** Returns the usage of an account without its rate, which changes with time. */
 function counted(text: string): unknown {
   const { data } = JSON.parse(text) as { data: { rate: unknown } };
   return { ...data, rate: undefined };

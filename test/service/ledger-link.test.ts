@@ -9,7 +9,7 @@ import { OneEachTurn } from '../../src/workers/call.ts';
 
 it('the ports of a front run one look-up of each kind per turn, after the calls that everything depends on', async (t) => {
   const order: string[] = [];
-  /** How many calls of each name ran in each turn of the loop. */
+  /** Count of the calls of each name in each turn of the loop. */
   const inTurn = new Map<string, number>();
   let turn = 0;
   let next = setImmediate(function count() {

@@ -13,14 +13,14 @@ const DAY_MS = 24 * 60 * 60_000;
 const PURE = '/bytes?count=30&entropy_mode=pure';
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** One service that is killed, and its second life on the same folder: what the first one promised still holds. */
+/** A service that is killed, and its second life on the same folder, which keeps the promises of the first. */
 describe('a service that was killed and started again', () => {
   const folder = scratchFolder();
   const clockFile = join(folder, 'clock');
   let server: TestServer;
   let free: string;
   let pro: string;
-  /** What the first life answered to PURE with an Idempotency-Key, and to a request of the mode quantum-seeded. */
+  /** The first life's answers to PURE with an Idempotency-Key, and to a request in quantum-seeded mode. */
   let answers: { readonly pure: string; readonly seeded: string };
   let oldKeys: { readonly current_key_id: string; readonly keys: readonly { readonly created_at: string }[] };
   let rotated: { readonly key_id: string; readonly replaces: string };

@@ -13,13 +13,13 @@ import { plainRepeatedSubstrings } from '../reference/sp800-90b/substrings.ts';
 import { twinSample } from '../reference/values.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
-/** The same bytes with the last bit turned over. */
+/** Returns the same bytes with the last bit flipped. */
 function spoilt<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
   bytes[bytes.length - 1] ^= 1;
   return bytes;
 }
 
-/** Each part broken as slightly as can be, and what the message then names. */
+/** Each part with the slightest fault, and what the message then names. */
 const BROKEN: readonly (readonly [string, Partial<SelfTestedParts>])[] = [
   ['ChaCha20 gives', { chacha20: (...args) => spoilt(PARTS.chacha20(...args)) }],
   ['SHA-256 of OpenSSL', { sha256: (data) => spoilt(PARTS.sha256(data)) }],
@@ -139,7 +139,7 @@ describe('the known answers of the self-tests', () => {
     let entropy = keystream(16_384);
     let requests = 0;
     assertSelfTests({
-      // Each is compared where the self-test calls it, so that no vector is missed.
+      // Each result is compared where the self-test calls the part, so that no vector is missed.
       drawJson(request, reader, target, at) {
         const end = PARTS.drawJson(request, reader, target, at);
         const { plain, consumedBytes } = twinSample(request, entropy);

@@ -9,12 +9,12 @@ import {
 import { scratchFolder } from '../support/scratch-folder.ts';
 import type { TestServer } from '../support/server.ts';
 
-/** What stands between a service and a source of kind `qrn`: it passes requests on, and changes them or their replies. */
+/** A proxy between a service and a source of kind `qrn`: it passes requests on, and changes them or their replies. */
 
 export interface Between {
-  /** In place of the request that came. */
+  /** Returns a replacement for the request. */
   request?(request: ProviderRequest): ProviderRequest;
-  /** In place of the reply that came; `body` is bytes. */
+  /** Returns a replacement for the reply; `body` is bytes. */
   reply?(reply: PassedOn, request: ProviderRequest): ProviderReply;
 }
 
@@ -29,7 +29,7 @@ export const BYTES = 'GET /v1/bytes';
 export const CERTIFICATE = 'GET /verify/';
 
 const PASSED = ['accept', 'authorization', 'idempotency-key'];
-/** Those of one connection, or of the body as it was sent. */
+/** Fields of one connection, or of the body as it was sent, which a proxy does not pass on. */
 const NOT_PASSED = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'content-encoding'];
 
 /** The service behind an address of its own. */

@@ -8,9 +8,9 @@ import type { Origin } from '../../src/core/vocabulary.ts';
 import type { EvidenceLevel } from '../../src/ledger/records.ts';
 import type { TestServer } from '../support/server.ts';
 
-/** What a provider gave, as the provider's side of the test knows it. */
+/** A read as the provider's side of the test knows it. */
 export interface GivenRead {
-  /** As the operator named the source. */
+  /** The operator's name of the source. */
   readonly source: string;
   readonly origin: Origin;
   readonly quantumBackend: string;
@@ -23,14 +23,14 @@ export interface GivenRead {
   readonly qubits: number;
   readonly depth: number;
   readonly shots: number;
-  /** All of it: the certificate has its id, its date and a digest. */
+  /** The complete calibration, of which the certificate has the id, the date and a digest. */
   readonly calibration: Readonly<Record<string, unknown>> | null;
   readonly evidence: EvidenceLevel;
-  /** What it sent, verbatim: the raw result is one of these. */
+  /** What the provider sent, verbatim: the raw result is one of these. */
   readonly sent: readonly Uint8Array[];
 }
 
-/** What is taken of the service before it is stopped; verification asks nobody. */
+/** What is fetched from the service before it is stopped; verification asks nobody. */
 interface TakenAnswer {
   readonly headers: Headers;
   readonly response: AnswerBody;
@@ -46,8 +46,8 @@ interface AnswerBody {
 const MODES = ['pure', 'quantum-seeded'] as const;
 
 /**
- * Takes an answer of both quantum modes with its certificate, stops the service, and holds header, body and certificate
- * against what the provider gave.
+ * Fetches an answer of both quantum modes with its certificate, stops the service, and compares header, body and
+ * certificate with what the provider gave.
  */
 export async function assertNamed(service: TestServer, given: GivenRead): Promise<void> {
   const taken: TakenAnswer[] = [];
@@ -130,7 +130,7 @@ function headersFor({ origin, quantumBackend, circuit, circuitVersion }: GivenRe
 
 type Provenance = CertificateDocument['certificate']['provenance'];
 
-/** What the certificate says once for all of its lots. */
+/** Returns what the certificate states once for all of its lots. */
 function provenanceOf({ lots: _, seed: __, drawn: ___, ...named }: Provenance): object {
   return named;
 }
@@ -147,7 +147,7 @@ function provenanceFor(given: GivenRead): object {
   };
 }
 
-/** What the lot's leaf says of it. */
+/** Returns what the lot's leaf states of the read. */
 function readFor(given: GivenRead): Partial<LotLeaf> {
   const { calibration } = given;
   return {

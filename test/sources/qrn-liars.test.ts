@@ -148,7 +148,7 @@ describe('a source of kind qrn', () => {
   });
 });
 
-/** Of a connection that broke off. */
+/** Returns the error of a connection that broke off. */
 async function refusalOfNetwork(fetching: Promise<unknown>): Promise<BackendError> {
   return fetching.then(
     () => assert.fail('it was taken'),
@@ -156,7 +156,7 @@ async function refusalOfNetwork(fetching: Promise<unknown>): Promise<BackendErro
   );
 }
 
-/** What is between, the kind of error, and what it says. A lie that may be somebody else's mistake leaves the job as it is. */
+/** The proxy, the kind of error, and its message. A lie that may be another's mistake leaves the job as it is. */
 type Lie = readonly [what: string, between: Between, kind: BackendErrorKind, says: RegExp];
 
 const LIES: readonly Lie[] = [
@@ -253,7 +253,7 @@ const LIES: readonly Lie[] = [
   ],
 ];
 
-/** What it says instead of bytes: a status with its fields. */
+/** Statuses with their fields that come instead of bytes. */
 const STATUSES: readonly [
   status: number,
   headers: Record<string, string>,

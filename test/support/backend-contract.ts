@@ -14,11 +14,11 @@ import {
 } from '../../src/backend/backend.ts';
 import { ORIGINS } from '../../src/core/vocabulary.ts';
 
-/** What the provider's side says of the last read: what it sent, verbatim, and the bits that this holds. */
+/** The last read on the provider's side: what it sent, verbatim, and the bits in it. */
 export interface Sent {
   /** The responses (or files) that held the bits, in order. */
   readonly verbatim: readonly Uint8Array[];
-  /** As RawRead.bits, made by the provider's side and not by the backend's decoder. */
+  /** Bits in the form of RawRead.bits, made by the provider's side and not by the backend's decoder. */
   readonly bits: Uint8Array;
 }
 
@@ -42,7 +42,7 @@ export interface JobSubject extends Subject {
   readonly backend: JobBackend;
   /** Options that name another device. */
   readonly otherDevice: Readonly<Record<string, string>>;
-  /** The same source after a restart of the service, with `changed` options: its SourceMemory is all else that is left. */
+  /** Returns the same source after a restart of the service, with `changed` options: only its SourceMemory remains. */
   restarted(changed?: Readonly<Record<string, string>>): JobBackend;
   /** Jobs that the provider was paid for. */
   jobsStarted(): number;
@@ -51,15 +51,15 @@ export interface JobSubject extends Subject {
 }
 
 interface FaultExpectation {
-  /** What the error asks for; not looked at when left out. */
+  /** The pause that the error requests; not checked when left out. */
   readonly retryAfterMs?: number;
-  /** In the error's message. */
+  /** Matches the error's message. */
   readonly message?: RegExp;
   /** Why the source does not work again afterwards; when left out, it must. */
   readonly lasting?: string;
 }
 
-/** What goes wrong, the kind of error that it is, what makes the next read meet it, and what else is expected. */
+/** A fault, the kind of its error, what makes the next read meet it, and other expectations. */
 export type StreamFault<S extends StreamSubject> = readonly [
   what: string,
   kind: BackendErrorKind,
@@ -67,7 +67,7 @@ export type StreamFault<S extends StreamSubject> = readonly [
   expected?: FaultExpectation,
 ];
 
-/** The same of a job; the call `on` meets the fault, and what comes before works. */
+/** A fault of a job: the call `on` meets it, and the calls before succeed. */
 export type JobFault<S extends JobSubject> = readonly [
   on: 'submit' | 'poll' | 'fetch',
   ...fault: [
@@ -80,7 +80,7 @@ export type JobFault<S extends JobSubject> = readonly [
 
 const NEVER = new AbortController().signal;
 
-/** What every source does: `readOnce` reads from it, by a job where it has those. */
+/** The promises of every source: `readOnce` reads from it, by a job if it has jobs. */
 function commonContract<S extends Subject & { readonly backend: Backend }>(
   make: (t: TestContext) => Promise<S>,
   readOnce: (subject: S) => Promise<{ readonly read: RawRead; readonly job?: JobReference }>,
@@ -114,7 +114,7 @@ function commonContract<S extends Subject & { readonly backend: Backend }>(
   });
 }
 
-/** What every stream source does. `make` gives a sound source and its provider, new for each test. */
+/** The promises of every stream source. `make` returns a sound source and its provider, new for each test. */
 export function streamBackendContract<S extends StreamSubject>(
   name: string,
   make: (t: TestContext) => Promise<S>,
@@ -158,7 +158,7 @@ export function streamBackendContract<S extends StreamSubject>(
   });
 }
 
-/** What every source of jobs does. `make` gives a sound source and its provider, new for each test. */
+/** The promises of every source of jobs. `make` returns a sound source and its provider, new for each test. */
 export function jobBackendContract<S extends JobSubject>(
   name: string,
   make: (t: TestContext) => Promise<S>,
@@ -260,7 +260,7 @@ export function jobBackendContract<S extends JobSubject>(
   });
 }
 
-/** One job from its submission to its result. */
+/** Runs one job from its submission to its result. */
 export async function runJob(
   subject: JobSubject,
 ): Promise<{ readonly job: JobReference; readonly read: RawRead }> {
@@ -355,7 +355,7 @@ async function assertPrintsNoSecret(backend: Backend, secrets: readonly string[]
   }
 }
 
-/** Not in any form in which a log, an error page or a debugger would show the thing. */
+/** Asserts that no form in which a log, an error page or a debugger would show the thing contains a secret. */
 export function assertNoSecret(thing: unknown, secrets: readonly string[]): void {
   const forms = [inspect(thing, { depth: 12, showHidden: true, maxStringLength: null }), String(thing)];
   const json = JSON.stringify(thing);
@@ -367,7 +367,7 @@ export function assertNoSecret(thing: unknown, secrets: readonly string[]): void
   }
 }
 
-/** What assert.rejects and assert.throws hold an error of a backend against. */
+/** Returns what assert.rejects and assert.throws compare an error of a backend with. */
 export function failsWith(kind: BackendErrorKind, message = /./) {
   return { name: 'BackendError', kind, message };
 }

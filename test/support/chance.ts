@@ -37,7 +37,7 @@ export class Chance {
     return value;
   }
 
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   uniform(): number {
     return this.u32() / 2 ** 32;
   }
@@ -80,7 +80,7 @@ export function uniforms(label: string | number): () => number {
   return () => chance.uniform();
 }
 
-/** Each call gives the next bytes of a stream of its own, the same ones in every run. */
+/** Returns a function whose calls give the next bytes of a stream, the same in every run. */
 export function bytesOf(label: string): (size: number) => Buffer<ArrayBuffer> {
   const chance = new Chance(label);
   return (size) => chance.fill(Buffer.alloc(size));

@@ -17,7 +17,7 @@ export interface Circuit {
 /** Amplitudes of |0> and |1>: [re, im] each. */
 type State = readonly [readonly [number, number], readonly [number, number]];
 
-/** By the matrices in the documentation of Braket's gates, and √X as OpenQASM 3 has it; up to a global phase. */
+/** Applies a gate by the matrices in Braket's documentation, with √X as in OpenQASM 3, up to a global phase. */
 function applied(name: string, angles: readonly number[], state: State): State {
   const chain = (...steps: readonly [string, ...number[]][]) =>
     steps.reduce((before, [gate, ...of]) => applied(gate, of, before), state);

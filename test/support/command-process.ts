@@ -5,7 +5,7 @@ import { keys } from '../../src/cli/keys.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type CommandRun, runCommand } from './run-command.ts';
 
-/** Another process that runs the commands it is sent, one after the other, and sends back what each did. */
+/** Runs the commands that this process receives, one after the other, and sends back their results. */
 const qrn = group('qrn', 'The commands under test.', [accounts, keys]);
 
 process.on('message', async (args: readonly string[]) => {

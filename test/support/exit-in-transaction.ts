@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { startLedgerThread } from '../../src/service/ledger-thread.ts';
 import { account, filledSegment } from './ledger-records.ts';
 
-/** Enough for a transaction that is longer than the waits around it. */
+/** Count of segments for a transaction that is longer than the waits around it. */
 const SEGMENTS = 1_000;
-/** Of the time that the thread takes for the commit: it is inside the transaction from less than 0.3 to more than 0.8. */
+/** Share of the commit's time in the thread: it is inside the transaction from less than 0.3 to more than 0.8. */
 const INSIDE_AT = 0.5;
 const folder = mkdtempSync(join(tmpdir(), 'qrn-exit-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

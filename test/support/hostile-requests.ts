@@ -8,7 +8,7 @@ import { repeated } from './request-table.ts';
  */
 export interface HostileCase extends Readonly<Record<EngineName, Outcome>> {
   readonly name: string;
-  /** What goes over the wire, byte by byte (latin1). */
+  /** The bytes on the wire (latin1). */
   readonly bytes: string;
   /** More than one request, to the service or to the library: what comes of it depends on what arrives together. */
   readonly dependsOnPackets: boolean;

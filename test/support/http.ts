@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly method: string;
   /** Path and query. */
   readonly target: string;
-  /** Beside Host and Content-Length. */
+  /** The fields besides Host and Content-Length. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array | null;
 }
@@ -90,11 +90,11 @@ export interface ConnectionOptions {
 const HEAD_END = Buffer.from('\r\n\r\n');
 const START_LENGTH = 1_000;
 const OPENED_AT_ONCE = 250;
-/** What reads take at most at once where bodies are only counted. */
+/** Most bytes of a read where bodies are only counted. */
 const READ_BYTES = 256 * 1024;
 const SILENCE_MS = 30_000;
 
-/** One connection, on which requests are sent one after the other, or bytes that are none. */
+/** One connection, on which requests are sent one after the other, or bytes that are not requests. */
 export class HttpConnection {
   readonly socket: Socket;
   receivedBytes = 0;
@@ -275,7 +275,7 @@ export class HttpConnection {
   }
 }
 
-/** Asks on a connection of its own. */
+/** Sends a request on a new connection. */
 export async function askOnce(
   port: number,
   request: HttpRequest,
@@ -341,7 +341,7 @@ export interface TalkOptions {
   readonly silenceMs?: number;
   /** The replies have no body: the requests were HEAD. */
   readonly head?: boolean;
-  /** Each piece is a request, and is sent when the one before is answered. */
+  /** True if each piece is a request that is sent when the one before is answered. */
   readonly inTurn?: boolean;
 }
 
@@ -383,7 +383,9 @@ const keptAgents = () => ({
 let agents = keptAgents();
 let askedAtMs = 0;
 
-/** What keeps connections for the next request: none that the other side may have closed while this process was busy. */
+/**
+ * Returns the agent that keeps connections: none if the other side may have closed them while this process was busy.
+ */
 function agentFor(url: URL, headers: Headers): HttpAgent | false {
   const now = performance.now();
   if (now - askedAtMs > IDLE_MAX_MS) agents = keptAgents();

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Whoever imports this starts the service, which loads every module. */
+/** A test that imports this starts the service, which loads every module. */
 const SERVER = 'test/support/server.ts';
 const MAIN = 'src/main.ts';
 const SPECIFIER = /'(\.\.?\/[^'\n]+\.(?:ts|mjs))'/g;
@@ -20,7 +20,7 @@ export function namedBy(path: string): readonly string[] {
   return named;
 }
 
-/** Every module that `path` can load, with the number of imports between them at the least. */
+/** Returns every module that `path` can load, with the smallest number of imports between them. */
 export function reachedFrom(path: string): ReadonlyMap<string, number> {
   const steps = new Map([[path, 0]]);
   // A map gives also what is added to it meanwhile, in the order in which that was added: nearest first.

@@ -67,7 +67,7 @@ function nameOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
-/** Everything that a ledger says, as one digest. */
+/** Returns one digest of everything in a ledger. */
 async function digestOf(ledger: LmdbLedger): Promise<string> {
   const all = [
     await ledger.accounts(),

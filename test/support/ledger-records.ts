@@ -154,7 +154,7 @@ export function filledSegment(
   return segment(sequence, entries, { sources });
 }
 
-/** One that counts in the month of NOON_MS, whatever its number is: a start leases 2^24 of them. */
+/** Returns a segment that counts in the month of NOON_MS, whatever its number: a start leases 2^24 numbers. */
 export function childSegment(sequence: number, count: number): SegmentRecord {
   return filledSegment(sequence, count, { issuedAtMs: NOON_MS });
 }

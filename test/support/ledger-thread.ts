@@ -35,14 +35,14 @@ export class SharedClock implements Clock {
   }
 }
 
-/** What the thread needs to open one ledger. */
+/** The data that the thread needs to open one ledger. */
 interface Order {
   readonly path: string;
   readonly durability: 'fsync' | 'commit';
   readonly time: Float64Array<SharedArrayBuffer>;
-  /** Where the ledger is served. */
+  /** The port on which the ledger is served. */
   readonly port: MessagePort;
-  /** Says `ready`, hears that the ledger is to be closed, says `closed`. */
+  /** The control port: the thread sends `ready`, receives the order to close, and sends `closed`. */
   readonly control: MessagePort;
 }
 

@@ -7,7 +7,7 @@ import { silentLog } from '../../src/core/log.ts';
 import type { LimitAsk, Limits } from '../../src/ledger/sharing.ts';
 import { ManualClock } from './manual-clock.ts';
 
-/** Where the nodes of a test have their limits: the model, or PostgreSQL. */
+/** The store of the nodes' limits: the model, or PostgreSQL. */
 export interface LimitStore {
   /** A new node, or a new life of one that died. */
   start(): Promise<Limits>;
@@ -25,7 +25,7 @@ type Call = [order: number, asks: readonly LimitAsk[]];
 
 const ACCOUNT = 7;
 
-/** One node that serves an account of its own meter, with a ledger whose replies can be lost. */
+/** One node that serves an account with its own meter, over a ledger whose replies can be lost. */
 class LimitNode {
   readonly meter: Meter;
   readonly shared: SharedLimits;
@@ -105,7 +105,7 @@ export class LimitNodes {
     return this.#nodes;
   }
 
-  /** What all nodes have spent of the month, those that died included. */
+  /** Returns what all nodes have spent of the month, including those that died. */
   spent(): { requests: number; credits: number } {
     const spent = { ...this.#settled };
     for (const { meter } of this.#nodes) {
@@ -126,7 +126,7 @@ export class LimitNodes {
     this.#nodes[i] = await this.#start();
   }
 
-  /** All nodes look, as they do four times a second. */
+  /** Makes all nodes look, as they do four times a second. */
   async look(): Promise<void> {
     this.clock.advance(250);
     for (const { shared } of this.#nodes) await shared.look();

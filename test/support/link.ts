@@ -43,14 +43,14 @@ export class Link {
     return new Link(server, target);
   }
 
-  /** The same, until the test ends. */
+  /** Opens a link until the test ends. */
   static async openFor(t: { after(close: () => void): void }, target: string | number): Promise<Link> {
     const link = await Link.open(target);
     t.after(() => link.close());
     return link;
   }
 
-  /** On 127.0.0.1. */
+  /** The port on 127.0.0.1. */
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
   }

@@ -8,9 +8,9 @@ export class LocalDrand {
   readonly #beacon: TestBeacon;
   readonly chain: BeaconChain;
   readonly #published = new Map<number, Round>();
-  /** How often a round was asked for. */
+  /** Count of requests for a round. */
   asked = 0;
-  /** Gives the information of another chain. */
+  /** If true, serves the information of another chain. */
   lies = false;
 
   constructor(genesisS = 1_790_000_000, periodS = 3) {
@@ -32,7 +32,7 @@ export class LocalDrand {
     return this.#beacon.signed(round);
   }
 
-  /** From now on the round is there; with the signature of another round where one is named. */
+  /** Publishes the round, with the signature of another round if one is named. */
   publish(round: number, signedAs = round): void {
     this.#published.set(round, { ...this.round(signedAs), round });
   }

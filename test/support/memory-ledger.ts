@@ -23,7 +23,7 @@ import { SOLE_NODE } from '../../src/ledger/sharing.ts';
 import { tx } from '../../src/ledger/store.ts';
 import { MemoryStore } from './memory-store.ts';
 
-/** In place of keys: what is sealed is in memory alone. */
+/** Replaces block keys: sealed blocks are only in memory. */
 const OPEN_SEALS: BlockSeals = {
   oldest: () => 1,
   seal: (_kind, _ordinal, _lotId, bytes) => concatBytes(new Uint8Array(SEAL_BYTES), bytes),
@@ -32,7 +32,7 @@ const OPEN_SEALS: BlockSeals = {
   erase() {},
 };
 
-/** Who has the books, and where the blocks of that node lie. */
+/** The owner of the books, and the place of its node's blocks. */
 interface MemoryOwner {
   readonly books: MemoryStore;
   readonly folder: MemoryStore;
@@ -97,7 +97,7 @@ export function memoryLedger(clock: Clock, { keepsPending = false } = {}): Ledge
   };
 }
 
-/** Where a front without a journal has its segments made durable: in the ledger itself. Fronts share the sequence. */
+/** Returns the sink of a front without a journal, which is the ledger itself. Fronts share the sequence. */
 export function sinkInto(
   ledger: Pick<Ledger, 'commit'>,
   nextSequence: () => number,

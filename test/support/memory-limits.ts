@@ -6,10 +6,10 @@ import { ALLOWANCES, GRANTS, SPENT } from '../../src/ledger/tables.ts';
 import type { Charge } from '../../src/ledger/usage-counters.ts';
 import { MemoryStore } from './memory-store.ts';
 
-/** What was spent of an account's month. */
+/** Returns what was spent of an account's month. */
 type SpentIn = (accountNumber: number, period: number) => Charge;
 
-/** What may be broken, to show that the tests find it. */
+/** Faults that can be planted, to show that the tests find them. */
 export interface LimitFaults {
   /** What a dead node did not use is lost. */
   readonly settlesNothing?: boolean;
@@ -60,7 +60,7 @@ export class MemoryLimits {
     this.#store.within(settle({ number, epoch: epoch + 1 }));
   }
 
-  /** What is granted of an account's month, to all nodes together. */
+  /** Returns what is granted of an account's month, to all nodes together. */
   granted(accountNumber: number, period: number): { requests: number; credits: number } {
     return {
       ...(this.#store.within(tx.get(ALLOWANCES, [period, accountNumber])) ?? { requests: 0, credits: 0 }),

@@ -9,7 +9,7 @@ import { memoryCalls } from './memory-ledger.ts';
 import { type LimitFaults, MemoryLimits } from './memory-limits.ts';
 import { MemoryStore } from './memory-store.ts';
 
-/** What may be broken, to show that the tests find it. */
+/** Faults that can be planted, to show that the tests find them. */
 export interface NodeFaults extends LimitFaults {
   /** A node that was fenced goes on. */
   readonly fencesNobody?: boolean;
@@ -17,7 +17,7 @@ export interface NodeFaults extends LimitFaults {
   readonly stepsFromAnywhere?: boolean;
 }
 
-/** What a node may not do any more once it is fenced. */
+/** The calls that a fenced node may not make any more. */
 const FENCED_CALLS: ReadonlySet<string> = new Set([
   'commit',
   'putLog',
@@ -39,14 +39,14 @@ const FENCED_CALLS: ReadonlySet<string> = new Set([
  * of a lot, and the jobs that give lots, are of the node that stored them. The clock is that of the books.
  */
 export class MemoryNodes {
-  /** What all nodes share, for whoever only reads. */
+  /** The books that all nodes share, for readers. */
   readonly books: Ledger;
   readonly limits: MemoryLimits;
   readonly #clock: Clock;
   readonly #faults: NodeFaults;
   readonly #store = new MemoryStore();
   readonly #feed: DirectoryFeed;
-  /** Those that were not fenced, by name. */
+  /** The nodes that were not fenced, by name. */
   readonly #live = new Map<string, Writer>();
   readonly #epochs = new Map<string, number>();
   /** The folder of each node's blocks, in the order of their numbers. */
@@ -91,7 +91,7 @@ export class MemoryNodes {
     if (this.#faults.fencesNobody) this.limits.node(node, writer); // it may ask again
   }
 
-  /** What nodes share beside the books, and the faults that are planted there. */
+  /** Returns the calls for what nodes share besides the books, with the planted faults. */
   #shared(calls: LedgerCalls, node: string, writer: Writer): LedgerCalls {
     const limits = this.limits.node(node, writer);
     return {

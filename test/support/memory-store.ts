@@ -8,7 +8,7 @@ interface Row {
 /** The driver over lists in memory, each in the order of its keys. */
 export class MemoryStore implements Store {
   readonly #tables = new Map<string, Row[]>();
-  /** Takes back what the body that runs has written, the last first. */
+  /** Undoes the writes of the running body, the last first. */
   #undo: (() => void)[] = [];
 
   async read<T>(body: () => Body<T>): Promise<T> {

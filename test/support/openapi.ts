@@ -40,7 +40,7 @@ export class DocumentSchemas {
     this.#ajv.addSchema({ $id: 'document', components: document.components }, 'document');
   }
 
-  /** What is wrong with the value, or ''. `schema` stands anywhere in the document. */
+  /** Returns what is wrong with the value, or ''. `schema` may be anywhere in the document. */
   complaint(schema: object, value: unknown): string {
     let validate = this.#compiled.get(schema);
     if (validate === undefined) {

@@ -20,7 +20,7 @@ export interface TestNode {
 
 interface TestNodeOptions {
   readonly name?: string;
-  /** Where commits go; by default to `url` too. */
+  /** The database for commits; by default `url`. */
   readonly commitUrl?: string;
   /** See DatabaseOptions. */
   readonly patienceMs?: number;

@@ -32,7 +32,7 @@ interface PairOptions {
   readonly isSynchronous: boolean;
 }
 
-/** One server of the two, with its data folder. */
+/** One of the two servers, with its data folder. */
 interface PostgresServer {
   readonly data: string;
   readonly port: number;
@@ -44,7 +44,7 @@ interface PostgresServer {
  */
 export class PostgresPair {
   readonly folder: string;
-  /** From the standby to its primary. */
+  /** The link from the standby to its primary. */
   readonly link: Link;
   readonly #options: PairOptions;
   #primary: PostgresServer;
@@ -81,7 +81,7 @@ export class PostgresPair {
     return pair;
   }
 
-  /** What the primary as it is now listens on. */
+  /** The port of the present primary. */
   get port(): number {
     return this.#primary.port;
   }
@@ -95,7 +95,7 @@ export class PostgresPair {
     return (await administer<R>(this.url(this.#primary.port, database), statement)).rows;
   }
 
-  /** Makes a standby of the primary as it is now, and makes commits wait for it. */
+  /** Makes a standby of the present primary, and makes commits wait for it. */
   async addStandby(): Promise<void> {
     const standby = { data: join(this.folder, String(++this.#servers)), port: await freePort() };
     this.link.retarget(this.#primary.port);
@@ -186,7 +186,7 @@ export class PostgresPair {
     await this.query('SELECT pg_reload_conf()');
   }
 
-  /** Without blocking this process, which forwards what the program sends over the link. */
+  /** Runs a program without blocking this process, which forwards its traffic over the link. */
   async #run(program: string, arguments_: readonly string[]): Promise<void> {
     const options = { ...NOBODY, cwd: this.folder };
     await promisify(execFile)(join(this.#options.programs, program), arguments_, options);
@@ -240,7 +240,7 @@ function kill({ data }: PostgresServer): void {
   }
 }
 
-/** What the kernel says of a process; empty when it has ended. */
+/** Returns a file of /proc; empty when the process has ended. */
 function told(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();

@@ -33,7 +33,7 @@ const FORGETFUL = [
   'max_wal_size=256MB',
 ];
 
-/** Keeps the rows that a new schema has, and makes the way back to them. */
+/** Records the rows of a new schema, and how to restore them. */
 const REMEMBER_FRESH = `
   CREATE SCHEMA fresh;
   DO $do$ DECLARE name text; has_rows bool; BEGIN
@@ -77,8 +77,8 @@ export async function freshDatabase(): Promise<string> {
 }
 
 /**
- * As `freshDatabase`, for a test that leaves the schema as it is. An earlier test may have used the database: emptying it
- * takes a tenth of the processor time of making one.
+ * Does what `freshDatabase` does for a test that leaves the schema unchanged. An earlier test may have used the
+ * database: emptying it takes a tenth of the processor time of making one.
  */
 export async function emptiedDatabase(t: { after(end: () => void): void }): Promise<string> {
   const known = used.pop();

@@ -43,7 +43,9 @@ export interface CpuTime {
   readonly mainNs: number;
 }
 
-/** By /proc (Linux), to the nanosecond; undefined elsewhere. A thread that ended takes its time with it. */
+/**
+ * Returns the CPU time by /proc (Linux), to the nanosecond; undefined elsewhere. The time of an ended thread is lost.
+ */
 export function cpuTime(pid: number): CpuTime | undefined {
   const threads = threadTimes(pid);
   const mainNs = threads.get(pid);
@@ -52,7 +54,7 @@ export function cpuTime(pid: number): CpuTime | undefined {
     : { allNs: [...threads.values()].reduce((sum, ns) => sum + ns), mainNs };
 }
 
-/** The same of each thread by its id, of which the main one has the process's; empty elsewhere. */
+/** Returns the CPU time of each thread by its id, of which the main one has the process's; empty elsewhere. */
 export function threadTimes(pid: number): Map<number, number> {
   const tasks = `/proc/${pid}/task`;
   const times = new Map<number, number>();
@@ -68,16 +70,16 @@ export function threadTimes(pid: number): Map<number, number> {
   return times;
 }
 
-/** The same of all threads that the process ever had, to 10 ms, in ms. */
+/** Returns the CPU time of all threads that the process ever had, to 10 ms, in ms. */
 export function cpuTimeEver(pid: number): number | undefined {
   const fields = statOf(pid);
   return fields && ((fields[USER] + fields[SYSTEM]) * 1_000) / TICKS_PER_S;
 }
 
-/** In MiB. */
+/** Sizes in MiB. */
 export interface ResidentMemory {
   readonly nowMib: number;
-  /** Without what is mapped from files: the pages of the ledger that were touched count as resident too. */
+  /** Memory without mapped files: touched pages of the ledger count as resident too. */
   readonly privateMib: number;
   /** The highest so far. */
   readonly peakMib: number;

@@ -9,7 +9,7 @@ interface ParsedSample {
 export interface ParsedFamily {
   readonly type: string;
   readonly help: string;
-  /** By full name, e.g. with `_bucket`. */
+  /** Samples by full name, e.g. with `_bucket`. */
   readonly samples: ReadonlyMap<string, readonly ParsedSample[]>;
 }
 
@@ -75,7 +75,7 @@ function parseLabels(text: string, line: string): Map<string, string> {
   return labels;
 }
 
-/** Gives the sum over the samples of a family as they are now. `origin` is that of the service. */
+/** Returns a function that sums the present samples of a family. `origin` is the service's. */
 export async function freshSums(origin: string): Promise<(family: string) => number> {
   const families = parseExposition(await freshMetrics(origin));
   return (family) =>

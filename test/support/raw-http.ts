@@ -2,7 +2,7 @@ import { cpuTimeEver, residentMemory } from './process-usage.ts';
 import { freshSums } from './prometheus.ts';
 import type { TestServer } from './server.ts';
 
-/** What one account has used, and what the service has drawn for all. */
+/** The usage of one account, and what the service has drawn for all. */
 export interface Books {
   readonly requests: number;
   readonly credits: number;
@@ -12,7 +12,7 @@ export interface Books {
   readonly drawn: number;
 }
 
-/** What the front holds, as of at most a second ago. */
+/** The holdings of the front, at most a second old. */
 export interface FrontLoad {
   readonly connections: number;
   readonly waitingRequests: number;
@@ -32,7 +32,7 @@ export class Target {
     this.key = key;
   }
 
-  /** Asks as an honest client would. */
+  /** Sends a request as an honest client would. */
   get(path: string): Promise<Response> {
     return this.server.get(path, { authorization: `Bearer ${this.key}` });
   }

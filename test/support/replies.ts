@@ -5,7 +5,7 @@ import type { CheckName, Verification } from '../../src/certificate/verify.ts';
 import { fetchWhole } from './http.ts';
 import { type TestServer, until } from './server.ts';
 
-/** What tests read out of replies of a running service. */
+/** Reads of the replies of a running service. */
 
 export function bearer(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}` };
@@ -31,7 +31,7 @@ export async function bodyOf<T>(
   return { status: reply.status, body: (await reply.json()) as T };
 }
 
-/** What the account of the key has used, by default the demo account. */
+/** Returns the usage of the key's account, by default the demo account's. */
 export async function usageOf(server: TestServer, key = server.key): Promise<Usage> {
   const { status, body } = await bodyOf<{ data: Usage }>(server.get('/usage', bearer(key)));
   assert.equal(status, 200);

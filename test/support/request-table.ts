@@ -40,7 +40,7 @@ export const QUERIES: readonly TableRow<string>[] = Object.entries(TABLE.get).fl
   return [...rowsOf(endpoint, own), ...common];
 });
 
-/** Those that a request line can carry, which has visible ASCII alone. */
+/** The queries that a request line can carry, which has only visible ASCII. */
 export const SENDABLE_QUERIES = QUERIES.filter(({ request }) => /^[\x21-\x7e]*$/.test(request));
 
 /** Bodies of POST, as they are sent. */
@@ -161,7 +161,7 @@ export function wrongData(row: TableRow<unknown>, data: Data): string | undefine
   return undefined;
 }
 
-/** What a client is called with, by the names of the parameters, and what comes of it. */
+/** A call of a client, with the names of the parameters, and its result. */
 export interface TableCall extends TableRow<string> {
   readonly given: Data;
 }
@@ -186,7 +186,7 @@ const BATCHED = new Set([
 ]);
 const BODY_BYTES_MAX = 65_536;
 
-/** The same calls as batches, but for those about how many values there may be, of which batches have more. */
+/** The same calls as batches, except those about the count of values, of which batches may have more. */
 export const AS_BATCHES: readonly TableCall[] = CALLS.flatMap(({ endpoint: type, given: all, code }) => {
   const { count = 1, entropy_mode, purpose, user_data, user_data_sha256, public: isPublic, ...params } = all;
   const common = { entropy_mode, purpose, user_data, user_data_sha256, public: isPublic };

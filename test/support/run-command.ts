@@ -12,7 +12,7 @@ export interface CommandRun {
 
 type Terminal = Partial<Pick<CommandContext, 'stdin' | 'interruption' | 'isTerminal' | 'confirm' | 'talk'>>;
 
-/** What surrounds a command, and what it has said: nobody watches, unless the terminal says so. */
+/** Returns the surroundings of a command that record its output; nobody watches, unless the terminal says so. */
 export function recorded(
   environment: CommandContext['environment'] = {},
   clock: Clock = new ManualClock(),

@@ -14,7 +14,7 @@ import { runCommand } from './run-command.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** Not a figure of the service: what a busy machine needs at most. */
+/** Time limit for a start, which is not a figure of the service but what a busy machine needs at most. */
 const READY_DEADLINE_MS = 120_000;
 
 /** Settings of the service; undefined leaves one at the service's own default. */
@@ -70,17 +70,19 @@ export function withWallClock(file: string): Environment {
 /** An origin whose pages may call the shared server, and on which a browser has all that needs a secure context. */
 export const ALLOWED_ORIGIN = 'http://localhost:8';
 
-/** What `shared` starts its server with: evidence, pages of two origins that may call, and a line in the log for each request. */
+/** The settings of a `shared` server: evidence, pages of two origins that may call, and a log line for each request. */
 const SHARED: Environment = {
   ...ASSESSED_LOTS,
   QRN_CORS_ORIGINS: `https://app.example,${ALLOWED_ORIGIN}`,
   QRN_ACCESS_LOG_SAMPLE: '1',
 };
 
-/** Of a shared server on the engine that the others do not have. */
+/** The settings of a shared server on the other engine. */
 export const ON_NODE: Environment = { QRN_FRONT: 'node' };
 
-/** Of a shared server on which everything is switched on: three fronts, of which two run beside the main thread. */
+/**
+ * The settings of a shared server with everything switched on: three fronts, of which two run beside the main thread.
+ */
 export const ALL_ON: Environment = {
   ...ASSESSED_LOTS,
   QRN_FRONTS: '3',
@@ -115,7 +117,7 @@ export const shippedStart: SpawnOptions = {
 
 interface SpawnOptions {
   readonly serveArgs?: readonly string[];
-  /** It ends in a call of `exec` with its arguments, so that signals reach the service. */
+  /** A shell script that ends in a call of `exec` with its arguments, so that signals reach the service. */
   readonly shell?: string;
 }
 
@@ -130,7 +132,7 @@ export class TestServer {
   #baseUrl = '';
   #key = '';
   #lastCommand: Promise<unknown> = Promise.resolve();
-  /** Which ledger it has, for commands. */
+  /** The settings by which commands find its ledger. */
   readonly #place: Environment;
 
   private constructor(child: ChildProcess, dataDir: string, { QRN_LEDGER, QRN_NODE }: Environment) {
@@ -179,7 +181,7 @@ export class TestServer {
     }
   }
 
-  /** The same, for one test: it is killed and its folder removed when that ends, whatever it comes to. */
+  /** Starts a server for one test: it is killed and its folder removed when the test ends, however it ends. */
   static spawnFor(t: TestContext, environment: Environment, dataDir?: string): TestServer {
     // hooks run in the order in which they are given: the folder goes when the server has ended
     let server: TestServer | undefined;
@@ -256,7 +258,7 @@ export class TestServer {
     return this.#key;
   }
 
-  /** Everything that it wrote to stdout and stderr. */
+  /** Returns all its output on stdout and stderr. */
   output(): string {
     return this.#output;
   }

@@ -22,7 +22,7 @@ export interface Asked<Body = unknown> {
   readonly body: Body;
 }
 
-/** What a test puts in the place of the system's. */
+/** Replacements for parts of the system. */
 interface LocalParts {
   readonly clock?: Clock;
   readonly backend?: Backend;
@@ -63,7 +63,7 @@ export class LocalService {
     return new LocalService(service, folder, text);
   }
 
-  /** The same, stopped with the test. Its folder is removed unless it was given. */
+  /** Starts a service that is stopped with the test. Its folder is removed unless it was given. */
   static async startFor(
     t: TestContext,
     environment: Environment,

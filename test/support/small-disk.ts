@@ -35,12 +35,12 @@ export class SmallDisk {
     assert.throws(() => writeFileSync(this.#ballast, chunk, { flag: 'a' }), { code: 'ENOSPC' });
   }
 
-  /** Gives the room back. */
+  /** Frees the filled room. */
   free(): void {
     rmSync(this.#ballast, { force: true });
   }
 
-  /** Nothing may be open on it. */
+  /** Unmounts the disk, on which nothing may be open. */
   unmount(): void {
     assert.equal(spawnSync('umount', [this.folder]).status, 0, `${this.folder} is in use`);
     rmdirSync(this.folder);

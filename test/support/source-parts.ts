@@ -21,7 +21,7 @@ export function optionValues<Options extends OptionDefinitions>(
   return Object.fromEntries(values) as OptionValues<Options>;
 }
 
-/** What a source keeps, in memory: it outlives the backends of a test as the ledger outlives the service. */
+/** A source's notes in memory: they outlive the backends of a test as the ledger outlives the service. */
 export class MemoryNotes implements SourceMemory {
   readonly notes = new Map<string, string>();
   readonly #ofOthers: readonly MemoryNotes[];
@@ -43,5 +43,5 @@ export class MemoryNotes implements SourceMemory {
   }
 }
 
-/** For sources that have no answer of another service to verify. */
+/** For sources without answers of another service to verify. */
 export const verify: AnswerVerifier = async () => 'there is nothing to verify';

@@ -1,4 +1,4 @@
-/** What several rounds of one measurement say: the median, and the lowest and highest round as the spread. */
+/** The result of several rounds of one measurement: the median, and the lowest and highest round as the spread. */
 export interface Summary {
   readonly median: number;
   readonly low: number;
@@ -24,7 +24,7 @@ export function summarize(values: readonly (number | undefined)[]): Summary | un
   };
 }
 
-/** The same rounds in another unit. */
+/** Converts the rounds to another unit. */
 export function scaled(summary: Summary | undefined, factor: number): Summary | undefined {
   if (summary === undefined) return undefined;
   const { median, low, high, rounds } = summary;

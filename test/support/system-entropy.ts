@@ -16,7 +16,7 @@ export function isEntropyDevice(fd: number): boolean {
   return is;
 }
 
-/** For the rest of the test the kernel's generator gives what `source` does. */
+/** Makes the kernel's generator return the bytes of `source` for the rest of the test. */
 export function systemGives(t: TestContext, source: ByteSource): void {
   const { readSync } = fs;
   const read = ((
@@ -38,7 +38,7 @@ export function systemGives(t: TestContext, source: ByteSource): void {
   });
 }
 
-/** What the service expands from one key that the kernel gave (src/crypto/system-entropy.ts), by @noble/ciphers. */
+/** Expands one key of the kernel as the service does (src/crypto/system-entropy.ts), by @noble/ciphers. */
 export function systemPiece(key: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   return chacha20(new Uint8Array(key), new Uint8Array(12), new Uint8Array(size), new Uint8Array(size));
 }

@@ -8,7 +8,7 @@ const DOMAIN = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_';
 
 /** A drand chain with a key of the tests' own: what its HTTP API would say. */
 export class TestBeacon {
-  /** As `/HASH/info`. */
+  /** The document at `/HASH/info`. */
   readonly info: Readonly<Record<string, string | number>>;
   readonly hash: string;
 
@@ -23,7 +23,7 @@ export class TestBeacon {
     this.info = { public_key: publicKey, period: periodS, genesis_time: genesisS, groupHash, schemeID };
   }
 
-  /** As `/HASH/public/ROUND`. */
+  /** Returns the document at `/HASH/public/ROUND`. */
   signed(round: number): { round: number; signature: string; randomness: string } {
     const number = Buffer.alloc(8);
     number.writeBigUInt64BE(BigInt(round));

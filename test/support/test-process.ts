@@ -4,22 +4,22 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How often is looked at whether it has written. */
+/** Interval of the check for output. */
 const LOOK_MS = 100;
 
 export interface Ended {
   /** The program that ran, and its arguments. */
   readonly command: readonly string[];
-  /** When it was begun, by `performance.now()`. */
+  /** Its start, by `performance.now()`. */
   readonly beganMs: number;
   readonly tookMs: number;
   /** Whether it exited with 0. */
   readonly hasPassed: boolean;
   /** Whether it was ended because it wrote nothing for too long. */
   readonly hung: boolean;
-  /** What it wrote to stdout: TAP, when it is a test. */
+  /** Its output on stdout: TAP if it is a test. */
   readonly output: string;
-  /** What it wrote to stderr, and how it was ended if a signal ended it. */
+  /** Its output on stderr, and the signal if one ended it. */
   readonly errors: string;
 }
 

@@ -19,7 +19,7 @@ function perform(reader: EntropyReader, read: Read): number[] {
   return [...out.subarray(1, -1)];
 }
 
-/** The same reads from the plain concatenation. */
+/** Returns the same reads from the plain concatenation. */
 function expected(bytes: Uint8Array, reads: readonly Read[]): { outputs: number[][]; used: number } {
   let at = 0;
   const byte = () => bytes[at++];

@@ -9,7 +9,7 @@ import { integers } from './requests.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
-/** Every power of ten and of two with its neighbours: where lengths and carries change. */
+/** Every power of ten and of two with its neighbours, where lengths and carries change. */
 const EDGES: number[] = [0, MAX];
 for (let e = 0; e <= 15; e++) EDGES.push(10 ** e - 1, 10 ** e, 10 ** e + 1);
 for (let e = 0; e <= 52; e++) EDGES.push(2 ** e - 1, 2 ** e, 2 ** e + 1);

@@ -13,7 +13,7 @@ import { dividedOffset, multipliedOffsets } from '../reference/offsets.ts';
 import { readerOf } from './keystream.ts';
 import { anySpan } from './requests.ts';
 
-/** How often each result comes when every word is tried once; `refused` counts the words that give none. */
+/** Counts each result when every word is tried once; `refused` counts the words without a result. */
 function enumerate(
   words: number,
   draw: (word: number) => string | undefined,
@@ -69,7 +69,7 @@ describe('offsets', () => {
     return bytes;
   }
 
-  /** What the plan makes of exactly these words, in the windows and word by word. */
+  /** Returns the plan's results for exactly these words, in the windows and word by word. */
   function drawFrom(words: readonly bigint[], span: number, count: number): number[] {
     const plan = planOffsets(span);
     const reader = () => readerOf(bytesOf(words, plan.wordBytes), [1_000]);
@@ -83,7 +83,7 @@ describe('offsets', () => {
   }
 
   const anyWord = fc.bigInt({ min: 0n, max: 2n ** 32n - 1n });
-  /** Which of a plan's results, or accepted words, is looked at from both sides. */
+  /** A place of a plan's results, or of its accepted words, that is examined from both sides. */
   const anyPlace = fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: -2, max: 2 }));
 
   it('follow the rule of multiplication, especially where one result ends and the next begins', () => {

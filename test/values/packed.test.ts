@@ -23,7 +23,7 @@ import {
 
 const ENTROPY = keystream(2 ** 20);
 
-/** Both forms of one draw, in memory of just the size that they may take, between bytes that stay. */
+/** Returns both forms of one draw, in memory of exactly the bounded size, between bytes that must not change. */
 function drawn(request: ValueRequest, reader: EntropyReader): { text: string; packed: Buffer } {
   const textMax = jsonBytesMax(request);
   const packedMax = packedBytesMax(request, textMax);

@@ -13,7 +13,7 @@ import { anyRequest, integers } from './requests.ts';
 
 const ENTROPY = keystream(2 ** 20);
 
-/** One golden output; texts of large answers stand as their SHA-256. */
+/** One golden output; texts of large answers are given as their SHA-256. */
 interface Golden {
   readonly request: ValueRequest;
   readonly consumedBytes: number;

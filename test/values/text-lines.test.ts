@@ -15,7 +15,7 @@ import {
   weightedRequest,
 } from './requests.ts';
 
-/** The same bytes for each reader. */
+/** Returns a reader of the same bytes each time. */
 function reader(): EntropyReader {
   let state = 1;
   return new EntropyReader(() =>
@@ -23,7 +23,7 @@ function reader(): EntropyReader {
   );
 }
 
-/** What is written, and that nothing is written beside it. */
+/** Returns the text, and asserts that nothing else was written. */
 function textOf(request: ValueRequest, type: TextType): string {
   const room = textBytesMax(request, type);
   const memory = new Uint8Array(room + 20);

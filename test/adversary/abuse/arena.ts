@@ -2,18 +2,18 @@ import type { EngineName } from '../../../src/http/engine.ts';
 import { Target } from '../../support/raw-http.ts';
 import { type Environment, TestServer } from '../../support/server.ts';
 
-/** What a case measured, and whether it is within its bound. */
+/** A measured figure, and whether it is within its bound. */
 export interface Finding {
   readonly figure: string;
   readonly isMet: boolean;
 }
 
-/** One attack of the long run. It may also throw: the message is then its figure, and it has failed. */
+/** One attack of the long run. If it throws, it has failed, and the message is its figure. */
 export interface AbuseCase {
   readonly name: string;
-  /** What must hold, as it stands in the table. */
+  /** The bound in words, for the table. */
   readonly bound: string;
-  /** 120 s without it. */
+  /** Time limit in seconds; 120 by default. */
   readonly limitS?: number;
   run(arena: Arena): Promise<Finding>;
 }
@@ -24,7 +24,7 @@ export interface AbuseCase {
  */
 export class Arena {
   readonly engine: EngineName;
-  /** Of the random choices of a case. */
+  /** Seed of the random choices of a case. */
   readonly seed: number;
   #server: TestServer | undefined;
   #target: Target | undefined;
@@ -38,7 +38,7 @@ export class Arena {
     return { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: this.engine };
   }
 
-  /** The shared service with a key of an account without limits. */
+  /** Returns the shared service with a key of an account without limits. */
   async target(): Promise<Target> {
     if (this.#target !== undefined) return this.#target;
     this.#server = await TestServer.start(this.environment);
@@ -51,7 +51,7 @@ export class Arena {
     return (await this.target()).server;
   }
 
-  /** The shared service has been attacked: its books are worth a look. */
+  /** True once the shared service has been attacked, so that its books are worth an audit. */
   get isStarted(): boolean {
     return this.#target !== undefined;
   }
@@ -67,7 +67,7 @@ export class Arena {
   }
 }
 
-/** A service of its own, which is stopped in the end. */
+/** Runs `use` with a separate service, which is stopped at the end. */
 export async function withServer<T>(
   environment: Environment,
   use: (server: TestServer) => Promise<T>,

@@ -34,14 +34,17 @@ import { PROBES } from './probes.ts';
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 
-/** An attack by so many clients, requests or connections, whose number it gives. What it throws is a failure. */
+/** An attack by a number of clients, requests or connections, which it returns. An error is a failure. */
 interface Attack {
   readonly name: string;
   readonly attack: (target: Target, size: number, engine: EngineName) => Promise<number>;
-  /** Of the gating form (http.test.ts), and of the long one. */
+  /** Size of the gating form (http.test.ts) and of the long one. */
   readonly short?: number;
   readonly long: number;
-  /** What a long run took, tripled at least: memory that grows with each attack, or by what its clients announce, goes far beyond. */
+  /**
+   * At least three times the growth of a long run; memory that grows with each attack, or by sizes that clients
+   * announce, exceeds it by far.
+   */
   readonly growthMbMax: number;
 }
 
@@ -81,7 +84,7 @@ async function besiegedOf(arena: Arena): Promise<Besieged> {
   return prepared;
 }
 
-/** 32 connections that ask for one thing, beside 8 of a paying account. */
+/** Measures 32 connections that repeat one request beside 8 of a paying account. */
 function beside(who: string, floods: readonly Flood[], shares: Shares): AbuseCase[] {
   return floods.map((flood) => ({
     name: `${who}: ${flood.what}`,
@@ -97,9 +100,12 @@ function beside(who: string, floods: readonly Flood[], shares: Shares): AbuseCas
   }));
 }
 
-/** Of those who pay nothing. */
+/** Bounds for clients who pay nothing. */
 const UNPAID_SHARES: Shares = { rateMin: 0.5, p99Max: 3 };
-/** Of a tenant that pays too, with four times as many connections: more than the fifth that the payer has of all connections. */
+/**
+ * Bounds for another tenant that pays, with four times as many connections: more than the fifth that the payer has of
+ * all connections.
+ */
 const TENANT_SHARES: Shares = { rateMin: 1 / 3, p99Max: 5 };
 
 export const CASES: readonly AbuseCase[] = [
@@ -120,7 +126,7 @@ export const CASES: readonly AbuseCase[] = [
   { name: 'more connections than descriptors', bound: 'less than half of a processor', run: outlivesCrowd },
 ];
 
-/** Looked at when all else has attacked the shared service. */
+/** Audits the books after all other attacks on the shared service. */
 export const BOOKS: AbuseCase = {
   name: 'the books afterwards',
   bound: 'a certificate for each answer, and no line of level 50',
@@ -142,7 +148,7 @@ async function withstandsTable(arena: Arena): Promise<Finding> {
   const cases = hostileCases(target.key);
   const runner = new CaseRunner(target);
   for (const each of cases) {
-    // those that wait for uWebSockets.js are among the slow clients
+    // Cases that wait for uWebSockets.js are tried among the slow clients.
     if (arena.engine === 'node' || each.uws.connection !== 'waits')
       await runner.assertAnswer(each, arena.engine);
   }
@@ -155,7 +161,7 @@ async function withstandsCuts(arena: Arena): Promise<Finding> {
   return { figure: `${cuts} cases, seed ${arena.seed}`, isMet: true };
 }
 
-/** A start while every hostile case is sent again and again, from before the port is open. */
+/** Starts a service while every hostile case is sent repeatedly, from before the port is open. */
 async function startsUnderFire(arena: Arena): Promise<Finding> {
   const port = await freePort();
   const fired = TestServer.spawn({ ...arena.environment, QRN_PORT: String(port) });
@@ -189,7 +195,10 @@ async function startsUnderFire(arena: Arena): Promise<Finding> {
   }
 }
 
-/** Of which binaries are refused test/http/uws-digests.test.ts tells; that a start looks at its own shows when it finds another digest. */
+/**
+ * Asserts that a start with another digest of the binary is refused. test/http/uws-digests.test.ts tests which
+ * binaries are.
+ */
 async function loadsNoOtherBinary({ engine, environment }: Arena): Promise<Finding> {
   const otherDigest = planted({
     'src/http/uws-digests.ts': ["createHash('sha256')", "createHash('sha512')"],

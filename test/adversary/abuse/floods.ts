@@ -1,12 +1,15 @@
 import { Chance } from '../../support/chance.ts';
 import { type Flood, type FloodContext, getOf, postOf } from './look-ups.ts';
 
-/** What others ask for while the rate of a paying account is measured, by who pays for it: one of each kind of work. */
+/**
+ * The requests that others send while the rate of a paying account is measured, by who pays for them: one of each kind
+ * of work.
+ */
 
 const chance = new Chance('floods');
 const name = () => chance.below(2 ** 31).toString(36);
 
-/** Requests that nobody pays for: look-ups without a key and refusals. */
+/** Requests that nobody pays for: look-ups without a key, and refusals. */
 export const LOOK_UPS: readonly Flood[] = [
   {
     what: 'consistency of the log',
@@ -22,7 +25,7 @@ export const LOOK_UPS: readonly Flood[] = [
 
 const PAGE = ['Accept-Encoding: br'];
 
-/** More of what nobody pays for: pages, preflights, and an account that has used up its rate. */
+/** More requests that nobody pays for: pages, preflights, and those of an account that has used up its rate. */
 export const PAGES: readonly Flood[] = [
   {
     what: 'the page of a certificate, compressed',
@@ -34,14 +37,14 @@ export const PAGES: readonly Flood[] = [
     what: 'values beyond the rate',
     request: ({ spentKey }) => getOf('/v1/uuid', `X-API-Key: ${spentKey}`),
     status: 429,
-    servedMax: 60, // ten a minute come back
+    servedMax: 60, // ten a minute are admitted again
   },
 ];
 
 const integers = ({ otherKey }: FloodContext, query = '', ...fields: readonly string[]) =>
   getOf(`/v1/integers?count=1&entropy_mode=csprng${query}`, `X-API-Key: ${otherKey}`, ...fields);
 
-/** What another account without limits may ask for, which pays too. */
+/** The requests of another account without limits, which pays too. */
 export const TENANT: readonly Flood[] = [
   { what: 'the same', request: (context) => integers(context) },
   {

@@ -7,20 +7,23 @@ import { hostileCases } from '../../support/hostile-requests.ts';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
 
-/** Clients that are slow, many, impatient or gone, and what the service does meanwhile. */
+/** Clients that are slow, many, impatient or gone, and how the service treats others meanwhile. */
 
 const DRIP_MS = 500;
 
-/** Values of a large answer. */
+/** Count of values in a large answer. */
 const LARGE_COUNT = 100_000;
-/** So large that they make more than the buffers of two sockets take, 4 MB to write and less for who does not read. */
+/**
+ * Bytes of each value, so that an answer exceeds the buffers of two sockets, 4 MB to write and less for a client that
+ * does not read.
+ */
 const HELD_BYTES_EACH = 100;
 const HELD_BYTES_MIN = 20_000_000;
 
-/** Descriptors of the attacker that are not connections. */
+/** File descriptors that the attacker needs besides its connections. */
 const OWN_DESCRIPTORS = 200;
 
-/** Files that this process may have open. */
+/** Returns how many files this process may open. */
 function descriptorLimit(): number {
   const [, soft] = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
   return Number(soft ?? 1_024);
@@ -41,7 +44,7 @@ function largeBatch(target: Target, bytesEach = 40, ...fields: readonly string[]
   return batch(target, { type: 'bytes', count: LARGE_COUNT, params, entropy_mode: 'csprng' }, ...fields);
 }
 
-/** Honest requests, one after the other: each is answered. */
+/** Sends honest requests, one after the other, and asserts that each is answered. */
 export async function assertServes(target: Target, requests: number): Promise<void> {
   for (let i = 0; i < requests; i++) {
     const response = await target.get('/integers?entropy_mode=csprng');
@@ -51,8 +54,9 @@ export async function assertServes(target: Target, requests: number): Promise<vo
 }
 
 /**
- * Connections that say nothing, or too little, or a byte now and then, `each` of every kind, and cases that wait for the library's own
- * limit: a sign of life does not keep them. Each is cut without an answer, or by node:http with a refusal. Gives how many.
+ * Opens connections that send nothing, or too little, or a byte now and then, `each` of every kind, and cases that
+ * wait for the library's own limit, which bytes do not extend. Each must be cut without an answer, or by node:http
+ * with a refusal. Returns their count.
  */
 export async function cutsSlowClients(target: Target, each: number, engine: EngineName): Promise<number> {
   const beginnings = [
@@ -89,7 +93,7 @@ type Phase = readonly [
   reach: (connection: HttpConnection, target: Target) => Promise<void> | void,
 ];
 
-/** How far a client comes before it goes away. */
+/** The phases in which a client may disconnect. */
 const PHASES: readonly Phase[] = [
   ['before a byte', () => {}],
   ['within the request line', (connection) => connection.send('GET /v1/by')],
@@ -118,8 +122,8 @@ const PHASES: readonly Phase[] = [
 ];
 
 /**
- * Clients that close, reset or half-close their connection in each phase, `rounds` times. What was let in is booked
- * exactly once, whether its client still was there or not.
+ * Clients close, reset or half-close their connection in each phase, `rounds` times. Every admitted request must be
+ * booked exactly once, whether its client is still there or not.
  */
 export async function survivesLeavers(target: Target, rounds: number): Promise<number> {
   const before = await target.books();
@@ -131,7 +135,7 @@ export async function survivesLeavers(target: Target, rounds: number): Promise<n
         await reach(connection, target);
         if (way === 'half') {
           connection.socket.end();
-          await connection.closed; // the library takes half a close for a whole one
+          await connection.closed; // the library treats a half-closed connection as closed
         }
         connection.leave(way === 'reset' ? 'reset' : 'close');
         left++;
@@ -149,7 +153,7 @@ export async function survivesLeavers(target: Target, rounds: number): Promise<n
   return left;
 }
 
-/** Connections that have taken the start of a large answer, of so many bytes a value, and read no more. */
+/** Opens connections that have read the start of a large answer, of `bytesEach` bytes a value, and read no more. */
 export async function restingReaders(
   target: Target,
   readers: number,
@@ -169,8 +173,8 @@ export async function restingReaders(
 }
 
 /**
- * Readers who take the start of a large answer and then rest: what they have not taken is held, others are served, and
- * those who come back get all of it.
+ * Readers take the start of a large answer and then pause: the service holds the rest, serves others, and sends the
+ * rest to those who continue.
  */
 export async function holdsForReaders(target: Target, readers: number): Promise<number> {
   const connections = await restingReaders(target, readers, HELD_BYTES_EACH, 'Connection: close');
@@ -201,7 +205,7 @@ export async function holdsForReaders(target: Target, readers: number): Promise<
   return readers;
 }
 
-/** A crowd that connects and says nothing, beside which honest requests are served. Gives its size. */
+/** Opens many silent connections, beside which honest requests must be served. Returns their count. */
 export async function servesBesideIdle(target: Target, wanted: number): Promise<number> {
   const crowd = Math.min(wanted, descriptorLimit() - OWN_DESCRIPTORS);
   const connections = await HttpConnection.openMany(target.port, crowd);
@@ -213,7 +217,7 @@ export async function servesBesideIdle(target: Target, wanted: number): Promise<
   return crowd;
 }
 
-/** What is flooded with: requests that are refused at once, so that they can be sent without waiting for replies. */
+/** Requests that are refused at once, so that a flood can send them without waiting for replies. */
 function refusals(target: Target): readonly (readonly [status: number, request: string])[] {
   return [
     [401, 'GET /v1/bytes HTTP/1.1\r\nHost: a\r\n\r\n'],
@@ -225,7 +229,7 @@ function refusals(target: Target): readonly (readonly [status: number, request: 
   ];
 }
 
-/** What a client may repeat forever, and what it sends before. Whatever is answered at all is answered at once. */
+/** Requests that a client may repeat forever, with what it sends before. Whatever is answered is answered at once. */
 function endless(target: Target): readonly (readonly [name: string, first: string, again: string])[] {
   const live = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
   const chunked = head(target, 'POST /v1/batch', 'Transfer-Encoding: chunked');
@@ -245,7 +249,7 @@ function endless(target: Target): readonly (readonly [name: string, first: strin
   ];
 }
 
-/** Clients that never stop sending and never read: each is cut, and others are served meanwhile. Gives how many. */
+/** Clients never stop sending and never read: each must be cut, and others served meanwhile. Returns their count. */
 export async function cutsEndless(target: Target, rounds: number): Promise<number> {
   const kinds = endless(target);
   for (let round = 0; round < rounds; round++) {
@@ -266,16 +270,16 @@ export async function cutsEndless(target: Target, rounds: number): Promise<numbe
 async function sendUntilCut({ socket, closed }: HttpConnection, bytes: string): Promise<void> {
   while (!socket.destroyed) {
     if (socket.write(bytes, 'latin1')) await new Promise((resolve) => setImmediate(resolve));
-    else await Promise.race([once(socket, 'drain'), closed]).catch(() => {}); // cut while it waited
+    else await Promise.race([once(socket, 'drain'), closed]).catch(() => {}); // it was cut while it waited
   }
 }
 
-/** Connections for each refusal. */
+/** Count of connections for each refusal. */
 const FLOODERS = 25;
 
 /**
- * Floods the service: each refusal is asked for over 25 connections, on each `groups` times. All are answered, nothing is
- * booked, and of the log's lines there are few, short ones: what is left out is told as a number.
+ * Floods the service with each refusal over 25 connections, `groups` times on each. All must be answered and nothing
+ * booked, and the log must have few, short lines and a count of the others.
  */
 export async function withstandsFlood(target: Target, groups: number, engine: EngineName): Promise<number> {
   const before = await target.books();
@@ -299,7 +303,7 @@ export async function withstandsFlood(target: Target, groups: number, engine: En
   const refused = flooders.length * groups;
   const written = () => target.logLines('"msg":"request"').filter(isRefusal).slice(linesBefore);
   const told = () => written().length + leftOut(target) - leftOutBefore;
-  // each has a line or is counted, within ten seconds; what was refused before may be counted among them
+  // Each refusal has a line or is counted within ten seconds; earlier refusals may be in that count.
   while (told() < refused) await sleep(50);
   const lines = written();
   assert.ok(lines.length < refused / 2, `${lines.length} lines about ${refused} refusals`);
@@ -317,7 +321,10 @@ function leftOut(target: Target): number {
   return told.reduce((sum, line) => sum + (JSON.parse(line) as { lines: number }).lines, 0);
 }
 
-/** Five lines of each error when it comes anew (core/log.ts), which takes ten seconds without it: ten in any such span. */
+/**
+ * Five lines of each error when it begins (core/log.ts), and again after ten seconds without it: at most ten in any
+ * such span.
+ */
 function assertLinesBounded(lines: readonly string[]): void {
   const facts = lines.map((line) => JSON.parse(line) as { time: string; error: string });
   for (const [error, each] of Map.groupBy(facts, (line) => line.error)) {
@@ -329,8 +336,9 @@ function assertLinesBounded(lines: readonly string[]): void {
 }
 
 /**
- * More connections than the service has file descriptors for. It keeps those that it needs itself, serves who is
- * connected, says so in one line, and serves everyone when the crowd has gone. Gives how many were turned away.
+ * Opens more connections than the service has file descriptors for. It must keep the descriptors that it needs, serve
+ * the connected clients, log this in one line, and serve everyone when the crowd has gone. Returns how many were
+ * turned away.
  */
 export async function assertOutlivesCrowd(
   target: Target,

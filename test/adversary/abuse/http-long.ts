@@ -6,11 +6,11 @@ import type { Target } from '../../support/raw-http.ts';
 import { assertServes, restingReaders } from './http-clients.ts';
 import { CaseRunner, cut } from './http-malformed.ts';
 
-/** What only the long form looks at: memory, processor time, and limits that take half a minute. */
+/** Checks of the long form only: memory, processor time, and limits that take half a minute. */
 
 const MEGABYTE = 1_000_000;
 
-/** Runs an attack and gives by how many megabytes the service had grown at most, looked at ten times a second. */
+/** Runs an attack and returns by how many megabytes the service grew at most, measured ten times a second. */
 export async function growthMb(target: Target, attack: () => Promise<void>): Promise<number> {
   const before = target.residentBytes();
   let largest = before;
@@ -25,7 +25,10 @@ export async function growthMb(target: Target, attack: () => Promise<void>): Pro
   return (largest - before) / MEGABYTE;
 }
 
-/** Every case of one request again, cut into packets at random places: it gets the same answer. Gives how many. */
+/**
+ * Sends every case of one request again, cut into packets at random places, and asserts the same answer. Returns their
+ * count.
+ */
 export async function assertCutsChangeNothing(
   target: Target,
   rounds: number,
@@ -62,15 +65,16 @@ export async function takesBodiesAsTheyCome(target: Target, count: number): Prom
 }
 
 /**
- * So much that the send buffer of the service, up to 4 MB, is writable again within the 10 s after which uWebSockets.js closes
- * a connection without progress, and so little that 30 MB are not through after the 30 s that a reply may take.
+ * Large enough that the send buffer of the service, up to 4 MB, is writable again within the 10 s after which
+ * uWebSockets.js closes a connection without progress, and small enough that 30 MB take longer than the 30 s of a
+ * reply.
  */
 const TRICKLE_BYTES = 256 * 1024;
 const TRICKLE_MS = 500;
 
 /**
- * Readers of a large answer who take 512 KB a second, and others who take a byte: progress or not, they are cut by the
- * deadline of a reply at the latest, and others are served meanwhile.
+ * Readers of a large answer take 512 KB a second, and others one byte. Each must be cut by the deadline of a reply at
+ * the latest, whatever its progress, and others served meanwhile.
  */
 export async function keepsReplyDeadline(target: Target, readers: number): Promise<number> {
   const connections = await restingReaders(target, readers, 150);
@@ -91,7 +95,7 @@ export async function keepsReplyDeadline(target: Target, readers: number): Promi
   return readers;
 }
 
-/** The share of one processor that the service uses while a crowd beyond its descriptors stays for `seconds`. */
+/** Returns the share of one processor that the service uses while more clients than descriptors stay for `seconds`. */
 export async function cpuShareBesideCrowd(target: Target, crowd: number, seconds: number): Promise<number> {
   const connections = await HttpConnection.openMany(target.port, crowd);
   const before = target.cpuSeconds();
@@ -99,7 +103,7 @@ export async function cpuShareBesideCrowd(target: Target, crowd: number, seconds
   while (process.hrtime.bigint() < end) {
     await sleep(250);
     const gone = connections.filter(({ isClosed }) => isClosed).length;
-    connections.push(...(await HttpConnection.openMany(target.port, Math.min(50, gone)))); // they come back
+    connections.push(...(await HttpConnection.openMany(target.port, Math.min(50, gone)))); // they reconnect
   }
   const share = (target.cpuSeconds() - before) / seconds;
   for (const connection of connections) connection.leave();

@@ -4,7 +4,7 @@ import type { HostileCase } from '../../support/hostile-requests.ts';
 import { talk } from '../../support/http.ts';
 import type { Books, Target } from '../../support/raw-http.ts';
 
-/** What is not answered by then waits for more bytes. */
+/** Time without an answer after which the service is waiting for more bytes. */
 const SILENCE_MS = 500;
 
 /** Sends cases one after the other and compares the books of the service from each to the next. */
@@ -17,8 +17,8 @@ export class CaseRunner {
   }
 
   /**
-   * Sends one case and checks what comes back; then the service answers an honest request, and its books show what was
-   * served and nothing of what was refused. `pieces` are the bytes of the case, each sent in a packet of its own.
+   * Sends one case and checks the reply. Then the service must answer an honest request, and its books must show what
+   * was served and nothing of what was refused. Each of `pieces` is sent in a packet of its own.
    */
   async assertAnswer(hostile: HostileCase, engine: EngineName, pieces = [hostile.bytes]): Promise<void> {
     const { port, key } = this.#target;
@@ -29,7 +29,8 @@ export class CaseRunner {
       connection === 'waits' ? { silenceMs: SILENCE_MS } : stays ? { replies: replies.length } : {};
     const talked = await talk(port, pieces, until);
     const statuses = talked.replies.map(({ status }) => status);
-    // bytes behind a refused head may be read before the refusal has left: the library then answers with its own, or cuts
+    // Bytes after a refused head may be read before the refusal is sent: then the library answers with its own
+    // refusal, or cuts.
     const isRefusal = pieces.length > 1 && !stays && replies[0] >= 400;
     const isLost = (mayBeLost || isRefusal) && statuses.length === 0;
     if (isRefusal)
@@ -45,7 +46,7 @@ export class CaseRunner {
     assert.equal(after.answers - before.answers, booked, 'answers that left');
   }
 
-  /** An answer is booked when it is durable, which may be after its connection was cut. */
+  /** Waits for the books: an answer is booked once it is durable, which may be after its connection was cut. */
   async #settledBooks(answers: number): Promise<Books> {
     for (let tries = 0; ; tries++) {
       const books = await this.#target.books();
@@ -56,9 +57,9 @@ export class CaseRunner {
 }
 
 /**
- * The bytes of a case in pieces, cut at places that `random` (below 1) chooses: half of them within the first bytes,
- * where the lines of heads and chunks end. Never behind the method or the target, where the library mistakes what is
- * there for a whole request line (http/front.ts).
+ * Cuts the bytes of a case at places that `random` (below 1) chooses: half of them within the first bytes, where the
+ * lines of heads and chunks end. Never after the method or the target, where the library takes the rest for a whole
+ * request line (http/front.ts).
  */
 export function cut(bytes: string, cuts: number, random: () => number): string[] {
   const lineEnd = bytes.indexOf('\r\n') + 2;

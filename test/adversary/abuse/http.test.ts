@@ -6,7 +6,7 @@ import { TestServer } from '../../support/server.ts';
 import { ATTACKS } from './cases.ts';
 import { CaseRunner } from './http-malformed.ts';
 
-/** The short form of `node test/adversary/abuse/run.ts`: the real service against clients that mean harm or know no better. */
+/** The short form of `node test/adversary/abuse/run.ts`: the real service against malicious and careless clients. */
 for (const engine of ['uws', 'node'] as const)
   describe(`on ${engine}`, () => {
     let server: TestServer;
@@ -29,7 +29,7 @@ for (const engine of ['uws', 'node'] as const)
       });
     });
 
-    // the other engine is attacked so in the long form alone
+    // The other engine is attacked like this only in the long form.
     if (engine === 'uws')
       describe('the service withstands', () => {
         for (const { name, attack, short } of ATTACKS)

@@ -4,16 +4,16 @@ import { ConnectionLost, fetchWhole, HttpConnection } from '../../support/http.t
 import type { TestServer } from '../../support/server.ts';
 import { quantile } from '../../support/statistics.ts';
 
-/** Floods beside requests of a paying account: what is left of the latter's rate and time. */
+/** Floods beside requests of a paying account, whose rate and latency are measured. */
 
 const PAYERS = 8;
 const OTHERS = 32;
-/** Answers in the log before anything is measured: proofs are then as long as those of a service in use. */
+/** Count of answers in the log before the measurement, so that proofs are as long as in a service in use. */
 const LOGGED = 3_000;
 
 /**
- * A client that asks again as soon as it has its whole reply, and connects again when it is cut. Counts its answers by status
- * and notes the time of each.
+ * A client that repeats its request as soon as it has the whole reply, and reconnects when it is cut. It counts its
+ * answers by status and notes the time of each.
  */
 class Client {
   readonly statuses = new Map<number, number>();
@@ -52,7 +52,7 @@ class Client {
     });
   }
 
-  /** The count of answers shows it when nobody listens. */
+  /** Reconnects; the count of answers shows when nobody listens. */
   async #connect(): Promise<void> {
     const connection = await HttpConnection.open(this.#port, { countsOnly: true }).catch(() => undefined);
     if (this.#isStopped) connection?.leave();
@@ -66,44 +66,44 @@ function clients(count: number, port: number, next: () => string): Promise<Clien
   return Promise.all(Array.from({ length: count }, () => Client.start(port, next)));
 }
 
-/** What floods ask with. */
+/** The parameters of floods. */
 export interface FloodContext {
-  /** Leaves of the log. */
+  /** Count of leaves in the log. */
   readonly size: number;
   readonly certificateId: string;
-  /** Of a free account that has used up its rate. */
+  /** Key of a free account that has used up its rate. */
   readonly spentKey: string;
-  /** Of another account without limits than the one whose rate is measured. */
+  /** Key of a second account without limits, which is not measured. */
   readonly otherKey: string;
 }
 
 export interface Flood {
   readonly what: string;
   readonly request: (context: FloodContext) => string;
-  /** How it is answered, beside 503; 200 without it. */
+  /** The status of its answers, apart from 503; 200 by default. */
   readonly status?: number;
-  /** So many of its requests may be answered 200 all the same. */
+  /** Count of its requests that may be answered 200 nevertheless. */
   readonly servedMax?: number;
 }
 
-/** The least part of the rate that is left, and by how much the 99th percentile may grow. */
+/** The least share of the rate that must remain, and the factor by which the 99th percentile may grow. */
 export interface Shares {
   readonly rateMin: number;
   readonly p99Max: number;
 }
 
 export interface Beside {
-  /** What was asked for. */
+  /** The request of the flood. */
   readonly what: string;
   /**
-   * Paid requests beside it as a part of those just before, and the growth of their 99th percentile: each in the middle of all
-   * rounds, so that a moment in which the machine was away decides nothing.
+   * Paid requests during the flood as a share of those just before, and the growth of their 99th percentile: each is
+   * the median of all rounds, so that one stall of the machine decides nothing.
    */
   readonly rateShare: number;
   readonly p99Factor: number;
-  /** Paid requests a second without it, in the middle of all rounds. */
+  /** Paid requests a second without the flood, the median of all rounds. */
   readonly paidPerS: number;
-  /** Other requests that were answered, and refused with 503 `overloaded`. */
+  /** Count of other requests that were answered, and of those refused with 503 `overloaded`. */
   readonly answered: number;
   readonly shed: number;
 }
@@ -114,12 +114,12 @@ interface Windows {
 }
 
 const WINDOWS: Windows = { rounds: 8, windowMs: 500 };
-/** A figure beyond its bound is measured so many times as long before it counts; all rounds count. */
+/** Factor by which a figure beyond its bound is measured longer before it counts; all rounds count. */
 const LONGER = 3;
 
 /**
- * Paid requests without and beside connections of others, in turns of `windowMs`, so that both see the same machine. Every paid
- * request must be answered 200, and every other one as it should be or 503.
+ * Measures paid requests without and beside other connections, in turns of `windowMs`, so that both see the same
+ * machine. Every paid request must be answered 200, and every other one with its status or 503.
  */
 export class Besieged {
   readonly #port: number;
@@ -150,7 +150,7 @@ export class Besieged {
     return new Besieged(port, key, { ...context, size: await logSize() });
   }
 
-  /** A figure beyond the bounds is measured for longer, with all rounds counted. */
+  /** Measures one flood. A figure beyond the bounds is measured for longer, with all rounds counted. */
   async measure(flood: Flood, shares?: Shares): Promise<Beside> {
     const rounds = new Rounds(flood);
     const until = async (count: number) => {
@@ -176,7 +176,7 @@ export class Besieged {
     await sleep(durationMs);
     for (const payer of payers) payer.stop();
     for (const { statuses } of payers) {
-      // none, where the machine is so busy that nothing was answered in the span
+      // There is none if the machine was so busy that nothing was answered in the span.
       for (const status of statuses.keys()) assert.equal(status, 200, 'a paid request is answered');
     }
     return payers.flatMap(({ latenciesMs }) => latenciesMs);
@@ -190,7 +190,7 @@ interface Round {
   readonly windowMs: number;
 }
 
-/** What came of the rounds of one flood. */
+/** The results of the rounds of one flood. */
 class Rounds {
   readonly #flood: Flood;
   readonly #shares: number[] = [];

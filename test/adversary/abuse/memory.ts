@@ -7,11 +7,11 @@ import { shippedStart, type TestServer } from '../../support/server.ts';
 import { type AbuseCase, type Finding, withServer } from './arena.ts';
 import { growthMb } from './http-long.ts';
 
-/** What takes memory: the largest replies that ordinary accounts may ask for, and heads that are never finished. */
+/** The largest uses of memory: the largest replies that ordinary accounts may request, and unfinished heads. */
 
 /** 1,000 characters of four bytes each: the longest reply for its number of draws. */
 const WIDE_ALPHABET = Array.from({ length: 1_000 }, (_, i) => String.fromCodePoint(0x2_0000 + i)).join('');
-/** A reply of 40 MB. */
+/** The request for a reply of 40 MB. */
 const WIDE_STRINGS = {
   type: 'strings',
   count: 100_000,
@@ -20,10 +20,13 @@ const WIDE_STRINGS = {
 };
 const WIDE_BODY = Buffer.from(JSON.stringify(WIDE_STRINGS));
 
-/** The whole process may take this, where the unit and the image allow 1,536; it took 453 to 577 in twelve runs on both engines. */
+/**
+ * Bound on the whole process, where the unit and the image allow 1,536; it took 453 to 577 in twelve runs on both
+ * engines.
+ */
 const RESIDENT_MIB_MAX = 600;
 
-/** An account of each of these tiers, each with so many connections. */
+/** The tiers of the attacking accounts, one of each, and the connections of each account. */
 interface MemoryAttack {
   readonly tiers: readonly string[];
   readonly connections: number;
@@ -32,7 +35,7 @@ interface MemoryAttack {
 const ATTACK_MS = 60_000;
 const REPLIED_WITHIN_MS = 30_000;
 
-/** Attacks the server with wide strings for a minute, while another account asks for a number again and again. */
+/** Attacks the server with wide strings for a minute, while another account requests a number repeatedly. */
 async function attackMemory(server: TestServer, { tiers, connections }: MemoryAttack): Promise<Finding> {
   const counts: Record<number, number> = { 200: 0, 503: 0, 429: 0, 409: 0 };
   const keys = await Promise.all(tiers.map(async (tier) => (await server.account(tier)).key));
@@ -40,7 +43,7 @@ async function attackMemory(server: TestServer, { tiers, connections }: MemoryAt
   const endMs = performance.now() + ATTACK_MS;
   const asks = async (key: string, connection: number) => {
     for (let i = 0; performance.now() < endMs; i++) {
-      // every third reply is MessagePack, and every second connection retries what another one has asked for
+      // Every third reply is MessagePack, and every second connection retries a request of another one.
       const accept = i % 3 === 2 ? 'application/msgpack' : 'application/json';
       const fields = [`Authorization: Bearer ${key}`, `Accept: ${accept}`];
       if (i % 2 === 0) fields.push(`Idempotency-Key: ${connection % 2 === 0 ? 'all' : connection}-${i}`);
@@ -79,7 +82,7 @@ async function attackMemory(server: TestServer, { tiers, connections }: MemoryAt
   };
 }
 
-/** Asks for wide strings on a connection of its own, and reads the whole reply without keeping it. */
+/** Requests wide strings on a new connection, and reads the whole reply without keeping it. */
 async function statusOf(port: number, fields: readonly string[]): Promise<number> {
   const connection = await HttpConnection.open(port, { countsOnly: true });
   const head = ['POST /v1/batch HTTP/1.1', 'Host: a', 'Connection: close', 'Content-Type: application/json'];
@@ -96,11 +99,14 @@ function attacked(who: string, attack: MemoryAttack): AbuseCase {
   };
 }
 
-/** So many that the 60 to 80 MB which a process grows by at its first load do not decide: each head takes about 64 KB more. */
+/**
+ * Count of heads, so many that the 60 to 80 MB by which a process grows at its first load do not decide: each head
+ * takes about 64 KB more.
+ */
 const HEADS = 3_000;
-/** As much of a head as the engines wait for. */
+/** The part of a head for whose end the engines wait. */
 const PARTIAL_HEAD = `GET / HTTP/1.1\r\nHost: a\r\nA: ${'a'.repeat(65_000)}`;
-/** Sockets and objects of each connection beside its head; memory that was spare before the connections came hides some of it. */
+/** Bytes of sockets and objects for each connection besides its head; spare memory of the process hides some of it. */
 const BESIDE_BYTES = 40 * 1024;
 const HEAD_BYTES_MAX = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes + BESIDE_BYTES;
 
@@ -109,7 +115,7 @@ const UNFINISHED_HEADS: AbuseCase = {
   name: `memory: ${HEADS} unfinished heads`,
   bound: `at most ${HEAD_BYTES_MAX} bytes each, others are served`,
   run: ({ environment }) =>
-    // one lot fills the reservoir, so that none is made while memory is measured
+    // One lot fills the reservoir, so that none is made while memory is measured.
     withServer({ ...environment, QRN_SOURCE_SIMULATOR_LOT_BITS: '900000' }, async (server) => {
       const target = new Target(server, server.key);
       await target.get('/integers');

@@ -3,14 +3,20 @@ import { HttpConnection } from '../../support/http.ts';
 import { type AbuseCase, withServer } from './arena.ts';
 import { getOf } from './look-ups.ts';
 
-/** Probes of a service that many connections without a key ask. Limits and keys over several fronts are test/api/fronts.test.ts. */
+/**
+ * Probes of a service that many connections without a key use. test/api/fronts.test.ts tests limits and keys over
+ * several fronts.
+ */
 
 const PROBE_PAUSE_MS = 100;
 const PROBES_EACH = 40;
 /** The image counts as unhealthy when a probe takes 3 s. */
 const PROBE_MAX_MS = 3_000;
 
-/** Slowest of `PROBES_EACH` requests on connections of their own, in ms; one that is cut or refused has missed the bound. */
+/**
+ * Returns the slowest of `PROBES_EACH` requests on new connections, in ms; one that is cut or refused has missed the
+ * bound.
+ */
 async function slowestProbe(port: number, request: string, statusWanted: number): Promise<number> {
   let slowest = 0;
   for (let i = 0; i < PROBES_EACH; i++) {
@@ -25,12 +31,12 @@ async function slowestProbe(port: number, request: string, statusWanted: number)
   return slowest;
 }
 
-/** Connections without a key that ask again at once, from elsewhere or from this machine, beside payers. */
+/** Sends requests without a key as fast as they are answered, from elsewhere or from this machine, beside payers. */
 function probesBeside(flooders: number, from: 'elsewhere' | 'this machine'): AbuseCase {
   return {
     name: `probes beside ${flooders} keyless connections from ${from}`,
     bound: `all but probes from where the flood comes within ${PROBE_MAX_MS / 1000} s`,
-    limitS: 400, // those from where the flood comes take seconds each
+    limitS: 400, // probes from where the flood comes take seconds each
     run: ({ environment }) =>
       withServer(environment, async (server) => {
         const { port } = server;

@@ -14,7 +14,7 @@ assert.equal(noProc, false, 'the long form needs /proc of Linux');
 const options = readOptions({ engine: 'uws,node', cases: '', seed: 1 });
 
 const CASE_LIMIT_S = 120;
-/** Of the cases, whether each was within its bound. */
+/** Whether each case was within its bound. */
 const results: boolean[] = [];
 
 for (const engine of ['uws', 'node'] as const)
@@ -52,11 +52,11 @@ async function found(arena: Arena, each: AbuseCase): Promise<Finding> {
     timer = setTimeout(() => reject(new Error(`not over after ${limitS} s`)), limitS * 1000);
   });
   const running = each.run(arena);
-  running.catch(() => {}); // it may fail when it is late
+  running.catch(() => {}); // it may fail after the time limit
   try {
     return await Promise.race([running, late]);
   } catch (error) {
-    await arena.close(); // the next case must not find what this one left
+    await arena.close(); // the next case must not find the state that this one left
     const { message } = error as Error;
     return { figure: message.replaceAll(/\s+/g, ' ').slice(0, 300), isMet: false };
   } finally {

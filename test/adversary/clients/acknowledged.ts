@@ -1,24 +1,24 @@
 import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { ENTROPY_MODES, type EntropyMode } from '../../../src/core/vocabulary.ts';
 
-/** What a client holds in its hands of one answer. */
+/** What a client knows of one answer. */
 export interface Answered {
   readonly certificateId: string;
   readonly requestId: string;
   readonly mode: EntropyMode;
   readonly values: number;
   readonly credits: number;
-  /** It was asked for with a purpose, and so has a serial. */
+  /** True if the request had a purpose, so that the answer has a serial. */
   readonly isNumbered: boolean;
 }
 
 const ID_BYTES = 16;
-/** Two ids, two whole numbers, the mode and whether it is numbered. */
+/** Size of a row: two ids, two integers, the mode and whether it is numbered. */
 const ROW_BYTES = 2 * ID_BYTES + 12;
 const ROWS_ADDED = 1 << 14;
 const ROWS_MAX = 1 << 24;
 
-/** Every answer that was acknowledged, packed: some millions of them fit. */
+/** Every acknowledged answer in packed form, so that some millions of them fit. */
 export class Acknowledged {
   readonly #buffer = new ArrayBuffer(0, { maxByteLength: ROWS_MAX * ROW_BYTES });
   readonly #view = new DataView(this.#buffer);
@@ -65,13 +65,13 @@ function idBytes(text: string, prefix: string): Uint8Array {
   return bytes;
 }
 
-/** Windows of this many hex digits are compared: 16 bytes come twice by chance once in 2^128. */
+/** Windows of this many hex digits are compared; 16 bytes repeat by chance once in 2^128. */
 const WINDOW_HEX = 32;
 
 /**
- * Looks for pure bytes that came twice. Windows are remembered where their first byte ends in four zero bits: by their
- * content, so that the same bytes are remembered wherever they stand, and a 4 KiB block that comes again is found but
- * once in 10^114 ((15/16)^4080). Of short runs every window is remembered.
+ * Finds pure bytes that were delivered twice. It remembers windows by content if their first byte ends in four zero
+ * bits, so that the same bytes are remembered wherever they are. A repeated 4 KiB block is missed once in 10^114
+ * ((15/16)^4080). For short runs it remembers every window.
  */
 export class PureSeen {
   readonly #windows = new Map<string, string>();
@@ -81,7 +81,7 @@ export class PureSeen {
     this.#isSampled = isSampled;
   }
 
-  /** What is wrong when another request got the same bytes before. */
+  /** Returns what is wrong if another request got the same bytes before. */
   add(hex: string, requestId: string): string | undefined {
     for (let at = 0; at + WINDOW_HEX <= hex.length; at += 2) {
       if (this.#isSampled && hex[at + 1] !== '0') continue;

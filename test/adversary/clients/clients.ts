@@ -10,25 +10,25 @@ import { type Asked, Mix, type Shares, wireOf } from './mix.ts';
 export interface ClientKey {
   readonly text: string;
   readonly id: string;
-  /** The command that revokes it was called: it may be refused from now on. */
+  /** True once the command that revokes the key was called: from then on the key may be refused. */
   isRevoking: boolean;
-  /** When the command had come back: a second later it must be refused. */
+  /** When the command returned; a second later the key must be refused. */
   revokedAtMs: number | undefined;
 }
 
-/** Of an account or key as commands print it. */
+/** Parses the key of an account as the commands print it. */
 export function clientKey({ key, key_id }: { readonly key: string; readonly key_id: string }): ClientKey {
   return { text: key, id: key_id, isRevoking: false, revokedAtMs: undefined };
 }
 
-/** An answer kept whole, to be held against its certificate. */
+/** An answer that is kept whole, to be verified against its certificate. */
 export interface Kept {
   readonly certificateId: string;
   readonly response: unknown;
   readonly atMs: number;
 }
 
-/** A request under an Idempotency-Key that is asked again: with the first answer, or to learn what became of it. */
+/** A request under an Idempotency-Key that is repeated: after its first answer, or to learn its outcome. */
 interface Retry {
   readonly asked: Asked;
   readonly notBeforeMs: number;
@@ -38,49 +38,54 @@ interface Retry {
 
 const CONNECTIONS_MAX = 256;
 const TICK_MS = 4;
-/** Bodies up to this are parsed each; of longer ones every eighth is, and of the others the end is read. */
+/**
+ * Bodies up to this size are all parsed. Of longer ones every eighth is parsed, and only the end of the others is
+ * read.
+ */
 const PARSED_BYTES = 8 * 1024;
 const LONG_PARSED_EVERY = 8;
 const TAIL_BYTES = 2_048;
-/** Of all answers, this many are kept for verification. */
+/** One of this many answers is kept for verification. */
 const KEPT_EVERY = 97;
 const KEPT_MAX = 400;
 const RETRY_AFTER_MS = 300;
-/** Before a client asks again that found nobody, or was refused. */
+/** Pause of a client that was refused or found nobody listening. */
 const AWAY_MS = 20;
-/** Latencies are told apart by windows of this length. */
+/** Length of the windows by which latencies are reported. */
 export const WINDOW_S = 5;
 
-/** What makes clients other than those of one service that must answer. */
+/** Differences from the clients of one service that must answer. */
 export interface ClientsOptions {
-  /** With shares of their own the clients ask so little that every pure byte is remembered. */
+  /** With these shares of their own, clients request so little that every pure byte is remembered. */
   readonly shares?: Shares;
-  /** Requests may be refused because the account has used up its month. */
+  /** True if requests may be refused because the account has used up its month. */
   readonly mayRunDry?: boolean;
-  /** A service that may stand still is given up after this, as one whose connection broke. */
+  /** A request that takes longer is given up as if its connection had broken, because the service may be paused. */
   readonly lostAfterMs?: number;
 }
 
-/** The port that a client is to ask; undefined while nobody listens. */
+/** Returns the port that a client is to use; undefined while nobody listens. */
 type Place = (client: number) => number | undefined;
 
-/** Clients of one account, who keep books of everything that the service acknowledges. */
+/** Clients of one account, who record everything that the service acknowledges. */
 export class Clients {
   readonly acknowledged = new Acknowledged();
-  /** What the service did that it must never do, in words. */
+  /** Broken promises of the service, in words. */
   readonly violations: string[] = [];
   /** Answers that were not 200, by code. */
   readonly refusals = new Map<string, number>();
   readonly kept: Kept[] = [];
-  /** Latency of the small requests, from when they were due, in µs, by window since the start. */
+  /** Latencies of the small requests, from when they were due, in µs, by window since the start. */
   readonly windows = new Map<number, RecordableHistogram>();
   readonly keys: ClientKey[];
-  /** Requests that may have been answered: their connection broke, or the service said that it does not know. */
+  /**
+   * Count of requests that may have been answered: their connection broke, or the service reported an unknown outcome.
+   */
   unknown = 0;
-  /** Requests that were due and not sent: the service was down, or all connections were busy. */
+  /** Count of due requests that were not sent: the service was down, or all connections were busy. */
   notSent = 0;
   retried = 0;
-  /** How long a revoked key was still good, at most. */
+  /** The longest time for which a revoked key was still accepted. */
   revokedServedMs = 0;
   lastAnswerAtMs = 0;
   readonly #chance: Chance;
@@ -112,7 +117,7 @@ export class Clients {
     return this.#retries.length;
   }
 
-  /** Asks at this rate, whatever is answered, until `stop`. */
+  /** Sends requests at this rate, whatever is answered, until `stop`. */
   start(ratePerS: number): void {
     let dueMs = performance.now();
     this.#timer = setInterval(() => {
@@ -121,13 +126,13 @@ export class Clients {
     }, TICK_MS);
   }
 
-  /** Resolves when all that was asked is answered or lost. */
+  /** Resolves when every request is answered or lost. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     while (this.#flying > 0) await sleep(5);
   }
 
-  /** Asks again as soon as it is answered, on so many connections; gives answers per second. */
+  /** Repeats requests as soon as they are answered, on `connections` connections; returns the answers per second. */
   async capacity(connections: number, durationMs: number): Promise<number> {
     const untilMs = performance.now() + durationMs;
     const before = this.#answers;
@@ -135,7 +140,10 @@ export class Clients {
     return ((this.#answers - before) * 1_000) / durationMs;
   }
 
-  /** So many clients, each of which asks again as soon as it is answered, or a moment after it found nobody. */
+  /**
+   * Runs `connections` clients, each of which asks again as soon as it is answered, or after a pause when it found
+   * nobody.
+   */
   async askWhile(connections: number, mayGoOn: () => boolean): Promise<void> {
     const ask = async (client: number) => {
       while (mayGoOn()) if (!(await this.#next(performance.now(), client))) await sleep(AWAY_MS);
@@ -143,7 +151,7 @@ export class Clients {
     await Promise.all(Array.from({ length: connections }, (_, client) => ask(client)));
   }
 
-  /** Asks for what is due again until nothing is left or nothing is answered. */
+  /** Repeats the requests that must be repeated until none is left or nothing is answered. */
   async settleRetries(deadlineMs: number): Promise<void> {
     const untilMs = performance.now() + deadlineMs;
     while (this.#retries.length > 0 && performance.now() < untilMs) {
@@ -163,7 +171,9 @@ export class Clients {
     else void this.#next(dueMs, 0);
   }
 
-  /** What is to be asked again, or something new. False when the service cannot be reached or refuses. */
+  /**
+   * Sends a request that must be repeated, or a new one. Returns false when the service cannot be reached or refuses.
+   */
   #next(dueMs: number, client: number): Promise<boolean> {
     if (this.#place(client) === undefined) return Promise.resolve(false);
     const retry = this.#dueRetry();
@@ -304,7 +314,7 @@ function codeOf({ body }: HttpReply): string {
   return /"code":"(\w+)"/.exec(body.toString('latin1', 0, 400))?.[1] ?? 'no code';
 }
 
-/** The facts of an answer from its end, where the envelope stands behind the values. */
+/** Parses the facts of an answer from its end, where the envelope follows the values. */
 function answeredOf(asked: Asked, body: Buffer): Answered {
   const tail = body.toString('latin1', Math.max(0, body.length - TAIL_BYTES));
   const mode = /"entropy_mode":"([\w-]+)"/.exec(body.toString('latin1', 0, 400) + tail)?.[1];

@@ -18,7 +18,7 @@ import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { Clients } from './clients.ts';
 import { checkLedger } from './ledger-check.ts';
 
-/** A soak that finds nothing proves something only when its instruments would have found it. */
+/** A soak test that finds nothing proves something only if its instruments can find faults. */
 describe('the check of the books', () => {
   let dataDir: string;
   let ids: CertificateIds;
@@ -124,7 +124,7 @@ describe('the check of the books', () => {
 });
 
 describe('a client under an Idempotency-Key', () => {
-  /** What one request comes to that is refused with 503 in these words. */
+  /** Returns how a request ends that is refused with 503 and this message. */
   async function refusedWith(message: string) {
     const origin = await served((_request, response) => {
       const body = JSON.stringify({ error: { code: 'storage_unavailable', message } });

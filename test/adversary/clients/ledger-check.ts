@@ -12,17 +12,17 @@ import type { Acknowledged } from './acknowledged.ts';
 import type { Clients } from './clients.ts';
 import { PURPOSE } from './mix.ts';
 
-/** What the books hold of the accounts that were asked with. */
+/** What the books hold of the accounts that were used. */
 export interface BookFindings {
-  /** What does not agree with the clients' account, and what the clients themselves saw, in words. */
+  /** Disagreements with the clients' records, and violations that the clients saw, in words. */
   readonly violations: readonly string[];
   readonly entries: number;
-  /** Entries that no client got: committed as the service died, or as the client went away. */
+  /** Count of entries that no client received: committed as the service died, or as the client disconnected. */
   readonly unacknowledged: number;
   readonly creditsBooked: number;
   readonly lots: number;
   readonly seeds: number;
-  /** Of each account that was asked with. */
+  /** The totals of each account that was used. */
   readonly spent: readonly {
     readonly account: number;
     readonly requests: number;
@@ -30,25 +30,25 @@ export interface BookFindings {
   }[];
 }
 
-/** An account, and what its clients know. */
+/** An account, and the records of its clients. */
 export interface Known {
   readonly accountId: string;
   readonly clients: Pick<Clients, 'acknowledged' | 'unknown' | 'violations'>;
-  /** What it may spend in the month. */
+  /** Credits that it may spend in the month. */
   readonly creditsMax: number;
   readonly requestsMax?: number;
 }
 
 const SEGMENTS_AT_ONCE = 256;
-/** Rows of the series that are read at a time. */
+/** Count of rows of the series that are read at a time. */
 const SERIES_LIMIT = 1_000;
-/** Entries of a segment, at most: its index in one number with the segment's. */
+/** The most entries of a segment: an index is stored in one number with the number of its segment. */
 const INDEX_MAX = 2 ** 20;
 const VIOLATIONS_MAX = 20;
-/** Of more answers the request ids would take more memory than the service. */
+/** With more answers, their request ids would take more memory than the service. */
 const REQUESTS_WATCHED_MAX = 2 ** 20;
 
-/** The same of the folder of a stopped service, and how many journals held commits that the ledger had not stored. */
+/** Audits the folder of a stopped service, and counts the journals with commits that the ledger had not stored. */
 export async function checkLedger(
   dataDir: string,
   known: readonly Known[],
@@ -62,7 +62,7 @@ export async function checkLedger(
     path: join(dataDir, 'ledger'),
     clock: systemClock,
     log: { ...silentLog, warn },
-    role: 'server', // a journal is replayed, as the next service would
+    role: 'server', // it replays the journal, as the next service would
     durability: 'fsync',
   });
   try {
@@ -73,10 +73,11 @@ export async function checkLedger(
 }
 
 /**
- * Holds the books against what clients were told: every acknowledged answer stands where its certificate's id says, as
- * it was given; every other entry is one of the `unknown` requests, and none is there twice; nobody spent more than the month has;
- * sums and counters are those of the entries; and the answers of PURPOSE have the serials from 1 on without a gap. `numbered` are
- * their places as the last check found them, each the one that it had before; they are brought up to date.
+ * Compares the books with the records of the clients. Every acknowledged answer must be at the place that its
+ * certificate's id states, as it was delivered. Every other entry must be one of the `unknown` requests, and none may
+ * be there twice. Nobody may have spent more than the month allows. Sums and counters must be those of the entries,
+ * and the answers of PURPOSE must have the serials from 1 on without a gap. `numbered` holds their places at the last
+ * check and is updated: each must have kept its place.
  */
 export async function auditBooks(
   ledger: Ledger,
@@ -141,7 +142,7 @@ export async function auditBooks(
 
 const placeOf = (segment: number, index: number) => segment * INDEX_MAX + index;
 
-/** Whether the serials of PURPOSE are those from 1 on, each of one answer, and of the same one as before. */
+/** Tells whether the serials of PURPOSE are those from 1 on, each of one answer, which is the same as before. */
 async function checkSerials(ledger: Pick<Ledger, 'seriesPage'>, numbered: number[]): Promise<string[]> {
   const places: number[] = [];
   for (;;) {
@@ -162,17 +163,17 @@ async function checkSerials(ledger: Pick<Ledger, 'seriesPage'>, numbered: number
   return [];
 }
 
-/** What the walk has found of one account. */
+/** The entries of one account that the walk has found. */
 class AccountWalk {
   entries = 0;
   unacknowledged = 0;
   credits = 0;
   readonly acknowledged: Acknowledged;
-  /** Of each row, where its certificate lies. */
+  /** Place of the certificate of each row. */
   readonly places: Float64Array;
-  /** Rows by place. */
+  /** Indices of rows in the order of their places. */
   readonly order: Uint32Array;
-  /** Of the next row that must come. */
+  /** Index of the next row that must come. */
   next = 0;
 
   constructor(acknowledged: Acknowledged, ids: CertificateIds) {
@@ -191,7 +192,7 @@ class BookWalk {
   readonly lots = new Set<string>();
   readonly seeds = new Set<string>();
   readonly #accounts = new Map<number, AccountWalk>();
-  /** Places of the answers that have serials. */
+  /** Places of the answers with serials. */
   readonly numbered = new Set<number>();
   readonly #requests = new Set<string>();
 

@@ -1,27 +1,27 @@
 import type { Chance } from '../../support/chance.ts';
 import { requestBytes } from '../../support/http.ts';
 
-/** A request of the mix, and what a good answer to it must be like. */
+/** A request of the mix, and the criteria of a good answer. */
 export interface Asked {
   readonly kind: Kind;
   readonly method: 'GET' | 'POST';
-  /** Below /v1. */
+  /** Path below /v1. */
   readonly path: string;
   readonly body: string | null;
-  /** Values that the answer holds, as the books count them. */
+  /** Count of values in the answer, as the books count them. */
   readonly values: number;
-  /** The member of `data` with the values, and how it is looked at. */
+  /** The member of `data` with the values, and how it is checked. */
   readonly expect: Expected;
   readonly idempotencyKey?: string;
 }
 
-/** `code` is what a request that is wrong is answered with. */
+/** `code` is the error that an invalid request must get. */
 type Expected = { readonly member: string } | { readonly code: string; readonly status: number };
 
-/** Of `numbered` requests, which have serials of one series. */
+/** Purpose of `numbered` requests, whose serials form one series. */
 export const PURPOSE = 'a series';
 
-/** Requests in a thousand. */
+/** Shares of the requests in a thousand. */
 const ORDINARY_MIX = {
   small: 755,
   csprng: 60,
@@ -39,7 +39,7 @@ const ORDINARY_MIX = {
 type Kind = keyof typeof ORDINARY_MIX;
 export type Shares = Readonly<Partial<Record<Kind, number>>>;
 
-/** Which requests are made, never what they are answered. */
+/** Chooses requests, and never their answers. */
 export class Mix {
   readonly #chance: Chance;
   readonly #shares: Shares;
@@ -114,7 +114,7 @@ function batch(kind: Kind, body: { readonly count: number } & Readonly<Record<st
   return { kind, method: 'POST', path: '/batch', body: JSON.stringify(body), values: body.count, expect };
 }
 
-/** The bytes on the wire. */
+/** Returns the request's bytes on the wire. */
 export function wireOf({ method, path, body, idempotencyKey }: Asked, key: string): Buffer {
   const headers: [string, string][] = [['Authorization', `Bearer ${key}`]];
   if (idempotencyKey !== undefined) headers.push(['Idempotency-Key', idempotencyKey]);

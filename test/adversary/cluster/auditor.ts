@@ -11,9 +11,9 @@ const TILE_HASHES = 256;
 const TOLD_MAX = 5;
 
 /**
- * Reads the books in PostgreSQL, when all nodes are stopped and fenced, and holds them against what clients were told (auditBooks):
- * beside that, nothing that was granted is lost, and every state of the log that any node showed is one log. `dataDir` is the data
- * folder of any node: it has the secrets of all.
+ * Reads the books in PostgreSQL, when all nodes are stopped and fenced, and compares them with the clients' records
+ * (auditBooks). Besides, no grant may be lost, and all states of the log that any node showed must be of one log.
+ * `dataDir` is the data folder of any node: it has the secrets of all.
  */
 export async function audit(url: string, dataDir: string, load: Load): Promise<string[]> {
   const known = load.clients.map(({ account, clients }): Known => {
@@ -35,7 +35,7 @@ export async function audit(url: string, dataDir: string, load: Load): Promise<s
   }
 }
 
-/** What nodes were granted and did not spend must have come back: the rest is what was spent. */
+/** Returns lost grants: what nodes were granted and did not spend must have been given back. */
 async function lostGrants(url: string, { spent }: BookFindings): Promise<string[]> {
   const { rows } = await administer<{ name: string; value: Uint8Array }>(
     url,
@@ -51,7 +51,7 @@ async function lostGrants(url: string, { spent }: BookFindings): Promise<string[
   });
 }
 
-/** Builds the log again from its leaves, and looks for every state that was seen among its own. */
+/** Builds the log again from its leaves, and looks up every state that was seen in it. */
 async function logOf(url: string, seen: readonly SeenCheckpoint[]): Promise<string[]> {
   const wanted = new Map<number, SeenCheckpoint[]>();
   for (const each of seen) wanted.set(each.size, [...(wanted.get(each.size) ?? []), each]);

@@ -18,7 +18,7 @@ import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode, PATIENCE_MS } from './node.ts';
 import { openTool } from './tool.ts';
 
-/** What an account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
+/** What an account may spend in the month of the test: more than a short run requests, unless it is to run dry. */
 export interface Totals {
   readonly requests: number;
   readonly credits: number;
@@ -26,23 +26,23 @@ export interface Totals {
 
 export interface ClusterOptions {
   readonly nodes: number;
-  /** Where the books are. */
+  /** The PostgreSQL servers with the books. */
   readonly pair: PostgresPair;
-  /** Of every account but the steady one, which never runs dry. */
+  /** The totals of every account but the steady one, which never runs dry. */
   readonly totals: Totals;
-  /** Picks nodes and moments; a fixed one unless given. */
+  /** Picks nodes and moments; by default always the same. */
   readonly chance?: Chance;
-  /** Of every node, e.g. with a planted fault. */
+  /** Environment of every node, e.g. with a planted fault. */
   readonly environment?: Environment;
-  /** Of one node alone, by its number from 1 on. */
+  /** Environment of one node, by its number from 1 on. */
   readonly ownEnvironment?: (number: number) => Environment;
-  /** Nodes that the start waits for; all unless given. */
+  /** Tells which nodes the start waits for; by default all. */
   readonly isAwaited?: (number: number) => boolean;
 }
 
 const STEADY: Totals = { requests: 1_000_000, credits: 1_000_000 };
 
-/** Nodes that share one PostgreSQL, each over a link of its own that can be cut, and clients that ask all of them. */
+/** Nodes that share one PostgreSQL, each over a link that can be cut, and clients that ask all of them. */
 export class Cluster {
   readonly nodes: readonly ClusterNode[];
   readonly links: readonly Link[];
@@ -116,7 +116,7 @@ export class Cluster {
     }
   }
 
-  /** Segments of the node that are in the books. */
+  /** Returns the count of the node's segments in the books. */
   async segmentsOf(name: string): Promise<number> {
     const { rows: nodes } = await administer<{ number: number }>(
       this.url,
@@ -132,11 +132,11 @@ export class Cluster {
   }
 
   /**
-   * Of answers that were acknowledged before a fault, how many the books lack now: a count alone, which is cheap enough to
-   * take after each fault. The audit looks for each answer.
+   * Returns how many acknowledged answers are missing in the books: just a count, which is cheap enough to take after
+   * each fault. The audit looks for each answer.
    */
   async lostCount(acknowledged: number): Promise<string[]> {
-    // a node stores each segment alone, and its third number is how many entries it has (segment.ts)
+    // A node stores each segment alone, and its third number is the count of its entries (segment.ts).
     const entries = 'get_byte(value, 21) + 256 * get_byte(value, 22) + 65536 * get_byte(value, 23)';
     const counted = `SELECT sum(${entries}) AS stored
       FROM qrn.record WHERE part = '${SEGMENTS.name}'`;
@@ -148,12 +148,12 @@ export class Cluster {
     ];
   }
 
-  /** Points all nodes at the primary as it is now. Connections to the old one are gone with it. */
+  /** Points all nodes at the present primary. Connections to the old one are gone with it. */
   follow(): void {
     for (const link of this.links) link.retarget(this.#pair.port);
   }
 
-  /** Stops every node, fences it, and holds the books against what clients know: what is wrong, in words. */
+  /** Stops and fences every node, and compares the books with the clients' records; returns the violations in words. */
   async audit(): Promise<string[]> {
     for (const link of this.links) link.heal();
     await Promise.all(this.nodes.map((node) => node.kill('SIGTERM')));

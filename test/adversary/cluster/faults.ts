@@ -4,13 +4,13 @@ import { until } from '../../support/server.ts';
 import type { Cluster } from './cluster.ts';
 import { type ClusterNode, PATIENCE_MS } from './node.ts';
 
-/** Where faults happen. */
+/** The cluster in which faults happen. */
 export interface Arena {
   readonly cluster: Cluster;
   readonly pair: PostgresPair;
 }
 
-/** What a fault does next. All steps of a fault are about one node. */
+/** A step of a fault. All steps of a fault apply to one node. */
 type Step = (arena: Arena, node: ClusterNode) => unknown;
 
 const after =
@@ -24,19 +24,22 @@ const killAll: Step = ({ cluster }) => Promise.all(cluster.nodes.map((node) => n
 const launchAll: Step = ({ cluster }) => cluster.nodes.map((node) => node.launch());
 const pause: Step = (_arena, node) => node.pause();
 const resume: Step = (_arena, node) => node.resume();
-/** No packet passes between the node and PostgreSQL. */
+/** Lets no packet pass between the node and PostgreSQL. */
 const cutOff: Step = ({ cluster }, node) => cluster.links[cluster.nodes.indexOf(node)].cut();
 const joinAgain: Step = ({ cluster }, node) => cluster.links[cluster.nodes.indexOf(node)].heal();
 
 const killPrimary: Step = ({ pair }) => pair.killPrimary();
 const restartPrimary: Step = ({ pair }) => pair.restartPrimary();
-/** No packet passes between the primary and the standby: commits wait, and nothing is acknowledged that only one has. */
+/**
+ * Lets no packet pass between the primary and the standby: commits wait, and nothing is acknowledged that only one of
+ * them has.
+ */
 const cutStandby: Step = ({ pair }) => pair.link.cut();
 const healStandby: Step = ({ pair }) => pair.link.heal();
 const standbyFollows: Step = ({ pair }) =>
   until('the standby follows', () => pair.standbyFollows(), PATIENCE_MS);
 
-/** An administrator cancels the commits that wait for the standby, so that they can be read. */
+/** Cancels, as an administrator may, the commits that wait for the standby, so that they can be read. */
 const cancelCommits: Step = async ({ pair }) => {
   for (let times = 0; times < 5; times++) {
     await sleep(150);
@@ -50,7 +53,7 @@ const answersAgain: Step = async ({ cluster }) => {
   await until('answers come again', () => cluster.load.lastAnswerAtMs > sinceMs, PATIENCE_MS);
 };
 
-/** The primary dies for good, and its standby takes over with what it has; what was on its way to it is lost. */
+/** Ends the primary for good, and its standby takes over with what it has; data on the way to it are lost. */
 const failOver: Step = async (arena, node) => {
   const { cluster, pair } = arena;
   const wasCut = pair.link.isCut;
@@ -62,7 +65,7 @@ const failOver: Step = async (arena, node) => {
   await pair.addStandby();
 };
 
-/** The node is taken for dead and fenced, and comes back with what it still wanted to send. It must end. */
+/** Fences the node as if it were dead. It comes back with unsent statements, and must end. */
 const fencedUntil =
   (back: Step): Step =>
   async (arena, node) => {
@@ -87,10 +90,10 @@ const cut = [standbyFollows, cutStandby];
 /** Every fault by its name, in groups. */
 const FAULTS = {
   'kill a node': { group: 'kills', steps: [soon, kill, launch] },
-  /** On what an earlier kill had left. */
+  /** Kills on top of what an earlier kill had left. */
   'kill a node as it starts': { group: 'kills', steps: [kill, launch, after(200, 3_000), kill, launch] },
   'kill all nodes': { group: 'kills', steps: [killAll, launchAll] },
-  /** The machine of the primary restarts; no standby takes over. */
+  /** Restarts the machine of the primary; no standby takes over. */
   'kill the primary, which restarts': {
     group: 'kills',
     steps: [soon, killPrimary, after(0, 1_500), restartPrimary, standbyFollows, answersAgain],
@@ -100,7 +103,7 @@ const FAULTS = {
     group: 'failovers',
     steps: [standbyFollows, soon, (arena, node) => Promise.all([failOver(arena, node), node.kill()]), launch],
   },
-  /** What was acknowledged must be on the standby. */
+  /** Everything that was acknowledged must be on the standby. */
   'failover of a standby that was cut off': {
     group: 'failovers',
     steps: [...cut, after(500, 1_500), failOver],
@@ -112,8 +115,8 @@ const FAULTS = {
     steps: [...cut, cancelCommits, killAll, failOver],
   },
   /**
-   * After its recovery the primary shows commits that waited for the standby and that no client was told of. Nodes must not show
-   * them either, for the standby takes over then.
+   * After its recovery the primary shows commits that waited for the standby and that no client was told of. Nodes
+   * must not show them either, because the standby takes over then.
    */
   'failover after a restart without the standby': {
     group: 'failovers',
@@ -128,7 +131,7 @@ const FAULTS = {
     group: 'partitions',
     steps: [cutStandby, after(200, 2_500), healStandby, standbyFollows],
   },
-  /** For longer than its leases last. */
+  /** Longer than its leases last. */
   'pause of a node': { group: 'pauses', steps: [pause, after(100, 4_000), resume] },
   'pause of a node that is fenced': { group: 'pauses', steps: [soon, pause, soon, fencedUntil(resume)] },
 } as const satisfies Record<string, { group: string; steps: readonly Step[] }>;
@@ -141,7 +144,7 @@ export function faultsOf(group: (typeof GROUPS)[number]): FaultName[] {
   return (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
 }
 
-/** Does the steps of the fault to one of the nodes that run. */
+/** Applies the steps of the fault to one of the running nodes. */
 export async function happen(name: FaultName, arena: Arena): Promise<void> {
   const { nodes, chance } = arena.cluster;
   const running = nodes.filter(({ port }) => port !== undefined);

@@ -5,7 +5,7 @@ import { Clients, clientKey } from '../clients/clients.ts';
 import type { Shares } from '../clients/mix.ts';
 import type { ClusterNode } from './node.ts';
 
-/** What the clients of a cluster ask with, and how much each account may spend this month. */
+/** The requests of one account of a cluster, and how much it may spend this month. */
 export interface LoadAccount {
   readonly id: string;
   readonly key: string;
@@ -22,31 +22,31 @@ export interface SeenCheckpoint {
   readonly root: string;
 }
 
-/** A node that is paused or cut off answers nothing: the client goes away, and does not know what became of it. */
+/** Time after which the client gives up a node that is paused or cut off, without knowing the outcome. */
 const ANSWER_WITHIN_MS = 8_000;
 const SETTLED_WITHIN_MS = 60_000;
 const CHECKPOINT_EVERY_MS = 150;
 const VIOLATIONS_MAX = 50;
 
-/** The accounts, and what each asks for. The steady one never runs dry: the service answers it between all faults. */
+/** The accounts and their requests. The steady one never runs dry: the service answers it between all faults. */
 const ASKED = {
   steady: { small: 1 },
   plain: { small: 1 },
   pure: { 'pure small': 1 },
-  /** Under idempotency keys, which are asked again of whichever node. */
+  /** Requests under idempotency keys, which are repeated on any node. */
   keyed: { once: 1 },
 } as const satisfies Record<string, Shares>;
 export type Accounts = Readonly<Record<keyof typeof ASKED, LoadAccount>>;
 
-/** Clients that ask every node, and keep books of all that was acknowledged. */
+/** Clients that ask every node, and record everything that was acknowledged. */
 export class Load {
   readonly clients: readonly { readonly account: LoadAccount; readonly clients: Clients }[];
   readonly checkpoints: SeenCheckpoint[] = [];
-  /** What no node may ever do, in words, beside what the clients saw. */
+  /** Violations by nodes, in words, besides those that the clients saw. */
   readonly #violations: string[] = [];
   readonly #nodes: readonly ClusterNode[];
   readonly #largest = new Map<string, number>();
-  /** The first that was seen of each size. */
+  /** The first state that was seen of each size. */
   readonly #roots = new Map<number, SeenCheckpoint>();
   #running: Promise<unknown>[] = [];
   #isStopping = false;
@@ -55,7 +55,7 @@ export class Load {
     this.#nodes = nodes;
     this.clients = Object.entries(ASKED).map(([kind, shares]) => {
       const account = accounts[kind as keyof Accounts];
-      // a client asks one node, so that one that hangs does not hang them all; keys are asked again of any node
+      // A client asks one node, so that a hanging node does not hang them all; keys are repeated on any node.
       const place = (client: number) =>
         kind === 'keyed' ? chance.pick(nodes).port : nodes[client % nodes.length].port;
       const options = { shares, mayRunDry: true, lostAfterMs: ANSWER_WITHIN_MS };
@@ -79,7 +79,7 @@ export class Load {
     return this.clients.reduce((sum, { clients }) => sum + clients.acknowledged.count, 0);
   }
 
-  /** When the last answer with values came. */
+  /** Time of the last answer with values. */
   get lastAnswerAtMs(): number {
     return Math.max(...this.clients.map(({ clients }) => clients.lastAnswerAtMs));
   }
@@ -108,13 +108,13 @@ export class Load {
     this.#running.push(this.#watchLog());
   }
 
-  /** Resolves when everything that was asked has its answer, or lost it. */
+  /** Resolves when every request has its answer, or lost it. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all(this.#running);
   }
 
-  /** Asks again for what is not known yet, until it is: of an account that has run dry it may never be. */
+  /** Repeats requests with unknown outcomes until they are known; on an account that has run dry they may never be. */
   async settle(): Promise<void> {
     await Promise.all(this.clients.map(({ clients }) => clients.settleRetries(SETTLED_WITHIN_MS)));
   }
@@ -123,7 +123,7 @@ export class Load {
     this.#violations.push(...what.slice(0, VIOLATIONS_MAX - this.#violations.length));
   }
 
-  /** Reads the newest checkpoint of each node again and again; it must never shrink on any of them. */
+  /** Reads the newest checkpoint of each node repeatedly; it must never shrink on any of them. */
   async #watchLog(): Promise<void> {
     while (!this.#isStopping) {
       for (const { name, port } of this.#nodes) {
@@ -147,7 +147,7 @@ export class Load {
     }
   }
 
-  /** Two nodes that show logs of one size show the same log. */
+  /** Checks that two nodes with logs of the same size show the same log. */
   #see(seen: SeenCheckpoint): void {
     this.checkpoints.push(seen);
     const before = this.#roots.get(seen.size);

@@ -3,42 +3,42 @@ import { join } from 'node:path';
 import { cpuTimeEver } from '../../support/process-usage.ts';
 import { type Environment, TestServer, until } from '../../support/server.ts';
 
-/** A start takes 3 s of a processor: one that had this much of it and is not ready never will be. With less, the machine is slow. */
+/** Processor time after which a start counts as failed: it takes 3 s. With less time used, the machine is slow. */
 const READY_WITHIN_CORE_MS = 60_000;
-/** What takes longer never comes, however busy the machine is. */
+/** Longer waits never succeed, however busy the machine is. */
 export const PATIENCE_MS = 600_000;
 const OUTPUT_KEPT = 20_000;
 const NO_DATABASE = /PostgreSQL does not answer at/;
 const LAST_WORDS = 400;
 const END_KEPT = 4_000;
-/** Why a node may end that nobody killed. */
+/** The reasons for which a node may end that nobody killed. */
 const ENDS_FOR = /the node \W*node-\d+\W+was fenced|PostgreSQL does not answer at/;
-/** Each start of a killed node reads lots again: short ones, whose tests cost a fifth. */
+/** Makes lots short, because each start of a killed node reads lots again: their tests cost a fifth. */
 const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 
 export interface NodeOptions {
   readonly name: string;
   readonly dataDir: string;
-  /** Its PostgreSQL. */
+  /** The URL of its PostgreSQL. */
   readonly url: string;
-  /** Where it is to listen. */
+  /** The port on which it listens. */
   readonly port: number;
   readonly environment: Environment;
 }
 
-/** One node: the real service in a process of its own, with a data folder of its own, which may be started many times. */
+/** One node: the real service in its own process with its own data folder, which may be started many times. */
 export class ClusterNode {
   readonly name: string;
   readonly dataDir: string;
-  /** Times that it was started. */
+  /** Count of starts. */
   starts = 0;
-  /** What no node may ever do, as its processes told it. */
+  /** Violations that its processes reported. */
   readonly violations = new Set<string>();
   isPaused = false;
   readonly #options: NodeOptions;
   #server: TestServer | undefined;
   #killed: TestServer | undefined;
-  /** The end of what its earlier processes wrote. */
+  /** The end of its earlier processes' output. */
   #earlier = '';
   #isReady = false;
 
@@ -49,12 +49,12 @@ export class ClusterNode {
     mkdirSync(this.dataDir, { recursive: true });
   }
 
-  /** The end of everything that it wrote. */
+  /** The end of all its output. */
   get output(): string {
     return withoutRequests(this.#earlier + (this.#server?.output() ?? '')).slice(-OUTPUT_KEPT);
   }
 
-  /** Where it listens; undefined until it is ready. */
+  /** The port on which it listens; undefined until it is ready. */
   get port(): number | undefined {
     return this.#isReady ? this.listeningPort : undefined;
   }
@@ -63,7 +63,7 @@ export class ClusterNode {
     return this.#options.port;
   }
 
-  /** Processor time of the process that runs; 0 when none does. */
+  /** Processor time of the running process; 0 when none runs. */
   get coreMs(): number {
     const pid = this.#server?.process.pid;
     return pid === undefined ? 0 : (cpuTimeEver(pid) ?? 0);
@@ -79,12 +79,12 @@ export class ClusterNode {
     return { ...own, ...environment };
   }
 
-  /** Takes the secrets that all nodes share from another one. */
+  /** Copies the secrets that all nodes share from another node. */
   copySecrets(from: ClusterNode): void {
     cpSync(join(from.dataDir, 'keys'), join(this.dataDir, 'keys'), { recursive: true });
   }
 
-  /** Starts it and waits for nothing. */
+  /** Starts it without waiting. */
   launch(): void {
     if (this.#server !== undefined) throw new Error(`${this.name} runs already`);
     this.starts++;
@@ -112,7 +112,7 @@ export class ClusterNode {
 
   /**
    * Resolves when it is ready for every request; rejects with its output when it ends before. A start that found no
-   * PostgreSQL is made again, as a service manager does.
+   * PostgreSQL is repeated, as a service manager does.
    */
   async ready(): Promise<void> {
     await untilReady(`${this.name} is ready`, [this], () => this.#isReady).catch((error: Error) => {
@@ -120,7 +120,7 @@ export class ClusterNode {
     });
   }
 
-  /** Starts it again when its last start found no PostgreSQL. */
+  /** Starts it again if its last start found no PostgreSQL. */
   relaunch(): void {
     if (!this.isRunning && NO_DATABASE.test(this.output.slice(-LAST_WORDS))) this.launch();
   }
@@ -150,7 +150,7 @@ export class ClusterNode {
   }
 }
 
-/** Waits for what nodes come to that start. Those that found no PostgreSQL are started again meanwhile. */
+/** Waits until each node is ready or has ended. Nodes that found no PostgreSQL are started again meanwhile. */
 export async function untilReady(
   what: string,
   nodes: readonly ClusterNode[],
@@ -167,7 +167,7 @@ export async function untilReady(
   await until(what, look, PATIENCE_MS);
 }
 
-/** Without the lines of single requests, which would drive out what tells more. */
+/** Removes the lines of single requests, which would displace more useful ones. */
 function withoutRequests(text: string): string {
   return text
     .split('\n')

@@ -2,12 +2,12 @@ import { planted } from '../../mutants/plant.ts';
 import type { Environment } from '../../support/server.ts';
 import type { FaultName } from './faults.ts';
 
-/** A bug that is put into the nodes, or into how PostgreSQL is set up, and the faults under which it must show. */
+/** A bug that is planted in the nodes or in the setup of PostgreSQL, and the faults under which it must show. */
 export interface Planted {
   readonly faults: readonly FaultName[];
   readonly environment?: Environment;
   readonly isSynchronous: boolean;
-  /** What the harness must say of it. */
+  /** The report that the harness must give of it. */
   readonly finds: RegExp;
 }
 

@@ -6,27 +6,27 @@ import { type ClusterNode, PATIENCE_MS, untilReady } from './node.ts';
 
 export interface SeriesOptions extends ClusterOptions {
   readonly faults: readonly FaultName[];
-  /** Of each account. */
+  /** Count of clients of each account. */
   readonly clients: number;
-  /** Between two faults. */
+  /** Pause between two faults. */
   readonly pauseMs: number;
   readonly report?: (line: string) => void;
-  /** False ends the series before its next fault; it is audited then. */
+  /** Returns false to end the series before its next fault; then it is audited. */
   readonly mayGoOn?: () => boolean;
 }
 
 export interface SeriesOutcome {
   readonly violations: readonly string[];
-  /** That took place. */
+  /** Count of faults that took place. */
   readonly faults: number;
   readonly acknowledged: number;
-  /** Of the nodes, when something was broken. */
+  /** Output of the nodes, if a promise was broken. */
   readonly output: string;
 }
 
 /**
- * One cluster under load, one fault after the other, and an audit in the end. A node that ended is started again after each
- * fault. The first node is killed last and does not come back: the audit finds what it left behind.
+ * Runs one cluster under load with one fault after the other, and audits it at the end. A node that ended is started
+ * again after each fault. The first node is killed last and not restarted: the audit finds what it left behind.
  */
 export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   const { pair, clients, pauseMs, report = () => {}, mayGoOn = () => true } = options;
@@ -68,13 +68,16 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   }
 }
 
-/** No fault here sets the database back, so no node may meet an earlier log than one that it has signed for or another one. */
+/**
+ * Returns nodes that were held back: no fault here rolls the database back, so no node may meet an older or another
+ * log than it has signed.
+ */
 function heldBack({ name, output }: ClusterNode): string[] {
   const line = /^.*is not the one that this node signed for last.*$/m.exec(output);
   return line === null ? [] : [`${name} holds back: ${line[0]}`];
 }
 
-/** Before each fault the service answers: one that meets no request shows nothing. */
+/** Waits for an answer before each fault: a fault without requests shows nothing. */
 async function answered({ load }: Cluster): Promise<void> {
   const before = load.acknowledged;
   await until('a new answer', () => load.acknowledged > before, PATIENCE_MS).catch(() =>
@@ -82,7 +85,10 @@ async function answered({ load }: Cluster): Promise<void> {
   );
 }
 
-/** After each fault one node serves at least: else the next one would show nothing. Nothing goes on in the background afterwards. */
+/**
+ * Waits until at least one node serves after each fault, or the next fault would show nothing. Nothing continues in
+ * the background.
+ */
 async function oneReady({ nodes, load }: Cluster, after: FaultName): Promise<void> {
   const isReady = () => nodes.some(({ port }) => port !== undefined);
   await untilReady('a node is ready', nodes, isReady).catch(({ message }: Error) =>
@@ -90,7 +96,7 @@ async function oneReady({ nodes, load }: Cluster, after: FaultName): Promise<voi
   );
 }
 
-/** A node that does not come back holds back for a reason, which stands in its last line. */
+/** Waits for all nodes; a node that does not come back gives its reason in its last line. */
 async function allReady({ nodes, load }: Cluster): Promise<void> {
   for (const node of nodes)
     await node.ready().catch(() => {

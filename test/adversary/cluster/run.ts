@@ -15,9 +15,9 @@ import { PLANTED, type Planted } from './planted.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
 import { scenariosHere } from './scenarios.ts';
 
-/** Faults that one cluster goes through before its audit, which reads everything. */
+/** Count of faults in one cluster before its audit, which reads everything. */
 const FAULTS_EACH = 30;
-/** In every second series the totals run dry, about halfway. */
+/** Totals that do not run dry; in every second series they do, about halfway. */
 const AMPLE = { requests: 1_000_000, credits: 1_000_000 };
 const SCARCE = { requests: 500, credits: 4_000 };
 const CLIENTS = 3;
@@ -32,7 +32,7 @@ if (programs === undefined) {
   say('There is no PostgreSQL server in /usr/lib/postgresql: install the package postgresql.');
   process.exit(1);
 }
-/** What it picks and when repeats with the seed; how the processes meet each other does not. */
+/** The choices and their times repeat with the seed; the interleaving of the processes does not. */
 const chance = new Chance(`cluster ${values.seed}`);
 say(`seed ${values.seed}`);
 const endMs = performance.now() + values.minutes * 60_000;
@@ -75,7 +75,7 @@ function runSeries(
   );
 }
 
-/** So many of each group, its faults in turn, in an order of chance. */
+/** Returns as many faults of each group as requested, in random order. */
 function faultsAsked(): FaultName[] {
   const left: FaultName[] = [];
   for (const group of GROUPS) {
@@ -105,7 +105,7 @@ async function faultRuns(): Promise<boolean> {
       for (const violation of outcome.violations) say(`  VIOLATION ${violation}`);
       if (isBroken()) say(outcome.output);
     } catch (error) {
-      failed++; // it counts for nothing else
+      failed++; // the failed series counts for nothing else
       say(`  FAILED ${inspect(error)}`);
     }
   }

@@ -15,7 +15,7 @@ const TOTALS = { requests: 100_000, credits: 1_000_000 };
 const CLIENTS = 2;
 const LOAD_MS = 3_000;
 const HELD_MS = 6_000;
-/** Until a node takes a standby for away. */
+/** Time until a node reports a standby as away. */
 const SAYS_STANDBY_WITHIN_MS = 6_000;
 /** Longer than a connection waits for a reply, so that commits are sent again. */
 const STANDBY_AWAY_MS = 30_000;
@@ -24,17 +24,17 @@ const STANDBY_AWAY_MS = 30_000;
  * two locks that are held share the name of one of the two pools.
  */
 const WAITING_MAX = 2 * (7 + 4) + 2;
-/** What a node says whose commits wait, and what one says whose connections all wait. */
+/** The messages of a node whose commits wait, and of one whose connections all wait. */
 const SAYS_STANDBY_IS_AWAY = /waited for a standby|if its standby is away, start it/;
 const RETRY_MS = 100;
-/** A client waits for the second that Retry-After names. */
+/** Count of tries; a client waits for the second that Retry-After states. */
 const FREED_WITHIN_TRIES = 10;
-/** Idempotency keys that are repeated while a clock is off. */
+/** Count of idempotency keys that are repeated while a clock is off. */
 const KEYS = 6;
 
 export type Scenario = (pair: PostgresPair) => Promise<string[]>;
 
-/** Two nodes under ample totals, which are stopped in the end. */
+/** Runs two nodes with ample totals, which are stopped at the end. */
 async function onCluster(
   pair: PostgresPair,
   options: Partial<ClusterOptions>,
@@ -48,7 +48,7 @@ async function onCluster(
   }
 }
 
-/** Settings of the second node alone, whose readiness is not awaited. */
+/** Returns settings of the second node alone, whose readiness is not awaited. */
 function otherNode(environment: Environment): Partial<ClusterOptions> {
   return {
     ownEnvironment: (number) => (number === 2 ? environment : {}),
@@ -57,8 +57,9 @@ function otherNode(environment: Environment): Partial<ClusterOptions> {
 }
 
 /**
- * The database is set back to an earlier state while the nodes are down. They must notice and hold back, since they would give
- * out certificate ids a second time and sign another history; after `qrn cluster restored` they must serve again, under new ids.
+ * The database is rolled back to an earlier state while the nodes are down. They must notice and be held back, because
+ * they would issue certificate ids a second time and sign another history. After `qrn cluster restored` they must
+ * serve again, under new ids.
  */
 const olderDatabase: Scenario = (pair) =>
   onCluster(pair, {}, async (cluster) => {
@@ -106,8 +107,9 @@ const olderDatabase: Scenario = (pair) =>
   });
 
 /**
- * No packet passes between the primary and its standby for longer than a connection waits for a reply. Every request that draws
- * is refused with 503 within seconds, each node says why, what waits in PostgreSQL stays bounded, and answers come again.
+ * No packet passes between the primary and its standby for longer than a connection waits for a reply. Every request
+ * that draws must be refused with 503 within seconds, each node must give the reason, the statements that wait in
+ * PostgreSQL must stay bounded, and answers must resume.
  */
 const standbyAway: Scenario = (pair) =>
   onCluster(pair, {}, async (cluster) => {
@@ -149,14 +151,20 @@ const standbyAway: Scenario = (pair) =>
     return [...violations, ...(await cluster.audit())];
   });
 
-/** The library that gives one process another clock (Debian's package libfaketime); undefined where it is missing. */
+/**
+ * Returns the library that gives one process another clock (Debian's package libfaketime); undefined where it is
+ * missing.
+ */
 function clockLibrary(): string | undefined {
   return readdirSync('/usr/lib')
     .map((name) => join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
     .find((path) => existsSync(path));
 }
 
-/** The clock of one node is off by `offset`, e.g. `+1d`: it is not ready and says so, and the books stay exact. */
+/**
+ * The clock of one node is off by `offset`, e.g. `+1d`: it must be not ready and say so, and the books must stay
+ * exact.
+ */
 function clockOff(pair: PostgresPair, library: string, offset: string): Promise<string[]> {
   const environment = { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
   return onCluster(pair, otherNode(environment), async (cluster) => {
@@ -174,13 +182,13 @@ function clockOff(pair: PostgresPair, library: string, offset: string): Promise<
   });
 }
 
-/** Keys that are asked of both nodes in turn: the node whose clock is off may refuse them, and must not answer them anew. */
+/** Repeats keys on both nodes in turn: the node whose clock is off may refuse them, and must not make new answers. */
 async function repeatedKeys({ nodes, accounts, load }: Cluster): Promise<string[]> {
   const [right, wrong] = nodes;
   const violations: string[] = [];
   const plain = load.clients.find(({ account }) => account === accounts.plain)!;
   for (let i = 0; i < KEYS; i++) {
-    plain.clients.unknown++; // it is charged once, and no more
+    plain.clients.unknown++; // it is charged at most once
     const idempotencyKey = randomUUID();
     const asked = i % 2 === 0 ? [right, wrong, right, wrong] : [wrong, right, wrong, right];
     const bodies = new Set<string>();
@@ -194,7 +202,10 @@ async function repeatedKeys({ nodes, accounts, load }: Cluster): Promise<string[
   return violations;
 }
 
-/** A node that has just refused the key still holds it for the others until PostgreSQL has heard: they answer 409 and Retry-After. */
+/**
+ * Asks until the outcome is known: a node that has just refused the key holds it for the others until PostgreSQL has
+ * heard, and they answer 409 with Retry-After.
+ */
 async function outcomeUnderKey(node: ClusterNode, key: string, idempotencyKey: string) {
   for (let tries = 0; ; tries++) {
     const reply = await askUnderKey(node, key, idempotencyKey);
@@ -212,7 +223,7 @@ async function askUnderKey(node: ClusterNode, key: string, idempotencyKey: strin
   return asked(node, { method: 'GET', target, headers });
 }
 
-/** The status of /readyz; undefined when nobody listens. */
+/** Returns the status of /readyz; undefined when nobody listens. */
 async function readiness(node: ClusterNode): Promise<number | undefined> {
   return (await asked(node, { method: 'GET', target: '/readyz', headers: [] }))?.status;
 }
@@ -235,7 +246,7 @@ async function startAll(nodes: readonly ClusterNode[]): Promise<void> {
   await Promise.all(nodes.map((node) => node.start()));
 }
 
-/** Every scenario by its name; `say` is told which cannot run on this machine. */
+/** Returns every scenario by name; `say` gets those that cannot run on this machine. */
 export function scenariosHere(say: (line: string) => void): (readonly [name: string, scenario: Scenario])[] {
   const library = clockLibrary();
   if (library === undefined) say('clocks: not run, since the package libfaketime is missing');

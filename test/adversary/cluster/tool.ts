@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
 
-/** The books as a command opens them. */
+/** Opens the books as a command does. */
 export function openTool(url: string, folder: string): Promise<PostgresLedger> {
   return openPostgresLedger({
     url,

@@ -5,14 +5,14 @@ import { TestServer } from '../../support/server.ts';
 import { Clients, clientKey } from '../clients/clients.ts';
 import { checkLedger } from '../clients/ledger-check.ts';
 
-/** What one round gave. */
+/** The result of one round. */
 export interface CrashRound {
   readonly acknowledged: number;
-  /** The kill fell between a journal and LMDB: a start had to recover commits from the journal. */
+  /** Count of kills between a journal and LMDB, after which a start had to recover commits from the journal. */
   readonly recovered: number;
-  /** Starts that were killed before they were ready, on what an earlier kill had left. */
+  /** Count of starts that were killed before they were ready, on top of what an earlier kill had left. */
   readonly startsKilled: number;
-  /** Everything that the crash broke, in words. */
+  /** The promises that the crash broke, in words. */
   readonly violations: readonly string[];
 }
 
@@ -26,15 +26,15 @@ export interface CrashOptions {
   readonly killsStarts?: boolean;
   readonly report?: (line: string) => void;
   readonly onRound?: (round: CrashRound) => void;
-  /** Asked after each round; true ends the run early. */
+  /** Called after each round; true ends the run early. */
   readonly isOver?: () => boolean;
 }
 
 const CLIENTS = 8;
 const CREDITS = 1_000_000;
-/** Half of the requests are pure, some under a key that is asked again, and a third is numbered. */
+/** Half of the requests are pure, some under a key that is repeated, and a third is numbered. */
 const SHARES = { small: 1, numbered: 2, pure: 2, 'pure once': 1 };
-/** In every round but one of so many, the moment of the kill is counted from the first answer. */
+/** In one round of this many the kill is timed from the start, and in the others from the first answer. */
 const KILLS_BEFORE_ANSWERS = 4;
 const KILLED_WITHIN_MS = 750;
 const STARTS_KILLED_MAX = 2;
@@ -42,9 +42,9 @@ const STARTS_KILLED_MAX = 2;
 const START_KILLED_WITHIN_MS = 1_000;
 
 /**
- * Runs clients against the real service and kills it with SIGKILL at a random moment, again and again on one data
- * folder. After each kill the ledger audits clean and holds exactly what the clients were told (checkLedger), and no pure byte came
- * twice. When something of that is broken and there is a `report`, the folder is kept.
+ * Runs clients against the real service and kills it with SIGKILL at random moments, repeatedly on one data folder.
+ * After each kill the ledger must audit clean and hold exactly what the clients were told (checkLedger), and no pure
+ * byte may come twice. If a promise is broken and there is a `report`, the folder is kept.
  */
 export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> {
   const { chance, environment, report } = options;
@@ -65,7 +65,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> 
       isUp = true;
       const asking = clients.askWhile(CLIENTS, () => isUp);
       const hasEnded = () => server.process.exitCode !== null || server.process.signalCode !== null;
-      // On a busy machine the first answers come after all moments of the kill, and such a round proves little.
+      // On a busy machine the first answers come after every moment of the kill, and such a round proves little.
       const isAnswered = () =>
         hasEnded() || acknowledged.count > before || round % KILLS_BEFORE_ANSWERS === 0;
       while (!isAnswered()) await sleep(1);
@@ -99,7 +99,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> 
   }
 }
 
-/** Any moment must be safe, also the second time in a row. Gives of each start what it said that it must not. */
+/** Kills starts at any moment, also twice in a row. Returns the violations that each start reported. */
 async function killStarts(
   dataDir: string,
   chance: Chance,

@@ -3,10 +3,10 @@ import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
 import type { HttpRequest } from '../../support/http.ts';
 import type { Role } from './roles.ts';
 
-/** The parts of a request to a data endpoint that say what is asked for. */
+/** The parts of a request to a data endpoint that say what is requested. */
 export interface DataAsk {
   readonly endpoint: DataEndpoint;
-  /** After `?`, as it is sent: each character a byte. */
+  /** The query after `?`, as it is sent: each character is a byte. */
   readonly query: string;
   readonly contentType: string;
   readonly body: Uint8Array;
@@ -14,10 +14,10 @@ export interface DataAsk {
 
 const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 
-/** Well-formed, with a right checksum, and nobody's. */
+/** A key of valid form with a right checksum that nobody has. */
 const NEVER_GIVEN_OUT = 'qrn_p_0000000000000000000000000000000000000000000000000NEVER0';
 
-/** How the key is sent; from `missing` on there is none that is valid. */
+/** How the key is sent; from `missing` on no valid key is sent. */
 const KEY_WAYS = {
   bearer: (key) => ({ Authorization: `Bearer ${key}` }),
   'lower-case scheme': (key) => ({ authorization: `bEARER   ${key}` }),
@@ -32,7 +32,7 @@ export type KeyWay = keyof typeof KEY_WAYS;
 
 type Form = 'json' | 'msgpack' | 'octet-stream';
 
-/** An Accept field, and in which order of preference it names our forms; others are never wanted. */
+/** An Accept field, and the order of preference in which it names our forms; it never prefers others. */
 export interface Accept {
   readonly field: string | null;
   readonly wants: readonly Form[];
@@ -80,12 +80,12 @@ export const anyKeyWay: fc.Arbitrary<KeyWay> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(KEY_WAYS) as KeyWay[])) },
 );
 
-/** Whether an answer in one of the forms is wanted; else the request is refused with 406. */
+/** Tells whether an answer in one of the forms is acceptable; otherwise the request gets 406. */
 export function isAcceptable({ wants }: Accept, hasOctets: boolean): boolean {
   return wants.some((form) => form !== 'octet-stream' || hasOctets);
 }
 
-/** The request as it is sent. `key` is the role's. */
+/** Returns the request as it is sent. `key` is the role's key. */
 export function wireRequest({ keyWay, method, ask, accept }: FuzzCase, key: string): HttpRequest {
   const { endpoint, query, contentType, body } = ask;
   const headers: [string, string][] = Object.entries(KEY_WAYS[keyWay](key));

@@ -6,8 +6,8 @@ import { AssessmentThread, Workers } from '../../../src/workers/dispatch.ts';
 import { replaced } from '../planting.ts';
 
 /**
- * What really leaves the entropy pool of the services in this process, seen where it leaves and not where answers are
- * booked: a draw that no answer speaks of shows as a difference. Must be attached before the service starts.
+ * Measures what really leaves the entropy pool of the services in this process, where it leaves and not where answers
+ * are booked: a draw that no answer reports shows as a difference. It must be attached before the service starts.
  */
 export class DrawMeter {
   readonly #supplies = new Set<EntropySupply>();
@@ -15,7 +15,7 @@ export class DrawMeter {
   readonly #undo: (() => void)[] = [];
   #fromRings = 0;
   #byWorkers = 0;
-  /** Pieces of a seeded stream, and of the csprng stream, that the service tests and throws away. */
+  /** Bytes of the seeded streams and of the csprng stream that the service tests and discards. */
   #sampled = 0;
 
   constructor() {
@@ -32,7 +32,7 @@ export class DrawMeter {
     return bytes;
   }
 
-  /** The supply of the one service. */
+  /** The supply of the only service. */
   get supply(): EntropySupply {
     const [supply] = this.#supplies;
     return supply;
@@ -91,7 +91,7 @@ export class DrawMeter {
     });
     this.#wrap(AssessmentThread.prototype, 'assessLot', (assessLot) => {
       return function (this: AssessmentThread, bits, width, shots) {
-        // the sample of the system's stream is one window of one channel; the lots of the source here are longer
+        // The sample of the system's stream is one window of one channel; the lots of this source are longer.
         if (width === 1 && shots === ASSESSED_BITS) meter.#sampled += shots / 8;
         return assessLot.call(this, bits, width, shots);
       };

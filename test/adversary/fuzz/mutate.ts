@@ -1,9 +1,9 @@
 import type { Chance } from '../../support/chance.ts';
 
-/** An input is never longer. */
+/** Size of the longest input. */
 export const INPUT_BYTES_MAX = 65_536;
 
-/** Bytes and words that readers stumble over. */
+/** Bytes and words that are hard for readers. */
 const BYTES = [
   0, 1, 0x0a, 0x20, 0x22, 0x25, 0x2c, 0x2d, 0x30, 0x39, 0x5b, 0x5c, 0x5d, 0x7b, 0x7d, 0x7f, 0x80, 0xc0, 0xff,
 ];
@@ -45,7 +45,7 @@ const MUTATIONS: readonly Mutation[] = [
   (input, random) => spliced(input, random.below(input.length + 1), 0, Buffer.from([random.below(256)])),
   (input, random) => spliced(input, random.below(input.length + 1), 1 + random.below(8), NOTHING),
   (input, random) => spliced(input, random.below(input.length + 1), random.below(input.length + 1), NOTHING),
-  // a piece again, where it stands or elsewhere, once or many times
+  // Repeats a piece, in place or elsewhere, once or many times.
   (input, random) => {
     const from = random.below(input.length + 1);
     const piece = input.subarray(from, from + 1 + random.below(32));
@@ -60,7 +60,7 @@ const MUTATIONS: readonly Mutation[] = [
     const word = random.pick(words);
     return spliced(input, random.below(input.length + 1), word.length, word);
   },
-  // the front of one input and the end of another
+  // Joins the front of one input and the end of another.
   (input, random, corpus) => {
     const other = random.pick(corpus);
     const cut = input.subarray(0, random.below(input.length + 1));
@@ -76,7 +76,7 @@ const MUTATIONS: readonly Mutation[] = [
       other.subarray(from, from + 1 + random.below(64)),
     );
   },
-  // another number where one stands
+  // Replaces a number.
   (input, random) => {
     const numbers = [...input.toString('latin1').matchAll(/-?\d+/g)];
     if (numbers.length === 0) return input;
@@ -107,7 +107,7 @@ function spliced(input: Buffer, at: number, removed: number, piece: Uint8Array):
   return Buffer.concat([input.subarray(0, at), piece, input.subarray(at + removed)]);
 }
 
-/** An input with one to eight changes. */
+/** Returns an input with one to eight changes. */
 export function mutated(
   input: Uint8Array,
   random: Chance,
@@ -121,11 +121,11 @@ export function mutated(
   return new Uint8Array(changed);
 }
 
-/** Quoted texts with a colon behind them, names, numbers and what joins them. */
+/** Quoted texts with a colon after them, names, numbers and what joins them. */
 const TOKEN = /"[^"\n]{1,24}":?|[\w.:/@;=&%*-]{2,24}/g;
 const TOKENS_MAX = 400;
 
-/** The given words and those of the inputs to begin with, as bytes: a character is one where it can be. */
+/** Returns the given words and those of the initial inputs, as bytes: a character is one byte if it can be. */
 export function dictionaryOf(words: readonly string[], seeds: readonly Uint8Array[]): Buffer[] {
   const texts = seeds.map((seed) => Buffer.from(seed).toString('latin1'));
   const tokens = new Set(texts.flatMap((text) => text.match(TOKEN) ?? []));

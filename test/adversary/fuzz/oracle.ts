@@ -14,17 +14,20 @@ import type { TableCase } from './table-cases.ts';
 import { askedOf, assertValues, priceOf } from './values-model.ts';
 import { type Actor, RESERVOIR_BYTES, type World } from './world.ts';
 
-/** A pool that holds more than what was asked for and this, which is more than two lots, does not send anybody away. */
+/** A pool with this much more than the request, which is more than two lots, must not refuse anybody. */
 const NEARLY_DRY_BYTES = 1024 * 1024;
 const BODY_BYTES_MAX = 65_536;
 /** The kinds of values that have octets (SPEC-NOTES). */
 const OCTET_KINDS: ReadonlySet<unknown> = new Set(['integers', 'floats', 'gaussians', 'uuid', 'bytes']);
 
-/** What is due: a row of the table in its mode, or, of a wild request, anything that keeps the rules of all replies. */
+/**
+ * The expected result: a row of the table in its mode or, for a wild request, anything that obeys the rules for all
+ * replies.
+ */
 export type Due = Pick<TableCase, 'row' | 'mode'> | 'anything';
 type Expected = Due | { readonly refused: ErrorCode } | { readonly allows: string };
 
-/** Sends a request and holds everything that can be known of its answer against what is due. */
+/** Sends a request and compares everything that can be known of its answer with the expected result. */
 export async function hold(world: World, fuzzed: FuzzCase, due: Due): Promise<void> {
   const actor = world.actor(fuzzed.role);
   const outcome = expected(fuzzed, due);
@@ -57,7 +60,7 @@ export async function hold(world: World, fuzzed: FuzzCase, due: Due): Promise<vo
   assert.equal(code, 'refused' in outcome ? outcome.refused : 'an answer', textOf(reply));
 }
 
-/** Sends a request, which must not be a fault of the service, and gives what was drawn meanwhile. */
+/** Sends a request, which must not cause a fault of the service, and returns what was drawn meanwhile. */
 export async function exchanged(
   world: World,
   request: HttpRequest,
@@ -70,7 +73,10 @@ export async function exchanged(
   return { reply, drawn: world.meter.drawnBytes - before };
 }
 
-/** The whole of what comes before the request's own parameters, in the order of the decisions, and what comes behind them. */
+/**
+ * Returns the expected outcome, from the checks before the request's own parameters in their order, and those after
+ * them.
+ */
 function expected({ role, keyWay, method, ask, accept }: FuzzCase, due: Due): Expected {
   const { endpoint, body, contentType } = ask;
   if (due === 'anything') return due;
@@ -87,7 +93,7 @@ function expected({ role, keyWay, method, ask, accept }: FuzzCase, due: Due): Ex
   const { scopes, modes } = factsOf(role);
   if (scopes?.includes(endpoint === 'batch' ? 'entropy:batch' : 'entropy:read') === false)
     return { refused: 'auth_scope' };
-  // a row of a query has no body, and one of a body no query: other methods than its own ask for something else
+  // A row of a query has no body, and a row of a body no query: methods other than its own request something else.
   if (method === 'POST' && contentType === '') return { refused: 'unsupported_media_type' };
   if (method !== 'POST' && contentType !== '') return 'anything';
   const { row, mode } = due;
@@ -96,13 +102,16 @@ function expected({ role, keyWay, method, ask, accept }: FuzzCase, due: Due): Ex
   return isAcceptable(accept, hasOctets(row)) ? due : { refused: 'not_acceptable' };
 }
 
-/** Also of a quote, which has no values: whoever accepts nothing but octets of them gets it as JSON. */
+/**
+ * Tells whether the values have octets. It holds for a quote too, which has no values: clients that accept only octets
+ * get it as JSON.
+ */
 function hasOctets({ endpoint, request }: TableRow<string>): boolean {
   if (endpoint !== 'batch') return endpoint === 'bytes';
   return OCTET_KINDS.has((JSON.parse(request) as { type: unknown }).type);
 }
 
-/** Refusals that depend on what came before this request. */
+/** Checks refusals that depend on earlier requests. */
 async function mayRefuse(
   world: World,
   code: ErrorCode,
@@ -140,7 +149,7 @@ function isBeforeRate(outcome: Exclude<Expected, string>): boolean {
   return 'allows' in outcome || ('refused' in outcome && BEFORE_RATE.includes(outcome.refused));
 }
 
-/** What every answer of the service has, and no more than one of each field. */
+/** Checks the fields that every answer of the service has, each at most once. */
 function assertReplyHead({ status, headers }: HttpReply, { wantsProblem }: Accept): void {
   assert.match(
     headers.get('x-request-id') ?? '',
@@ -166,7 +175,7 @@ interface ErrorFacts {
   readonly details?: unknown;
 }
 
-/** What a refusal says, which is in the table of errors and is shaped as the document of the service has it. */
+/** Returns the facts of a refusal, which must be in the table of errors and have the form in the service's document. */
 export function errorOf(world: World, { status, headers, body }: HttpReply): ErrorFacts {
   const isProblem = headers.get('content-type') === 'application/problem+json';
   const parsed = JSON.parse(body.toString()) as ErrorFacts & { error?: ErrorFacts };
@@ -179,7 +188,7 @@ export function errorOf(world: World, { status, headers, body }: HttpReply): Err
   return facts;
 }
 
-/** Holds a refusal against the document, and gives its code. */
+/** Checks a refusal against the document, and returns its code. */
 function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: HttpReply): ErrorCode {
   const { method, ask } = fuzzed;
   if (method === 'HEAD') return codeOfHead(reply.status, outcome);
@@ -197,7 +206,7 @@ function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: H
   return code;
 }
 
-/** A HEAD request is refused without a word: the status must do. */
+/** Returns the code of a HEAD request's refusal, which has only the status to go by. */
 function codeOfHead(status: number, outcome: Expected): ErrorCode {
   if (outcome === 'anything') return CODES.find((code) => ERRORS[code].status === status)!;
   if ('refused' in outcome && ERRORS[outcome.refused].status === status) return outcome.refused;
@@ -207,7 +216,7 @@ function codeOfHead(status: number, outcome: Expected): ErrorCode {
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** What can come after a request was found valid. */
+/** The refusals that are possible after a request was found valid. */
 const LATER_CODES: ReadonlyMap<number, ErrorCode> = new Map([
   [400, 'pure_too_large'],
   [402, 'credits_exhausted'],
@@ -216,8 +225,8 @@ const LATER_CODES: ReadonlyMap<number, ErrorCode> = new Map([
 ]);
 
 /**
- * What holds of any answer: what it says that it consumed was drawn, its values are such as it says, it costs what they hold, and its
- * body is what the document describes. Gives the body, where that is an object.
+ * Checks what holds for any answer: the entropy it states was drawn, its values fit the request, its price is their
+ * information, and its body is valid by the document. Returns the body if that is an object.
  */
 function holdAnswer(
   world: World,
@@ -274,7 +283,7 @@ function isQuote({ data }: AnswerBody): boolean {
   return 'required_bytes' in data;
 }
 
-/** The price that a dry run of the same request tells is the one that was paid. */
+/** Checks that a dry run of the same request quotes the price that was paid. */
 async function holdQuoted(
   world: World,
   fuzzed: FuzzCase,
@@ -299,10 +308,10 @@ function textOf({ status, body }: HttpReply): string {
   return `${status} ${body.toString('utf8', 0, 300)}`;
 }
 
-/** After any number of requests: what the service counted is what its answers said, no more and no less. */
+/** Checks after any number of requests that the service counted exactly what its answers stated. */
 export async function assertBooks(world: World): Promise<void> {
   for (const actor of world.actors.values()) {
-    if (factsOf(actor.role).isThrottled === true) continue; // it cannot ask
+    if (factsOf(actor.role).isThrottled === true) continue; // it cannot send requests
     const { data } = (await world.json('/usage', actor.role)) as {
       data: { requests: { used: number }; credits: { used: number } };
     };

@@ -6,12 +6,12 @@ import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts'
 import { forgettingRelease, replaced } from '../planting.ts';
 import type { World } from './world.ts';
 
-/** Bugs for the running service, one at a time: a fuzzer that does not find them would not find others. */
+/** Bugs that are planted in the running service, one at a time: a fuzzer that misses them would miss others. */
 export interface Plant {
   readonly bug: string;
   /** The property that must find it. */
   readonly foundBy: string;
-  /** Puts it in; gives what takes it out again. */
+  /** Plants the bug; returns what removes it. */
   readonly plant: (world: World) => () => void;
 }
 
@@ -79,7 +79,7 @@ export const PLANTS: readonly Plant[] = [
   },
 ];
 
-/** Counts a refused request against the quota: no answer shows it, the books do. */
+/** Counts a refused request against the quota: no answer shows that, but the books do. */
 export const UNRELEASED_QUOTA = (): (() => void) =>
   forgettingRelease((reservation) => (reservation.hasRequest = false));
 

@@ -5,10 +5,10 @@ import { holdStrange, strangeRequest } from './strange.ts';
 import { tableCase, wildCase } from './table-cases.ts';
 import type { World } from './world.ts';
 
-/** What is tried: arbitrary requests, and what must hold of each. */
+/** A kind of random requests, and what must hold for each. */
 export interface FuzzProperty {
   readonly name: string;
-  /** Of the gating form. */
+  /** Count of runs in the gating form. */
   readonly runs: number;
   readonly property: (world: World) => fc.IAsyncProperty<unknown>;
 }
@@ -36,14 +36,14 @@ export const FUZZ_PROPERTIES: readonly FuzzProperty[] = [
 export interface FuzzRun {
   readonly name: string;
   readonly cases: number;
-  /** Why it failed and how to see it again; undefined when it held. */
+  /** Why it failed and how to reproduce it; undefined when it held. */
   readonly failure: string | undefined;
 }
 
 export interface TryOptions {
-  /** Goes straight to a case that failed before. */
+  /** Replays a case that failed before. */
   readonly path?: string;
-  /** Does not look for a smaller case that fails. */
+  /** If true, does not search for a smaller failing case. */
   readonly stopsAtFirst?: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function tryProperty(
   return { name, cases, failure };
 }
 
-/** The books must agree whatever was tried; undefined when they do. */
+/** Audits the books, which must agree whatever was tried; undefined when they do. */
 export async function bookFailure(world: World): Promise<string | undefined> {
   try {
     await assertBooks(world);

@@ -11,20 +11,20 @@ import { INPUT_BYTES_MAX } from './mutate.ts';
 import { type Finding, fuzzReader, type Readings } from './reading.ts';
 import { corpusOf, FUZZ_TARGETS } from './targets/table.ts';
 
-/** For at most 16 KiB: whoever found one could send it again and again. */
+/** Time limit for at most 16 KiB: an attacker could send a slower input repeatedly. */
 const SLOW_MS = 1_000;
-/** An input that is read for so long never ends. */
+/** Time after which an input counts as never ending. */
 const STALLED_MS = 10_000;
-/** No reader of 16 KiB needs more. */
+/** Memory limit: no reader of 16 KiB needs more. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512 };
 const CURRENT_HEAD_BYTES = 8;
 
-/** What the thread is told that tries one target: in one of its own, what never ends can be ended. */
+/** The order for a thread that tries one target. A separate thread can be ended when an input never ends. */
 interface Order {
   readonly target: string;
   readonly seed: number;
   readonly seconds: number;
-  /** Int32: inputs begun, and the length of the one that is read now; behind them its bytes. */
+  /** Int32: the count of inputs begun, and the length of the present one, whose bytes follow. */
   readonly current: SharedArrayBuffer;
 }
 
@@ -54,7 +54,7 @@ async function tryAll(): Promise<void> {
   }
 }
 
-/** Runs one target in a thread, and gives up on an input that never ends or that takes all memory. */
+/** Runs one target in a thread, and gives up on an input that never ends or takes all memory. */
 function tried(order: Omit<Order, 'current'>): Promise<Readings> {
   const current = new SharedArrayBuffer(CURRENT_HEAD_BYTES + INPUT_BYTES_MAX);
   const head = new Int32Array(current, 0, 2);

@@ -9,7 +9,7 @@ export interface Finding {
 
 export interface Readings {
   executions: number;
-  /** How often each kind of outcome came. */
+  /** Count of each kind of outcome. */
   readonly outcomes: Map<string, number>;
   finding: Finding | undefined;
 }
@@ -17,7 +17,7 @@ export interface Readings {
 export interface ReadingOptions {
   readonly seed: number;
   readonly seeds: readonly Uint8Array[];
-  /** Called before each input is read, so that a watcher can tell which one never ended. */
+  /** Called before each input is read, so that a watcher knows which one never ended. */
   readonly before?: (input: Uint8Array) => void;
   /** Processor time after which a read is a finding; without it reads may take their time. */
   readonly slowMs?: number;
@@ -25,8 +25,8 @@ export interface ReadingOptions {
 }
 
 /**
- * Changes the inputs to begin with, and those that had a new kind of outcome, for as long as `isDone` says no. Coverage by V8 did not
- * guide it further: in the time that it took fewer inputs were read, and they had no more kinds of outcome.
+ * Mutates the initial inputs, and those with a new kind of outcome, until `isDone` returns true. Guidance by V8's
+ * coverage did not help: in the time that it took, fewer inputs were read, and they had no more kinds of outcome.
  */
 export async function fuzzReader(target: FuzzTarget, options: ReadingOptions): Promise<Readings> {
   const { seeds, before = () => {}, slowMs = Number.POSITIVE_INFINITY, isDone } = options;
@@ -41,7 +41,7 @@ export async function fuzzReader(target: FuzzTarget, options: ReadingOptions): P
     readings.executions++;
     const startedMs = processorMs();
     try {
-      const kind = await target.read(input.slice()); // its own copy: what it keeps or changes must not reach the corpus
+      const kind = await target.read(input.slice()); // a copy, because what the reader keeps or changes must not reach the corpus
       const seen = readings.outcomes.get(kind) ?? 0;
       readings.outcomes.set(kind, seen + 1);
       if (seen === 0 && !corpus.includes(input)) corpus.push(input);
@@ -58,7 +58,7 @@ export async function fuzzReader(target: FuzzTarget, options: ReadingOptions): P
   return readings;
 }
 
-/** Of the whole process: other processes do not make a read slow, as they would by the clock. */
+/** Returns the processor time of the whole process: unlike wall time, other processes do not lengthen it. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -1,15 +1,18 @@
 import type { EntropyMode, Scope, Tier } from '../../../src/core/vocabulary.ts';
 import type { AccountOverrides } from '../../../src/ledger/records.ts';
 
-/** Who sends a fuzzed request: what the specification says of tiers, with limits that a fuzzer does not run into unless it is to. */
+/**
+ * The sender of a fuzzed request: the specification's limits of its tier, raised where the fuzzer should not run into
+ * them.
+ */
 export interface RoleFacts {
   readonly tier: Tier;
   readonly overrides: Partial<AccountOverrides>;
-  /** Undefined: all. */
+  /** Undefined means all. */
   readonly scopes?: readonly Scope[];
   readonly modes: readonly EntropyMode[];
   readonly defaultMode: EntropyMode;
-  /** Pure bytes a month; undefined for no bound. */
+  /** Pure bytes a month; undefined means no limit. */
   readonly credits?: number;
   readonly isThrottled?: true;
 }

@@ -7,7 +7,7 @@ import { errorOf, exchanged } from './oracle.ts';
 import { ODD_TEXTS } from './table-cases.ts';
 import type { World } from './world.ts';
 
-/** Requests for anything, with fields of any bytes: what can be said of every answer must hold of these. */
+/** Requests for anything, with fields of any bytes: only rules for all answers apply. */
 
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 const certificateId = fc
@@ -81,7 +81,10 @@ const target = fc.oneof(
   targetText.map((text) => `/${text}`),
 );
 
-/** Without those that make the library wait, answer by itself or change the protocol (test/http/front-wire.test.ts). */
+/**
+ * Fields other than those that make the library wait, answer itself or change the protocol
+ * (test/http/front-wire.test.ts).
+ */
 const FIELDS = [
   'Accept',
   'Content-Type',
@@ -142,7 +145,7 @@ export const strangeRequest: fc.Arbitrary<HttpRequest> = fc.record({
   body: fc.option(fc.uint8Array({ maxLength: 200 }), { nil: null, freq: 5 }),
 });
 
-/** What must hold of any answer to anything. The key is one without credits, so nothing is ever spent. */
+/** Checks the rules for any answer to anything. The key has no credits, so nothing is ever spent. */
 export async function holdStrange(world: World, request: HttpRequest): Promise<void> {
   const actor = world.actor('csprng');
   const keyed = request.headers.some(([name]) => name === 'Authorization')
@@ -155,12 +158,12 @@ export async function holdStrange(world: World, request: HttpRequest): Promise<v
     text,
   );
   assert.ok(!reply.headers.has('x-injected'), 'nothing that came stands in the head');
-  // usage, health and certificates carry the provenance fields of answers too
+  // Usage, health and certificates have the provenance fields of answers too.
   const isAnswer =
     reply.headers.has('x-lang-circuit') && !/^\/v1\/(usage|certificate|health)\b/.test(request.target);
   if (isAnswer) {
     assert.equal(reply.status, 200);
-    // strange requests may repeat an Idempotency-Key: the answer kept for it is sent again and is not counted
+    // Strange requests may repeat an Idempotency-Key: the stored answer is sent again and not counted.
     const certificateId =
       reply.headers.get('x-certificate-id') ??
       /"certificate_id":"([^"]+)"/.exec(reply.body.toString('latin1'))?.[1];

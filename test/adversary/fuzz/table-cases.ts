@@ -5,13 +5,16 @@ import { BODIES, QUERIES, SENDABLE_QUERIES, type TableRow } from '../../support/
 import { ACCEPTS, anyAccept, anyKeyWay, type DataAsk, type FuzzCase } from './cases.ts';
 import { factsOf, type Role } from './roles.ts';
 
-/** Requests of test/vectors/requests.json, which says what is due, and requests made of their pieces, of which it says nothing. */
+/**
+ * Requests of test/vectors/requests.json with known results, and requests made of their parts, whose results are not
+ * known.
+ */
 
 const NO_BODY = new Uint8Array(0);
 const OTHER_METHODS = ['HEAD', 'OPTIONS', 'DELETE', 'PUT', 'PATCH', 'POST', 'GET', 'get', 'BREW'];
 const anyOtherMethod = fc.constantFrom(...Array<undefined>(120).fill(undefined), ...OTHER_METHODS);
 
-/** The table does not know of accounts: those of the last two have no right to every mode. */
+/** The table does not cover accounts: the last two roles may not use every mode. */
 const anyRole = fc.oneof(
   { weight: 4, arbitrary: fc.constant<Role>('pure') },
   { weight: 4, arbitrary: fc.constantFrom<Role>('poor', 'poor', 'throttled', 'reader') },
@@ -21,7 +24,7 @@ const anyRole = fc.oneof(
 /** A row of the table, and the mode that it is answered in. */
 export interface TableCase extends FuzzCase {
   readonly row: TableRow<string>;
-  /** Undefined where the row itself has one. */
+  /** Undefined if the row itself has a mode. */
   readonly mode: EntropyMode | undefined;
 }
 
@@ -39,7 +42,7 @@ const MODE_SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
   csprng: ['csprng', 'CSPRNG', 'Csprng'],
 };
 
-/** Rows are accepted or refused alike however they are written, in every mode. */
+/** Rows are accepted or refused alike in every spelling and every mode. */
 export const tableCase: fc.Arbitrary<TableCase> = fc
   .record({
     ...{ of: fc.oneof(anyAccepted, anyRefused), role: anyRole, keyWay: anyKeyWay, accept: anyAccept },
@@ -66,14 +69,14 @@ export const tableCase: fc.Arbitrary<TableCase> = fc
     };
   });
 
-/** Longer ones would be beyond the limit of a head or a body when they are escaped. */
+/** Longer ones would exceed the limit of a head or a body when they are escaped. */
 const ESCAPED_LENGTH_MAX = 5_000;
 
 function isChosen(mask: number, index: number): boolean {
   return ((mask >>> ((index * 7) % 31)) & 1) === 1;
 }
 
-/** The query with letters and digits percent-encoded, and an accepted one with its pairs in another order. */
+/** Returns the query with letters and digits percent-encoded, and an accepted one with its pairs in another order. */
 function spelt({ request, code }: TableRow<string>, mask: number): string {
   if (mask === 0 || request.length > ESCAPED_LENGTH_MAX) return request;
   const pairs = request
@@ -89,7 +92,7 @@ function spelt({ request, code }: TableRow<string>, mask: number): string {
   return (code === undefined ? [...pairs.slice(turned), ...pairs.slice(0, turned)] : pairs).join('&');
 }
 
-/** The body with letters and digits of its texts as escapes of JSON. */
+/** Returns the body with letters and digits of its texts as escapes of JSON. */
 function escaped({ request, code }: TableRow<string>, mask: number): string {
   if (mask === 0 || code !== undefined || request.length > ESCAPED_LENGTH_MAX) return request;
   return request.replaceAll(/"[^"\\]*"/g, (text) =>
@@ -99,12 +102,12 @@ function escaped({ request, code }: TableRow<string>, mask: number): string {
   );
 }
 
-/** Short enough that five of them are no head that the front refuses. */
+/** Pairs so short that a head with five of them is not refused by the front. */
 const PAIRS = [...new Set(QUERIES.flatMap(({ request }) => request.split('&')))].filter(
   (pair) => pair.length < ESCAPED_LENGTH_MAX && /^[\x21-\x7e]*$/.test(pair),
 );
 
-/** What stands for a value somewhere in the table. */
+/** The texts that are values anywhere in the table. */
 export const ODD_TEXTS = [...new Set(PAIRS.map((pair) => pair.slice(pair.indexOf('=') + 1)))];
 
 /** Bytes that a request target may hold without ending it. */
@@ -165,7 +168,7 @@ function sent(
     .map(([ask, rest, other]) => ({ ...rest, ...ask, method: other ?? ask.method }));
 }
 
-/** Pieces of the table in any order, bodies with changed bytes, and rows with one thing more. */
+/** Parts of the table in any order, bodies with changed bytes, and rows with an additional part. */
 export const wildCase: fc.Arbitrary<FuzzCase> = fc.oneof(
   sent(
     fc

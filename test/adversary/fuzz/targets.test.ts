@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fuzzReader } from './reading.ts';
 import { corpusOf, FUZZ_TARGETS } from './targets/table.ts';
 
-/** The short form of `node test/adversary/fuzz/readers.ts`: the inputs to begin with and a few hundred changes of them. */
+/** The short form of `node test/adversary/fuzz/readers.ts`: the initial inputs and a few hundred changes of them. */
 const SEED = 20_261_121;
 const EXECUTIONS = 300;
 

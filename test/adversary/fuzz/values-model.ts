@@ -3,9 +3,12 @@ import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
 import type { Data } from '../../support/request-table.ts';
 
-/** What must hold of values, whatever they are, and what they cost: from the specification, in BigInt and plain lists. */
+/** What must hold for any values, and their price: from the specification, in BigInt and plain lists. */
 
-/** What an answer says it was asked for, and its values. Answers name a list by its hash: its items are left empty. */
+/**
+ * Returns the request that an answer states, and its values. Answers name a list by its hash, so its items are left
+ * empty.
+ */
 export function askedOf(endpoint: DataEndpoint, data: Data): { request: ValueRequest; values: unknown } {
   const { type, params, ...own } = data;
   const kind = endpoint === 'batch' ? type : endpoint;
@@ -15,7 +18,7 @@ export function askedOf(endpoint: DataEndpoint, data: Data): { request: ValueReq
   return { request: { kind, ...members, ...impliedOf(kind, members, values) } as ValueRequest, values };
 }
 
-/** The members of a request that its answer has in another form. */
+/** Returns the members of a request that its answer has in another form. */
 function impliedOf(kind: unknown, members: Data, values: unknown): Data {
   const { count, length, min, max, unique } = members as Record<string, number[]> & Data;
   switch (kind) {
@@ -35,7 +38,7 @@ function impliedOf(kind: unknown, members: Data, values: unknown): Data {
   }
 }
 
-/** `values` as a JSON or MessagePack answer has them. */
+/** Checks `values` as a JSON or MessagePack answer has them. */
 export function assertValues(request: ValueRequest, values: unknown): void {
   switch (request.kind) {
     case 'integers':
@@ -142,7 +145,7 @@ function assertEncoded(text: string, bytes: number, encoding: 'hex' | 'base64'):
   assert.equal(octets.toString(encoding), text, `canonical ${encoding}`);
 }
 
-/** The entropy that the answer holds, in whole bytes: the least b with 256^b at least the number of possible answers. */
+/** Returns the entropy of the answer in whole bytes: the least b with 256^b at least the number of possible answers. */
 export function priceOf(request: ValueRequest): number {
   const possible = possibleAnswers(request);
   return possible === 1n ? 0 : Math.ceil(bitLength(possible - 1n) / 8);
@@ -187,7 +190,10 @@ function possibleAnswers(request: ValueRequest): bigint {
   }
 }
 
-/** 4.133 · stddev / spacing rounded up, at least 2; the spacing is that of decimals of so many digits at |mean| + stddev. */
+/**
+ * Returns 4.133 · stddev / spacing rounded up, at least 2, where spacing is the distance of decimals with `digits`
+ * digits at |mean| + stddev.
+ */
 function gaussianOutcomes({ mean, stddev, digits }: ValueRequest & { kind: 'gaussians' }): bigint {
   const places = 340;
   const scaled = (value: number): bigint => {
@@ -205,7 +211,7 @@ function sumOf(weights: readonly number[]): bigint {
   return weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
 }
 
-/** The greatest whole number that divides every weight. */
+/** Returns the greatest integer that divides every weight. */
 function divisorOf(weights: readonly number[]): bigint {
   let divisor = 0n;
   for (const weight of weights) {

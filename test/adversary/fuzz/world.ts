@@ -8,7 +8,7 @@ import { LocalService } from '../../support/service.ts';
 import { DrawMeter } from './draw-meter.ts';
 import { factsOf, ROLES, type Role } from './roles.ts';
 
-/** One of the fuzzer's accounts, and what its answers said so far. */
+/** One of the fuzzer's accounts, and the totals that its answers stated. */
 export interface Actor {
   readonly role: Role;
   readonly key: string;
@@ -19,8 +19,8 @@ export interface Actor {
 export const RESERVOIR_BYTES = 1024 * 1024;
 
 /**
- * The real service on a real socket in this process, on a sound source, with an account for each role. In this process, so
- * that what it draws and what it logs is seen for each request, and a bug can be planted in it.
+ * The real service on a real socket in this process, with a sound source and an account for each role. In this process
+ * a test can see what each request draws and logs, and plant bugs.
  */
 export class World {
   readonly service: Service;
@@ -29,13 +29,13 @@ export class World {
   readonly document: Document;
   readonly schemas: DocumentSchemas;
   readonly actors: ReadonlyMap<Role, Actor>;
-  /** What the service logged as a fault. */
+  /** The faults that the service logged. */
   readonly faults: string[];
   /** Certificates of the answers to strange requests. */
   readonly strangeCertificates = new Set<string>();
-  /** Entropy that answers said they consumed. */
+  /** Total of the entropy that answers stated as consumed. */
   consumedBytes = 0;
-  /** How often each outcome came: a fuzzer that is only ever refused finds nothing. */
+  /** Count of each outcome: a fuzzer that is only ever refused finds nothing. */
   readonly outcomes = new Map<string, number>();
   readonly #local: LocalService;
 
@@ -68,7 +68,7 @@ export class World {
     );
     const { service } = local;
     await service.ready;
-    // has the stream sampled now, and not between two readings of the meter
+    // Makes the service sample the stream now, and not between two readings of the meter.
     const first = await local.ask('/uuid?entropy_mode=csprng');
     const document = (await (await fetchWhole(new URL('/openapi.json', service.baseUrl))).json()) as Document;
     const actors = new Map<Role, Actor>();
@@ -82,7 +82,7 @@ export class World {
     return world;
   }
 
-  /** The request with the account's key. */
+  /** Returns the request with the account's key. */
   as(role: Role, request: HttpRequest): HttpRequest {
     const { key } = this.actor(role);
     return { ...request, headers: [['Authorization', `Bearer ${key}`], ...request.headers] };
@@ -100,7 +100,7 @@ export class World {
     return this.wire.send(request);
   }
 
-  /** A JSON body of the service below /v1, asked for outside of what is fuzzed. */
+  /** Fetches a JSON body of the service below /v1, apart from the fuzzed requests. */
   async json(path: string, role: Role = 'pure'): Promise<unknown> {
     return (await this.#local.ask(path, this.actor(role).key)).body;
   }

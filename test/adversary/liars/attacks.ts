@@ -9,14 +9,14 @@ import { fixedBytes, rawRead, soundBackend } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { type Model, modelBackend } from './models.ts';
 
-/** Fair coins; `bits` is a multiple of 8 and of `width`. */
+/** Returns fair coins; `bits` is a multiple of 8 and of `width`. */
 export function soundRead(label: string, bits: number, width: number): RawRead {
   const raw = new Uint8Array(bits / 8);
   fixedBytes(label)(raw);
   return rawRead(raw, width, bits / width);
 }
 
-/** The whole chain from a read to a lot, with the tests in place, for a source that may make every claim. */
+/** Runs the whole chain from a read to a lot, with the tests replaced, for a source that may make every claim. */
 export async function lotOf(read: RawRead): Promise<Lot> {
   const backend: StreamBackend = { ...soundBackend(), origin: 'quantum-processor' };
   const { width } = read;
@@ -24,14 +24,14 @@ export async function lotOf(read: RawRead): Promise<Lot> {
   return makeLot(backend, read, health, assessorInPlace, new ManualClock(), new ShortLots());
 }
 
-/** SP 800-22 says yes to everything, as it does to conditioned bits; SP 800-90B is the real one. */
+/** An assessor whose SP 800-22 accepts everything, as it does conditioned bits, and whose SP 800-90B is real. */
 function assessor(): Assessor {
   return Object.assign(new ScriptedAssessor(), {
     assessLot: async (bits: Uint8Array, width: number, shots: number) => assessLot(bits, width, shots),
   });
 }
 
-/** The first lot of a source that claims full entropy, when the health tests have nothing against it. */
+/** Makes the first lot of a source that claims full entropy, if the health tests accept it. */
 export async function firstLot(model: Model, bits: number) {
   const backend = modelBackend(model);
   const read = await backend.read(bits, new AbortController().signal);

@@ -4,18 +4,18 @@ import { settle } from '../../pool/fixtures.ts';
 import { idleCollector } from '../../pool/intake/collecting.ts';
 import { soundBackend } from '../../support/backends.ts';
 
-/** 204 conditioned blocks of 32 bytes at a claim of 1, of which 64 are seeds. */
+/** Raw bits of a lot: 204 conditioned blocks of 32 bytes at a claim of 1, of which 64 are seeds. */
 export const LOT_RAW_BITS = 64 * 1024;
 const PURE_BYTES_OF_LOT = (204 - 64) * 32;
 
-/** A collector in virtual time that wants so many good lots. */
+/** Returns a collector in virtual time that wants `goodLots` good lots. */
 export function collecting(backend: Backend, goodLots = 20, lotRawBits = LOT_RAW_BITS) {
   const world = idleCollector(backend, { pureBytesHigh: goodLots * PURE_BYTES_OF_LOT, lotRawBits });
-  world.assessor.estimate = 1; // so that every lot gives as many bytes, the pooled estimate of short ones included
+  world.assessor.estimate = 1; // so that every lot gives the same count of bytes, even by the pooled estimate of short lots
   return { ...world, goodLots };
 }
 
-/** Lets it collect until it has what it wants, or is closed, or ten minutes are over. */
+/** Lets it collect until it has enough, is closed, or ten minutes are over. */
 export async function collected(world: ReturnType<typeof collecting>) {
   const { collector, time, ledger, goodLots } = world;
   collector.start();
@@ -29,7 +29,7 @@ export async function collected(world: ReturnType<typeof collecting>) {
   return collector.status();
 }
 
-/** Lets it do all that it can do without time passing. */
+/** Lets it do everything that needs no passing of time. */
 export async function atRest({ collector }: ReturnType<typeof collecting>): Promise<void> {
   const seen = () => JSON.stringify([collector.status().reads, collector.status().lotsAccepted]);
   for (let turns = 0, before = ''; before !== seen(); turns++) {
@@ -39,10 +39,13 @@ export async function atRest({ collector }: ReturnType<typeof collecting>): Prom
   }
 }
 
-/** Reads of a source that fails each time, in ten minutes: after 0, 1, 3, 7, 15, 31 and 63 s, and then every minute. */
+/**
+ * Count of reads in ten minutes of a source that fails each time: after 0, 1, 3, 7, 15, 31 and 63 s, and then every
+ * minute.
+ */
 export const FAILED_READS = 15;
 
-/** A source whose reads are what `change` makes of sound ones; reads count from 1. */
+/** Returns a source whose reads are sound ones changed by `change`; reads count from 1. */
 export function changedBackend(
   change: (read: RawRead, count: number) => RawRead | Promise<RawRead>,
   whole: StreamBackend = soundBackend(),
@@ -55,7 +58,7 @@ export function changedBackend(
   };
 }
 
-/** The same read with one channel stuck over `shots` shots: what an intermittent or a permanent failure looks like. */
+/** Returns the read with one channel stuck over `shots` shots, which is an intermittent or a permanent failure. */
 export function withRun(read: RawRead, shots: number): RawRead {
   const bits = read.bits.slice();
   for (let at = 0; at < shots * read.width; at += read.width) bits[at >> 3] |= 0x80 >> (at & 7);

@@ -22,7 +22,7 @@ function agoOf(test: CopyTest, read: RawRead): number | undefined {
 
 const bitAt = (bits: Uint8Array, at: number) => (bits[at >> 3] >> (7 - (at & 7))) & 1;
 
-/** `read` with `count` bits of `from`, those from `start` on, in the place of its own from `at` on. */
+/** Returns `read` in which `count` bits of `from`, from `start` on, replace its own bits from `at` on. */
 function patched(read: RawRead, from: RawRead, start: number, at: number, count: number): RawRead {
   const bits = read.bits.slice();
   for (let i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ function patched(read: RawRead, from: RawRead, start: number, at: number, count:
 
 describe('repeated bits', () => {
   it('are found at every shift, up to as many reads back as are remembered', () => {
-    // every place in a byte, and those around the ends of words
+    // Every position in a byte, and positions around the ends of words.
     for (const shift of [0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 32, 33]) {
       const test = new CopyTest(1);
       const first = soundRead('first');
@@ -59,7 +59,8 @@ describe('repeated bits', () => {
 
   it('are missed as often as theory says: e^(-512 f) for a share f', () => {
     const trials = 200;
-    // 1/256 of a read holds two places on average; the first 128 bits of a copy only serve to be compared
+    // A 1/256 of a read holds two sampled positions on average; the first 128 bits of a copy only serve for
+    // comparison.
     const count = BITS / 256 + 128;
     let missed = 0;
     for (let trial = 0; trial < trials; trial++) {

@@ -12,7 +12,7 @@ const WINDOW = 1024;
 
 const monitorOf = (width: number, h = 1) => new HealthMonitor({ width, minEntropyPerBit: h });
 
-/** What the monitor says of sound shots and then of single ones, until a test fails; null when none does. */
+/** Returns the monitor's first alarm for sound shots followed by single ones; null when no test fails. */
 function firstAlarm(model: Model, label: string, h: number, soundShots: number, samplesMax: number) {
   const random = uniforms(label);
   const monitor = monitorOf(model.width, h);
@@ -27,7 +27,7 @@ function firstAlarm(model: Model, label: string, h: number, soundShots: number, 
   return null;
 }
 
-/** Equal bits of the value at the end of a channel's sound shots. */
+/** Returns how many bits at the end of a channel's sound shots equal the value. */
 function runBefore(bits: Uint8Array, shots: number, width: number, channel: number, value: number): number {
   let run = 0;
   for (let shot = shots - 1; shot >= 0; shot--, run++) {
@@ -73,7 +73,7 @@ it('a stuck channel fires the RCT at the sample that makes its run C long, whate
       assert.equal(found.samples, c - run);
       const [rct] = found.failures;
       assert.deepEqual([rct.test, rct.grade, rct.channel, rct.observed], ['rct', 'intermittent', channel, c]);
-      // one shot a read, so that four more alarms in a row latch it, long before its permanent cutoff
+      // One shot a read, so that four more alarms in a row latch the failure, long before its permanent cutoff.
       const grades = Array.from({ length: 5 }, () => found.monitor.check(found.read(1)).grade);
       assert.deepEqual(grades, [...new Array(3).fill('intermittent'), 'permanent', 'permanent']);
     }
@@ -81,7 +81,7 @@ it('a stuck channel fires the RCT at the sample that makes its run C long, whate
 });
 
 describe('a channel that is biased', () => {
-  /** Fresh monitors, one window each: how many of them a test fails for. */
+  /** Returns for how many fresh monitors a test fails on one window. */
   function alarms(ones: number, h: number, trials: number) {
     const read = readsOf(biased(ones, 1), `biased ${ones} ${h}`);
     const count = { rct: 0, apt: 0 };

@@ -8,7 +8,7 @@ import { lotOf, soundRead } from './attacks.ts';
 /** Lots of 1.55 Mbit give 10^6 conditioned bits at an estimate of 0.82, so that every lot has verdicts on both kinds of bits. */
 const LOT_BITS = 1_550_000;
 
-/** Lot `index` of one honest source: a device with 1 % of read-out errors. */
+/** Returns lot `index` of an honest source: a device with 1 % of readout errors. */
 function honestRead(index: number): RawRead {
   const read = soundRead(`honest lot ${index}`, LOT_BITS, 1);
   const calibration = { readout_e01: [0.01], readout_e10: [0.01] };
@@ -18,11 +18,13 @@ function honestRead(index: number): RawRead {
 
 interface HonestLots {
   readonly lots: number;
-  /** Stops after so many seconds, between two lots. */
+  /** Time in seconds after which it stops between two lots. */
   readonly seconds: number;
 }
 
-/** Makes honest lots over the whole chain: read, health tests, evidence, all tests of raw and conditioned bits, hashing. */
+/**
+ * Makes honest lots by the whole chain: read, health tests, evidence, all tests of raw and conditioned bits, hashing.
+ */
 export async function honestLots({ lots, seconds }: HonestLots): Promise<LotRecord[]> {
   const records: LotRecord[] = [];
   const endMs = systemClock.monotonicMs() + 1000 * seconds;
@@ -33,12 +35,12 @@ export async function honestLots({ lots, seconds }: HonestLots): Promise<LotReco
   return records;
 }
 
-/** What was seen of one kind of alarm, and how often the rule says that it may be; `p` of so many or more. */
+/** How often one kind of alarm was raised, and how often it may be; `p` is the probability of at least as many. */
 export interface AlarmCount {
   readonly what: string;
   readonly seen: number;
   readonly of: number;
-  /** At most so many for each, as docs/evidence.md states it. */
+  /** The most alarms per chance, as docs/evidence.md states it. */
   readonly rate: number;
   readonly p: number;
 }
@@ -47,7 +49,7 @@ function atMost(what: string, seen: number, of: number, rate: number): AlarmCoun
   return { what, seen, of, rate, p: of === 0 ? 1 : binomialAtLeast(of, seen, rate) };
 }
 
-/** Every alarm that lots of one source can raise, over those of an honest one. */
+/** Counts every kind of alarm that the lots of one honest source raise. */
 export function alarmsOf(records: readonly LotRecord[]): AlarmCount[] {
   const alarm = new LotAlarm();
   let raised = 0;
@@ -63,7 +65,7 @@ export function alarmsOf(records: readonly LotRecord[]): AlarmCount[] {
   const count = (of: string) => windows.filter((each) => each.of === of && each.bits >= 1e6).length;
   const n = records.length;
   const refused = records.filter(({ accepted }) => !accepted).length;
-  // a refused lot has no evidence; refusals have a rate of their own
+  // A refused lot has no evidence; refusals have a rate of their own.
   const lost = records.filter(
     ({ accepted, evidence }) => accepted && evidence?.claim !== 'calibrated',
   ).length;

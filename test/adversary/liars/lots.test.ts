@@ -26,7 +26,8 @@ describe('a lot that is too short to be assessed', () => {
       assert.match(record.rejection, test === 'floor' ? /below the floor$/ : /^health tests: /);
       by[test] = (by[test] ?? 0) + 1;
     }
-    // RCT and APT see what is stuck or biased, the look for copies a pattern that it samples, the estimators the rest
+    // RCT and APT detect what is stuck or biased, the search for copies detects a pattern that it samples, the
+    // estimators detect the rest.
     assert.deepEqual(Object.keys(by).sort(), ['apt', 'floor', 'replay']);
   });
 
@@ -53,7 +54,8 @@ describe('a lot that is too short to be assessed', () => {
   it('serves if the source is sound: the lowest score is far above the floor', () => {
     const source = fixedBytes('short and sound');
     const bits = new Uint8Array(SCREENED_BITS / 8);
-    // of 12,000 the least scored 0.416, one in a thousand less than 0.434: a decade for each 0.018, and the floor is 0.3
+    // Of 12,000 lots the lowest score was 0.416, and one in a thousand scored below 0.434: a decade for each 0.018,
+    // and the floor is 0.3.
     for (let trial = 0; trial < 60; trial++) {
       source(bits);
       const score = assessBits(bits, SCREENED_BITS).minEntropyPerBit;
@@ -69,7 +71,7 @@ describe('a lot that is too short to be assessed', () => {
   });
 });
 
-/** Of two windows. `node test/adversary/liars/run.ts models` has these and more models. */
+/** Raw bits of two windows. `node test/adversary/liars/run.ts models` tests these models and more. */
 const LOT_BITS = 2_200_000;
 
 describe('a whole lot of a lying source', () => {

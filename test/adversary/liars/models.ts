@@ -2,14 +2,14 @@ import { type RawRead, type StreamBackend, wholeShots } from '../../../src/backe
 import { rawRead, soundBackend } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
 
-/** Gives the bit of a channel in a shot; asked for every bit once, in the order of the raw noise. */
+/** Returns the bit of a channel in a shot; called for every bit once, in the order of the raw noise. */
 export type Rule = (shot: number, channel: number) => number;
 
-/** A source that lies in its numbers: they depend on the label alone, and are not what it claims. */
+/** A source with false claims: its bits depend on the label alone, and have less entropy than it claims. */
 export interface Model {
   readonly name: string;
   readonly width: number;
-  /** What a bit holds of min-entropy in truth, in the long run. */
+  /** True min-entropy of a bit in the long run. */
   readonly minEntropyPerBit: number;
   rule(random: () => number): Rule;
 }
@@ -24,7 +24,7 @@ export function filled(rule: Rule, shots: number, width: number, firstShot = 0):
   return bits;
 }
 
-/** Reads of a model, one after the other. */
+/** Returns reads of a model, one after the other. */
 export function readsOf(
   { width, rule }: Pick<Model, 'width' | 'rule'>,
   label: string,
@@ -60,7 +60,7 @@ export const sound = (width = 16): Model => ({
   rule: (random) => () => coin(random),
 });
 
-/** These channels always read `value`. */
+/** Channels that always read `value`. */
 export const stuck = (channels: readonly number[], value = 0, width = 16): Model => ({
   name: `${channels.length} of ${width} channels stuck at ${value}`,
   width,
@@ -76,7 +76,7 @@ export const biased = (ones: number, width = 16): Model => ({
   rule: (random) => (_shot, channel) => coin(random, channel === 0 ? ones : 0.5),
 });
 
-/** A shot is what the one `shots` before it was; `bits` where a channel is alone. */
+/** Each shot repeats the one `shots` shots before it, or bits if there is one channel. */
 export const periodic = (shots: number, width = 1): Model => ({
   name: `period of ${shots} shots of ${width}`,
   width,
@@ -87,7 +87,7 @@ export const periodic = (shots: number, width = 1): Model => ({
   },
 });
 
-/** A pattern that comes again and again, each bit of which is turned over with this probability. */
+/** A repeating pattern of which each bit is flipped with this probability. */
 export const noisyPeriod = (bits: number, flips: number): Model => ({
   name: `period of ${bits} bits with ${percent(flips)} of noise`,
   width: 1,
@@ -98,7 +98,7 @@ export const noisyPeriod = (bits: number, flips: number): Model => ({
   },
 });
 
-/** A channel shows what its neighbour before it does, with this probability beyond chance. */
+/** A channel repeats the neighbour before it with this probability beyond chance. */
 export const neighbours = (copied: number, width = 16): Model => ({
   name: `neighbours copied at ${percent(copied)}, ${width} channels`,
   width,
@@ -112,7 +112,7 @@ export const neighbours = (copied: number, width = 16): Model => ({
   },
 });
 
-/** Each channel stays as it was in the shot before with this probability. */
+/** Each channel keeps its value from the last shot with this probability. */
 export const markov = (stay: number, width = 16): Model => ({
   name: `shots that stay at ${percent(stay)}, ${width} channels`,
   width,
@@ -123,7 +123,7 @@ export const markov = (stay: number, width = 16): Model => ({
   },
 });
 
-/** A million good bits, and behind them 0101... with 5 % of errors. */
+/** A million good bits, followed by 0101... with 5 % of errors. */
 export const goodFirstMegabit: Model = {
   name: 'a good first megabit',
   width: 1,
@@ -131,7 +131,7 @@ export const goodFirstMegabit: Model = {
   rule: (random) => (shot) => (shot < 1_000_000 ? coin(random, 0.5) : (shot & 1) ^ coin(random, 0.05)),
 };
 
-/** One channel of eight goes bad over 2.2 Mbit, from a fair coin to one that is 1 nine times of ten. */
+/** One channel of eight degrades over 2.2 Mbit, from a fair coin to one that is 1 nine times out of ten. */
 export const driftingChannel: Model = {
   name: 'a channel that drifts',
   width: 8,

@@ -15,7 +15,7 @@ import { atRest, changedBackend, collected, collecting, FAILED_READS, LOT_RAW_BI
 
 const NEVER = new AbortController().signal;
 
-/** Nothing of the source was kept that could be drawn from. */
+/** Asserts that nothing of the source was kept that could be drawn from. */
 async function assertNothingServes({ ledger }: ReturnType<typeof collecting>): Promise<void> {
   const { pure, seed } = await ledger.blockLevels();
   assert.deepEqual([pure.blocks, seed.blocks], [0, 0]);
@@ -68,7 +68,7 @@ describe('a read that contradicts its own description', () => {
 });
 
 describe('a source that overwrites the bits it has handed out', () => {
-  /** Gives one and the same array each time; `spoil` is called while its read is tested. */
+  /** Returns the same array each time; `spoil` is called while its read is tested. */
   function mutating(): { readonly backend: StreamBackend; spoil(): void; readonly given: RawRead[] } {
     const sound = soundBackend('mutating');
     const own = new Uint8Array(LOT_RAW_BITS / 8);
@@ -95,7 +95,7 @@ describe('a source that overwrites the bits it has handed out', () => {
       spoil();
       return testBits(of, bits, bitLength);
     };
-    const spoiling = setInterval(spoil, 0); // between the slices of the health tests, too
+    const spoiling = setInterval(spoil, 0); // runs between the slices of the health tests, too
     const { lotsAccepted } = await collected(world).finally(() => clearInterval(spoiling));
     assert.equal(lotsAccepted, 3);
     const raw = assessor.tested.filter(({ of }) => of === 'raw');

@@ -15,7 +15,10 @@ const chanceOf = refusalChance(LOTS['of 4 Mbit']);
 const GOOD = lotRecord('lot_1');
 const REFUSED = lotRecord('lot_2', { accepted: false });
 
-/** Lots until the source is closed, refused when `isRefused` says so; undefined when `most` were not enough. */
+/**
+ * Returns after how many lots the source is closed if `isRefused` tells which are refused; undefined when `most` are
+ * not enough.
+ */
 function lotsToClose(
   isRefused: (lot: number) => boolean,
   most: number,
@@ -48,7 +51,7 @@ describe('the bound of the rule', () => {
       Object.values(LOTS).map((lot) => Math.floor(1 / refusalChance(lot))),
       [485, 169],
     );
-    // where chance alone refuses one in eight, nothing is concluded
+    // Where chance alone refuses one in eight, the rule concludes nothing.
     const huge = refusalChance({ width: 1, shots: 2 ** 28 });
     assert.equal(
       lotsToClose(() => true, 10_000, huge),
@@ -59,7 +62,7 @@ describe('the bound of the rule', () => {
 
 describe('a share of refused lots', () => {
   it('closes a source sooner the larger it is', () => {
-    // every n-th lot is refused: [n, lots until it is closed]
+    // Every n-th lot is refused: [n, lots until the source is closed].
     const table: [number, number | undefined][] = [
       [1, 10],
       [2, 20],
@@ -114,7 +117,7 @@ describe('a source that alternates', () => {
       assert.equal(state, 'closed', what);
       assert.ok(lotsAccepted + lotsRejected <= 20, `${what}: ${lotsAccepted} and ${lotsRejected}`);
       assert.match(world.closed[0], /^\d+ of \d+ lots were refused, at last: /);
-      // what was good serves, and of the refused ones not a byte does
+      // Accepted lots serve, and no byte of a refused one does.
       const lots = await world.ledger.lots(100);
       const blocks = await world.ledger.claimBlocks('pure', 1000);
       const goodIds = new Set(lots.filter(({ accepted }) => accepted).map(({ id }) => id));

@@ -98,11 +98,11 @@ function scores(): void {
     say(
       `  ${bits} bits, ${trials} trials: least ${least}, 1e-3 ${thousandth}, 1 % ${hundredth}, median ${median}`,
     );
-    if (all[0] < 0.36) violation(`an ideal source scored ${all[0]}`); // half way from what was seen to the floor
+    if (all[0] < 0.36) violation(`an ideal source scored ${all[0]}`); // half way from the measured least to the floor
   }
 }
 
-/** Lots of one window of honest devices, every second one biased: how many their own bits refute to be independent. */
+/** Counts lots of one window of honest devices, every second one biased, whose own bits refute their independence. */
 async function independence(): Promise<void> {
   const count = options.lots || (isLong ? 2000 : 40);
   const endMs = systemClock.monotonicMs() + 1000 * options.seconds;
@@ -152,7 +152,7 @@ async function lots(): Promise<void> {
   }
 }
 
-/** Of one kind of alarm; a sound source fails one run in 100 of seven kinds at most. */
+/** Least probability of one kind of alarm; with seven kinds, a sound source fails at most one run in 100. */
 const ALARM_P_MIN = 0.001;
 
 const PARTS: Readonly<Record<string, () => unknown>> = {

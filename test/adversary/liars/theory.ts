@@ -1,4 +1,4 @@
-/** What SP 800-90B §4.4 says that its tests do, by slow exact sums: nothing here is taken from src/. */
+/** The results that SP 800-90B §4.4 states of its tests, by slow exact sums: nothing here is taken from src/. */
 
 /** P(X >= k) for X of Binomial(n, p), each term from its logarithm. */
 export function atLeast(n: number, k: number, p: number): number {

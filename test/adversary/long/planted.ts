@@ -25,7 +25,7 @@ it('the crash test finds answers that are sent before the commit', async () => {
   assert.match(violations.join('\n'), /acknowledged certificates are lost/);
 });
 
-/** What they break in the books of their world stays broken. */
+/** The damage that these bugs do to the books of their world stays. */
 describe('the fuzzer finds', () => {
   let world: World;
   before(async () => {

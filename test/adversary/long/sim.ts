@@ -1,4 +1,4 @@
-import '../sim/machine.ts'; // first: it takes its place before anything of the service is loaded
+import '../sim/machine.ts'; // first, because it replaces parts before anything of the service is loaded
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { InvariantError } from '../../../src/core/assert.ts';
@@ -6,13 +6,13 @@ import { runCourse } from '../sim/course.ts';
 import { MUTANTS } from '../sim/mutants.ts';
 import { Violation } from '../sim/oracle/violation.ts';
 
-/** Worlds that are tried for a planted bug after the one that is named for it, and how long each is. */
+/** Count of worlds that are tried for a planted bug after the one named for it, and the length of each. */
 const WORLDS_MAX = 16;
 const WORLD_STEPS = 120;
 
 /**
- * The simulation can fail: each bug that is planted breaks a promise in some world. Any change to the order of the service's work
- * makes other worlds of the same seeds, so others are tried when the one that is named shows nothing.
+ * The simulation can fail: each planted bug breaks a promise in some world. Any change in the order of the service's
+ * work makes other worlds of the same seeds, so others are tried when the named one shows nothing.
  */
 for (const mutant of MUTANTS) {
   it(`the simulation finds a planted bug: ${mutant.name}`, async () => {

@@ -17,26 +17,26 @@ export interface SimKey {
   readonly keyId: string;
   readonly text: string;
   readonly scopes: readonly Scope[];
-  /** Unix time, Infinity for none. */
+  /** Unix time in ms; Infinity for none. */
   expiresAtMs: number;
-  /** True time; Infinity while it is alive. */
+  /** True time in ms; Infinity while the key is alive. */
   revokedAtMs: number;
 }
 
-/** One account and who uses it. */
+/** An account and its user. */
 export interface SimClient {
   readonly name: string;
   readonly tier: Tier;
   account: AccountRecord;
   readonly keys: SimKey[];
-  /** What it was allowed, since when (true time), oldest first. */
+  /** Its limits over time, each with the true time of its start, oldest first. */
   readonly limits: {
     readonly sinceMs: number;
     readonly burst: number;
     readonly credits: number;
     readonly quota: number;
   }[];
-  /** How often it asks, beside the others. */
+  /** How often it sends requests, relative to the others. */
   readonly weight: number;
 }
 
@@ -47,7 +47,7 @@ interface Wish {
   readonly overrides?: Partial<AccountOverrides>;
 }
 
-/** Small limits, so that they are met. */
+/** Limits small enough to be reached. */
 const WISHES: readonly Wish[] = [
   { name: 'free', tier: 'free', weight: 1 },
   { name: 'developer', tier: 'developer', weight: 1 },
@@ -77,7 +77,7 @@ const WISHES: readonly Wish[] = [
   },
 ];
 
-/** The operator's hand on accounts and keys: another process than the service, beside it. */
+/** The operator's changes of accounts and keys, from a process beside the service. */
 export class Operator {
   readonly clients: SimClient[] = [];
   readonly #ledger: () => Ledger;
@@ -145,14 +145,14 @@ function simKey({ record, text }: Awaited<ReturnType<typeof createKey>>): SimKey
   return { keyId, text, scopes, expiresAtMs: expiresAtMs ?? never, revokedAtMs: never };
 }
 
-/** Keys that are good for longer than until then. */
+/** Returns the keys that are valid beyond `wallMs`. */
 export function aliveKeys({ keys }: SimClient, wallMs: number): SimKey[] {
   return keys.filter(
     ({ revokedAtMs, expiresAtMs }) => revokedAtMs === Number.POSITIVE_INFINITY && expiresAtMs > wallMs,
   );
 }
 
-/** The most that was allowed at any time from `sinceMs` on. */
+/** Returns the highest limits at any time from `sinceMs` on. */
 export function mostAllowed(
   client: SimClient,
   sinceMs: number,

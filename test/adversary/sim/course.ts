@@ -1,4 +1,4 @@
-import './machine.ts'; // first: it takes its place before anything of the service is loaded
+import './machine.ts'; // first, because it replaces parts before anything of the service is loaded
 import { allowanceOf, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import { periodEndMs, periodOf } from '../../../src/core/clock.ts';
 import { Chance } from '../../support/chance.ts';
@@ -14,12 +14,12 @@ import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
 
 const STEP_MS = 25;
 const PROGRESS_STEPS = 500;
-/** In fair weather everything that was asked for is answered within this. */
+/** With no faults every request is answered within this time. */
 const QUIET_MS = 15_000;
-/** An answer to a burst is acknowledged within as many looks, if the service is up. */
+/** Count of looks after which an answer to a burst must be acknowledged, if the service is up. */
 const LOOKS_MAX = 100;
 const LOOK_MS = 0.1;
-/** In fair weather a job of the simulated provider is read within this. */
+/** With no faults a job of the simulated provider is read within this time. */
 const JOB_DONE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -30,11 +30,11 @@ export interface CourseOptions {
   /** Nodes that share the books, in memory: 1 by default. */
   readonly nodes?: number;
   readonly likely?: Likely;
-  /** The world is left as it is after the last step, with whatever is under way. */
+  /** If set, the world is left as it is after the last step, with whatever is under way. */
   readonly isLeftOpen?: true;
-  /** Told of everything that happens. */
+  /** Receives a line for everything that happens. */
   readonly tell?: (line: string) => void;
-  /** Told of the steps taken, every PROGRESS_STEPS. */
+  /** Receives the count of steps taken, every PROGRESS_STEPS. */
   readonly progressed?: (steps: number) => void;
 }
 
@@ -43,7 +43,7 @@ export interface Outcome {
   /** Steps that were taken. */
   readonly steps: number;
   readonly broken: Error | undefined;
-  /** Of everything that happened. */
+  /** A hash of everything that happened. */
   readonly trace: string;
   readonly recent: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
@@ -86,7 +86,7 @@ class Course {
   readonly #world: World;
   readonly #random: Chance;
   readonly #deeds: Likely;
-  /** The node that this step is about. */
+  /** The node of this step. */
   #member: Member;
   readonly #sent: { readonly sent: Sent; readonly connection: Connection }[] = [];
   #number = 0;
@@ -209,7 +209,9 @@ class Course {
       this.#request(client, dataPlan(this.#random));
   }
 
-  /** At any moment, while answers are on their way to the disk, or right behind one that was acknowledged. */
+  /**
+   * Ends the process at any moment, while answers are on their way to the disk, or right after one was acknowledged.
+   */
   async #crash(): Promise<void> {
     const random = this.#random;
     const { machine, keepers } = this.#world;
@@ -230,7 +232,9 @@ class Course {
     return this.#random.chance(0.25) ? `key-${this.#number}` : '';
   }
 
-  /** What a client does that did not hear: the same under the same key; now and then, by mistake, something else. */
+  /**
+   * Repeats the request of a client that got no reply under the same key; now and then, by mistake, another request.
+   */
   #again(): void {
     const random = this.#random;
     const keyed = this.#sent.slice(-60).filter(({ sent }) => sent.idempotencyKey !== '');
@@ -304,7 +308,7 @@ class Course {
     const connection = new Connection((reply) => {
       sent.reply = reply;
       sent.repliedAtMs = machine.nowMs;
-      if (sent.requestId === '') return; // still in receive()
+      if (sent.requestId === '') return; // the front is still in receive()
       this.#replied(sent);
       const { before } = sent;
       if (before !== undefined && !isAnswer(sent)) world.check(() => this.#mustStand(sent, before));
@@ -323,12 +327,12 @@ class Course {
       if (exchange.rate === undefined) {
         const isCounted = (allowed: boolean, snapshot: string) => {
           if (world.nodes !== undefined) {
-            // it may have asked for its place, and others have come and gone meanwhile
+            // The request may have waited for its turn while others came and went.
             queueMicrotask(() => exchange.error !== 'rate_limited' && admitted());
             return;
           }
           sent.before = snapshot;
-          queueMicrotask(() => (sent.before = undefined)); // then others have changed what stands
+          queueMicrotask(() => (sent.before = undefined)); // by then other requests have changed the state
           if (allowed) admitted();
         };
         watchAdmission(exchange, () => this.#snapshot(), isCounted);
@@ -344,8 +348,8 @@ class Course {
     const { status, body } = sent.reply!;
     world.note(`answers ${sent.number} ${status} ${textOf(body).slice(0, 90)}`);
     world.count(`status ${status}`);
-    // whatever the weather, each fault that is injected has a better answer than 500: try again; but for a worker that
-    // dies over the task of a request
+    // Whatever the faults, each injected one has a better answer than 500: try again. A worker that dies with the
+    // task of a request is the exception.
     const isKilled = world.takeDeathOf(sent.requestId);
     const expected = isKilled ? 'instead of 500, though its worker died' : 'though no worker died over it';
     if ((status === 500) !== isKilled)
@@ -353,7 +357,7 @@ class Course {
     world.check(() => world.keepers.replied(sent));
   }
 
-  /** What a refusal must leave as it is: every account's month, and every front's entropy. */
+  /** Returns the state that a refusal must not change: every account's month, and every front's entropy. */
   #snapshot(): string {
     const { operator, machine } = this.#world;
     const { node } = this.#member;
@@ -416,7 +420,8 @@ class Course {
       25 * HOUR_MS,
       toMonthEndMs - 5_000,
     ]);
-    // Not back over a month's end: what the meters then charge to the later month is booked in the earlier one.
+    // The clock is not set back over the end of a month: charges that the meters then count in the later month are
+    // booked in the earlier one.
     if (periodOf(wallMs + leapMs) < periodOf(wallMs)) return;
     this.#world.count('clocks set');
     this.#world.note(`the wall clock leaps by ${leapMs} ms`);
@@ -424,7 +429,7 @@ class Course {
     if (leapMs > 0) keepers.rates.wallLeapt();
   }
 
-  /** Fair weather and no requests: everything under way comes to its end, and all books agree. */
+  /** Stops faults and requests: everything under way must end, and all books must agree. */
   async #quiet(): Promise<void> {
     const world = this.#world;
     const { weather, machine, keepers } = world;
@@ -450,7 +455,9 @@ class Course {
     weather.usual();
   }
 
-  /** What the meters of all nodes count of the month: with several nodes, what is granted and not held unused. */
+  /**
+   * Returns what the meters of all nodes count of the month: with several nodes, the grants less what is held unused.
+   */
   #usedBy(client: SimClient): { period: number; requests: number; credits: number } {
     const { members, machine, nodes } = this.#world;
     const { account } = client;
@@ -481,7 +488,7 @@ class Course {
     if (problems.length > 0) throw new Violation('credits and quota', problems.join('; '));
   }
 
-  /** In the end, in fair weather and with a new process, every mode is served and nothing is left open. */
+  /** Ends the course: without faults and with a new process, every mode must be served and nothing left open. */
   async #finish(): Promise<void> {
     const world = this.#world;
     await this.#quiet();
@@ -507,7 +514,7 @@ class Course {
         while (plan.data?.dryRun !== false || plan.data.priceBytes > 1_000)
           plan = dataPlan(this.#random, mode);
         this.#send(wide, plan, wide.keys.at(-1)!, '');
-        if (world.nodes !== undefined) await world.machine.pass(0); // the next may be sent to another node
+        if (world.nodes !== undefined) await world.machine.pass(0); // the next request may be sent to another node
       }
     await world.machine.pass(5_000);
     await this.#audit();

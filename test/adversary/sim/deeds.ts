@@ -1,4 +1,4 @@
-/** What may happen next, with how likely it is beside the others. */
+/** The possible next steps, with their relative probabilities. */
 export const DEEDS = {
   request: 30,
   'pure request': 25,
@@ -19,9 +19,9 @@ export const DEEDS = {
   look: 1.5,
   quiet: 0.5,
 } as const;
-/** With several nodes. */
+/** Steps with several nodes. */
 export const NODE_DEEDS = { 'cut a node off': 1, 'pause a node': 1, 'fence a node': 0.7 } as const;
 export type Deed = keyof typeof DEEDS | keyof typeof NODE_DEEDS;
 
-/** Weights in place of some of these. */
+/** Weights that replace some of these. */
 export type Likely = Readonly<Partial<Record<Deed, number>>>;

@@ -7,28 +7,28 @@ import type { SegmentRecord } from '../../../src/ledger/records.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
 
-/** How often a write to a journal meets which fault, from 0 to 1 each. */
+/** Probability of each fault of a write to a journal, from 0 to 1. */
 export interface DiskFaults {
-  /** Takes up to SLOW_MAX_MS. */
+  /** The write takes up to SLOW_MAX_MS. */
   slow: number;
-  /** The disk refuses it, before or after it was written. */
+  /** The disk refuses the write, before or after it was made. */
   fails: number;
-  /** The disk says that it has flushed the write, and has not. */
+  /** The disk reports the write as flushed although it is not. */
   lies: number;
-  /** A look at the free space finds none. */
+  /** A check of the free space finds none. */
   full: number;
 }
 
 export const SOUND_DISK: DiskFaults = { slow: 0, fails: 0, lies: 0, full: 0 };
 
-/** A sector is written as a whole or not at all. */
+/** A sector is written completely or not at all. */
 const SECTOR_BYTES = 512;
-/** A write through to the disk takes this long, on average. */
+/** Mean time of a write through to the disk. */
 const FLUSH_MS = 0.3;
 const SLOW_MAX_MS = 4_000;
-/** Of each journal: far more than what the ledger's thread has not stored yet. */
+/** Count of records kept of each journal: far more than the ledger's thread may not have stored yet. */
 const RECORDS_KEPT = 400;
-/** Where the layout of ledger/journal.ts has what. */
+/** Offsets in the layout of ledger/journal.ts. */
 const RECORD = {
   magic: 0x6a_6e_72_71,
   position: 8,
@@ -37,24 +37,24 @@ const RECORD = {
   payload: 32,
 } as const;
 
-/** A record of a journal that was written as a whole. */
+/** A record of a journal that was written completely. */
 interface Written {
   readonly front: number;
   readonly segment: SegmentRecord;
-  /** In the positions of the journal. */
+  /** Its position in the journal. */
   readonly position: number;
-  /** It states that all records before this position were acknowledged. */
+  /** States that all records before this position were acknowledged. */
   readonly acknowledged: number;
-  /** No sector of it was lost since. */
+  /** False once a sector of it was lost. */
   isWhole: boolean;
-  /** Nobody was promised that it survives a power cut, or the disk lied about it. */
+  /** True if nobody was promised that it survives a power cut, or the disk lied about it. */
   mayBeLost: boolean;
 }
 
 interface Write {
   readonly at: number;
   readonly bytes: Uint8Array;
-  /** What stood there. */
+  /** The bytes before the write. */
   readonly before: Uint8Array;
   readonly record: Written | undefined;
 }
@@ -63,7 +63,7 @@ interface Write {
 interface Journal {
   readonly path: string;
   readonly front: number;
-  /** Oldest first. */
+  /** Writes that are not flushed, oldest first. */
   unflushed: Write[];
   readonly records: Written[];
 }
@@ -73,32 +73,32 @@ interface Open {
   readonly writesThrough: boolean;
 }
 
-/** A write that is on its way to the disk. */
+/** A write on its way to the disk. */
 interface Waiting {
   readonly fd: number;
   readonly bytes: Uint8Array;
   readonly at: number;
 }
 
-/** A record that a power cut took. */
+/** A record that a power cut destroyed. */
 export interface AtRisk {
   readonly mayBeLost: boolean;
-  /** A later record is there which states that this one was acknowledged: the loss can be seen, and must be told. */
+  /** True if a later record states that this one was acknowledged: then the loss is visible and must be reported. */
   readonly mustBeTold: boolean;
 }
 
 export interface SimDiskOptions {
   readonly machine: SimMachine;
   readonly random: Chance;
-  /** What is opened below it is on this disk. Files but for journals never fail and lose nothing. */
+  /** Files opened below this folder are on the disk. Files other than journals never fail and lose nothing. */
   readonly folder: string;
   /** With `commit`, a record is acknowledged before it is on the disk. */
   readonly durability: Durability;
-  /** Read at each write: the weather changes. */
+  /** Returns the present faults, which change over time; called at each write. */
   readonly faults: () => DiskFaults;
-  /** A whole record stands in a journal, whether or not the front hears of it. */
+  /** Called when a complete record is in a journal, whether or not the front hears of it. */
   readonly written: (record: Written) => void;
-  /** A write failed. */
+  /** Called when a write failed. */
   readonly failed: () => void;
 }
 
@@ -114,8 +114,8 @@ const real = {
 let mounted: SimDisk | undefined;
 
 /**
- * The disk below the journals of the fronts. The files are real and hold what a process would read. What a killed process has
- * written stays; a power cut takes, sector by sector, some of what was not flushed, and tears what was being written.
+ * The disk of the fronts' journals. The files are real and hold what a process would read. Data written by a killed
+ * process stay; a power cut removes some of the unflushed sectors, and tears a write in progress.
  */
 export class SimDisk {
   readonly #options: SimDiskOptions;
@@ -154,7 +154,7 @@ export class SimDisk {
     return this.#open.get(fd)?.journal !== undefined;
   }
 
-  /** Throws what the disk says. */
+  /** Writes, or throws the disk's error. */
   writeNow(fd: number, bytes: Uint8Array, at: number): void {
     const { random, faults } = this.#options;
     const fails = recordIn(bytes) && random.chance(faults().fails);
@@ -163,7 +163,7 @@ export class SimDisk {
     if (fails) throw this.#failure();
   }
 
-  /** Writes through, off the loop. `done` is called in the time of the machine, unless its process has died. */
+  /** Writes through, off the loop. Calls `done` in the machine's time, unless its process has died. */
   write(fd: number, bytes: Uint8Array, at: number, done: (error: Error | null, count: number) => void): void {
     const { machine, random, faults } = this.#options;
     const { slow, fails, lies } = faults();
@@ -200,7 +200,7 @@ export class SimDisk {
   }
 
   /**
-   * The process is gone: what it wrote stays, and of what it was writing a part may be there. Gives the records that it cannot
+   * Ends the process: what it wrote stays, and part of a write in progress may be there. Returns the records that it cannot
    * have acknowledged, by sequence.
    */
   kill(): Map<number, AtRisk> {
@@ -217,7 +217,7 @@ export class SimDisk {
     );
   }
 
-  /** The power is gone. Gives the records that may be lost, or are not whole now, by sequence. */
+  /** Cuts the power. Returns the records that may be lost or are damaged now, by sequence. */
   cutPower(): Map<number, AtRisk> {
     for (const waiting of this.#waiting) {
       this.#noteUnwritten(waiting);
@@ -254,7 +254,7 @@ export class SimDisk {
     return this.#unwritten.some((each) => each.front === front && each.position <= position);
   }
 
-  /** So many of the sectors that were not flushed are as they were before. */
+  /** Restores a share of the unflushed sectors to their earlier content. */
   #lose({ path, unflushed }: Journal, lostShare: number): void {
     if (unflushed.length === 0) return;
     const { random } = this.#options;
@@ -281,7 +281,7 @@ export class SimDisk {
     this.#unwritten = [];
   }
 
-  /** `isKept`: a write through is on the disk then. */
+  /** `isKept` tells whether a write through is on the disk then. */
   #put(fd: number, bytes: Uint8Array, at: number, isKept: boolean): void {
     const { journal, writesThrough } = this.#open.get(fd)!;
     if (journal === undefined) return;
@@ -291,7 +291,7 @@ export class SimDisk {
       done += real.writeSync(fd, bytes, done, bytes.length - done, at + done);
     const record = recordIn(bytes, journal.front);
     if (!isKept || !writesThrough) journal.unflushed.push({ at, bytes, before, record });
-    if (journal.unflushed.length > RECORDS_KEPT) journal.unflushed.shift(); // the system flushes by itself, in the end
+    if (journal.unflushed.length > RECORDS_KEPT) journal.unflushed.shift(); // the system flushes by itself after some time
     if (record === undefined) return;
     record.mayBeLost = !isKept || this.#options.durability === 'commit';
     journal.records.push(record);
@@ -314,7 +314,7 @@ export class SimDisk {
   }
 }
 
-/** The record that these bytes are; undefined when they are none, or a part of one. */
+/** Returns the record in these bytes; undefined if they hold none or part of one. */
 function recordIn(bytes: Uint8Array, front = 0): Written | undefined {
   if (bytes.length < RECORD.payload) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -14,12 +14,12 @@ import { openTestLedger } from '../../support/ledger-folder.ts';
 import type { AtRisk, SimDisk } from './disk.ts';
 import type { SimMachine } from './machine.ts';
 
-/** How a process comes to its end. */
+/** How a process ends. */
 export type Ending = 'in order' | 'killed' | 'power cut';
 
-/** In memory where there is such a file system: a simulated disk says itself what a flush takes. */
+/** In memory where there is such a file system: the simulated disk determines the time of a flush. */
 const PARENT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-/** Of a journal: small, so that files are filled often, and that there are records which have no room. */
+/** Size of a journal's file: small, so that files fill often, and some records find no room. */
 const FILE_BYTES = 64 * 1_024;
 
 const DIRECTORY_CHANGES: ReadonlySet<unknown> = new Set([
@@ -30,7 +30,7 @@ const DIRECTORY_CHANGES: ReadonlySet<unknown> = new Set([
 ]);
 
 const listenFor = net.createServer;
-/** What the ledgers of this process listen with. */
+/** The sockets on which the ledgers of this process listen. */
 const servers = new Set<Server>();
 
 export interface LedgerFolderOptions {
@@ -38,23 +38,24 @@ export interface LedgerFolderOptions {
   readonly fronts: number;
   readonly durability: Durability;
   readonly log: Log;
-  /** The ledger has stopped. */
+  /** Called when the ledger has stopped. */
   readonly failed: () => void;
 }
 
 /**
- * The ledger of one node, as its thread has it: LMDB in a folder, which follows and recovers the journals of the fronts. LMDB
- * itself loses nothing here that it has stored: test/ledger and test/adversary/crash kill real processes for that.
+ * The ledger of one node, as its thread has it: LMDB in a folder, which follows and recovers the journals of the
+ * fronts. LMDB loses nothing here that it has stored: test/ledger and test/adversary/crash kill real processes for
+ * that.
  */
 export class LedgerFolder {
   readonly path = mkdtempSync(join(PARENT, 'qrn-sim-'));
-  /** As it is now, whatever process has it. */
+  /** The present ledger, whatever process has it. */
   readonly ledger: Ledger;
   readonly #options: LedgerFolderOptions;
   readonly #clock: Clock;
   #raw: RawStore | undefined;
   #open: LmdbLedger | undefined;
-  /** Owns what the thread does by itself. */
+  /** The owner of the thread's own tasks. */
   #thread = { dead: false, pausedUntilMs: 0 };
 
   constructor(options: LedgerFolderOptions) {
@@ -67,7 +68,7 @@ export class LedgerFolder {
       get: (_target, name) =>
         name === 'then' ? undefined : (...args: unknown[]) => call(name as keyof Ledger, args),
     });
-    // Readers are told in the time of the simulation, which stands still while somebody outside waits for a change.
+    // Readers are notified in simulated time, which stands still while somebody outside waits for a change.
     const feed = new DirectoryFeed((since) => ledger.directoryChanges(since), this.#clock);
     const follow: Ledger['follow'] = (reader) => feed.follow(reader);
     const changing = async (name: keyof Ledger, args: unknown[]) => {
@@ -84,12 +85,12 @@ export class LedgerFolder {
     });
   }
 
-  /** Where the fronts of this start write. */
+  /** The journals of the fronts of this start. */
   get journals(): readonly JournalPlace[] {
     return this.#open!.journals;
   }
 
-  /** The thread of the next process begins; `asItLies` is what an operator says who gives up what is damaged. */
+  /** Starts the thread of the next process; with `asItLies` as an operator who gives up what is damaged. */
   async start(disk: SimDisk, asItLies = false): Promise<void> {
     const { machine, fronts, durability, log, failed } = this.#options;
     const thread = { dead: false, pausedUntilMs: 0 };
@@ -113,7 +114,7 @@ export class LedgerFolder {
     this.#open.failed.then(() => thread.dead || failed());
   }
 
-  /** The process ends. Gives what it may have lost, by sequence. */
+  /** Ends the process. Returns what it may have lost, by sequence. */
   async end(how: Ending, disk: SimDisk): Promise<ReadonlyMap<number, AtRisk>> {
     const { machine } = this.#options;
     if (how === 'in order') {

@@ -3,11 +3,11 @@ import type { Exchange } from '../../../src/http/exchange.ts';
 import { type Front, type FrontOptions, startFront } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
 
-/** What a client sends. */
+/** A client's request. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
-  /** Without `?`. */
+  /** The query without `?`. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -15,12 +15,12 @@ export interface WireRequest {
 
 export interface WireReply {
   readonly status: number;
-  /** Names in lower case. */
+  /** Fields with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-/** The front on an engine without a socket: each request has a connection of its own, which is the client's callback. */
+/** The front on an engine without a socket: each request has its own connection, which is the client's callback. */
 export class SimFront {
   #engine: Parameters<StartEngine>[0] | undefined;
   #received: Exchange | undefined;
@@ -39,7 +39,7 @@ export class SimFront {
     });
   }
 
-  /** Hands the request over as the library would; `replied` may be called before this returns. */
+  /** Passes the request on as the library would; `replied` may be called before this returns. */
   receive(request: WireRequest, connection: Connection): Exchange {
     const engine = this.#engine!;
     const closable = { close: () => connection.cut() };
@@ -71,7 +71,7 @@ export class Connection implements Wire {
     changed(1);
   }
 
-  /** The client goes away. */
+  /** Disconnects the client. */
   hangUp(): void {
     if (this.#isOver) return;
     this.#end();

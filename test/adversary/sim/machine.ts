@@ -8,20 +8,21 @@ import type { Chance } from '../../support/chance.ts';
 import { isEntropyDevice } from '../../support/system-entropy.ts';
 
 /**
- * The machine that a simulated service runs on: its time, its timers and its system entropy. While a machine is powered on,
- * the timers of this process, the generators of node:crypto and what is read of /dev/urandom are the machine's; what the service asks of them then
- * follows from the seed alone. Must be imported before the service is: some of it takes a function of node:crypto at load.
+ * The machine that a simulated service runs on: its time, its timers and its system entropy. While a machine is
+ * powered on, it replaces the timers of this process, the generators of node:crypto and reads of /dev/urandom, so that
+ * their results follow from the seed alone. It must be imported before the service, some of which copies a function of
+ * node:crypto at load.
  */
 let powered: SimMachine | undefined;
 
 /** A process of the machine. */
 interface Process {
   readonly dead: boolean;
-  /** True time before which nothing of it runs. */
+  /** True time before which none of its tasks runs. */
   readonly pausedUntilMs: number;
 }
 
-/** Who scheduled a task: those of a process die with it, those of the world go on. */
+/** The scheduler of a task: tasks of a process die with it, those of the world do not. */
 type Owner = Process | 'world';
 
 class Task {
@@ -29,7 +30,7 @@ class Task {
   readonly tie: number;
   readonly owner: Owner;
   readonly run: () => void | Promise<void>;
-  /** Of an interval; undefined for what runs once. */
+  /** Period of an interval; undefined for a single run. */
   readonly everyMs: number | undefined;
   cancelled = false;
 
@@ -83,37 +84,37 @@ const real = {
 const EPOCH_MS = Date.UTC(2026, 10, 20, 12);
 /** Node's shortest timer. */
 const TIMER_MIN_MS = 1;
-/** Between a thread's word to another in shared memory and what that does then, on average. */
+/** Mean time between a thread's write to shared memory and the reaction of another thread. */
 const WAKE_MS = 0.05;
-/** A thread that works for real waits for nothing more when so many turns of the real loop have brought nothing. */
+/** A thread with real work waits for nothing more after this many turns of the real loop without an event. */
 const IDLE_TURNS = 3;
-/** What a turn of the event loop takes at most: time passes even for who waits in a circle. */
+/** Most time of a turn of the event loop: time passes even for a busy loop. */
 const TURN_MAX_MS = 0.4;
 
 type Woken = 'ok' | 'timed-out';
 
-/** A thread that waits for a word of shared memory to change. */
+/** A thread that waits for a change of a word in shared memory. */
 interface Sleeper {
   readonly words: ArrayBufferLike;
   readonly index: number;
-  /** Ends the wait in its own time. */
+  /** Ends the wait after `afterMs`. */
   readonly wake: (how: Woken, afterMs: number) => void;
 }
 
 export class SimMachine {
-  /** Time as it passes, which nobody in the simulation can see but the simulation itself. */
+  /** True time, which only the simulation itself can see. */
   nowMs = 0;
-  /** How far the wall clock is off. */
+  /** Offset of the wall clock from true time. */
   wallOffsetMs = 0;
-  /** How far that of a process may be off from it, either way. */
+  /** The most by which the clock of a process may differ, in either direction. */
   clocksDifferMs = 0;
-  /** What work that needs the real loop waits for to be run there. */
+  /** Immediates of work that needs the real loop. */
   readonly immediates = new Set<NodeJS.Immediate>();
-  /** When the last stall was over. */
+  /** End of the last stall. */
   stalledUntilMs = Number.NEGATIVE_INFINITY;
   /** Tasks that were run. */
   tasks = 0;
-  /** Whose code runs now. */
+  /** The owner of the code that runs now. */
   #owner: Owner = 'world';
   readonly #tasks: Task[] = [];
   readonly #sleepers = new Set<Sleeper>();
@@ -145,7 +146,7 @@ export class SimMachine {
     return this.#owner;
   }
 
-  /** What the caller does, and what follows from it until time passes, is done by this process. */
+  /** Attributes to this process what the caller does, and what follows from it until time passes. */
   enter(owner: Owner): void {
     this.#owner = owner;
   }
@@ -175,7 +176,7 @@ export class SimMachine {
     return this.after(TURN_MAX_MS * this.#order.uniform(), run);
   }
 
-  /** Lets `ms` pass, and everything happen that is due meanwhile. */
+  /** Lets `ms` pass, with everything that is due meanwhile. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.nowMs + ms;
     await this.#settled();
@@ -204,7 +205,7 @@ export class SimMachine {
     this.nowMs = Math.max(this.nowMs, untilMs);
   }
 
-  /** Nothing runs for `ms`: a machine that was paused. Everything that came due is overdue afterwards. */
+  /** Stops everything for `ms`, as if the machine were paused. Everything that came due is overdue afterwards. */
   stall(ms: number): void {
     this.nowMs += ms;
     this.stalledUntilMs = this.nowMs;
@@ -222,7 +223,7 @@ export class SimMachine {
     }
   }
 
-  /** As Atomics.waitAsync: of a thread that works for real, as the ledger's does, and whose time is the machine's. */
+  /** Implements Atomics.waitAsync for a thread with real work, such as the ledger's, in the machine's time. */
   sleep(words: ArrayBufferLike, index: number, timeoutMs = Number.POSITIVE_INFINITY): Promise<Woken> {
     const { promise, resolve } = Promise.withResolvers<Woken>();
     const owner = this.#owner;
@@ -251,7 +252,7 @@ export class SimMachine {
     return this.#entropy.fill(target);
   }
 
-  /** Everything that promises lead to has happened, and nobody works for real. */
+  /** Resolves when all pending promises have run, and no thread does real work. */
   async #settled(): Promise<void> {
     do await turn();
     while (this.isReal);
@@ -268,7 +269,7 @@ function isBefore(one: Task, other: Task): boolean {
   return one.atMs < other.atMs || (one.atMs === other.atMs && one.tie < other.tie);
 }
 
-/** One turn of the real event loop: everything that promises lead to has happened then. */
+/** Runs one turn of the real event loop, which runs all pending promises. */
 function turn(): Promise<void> {
   return new Promise((resolve) => real.setImmediate(resolve));
 }
@@ -303,7 +304,7 @@ function sleep(ms = TIMER_MIN_MS, value?: unknown, options: { signal?: AbortSign
   });
 }
 
-/** What the event loop's delay is measured with: nothing is ever late on this machine. */
+/** Replaces the measurement of the event loop's delay: nothing is ever late on this machine. */
 const STILL_LOOP = { enable() {}, disable() {}, reset() {}, percentile: () => 0, count: 0, max: 0 };
 
 Object.assign(globalThis, {

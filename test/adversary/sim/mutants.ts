@@ -24,15 +24,15 @@ import type { Life } from './wire.ts';
 /** A bug that is planted into the service, to see that the simulation finds it. */
 export interface Mutant {
   readonly name: string;
-  /** What it breaks: whichever is seen first. */
+  /** The invariants that it breaks, any of which may be seen first. */
   readonly breaks: readonly Invariant[];
   /** The world in which it shows, and after how many steps at the latest; other worlds show it too. */
   readonly shows: ShowsIn;
-  /** What the ledger is for one life, before the way to it. */
+  /** Changes the ledger for one life, before its connection. */
   ledger?(inner: Ledger, life: Life): Ledger;
-  /** What the service has for its ledger. */
+  /** Changes the ledger as the service sees it. */
   ledgerFor?(ledger: Ledger): Ledger;
-  /** Of what several nodes share: the bug shows with two of them. */
+  /** Faults in what several nodes share; such a bug shows with two of them. */
   readonly faults?: NodeFaults;
   /** Changes code of the service; what it returns changes it back. */
   plant?(): () => void;
@@ -42,7 +42,7 @@ interface ShowsIn {
   readonly nodes?: number;
   readonly seed: number;
   readonly steps: number;
-  /** Makes worlds in which what the bug needs happens often. */
+  /** Makes events likely that the bug needs. */
   readonly likely?: Likely;
 }
 
@@ -74,7 +74,7 @@ function changed(inner: Ledger, methods: Partial<Ledger>): Ledger {
   });
 }
 
-/** As `replaced`, of a module of Node, for whoever has imported it. */
+/** Does what `replaced` does for a module of Node, for all its importers. */
 function replacedBuiltin<T extends object, K extends keyof T>(
   module: T,
   name: K,
@@ -88,7 +88,7 @@ function replacedBuiltin<T extends object, K extends keyof T>(
   };
 }
 
-/** Where the records of a file of a journal begin (ledger/journal.ts). */
+/** Size of the header of a journal's file (ledger/journal.ts). */
 const JOURNAL_HEADER_BYTES = 4_096;
 
 /** The files of journals are read as `change` has them. */
@@ -106,7 +106,7 @@ function readsJournals(change: (content: Buffer) => Buffer): () => void {
   );
 }
 
-/** Gives the blocks of one kind out and keeps them. */
+/** Plants a bug: blocks of one kind are claimed and kept. */
 function keepsClaimed(kept: BlockKind): NonNullable<Mutant['ledger']> {
   const stored = new WeakMap<Ledger, ClaimedBlock[]>();
   const next = new Map<Life, number>();

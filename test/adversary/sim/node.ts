@@ -29,14 +29,14 @@ import type { SimMachine } from './machine.ts';
 import { JOB_LIMITS, type SimSources } from './sources.ts';
 import type { SimWorkers } from './workers.ts';
 
-/** As ledger/postgres/directory.ts has it. */
+/** As in ledger/postgres/directory.ts. */
 const LOOK_INTERVAL_MS = 250;
-/** As service/ledger-worker.ts has it. */
+/** As in service/ledger-worker.ts. */
 const SEAL_INTERVAL_MS = 150;
-/** Of a message between two threads, on average. */
+/** Mean time of a message between two threads. */
 const LATENCY_MS = 0.3;
 
-/** What lasts of a node beside its ledger. */
+/** The lasting state of a node besides its ledger. */
 export interface NodeKeys {
   readonly ids: Uint8Array;
   readonly storedAnswers: Uint8Array;
@@ -52,11 +52,11 @@ export interface NodeOptions {
   readonly keys: NodeKeys;
   /** The ledger as the thread sees it: the main one, each front, the log of certificates. */
   readonly ledgerFor: (of: 'main' | 'log' | number) => Ledger;
-  /** Where the front makes its answers durable. */
+  /** Returns where the front makes its answers durable. */
   readonly sinkFor: (front: number) => FrontSinkData;
   readonly workers: SimWorkers;
   readonly sources: SimSources;
-  /** Told of what a front is told, when the front hears it. */
+  /** Callbacks for what a front is told, at the moment it hears it. */
   readonly seen: {
     seed(front: number, seed: SeedInForce, bytes: Uint8Array): void;
     withdrawn(front: number, lotIds: ReadonlySet<string>): void;
@@ -68,7 +68,7 @@ interface NodeFront {
   readonly front: SimFront;
 }
 
-/** One run of the service, by its composition root, with ports in the simulation's hand. Everything that decides is the service's own. */
+/** One run of the service from its composition root, with simulated ports. All decisions are the service's own. */
 export class SimNode {
   readonly fronts: readonly NodeFront[];
   isReady = false;
@@ -141,7 +141,7 @@ export class SimNode {
     return new SimNode(fronts, service);
   }
 
-  /** As SIGTERM does it. */
+  /** Stops as SIGTERM does. */
   stop(): Promise<void> {
     return this.#service.stop();
   }
@@ -186,7 +186,10 @@ async function openFront(
   return { front: { stack, front }, running: { port: listensOn, baseUrl, commands, failed: NEVER, end } };
 }
 
-/** What the ledger thread does beside the ledger: certificates and their log, which every node of several takes itself to seal. */
+/**
+ * Starts what the ledger's thread does besides the ledger: certificates and their log, which every node of several
+ * seals as if alone.
+ */
 async function startLog({ clock, keys, ledgerFor, log }: NodeOptions) {
   const ledger = ledgerFor('log');
   const ids = new CertificateIds(keys.ids);

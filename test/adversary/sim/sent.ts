@@ -17,7 +17,7 @@ interface Persisted {
   readonly atMs: number;
 }
 
-/** One request from its sending on. */
+/** One request since it was sent. */
 export interface Sent {
   readonly number: number;
   readonly plan: Plan;
@@ -32,7 +32,7 @@ export interface Sent {
   readonly mode: EntropyMode | undefined;
   /** Hex; '' until a front named it. */
   requestId: string;
-  /** What stood right before the front counted it, while the front has not let go of it. */
+  /** The state right before the front counted the request, while the front has it. */
   before: string | undefined;
   hungUp: boolean;
   reply: WireReply | undefined;
@@ -75,7 +75,7 @@ export function isAnswer({ plan, reply }: Sent): boolean {
   return reply?.status === 200 && plan.data !== undefined && !plan.data.dryRun;
 }
 
-/** What the front says when an answer, or the books, take too long: the answer may still come to be. */
+/** Tells whether the reply reports that an answer, or the books, took too long: the answer may still be made. */
 export function isDeadline({ reply }: Sent): boolean {
   return reply !== undefined && isUndecided(reply.status, reply.body);
 }

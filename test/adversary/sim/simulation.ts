@@ -28,10 +28,10 @@ const CLOCKS_DIFFER_MS = 450;
 const LINES_KEPT = 80;
 const FRONTS = 2;
 const POWER_CUTS = 0.5;
-/** How a start refuses journals which say that acknowledged answers are lost (ledger/journal.ts). */
+/** The message of a start that refuses journals because acknowledged answers are lost (ledger/journal.ts). */
 const DAMAGE_TOLD = /acknowledged answers that only it held are lost/;
 
-/** What a run's faults and deeds came to, by name. */
+/** Counts of a run's faults and steps, by name. */
 export type Counts = Record<string, number>;
 
 /** A node of the service: one run of it after the other, and the providers that it asks. */
@@ -40,7 +40,7 @@ export class Member {
   readonly sources: SimSources;
   node: SimNode | undefined;
   life: Life;
-  /** What it has for its ledger in this life. */
+  /** The ledger of the service in this life. */
   ledger: Ledger;
 
   constructor(number: number, sources: SimSources, ledger: Ledger) {
@@ -51,7 +51,7 @@ export class Member {
     this.life.dead = true;
   }
 
-  /** It takes requests. */
+  /** Tells whether it accepts requests. */
   isServing(nowMs: number): boolean {
     return this.node !== undefined && this.life.pausedUntilMs <= nowMs;
   }
@@ -70,7 +70,7 @@ function newLife(number: number, node: number): Life {
   };
 }
 
-/** One world: a machine, what lasts on it, the providers outside, and one run after the other of each node of the service. */
+/** One world: a machine, its lasting data, the providers outside, and successive runs of each node of the service. */
 export class World {
   readonly machine: SimMachine;
   readonly random: Chance;
@@ -142,12 +142,12 @@ export class World {
     });
   }
 
-  /** As it is stored. */
+  /** The stored ledger. */
   get ledger(): Ledger {
     return this.nodes?.books ?? this.#folder!.ledger;
   }
 
-  /** Before any node starts. */
+  /** Opens the ledger before any node starts. */
   async openLedger(): Promise<void> {
     if (this.#folder !== undefined) await this.#folder.start(this.#disk!);
   }
@@ -434,7 +434,7 @@ export class World {
   }
 }
 
-/** As ledger/linked-sink.ts says it. */
+/** The message of ledger/linked-sink.ts. */
 const GIVEN_UP = 'The database does not answer.';
 /** A commit that waits for the books gets there so soon after they are back (wire.ts). */
 const AWAY_FELT_MS = 1_000;
@@ -458,7 +458,7 @@ function nameOfNode({ number }: Member): string {
   return `node-${number}`;
 }
 
-/** What was made to fail says so. */
+/** Tells whether the message is that of an injected fault. */
 function isInjected(why: string): boolean {
   return /injected|lost before it was made|made, and its answer lost|cannot record answers now|at capacity|was fenced/.test(
     why,

@@ -12,7 +12,7 @@ import type { SpendLimits } from '../../../src/ledger/records.ts';
 import { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
 
-/** How often a call on a source goes which way wrong, from 0 to 1. */
+/** Probability of each fault of a call to a source, from 0 to 1. */
 export interface SourceFaults {
   /** Fails before it was done, may be tried again. */
   fails: number;
@@ -20,15 +20,15 @@ export interface SourceFaults {
   lost: number;
   /** Never comes back. */
   stalls: number;
-  /** Says what nobody can mend. */
+  /** Reports an error that cannot be repaired. */
   permanent: number;
-  /** Gives what was given before. */
+  /** Repeats an earlier result. */
   repeats: number;
-  /** Gives bits that are no noise. */
+  /** Returns bits that are not random. */
   stuck: number;
-  /** Gives fewer bits than it says. */
+  /** Returns fewer bits than it states. */
   short: number;
-  /** Of jobs: fails or is cancelled. */
+  /** For jobs: fails or is cancelled. */
   breaks: number;
 }
 
@@ -68,13 +68,13 @@ export interface Job {
   readonly startsAtMs: number;
   readonly doneAtMs: number;
   readonly end: 'done' | 'failed' | 'cancelled';
-  /** What is wrong with its results is wrong with them each time. */
+  /** The defect of its results, which is the same at each fetch. */
   readonly flaw: Flaw;
   cancelled: boolean;
   forgotten: boolean;
 }
 
-/** Told of what the world pays for and of what came back. */
+/** Callbacks for what the world pays for and what it returns. */
 export interface SourceWatch {
   /** A call that may start a job arrived at the provider. */
   submitted(key: string, bits: number): void;
@@ -266,7 +266,7 @@ function flawOf(random: Chance, { repeats, stuck, short }: SourceFaults): Flaw {
   return drawn < repeats + stuck + short ? 'short' : 'none';
 }
 
-/** One qubit that always reads 0. */
+/** Makes one qubit always read 0. */
 function stick(bits: Uint8Array): void {
   for (let at = 0; at < bits.length; at += WIDTH / 8) bits[at] &= 0x7f;
 }

@@ -6,7 +6,7 @@ import type { Chance } from '../../support/chance.ts';
 import { SENDABLE_QUERIES } from '../../support/request-table.ts';
 import { priceOf } from '../fuzz/values-model.ts';
 
-/** What a client wants, before it is known who asks. */
+/** A client's request before the client is chosen. */
 export interface Plan {
   readonly method: string;
   readonly path: string;
@@ -22,7 +22,7 @@ export interface Plan {
 interface DataPlan {
   readonly endpoint: DataEndpoint;
   readonly values: ValueRequest;
-  /** As asked for; undefined leaves it to the tier. */
+  /** The requested mode; undefined leaves it to the tier. */
   readonly mode: EntropyMode | undefined;
   readonly dryRun: boolean;
   /** The entropy of the answer in bytes: its price in pure mode. */
@@ -107,7 +107,7 @@ function bytesBatch(count: number, length: number): Shape {
   return ['batch', { type: 'bytes', count, params: { length, encoding: 'base64' } }];
 }
 
-/** Some take more than a block, so that answers are of several lots. */
+/** Some requests take more than a block, so that answers come from several lots. */
 function pureShape(random: Chance): Shape {
   const drawn = random.uniform();
   if (drawn < 0.03) return largeShape(random);

@@ -13,12 +13,12 @@ interface Faults {
 
 const FAIR: Faults = { wire: CALM, disk: SOUND_DISK, source: SOUND, workers: { overloaded: 0, dies: 0 } };
 
-/** No more of one fault than this, or nothing would ever be done. */
+/** Highest probability of a fault, or nothing would ever succeed. */
 const FAULT_MAX = 0.6;
 
 /**
- * How often which faults happen now. Each run leaves some of them out altogether and has more of others, since faults hide
- * each other (swarm testing).
+ * The present probabilities of faults. Each run omits some of them altogether and has more of others, because faults
+ * hide each other (swarm testing).
  */
 export class Weather {
   readonly #usual: Faults;
@@ -67,7 +67,7 @@ export class Weather {
     return this.#now === FAIR;
   }
 
-  /** Nothing goes wrong from now on. */
+  /** Ends all faults. */
   clear(): void {
     this.#now = FAIR;
   }

@@ -5,19 +5,19 @@ import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
 import { hold } from './oracle/violation.ts';
 
-/** How often a call on the ledger meets which fault, from 0 to 1 each; the rest of the calls are well. */
+/** Probability of each fault of a call to the ledger, from 0 to 1; the other calls succeed. */
 export interface WireFaults {
-  /** Not made, and told so. */
+  /** The call is not made, and the caller is told. */
   lostBefore: number;
   /** Made, and told that it was not. */
   lostAfter: number;
   /** Made twice. */
   duplicate: number;
-  /** Takes up to SLOW_MAX_MS, there or back. */
+  /** The call takes up to SLOW_MAX_MS, in either direction. */
   slow: number;
-  /** Of commits alone: refused beforehand for want of room. */
+  /** Commits only: refused in advance because the disk is full. */
   full: number;
-  /** Of commits alone: the disk fails, before or after it was written, and nothing more is written. */
+  /** Commits only: the disk fails, before or after the write, and nothing more is written. */
   stop: number;
 }
 
@@ -49,7 +49,7 @@ const WRITES: ReadonlySet<string> = new Set([
   'claimKey',
   'releaseKey',
 ]);
-/** What nodes share is asked for over a connection, whose loss is not the end of the node. */
+/** Calls about what nodes share go over a connection, whose loss does not end the node. */
 const SHARED_CALLS: ReadonlySet<string> = new Set(['askLimits', 'claimKey', 'releaseKey']);
 const RECONNECT_MS = 250;
 
@@ -65,7 +65,7 @@ export interface Life {
   slowUntilMs: number;
   /** The node was fenced or has started again: what it held is free. */
   isSettled: boolean;
-  /** Nothing that it asked for is done any more, and nothing is told to it. */
+  /** True once nothing that it asked for is done any more, and it is told nothing. */
   dead: boolean;
   /** Resolves when it is dead. */
   readonly ended: Promise<void>;
@@ -79,7 +79,7 @@ export interface AppliedCall {
   readonly method: string;
   readonly args: readonly unknown[];
   readonly result: unknown;
-  /** The same call was made before: its first answer is what the caller gets. */
+  /** True if the same call was made before: the caller gets its first result. */
   readonly again: boolean;
   /** True time at which the caller made it. */
   readonly calledAtMs: number;
@@ -94,7 +94,7 @@ export interface WireOptions {
   readonly applied: (call: AppliedCall) => void;
   /** Looks at a promise where nothing may be thrown. */
   readonly check: (look: () => void) => void;
-  /** Told once, when a commit failed for good. */
+  /** Called once when a commit failed for good. */
   readonly stopped: () => void;
   /** A call and its fate, for the trace. */
   readonly note: (what: string) => void;
@@ -118,7 +118,10 @@ export function wired(inner: Ledger, options: WireOptions): Ledger {
   });
 }
 
-/** What comes of it is told to the process in its own name, and to nobody when it is dead: what it does then dies with it. */
+/**
+ * Gives the outcome to the process under its own name, and to nobody when it is dead, so that what it does then dies
+ * with it.
+ */
 function heard(outcome: Promise<void>, { machine, life }: WireOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   outcome.then(

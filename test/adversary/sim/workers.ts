@@ -8,7 +8,7 @@ import type { Workers } from '../../../src/workers/dispatch.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
 
-/** How often what goes to the workers fails, from 0 to 1. */
+/** Probability that a worker's task fails, from 0 to 1. */
 export interface WorkerFaults {
   /** The queue is full. */
   overloaded: number;
@@ -24,9 +24,9 @@ export class SimWorkers implements Assessor {
   readonly #machine: SimMachine;
   readonly #random: Chance;
   readonly #faults: () => WorkerFaults;
-  /** What a lot of so many raw bits scores; the least that may serve is 0.3. */
+  /** Returns the score of a lot; the least that may serve is 0.3. */
   readonly #entropyOf: (bits: Uint8Array) => number;
-  /** Told of the pieces of pure entropy that a large answer was made of, and of what was not read of them. */
+  /** Receives the pieces of pure entropy that a large answer was made of, and what was not read of them. */
   readonly #worked: (pieces: readonly Uint8Array[], left: readonly Uint8Array[]) => void;
   #deaths = 0;
   queueLength = 0;
@@ -46,7 +46,7 @@ export class SimWorkers implements Assessor {
     this.#worked = worked;
   }
 
-  /** In the place of the real ones, whose fields are private. */
+  /** Returns these as the real workers, whose fields are private. */
   asWorkers(): Workers {
     return this as unknown as Workers;
   }

@@ -4,10 +4,10 @@ import { aligned, NOT_GIVEN, readOptions, say } from '../program.ts';
 import { type SoakOutcome, soak } from './soak.ts';
 import type { Trend } from './trend.ts';
 
-/** Of the fitted line over the last life, after its warm-up: garbage that is not collected yet is no growth. */
+/** Growth of the fitted line over the last life after its warm-up; memory that is not collected yet is no growth. */
 const MEMORY_GROWTH_MIB = 16;
 const MEMORY_GROWTH_SHARE = 0.08;
-/** The same of the 99th percentile: a shared machine moves it more. */
+/** Growth of the 99th percentile likewise, as a share: a shared machine affects it more. */
 const P99_GROWTH_SHARE = 0.5;
 /** A revoked key is refused within a second; the rest is for a machine that is busy. */
 const REVOKED_SERVED_MS = 2_000;

@@ -13,19 +13,19 @@ export interface SoakPlan {
   readonly seconds: number;
   /** Requests a second; measured and taken at 70 % when left out. */
   readonly ratePerS?: number | undefined;
-  /** Of which requests are made. */
+  /** Seed of the requests. */
   readonly simSeed: number;
   /** More settings of the service. */
   readonly environment: Readonly<Record<string, string>>;
   readonly report: (line: string) => void;
 }
 
-/** What one second of the run looked like. */
+/** The measurements of one second of the run. */
 interface SoakSample {
   readonly atS: number;
-  /** Which start of the service this is, from 1 on. */
+  /** Number of the service's start, from 1 on. */
   readonly life: number;
-  /** Without what is mapped from files. */
+  /** Private memory, without mapped files. */
   readonly privateMib: number;
 }
 
@@ -34,13 +34,13 @@ export interface SoakOutcome {
   readonly ledger: BookFindings;
   readonly ratePerS: number;
   readonly verified: number;
-  /** Of the last life, after its warm-up. Undefined when that was too short. */
+  /** Trend over the last life after its warm-up; undefined when that was too short. */
   readonly memory: Trend | undefined;
   /** 99th percentile of small requests, µs, by window of the same time. */
   readonly p99: Trend | undefined;
 }
 
-/** What happens when, as shares of the run. The last life is the longest, and the one whose memory is judged. */
+/** Events and their times, as shares of the run. The last life is the longest, and its memory is judged. */
 const EVENTS: readonly TimedEvent[] = [
   [0.08, 'revoke a key'],
   [0.14, 'source down'],
@@ -61,7 +61,7 @@ const CAPACITY_SHARE = 0.7;
 const WARM_UP_MS = 4_000;
 const CAPACITY_MS = 6_000;
 const CAPACITY_CONNECTIONS = 64;
-/** Of the last life's beginning, this much is warm-up: code is compiled, rings and chunks reach their size. */
+/** Share of the last life that is warm-up: code is compiled, rings and chunks reach their size. */
 const WARM_UP_SHARE = 0.25;
 const CREDITS = 2_000_000_000;
 const SEED_INTERVAL_MS = 2_000;
@@ -175,7 +175,7 @@ class SoakRun {
     this.#source.state = event.slice('source '.length) as SourceState;
   }
 
-  /** With the source sound again: the restart opens a source that was closed for good. */
+  /** Restarts with a sound source: the restart opens a source that was closed for good. */
   async #restart(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     this.#source.state = 'sound';
     await this.#stop(signal);

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the source gives: sound bits, nothing at all, or bits of which one channel in eight is stuck. */
+/** The state of the source: sound bits, no bits, or bits with one channel in eight stuck. */
 export type SourceState = 'sound' | 'down' | 'stuck';
 
-/** One lot: enough conditioned output for two SP 800-22 sequences, as the collector asks for of any source. */
+/**
+ * Size of one lot: enough conditioned output for two SP 800-22 sequences, as the collector requests from any source.
+ */
 const LOT_BYTES = 512 * 1024;
 
 /** A source of entropy over HTTP that breaks and mends while the service runs. */

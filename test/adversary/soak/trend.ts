@@ -9,9 +9,9 @@ export interface Point {
 export interface Trend {
   readonly points: number;
   readonly median: number;
-  /** Of the fitted line. */
+  /** Slope of the fitted line. */
   readonly perMinute: number;
-  /** How much the fitted line rises from the first point to the last. */
+  /** Rise of the fitted line from the first point to the last. */
   readonly growth: number;
 }
 

@@ -8,7 +8,7 @@ import type { Clients, Kept } from '../clients/clients.ts';
 const LOGGED_AFTER_MS = 2_000;
 const TRIES = 20;
 const TRY_AGAIN_MS = 250;
-/** Of the answers that were verified, so many are verified again in the end, after all restarts. */
+/** Count of verified answers that are verified again at the end, after all restarts. */
 const AGAIN_MAX = 40;
 
 /** Holds kept answers against their certificates, proofs and the log's keys. */
@@ -23,7 +23,7 @@ export class Verifier {
     this.#key = key;
   }
 
-  /** Those that are old enough. A server that goes down meanwhile leaves the rest for later. */
+  /** Verifies the answers that are old enough. If the server goes down, the others are left for later. */
   async verifyDue(server: TestServer): Promise<void> {
     const { kept } = this.#client;
     while (kept.length > 0 && performance.now() - kept[0].atMs >= LOGGED_AFTER_MS) {
@@ -33,7 +33,7 @@ export class Verifier {
     }
   }
 
-  /** All that are left, and early ones again. */
+  /** Verifies all remaining answers, and early ones again. */
   async verifyAll(server: TestServer): Promise<void> {
     for (const each of [...this.#client.kept.splice(0), ...this.#again]) {
       if (!(await this.#verify(server, each)))

@@ -23,7 +23,9 @@ const NODES: readonly [name: string, program: string][] = [
   ['Node 24', join(runtimes, 'node24/bin/node')],
 ];
 
-/** For the download of all that the package names; in November 2026 npm took 20 s on a busy machine of two cores. */
+/**
+ * Time to download everything that the package names; in November 2026 npm took 20 s on a busy machine of two cores.
+ */
 const INSTALL_DEADLINE_MS = 180_000;
 
 let folder: string;
@@ -100,7 +102,7 @@ for (const [name, node] of NODES) {
   });
 }
 
-/** What a program has said so far, on both of its streams. */
+/** Returns a function that gives a program's output so far, on both streams. */
 function textOf(program: ChildProcess): () => string {
   let text = '';
   for (const stream of [program.stdout!, program.stderr!]) stream.on('data', (chunk) => (text += chunk));

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { barPlot, histogram, onesSharePlot } from '../../../src/http/pages/lot-plots.ts';
 
-/** What a plot says, and the tops and heights of its bars, of 72; a bar of no height is 0.8 high. */
+/**
+ * Returns the texts of a plot, and the tops and heights of its bars out of 72; a bar of no height is drawn with 0.8.
+ */
 function factsOf({ text }: { readonly text: string }) {
   const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...groups]) => groups.join(' '));
   return {

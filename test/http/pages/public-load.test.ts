@@ -14,7 +14,7 @@ import { SYSTEM_RANDOM } from '../../../src/http/request-id.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { FACTS } from './status-facts.ts';
 
-/** What anybody may ask for without a key takes little, however many ask. */
+/** Requests without a key take little work, however many come. */
 
 describe('the figures of the status page', () => {
   it('are made once a second, for hundreds of readers', async () => {
@@ -45,7 +45,7 @@ describe('the samples of the status page', () => {
     const allowance = { ...TIER_ALLOWANCES.pro, ...limits };
     return { allowance, meter: new Meter(createCell(allowance)) } as Account;
   };
-  /** On the first of a month. */
+  /** Draws on the first of a month. */
   const drawing = (account: Account | undefined, clock = new ManualClock(Date.UTC(2026, 10, 1, 12))) => {
     let drawn = 0;
     const answers = {

@@ -11,7 +11,7 @@ import { FACTS } from './status-facts.ts';
 
 const assets = loadPageAssets();
 
-/** Everybody's routes of a service, with what it has of a demo account and of metrics. */
+/** Returns the public routes of a service, with or without a demo account and public metrics. */
 const routesOf = (hasDemo: boolean, areMetricsPublic: boolean) =>
   infoRoutes(
     {

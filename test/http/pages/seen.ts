@@ -1,6 +1,6 @@
 /**
- * What a reader sees of a page, a block a line, with what a control holds: `-` is open, `+` is folded, `*` is chosen, `#` leads to it, and
- * code stands between bars.
+ * Returns what a reader sees of a page, a block a line, with the content of controls: `-` is open, `+` is folded, `*`
+ * is chosen, `#` links to it, and code is between bars.
  */
 export function seen(page: string): string[] {
   return page

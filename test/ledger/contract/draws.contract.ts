@@ -9,7 +9,7 @@ const ENDED: DrawRecord = { ...DRAW, state: 'ended', body: '{"a":3}' };
 const COMMIT = { drawId: 'draw_a', kind: 'commit', text: '{"type":"draw_commit"}' } as const;
 const END = { drawId: 'draw_a', kind: 'end', text: '{"type":"draw_end"}' } as const;
 
-/** What every ledger does for committed draws: the part DrawStore. */
+/** The promises of every ledger about committed draws: the part DrawStore. */
 export function drawsContract(name: string, open: (t: TestContext) => Promise<OpenLedger>): void {
   const check = casesOn(open, { ends: ({ current }) => assertSound(current(), {}) });
   suite(`draws contract: ${name}`, () => {

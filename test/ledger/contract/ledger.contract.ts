@@ -31,7 +31,7 @@ import {
 } from '../../support/ledger-records.ts';
 import { addReleased, release } from '../../support/released-lots.ts';
 
-/** What an implementation gives the suite: a fresh ledger, and the way back to the same one after a restart. */
+/** The parts of an implementation: a fresh ledger, and how to reopen it after a restart. */
 export interface OpenLedger {
   readonly ledger: Ledger;
   /** Closes the ledger and opens it again. */
@@ -55,7 +55,7 @@ export interface ContractOptions {
 interface Cases {
   /** Why they are skipped. */
   readonly skip?: string | undefined;
-  /** What holds at the end of each. */
+  /** Checks at the end of each test. */
   readonly ends?: (opened: OpenLedger) => Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export function casesOn(open: (t: TestContext) => Promise<OpenLedger>, { skip, e
     });
 }
 
-/** What every ledger does. One suite for all of them; the restart in each test shows that it was stored, not cached. */
+/** The promises of every ledger. Each test restarts it, which shows that data were stored and not cached. */
 export function ledgerContract(
   name: string,
   open: (t: TestContext) => Promise<OpenLedger>,

@@ -7,7 +7,7 @@ import { drawsContract } from './draws.contract.ts';
 import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
 import { sourcesContract } from './sources.contract.ts';
 
-/** All suites on one implementation. */
+/** Runs all suites on one implementation. */
 export function contract(
   name: string,
   open: (t: TestContext) => Promise<OpenLedger>,

@@ -32,13 +32,13 @@ export interface NodePair {
   close(): Promise<void>;
 }
 
-/** What a node has of its own: its blocks, the jobs that give them, and what an audit of both finds. */
+/** Calls about a node's own data: its blocks, the jobs that give them, and the audit of both. */
 const OF_ONE_NODE: ReadonlySet<string> = new Set([
   ...['addLot', 'claimBlocks', 'blockLevels', 'unclaimedBlocks', 'openJob', 'putJob', 'openJobs'],
   ...['audit', 'backup', 'journalFaults', 'integrity'],
 ]);
 
-/** One ledger of which each call goes to the next node; what a node has of its own is asked of the first. */
+/** Returns one ledger whose calls go to the nodes in turn; calls about a node's own data go to the first. */
 export function inTurn(nodes: readonly Ledger[]): Ledger {
   let turn = 0;
   const calls = Object.keys(LEDGER_CALLS).map((name) => {
@@ -57,7 +57,7 @@ export function inTurn(nodes: readonly Ledger[]): Ledger {
   return { ...Object.fromEntries(calls), follow, close } as Ledger;
 }
 
-/** What nodes of one set of books are to each other. The cases share the books, each with accounts and sequences of its own. */
+/** The promises of nodes that share books. The cases share the books, each with its own accounts and sequences. */
 export function nodesContract(name: string, open: () => Promise<NodePair>): void {
   suite(`nodes contract: ${name}`, () => {
     let pair: NodePair;
@@ -67,7 +67,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
     });
     after(() => pair.close());
 
-    /** What the node is granted when it holds so many requests and credits of the account and wants more of both. */
+    /** Returns the grant to a node that holds so many requests and credits of the account and wants more of both. */
     async function granted(
       node: Ledger,
       [requests, credits]: readonly [number, number],

@@ -33,7 +33,7 @@ async function storeLotOf(ledger: Ledger, n: number): Promise<void> {
   assert.equal(await ledger.addLot(lot(n), [block('pure', n)], job(n).key), true);
 }
 
-/** What every ledger does for sources: the part SourceStore, and the lots of jobs. */
+/** The promises of every ledger about sources: the part SourceStore, and the lots of jobs. */
 export function sourcesContract(
   name: string,
   open: (t: TestContext) => Promise<OpenLedger>,

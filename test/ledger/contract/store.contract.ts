@@ -26,7 +26,7 @@ const key = fc.oneof(
   fc.constantFrom(1, 2),
 );
 
-/** What every driver does for the rules of the ledger: the seam Store. */
+/** The promises of every driver to the rules of the ledger: the seam Store. */
 export function storeContract(name: string, open: (t: TestContext) => Promise<Store>): void {
   suite(`store contract: ${name}`, () => {
     test('a body reads what was written before it and what it writes itself', async (t) => {

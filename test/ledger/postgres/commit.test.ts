@@ -20,11 +20,14 @@ import { Link } from '../../support/link.ts';
 import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks } from '../../support/postgres-books.ts';
 
-/** As many as there are calls at once. */
+/** One connection for each concurrent call. */
 const OPENED_CONNECTIONS = 5;
-/** One of them for the node, which looks once a second whether it was fenced: a connection that it opened would wait for the standby too. */
+/**
+ * Connections of the writer. One is for the node, which checks once a second whether it was fenced: a connection that
+ * it opened would wait for the standby too.
+ */
 const WRITER_CONNECTIONS = 4;
-/** What the connections of those who read are called. */
+/** The name of the readers' connections. */
 const READING = 'reading';
 /** The test says how long they wait, however slow the machine is. */
 const PATIENCE_MS = 60_000;
@@ -220,7 +223,10 @@ async function cancelledCommits(t: TestContext) {
       if ((await read) !== undefined) shown.push(what);
     },
   };
-  /** What was shown while there was no standby; then there need not be one, and all that was begun ends. */
+  /**
+   * Returns what was shown while there was no standby; afterwards none is required, and everything that was begun
+   * ends.
+   */
   const shownBeforeStandby = async (begun: readonly Promise<void>[]): Promise<string[]> => {
     // The writers' second attempts wait, and so must all who read.
     await waitFor(url, waiting(begun.length, true), () => shown.length > 0);
@@ -232,7 +238,7 @@ async function cancelledCommits(t: TestContext) {
   return { url, reader, opened, directory, version, readings, shownBeforeStandby };
 }
 
-/** Each call holds its connection until all have one. */
+/** Makes each call hold its connection until all have one. */
 async function openAll(database: Database, connections: number): Promise<void> {
   const all = Promise.withResolvers<void>();
   let open = 0;
@@ -245,7 +251,7 @@ async function openAll(database: Database, connections: number): Promise<void> {
   await Promise.all(calls);
 }
 
-/** Makes commits wait for a standby that there is not, until what it gives is called. */
+/** Makes commits wait for a standby that does not exist, until the returned function is called. */
 async function awaitNobody(t: TestContext, url: string): Promise<() => Promise<void>> {
   const wait = (names: string) => async () => {
     await administer(url, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);

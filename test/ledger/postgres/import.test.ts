@@ -44,7 +44,7 @@ async function openFolder(t: TestContext): Promise<LmdbLedger> {
   return ledger;
 }
 
-/** Something of every kind that a ledger keeps, logged but for what waits to be. */
+/** Fills a ledger with records of every kind, logged except those that wait for it. */
 async function fill(ledger: LmdbLedger): Promise<void> {
   for (const n of [1, 2]) {
     const { id } = await ledger.createAccount(account(n));

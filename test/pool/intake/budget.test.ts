@@ -42,7 +42,7 @@ function world(limits: SpendLimits) {
   const reader = (backend: Backend) =>
     sourceReader({ backend, store: ledger, limits, clock, log: silentLog, wait });
   let lots = 0;
-  /** One read to its lot. */
+  /** Reads once, up to a lot. */
   const readLot = async (from: SourceReader) => {
     const { jobKey } = await from.read(BITS, NEVER);
     await ledger.addLot(lotRecord(`lot_${++lots}`), [], jobKey);

@@ -6,7 +6,7 @@ import { memoryLedger } from '../../support/memory-ledger.ts';
 import { recordingLog, ScriptedAssessor, withCalls } from '../fixtures.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** With a claim of 1 such a lot has 192 conditioned pieces: 64 seeds and one pure block of 4 KiB. */
+/** Raw bits of a lot with 192 conditioned pieces at a claim of 1: 64 seeds and one pure block of 4 KiB. */
 export const LOT_RAW_BITS = 192 * 320;
 
 /** A collector over parts of its own, which has not begun. `calls` replace calls of its ledger. */
@@ -38,7 +38,10 @@ export function idleCollector(
   return { time, ledger, log, assessor, closed, collector, onLotCalls: () => onLotCalls };
 }
 
-/** The same begun, and stopped when the test is over. What the test sets before it waits is set before the first read. */
+/**
+ * Starts a collector, which is stopped when the test is over. Settings made before the test first waits apply before
+ * the first read.
+ */
 export function collecting(t: TestContext, ...parts: Parameters<typeof idleCollector>) {
   const world = idleCollector(...parts);
   t.after(() => world.collector.stop());

@@ -11,7 +11,7 @@ import { isZero, recordingLog, ScriptedAssessor } from '../fixtures.ts';
 const SAMPLE_BYTES = ASSESSED_BITS / 8;
 const CHUNK_BYTES = 65_504;
 
-/** As EntropySupply.sample draws. */
+/** Draws as EntropySupply.sample does. */
 function drawing(name: string, reader: EntropyReader): DeliveredStream {
   const draw = async (size: number) => {
     const bytes = new Uint8Array(size);

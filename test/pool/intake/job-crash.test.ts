@@ -12,7 +12,7 @@ import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const LOT_RAW_BITS = 64 * 1024;
-/** What a service does to the world, and so where its death leaves a mark. */
+/** The effects of a service on the outside, between which its death makes a difference. */
 const EFFECTS: ReadonlySet<string> = new Set([
   'openJob',
   'submit',
@@ -39,7 +39,7 @@ class MortalProcess {
     return this.effects.length >= this.#dieAt;
   }
 
-  /** The same calls, as this process can make them. */
+  /** Returns the same calls, made by this process. */
   over<T extends object>(target: T): T {
     return new Proxy(target, {
       get: (_target, name: string) => {

@@ -10,7 +10,7 @@ import {
 } from '../../../src/backend/backend.ts';
 import { fixedBytes, rawRead } from '../../support/backends.ts';
 
-/** For `assert.rejects`: a BackendError of this kind. */
+/** Returns a matcher for `assert.rejects`: a BackendError of this kind. */
 export function hasKind(kind: BackendErrorKind, message: RegExp) {
   return (error: unknown) => {
     assert.ok(error instanceof BackendError, String(error));

@@ -45,7 +45,7 @@ function world(provider: JobDouble) {
       await reader.lotStored(jobKey, signal);
       return read;
     };
-    /** What the call comes to while an hour passes. */
+    /** Returns the result of the call while an hour passes. */
     const within = async <T>(call: Promise<T>, ms = HOUR_MS): Promise<T> => {
       call.catch(() => {}); // awaited below
       await time.pass(ms);

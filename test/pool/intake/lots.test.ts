@@ -171,7 +171,7 @@ describe('a lot that may serve', () => {
     const figure = measured.evidence?.minEntropyPerBit ?? 1;
     assert.ok(figure < 1 - Math.log2(1.02) && figure > 0.9, `${figure}`);
     assert.deepEqual(measured.lot.output, (await condition(measured.read.bits, MEBIBIT, figure)).output);
-    // The same device, computed: no claim, no figure.
+    // The same device, but simulated: no claim and no figure.
     const { lot, read } = await outputOf('simulated');
     assert.deepEqual(lot.output, (await condition(read.bits, MEBIBIT, 1)).output);
   });

@@ -11,7 +11,7 @@ interface Waiting {
 /** Time that passes only when told to: the clock and the waits of a test. */
 export class VirtualTime {
   readonly clock = new ManualClock();
-  /** Every wait that came to its end, in milliseconds, in the order of their ends. */
+  /** Every completed wait, in milliseconds, in the order of completion. */
   readonly passed: number[] = [];
   readonly #waiting = new Set<Waiting>();
 
@@ -34,12 +34,12 @@ export class VirtualTime {
     });
   };
 
-  /** How long each wait under way was asked for, the first to end first. */
+  /** The requested length of each pending wait, the first to end first. */
   pending(): number[] {
     return this.#inOrder().map(({ ms }) => ms);
   }
 
-  /** Lets `ms` milliseconds pass, each wait ending at its time. */
+  /** Lets `ms` milliseconds pass, in which waits end at their time. */
   async pass(ms: number): Promise<void> {
     const untilMs = this.clock.monotonicMs() + ms;
     await settle();

@@ -46,7 +46,7 @@ async function atOnce({ key, pieces }: RefillOrder): Promise<Uint8Array<ArrayBuf
   return expandPieces({ key: new Uint8Array(key), pieces });
 }
 
-/** Keeps orders until the test has them carried out, or fails them; and the pieces that came of them. */
+/** Keeps orders until the test completes or fails them, and the resulting pieces. */
 function heldOrders() {
   const held: { order: RefillOrder; settle: (outcome: 'filled' | 'failed') => void }[] = [];
   const expanded: Uint8Array[] = [];

@@ -33,7 +33,7 @@ class World {
     return this.#added - (await this.ledger.blockLevels()).pure.bytes;
   }
 
-  /** What the lots of these words are, in order. */
+  /** Returns the lots of these words, in order. */
   lotsOf(words: readonly number[]): string[] {
     return [...new Set(words.map((word) => this.lotOfWord.get(word)!))];
   }
@@ -53,7 +53,7 @@ function take(bytes: number): (reader: EntropyReader) => Uint8Array {
   };
 }
 
-/** As the service draws: from the ring at once, or as soon as it is filled. */
+/** Draws as the service does: from the ring at once, or as soon as it is filled. */
 async function draw(supply: PureSupply, bytes: number) {
   for (;;) {
     const drawn = supply.tryDraw(bytes, take(bytes));

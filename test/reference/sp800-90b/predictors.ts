@@ -72,7 +72,7 @@ export function plainLag(symbols: Uint8Array): PredictorRun {
   return runOf(contest.outcomes, symbols.length - 1);
 }
 
-/** What followed each context: context text to counts by symbol. */
+/** The counts of successors of each context: context text to counts by symbol. */
 type Dictionary = Map<string, Map<number, number>>;
 
 const contextText = (symbols: Uint8Array, end: number, length: number): string =>

@@ -20,7 +20,7 @@ interface KnownAnswers {
   readonly sha256_packed_msb_first: string;
   readonly totals: { readonly rows: number; readonly passed: number };
   readonly statistics: Readonly<Record<string, number | readonly number[] | readonly (readonly number[])[]>>;
-  /** What the document prints. */
+  /** Values that the document prints. */
   readonly appendix_B: readonly {
     readonly name: string;
     readonly subtest: string;
@@ -72,7 +72,7 @@ for (const constant of ['pi', 'e'] as const) {
           8,
         ).map(({ counts }) => counts),
       },
-      // How near a modulus comes to the threshold is no count.
+      // The distance of a modulus from the threshold is not a count.
       Object.fromEntries(Object.entries(known.statistics).filter(([name]) => name !== 'FFT closest |X|-T')),
     );
   });

@@ -46,14 +46,14 @@ import { arbitraryBits, type Bits, sequenceOf } from '../../support/bit-sequence
 /** Two ways to the same numbers. */
 interface Twins {
   readonly lengths: readonly [min: number, max: number];
-  /** Each combination is tried; a test without parameters takes none. */
+  /** Each combination is tried; a test without parameters has none. */
   readonly parameters?: readonly (readonly [min: number, max: number])[];
   readonly runs?: number;
   readonly kernel: (sequence: BitSequence, parameters: readonly number[]) => readonly number[];
   readonly twin: (bits: Bits, parameters: readonly number[]) => readonly number[];
 }
 
-/** How often each of the numbers from `low` to `high` is there; what lies beyond counts as the nearest. */
+/** Counts each of the numbers from `low` to `high`; numbers beyond count as the nearest. */
 function histogram(values: readonly number[], low: number, high: number): number[] {
   const counts = new Array<number>(high - low + 1).fill(0);
   for (const value of values) counts[Math.min(Math.max(value, low), high) - low]++;

@@ -43,7 +43,7 @@ test('fewer rows than the complete battery never pass', () => {
 });
 
 test('binomialTwoSided and binomialAtLeast are exact', () => {
-  // By summing every term of the distribution, with exact coefficients.
+  // Checked by summing every term of the distribution, with exact coefficients.
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 60 }).chain((n) => fc.tuple(fc.constant(n), fc.nat(n))),

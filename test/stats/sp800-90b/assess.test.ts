@@ -44,7 +44,7 @@ test('a constant source has no entropy', () => {
 
 test('packed bits give the same result as bits', () => {
   const bits = uniformSymbols(7003, 2);
-  // What follows the last bit must not count.
+  // Bits after the last one must not count.
   const packed = new Uint8Array(Math.ceil(bits.length / 8)).fill(255);
   for (let i = 0; i < bits.length; i++) packed[i >> 3] &= ~((1 - bits[i]) << (7 - (i & 7)));
   assert.deepEqual(assessBits(packed, bits.length), assessNonIid(bits, 1));

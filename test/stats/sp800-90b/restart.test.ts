@@ -4,7 +4,7 @@ import { assessRestarts, largestCountAtMost, restartCutoff } from '../../../src/
 import { keystream } from '../../vectors/sp800-90b/inputs.ts';
 import { assertClose } from './details.ts';
 
-/** The same probability by going through all sequences of `samples` symbols. */
+/** Computes the same probability by enumerating all sequences of `samples` symbols. */
 function byEnumeration(limit: number, samples: number, probabilities: readonly number[]): number {
   const visit = (left: number, counts: readonly number[]): number => {
     if (left === 0) return Number(Math.max(...counts) <= limit);

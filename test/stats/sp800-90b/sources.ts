@@ -10,7 +10,7 @@ interface Source {
   readonly alphabetSize: number;
   readonly seed: number;
   readonly kind: 'independent' | 'biased' | 'periodic' | 'sticky' | 'replayed' | 'rising';
-  /** How often a symbol is replaced by an independent one. */
+  /** Probability that a symbol is replaced by an independent one. */
   readonly noise: number;
   readonly period: number;
 }

@@ -9,7 +9,7 @@ export interface LocalDevice {
   readonly type: 'QPU' | 'SIMULATOR';
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly rules: Target;
-  /** What the machine really does when it reads a qubit. */
+  /** The true errors of the machine's readout. */
   readonly readout: ReadonlyMap<number, ReadoutError>;
 }
 
@@ -90,7 +90,10 @@ export function gridDevice(withoutErrors?: number): LocalDevice {
   };
 }
 
-/** Any two qubits can be joined, as in IonQ's and AQT's traps; figures of the whole device alone. */
+/**
+ * A device that can join any two qubits, like the traps of IonQ and AQT, and publishes figures of the whole device
+ * alone.
+ */
 export function trapDevice(nativeGates: readonly string[]): LocalDevice {
   const qubits = [...new Array(12).keys()];
   const graph = Object.fromEntries(

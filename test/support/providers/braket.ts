@@ -9,7 +9,7 @@ import { type ProviderReply, type ProviderRequest, ProviderServer } from './http
 import { readProgram } from './program.ts';
 import { LocalBucket } from './s3.ts';
 
-/** What the results of the tasks that are finished next have wrong. */
+/** Defects of the results of the tasks that finish next. */
 export type ResultFault =
   /** Probabilities by outcome in place of shots. */
   | 'histogram'
@@ -39,7 +39,7 @@ interface LocalTask {
   endedAt: string | undefined;
 }
 
-/** What a task measured: rows of bits by channel. */
+/** The measured bits of a task, in rows by channel. */
 export interface Measured {
   readonly source: string;
   readonly rows: readonly (readonly number[])[];
@@ -59,7 +59,7 @@ export class LocalBraket {
   #running: Promise<void> = Promise.resolve();
   #measured: Measured = { source: '', rows: [] };
   fault: ResultFault | undefined;
-  /** What finished tasks end in. */
+  /** The final state of finished tasks. */
   outcome: 'COMPLETED' | 'FAILED' = 'COMPLETED';
   queuePosition = '3';
   /** True: a task is run before anyone asks for it. */
@@ -81,7 +81,7 @@ export class LocalBraket {
     return this.#tasks.size;
   }
 
-  /** What the task that was finished last measured. */
+  /** The measured bits of the task that finished last. */
   get measured(): Measured {
     return this.#measured;
   }

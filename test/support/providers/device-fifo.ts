@@ -17,7 +17,7 @@ export function makeFifo(): string {
 
 const randomBytes = bytesOf('fifo');
 
-/** What a declaration of a device may leave out, and a test need not say. */
+/** The declared facts of a device that a test need not state. */
 export const DECLARED = { maker: 'Maker', model: 'Model 1', min_entropy: '0.9' } as const;
 
 /** A generator behind a FIFO: each time that a reader comes it writes the bytes of one read. */
@@ -26,7 +26,7 @@ export class FifoGenerator {
   readonly bytesPerRead: number;
   /** Processes that were started to read it. */
   readers = 0;
-  /** What was written for the last read. */
+  /** The bytes written for the last read. */
   lastBytes = new Uint8Array(0);
   #next: 'whole' | 'silent' | 'half' = 'whole';
   #onReader = () => {};
@@ -50,7 +50,7 @@ export class FifoGenerator {
     return localDevice('fifo', values, { clock: new ManualClock() }, { reader });
   }
 
-  /** Nothing is written for the next reader. Resolves when that has come. */
+  /** Writes nothing for the next reader. Resolves when that has come. */
   silence(): Promise<void> {
     this.#next = 'silent';
     return new Promise((resolve) => {

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 /** A request as a provider sees it. */
 export interface ProviderRequest {
   readonly method: string;
-  /** Without the query, percent-encoding left as it came. */
+  /** The path without the query, in the received percent-encoding. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** Names in lower case. */
@@ -23,10 +23,10 @@ export interface ProviderReply {
 }
 
 /**
- * What a provider does wrong: a reply sent in place of the right one, or
- * `stall` never answers; `reset` closes the connection instead; `cut` closes it halfway through the right reply;
- * `broken-json` sends half of the right body as if it were whole; `replay` sends again what it last sent to the same method
- * and path; `slow` sends the right reply after some 50 ms; `none` is the right reply, for a fault of a later request.
+ * A fault of a provider: a reply that replaces the right one, or: `stall` never answers; `reset` closes the connection
+ * instead; `cut` closes it halfway through the right reply; `broken-json` sends half of the right body as if it were
+ * whole; `replay` repeats the last reply to the same method and path; `slow` sends the right reply after some 50 ms;
+ * `none` is the right reply, for a fault of a later request.
  */
 export type Fault = ProviderReply | 'stall' | 'reset' | 'cut' | 'broken-json' | 'replay' | 'slow' | 'none';
 
@@ -35,7 +35,7 @@ export type Fault = ProviderReply | 'stall' | 'reset' | 'cut' | 'broken-json' | 
  * then it is sound again.
  */
 export class ProviderServer {
-  /** Every request that came, in order. */
+  /** Every request, in order. */
   readonly requests: ProviderRequest[] = [];
   /** The bodies that were sent with status 200, in order, verbatim. */
   readonly sent: Buffer<ArrayBuffer>[] = [];
@@ -63,7 +63,7 @@ export class ProviderServer {
     return this;
   }
 
-  /** Without a slash at its end. */
+  /** The URL without a slash at its end. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

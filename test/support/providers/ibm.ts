@@ -12,7 +12,7 @@ const TOKEN_SECONDS = 3600;
 const RUN_MS = 4_000;
 const PUBLISHED = '2026-11-20T06:00:00-05:00';
 
-/** What a result is like; all but `sound` are wrong, each in its way. */
+/** The form of a result; all but `sound` are defective. */
 export type Spoilt =
   | 'sound'
   | 'truncated' // the last shot is missing
@@ -67,7 +67,7 @@ export class IbmServer extends ProviderServer {
   readonly jobs: ServerJob[] = [];
   readonly tokens = new Map<string, number>();
   device: IbmDevice = TEST_DEVICE;
-  /** What `/backends` says of the device. */
+  /** The state of the device in `/backends`. */
   status = 'online';
   /** True: a job is done before anyone asks for it. */
   hasNoQueue = false;
@@ -95,7 +95,7 @@ export class IbmServer extends ProviderServer {
     this.#calibrations.delete(id);
   }
 
-  /** Every job that waits is run. */
+  /** Runs every waiting job. */
   finishJobs(): void {
     for (const job of this.jobs.filter(
       ({ state }) => state.status === 'Queued' || state.status === 'Running',

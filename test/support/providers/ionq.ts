@@ -10,7 +10,7 @@ export const IONQ_KEY = 'ionq-key-0123456789abcdef';
 /** How the shots of finished jobs are published. */
 export type ShotsForm = 'url-v1' | 'artifact-v1' | 'artifact-v2' | 'both' | 'none';
 
-/** What the results of the jobs that are finished next have wrong. */
+/** Defects of the results of the jobs that finish next. */
 export type ResultFault =
   | 'histogram'
   | 'truncated'
@@ -51,13 +51,13 @@ export class LocalIonq {
   readonly read: Buffer[] = [];
   form: ShotsForm = 'url-v1';
   fault: ResultFault | undefined;
-  /** How far the clock goes on while jobs are listed. */
+  /** How far the clock advances while jobs are listed. */
   listingTakesMs = 0;
   backendStatus = 'available';
   /** True: a job is run before anyone asks for it. */
   hasNoQueue = false;
   spamFidelity: number | null = 0.9962;
-  /** What IonQ's own estimate says of one circuit. */
+  /** IonQ's own estimate for one circuit. */
   estimatedCost = 10;
 
   constructor(clock: ManualClock) {
@@ -89,12 +89,12 @@ export class LocalIonq {
     this.#running = this.#finish();
   }
 
-  /** Every job of the account, as it is or as it was not. */
+  /** Sets the state of every job of the account. */
   setStatus(status: string, failure: Readonly<Record<string, string>> | null = null): void {
     for (const job of this.#jobs.values()) Object.assign(job, { status, failure });
   }
 
-  /** Other people's jobs on the same system. */
+  /** Adds jobs of other users on the same system. */
   addForeignJobs(count: number): void {
     for (let i = 0; i < count; i++) this.#add({ metadata: {} }, 'qpu.forte-1', null, null);
   }
@@ -329,7 +329,7 @@ export class LocalIonq {
 interface NativeGate {
   readonly gate: string;
   readonly target: number;
-  /** In turns. */
+  /** The phase, in turns. */
   readonly phase: number;
 }
 

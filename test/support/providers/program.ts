@@ -1,9 +1,9 @@
 import type { Circuit, NativeGate } from '../circuits.ts';
 
-/** What a processor takes. */
+/** The programs that a processor accepts. */
 export interface Target {
   readonly gates: readonly string[];
-  /** Those that exist. */
+  /** The qubits that exist. */
   readonly qubits: readonly number[];
   /** False for a simulator, whose qubits are virtual. */
   readonly isPhysical: boolean;

@@ -3,7 +3,7 @@ import type { Sent } from '../backend-contract.ts';
 import { fixedBytes } from '../backends.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 
-/** Gives the bytes of the device, each once. */
+/** Returns the bytes of the device, each once. */
 export type Draw = (length: number) => Uint8Array;
 
 /** A QRNG service: real HTTP, bytes that depend on its label alone, and a record of which response held which. */

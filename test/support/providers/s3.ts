@@ -1,6 +1,6 @@
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 
-/** One bucket of S3 on the loopback, addressed by path: GetObject, DeleteObject and ListObjectsV2 (two keys a page). */
+/** One S3 bucket on the loopback, addressed by path: GetObject, DeleteObject and ListObjectsV2 (two keys a page). */
 export class LocalBucket {
   readonly server = new ProviderServer((request) => this.#handle(request));
   /** Objects that were read, in order, verbatim. */

@@ -11,7 +11,7 @@ import { drawnValues } from '../drawn.ts';
  * for each change, and enough to see a cell that is off by two in a thousand.
  */
 const VALUES = 1_000_000;
-/** Of kinds whose answers fall into one cell each, a million values are in fewer cells. */
+/** Limit of the answers for kinds whose answers fall into one cell each: there, a million values are in fewer cells. */
 const ANSWERS_MAX = 150_000;
 const ITEMS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const WEIGHTS = [1, 2, 3, 4, 5, 6, 79];
@@ -28,7 +28,7 @@ interface Kind {
   readonly request: ValueRequest;
   /** The cells that the values of one answer fall into. */
   readonly cells: (values: never) => number[];
-  /** Of each cell. */
+  /** The probability of each cell. */
   readonly probabilities: readonly number[];
 }
 

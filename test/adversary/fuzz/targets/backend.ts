@@ -6,7 +6,7 @@ import { decodeReply } from '../../../../src/backend/qrng-http/decoder.ts';
 import { DECODERS, QRNG_PRESETS, type QrngService } from '../../../../src/backend/qrng-http/presets.ts';
 import { type FuzzTarget, JSON_WORDS, refusalOf, textOf } from './target.ts';
 
-/** The kind of refusal, its figures left out. A refusal says what is wrong and does not quote the reply. */
+/** Returns the kind of refusal without its figures. A refusal says what is wrong and does not quote the reply. */
 export function backendRefusal(error: unknown): string {
   return refusalOf(error, BackendError, ({ kind, message }: BackendError) => {
     assert.ok(message !== '');
@@ -46,7 +46,7 @@ const ibmResult: FuzzTarget = {
   },
 };
 
-/** The same bits, read once more with BigInt. */
+/** Checks the bits by decoding them again with BigInt. */
 function assertSamples(json: unknown, bits: Uint8Array): void {
   const { results } = json as { results: { data: { c: { samples: string[] } } }[] };
   const { samples } = results[0].data.c;
@@ -82,7 +82,7 @@ const PLAIN: QrngService = {
 };
 const ITEMS = 3;
 
-/** Every decoder on a bare reply and on one in JSON, and every service that is known. */
+/** Every decoder for a bare reply and for one in JSON, and every known service. */
 const SERVICES: readonly QrngService[] = [
   ...DECODERS.map(
     (decoder): QrngService => ({ ...PLAIN, decoder, list: decoder === 'decimal' ? 'items' : 'pieces' }),
@@ -95,7 +95,7 @@ const SERVICES: readonly QrngService[] = [
   ...[...QRNG_PRESETS.values()].map((preset): QrngService => ({ ...preset, item_bytes: 2 })),
 ];
 
-/** What a service may answer: its items at their path. */
+/** Returns a valid answer of a service: its items at their path. */
 function sampleReply({ decoder, path }: QrngService): string {
   const item = {
     hex: '"0a0b"',

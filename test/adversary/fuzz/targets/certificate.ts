@@ -13,14 +13,14 @@ import {
 import { readVector, type VerificationCase, vectorNames } from '../../../certificate/vectors.ts';
 import { type FuzzTarget, JSON_WORDS, magnitude, textOf } from './target.ts';
 
-/** Answers with certificate and keys, as a caller holds them. */
+/** Answers with certificate and keys, as a caller has them. */
 const vectors = () => vectorNames().map(readVector);
 
-/** What the log holds of a certificate, and the data of its answer: what nobody can change and still be believed. */
+/** Returns what the log holds of a certificate, and the data of its answer: nobody can change these and be believed. */
 function believed({ certificate, response, octets }: Partial<VerificationCase>): string {
   const given = certificate as Record<string, unknown>;
   const { status: _, proof: __, ...issued } = (given['certificate'] ?? given) as Record<string, unknown>;
-  // octets are all that is certified of an answer in octets
+  // Of an answer in octets only the octets are certified.
   const { data } = response as { data: unknown };
   return canonicalize({ issued, ...(typeof octets === 'string' ? { octets } : { data }) })!;
 }
@@ -32,8 +32,8 @@ const verify: FuzzTarget = {
   words: [...JSON_WORDS, '"version":2', '\\n', '\\ud800'],
   seeds: () => vectors().map((vector) => Buffer.from(JSON.stringify(vector))),
   read: async (input) => {
-    // whether a lot was withdrawn since does not stand in the log beside the certificate: the service alone can say so;
-    // that bytes be fixed before the request is a policy, which is not asked for here
+    // Whether a lot was withdrawn later is not in the log beside the certificate: only the service can say so. That
+    // bytes be fixed before the request is a policy, which is not requested here.
     genuine ??= new Set(
       vectors()
         .filter(({ fails }) => fails.every((name) => name === 'status' || name === 'fixed'))
@@ -48,7 +48,7 @@ const verify: FuzzTarget = {
     }
     if (typeof given !== 'object' || given === null) return 'no object';
     const { response, octets: hex, certificate, keys } = given as Partial<VerificationCase>;
-    const octets = typeof hex === 'string' ? Buffer.from(hex, 'hex') : undefined; // up to what is no hex digit
+    const octets = typeof hex === 'string' ? Buffer.from(hex, 'hex') : undefined; // the hex digits up to the first character that is none
     const { ok, checks } = await verifyAnswer({
       ...(octets === undefined ? {} : { octets }),
       ...(response === undefined ? {} : { response }),
@@ -57,7 +57,7 @@ const verify: FuzzTarget = {
     });
     const failed = checks.filter((each) => !each.ok).map(({ name }) => name);
     assert.equal(ok, failed.length === 0);
-    // without a response only the certificate is believed
+    // Without a response only the certificate is checked.
     if (ok && response !== undefined)
       assert.ok(
         genuine.has(believed({ response, certificate, keys, ...(octets && { octets: toHex(octets) }) })),
@@ -67,7 +67,7 @@ const verify: FuzzTarget = {
   },
 };
 
-/** A text as proof, note and checkpoint: each is read as it was written, or not at all. */
+/** Reads a text as proof, note and checkpoint: each is read as it was written, or not at all. */
 const note: FuzzTarget = {
   name: 'note',
   words: [
@@ -92,7 +92,7 @@ const note: FuzzTarget = {
     const proof = parseProof(text);
     if (proof !== undefined) assert.equal(formatProof(proof), text);
     const checkpoint = parseCheckpoint(text);
-    // what stands behind the third line are extensions, which say nothing here
+    // The lines after the third are extensions, which this reader ignores.
     if (checkpoint !== undefined) assert.ok(text.startsWith(checkpointText(checkpoint)));
     const signatures = parsed === undefined ? 'no note' : `note of ${magnitude(parsed.signatures.length)}`;
     const path = proof === undefined ? 'no proof' : `proof of ${magnitude(proof.path.length)}`;

@@ -12,7 +12,7 @@ const TASK: ExpectedResult = {
   shots: SHOTS,
   successfulShots: undefined,
 };
-/** An odd first byte: the service counts one shot as lost. The rest is results.json. */
+/** With an odd first byte the service counts one shot as lost. The rest is results.json. */
 const braket: FuzzTarget = {
   name: 'braket-result',
   words: JSON_WORDS,
@@ -31,7 +31,7 @@ const braket: FuzzTarget = {
   },
 };
 
-/** An odd first byte: numbers; an even one: registers. */
+/** With an odd first byte the result is numbers, with an even one registers. */
 const ionq: FuzzTarget = {
   name: 'ionq-shots',
   words: [...JSON_WORDS, '"8"'],
@@ -49,7 +49,7 @@ const ionq: FuzzTarget = {
   },
 };
 
-/** Bits of every shot, and nothing behind the last. */
+/** Checks the bits of every shot, and that nothing follows the last. */
 function assertPacked({ bits, shots }: Shots, width: number): void {
   assert.equal(bits.length, Math.ceil((shots * width) / 8));
   const unused = 8 * bits.length - shots * width;

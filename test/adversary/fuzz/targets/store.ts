@@ -7,7 +7,7 @@ import { LedgerError } from '../../../../src/ledger/ledger.ts';
 import { decodeRun, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
 import { type FuzzTarget, magnitude, refusalOf, scratchFile } from './target.ts';
 
-/** A stored segment: refused as damaged, or one that is stored again as the same. */
+/** A stored segment is refused as damaged, or one that is stored again unchanged. */
 const segment: FuzzTarget = {
   name: 'segment',
   words: [
@@ -78,8 +78,9 @@ const OWNER = { ledgerId: 1, start: 1, front: 0 };
 const MAGIC = Buffer.from('qrnj', 'latin1');
 
 /**
- * The journal of a front as a dead process left it: the input is the content of its two files, behind sound headers. With an odd
- * first byte checksums, which chance does not find, are put into what looks like a record, and a position that fits its place.
+ * The journal of a front as a dead process left it: the input is the content of its two files after sound headers.
+ * With an odd first byte, everything that looks like a record gets a right checksum, which chance does not find, and a
+ * position that fits its place.
  */
 const journal: FuzzTarget = {
   name: 'journal',
@@ -134,7 +135,7 @@ function alignedBytes(bytes: number): number {
   return bytes + ((8 - (bytes % 8)) % 8);
 }
 
-/** Puts a position that fits the file and the right checksum into each thing that looks like a record. */
+/** Writes a fitting position and the right checksum into everything that looks like a record. */
 function sealRecords(content: Buffer, slot: number): void {
   for (let at = 0; at + HEADER_BYTES <= content.length; ) {
     const end = at + HEADER_BYTES + content.readUInt32LE(at + 24);
@@ -145,7 +146,7 @@ function sealRecords(content: Buffer, slot: number): void {
   }
 }
 
-/** The same reading once more, in plain steps: whole records wherever they begin, none inside another. */
+/** Reads again in plain steps: whole records wherever they begin, none inside another. */
 function recordsIn(content: Buffer, slot: number): Uint8Array[] {
   const records: Uint8Array[] = [];
   for (let at = 0; at + HEADER_BYTES <= content.length; at += 8) {

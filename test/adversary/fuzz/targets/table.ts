@@ -6,7 +6,7 @@ import { JOB_TARGETS } from './jobs.ts';
 import { STORE_TARGETS } from './store.ts';
 import type { FuzzTarget } from './target.ts';
 
-/** Every reader of what others wrote but requests, which are tried over the wire (table-cases.ts, strange.ts). */
+/** Every reader of foreign data except requests, which are tried over the wire (table-cases.ts, strange.ts). */
 export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   ...CERTIFICATE_TARGETS,
   ...STORE_TARGETS,
@@ -16,7 +16,9 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
 
 const CORPUS = new URL('../corpus/', import.meta.url);
 
-/** The inputs to begin with: the target's own and the files of its folder, one an input, in the order of their names. */
+/**
+ * Returns the initial inputs: the target's own and the files of its folder, one an input, in the order of their names.
+ */
 export function corpusOf({ name, seeds = () => [] }: FuzzTarget): Uint8Array[] {
   const folder = new URL(`${name}/`, CORPUS);
   const files = existsSync(folder) ? readdirSync(folder).sort() : [];

@@ -2,21 +2,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scratchFolder } from '../../../support/scratch-folder.ts';
 
-/** A reader of what others wrote, tried with any bytes. */
+/** A reader of foreign data, which is tried with any bytes. */
 export interface FuzzTarget {
   readonly name: string;
-  /** Pieces that chance would take long to find, beside those of the inputs to begin with. */
+  /** Words that chance would take long to find, besides those of the initial inputs. */
   readonly words: readonly string[];
-  /** Inputs to begin with, beside those of test/adversary/fuzz/corpus. */
+  /** Initial inputs besides those of test/adversary/fuzz/corpus. */
   readonly seeds?: () => readonly Uint8Array[];
   /**
-   * Reads the input and checks what must hold of the outcome, whatever it is. What it throws is a finding; what it gives
-   * back names the kind of outcome, and an input with a new one is worth keeping.
+   * Reads the input and checks what must hold for any outcome. An error is a finding; the result names the kind of
+   * outcome, and an input with a new kind is worth keeping.
    */
   readonly read: (input: Uint8Array) => string | Promise<string>;
 }
 
-/** The kind of outcome that an error is, when it is of the class that the reader may throw; anything else is a finding. */
+/**
+ * Returns the kind of outcome for an error of the class that the reader may throw; rethrows anything else, which is a
+ * finding.
+ */
 export function refusalOf(
   error: unknown,
   kind: abstract new (...parts: never) => Error,
@@ -30,12 +33,12 @@ export function textOf(input: Uint8Array): string {
   return Buffer.from(input.buffer, input.byteOffset, input.length).toString('utf8');
 }
 
-/** Powers of two, for kinds of outcomes: 0, 1, 2, 4, … */
+/** Returns a power of two as the kind of a count: 0, 1, 2, 4, … */
 export function magnitude(count: number): number {
   return count === 0 ? 0 : 2 ** Math.floor(Math.log2(count));
 }
 
-/** What readers of JSON stumble over. */
+/** Words that are hard for readers of JSON. */
 export const JSON_WORDS: readonly string[] = [
   ...['null', 'true', '""', '[]', '{}', '[', ']', '{', '}', ',', '-1', '1e0', '1e400', '9007199254740993'],
   ...['__proto__', '{"toString":1}', '\\u0063'],
@@ -43,7 +46,10 @@ export const JSON_WORDS: readonly string[] = [
 
 let folder: string | undefined;
 
-/** A file with this content, for a reader that takes nothing else; each name stands for one file, written anew. */
+/**
+ * Writes a file with this content, for a reader that accepts nothing else; each name is one file, which is
+ * overwritten.
+ */
 export function scratchFile(name: string, content: Uint8Array): string {
   folder ??= scratchFolder();
   const path = join(folder, name);

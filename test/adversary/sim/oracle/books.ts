@@ -6,17 +6,19 @@ import type { SimMachine } from '../machine.ts';
 import { type AnswerBody, bodyOf, isAnswer, isDeadline, type Sent } from '../sent.ts';
 import { hold } from './violation.ts';
 
-/** How long ago a limit may have been lifted or lowered and still decide over an answer: a view's age and a slow answer. */
+/**
+ * Time for which a lifted or lowered limit may still decide about an answer: the age of a view and of a slow answer.
+ */
 const LIMITS_LAG_MS = 60_000;
 
 interface Used {
   requests: number;
   credits: number;
-  /** Of answers that came after their own month's end: the meter took them of this one. */
+  /** Credits of answers that came after their own month's end, which the meter charged to this month. */
   lateCredits: number;
 }
 
-/** Every request and every entry of the ledger, and that they belong together. */
+/** Records every request and every entry of the ledger, and checks that they match. */
 export class BookKeeper {
   /** By request id. */
   readonly sent = new Map<string, Sent>();
@@ -123,7 +125,7 @@ export class BookKeeper {
     );
   }
 
-  /** What the ledger's entries come to. */
+  /** Returns the sums of the ledger's entries. */
   usedIn(accountNumber: number, period: number): Used {
     const key = `${accountNumber} ${period}`;
     let used = this.#used.get(key);
@@ -165,7 +167,7 @@ export class BookKeeper {
     return (reply.headers['x-request-id'] ?? '').replaceAll('-', '') !== requestId;
   }
 
-  /** Nothing is under way: what the meters count is what the ledger holds. */
+  /** Checks, when nothing is under way, that the meters count what the ledger holds. */
   compareMeters(used: (client: SimClient) => { period: number; requests: number; credits: number }): void {
     for (const client of this.#clients()) {
       const metered = used(client);

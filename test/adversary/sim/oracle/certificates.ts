@@ -20,7 +20,10 @@ const REREAD_PER_LOOK = 6;
 /** A full verification takes 1 ms: not every answer is worth it. */
 const VERIFIED_SHARE = 0.25;
 
-/** Every acknowledged certificate can be read from what is on disk, says the truth, and once it is logged its proof holds. */
+/**
+ * Checks that every acknowledged certificate can be read from the disk and is true, and that its proof is valid once
+ * it is logged.
+ */
 export class CertificateKeeper {
   readonly #ids: CertificateIds;
   readonly #keys: LogKeys;

@@ -9,12 +9,12 @@ const LIFETIME_MS = 24 * 3_600_000;
 /** A claim that cannot be let go of is tried again. */
 const LETTING_GO_MS = 60_000;
 
-/** Under one key there is one answer and one spend, however often, and through whatever, it is asked for. */
+/** Checks that each key has one answer and one charge, however often and over whatever faults it is requested. */
 export class KeyKeeper {
   readonly #machine: SimMachine;
   /** Several nodes share the books: a key is claimed there, and counts as under way until that claim is let go of. */
   readonly #hasClaims: boolean;
-  /** What was sent under each key of each account. */
+  /** The requests under each key of each account. */
   readonly #attempts = new Map<string, Sent[]>();
   /** The latest that the wall clock ever stood. */
   #latestWallMs = 0;

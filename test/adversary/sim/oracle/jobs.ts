@@ -2,9 +2,9 @@ import type { JobRecord, LotRecord } from '../../../../src/ledger/records.ts';
 import { JOB_LIMITS, PRICE } from '../sources.ts';
 import { hold } from './violation.ts';
 
-/** Every job is an intention on disk before it is asked for, is paid for once, and gives one lot at most. */
+/** Checks that every job is recorded on disk before it is submitted, is paid for once, and gives one lot at most. */
 export class JobKeeper {
-  /** As the ledger has them, by key. */
+  /** The ledger's records by key. */
   readonly records = new Map<string, JobRecord>();
   /** The nodes that opened them, or took them from a node that was fenced. */
   readonly #nodes = new Map<string, number>();

@@ -27,7 +27,7 @@ import { hold } from './violation.ts';
 /** A view of accounts and keys may be this old (account/directory.ts). */
 const VIEW_AGE_MAX_MS = 5_000;
 
-/** All that is kept of a run beside the service, to hold it to its promises. */
+/** All records of a run that are kept outside the service, to check its promises. */
 export class Keepers {
   readonly books: BookKeeper;
   readonly keys: KeyKeeper;
@@ -152,7 +152,7 @@ export class Keepers {
   }
 }
 
-/** What a request may be refused for before its parameters are looked at. */
+/** The refusals that may come before a request's parameters are checked. */
 const EARLIER_REFUSALS: ReadonlySet<string> = new Set([
   'auth_invalid',
   'rate_limited',

@@ -8,12 +8,12 @@ import { hold } from './violation.ts';
 /** Lots as they became durable, which of them may serve, and that answers say of their lots what is true. */
 export class LotKeeper {
   readonly lots = new Map<string, LotRecord>();
-  /** By lot: when it was withdrawn, in true time. */
+  /** True time of withdrawal, by lot. */
   readonly withdrawn = new Map<string, number>();
   readonly #spoilt = new Set<string>();
   /** Raw results that a lot was accepted for. */
   readonly #accepted = new Map<string, string>();
-  /** By front and lot: true time at which the front was told that the lot is withdrawn. */
+  /** True time at which a front was told of a withdrawal, by front and lot. */
   readonly #told = new Map<string, number>();
 
   /** Answers of more than one lot, and of lots of more than one origin. */

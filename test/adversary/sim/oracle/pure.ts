@@ -22,17 +22,17 @@ interface Piece {
 }
 
 /**
- * Every pure answer is made again from the blocks that its front had claimed: whatever was not made of them, or of bytes
- * that were delivered before, shows. Sampling is a function of the bytes alone, so the place they were read from is found by
- * trying; a draw goes from one claimed block to the next.
+ * Makes every pure answer again from the blocks that its front had claimed, so that bytes from elsewhere, or delivered
+ * before, are detected. Sampling is a function of the bytes alone, so a search finds the place they were read from; a
+ * draw continues from one claimed block to the next.
  */
 export class PureKeeper {
   readonly #blocks = new Map<string, Block>();
-  /** What each front of each life may draw from: blocks it claimed and pieces that a worker returned, in order of time. */
+  /** What each front of each life may draw from: claimed blocks and pieces that a worker returned, in order of time. */
   readonly #claimed = new Map<string, Piece[]>();
-  /** What each front sent to a worker for one large answer, in order. */
+  /** The pieces that each front sent to a worker for one large answer, in order. */
   readonly #sentToWorker = new Map<string, (readonly Piece[])[]>();
-  /** Where the last draw of a front ended. */
+  /** The end of each front's last draw. */
   readonly #stood = new Map<string, { readonly block: Block; readonly offset: number }>();
   bytesDelivered = 0;
 
@@ -133,7 +133,7 @@ interface Draw {
   /** The values as JSON, or octets of which each character is one. */
   readonly given: string;
   readonly isOctets: boolean;
-  /** That were read for them. */
+  /** Count of the bytes read for them. */
   readonly bytes: number;
 }
 

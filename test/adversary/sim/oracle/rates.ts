@@ -21,7 +21,7 @@ interface Admission {
 export class RateKeeper {
   readonly #machine: SimMachine;
   readonly #admissions = new Map<SimClient, Admission[]>();
-  /** By node and account number: true time of the newest limiter state that is durable. */
+  /** True time of the newest durable limiter state, by node and account number. */
   readonly #savedAtMs = new Map<string, number>();
   /** When each call of saveRates was made, by its records. */
   #wallForwardAtMs = Number.NEGATIVE_INFINITY;

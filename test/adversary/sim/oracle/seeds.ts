@@ -11,7 +11,7 @@ interface Installed {
   readonly seed: SeedInForce;
   readonly digest: string;
   readonly life: Life;
-  /** By front: true times from which and to which its keystream was expanded from this seed. */
+  /** By front, the true times from and to which its keystream was expanded from this seed. */
   readonly inForce: Map<number, { readonly fromMs: number; toMs: number }>;
 }
 
@@ -23,7 +23,7 @@ export class SeedKeeper {
   readonly #byDigest = new Map<string, Installed>();
   /** By lot and offset in its seeds. */
   readonly #byPlace = new Map<string, Installed>();
-  /** By node and tier: the highest number of all lives but the last, and of the last. */
+  /** By node and tier, the highest number of all earlier lives and of the last one. */
   readonly #highest = new Map<string, { life: Life; before: number; now: number }>();
   /** The last of each group and front. */
   readonly #current = new Map<string, Installed>();

@@ -1,4 +1,4 @@
-/** What the service promises (SPEC-NOTES.md, SECURITY.md), and the simulation holds it to. */
+/** The promises of the service (SPEC-NOTES.md, SECURITY.md) that the simulation checks. */
 export type Invariant =
   /** A reply leaves when its certificate, its spend and its counters are durable. */
   | 'durable before the reply'
@@ -18,9 +18,9 @@ export type Invariant =
   | 'jobs'
   | 'lots'
   | 'idempotency'
-  /** Nothing fails but what was made to fail. */
+  /** Only injected faults occur. */
   | 'no fault of its own'
-  /** In fair weather everything is answered, logged and brought to its end. */
+  /** Without faults everything is answered, logged and completed. */
   | 'progress';
 
 export class Violation extends Error {

@@ -88,7 +88,7 @@ describe('bounds on rates', () => {
   });
 
   it('are close to Clopper and Pearson', () => {
-    // With no event at all the two are the same: (1 - p)^n = exp(-nats).
+    // With no event at all the two agree: (1 - p)^n = exp(-nats).
     near(rateUpperBound(0, 1000, NATS_40), 1 - 2 ** (-40 / 1000), 1e-12);
     // Clopper and Pearson's of 100 in 10,000 at 2^-40 is where the exact tail is 2^-40.
     const bound = rateUpperBound(100, 10_000, NATS_40);

@@ -10,7 +10,7 @@ import { fixedBytes, rawRead } from '../../../support/backends.ts';
 
 const NEVER = new AbortController().signal;
 
-/** What a lot of independent bits is assessed as. */
+/** The assessment of a lot of independent bits. */
 const SOUND: Parameters<typeof evidenceOfAssessed>[3] = {
   windows: [],
   autocorrelation: { lag: 7, correlation: 0.0021, bound: 0.0044 },
@@ -38,7 +38,7 @@ async function readOf(noise: Partial<Noise> = {}, shots = 100_000): Promise<RawR
   return { ...read, provenance: { ...read.provenance, circuit: 'superposition-4', calibration } };
 }
 
-/** What such a read of a quantum processor is evidence of. */
+/** Returns the evidence of such a read of a quantum processor. */
 async function shownBy(...read: Parameters<typeof readOf>): Promise<LotEvidence> {
   return evidenceOf('quantum-processor', await readOf(...read));
 }
@@ -187,7 +187,7 @@ describe('bits that are not independent', () => {
   });
 
   it('are refuted by a p-value below 2^-40, and by none above', async () => {
-    // One channel that shows 0 and 1 in turn: its share of ones is a half.
+    // One channel that alternates between 0 and 1: its share of ones is a half.
     const fair = { ...(await readOf()), bits: new Uint8Array(50_000).fill(0x55), width: 1, shots: 400_000 };
     const calibration = { readout_e01: [0], readout_e10: [0] };
     const read = { ...fair, provenance: { ...fair.provenance, calibration } };
