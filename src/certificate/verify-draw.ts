@@ -1,4 +1,5 @@
 import { BeaconError, chainOf, dueMs, INFO_MEMBERS } from '../beacon/drand.ts';
+import { numberIn } from '../core/json.ts';
 import { type DrawStatement, drawCommitText, hashOf } from './draw.ts';
 import { OVERDUE_MS, readStatement, statementVerdict } from './draw-statement.ts';
 import { listAt, member, show, text, timeOf, timeText } from './members.ts';
@@ -145,7 +146,10 @@ function commitmentVerdict(draw: unknown, statement: DrawStatement, digest: stri
   if (member(document, 'entropy_mode') !== 'pure')
     refuse('The committed bytes are not of pure mode: no lot fixes them.');
   const drawn = listAt(document, 'provenance', 'drawn');
-  if (drawn.reduce((sum: number, each) => sum + Number(member(each, 'bytes')), 0) !== SECRET_BYTES)
+  if (
+    drawn.reduce((sum: number, each) => sum + (numberIn(member(each, 'bytes')) ?? Number.NaN), 0) !==
+    SECRET_BYTES
+  )
     refuse(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
   if (member(draw, 'certificate_id') !== member(document, 'id'))
     refuse('The document names another certificate.');
@@ -176,7 +180,7 @@ function loggedVerdict(
   const [leaf, proof] = ['leaf', 'proof'].map((name) => member(draw, 'commit', name));
   const certificate = member(draw, 'certificate', 'certificate');
   const delivered = text(member(certificate, 'hashes', 'delivered')) ?? '';
-  if (typeof leaf !== 'string' || leaf !== drawCommitText(statement, delivered))
+  if (typeof leaf !== 'string' || !delivered.isWellFormed() || leaf !== drawCommitText(statement, delivered))
     refuse('The leaf in the log is not of this statement and of the bytes that its certificate commits to.');
   if (round === undefined) {
     const { atS } = about('The commitment', () => loggedLeaf(leaf, proof, keys));

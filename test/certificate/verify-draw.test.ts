@@ -23,6 +23,14 @@ async function failuresOf(draw: DrawScene, path: string, to: unknown): Promise<C
   return found.map(([name]) => name);
 }
 
+function pathsIn(value: unknown, above = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = `${above}${name}`;
+    return [path, ...pathsIn(inner, `${path}.`)];
+  });
+}
+
 describe('a committed draw', () => {
   it('verifies before and after its end, with a beacon, with a nonce and without either', async () => {
     const nonceHash = {
@@ -63,6 +71,18 @@ describe('a committed draw', () => {
     const { outcome } = draws[0].document as { outcome: { values: string[] } };
     assert.equal(new Set(outcome.values).size, 2);
     assert.ok(outcome.values.every((winner) => ITEMS.includes(winner)));
+  });
+
+  it('is judged whatever stands in any of its places: no member makes the verifier throw', async () => {
+    const { document, keys } = await drawScene({ hasBeacon: false });
+    // a text that is no Unicode, and an object that becomes no number and no text
+    const hostile = ['\ud800', { toString: 1, valueOf: 1 }];
+    for (const path of pathsIn(document))
+      for (const to of hostile)
+        assert.doesNotThrow(
+          () => verifyDraw({ draw: changed(document, path, to), keys, nowMs: NOW_MS }),
+          `${path} is ${JSON.stringify(to)}`,
+        );
   });
 
   it('fails if the service picked its certificate after the round, or from several', async () => {
