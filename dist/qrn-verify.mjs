@@ -2869,6 +2869,9 @@ function isObject(value) {
 function listIn(value) {
   return Array.isArray(value) ? value : [];
 }
+function numberIn(value) {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
 
 // src/certificate/members.ts
 function member(value, ...path) {
@@ -8320,7 +8323,7 @@ function commitmentVerdict(draw, statement, digest2) {
   if (member(document, "entropy_mode") !== "pure")
     refuse("The committed bytes are not of pure mode: no lot fixes them.");
   const drawn = listAt(document, "provenance", "drawn");
-  if (drawn.reduce((sum, each) => sum + Number(member(each, "bytes")), 0) !== SECRET_BYTES)
+  if (drawn.reduce((sum, each) => sum + (numberIn(member(each, "bytes")) ?? Number.NaN), 0) !== SECRET_BYTES)
     refuse(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
   if (member(draw, "certificate_id") !== member(document, "id"))
     refuse("The document names another certificate.");
@@ -8342,7 +8345,7 @@ function loggedVerdict(given, statement, round) {
   const [leaf, proof] = ["leaf", "proof"].map((name2) => member(draw, "commit", name2));
   const certificate = member(draw, "certificate", "certificate");
   const delivered2 = text(member(certificate, "hashes", "delivered")) ?? "";
-  if (typeof leaf !== "string" || leaf !== drawCommitText(statement, delivered2))
+  if (typeof leaf !== "string" || !delivered2.isWellFormed() || leaf !== drawCommitText(statement, delivered2))
     refuse("The leaf in the log is not of this statement and of the bytes that its certificate commits to.");
   if (round === void 0) {
     const { atS: atS2 } = about("The commitment", () => loggedLeaf(leaf, proof, keys));
