@@ -32,7 +32,12 @@ function followed(t: TestContext) {
     before: SEQUENCES_PER_LEASE,
   });
   const journal = new FrontJournal({ place, durability: 'commit', ledger, sequences });
-  const stores: { sequences: number[]; take: () => void; refuse: (error: Error) => void }[] = [];
+  const stores: {
+    runs: number[][];
+    sequences: number[];
+    take: () => void;
+    refuse: (error: Error) => void;
+  }[] = [];
   const inLmdb: SegmentRecord[] = [];
   const stopped: unknown[] = [];
   const books = {
@@ -44,7 +49,8 @@ function followed(t: TestContext) {
         inLmdb.push(...segments.map(({ segment }) => segment));
         resolve();
       };
-      stores.push({ sequences: segments.map(({ segment }) => segment.sequence), take, refuse: reject });
+      const stored = runs.map((run) => run.map(({ segment }) => segment.sequence));
+      stores.push({ runs: stored, sequences: stored.flat(), take, refuse: reject });
       return promise;
     },
     unsealed: async () => [...inLmdb],
@@ -130,6 +136,24 @@ suite('storing what journals hold', () => {
       (await unsealed).map(({ sequence }) => sequence),
       [1],
     );
+  });
+
+  test('a store between a read of the log and its put makes no run of segments that were read and others', async (t) => {
+    const { following, stores, commit } = followed(t);
+    for (const sequence of [1, 2, 3, 4]) await commit(sequence);
+    const read = await following.unsealed(2);
+    assert.deepEqual(
+      read.map(({ sequence }) => sequence),
+      [1, 2],
+    );
+    const store = following.store();
+    while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(stores[0].runs, [
+      [1, 2],
+      [3, 4],
+    ]);
+    stores[0].take();
+    await store;
   });
 
   test('a store that LMDB refuses stops the writer, whoever asked for it, because no later store has its segments', async (t) => {

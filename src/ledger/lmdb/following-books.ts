@@ -135,24 +135,19 @@ export class FollowingBooks {
    * Returns stored unsealed segments, and then acknowledged ones that are not stored yet: `putLog` stores those with their
    * leaves. Segments with labelled answers are stored first, because storing gives them their serials.
    */
-  async unsealed(certificates: number): Promise<SegmentRecord[]> {
-    const gathered = await this.#inTurn(async () => {
-      const segments = this.#gather().segments.map(({ segment }) => segment);
-      this.#leaving = new Set(segments.map(({ sequence }) => sequence));
-      return segments;
+  unsealed(certificates: number): Promise<SegmentRecord[]> {
+    return this.#inTurn(async () => {
+      const { segments: gathered } = this.#gather();
+      if (gathered.some(({ segment }) => segment.notes !== undefined)) await this.#store();
+      const segments = await this.#options.books.unsealed(certificates);
+      let missing = segments.reduce((left, { count }) => left - count, certificates);
+      const ahead = this.#gathered.segments
+        .map(({ segment }) => segment)
+        .sort((one, other) => one.sequence - other.sequence)
+        .filter(({ count }) => (missing -= count) + count > 0);
+      this.#leaving = new Set(ahead.map(({ sequence }) => sequence));
+      return [...segments, ...ahead];
     });
-    const ahead = gathered.filter(({ notes }) => notes === undefined);
-    if (ahead.length < gathered.length) await this.store();
-    const segments = await this.#options.books.unsealed(certificates);
-    const stored = new Set(segments.map(({ sequence }) => sequence));
-    let missing = segments.reduce((left, { count }) => left - count, certificates);
-    for (const segment of ahead.sort((a, b) => a.sequence - b.sequence)) {
-      if (missing <= 0) break;
-      if (stored.has(segment.sequence)) continue; // stored since it was gathered
-      segments.push(segment);
-      missing -= segment.count;
-    }
-    return segments;
   }
 
   /**
