@@ -457,7 +457,7 @@ export class Collector {
     const levels = await store.blockLevels();
     const wanted = isWanted?.(levels) ?? true;
     if (!wanted) this.#state = 'standby';
-    else if (this.#state === 'standby') this.#state = 'starting';
+    else if (this.#state === 'standby') this.#state = this.#lastError === '' ? 'starting' : 'failing';
     if (!wanted) return false;
     const { pure, seed } = levels;
     this.#isWaitedFor = seed.blocks === 0 || pure.blocks === 0;

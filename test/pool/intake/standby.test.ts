@@ -38,6 +38,21 @@ describe('a source that is not wanted', () => {
     assert.deepEqual([collector.state, collector.status().lastError], ['standby', 'cut off']);
   });
 
+  it('is failing when it is wanted again, not ok, until a read succeeds', async (t) => {
+    const cutOff = [new BackendError('retryable', 'cut off'), new BackendError('retryable', 'cut off')];
+    const { time, wish, collector, ledger } = world(t, failingBackend(...cutOff), true);
+    await time.pass(0);
+    wish.isWanted = false;
+    await time.pass(60_000);
+    const { clock, wait } = time;
+    const other = world(t, soundBackend(), true, { store: ledger, clock, wait });
+    await time.pass(10_000);
+    assert.equal(other.collector.state, 'ok', 'the pool is full');
+    wish.isWanted = true;
+    await time.pass(10_000);
+    assert.deepEqual([collector.state, collector.status().lastError], ['failing', 'cut off']);
+  });
+
   it('reads a job that was paid for, and starts none', async (t) => {
     const jobs = new JobDouble({ state: 'queued' });
     jobs.repeatsLastState = true;
