@@ -14,7 +14,7 @@ const COMMIT_P50_HIGH_MS = 100;
 const COMMIT_MAX_HIGH_MS = 1_000;
 /** A lot is logged at once and cosigned a second later. Its age counts from its read, so it includes the assessment. */
 const HELD_LATE_MS = 60_000;
-/** Half of the queue at which requests are shed (workers/dispatch.ts). */
+/** Far below the queue at which a front refuses tasks (workers/dispatch.ts). */
 const QUEUE_HIGH = 32;
 /** Four times the free space below which the ledger refuses answers. */
 const DISK_LOW_BYTES = 1024 * 1024 * 1024;

@@ -102,7 +102,7 @@ async function nodeLedger(
   opened.push(() => commitDatabase.close());
   const commits = new SegmentCommits({ database: commitDatabase, node, log });
   opened.push(() => commits.close());
-  // The holder seals, folds and expires for all nodes. LogStep makes a second holder harmless.
+  // The holder seals the segments of all nodes. LogStep makes a second holder harmless.
   const sequencer = new AdvisoryLock(database, 'qrn sequencer');
   opened.push(() => sequencer.release());
   await node.look();
