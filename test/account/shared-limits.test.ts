@@ -169,17 +169,17 @@ describe('a node of several', () => {
   });
 
   it('gives up the holding of a resting account as soon as it hears that everything is granted', async () => {
-    const ACCOUNTS = 192; // sixteen in each look, and all in twelve
+    const ACCOUNTS = 600; // fifty in each look, and all in twelve, which take three seconds
     const allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth: 4 };
     const memory = new MemoryLimits();
     const rests = await started(memory.node('rests'), allowance, ACCOUNTS);
     const other = await started(memory.node('other'), allowance, ACCOUNTS);
-    assert.equal(rests.meters[100].share().requestsGranted, 2);
-    assert.ok(other.meters[100].enter(0, 0).hasRequest);
+    assert.equal(rests.meters[599].share().requestsGranted, 2);
+    assert.ok(other.meters[599].enter(0, 0).hasRequest);
     await other.shared.look();
-    assert.equal(memory.granted(101, memory.period).requests, 4);
+    assert.equal(memory.granted(600, memory.period).requests, 4);
     await rests.look(12);
-    assert.equal(rests.meters[100].share().requestsGranted, 0);
+    assert.equal(rests.meters[599].share().requestsGranted, 0);
   });
 
   /** A node with one account of which all requests are granted; `during.call` runs while a call is under way. */
