@@ -2650,30 +2650,30 @@ var verify = native === void 0 ? void 0 : nativeVerify(native);
 function verifyWithoutOpenSsl(pure) {
   verify ??= pure;
 }
-function verifyEd25519(publicKey, message, signature2) {
-  if (publicKey.length !== PUBLIC_KEY_BYTES || signature2.length !== SIGNATURE_BYTES) return false;
+function verifyEd25519(publicKey, message, signature) {
+  if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
   if (verify === void 0)
     throw new Error("Ed25519: this platform has no OpenSSL; load crypto/ed25519-pure.ts first");
-  return verify(publicKey, message, signature2);
+  return verify(publicKey, message, signature);
 }
 function nativeVerify(crypto) {
-  return (publicKey, message, signature2) => {
+  return (publicKey, message, signature) => {
     const key = concatBytes3(SPKI_HEAD, publicKey);
     return crypto.verify(
       null,
       message,
       crypto.createPublicKey({ key, format: "der", type: "spki" }),
-      signature2
+      signature
     );
   };
 }
 
 // src/crypto/ed25519-pure.ts
 verifyWithoutOpenSsl(verifyPurely);
-function verifyPurely(publicKey, message, signature2) {
-  if (!ed25519.verify(signature2, message, publicKey, { zip215: false })) return false;
+function verifyPurely(publicKey, message, signature) {
+  if (!ed25519.verify(signature, message, publicKey, { zip215: false })) return false;
   const { Point } = ed25519;
-  return [publicKey, signature2.subarray(0, 32)].every((point) => Point.fromBytes(point).isTorsionFree());
+  return [publicKey, signature.subarray(0, 32)].every((point) => Point.fromBytes(point).isTorsionFree());
 }
 
 // src/core/assert.ts
@@ -3249,8 +3249,8 @@ function signaturesBy({ text: text3, signatures }, keys) {
   if (own.length > SIGNATURES_MAX)
     refuse(`The checkpoint has ${own.length} signatures of known keys, more than ${SIGNATURES_MAX}.`);
   return own.map(({ key, line }) => {
-    const { keyId, signature: signature2 } = line;
-    const timed = key.type === COSIGNATURE_TYPE ? readTimestamped(signature2) : { atS: void 0, signature: signature2 };
+    const { keyId, signature } = line;
+    const timed = key.type === COSIGNATURE_TYPE ? readTimestamped(signature) : { atS: void 0, signature };
     if (timed === void 0) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
     const message = timed.atS === void 0 ? text3 : cosignatureText(timed.atS, text3);
     if (!verifyEd25519(key.publicKey, utf8Bytes(message), timed.signature))
@@ -3564,7 +3564,7 @@ var TOP = {
   request_id: told(
     textLike(/^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
     "Names the request; the same 128 bits as X-Request-ID.",
-    ({ requestId: requestId2 }) => requestId2
+    ({ requestId }) => requestId
   ),
   endpoint: told(oneOfWords(DATA_ENDPOINTS), "The endpoint that was asked.", ({ endpoint }) => endpoint),
   entropy_mode: told(oneOfWords(ENTROPY_MODES), "The mode that was used.", ({ mode }) => mode),
@@ -3660,7 +3660,7 @@ var HASHES = {
     "Of the conditioned bytes, joined likewise.",
     ({ lots }) => joinedDigest(lots.map((lot) => lot.processed))
   ),
-  delivered: told(sha2563, "Of the salt and what was delivered.", ({ delivered: delivered2 }) => delivered2)
+  delivered: told(sha2563, "Of the salt and what was delivered.", ({ delivered }) => delivered)
 };
 var UNSIGNED = ["status", "verify_url", "proof"];
 var SECTIONS = {
@@ -5373,21 +5373,22 @@ function verifyAnswer(input) {
   const checks = [];
   const add2 = (name, holds2) => checks.push(check(name, holds2));
   if (response !== void 0) {
-    add2("certificate id", () => certificateId(response, document));
-    add2("request id", () => requestId(response, document));
-    add2("metadata", () => metadata(input, document));
+    add2("certificate id", () => certificateIdVerdict(response, document));
+    add2("request id", () => requestIdVerdict(response, document));
+    add2("metadata", () => metadataVerdict(input, document));
   }
-  if (response !== void 0 || octets !== void 0) add2("delivered", () => delivered(input, document));
+  if (response !== void 0 || octets !== void 0)
+    add2("delivered", () => deliveredVerdict(input, document));
   const labelled = octets === void 0 ? response : void 0;
   if (member(document, "label") !== void 0 || member(labelled, "label") !== void 0)
     add2("label", () => labelVerdict(labelled, document));
   add2("lots", () => lotsVerdict(leaves()));
   add2("derived", () => derivedVerdict(document, lots));
-  add2("status", () => statusNow(certificate, document, leaves()));
-  add2("keys", () => keysListed(keys));
-  add2("inclusion", () => inclusion(document, logged()));
-  add2("signature", () => signature(logged(), signed()));
-  add2("dates", () => dates(document, leaves(), signed.known));
+  add2("status", () => statusVerdict(certificate, document, leaves()));
+  add2("keys", () => keysVerdict(keys));
+  add2("inclusion", () => inclusionVerdict(document, logged()));
+  add2("signature", () => signatureVerdict(logged(), signed()));
+  add2("dates", () => datesVerdict(document, leaves(), signed.known));
   if (member(document, "entropy_mode") !== "csprng" || input.requireFixed === true)
     add2("fixed", () => fixedVerdict(input, document, lots, logged.known));
   if (witnesses !== void 0)
@@ -5402,7 +5403,7 @@ function check(name, holds2) {
   const { known, refusal = "" } = found(holds2);
   return { name, ok: known !== void 0, why: known ?? refusal };
 }
-function certificateId(response, document) {
+function certificateIdVerdict(response, document) {
   const id = text(member(document, "id"));
   const url = text(member(document, "verify_url"));
   const asked = member(response, "metadata", "certificate_id");
@@ -5411,7 +5412,7 @@ function certificateId(response, document) {
   if (!url?.endsWith(`/${id}`)) refuse("verify_url does not end in the id.");
   return `The response names certificate ${id}.`;
 }
-function requestId(response, document) {
+function requestIdVerdict(response, document) {
   const id = text(member(document, "request_id"));
   const named = member(response, "metadata", "request_id");
   const uuid2 = member(response, "meta", "request_id");
@@ -5421,7 +5422,7 @@ function requestId(response, document) {
   if (uuid2 !== uuidOf(bits)) refuse(`meta.request_id is ${show(uuid2)}, not the same 128 bits as ${id}.`);
   return `Both are of request ${id}.`;
 }
-function metadata({ response }, document) {
+function metadataVerdict({ response }, document) {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate.split("."));
     const told2 = member(response, ...inResponse.split("."));
@@ -5432,7 +5433,7 @@ function metadata({ response }, document) {
   if (differing.length > 0) refuse(`Not as certified: ${differing.join(", ")}.`);
   return "Time, circuit, backend, origin, mode and test result are as certified.";
 }
-function delivered({ response, octets, salt: given }, document) {
+function deliveredVerdict({ response, octets, salt: given }, document) {
   const certified = member(document, "hashes", "delivered");
   const type = member(document, "media_type");
   const salt = given ?? text(member(response, "metadata", "certificate_salt"));
@@ -5453,7 +5454,7 @@ function jsonBytes(response, octets) {
   const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
   return data === void 0 ? void 0 : utf8Bytes(data);
 }
-function statusNow(certificate, document, leaves) {
+function statusVerdict(certificate, document, leaves) {
   const status = member(document, "status");
   const deterministic = leaves.some((lot) => member(lot, "deterministic") === true);
   if (status === "revoked") {
@@ -5464,7 +5465,7 @@ function statusNow(certificate, document, leaves) {
     refuse(`status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`);
   return deterministic ? "A deterministic test source made this: not random." : "The document says of no lot that it was withdrawn.";
 }
-function inclusion(document, logged) {
+function inclusionVerdict(document, logged) {
   const leaf = issuedText(document);
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
@@ -5472,17 +5473,17 @@ function inclusion(document, logged) {
     refuse(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
   return `The certificate is leaf ${index} of the logged tree of ${size}.`;
 }
-function keysListed(keys) {
+function keysVerdict(keys) {
   const current = member(keys, "current_key_id");
   if (!knownKeys(keys).some((key) => key.keyId === current))
     refuse("current_key_id does not name a listed key.");
   return "The keys are well-formed.";
 }
-function signature({ checkpoint }, signed) {
+function signatureVerdict({ checkpoint }, signed) {
   const keyIds = signed.map(({ key }) => key.keyId);
   return `The checkpoint is signed by ${keyIds.join(" and ")} of ${checkpoint.origin}.`;
 }
-function dates(document, leaves, signed) {
+function datesVerdict(document, leaves, signed) {
   const issuedAt = member(document, "issued_at");
   const issuedMs = timeOf(issuedAt);
   if (Number.isNaN(issuedMs)) refuse(`issued_at is ${show(issuedAt)}, not a time.`);
@@ -5534,7 +5535,7 @@ var INFO_MEMBERS = [
   "metadata"
 ];
 function chainOf(info, hash2) {
-  const { public_key, period, genesis_time, schemeID, metadata: metadata2, ...rest } = membersOf(info);
+  const { public_key, period, genesis_time, schemeID, metadata, ...rest } = membersOf(info);
   const scheme = typeof schemeID === "string" && Object.hasOwn(SCHEMES, schemeID) ? SCHEMES[schemeID] : void 0;
   if (scheme === void 0)
     throw new BeaconError(
@@ -5544,7 +5545,7 @@ function chainOf(info, hash2) {
   const seed = bytesOf2("groupHash", rest["groupHash"]);
   const periodS = numberOf("period", period, 2 ** 32 - 1);
   const genesisS = numberOf("genesis_time", genesis_time, Number.MAX_SAFE_INTEGER);
-  const beaconId = typeof metadata2 === "object" ? membersOf(metadata2)["beaconID"] : void 0;
+  const beaconId = typeof metadata === "object" ? membersOf(metadata)["beaconID"] : void 0;
   const named = typeof beaconId === "string" && beaconId !== "default" ? beaconId : "";
   const head = new Uint8Array(12);
   new DataView(head.buffer).setUint32(0, periodS);
@@ -5632,13 +5633,13 @@ function listSha256(items) {
   return digestText(items.map((item) => `${item}
 `).join(""));
 }
-function drawCommitText(statement, delivered2) {
+function drawCommitText(statement, delivered) {
   const { due_at, gives_up_at } = statement;
   return canonicalText({
     type: "draw_commit",
     version: 1,
     statement_sha256: hashOf(statement),
-    delivered: delivered2,
+    delivered,
     due_at,
     ...gives_up_at === void 0 ? {} : { gives_up_at }
   });
@@ -6500,15 +6501,15 @@ function createBlsSig(blsPairing, PubPoint, SigPoint, isSigG1, hashToSigCurve, S
     // Checks if pairing of public key & hash is equal to pairing of generator & signature.
     // e(P, H(m)) == e(G, S)
     // e(S, G) == e(H(m), P)
-    verify(signature2, message, publicKey, unusedArg) {
+    verify(signature, message, publicKey, unusedArg) {
       if (unusedArg != null)
         throw new Error("verify() expects 3 arguments");
-      signature2 = normSig(signature2);
+      signature = normSig(signature);
       publicKey = normPub(publicKey);
       const P = publicKey.negate();
       const G = PubPoint.BASE;
       const Hm = amsg(message);
-      const S = signature2;
+      const S = signature;
       try {
         const exp = pairingBatch([pair(P, Hm), pair(G, S)]);
         return Fp122.eql(exp, Fp122.ONE);
@@ -6519,9 +6520,9 @@ function createBlsSig(blsPairing, PubPoint, SigPoint, isSigG1, hashToSigCurve, S
     // https://ethresear.ch/t/fast-verification-of-multiple-bls-signatures/5407
     // e(G, S) = e(G, SUM(n)(Si)) = MUL(n)(e(G, Si))
     // TODO: maybe `{message: G2Hex, publicKey: G1Hex}[]` instead?
-    verifyBatch(signature2, items) {
+    verifyBatch(signature, items) {
       aNonEmpty(items);
-      const sig = normSig(signature2);
+      const sig = normSig(signature);
       const nMessages = items.map((i) => amsg(i.message));
       const nPublicKeys = items.map((i) => normPub(i.publicKey));
       const messagePubKeyMap = /* @__PURE__ */ new Map();
@@ -8049,25 +8050,25 @@ function roundOf(chain, round, answer) {
   const members = membersOf(answer);
   if (members["round"] !== round)
     throw new BeaconError(`the answer is of round ${JSON.stringify(members["round"])}, not of ${round}`);
-  const signature2 = bytesOf2("signature", members["signature"]);
+  const signature = bytesOf2("signature", members["signature"]);
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, BigInt(round));
   const before = chain.scheme.isChained ? bytesOf2("previous_signature", members["previous_signature"]) : new Uint8Array(0);
-  if (!holds(chain, digestOf(before, number), signature2))
+  if (!holds(chain, digestOf(before, number), signature))
     throw new BeaconError(`the signature of round ${round} does not hold under the key of the chain`);
-  const randomness = bytesToHex(digestOf(signature2));
+  const randomness = bytesToHex(digestOf(signature));
   if (members["randomness"] !== void 0 && members["randomness"] !== randomness)
     throw new BeaconError(`the randomness of round ${round} is not the hash of its signature`);
-  return { round, randomness, signature: bytesToHex(signature2) };
+  return { round, randomness, signature: bytesToHex(signature) };
 }
-function holds({ scheme, publicKey }, message, signature2) {
+function holds({ scheme, publicKey }, message, signature) {
   try {
     if (scheme.hasShortSignatures) {
       const short = bls12_381.shortSignatures;
-      return short.verify(signature2, short.hash(message, scheme.domain), publicKey);
+      return short.verify(signature, short.hash(message, scheme.domain), publicKey);
     }
     const long = bls12_381.longSignatures;
-    return long.verify(signature2, long.hash(message, scheme.domain), publicKey);
+    return long.verify(signature, long.hash(message, scheme.domain), publicKey);
   } catch {
     return false;
   }
@@ -8344,8 +8345,8 @@ function loggedVerdict(given, statement, round) {
   const { draw, keys, witnesses } = given;
   const [leaf, proof] = ["leaf", "proof"].map((name2) => member(draw, "commit", name2));
   const certificate = member(draw, "certificate", "certificate");
-  const delivered2 = text(member(certificate, "hashes", "delivered")) ?? "";
-  if (typeof leaf !== "string" || !delivered2.isWellFormed() || leaf !== drawCommitText(statement, delivered2))
+  const delivered = text(member(certificate, "hashes", "delivered")) ?? "";
+  if (typeof leaf !== "string" || !delivered.isWellFormed() || leaf !== drawCommitText(statement, delivered))
     refuse("The leaf in the log is not of this statement and of the bytes that its certificate commits to.");
   if (round === void 0) {
     const { atS: atS2 } = about("The commitment", () => loggedLeaf(leaf, proof, keys));

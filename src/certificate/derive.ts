@@ -46,7 +46,7 @@ export function evidenceOf(lots: readonly Pick<LotLeaf, 'evidence'>[]): Evidence
   return weakestEvidence(lots.map(({ evidence }) => evidence?.claim ?? 'simulated'));
 }
 
-/** Returns a single digest as it is, and the digest of several joined in order. All are `sha256:` and hex. */
+/** Returns a single digest as it is; of several, the digest of their bytes in order. All are `sha256:` and hex. */
 export function joinedDigest(digests: readonly string[]): string {
   if (digests.length === 1) return digests[0];
   return digestText(hexToBytes(digests.map((digest) => digest.slice('sha256:'.length)).join('')));

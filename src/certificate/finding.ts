@@ -102,11 +102,11 @@ function leafIn(finding: unknown, n: number): SignedLeaf {
 
 /** For each kind, a function that returns what the evidence shows; undefined if it shows no such finding. */
 const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefined>> = {
-  fork: (finding) => contradicts(finding, 'fork'),
-  shrunk: (finding) => contradicts(finding, 'shrunk'),
+  fork: (finding) => contradictionIn(finding, 'fork'),
+  shrunk: (finding) => contradictionIn(finding, 'shrunk'),
 
   rewritten(finding) {
-    const [a, b] = two(finding);
+    const [a, b] = checkpointsIn(finding);
     const [from, to] = [a.checkpoint, b.checkpoint];
     const [root] = parseHashes([member(finding, 'beginning', 'root')]) ?? [];
     const proof = parseHashes(member(finding, 'beginning', 'proof'));
@@ -115,8 +115,8 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefi
     return equalHashes(root, from.root) ? undefined : rewrittenWords(a, b);
   },
 
-  'lot-twice': (finding) => isTwice(finding, 'lot-twice'),
-  'draw-twice': (finding) => isTwice(finding, 'draw-twice'),
+  'lot-twice': (finding) => twiceIn(finding, 'lot-twice'),
+  'draw-twice': (finding) => twiceIn(finding, 'draw-twice'),
 
   date(finding) {
     const { leaf, index, at } = leafIn(finding, 0);
@@ -125,19 +125,19 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefi
   },
 };
 
-function contradicts(finding: unknown, kind: FindingKind): string | undefined {
-  const shown = contradictionOf(...two(finding));
+function contradictionIn(finding: unknown, kind: FindingKind): string | undefined {
+  const shown = contradictionOf(...checkpointsIn(finding));
   return shown?.kind === kind ? shown.what : undefined;
 }
 
-function isTwice(finding: unknown, kind: FindingKind): string | undefined {
+function twiceIn(finding: unknown, kind: FindingKind): string | undefined {
   const [a, b] = [leafIn(finding, 0), leafIn(finding, 1)];
   const [one, other] = [onceOf(a.leaf), onceOf(b.leaf)];
   const isSame = one?.kind === kind && other?.kind === kind && one.of === other.of && a.index !== b.index;
   return isSame ? twiceWords(kind, a.index, b.index, one.of) : undefined;
 }
 
-function two(finding: unknown): [SignedCheckpoint, SignedCheckpoint] {
+function checkpointsIn(finding: unknown): [SignedCheckpoint, SignedCheckpoint] {
   const pair: [SignedCheckpoint, SignedCheckpoint] = [signedIn(finding, 0), signedIn(finding, 1)];
   if (pair[0].checkpoint.origin !== pair[1].checkpoint.origin) refuse('The checkpoints are of two logs.');
   return pair;

@@ -282,8 +282,7 @@ class Follower {
       (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
     );
     const { toldAtS } = isTold || this.#state === undefined ? { toldAtS: now.atS } : this.#state;
-    // A log that hides a withdrawal cannot log a statement again: it would count the withdrawal or contradict this
-    // monitor's list.
+    // A log that hides a withdrawal can log no more statements: each would contradict what it listed or logged.
     if (size > from && !(now.atS - toldAtS <= SILENCE_MAX_S))
       throw new LogDoubt(
         `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(toldAtS)}.`,

@@ -63,8 +63,7 @@ export class CertificateIds {
       assert(isCount(number, NODE_MAX), 'an incarnation is numbered in 16 bits');
     this.#incarnations = incarnations.toReversed();
     const key = deriveKey('certificateId', [nodeKey]);
-    // ECB without padding handles each block alone, so one cipher object serves all calls, and `update` returns every
-    // block at once.
+    // ECB without padding handles each block alone: one cipher object serves all calls, and `update` is the whole call.
     this.#cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
     this.#decipher = createDecipheriv('aes-256-ecb', key, null).setAutoPadding(false);
     this.fingerprint = this.textOf(0, 0);
@@ -103,8 +102,7 @@ export class CertificateIds {
    */
   placeOf(text: string): CertificatePlace | 'malformed' | 'unknown' {
     if (!FORM.test(text)) return 'malformed';
-    // 26 characters hold 130 bits, so a text whose first character is above 7 has the right form and is no id
-    // (core/ids.ts).
+    // 26 characters hold 130 bits: a text whose first one is above 7 has the right form and is no id (core/ids.ts).
     const block = bytesOfBase32(text.slice(PREFIX.length));
     if (block === undefined) return 'unknown';
     const place = this.#decipher.update(block);

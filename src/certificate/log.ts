@@ -157,8 +157,7 @@ export class CertificateLog {
       if (firstLeafText !== undefined) await leaveUnsealed(store, first, BATCH_LEAVES);
       state = first;
     } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
-      // The key was rotated: the new key signs the newest checkpoint too, beside the old key, and so inherits its
-      // trust.
+      // The key was rotated. The new key signs the newest checkpoint too, so that the old key vouches for it.
       const sealedAtS = Math.max(nowS, state.sealedAtS);
       const checkpoint = addSignatures(state.checkpoint, keys, sealedAtS);
       const vouched = recorded({ ...state, checkpoint, sealedAtS }, ids, keys);

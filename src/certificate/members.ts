@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { isObject, listIn } from '../core/json.ts';
 
-/** Reads JSON that somebody else wrote. What takes `unknown` never throws, whatever it holds. Runs in browsers. */
+/** Reads JSON that somebody else wrote. Functions that take `unknown` never throw. Runs in browsers. */
 
 export function member(value: unknown, ...path: readonly string[]): unknown {
   let found = value;

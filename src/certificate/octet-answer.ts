@@ -2,7 +2,7 @@ import { base32Of } from '../core/ids.ts';
 
 /** Reads the header fields of an answer in octets. Runs in browsers. */
 
-/** Returns the fields of a reply's head by name in lower case. `head` has one a line, as `curl -D` writes it. */
+/** Returns the fields of a reply's head by name in lower case. `head` is what `curl -D` writes: a field a line. */
 export function fieldsOf(head: string): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of head.split(/\r?\n/)) {

@@ -27,9 +27,8 @@ function requireForm(schema: Schema, value: unknown, place: string): void {
 }
 
 /**
- * Checks that a certificate says of its lots what follows from their leaves, and nothing else. So even the log's
- * operator cannot sign a certificate that claims more. The certificate names the leaves by their hashes. Runs in
- * browsers.
+ * Checks that a certificate says of its lots what follows from their leaves, and nothing else. One that claims more is
+ * refused, even if the log has signed it. The certificate names the leaves by their hashes. Runs in browsers.
  */
 export function derivedVerdict(certificate: unknown, lotsOf: Found<readonly LotLeaf[]>): string {
   const told = member(certificate, 'entropy_mode');

@@ -166,7 +166,7 @@ function commitmentVerdict(draw: unknown, statement: DrawStatement, digest: stri
   return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
 }
 
-/** An operator who antedates the log can try statements against a round that is already public. */
+/** An operator who backdates the log can try statements against a round that is already public. */
 const OWN_CLOCK =
   "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
 

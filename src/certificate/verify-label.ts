@@ -68,7 +68,7 @@ function compare(response: unknown, certified: CertifiedLabel): void {
   if (digest !== undefined) expected['user_data_sha256'] = digest;
   if (member(told, 'public') !== isPublic)
     refuse('The label of the answer differs from the certificate in public.');
-  const { serial: _, ...rest }: Readonly<Record<string, unknown>> = certified; // the ledger numbers the answer later
+  const { serial: _, ...rest }: Readonly<Record<string, unknown>> = certified; // assigned after the answer
   const names = new Set([...Object.keys(expected), ...Object.keys(rest)]);
   const differing = [...names].filter((name) => expected[name] !== rest[name]);
   if (differing.length > 0)

@@ -184,8 +184,7 @@ function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response:
     return 'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.';
   const [endpoint, data] = [member(certificate, 'endpoint'), member(response, 'data')];
   const opening = member(response, 'opening');
-  // The certificate decides whether the answer was in octets. Whoever hands over the answer could leave the opening
-  // out.
+  // The certificate decides whether the answer was in octets: whoever gives the answer could omit the opening.
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
     return 'Not shown of its bytes: an answer in octets carries no opening.';
   checkMembers(endpoint, data);

@@ -99,8 +99,8 @@ export function witnessVerdict(
 
 /**
  * Returns the latest witnessed checkpoint that does not cover the certificate's leaf yet; undefined if there is none.
- * The document has such checkpoints in the proofs of its lots. Before `atS` the certificate was not in the log. `atS`
- * is the earliest time of the cosignatures, so it holds if one witness of the quorum is honest.
+ * The document has such checkpoints in the proofs of its lots. At `atS` the certificate was not in the log yet. It is
+ * the earliest time of the cosignatures, so it holds if one witness of the quorum is honest.
  */
 function seenWithout(
   document: unknown,

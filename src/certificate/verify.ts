@@ -96,21 +96,22 @@ export function verifyAnswer(input: VerificationInput): Verification {
   const checks: Check[] = [];
   const add: AddCheck = (name, holds) => checks.push(check(name, holds));
   if (response !== undefined) {
-    add('certificate id', () => certificateId(response, document));
-    add('request id', () => requestId(response, document));
-    add('metadata', () => metadata(input, document));
+    add('certificate id', () => certificateIdVerdict(response, document));
+    add('request id', () => requestIdVerdict(response, document));
+    add('metadata', () => metadataVerdict(input, document));
   }
-  if (response !== undefined || octets !== undefined) add('delivered', () => delivered(input, document));
+  if (response !== undefined || octets !== undefined)
+    add('delivered', () => deliveredVerdict(input, document));
   const labelled = octets === undefined ? response : undefined;
   if (member(document, 'label') !== undefined || member(labelled, 'label') !== undefined)
     add('label', () => labelVerdict(labelled, document));
   add('lots', () => lotsVerdict(leaves()));
   add('derived', () => derivedVerdict(document, lots));
-  add('status', () => statusNow(certificate, document, leaves()));
-  add('keys', () => keysListed(keys));
-  add('inclusion', () => inclusion(document, logged()));
-  add('signature', () => signature(logged(), signed()));
-  add('dates', () => dates(document, leaves(), signed.known));
+  add('status', () => statusVerdict(certificate, document, leaves()));
+  add('keys', () => keysVerdict(keys));
+  add('inclusion', () => inclusionVerdict(document, logged()));
+  add('signature', () => signatureVerdict(logged(), signed()));
+  add('dates', () => datesVerdict(document, leaves(), signed.known));
   if (member(document, 'entropy_mode') !== 'csprng' || input.requireFixed === true)
     add('fixed', () => fixedVerdict(input, document, lots, logged.known));
   if (witnesses !== undefined)
@@ -128,7 +129,7 @@ export function check(name: CheckName, holds: () => string): Check {
   return { name, ok: known !== undefined, why: known ?? refusal };
 }
 
-function certificateId(response: unknown, document: unknown): string {
+function certificateIdVerdict(response: unknown, document: unknown): string {
   const id = text(member(document, 'id'));
   const url = text(member(document, 'verify_url'));
   const asked = member(response, 'metadata', 'certificate_id');
@@ -138,7 +139,7 @@ function certificateId(response: unknown, document: unknown): string {
   return `The response names certificate ${id}.`;
 }
 
-function requestId(response: unknown, document: unknown): string {
+function requestIdVerdict(response: unknown, document: unknown): string {
   const id = text(member(document, 'request_id'));
   const named = member(response, 'metadata', 'request_id');
   const uuid = member(response, 'meta', 'request_id');
@@ -149,7 +150,7 @@ function requestId(response: unknown, document: unknown): string {
   return `Both are of request ${id}.`;
 }
 
-function metadata({ response }: VerificationInput, document: unknown): string {
+function metadataVerdict({ response }: VerificationInput, document: unknown): string {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate.split('.'));
     const told = member(response, ...inResponse.split('.'));
@@ -165,7 +166,7 @@ function metadata({ response }: VerificationInput, document: unknown): string {
  * Checks that `hashes.delivered` is SHA-256(salt || canonical JSON of `data`) or, if the certificate names a media
  * type, SHA-256(salt || octets). Only whoever holds the answer knows the salt.
  */
-function delivered({ response, octets, salt: given }: VerificationInput, document: unknown): string {
+function deliveredVerdict({ response, octets, salt: given }: VerificationInput, document: unknown): string {
   const certified = member(document, 'hashes', 'delivered');
   const type = member(document, 'media_type');
   const salt = given ?? text(member(response, 'metadata', 'certificate_salt'));
@@ -192,7 +193,7 @@ function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Arra
 }
 
 /** Checks the status against the lots. The status may change, so the log does not hold it; it does hold the lots. */
-function statusNow(certificate: unknown, document: unknown, leaves: readonly unknown[]): string {
+function statusVerdict(certificate: unknown, document: unknown, leaves: readonly unknown[]): string {
   const status = member(document, 'status');
   const deterministic = leaves.some((lot) => member(lot, 'deterministic') === true);
   if (status === 'revoked') {
@@ -206,7 +207,7 @@ function statusNow(certificate: unknown, document: unknown, leaves: readonly unk
     : 'The document says of no lot that it was withdrawn.';
 }
 
-function inclusion(document: unknown, logged: LoggedAt): string {
+function inclusionVerdict(document: unknown, logged: LoggedAt): string {
   const leaf = issuedText(document);
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
@@ -216,14 +217,14 @@ function inclusion(document: unknown, logged: LoggedAt): string {
 }
 
 /** Checks that each key id and verifier key follows from its public key, and that the current key is listed. */
-function keysListed(keys: unknown): string {
+function keysVerdict(keys: unknown): string {
   const current = member(keys, 'current_key_id');
   if (!knownKeys(keys).some((key) => key.keyId === current))
     refuse('current_key_id does not name a listed key.');
   return 'The keys are well-formed.';
 }
 
-function signature({ checkpoint }: LoggedAt, signed: readonly Signed[]): string {
+function signatureVerdict({ checkpoint }: LoggedAt, signed: readonly Signed[]): string {
   const keyIds = signed.map(({ key }) => key.keyId);
   return `The checkpoint is signed by ${keyIds.join(' and ')} of ${checkpoint.origin}.`;
 }
@@ -232,7 +233,11 @@ function signature({ checkpoint }: LoggedAt, signed: readonly Signed[]): string 
  * Checks that every lot had ended when the certificate was issued, that a key that signed was in use then and when it
  * signed, and that the checkpoint is no older than the certificate. `signed` is undefined if no signature holds.
  */
-function dates(document: unknown, leaves: readonly unknown[], signed: readonly Signed[] | undefined): string {
+function datesVerdict(
+  document: unknown,
+  leaves: readonly unknown[],
+  signed: readonly Signed[] | undefined,
+): string {
   const issuedAt = member(document, 'issued_at');
   const issuedMs = timeOf(issuedAt);
   if (Number.isNaN(issuedMs)) refuse(`issued_at is ${show(issuedAt)}, not a time.`);
