@@ -234,4 +234,16 @@ describe('the house', () => {
     onlyIn(/: any\b|\bas any\b|<any>/, [], 'name the type, or unknown');
     onlyIn(/^\s*(export )?(const )?enum /m, [], 'use a union of literals');
   });
+
+  it('holds the text that each planted bug changes, once', () => {
+    const place = /\[?(['`])((?:src|\$\{POSTGRES\})\/[^'`]+)\1\]?:\s*\[\s*(["'])(.*?)\3,/g;
+    const bugs = sourceFiles('test').flatMap(({ text }) =>
+      /= planted\(|: planted\(/.test(text) ? [...text.matchAll(place)] : [],
+    );
+    assert.ok(bugs.length >= 8);
+    for (const [, , path, , from] of bugs) {
+      const source = readFileSync(join(root, path.replace(/^\$\{POSTGRES\}/, 'src/ledger/postgres')), 'utf8');
+      assert.equal(source.split(from).length, 2, `${path}: ${from}`);
+    }
+  });
 });

@@ -26,7 +26,7 @@ export const PLANTED = {
         'WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot)',
         'WHERE node = $1 AND slot = $2 AND $3::bigint > 0 RETURNING slot)',
       ],
-      [`${POSTGRES}/node.ts`]: ['if (slot?.epoch !== this.epoch) {', 'if (slot === undefined) {'],
+      [`${POSTGRES}/node.ts`]: ['if (epoch !== this.epoch) {', 'if (epoch === null) {'],
     }),
     isSynchronous: true,
     finds: /after it was fenced/,
