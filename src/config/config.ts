@@ -98,7 +98,7 @@ function settings(cores: number) {
     ),
     front: setting('uws', 'HTTP library: uws (uWebSockets.js) or node (node:http)', oneOf('uws', 'node')),
     fronts: setting('1', 'HTTP front threads', wholeNumber(1, 64)),
-    workers: setting(String(Math.max(1, cores - 1)), 'worker threads', wholeNumber(1, 256)),
+    workers: setting(String(cores), 'worker threads', wholeNumber(1, 256)),
     // fsync: an answer is on disk before its reply leaves. commit: it is committed before, and on disk within 10 ms.
     durability: setting('fsync', 'fsync or commit', oneOf('fsync', 'commit')),
     // The ledger drops whole segments at a time.

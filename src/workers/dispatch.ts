@@ -56,8 +56,10 @@ export class Workers implements AnswerWorkers {
     this.#log = log;
     this.threads = threads;
     this.#expansion = new TaskPool('./expand.ts', log, {
-      minThreads: threads,
+      // refills of keystreams take one, the others begin with the first large answers, and stay
+      minThreads: 1,
       maxThreads: threads,
+      idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: TASKS_AT_A_THREAD,
       maxQueue: TASK_QUEUE_MAX,
       closeTimeout: CLOSE_TIMEOUT_MS,

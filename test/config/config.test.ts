@@ -42,7 +42,7 @@ describe('the configuration', () => {
       ],
     );
     const { workers, fronts, baseUrl, tls, rateLimitFields, strictParameters } = config;
-    assert.deepEqual([workers, fronts, baseUrl, tls], [7, 1, null, null]);
+    assert.deepEqual([workers, fronts, baseUrl, tls], [8, 1, null, null]);
     assert.deepEqual([rateLimitFields, strictParameters], [true, false]);
     assert.ok(Object.isFrozen(config));
     assert.equal(loadConfig({}, 1).workers, 1);
@@ -58,7 +58,7 @@ describe('the configuration', () => {
         (each, i) => [each, texts.length < variables.length ? defaults : texts[i]] as const,
       );
     });
-    const inWords = ['the host name', 'from host and port', 'cores - 1', '–', 'none', 'quicknet', 'off'];
+    const inWords = ['the host name', 'from host and port', 'cores', '–', 'none', 'quicknet', 'off'];
     const ofClients = ['the local service', 'its demo key'];
     const sayings = [...inWords, ...ofClients];
     const byVariable = new Map(told);

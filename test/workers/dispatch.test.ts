@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { DATA_START, type DrawOrder } from '../../src/answer/make.ts';
@@ -142,6 +144,27 @@ describe('workers', () => {
     assert.ok(isZero(refused.key));
     await Promise.all(making);
     assert.equal(workers.queueLength, 0);
+  });
+});
+
+describe('the threads of workers', {
+  skip: process.platform === 'linux' ? false : 'priorities of threads are read from /proc',
+}, () => {
+  const niceness = Math.min(19, getPriority() + 5);
+  const behind = () =>
+    readdirSync('/proc/self/task').filter((task) => {
+      const stat = readFileSync(`/proc/self/task/${task}/stat`, 'latin1');
+      return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[17]) === niceness;
+    }).length;
+
+  it('are started when one is not enough, and stand behind those that serve', async () => {
+    const workers = new Workers(2, silentLog);
+    await workers.make(orderOf(keyed(), REQUESTS.uuid));
+    assert.deepEqual([behind(), workers.threads], [1, 2]);
+    const made = () => workers.make(orderOf(keyed(), REQUESTS.uuid));
+    while (behind() < 2) await Promise.all(Array.from({ length: 8 }, made));
+    await workers.close();
+    assert.equal(behind(), 0);
   });
 });
 
