@@ -14,7 +14,7 @@ import {
 import type { NativeRequest } from './request-head.ts';
 
 /*
- * The engine on node:http. It needs no binary package, but costs more CPU per request (bench `small`, row `node`). Its
+ * The engine on node:http. It needs no binary package, but costs more CPU per request (bench `engines`). Its
  * parser is stricter than that of uWebSockets.js: it refuses folded fields, bad line ends and unknown methods with 400.
  */
 

@@ -9,7 +9,7 @@ export interface SinkRefusal {
 }
 
 /** How long clients wait before they ask again, when an operator must act first. */
-const HELD_RETRY_AFTER_S = 300;
+export const HELD_RETRY_AFTER_S = 300;
 
 /** Makes a front's segments durable. */
 export interface SegmentSink {

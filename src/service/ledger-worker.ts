@@ -13,6 +13,7 @@ import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } 
 import { openLmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
+import { HELD_RETRY_AFTER_S } from '../ledger/segment-sink.ts';
 import { Link, OneEachTurn } from '../workers/call.ts';
 import type { ThreadData } from '../workers/thread.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
@@ -75,8 +76,6 @@ const SEAL_INTERVAL_MS = 250;
 /** How long logging may fail before the service stops, when only the log's own files can be the cause. */
 const UNLOGGED_MAX_MS = 10_000;
 
-/** How long clients wait before they ask again, when an operator must act first. */
-const HELD_RETRY_AFTER_S = 300;
 /** The calls that a held ledger refuses, besides those that need room on the disk. */
 const HELD_CALLS: readonly string[] = ['commit', 'claimBlocks', 'nextSeedGeneration', 'putLog', 'putDraw'];
 

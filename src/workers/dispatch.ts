@@ -121,8 +121,7 @@ export class Workers implements AnswerWorkers {
 }
 
 /**
- * The thread that tests lots. The process has one, at low priority, so that requests go first (bench `assessment-interference`
- * measures how well that works).
+ * The thread that tests lots. The process has one, at low priority, so that requests go first.
  */
 export class AssessmentThread implements Assessor {
   readonly #pool: TaskPool<AssessTask, unknown>;
