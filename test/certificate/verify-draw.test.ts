@@ -95,6 +95,16 @@ describe('a committed draw', () => {
     assert.deepEqual(await failures(await drawScene({ statement: { due_at }, end: 'none' })), [
       ['logged', `The draw was due before round 8, at ${late.dueAt}.`],
     ]);
+    const committed = new Date(TIME_MS + 13).toISOString();
+    const before = new Date(TIME_MS + 12).toISOString();
+    for (const [at, why] of [
+      [committed, []],
+      [before, [['commitment', 'The draw was due before it was committed.']]],
+    ] as const)
+      assert.deepEqual(
+        await failures(await drawScene({ statement: { due_at: at }, hasBeacon: false, end: 'none' })),
+        why,
+      );
     const draw = await drawScene({ end: 'none' });
     const { leaf } = draw.document['commit'] as { leaf: string };
     const other = leaf.replace(/"delivered":"sha256:..../, '"delivered":"sha256:0000');
