@@ -113,6 +113,16 @@ describe('a committed draw', () => {
     assert.deepEqual(await failuresOf(draw, 'commit.leaf', unbound), ['logged']);
   });
 
+  it('names one certificate, its time, and bytes that a lot fixed: no mode with system entropy commits to anything', async () => {
+    const draw = await drawScene({ hasBeacon: false });
+    for (const [path, to] of [
+      ['certificate_id', 'cert_00000000000000000000000000'],
+      ['committed_at', new Date(TIME_MS).toISOString()],
+      ['certificate.certificate.entropy_mode', 'quantum-seeded'],
+    ] as const)
+      assert.ok((await failuresOf(draw, path, to)).includes('commitment'), path);
+  });
+
   it('must have the order of lot and draw, whatever mode its certificate names', async () => {
     const failed = await failuresOf(await drawScene(), 'certificate.certificate.entropy_mode', 'csprng');
     assert.ok(failed.includes('fixed'), failed.join());
