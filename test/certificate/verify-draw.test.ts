@@ -123,6 +123,13 @@ describe('a committed draw', () => {
       assert.ok((await failuresOf(draw, path, to)).includes('commitment'), path);
   });
 
+  it('shows the bytes that were committed, and no outcome of a draw that is said to wait for one', async () => {
+    const draw = await drawScene({ hasBeacon: false });
+    assert.ok((await failuresOf(draw, 'outcome.secret', '00'.repeat(32))).includes('secret'));
+    const waiting = await drawScene({ hasBeacon: false, end: 'none' });
+    assert.deepEqual(await failuresOf(waiting, 'outcome', draw.document['outcome']), ['end']);
+  });
+
   it('must have the order of lot and draw, whatever mode its certificate names', async () => {
     const failed = await failuresOf(await drawScene(), 'certificate.certificate.entropy_mode', 'csprng');
     assert.ok(failed.includes('fixed'), failed.join());
