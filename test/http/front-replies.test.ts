@@ -101,6 +101,29 @@ function replyContract(engine: EngineName): void {
       assert.equal(front.waitingRequests, 0);
     });
 
+    it('to each of 60 requests of one turn arrives whole, although one memory is used for them all', async () => {
+      const waiting: Exchange[] = [];
+      const { front } = await startOn(engine, (exchange) => {
+        waiting.push(exchange);
+        if (waiting.length === 60) setImmediate(() => waiting.forEach(answer));
+      });
+      const memory = new Uint8Array(4_000);
+      const answer = (exchange: Exchange) => {
+        const number = Number(exchange.path.slice(1));
+        const head = headOf(200, [['X-Number', String(number)]]);
+        memory.fill(number, 0, 50 * number);
+        exchange.send(head, memory.subarray(0, 50 * number));
+        memory.fill(0);
+        head.fill(0);
+      };
+      const numbers = Array.from({ length: 60 }, (_, i) => i + 1);
+      const replies = await Promise.all(numbers.map((number) => replyTo(front, getOf(`/${number}`))));
+      for (const [i, { head, body }] of replies.entries()) {
+        assert.match(head, new RegExp(`\r\nX-Number: ${numbers[i]}\r\n`));
+        assert.deepEqual(Buffer.from(body), Buffer.alloc(50 * numbers[i], numbers[i]));
+      }
+    });
+
     it('to HEAD has the head of GET with its length, no body, and the connection continues', async () => {
       const sizes: Record<string, number> = { '/empty': 0, '/small': 5, '/large': 3 * MEGABYTE };
       const { front } = await startOn(engine, (exchange) => {
