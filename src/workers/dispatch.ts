@@ -4,6 +4,7 @@ import type { CertificateDocument } from '../certificate/document.ts';
 import { messageOf } from '../core/assert.ts';
 import { bitsFrom, wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
+import { inOrder } from '../core/in-order.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { AssessedBlock } from '../ledger/records.ts';
@@ -49,6 +50,8 @@ export class Workers implements AnswerWorkers {
   readonly #expansion: TaskPool<ExpandTask, Uint8Array<ArrayBuffer>[] | MadeByWorker>;
   readonly #drawing: TaskPool<CertificateDocument, Uint8Array>;
   readonly #log: Log;
+  /** Refills take turns: two at a time would start a second thread, which only large answers are worth. */
+  readonly #refillInOrder = inOrder();
   /** Number of threads that expand keystreams and make large answers. */
   readonly threads: number;
 
@@ -75,7 +78,8 @@ export class Workers implements AnswerWorkers {
 
   /** Expands pieces of a keystream. Rejects when the pool is full or stopping; the front then expands them itself. */
   async expand(order: RefillOrder): Promise<Uint8Array<ArrayBuffer>[]> {
-    return (await this.#expand({ task: 'expand', order })) as Uint8Array<ArrayBuffer>[];
+    const expanded = await this.#refillInOrder(() => this.#expand({ task: 'expand', order }));
+    return expanded as Uint8Array<ArrayBuffer>[];
   }
 
   /**

@@ -157,9 +157,11 @@ describe('the threads of workers', {
       return Number(stat.slice(stat.lastIndexOf(')')).split(' ')[17]) === niceness;
     }).length;
 
-  it('are started when one is not enough, and stand behind those that serve', async () => {
+  it('are started when one is not enough for large answers, and stand behind those that serve', async () => {
     const workers = new Workers(2, silentLog);
     await workers.make(orderOf(keyed(), REQUESTS.uuid));
+    const refill = (i: number) => workers.expand({ key: bytesOf(`refill ${i}`, 32), pieces: 1 });
+    await Promise.all(Array.from({ length: 8 }, (_, i) => refill(i)));
     assert.deepEqual([behind(), workers.threads], [1, 2]);
     const made = () => workers.make(orderOf(keyed(), REQUESTS.uuid));
     while (behind() < 2) await Promise.all(Array.from({ length: 8 }, made));
