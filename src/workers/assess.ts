@@ -1,10 +1,6 @@
 import { wipe } from '../core/bytes.ts';
 import { assessorInPlace } from '../pool/intake/assess-lot.ts';
-import { stepBehind } from './priority.ts';
 import type { AssessTask } from './protocol.ts';
-
-// Threads that serve requests go first.
-stepBehind(10);
 
 /** Worker entry: assesses lots, one task at a time, at low priority. Erases the raw bits afterwards. */
 export default async function assess({ method, args, bits }: AssessTask): Promise<unknown> {

@@ -42,6 +42,12 @@ const ASSESSMENT_MEMORY = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb:
 const EXPANSION_MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
 /** A PDF takes a few megabytes of heap. */
 const DRAWING_MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
+/**
+ * Steps of priority (nice) by which threads stand behind those that serve requests. With 5, a third of their weight, workers still make
+ * large answers however many small ones clients ask for. Only Linux has priorities of threads: elsewhere Piscina would lower the process.
+ */
+const EXPANSION_NICE_INCREMENT = process.platform === 'linux' ? 5 : 0;
+const ASSESSMENT_NICE_INCREMENT = 2 * EXPANSION_NICE_INCREMENT;
 /** How long a running task may go on once the pool is closed; then its thread is stopped. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -67,6 +73,7 @@ export class Workers implements AnswerWorkers {
       maxQueue: TASK_QUEUE_MAX,
       closeTimeout: CLOSE_TIMEOUT_MS,
       resourceLimits: EXPANSION_MEMORY,
+      niceIncrement: EXPANSION_NICE_INCREMENT,
     });
     this.#drawing = new TaskPool('../certificate/pdf.ts', log, {
       ...ONE_WHEN_NEEDED,
@@ -135,6 +142,7 @@ export class AssessmentThread implements Assessor {
       ...ONE_WHEN_NEEDED,
       maxQueue: ASSESSMENT_QUEUE_MAX,
       resourceLimits: ASSESSMENT_MEMORY,
+      niceIncrement: ASSESSMENT_NICE_INCREMENT,
     });
   }
 

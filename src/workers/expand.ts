@@ -1,12 +1,7 @@
 import { type MadeByWorker, makeValues } from '../answer/make.ts';
 import { systemClock } from '../core/clock.ts';
 import { expandPieces } from '../pool/supply/keystream.ts';
-import { stepBehind } from './priority.ts';
 import { type ExpandTask, transferring } from './protocol.ts';
-
-// One of these for each core would keep small answers waiting, so the threads that serve them go first. With a third of their weight
-// the workers still make large answers however many small ones clients ask for.
-stepBehind(5);
 
 /** Worker entry: expands pieces of keystreams and makes large answers. */
 export default function expand(task: ExpandTask): Uint8Array<ArrayBuffer>[] | MadeByWorker {
