@@ -1,9 +1,19 @@
-import type { LabelRequest } from '../answer/label.ts';
 import type { DataRequest } from '../answer/request.ts';
-import type { ErrorCode } from '../core/errors.ts';
+import { ApiError, type ErrorCode } from '../core/errors.ts';
+import type { JsonObject } from '../core/json.ts';
 import { boolean, oneOfWords, textLike } from '../core/schema.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
-import { notBoth, type ParameterDefinition, type ValuesOf } from './params.ts';
+import { type MembersPlace, membersOf, parseJsonObject } from './json-body.ts';
+import {
+  ignore,
+  notBoth,
+  type ParameterDefinition,
+  parameter,
+  type SplitQuery,
+  splitQuery,
+  type ValuesOf,
+} from './params.ts';
+import { isJson } from './representation.ts';
 
 /** An endpoint as data. The router, the OpenAPI document, the docs and the tests read the same definitions. */
 export interface EndpointDefinition {
@@ -26,7 +36,7 @@ export interface BodyDefinition {
   /** Its members in the order in which they are checked. */
   readonly members: readonly ParameterDefinition[];
   /** The members of `params` by type, for an endpoint with that member. */
-  readonly params: Readonly<Record<string, readonly ParameterDefinition[]>>;
+  readonly params?: Readonly<Record<string, readonly ParameterDefinition[]>>;
 }
 
 /** The parts of a request that parameters are read from. The class Exchange implements it. */
@@ -59,9 +69,7 @@ export interface DrawingEndpointDefinition extends EndpointDefinition {
 }
 
 /** An endpoint whose reply is one answer. */
-export interface DataEndpointDefinition extends DrawingEndpointDefinition {
-  readonly name: DataEndpoint;
-}
+export type DataEndpointDefinition = DrawingEndpointDefinition & { readonly name: DataEndpoint };
 
 /** A reply of many answers in sequence (http/block-stream.ts). */
 export interface StreamPlan {
@@ -73,69 +81,88 @@ export interface StreamPlan {
   requestOf(block: number): DataRequest;
 }
 
-// The parameters below belong to every data endpoint. They are checked after its own.
+const ENTROPY_MODE = parameter(
+  'entropy_mode',
+  oneOfWords(ENTROPY_MODES),
+  'Where the values come from. Letter case does not matter; hybrid means quantum-seeded. Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure.',
+  { canonical: (text: string) => text.toLowerCase().replace(/^hybrid$/, 'quantum-seeded') },
+);
 
-export const ENTROPY_MODE = {
-  name: 'entropy_mode',
-  schema: oneOfWords(ENTROPY_MODES),
-  canonical: (text) => text.toLowerCase().replace(/^hybrid$/, 'quantum-seeded'),
-  error: 'invalid_entropy_mode',
-  description:
-    'Where the values come from. Letter case does not matter; hybrid means quantum-seeded. Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure.',
-} as const satisfies ParameterDefinition;
+export const FORMATS = ['json', 'plain', 'csv'] as const;
+export const FORMAT = parameter(
+  'format',
+  oneOfWords(FORMATS),
+  'plain: nothing but the values, one to a line; csv: the same as RFC 4180 with a header line; the metadata is then in headers. Comes before Accept, which decides when it is left out.',
+);
 
-export const FORMAT = {
-  name: 'format',
-  schema: oneOfWords(['json', 'plain', 'csv']),
-  error: 'invalid_format',
-  description:
-    'plain: nothing but the values, one to a line; csv: the same as RFC 4180 with a header line; the metadata is then in headers. Comes before Accept, which decides when it is left out.',
-} as const satisfies ParameterDefinition;
-
-export const DRY_RUN = {
-  name: 'dry_run',
-  schema: boolean,
-  default: false,
-  error: 'invalid_boolean',
-  description: 'Checks and prices the request; draws nothing, spends nothing.',
-} as const satisfies ParameterDefinition;
+const DRY_RUN = parameter(
+  'dry_run',
+  boolean,
+  'Checks and prices the request; draws nothing, spends nothing.',
+  { default: false },
+);
 
 /** The parameters of the caller's label, which the certificate covers. Characters are Unicode code points. */
 export const LABEL_PARAMETERS = [
-  {
-    name: 'purpose',
-    schema: textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
-    error: 'invalid_purpose',
-    description:
-      'What the values are for, 1 to 100 characters. The certificate is bound to it, and numbers the answers of the account under it.',
-  },
-  {
-    name: 'user_data',
-    schema: textLike(/^[^\p{Cs}]{1,1000}$/u),
-    error: 'invalid_user_data',
-    description: 'Anything that the certificate is to be bound to, 1 to 1,000 characters.',
-  },
-  {
-    name: 'user_data_sha256',
-    schema: textLike(/^[0-9a-f]{64}$/u),
-    error: 'invalid_user_data',
-    description: 'In place of user_data its SHA-256, 64 hex digits in lower case.',
-    check: notBoth('user_data', 'user_data_sha256', 'invalid_user_data'),
-  },
-  {
-    name: 'public',
-    schema: boolean,
-    default: false,
-    error: 'invalid_boolean',
-    description:
-      'The certificate and its page show purpose and user_data. Otherwise they hold commitments, which only the answer opens.',
-  },
-] as const satisfies readonly ParameterDefinition[];
+  parameter(
+    'purpose',
+    textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
+    'What the values are for, 1 to 100 characters. The certificate is bound to it, and numbers the answers of the account under it.',
+  ),
+  parameter(
+    'user_data',
+    textLike(/^[^\p{Cs}]{1,1000}$/u),
+    'Anything that the certificate is to be bound to, 1 to 1,000 characters.',
+  ),
+  parameter(
+    'user_data_sha256',
+    textLike(/^[0-9a-f]{64}$/u),
+    'In place of user_data its SHA-256, 64 hex digits in lower case.',
+    { error: 'invalid_user_data', check: notBoth('user_data', 'user_data_sha256', 'invalid_user_data') },
+  ),
+  parameter(
+    'public',
+    boolean,
+    'The certificate and its page show purpose and user_data. Otherwise they hold commitments, which only the answer opens.',
+    { default: false },
+  ),
+] as const;
 
-/** Returns the label that a request gives its answer; undefined if it gives none. */
-export function labelRequest(values: ValuesOf<typeof LABEL_PARAMETERS>): LabelRequest | undefined {
-  const { purpose, user_data: userData, user_data_sha256: userDataSha256, public: isPublic } = values;
-  const said = [purpose, userData, userDataSha256];
-  if (said.every((each) => each === undefined)) return undefined;
-  return { isPublic, purpose, userData, userDataSha256 };
+/** The parameters of every endpoint that draws entropy. They are checked after its own. */
+export const DRAWING_PARAMETERS = [ENTROPY_MODE, DRY_RUN, ...LABEL_PARAMETERS] as const;
+
+/** Those of an endpoint whose reply is one answer. */
+export const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT, ...LABEL_PARAMETERS] as const;
+
+/** Returns the part of a DataRequest that these parameters determine. */
+export function commonRequest(
+  read: ValuesOf<typeof DRAWING_PARAMETERS> & Partial<ValuesOf<typeof COMMON_PARAMETERS>>,
+): Pick<DataRequest, 'mode' | 'dryRun' | 'format' | 'label'> {
+  const { entropy_mode: mode, dry_run: dryRun, format, public: isPublic } = read;
+  const { purpose, user_data: userData, user_data_sha256: userDataSha256 } = read;
+  const hasLabel = [purpose, userData, userDataSha256].some((each) => each !== undefined);
+  return {
+    mode,
+    dryRun,
+    format,
+    label: hasLabel ? { isPublic, purpose, userData, userDataSha256 } : undefined,
+  };
+}
+
+/** The error codes of an endpoint with a JSON body, in addition to those of its members. */
+export const BODY_ERRORS = ['unsupported_media_type', 'payload_too_large', 'invalid_json'] as const;
+
+/** Reads the members of a JSON body. The common parameters may be in the body or in the query; the body wins. */
+export function readBody(
+  { query, contentType, body: bytes }: RequestContent,
+  own: readonly ParameterDefinition[],
+  place: MembersPlace = {},
+): SplitQuery & { readonly body: JsonObject } {
+  if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
+  const body = parseJsonObject(bytes);
+  const inQuery = splitQuery(COMMON_PARAMETERS, query);
+  const members = membersOf(body, [...own, ...COMMON_PARAMETERS], place);
+  const ignored = [...inQuery.ignored];
+  for (const name of inQuery.given.keys()) if (members.has(name)) ignore(ignored, name);
+  return { body, given: new Map([...inQuery.given, ...members]), ignored };
 }

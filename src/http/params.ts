@@ -1,4 +1,5 @@
-import { ApiError, type ErrorCode } from '../core/errors.ts';
+import { assert } from '../core/assert.ts';
+import { ApiError, ERRORS, type ErrorCode } from '../core/errors.ts';
 import { grouped } from '../core/figures.ts';
 import type { Schema, TypeOf } from '../core/schema.ts';
 
@@ -42,6 +43,23 @@ export interface ParameterDefinition {
   readonly description: string;
   /** Checks relations to earlier parameters, once this one is read. Throws an ApiError. */
   readonly check?: (values: ReadValues) => void;
+}
+
+type Named<Name, Value> = Pick<ParameterDefinition, 'description' | 'error'> & {
+  readonly name: Name;
+  readonly schema: Schema<Value>;
+};
+
+/** Returns a definition. Its error is `invalid_` and its name, or `invalid_boolean`, unless `more` names another one. */
+export function parameter<
+  const Name extends string,
+  Value extends ParameterValue,
+  const More extends Partial<ParameterDefinition> = object,
+>(name: Name, schema: Schema<Value>, description: string, more?: More): Named<Name, Value> & More {
+  const derived = schema['type'] === 'boolean' ? 'invalid_boolean' : `invalid_${name}`;
+  const error = more?.error ?? (derived as ErrorCode);
+  assert(Object.hasOwn(ERRORS, error), `${error} is a code of the table of errors`);
+  return { name, schema, description, ...more, error } as Named<Name, Value> & More;
 }
 
 type AbsentValue<P> = P extends { default: infer Value }
@@ -113,7 +131,7 @@ export function isListOfTexts(schema: Schema): boolean {
 }
 
 /** Reads a parameter's value from JSON; undefined if it is not allowed. A JSON string is never taken for a number or a boolean. */
-export function readValue(definition: ParameterDefinition, json: unknown): ParameterValue {
+function readValue(definition: ParameterDefinition, json: unknown): ParameterValue {
   const { schema, canonical } = definition;
   if (json === null && definition.default === null) return null;
   return valueIn(schema, canonical !== undefined && typeof json === 'string' ? canonical(json) : json);

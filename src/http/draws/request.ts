@@ -9,11 +9,11 @@ import { LIMITS } from '../../core/limits.ts';
 import { textLike, wholeFrom } from '../../core/schema.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import { LABEL_PARAMETERS } from '../endpoint.ts';
-import { readBatchRequest } from '../endpoints/batch.ts';
 import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';
 import { requirePossible, sampleRequest, weightedRequest } from '../endpoints/relations.ts';
+import { readBatchRequest } from '../endpoints/values.ts';
 import { membersOf, parseJsonObject, readMembers } from '../json-body.ts';
-import { notBoth, type ParameterDefinition, type ReadValues, readParameters } from '../params.ts';
+import { notBoth, parameter, type ReadValues, readParameters } from '../params.ts';
 
 const [PURPOSE, ...OTHER_LABELS] = LABEL_PARAMETERS;
 
@@ -21,51 +21,41 @@ const [PURPOSE, ...OTHER_LABELS] = LABEL_PARAMETERS;
 export const DRAW_MEMBERS = [
   { ...PURPOSE, required: true },
   ...OTHER_LABELS,
-  {
-    name: 'nonce',
-    schema: textLike(/^(?:[0-9a-f]{2}){1,64}$/u),
-    error: 'invalid_nonce',
-    description: `Bytes of the caller that enter the values, in hex, at most ${LIMITS.drawNonceBytesMax}.`,
-  },
-  {
-    name: 'nonce_sha256',
-    schema: textLike(/^[0-9a-f]{64}$/u),
-    error: 'invalid_nonce',
-    description:
-      'In place of nonce its SHA-256: the caller opens the nonce later, and the service commits without knowing it.',
-    check: notBoth('nonce', 'nonce_sha256', 'invalid_nonce'),
-  },
-  {
-    name: 'reveal_at',
-    schema: textLike(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/u),
-    error: 'invalid_reveal_at',
-    description:
-      'When the draw is to be revealed, ISO 8601 in UTC; left out, as soon as everything is known.',
-  },
-] as const satisfies readonly ParameterDefinition[];
+  parameter(
+    'nonce',
+    textLike(/^(?:[0-9a-f]{2}){1,64}$/u),
+    `Bytes of the caller that enter the values, in hex, at most ${LIMITS.drawNonceBytesMax}.`,
+  ),
+  parameter(
+    'nonce_sha256',
+    textLike(/^[0-9a-f]{64}$/u),
+    'In place of nonce its SHA-256: the caller opens the nonce later, and the service commits without knowing it.',
+    { error: 'invalid_nonce', check: notBoth('nonce', 'nonce_sha256', 'invalid_nonce') },
+  ),
+  parameter(
+    'reveal_at',
+    textLike(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/u),
+    'When the draw is to be revealed, ISO 8601 in UTC; left out, as soon as everything is known.',
+  ),
+] as const;
 
-export const COUNT = {
-  name: 'count',
-  schema: wholeFrom(1, LIMITS.batchCountMax),
+export const COUNT = parameter('count', wholeFrom(1, LIMITS.batchCountMax), 'How many winners.', {
   required: true,
-  error: 'invalid_count',
-  description: 'How many winners.',
-} as const satisfies ParameterDefinition;
+});
 
-export const LIST_SHA256 = {
-  name: 'sha256',
-  schema: textLike(/^[0-9a-f]{64}$/u),
-  error: 'list_mismatch',
-  description: 'SHA-256 of the list, every item in UTF-8 with a line feed behind it.',
-} as const satisfies ParameterDefinition;
+export const LIST_SHA256 = parameter(
+  'sha256',
+  textLike(/^[0-9a-f]{64}$/u),
+  'SHA-256 of the list, every item in UTF-8 with a line feed behind it.',
+  { error: 'list_mismatch' },
+);
 
-export const SIZE = {
-  name: 'size',
-  schema: wholeFrom(2, LIMITS.integerMagnitudeMax),
-  required: true,
-  error: 'invalid_count',
-  description: 'How many items the list has.',
-} as const satisfies ParameterDefinition;
+export const SIZE = parameter(
+  'size',
+  wholeFrom(2, LIMITS.integerMagnitudeMax),
+  'How many items the list has.',
+  { required: true, error: 'invalid_count' },
+);
 
 /** The members of POST /v1/draws that hold objects. */
 const OBJECTS = ['request', 'winners', 'beacon'];

@@ -2,7 +2,7 @@ import type { CertificateService } from '../../certificate/archive.ts';
 import { ApiError } from '../../core/errors.ts';
 import { textLike, wholeFrom } from '../../core/schema.ts';
 import type { Field } from '../head.ts';
-import { type ParameterDefinition, parseQuery } from '../params.ts';
+import { parameter, parseQuery } from '../params.ts';
 import { publicReply, type Reply } from '../reply.ts';
 import { isJson } from '../representation.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
@@ -13,27 +13,22 @@ export const DRAWS_PATH = '/v1/draws';
 
 /** The parameters of GET /v1/draws. */
 export const DRAWS_PARAMETERS = [
-  {
-    name: 'purpose',
-    schema: textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
-    required: true,
-    error: 'invalid_purpose',
-    description: 'The purpose, as the callers gave it.',
-  },
-  {
-    name: 'series',
-    schema: textLike(/^series_[0-9a-hjkmnp-tv-z]{26}$/u),
-    error: 'invalid_series',
-    description: 'Which account’s answers; left out, those of the first series.',
-  },
-  {
-    name: 'from',
-    schema: wholeFrom(1, Number.MAX_SAFE_INTEGER),
+  parameter(
+    'purpose',
+    textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
+    'The purpose, as the callers gave it.',
+    { required: true },
+  ),
+  parameter(
+    'series',
+    textLike(/^series_[0-9a-hjkmnp-tv-z]{26}$/u),
+    'Which account’s answers; left out, those of the first series.',
+  ),
+  parameter('from', wholeFrom(1, Number.MAX_SAFE_INTEGER), 'The first serial.', {
     default: 1,
     error: 'invalid_count',
-    description: 'The first serial.',
-  },
-] as const satisfies readonly ParameterDefinition[];
+  }),
+] as const;
 
 export interface DrawRouteSources extends DrawSources {
   readonly certificates: Pick<CertificateService, 'draws' | 'draw'>;

@@ -21,7 +21,7 @@ import {
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
-import { isListOfTexts, type ParameterDefinition, type ReadValues, type ValuesOf } from '../params.ts';
+import { type ParameterDefinition, parameter, type ReadValues, type ValuesOf } from '../params.ts';
 import {
   requireNumbers,
   requirePossible,
@@ -42,14 +42,12 @@ export interface Kind<Own = readonly ParameterDefinition[], Read = ReadValues> {
   readonly own: Own;
   /** Error codes, in addition to those of its parameters. */
   readonly errors: readonly ErrorCode[];
-  /** True if its endpoint also takes POST with the parameters in a JSON body, because a list of items may be longer than a URL. */
-  readonly takesBody: boolean;
   /** Name of the member of `data` with the values. */
   readonly valueKey: 'values' | 'bytes' | 'uuids' | 'bitstring' | 'items';
   /** Schema of that member. */
   readonly value: Schema;
-  /** The other members of `data`, except `count`: names of its parameters, and members that are no parameters. */
-  readonly echoed: readonly (string | readonly [name: string, schema: Schema])[];
+  /** The other members of `data`, except `count`: names of its parameters, and members that follow from them. */
+  readonly echoed: readonly (string | EchoedMember<Read>)[];
   /** The parameters that a stream of the kind takes; undefined if it cannot be streamed. */
   readonly streamed?: readonly string[];
   /** The prices in pure mode: what is priced, the formula for its bits, and an example query of the endpoint. */
@@ -59,12 +57,16 @@ export interface Kind<Own = readonly ParameterDefinition[], Read = ReadValues> {
    * more than `numbersMax` numbers.
    */
   readonly ask: (read: Read, count: number, numbersMax: number) => ValueRequest;
-  /** Returns the members of `echoed`. */
-  readonly echo: (read: Read, count: number) => EchoedMembers;
 }
 
+type EchoedMember<Read> = readonly [
+  name: string,
+  schema: Schema,
+  of: (read: Read, count: number) => EchoedMembers[string],
+];
+
 /** The properties of a row that have defaults. */
-type LeftOut = 'errors' | 'takesBody' | 'valueKey' | 'echoed' | 'echo';
+type LeftOut = 'errors' | 'valueKey' | 'echoed';
 
 /** Makes a row. By default a kind echoes its own parameters. */
 function kind<const Own extends readonly ParameterDefinition[]>(
@@ -72,17 +74,24 @@ function kind<const Own extends readonly ParameterDefinition[]>(
 ): Kind {
   return {
     errors: [],
-    takesBody: row.own.some(({ schema }) => isListOfTexts(schema)),
     valueKey: 'values',
     echoed: row.own.map(({ name }) => name),
-    echo: (read: ReadValues) => Object.fromEntries(row.own.map(({ name }) => [name, read[name]])),
     ...row,
   } as unknown as Kind;
 }
 
+/** Returns the other members of `data`: first those that are no parameters, which is their order in MessagePack. */
+export function echoOf({ echoed }: Kind, read: ReadValues, count: number): EchoedMembers {
+  const members: Record<string, EchoedMembers[string]> = {};
+  for (const each of echoed) if (typeof each !== 'string') members[each[0]] = each[2](read, count);
+  for (const each of echoed)
+    if (typeof each === 'string') members[each] = read[each] as EchoedMembers[string];
+  return members;
+}
+
 /** Returns the parameter for the number of values, which is 1 by default. */
 function countUpTo(max: number, description: string): ParameterDefinition {
-  return { name: 'count', schema: wholeFrom(1, max), default: 1, error: 'invalid_count', description };
+  return parameter('count', wholeFrom(1, max), description, { default: 1 });
 }
 
 const BOUND = {
@@ -90,46 +99,34 @@ const BOUND = {
   error: 'invalid_range',
 } as const;
 
-const UNIQUE = {
-  name: 'unique',
-  schema: boolean,
+const UNIQUE = parameter('unique', boolean, 'No value twice; the range must hold at least count values.', {
   default: false,
-  error: 'invalid_boolean',
-  description: 'No value twice; the range must hold at least count values.',
-} as const satisfies ParameterDefinition;
+});
 
-const SORT = {
-  name: 'sort',
-  schema: oneOfWords(['none', 'ascending', 'descending']),
+const SORT = parameter('sort', oneOfWords(['none', 'ascending', 'descending']), 'Order of the values.', {
   default: 'none',
-  error: 'invalid_sort',
-  description: 'Order of the values.',
-} as const satisfies ParameterDefinition;
+});
 
-const ENCODING = {
-  name: 'encoding',
-  schema: oneOfWords(['hex', 'base64']),
-  default: 'hex',
-  error: 'invalid_encoding',
-  description: 'hex in lower case, or base64 with padding (RFC 4648 §4).',
-} as const satisfies ParameterDefinition;
+const ENCODING = parameter(
+  'encoding',
+  oneOfWords(['hex', 'base64']),
+  'hex in lower case, or base64 with padding (RFC 4648 §4).',
+  { default: 'hex' },
+);
 
-export const ITEMS = {
-  name: 'items',
-  schema: listFrom(text, LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
-  required: true,
-  error: 'invalid_items',
-  description: 'The items; one may be empty.',
-} as const satisfies ParameterDefinition;
+export const ITEMS = parameter(
+  'items',
+  listFrom(text, LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
+  'The items; one may be empty.',
+  { required: true },
+);
 
-export const WEIGHTS = {
-  name: 'weights',
-  schema: listFrom(wholeFrom(1, LIMITS.integerMagnitudeMax), LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
-  required: true,
-  error: 'invalid_weights',
-  description:
-    'A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53.',
-} as const satisfies ParameterDefinition;
+export const WEIGHTS = parameter(
+  'weights',
+  listFrom(wholeFrom(1, LIMITS.integerMagnitudeMax), LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
+  'A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53.',
+  { required: true },
+);
 
 export const ALPHABET_FORM = '2 to 1,000 Unicode characters, none of them twice';
 
@@ -144,18 +141,15 @@ export function charactersOf(name: string, alphabet: string): readonly string[] 
   return characters;
 }
 
-const LIST_SHA256 = [
+/**
+ * The hash that binds the certificate to the list that items were drawn from. It is over canonical JSON, because items may contain
+ * line breaks.
+ */
+const LIST_SHA256: EchoedMember<{ readonly items: readonly string[] }> = [
   'list_sha256',
   described(sha256, 'Of the list that was drawn from: SHA-256 of its JSON without spaces.'),
-] as const;
-
-/**
- * Returns the hash that binds the certificate to the list that items were drawn from: SHA-256 of its canonical JSON, because items
- * may contain line breaks.
- */
-function sourceHash(items: readonly string[]): string {
-  return `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`;
-}
+  ({ items }) => `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`,
+];
 
 /** Returns the schema of a list of values in the order in which they were drawn. */
 function inOrder(value: Schema): Schema {
@@ -207,23 +201,20 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [ENCODING],
     valueKey: 'bytes',
     value: described(text, 'In the encoding asked for.'),
-    echoed: ['encoding', ['bits', described(count, 'Eight times count.')]],
+    echoed: ['encoding', ['bits', described(count, 'Eight times count.'), (_, length) => 8 * length]],
     prices: [['bytes', '8 × count', 'count=32']],
     ask: ({ encoding }, length) => ({ kind: 'bytes', count: 1, length, encoding, single: true }),
-    echo: ({ encoding }, length) => ({ bits: 8 * length, encoding }),
   }),
   floats: kind({
     summary: 'Random IEEE 754 doubles in [0, 1).',
     count: countUpTo(LIMITS.floatsCountMax, 'How many floats.'),
     own: [
-      {
-        name: 'precision',
-        schema: wholeFrom(1, LIMITS.floatPrecisionMax),
-        default: null,
-        error: 'invalid_precision',
-        description:
-          'Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.',
-      },
+      parameter(
+        'precision',
+        wholeFrom(1, LIMITS.floatPrecisionMax),
+        'Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.',
+        { default: null },
+      ),
     ],
     value: inOrder({ type: 'number', minimum: 0, exclusiveMaximum: 1 }),
     streamed: ['precision'],
@@ -242,23 +233,14 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
       listOf(textLike(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)),
       'The UUIDs.',
     ),
-    echoed: [['version', described(constant(4), 'The version of the UUIDs.')]],
+    echoed: [['version', described(constant(4), 'The version of the UUIDs.'), () => 4]],
     streamed: [],
     prices: [['uuid', '122 × count', 'count=1']],
     ask: (_, count) => ({ kind: 'uuid', count }),
-    echo: () => ({ version: 4 }),
   }),
   bitstring: kind({
     summary: 'A random string of the digits 0 and 1.',
-    own: [
-      {
-        name: 'length',
-        schema: wholeFrom(1, LIMITS.bitstringLengthMax),
-        default: 128,
-        error: 'invalid_length',
-        description: 'How many bits.',
-      },
-    ],
+    own: [parameter('length', wholeFrom(1, LIMITS.bitstringLengthMax), 'How many bits.', { default: 128 })],
     valueKey: 'bitstring',
     value: { type: 'string', pattern: '^[01]+$', description: 'The bits, as a text of 0 and 1.' },
     prices: [['bitstring', 'length', 'length=128']],
@@ -269,10 +251,9 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     own: [ITEMS],
     valueKey: 'items',
     value: ITEM_LIST,
-    echoed: [['count', HOW_MANY]],
+    echoed: [['count', HOW_MANY, ({ items }) => items.length]],
     prices: [['shuffle', 'log2(n!), n items', 'items=ada,grace,barbara,shafi']],
     ask: ({ items }) => ({ kind: 'shuffle', items }),
-    echo: ({ items }) => ({ count: items.length }),
   }),
   sample: kind({
     summary: 'Some of the items in the order drawn, each sequence equally likely; no item twice.',
@@ -281,10 +262,12 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     errors: ['unique_impossible'],
     valueKey: 'items',
     value: ITEM_LIST,
-    echoed: [LIST_SHA256, ['of', described(count, 'How many items there were.')]],
+    echoed: [
+      LIST_SHA256,
+      ['of', described(count, 'How many items there were.'), ({ items }) => items.length],
+    ],
     prices: [['sample', 'log2(n! / (n - count)!), n items', 'count=2&items=ada,grace,barbara,shafi']],
     ask: ({ items }, count) => sampleRequest(items, count),
-    echo: ({ items }) => ({ list_sha256: sourceHash(items), of: items.length }),
   }),
   weighted: kind({
     summary: 'Independent picks from weighted items; an item may be picked more than once.',
@@ -301,27 +284,20 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
       ],
     ],
     ask: ({ items, weights }, count) => weightedRequest(items, weights, count),
-    echo: ({ items, weights }) => ({ list_sha256: sourceHash(items), weights }),
   }),
   strings: kind({
     summary: 'Random strings over an alphabet, each character equally likely.',
     count: countUpTo(LIMITS.integersCountMax, 'How many strings.'),
     own: [
-      {
-        name: 'length',
-        schema: wholeFrom(1, LIMITS.stringLengthMax),
+      parameter('length', wholeFrom(1, LIMITS.stringLengthMax), 'Characters of each string.', {
         default: 16,
-        error: 'invalid_length',
-        description: 'Characters of each string.',
-      },
-      {
-        name: 'alphabet',
-        schema: textLike(/^[\s\S]{2,1000}$/u),
-        form: ALPHABET_FORM,
-        default: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
-        error: 'invalid_alphabet',
-        description: 'The characters to choose from: 2 to 1,000 Unicode code points, none twice.',
-      },
+      }),
+      parameter(
+        'alphabet',
+        textLike(/^[\s\S]{2,1000}$/u),
+        'The characters to choose from: 2 to 1,000 Unicode code points, none twice.',
+        { form: ALPHABET_FORM, default: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789' },
+      ),
     ],
     value: inOrder(text),
     prices: [['strings', 'count × length × log2(characters of the alphabet)', 'count=1&length=16']],
@@ -381,13 +357,12 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     summary: 'The numbers from 0 to length - 1 in a random order, each order equally likely.',
     count: countUpTo(LIMITS.integersCountMax, 'How many permutations.'),
     own: [
-      {
-        name: 'length',
-        schema: wholeFrom(2, LIMITS.shuffleItemsMax),
-        required: true,
-        error: 'invalid_length',
-        description: 'Each permutation is of the numbers from 0 to length - 1.',
-      },
+      parameter(
+        'length',
+        wholeFrom(2, LIMITS.shuffleItemsMax),
+        'Each permutation is of the numbers from 0 to length - 1.',
+        { required: true },
+      ),
     ],
     value: inOrder(listOf(count)),
     prices: [['permutations', 'count × log2(length!)', 'length=52']],
@@ -400,27 +375,24 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     summary: 'Normally distributed numbers, exactly sampled and exactly rounded.',
     count: countUpTo(LIMITS.integersCountMax, 'How many numbers.'),
     own: [
-      {
-        name: 'mean',
-        schema: numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax),
-        default: 0,
-        error: 'invalid_mean',
-        description: 'Mean of the normal distribution: exactly the decimal that the answer echoes.',
-      },
-      {
-        name: 'stddev',
-        schema: numberFrom(LIMITS.gaussianStddevMin, LIMITS.gaussianMagnitudeMax),
-        default: 1,
-        error: 'invalid_stddev',
-        description: 'Standard deviation, likewise.',
-      },
-      {
-        name: 'digits',
-        schema: wholeFrom(LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax),
-        default: LIMITS.gaussianDigitsMax,
-        error: 'invalid_digits',
-        description: 'Significant decimal digits that each value is rounded to, exactly.',
-      },
+      parameter(
+        'mean',
+        numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax),
+        'Mean of the normal distribution: exactly the decimal that the answer echoes.',
+        { default: 0 },
+      ),
+      parameter(
+        'stddev',
+        numberFrom(LIMITS.gaussianStddevMin, LIMITS.gaussianMagnitudeMax),
+        'Standard deviation, likewise.',
+        { default: 1 },
+      ),
+      parameter(
+        'digits',
+        wholeFrom(LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax),
+        'Significant decimal digits that each value is rounded to, exactly.',
+        { default: LIMITS.gaussianDigitsMax },
+      ),
     ],
     value: inOrder({ type: 'number' }),
     prices: [
@@ -442,20 +414,13 @@ export const BATCH_KINDS = {
     ...KINDS.bytes,
     own: [
       ENCODING,
-      {
-        name: 'length',
-        schema: wholeFrom(1, LIMITS.batchBytesLengthMax),
-        default: 16,
-        error: 'invalid_length',
-        description: 'Bytes per value.',
-      },
+      parameter('length', wholeFrom(1, LIMITS.batchBytesLengthMax), 'Bytes per value.', { default: 16 }),
     ],
     echoed: ['encoding', 'length'],
     streamed: ['encoding', 'length'],
     ask: ({ encoding, length }, count) => ({ kind: 'bytes', count, length, encoding, single: false }),
-    echo: ({ encoding, length }) => ({ encoding, length }),
   }),
-  uuid: { ...KINDS.uuid, echoed: [], echo: () => ({}) },
+  uuid: { ...KINDS.uuid, echoed: [] },
   sample: KINDS.sample,
   weighted: KINDS.weighted,
   strings: KINDS.strings,

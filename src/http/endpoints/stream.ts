@@ -3,18 +3,16 @@ import { grouped } from '../../core/figures.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { oneOfWords, wholeFrom } from '../../core/schema.ts';
 import {
-  DRY_RUN,
+  commonRequest,
+  DRAWING_PARAMETERS,
   type DrawingEndpointDefinition,
-  ENTROPY_MODE,
-  LABEL_PARAMETERS,
-  labelRequest,
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
-import { type ParameterDefinition, readParameters, splitQuery } from '../params.ts';
-import { batchRequest } from './batch.ts';
+import { type ParameterDefinition, parameter, readParameters, splitQuery } from '../params.ts';
 import { BATCH_KINDS, type BatchType, type Kind } from './kinds.ts';
 import { requireReplyFits } from './relations.ts';
+import { batchRequest } from './values.ts';
 
 /** Bound on a block of bytes of the default size, so that neither side needs much memory. */
 const BLOCK_BYTES_DEFAULT = 16 * 1024 * 1024;
@@ -27,41 +25,26 @@ const STREAMED = (Object.entries(BATCH_KINDS) as [BatchType, Kind][]).flatMap(([
 });
 
 const SIZE = [
-  {
-    name: 'type',
-    schema: oneOfWords(STREAMED.map(({ type }) => type)),
-    required: true,
-    error: 'invalid_type',
-    description: 'What kind of values.',
-  },
-  {
-    name: 'total',
-    schema: wholeFrom(1, LIMITS.streamTotalMax),
+  parameter('type', oneOfWords(STREAMED.map(({ type }) => type)), 'What kind of values.', { required: true }),
+  parameter('total', wholeFrom(1, LIMITS.streamTotalMax), 'How many values in all.', {
     required: true,
     error: 'invalid_count',
-    description: 'How many values in all.',
-  },
-  {
-    name: 'block',
-    schema: wholeFrom(1, LIMITS.batchCountMax),
-    default: null,
-    error: 'invalid_count',
-    description:
-      'Values of one block, the last excepted. Each block is an answer of POST /v1/batch: it has a certificate, and counts as one request in the rate and the quota. Left out: 100,000, or as many values of bytes as 16 MiB hold.',
-  },
-  {
-    name: 'first',
-    schema: wholeFrom(0, LIMITS.streamTotalMax - 1),
-    default: 0,
-    error: 'invalid_count',
-    description:
-      'Resumes a stream: the number, from 0, of the block to begin with. The blocks before it are neither drawn nor charged again.',
-  },
-] as const satisfies readonly ParameterDefinition[];
+  }),
+  parameter(
+    'block',
+    wholeFrom(1, LIMITS.batchCountMax),
+    'Values of one block, the last excepted. Each block is an answer of POST /v1/batch: it has a certificate, and counts as one request in the rate and the quota. Left out: 100,000, or as many values of bytes as 16 MiB hold.',
+    { default: null, error: 'invalid_count' },
+  ),
+  parameter(
+    'first',
+    wholeFrom(0, LIMITS.streamTotalMax - 1),
+    'Resumes a stream: the number, from 0, of the block to begin with. The blocks before it are neither drawn nor charged again.',
+    { default: 0, error: 'invalid_count' },
+  ),
+] as const;
 
-const COMMON = [ENTROPY_MODE, DRY_RUN, ...LABEL_PARAMETERS] as const satisfies readonly ParameterDefinition[];
-
-const PARAMETERS = [...SIZE, ...STREAMED.flatMap(({ parameters }) => parameters), ...COMMON];
+const PARAMETERS = [...SIZE, ...STREAMED.flatMap(({ parameters }) => parameters), ...DRAWING_PARAMETERS];
 
 export const STREAM: DrawingEndpointDefinition = {
   name: 'stream',
@@ -81,12 +64,11 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   // parameters of the kind that a stream does not take get their defaults; parameters of other types are ignored
   const isTaken = (names: readonly ParameterDefinition[], name: string) =>
     names.some((each) => each.name === name);
-  const unused = [...given.keys()].filter((name) => !isTaken([...SIZE, ...COMMON, ...parameters], name));
+  const known = [...SIZE, ...DRAWING_PARAMETERS, ...parameters];
+  const unused = [...given.keys()].filter((name) => !isTaken(known, name));
   const own = readParameters(kind.own, new Map([...given].filter(([name]) => isTaken(parameters, name))));
-  const common = readParameters(COMMON, given);
-  const { entropy_mode: mode, dry_run: dryRun } = common;
-  const label = labelRequest(common);
-  const requestOf = (count: number) => ({ ...batchRequest(type, own, count), mode, dryRun, label });
+  const common = commonRequest(readParameters(DRAWING_PARAMETERS, given));
+  const requestOf = (count: number) => ({ ...batchRequest(type, own, count), ...common });
   const { values: one } = requestOf(1);
   const fitting = one.kind === 'bytes' ? Math.floor(BLOCK_BYTES_DEFAULT / one.length) : LIMITS.batchCountMax;
   const size = Math.min(block ?? fitting, LIMITS.batchCountMax, total);

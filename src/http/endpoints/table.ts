@@ -1,27 +1,18 @@
 import { oneOfWords, textLike } from '../../core/schema.ts';
 import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
-import type { ParameterDefinition } from '../params.ts';
-import { BATCH } from './batch.ts';
+import { parameter } from '../params.ts';
 import { STREAM } from './stream.ts';
-import { valuesEndpoint } from './values.ts';
+import { BATCH, valuesEndpoint } from './values.ts';
 
 export const CERTIFICATE_PARAMETERS = [
-  {
-    name: 'id',
-    schema: textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/u),
+  parameter('id', textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/u), 'The certificate_id of an answer.', {
     required: true,
-    error: 'invalid_id',
-    description: 'The certificate_id of an answer.',
-  },
-  {
-    name: 'format',
-    schema: oneOfWords(['json', 'pdf']),
+  }),
+  parameter('format', oneOfWords(['json', 'pdf']), 'The certificate as data or as a document.', {
     default: 'json',
-    error: 'invalid_format',
-    description: 'The certificate as data or as a document.',
-  },
-] as const satisfies readonly ParameterDefinition[];
+  }),
+] as const;
 
 export const CERTIFICATE: EndpointDefinition = {
   name: 'certificate',

@@ -2,9 +2,9 @@ import type { ErrorCode } from '../../core/errors.ts';
 import { described, object, ref, type Schema, text } from '../../core/schema.ts';
 import { COUNT, DRAW_MEMBERS, LIST_SHA256, SIZE } from '../draws/request.ts';
 import { DRAWS_PARAMETERS, DRAWS_PATH } from '../draws/routes.ts';
-import { BATCH } from '../endpoints/batch.ts';
-import { BODY_ERRORS } from '../endpoints/common.ts';
+import { BODY_ERRORS } from '../endpoint.ts';
 import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';
+import { BATCH } from '../endpoints/values.ts';
 import { OF_DRAWING, OF_KEYED, OF_PARAMETERS, type OperationRow } from './operation.ts';
 import { IDEMPOTENCY_KEY, inPath, json, memberSchemas, queryParameter } from './parameters.ts';
 
@@ -12,7 +12,7 @@ const ID = inPath('id', 'The id of a draw.', { type: 'string', pattern: '^draw_[
 
 const KEYED: readonly ErrorCode[] = [...OF_KEYED, 'rate_limited'];
 const WITH_BODY: readonly ErrorCode[] = [...KEYED, ...OF_PARAMETERS, ...BODY_ERRORS, 'storage_unavailable'];
-const OF_BATCH = [...BATCH.body!.members, ...Object.values(BATCH.body!.params).flat()];
+const OF_BATCH = [...BATCH.body!.members, ...Object.values(BATCH.body!.params!).flat()];
 const CREATE: readonly ErrorCode[] = [
   ...WITH_BODY,
   ...OF_DRAWING,

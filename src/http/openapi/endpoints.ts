@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { constant, described, octets, ref, type Schema, text } from '../../core/schema.ts';
 import type { BodyDefinition, EndpointDefinition } from '../endpoint.ts';
-import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/common.ts';
+import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoint.ts';
 import { STREAM } from '../endpoints/stream.ts';
 import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, USAGE } from '../endpoints/table.ts';
 import type { ParameterDefinition } from '../params.ts';
@@ -31,7 +31,7 @@ function rowOf(endpoint: EndpointDefinition, operationId: string, body?: BodyDef
 
 /** Returns the content of a body. It has one schema for each `type`, because the types differ in their `params`. */
 function bodyContent({ members, params }: BodyDefinition): MediaTypes {
-  const shapes = Object.entries(params).map(([type, definitions]) => {
+  const shapes = Object.entries(params ?? {}).map(([type, definitions]) => {
     const own = bodySchema(definitions);
     const { properties, required } = bodySchema(members);
     return {

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { grouped } from '../../core/figures.ts';
 import type { Schema } from '../../core/schema.ts';
-import { COMMON_PARAMETERS } from '../endpoints/common.ts';
+import { COMMON_PARAMETERS } from '../endpoint.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import { ORDINARY_ERRORS } from '../openapi/endpoints.ts';
 import type { Operation } from '../openapi/operation.ts';

@@ -3,10 +3,9 @@ import type { JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { boolean, numberFrom, oneOfWords, type Schema, textLike, wholeFrom } from '../../core/schema.ts';
 import type { ListRequest } from '../../values/value-request.ts';
-import { batchRequest } from '../endpoints/batch.ts';
 import { ALPHABET_FORM, charactersOf } from '../endpoints/kinds.ts';
 import { requirePossible, requireRange, requireReplyFits } from '../endpoints/relations.ts';
-import { valuesRequest } from '../endpoints/values.ts';
+import { batchRequest, valuesRequest } from '../endpoints/values.ts';
 import {
   type ParameterDefinition,
   type ParameterValue,
