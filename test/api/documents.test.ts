@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { fetchHead } from '../support/http.ts';
-import { TestServer } from '../support/server.ts';
+import { TestServer, until } from '../support/server.ts';
 
 let server: TestServer;
 
@@ -34,7 +33,7 @@ async function certificateId(): Promise<string> {
 describe('documents', () => {
   it('are compressed on request, with the same content', async () => {
     const id = await certificateId();
-    while ((await raw(`/verify/${id}`)).body.includes('Being logged')) await setTimeout(20);
+    await until('it is logged', async () => !(await raw(`/verify/${id}`)).body.includes('Being logged'));
     for (const path of ['/status', '/', '/docs', '/openapi.json', `/verify/${id}`]) {
       const plain = await raw(path);
       assert.equal(plain.headers['content-encoding'], undefined, path);

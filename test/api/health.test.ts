@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import { bearer } from '../support/replies.ts';
-import { TestServer } from '../support/server.ts';
+import { TestServer, until } from '../support/server.ts';
 
 interface Check {
   readonly status: string;
@@ -29,11 +29,9 @@ async function health(): Promise<Report> {
 
 /** Lines that the service wrote, once there are `count` of the kind: its pipe is read a moment later. */
 async function linesOf(kind: (line: string) => boolean, count: number): Promise<string[]> {
-  for (let tries = 0; ; tries++) {
-    const lines = server.output().split('\n').filter(kind);
-    if (lines.length >= count || tries === 100) return lines;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const lines = () => server.output().split('\n').filter(kind);
+  await until(`${count} lines`, () => lines().length >= count);
+  return lines();
 }
 
 it('/v1/health looks at ledger, pool, source, workers, disk and event loop', async () => {

@@ -4,7 +4,7 @@ import { LIMITS } from '../../src/core/limits.ts';
 import { fetchWhole, HttpConnection, talk } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { bearer, refusalOf, usageOf } from '../support/replies.ts';
-import { TestServer } from '../support/server.ts';
+import { TestServer, until } from '../support/server.ts';
 
 /** Requests as real clients and their libraries write them, over a real socket. */
 let server: TestServer;
@@ -52,7 +52,7 @@ describe('requests as clients write them', () => {
     await new Promise((resolve) => setTimeout(resolve, LIMITS.largeQueueMs + 100));
     const beforeMs = Date.now();
     connection.send(body);
-    while (connection.replies.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    await until('the reply', () => connection.replies.length > 0);
     const [reply] = connection.replies;
     connection.leave();
     assert.equal(reply.status, 200, reply.body.toString());

@@ -22,6 +22,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { DECLARED, makeFifo } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
+import { until } from '../support/server.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -275,7 +276,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     const [pid] = await once(service.stdout, 'data');
     await line.becomesRaw();
     service.kill('SIGKILL');
-    while (isAlive(Number(pid))) await new Promise((resume) => setTimeout(resume, 10));
+    await until('the reader ends', () => !isAlive(Number(pid)));
   });
 });
 

@@ -10,7 +10,7 @@ import { lots } from '../../src/cli/lots.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
-import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
+import { ASSESSED_LOTS, TestServer, until } from '../support/server.ts';
 
 /*
  * A command that changes who is served, or what is drawn from, returns when the running service goes by the change. The
@@ -89,11 +89,12 @@ describe('a running service with two fronts', () => {
   });
 
   async function lotInUse(): Promise<string> {
-    for (;;) {
-      const [lot] = await lotsOf('pure');
-      if (lot !== undefined) return lot;
-      await new Promise((resolve) => setTimeout(resolve, 100)); // the pool has only what was withdrawn
-    }
+    let lot: string | undefined;
+    await until('a lot that was not withdrawn', async () => {
+      [lot] = await lotsOf('pure');
+      return lot !== undefined;
+    });
+    return lot!;
   }
 
   /** The certificate of an answer from the lot as it is now, to be compared with the same when the lot has been withdrawn. */

@@ -8,7 +8,7 @@ import { freePort, missing, writeSelfSigned } from '../support/programs.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { refusalOf, statusOf } from '../support/replies.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { TestServer } from '../support/server.ts';
+import { TestServer, until } from '../support/server.ts';
 
 const NGINX = '/usr/sbin/nginx';
 const skip =
@@ -56,12 +56,11 @@ ${temp.join('\n')}
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     nginx.stderr!.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
-    for (let tries = 0; ; tries++) {
+    await until('nginx serves', async () => {
+      assert.equal(nginx.exitCode, null, `nginx has ended: ${complaints}`);
       const up = await fetchWhole(`http://127.0.0.1:${port}/livez`).catch(() => undefined);
-      if (up?.status === 200) break;
-      assert.ok(tries < 100 && nginx.exitCode === null, `nginx does not serve: ${complaints}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return up?.status === 200;
+    });
   });
   after(async () => {
     if (nginx !== undefined && nginx.exitCode === null) {
@@ -114,12 +113,12 @@ ${temp.join('\n')}
     for (let i = 0; i < 200; i++) assert.equal(await statusOf(get('/v1/health')), 200);
     // ours to read the metrics, and that of nginx, which it keeps for 8 s after its last use
     let open = 0;
-    for (let tries = 0; tries < 60 && open < 2; tries++) {
+    await until('both are counted', async () => {
       const metrics = await freshMetrics(service.origin);
       open = Number(/^qrn_http_connections (\d+)$/m.exec(metrics)?.[1]);
-      await new Promise((resolve) => setTimeout(resolve, 50)); // fronts write their gauges down once a second
-    }
-    assert.ok(open >= 2 && open <= 10, `${open} connections`);
+      return open >= 2; // fronts write their gauges down once a second
+    });
+    assert.ok(open <= 10, `${open} connections`);
   });
 
   it('ambiguous requests are refused before they reach the service', async () => {
@@ -159,9 +158,9 @@ ${temp.join('\n')}
   it('metrics are hidden from clients, and keys and queries are not logged', async () => {
     assert.equal((await get('/metrics')).status, 404);
     await (await get('/v1/shuffle?items=secret-one,secret-two')).arrayBuffer();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const log = readFileSync(join(folder, 'qrn.log'), 'utf8');
-    assert.match(log, / GET \/v1\/shuffle 200 /);
+    const logged = () => readFileSync(join(folder, 'qrn.log'), 'utf8');
+    await until('the request is logged', () => / GET \/v1\/shuffle 200 /.test(logged()));
+    const log = logged();
     assert.ok(!log.includes('secret-'));
     assert.ok(!log.includes(service.key));
   });

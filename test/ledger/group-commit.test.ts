@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { RawStore } from '../../src/ledger/lmdb/table.ts';
@@ -26,6 +25,7 @@ import {
   submitted,
 } from '../support/ledger-records.ts';
 import { addReleased } from '../support/released-lots.ts';
+import { until } from '../support/server.ts';
 import { assertRejects } from './contract/ledger.contract.ts';
 
 /** An environment whose disk a test can break: the transaction runs, and its commit fails. */
@@ -114,7 +114,7 @@ suite('group commit', () => {
     const { disk, ledger } = await openJournaled(t, 'commit');
     const before = disk.transactions;
     for (let n = 1; n <= 20; n++) await ledger.commit([filledSegment(n, 3)], []);
-    while (disk.transactions === before) await sleep(5);
+    await until('a transaction', () => disk.transactions > before);
     assert.ok((await ledger.audit()).certificates === 60);
     assert.ok(disk.transactions <= before + 2);
     const stored = disk.transactions;
@@ -175,7 +175,9 @@ suite('a commit that fails', () => {
       await ledger.balances(202611); // in LMDB from here on
       disk.broken = true;
       await ledger.commit([filledSegment(2, 3)], [answer(1, 1, NOON_MS + 5)]);
-      await Promise.race([ledger.failed, sleep(10_000)]); // the timer keeps this process alive
+      const alive = setInterval(() => {}, 1_000); // the ledger's own timers keep no process alive
+      await ledger.failed;
+      clearInterval(alive);
       await assertRejects(ledger.balances(202611), 'stopped');
       assert.deepEqual(await ledger.segment(2), filledSegment(2, 3), 'it was acknowledged');
       await assert.rejects(ledger.close());

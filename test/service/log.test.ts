@@ -10,7 +10,7 @@ import { LineWriter, personLine, sparingLog } from '../../src/core/log.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { fetchWhole } from '../support/http.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { STRIPPED, withSmallPool } from '../support/server.ts';
+import { STRIPPED, until, withSmallPool } from '../support/server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,10 +19,10 @@ describe('a log that cannot be written', () => {
     const writer = new LineWriter(openSync('/dev/full', 'w'));
     for (let i = 0; i < 100; i++) writer.write(`${i}\n`);
     let lost = 0;
-    for (let tries = 0; tries < 100 && lost < 100; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await until('all are lost', () => {
       lost += writer.takeLost();
-    }
+      return lost >= 100;
+    });
     assert.equal(lost, 100);
     assert.equal(writer.takeLost(), 0, 'each lost line is told once');
   });

@@ -386,12 +386,12 @@ describe('a service that lies to a source of kind qrn', () => {
   });
 
   it('is given up when it is slow, and asked again under the same key', async (t) => {
-    const { man, source } = await setting(t, { call_timeout_ms: '300' });
+    const { man, source } = await setting(t, { call_timeout_ms: '3000' });
     const job = await jobOf(source);
     man.inject('stall', BYTES);
     const error = await refusal(source.fetch(job, NEVER));
     assert.deepEqual([error.kind], ['retryable']);
-    assert.match(error.message, /no answer within 0\.3 s$/);
+    assert.match(error.message, /no answer within 3 s$/);
     await source.fetch(job, NEVER);
     const keys = man.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? []);
     assert.equal(keys.filter((key) => key === `${job.idempotencyKey}.0`).length, 2);

@@ -335,21 +335,26 @@ export interface Conversation {
 }
 
 export interface TalkOptions {
-  /** Stop when so many replies are whole; without it, wait for the close. */
+  /** Stop when so many replies are whole; without it, wait for the close, or with `probe` for none. */
   readonly replies?: number;
-  /** Stop after this, whatever came: for what must stay silent. */
+  /** Give up after this. */
   readonly silenceMs?: number;
+  /** For what must stay silent: asks the same server on another connection, twice, before it stops. */
+  readonly probe?: () => Promise<unknown>;
   /** The replies have no body: the requests were HEAD. */
   readonly head?: boolean;
   /** True if each piece is a request that is sent when the one before is answered. */
   readonly inTurn?: boolean;
 }
 
+/** A server with one thread has read all that came before the first probe when it answers the second. */
+const PROBES = 2;
+
 /** Sends bytes exactly as given, each piece in a packet of its own, and reads what comes back. */
 export async function talk(
   port: number,
   pieces: string | readonly string[],
-  { replies: wanted = Number.POSITIVE_INFINITY, silenceMs, head = false, inTurn = false }: TalkOptions = {},
+  { replies, silenceMs, probe, head = false, inTurn = false }: TalkOptions = {},
 ): Promise<Conversation> {
   const connection = await HttpConnection.open(port);
   connection.isHead = head;
@@ -360,17 +365,19 @@ export async function talk(
     connection.send(piece);
     if (!inTurn) await new Promise((resolve) => setTimeout(resolve, 10));
   }
+  const wanted = replies ?? (probe === undefined ? Number.POSITIVE_INFINITY : 0);
   const end = silenceMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + silenceMs;
   while (connection.replies.length < wanted && !connection.isClosed && performance.now() < end)
     await new Promise((resolve) => setTimeout(resolve, 2));
+  for (let i = 0; probe !== undefined && i < PROBES; i++) await probe();
   const { isClosed: closed, rest } = connection;
-  const replies = connection.replies.map((reply) => ({
+  const received = connection.replies.map((reply) => ({
     status: reply.status,
     head: reply.head,
     body: reply.body.toString('latin1'),
   }));
   connection.leave();
-  return { replies, closed, rest };
+  return { replies: received, closed, rest };
 }
 
 /** Statuses of replies that must not have a body (the Fetch standard's "null body status"). */

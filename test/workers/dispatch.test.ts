@@ -17,6 +17,7 @@ import { octetTypeOf, type ValueRequest } from '../../src/values/value-request.t
 import { AssessmentThread, Workers } from '../../src/workers/dispatch.ts';
 import { bytesOf, expectedFrom, orderOf, REQUESTS } from '../answer/orders.ts';
 import { isZero, recordingLog } from '../pool/fixtures.ts';
+import { until } from '../support/server.ts';
 
 const LARGE: ValueRequest = { kind: 'floats', count: 50_000, precision: null };
 
@@ -165,7 +166,10 @@ describe('the threads of workers', {
     await Promise.all(Array.from({ length: 8 }, (_, i) => refill(i)));
     assert.deepEqual([behind(), workers.threads], [1, 2]);
     const made = () => workers.make(orderOf(keyed(), REQUESTS.uuid));
-    while (behind() < 2) await Promise.all(Array.from({ length: 8 }, made));
+    await until('both threads stand behind', async () => {
+      await Promise.all(Array.from({ length: 8 }, made));
+      return behind() === 2;
+    });
     await workers.close();
     assert.equal(behind(), 0);
   });

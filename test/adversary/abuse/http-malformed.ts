@@ -3,9 +3,7 @@ import type { EngineName } from '../../../src/http/engine.ts';
 import type { HostileCase } from '../../support/hostile-requests.ts';
 import { talk } from '../../support/http.ts';
 import type { Books, Target } from '../../support/raw-http.ts';
-
-/** Time without an answer after which the service is waiting for more bytes. */
-const SILENCE_MS = 500;
+import { until } from '../../support/server.ts';
 
 /** Sends cases one after the other and compares the books of the service from each to the next. */
 export class CaseRunner {
@@ -25,9 +23,9 @@ export class CaseRunner {
     const before = this.#books ?? (await this.#target.books());
     const { replies, connection, mayBeLost, booked } = hostile[engine];
     const stays = connection === 'stays';
-    const until =
-      connection === 'waits' ? { silenceMs: SILENCE_MS } : stays ? { replies: replies.length } : {};
-    const talked = await talk(port, pieces, until);
+    const probe = () => this.#target.get('/health');
+    const due = { replies: replies.length };
+    const talked = await talk(port, pieces, connection === 'waits' ? { ...due, probe } : stays ? due : {});
     const statuses = talked.replies.map(({ status }) => status);
     // Bytes after a refused head may be read before the refusal is sent: then the library answers with its own
     // refusal, or cuts.
@@ -48,11 +46,12 @@ export class CaseRunner {
 
   /** Waits for the books: an answer is booked once it is durable, which may be after its connection was cut. */
   async #settledBooks(answers: number): Promise<Books> {
-    for (let tries = 0; ; tries++) {
-      const books = await this.#target.books();
-      if (books.answers >= answers || tries === 100) return books;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    let books: Books | undefined;
+    await until('the books show it', async () => {
+      books = await this.#target.books();
+      return books.answers >= answers;
+    });
+    return books!;
   }
 }
 

@@ -19,6 +19,7 @@ import {
 import { Link } from '../../support/link.ts';
 import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks } from '../../support/postgres-books.ts';
+import { until } from '../../support/server.ts';
 
 /** One connection for each concurrent call. */
 const OPENED_CONNECTIONS = 5;
@@ -114,7 +115,12 @@ test('calls that are given up while a standby is away leave a bounded number of 
   assert.ok((await waiting()) < most + 4);
   await noLongerAwaited();
   await waitFor(url, "SELECT count(*) = 0 AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
-  await database.run(change);
+  const changed = () =>
+    database.run(change).then(
+      () => true,
+      () => false,
+    );
+  await until('a statement is answered again', changed);
 });
 
 /** The server takes up its new settings in its own time: a write tells. */

@@ -138,20 +138,20 @@ test('a server that is silent for too long counts as lost, unless it works on a 
   const database = new Database({
     url: await emptiedDatabase(t),
     log: silentLog,
-    silenceMs: 1_000,
+    silenceMs: 3_000,
     patienceMs: 0,
   });
   t.after(() => database.close());
   const run = (text: string, isLong?: true) => database.run({ name: '', text, ...(isLong && { isLong }) });
-  const rows = "SELECT pg_sleep(0.4), repeat('x', 9000) FROM generate_series(1, 5)"; // each fills what the server gathers
+  const rows = "SELECT pg_sleep(0.4), repeat('x', 9000) FROM generate_series(1, 12)"; // each fills what the server gathers
   const [silent, long, sending] = await Promise.allSettled([
-    run('SELECT pg_sleep(2)'),
-    run('SELECT pg_sleep(2)', true),
+    run('SELECT pg_sleep(5)'),
+    run('SELECT pg_sleep(5)', true),
     run(rows),
   ]);
   assert.equal(silent.status === 'rejected' && (silent.reason as ApiError).code, 'storage_unavailable');
   assert.equal(long.status, 'fulfilled');
-  assert.equal(sending.status === 'fulfilled' && sending.value.length, 5);
+  assert.equal(sending.status === 'fulfilled' && sending.value.length, 12);
 });
 
 test("PostgreSQL's error decides whether a call is retried, refused or failed", async (t) => {
