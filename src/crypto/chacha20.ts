@@ -32,3 +32,12 @@ export function chacha20(
   // The methods `fill` and `subarray` of the Buffer that Node returns take several times as long as those of a Uint8Array.
   return new Uint8Array(output.buffer, output.byteOffset, output.length);
 }
+
+/**
+ * Erases the copy of a cipher's output that `update` leaves in freed memory: Node has OpenSSL write into a buffer that is
+ * a byte larger, copies the output and frees that buffer as it is. The allocator gives the memory that was freed last to
+ * the next request of its size, which is this one, and V8 fills it with zeros. Call it at once, with the output's size.
+ */
+export function eraseFreed(size: number): void {
+  new ArrayBuffer(size + 1).transfer(0);
+}

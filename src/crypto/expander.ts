@@ -1,6 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { giveBack, secretBytes, wipe } from '../core/bytes.ts';
-import { CHACHA20_KEY_BYTES, chacha20 } from './chacha20.ts';
+import { CHACHA20_KEY_BYTES, chacha20, eraseFreed } from './chacha20.ts';
 import { expandSystemEntropy } from './system-entropy.ts';
 
 /**
@@ -87,6 +87,7 @@ export class Expander {
 
   #refill(): void {
     const refilled = chacha20(this.#key, NONCE, 0, ZEROS);
+    eraseFreed(REFILL_BYTES);
     this.#key.set(refilled.subarray(0, CHACHA20_KEY_BYTES));
     this.#buffer.set(refilled.subarray(CHACHA20_KEY_BYTES));
     wipe(refilled);
@@ -102,6 +103,7 @@ export function expandPiece(key: Uint8Array, size = PIECE_OUTPUT_BYTES): Uint8Ar
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
   const input = expandSystemEntropy(CHACHA20_KEY_BYTES + size);
   const refilled = chacha20(key, NONCE, 0, input);
+  eraseFreed(input.length);
   wipe(input, refilled.subarray(0, CHACHA20_KEY_BYTES)); // system entropy XOR output would reveal the keystream
   giveBack(input);
   return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, size);

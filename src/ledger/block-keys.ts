@@ -6,6 +6,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { assert } from '../core/assert.ts';
 import { concatBytes, secretBytes, secretCopy, utf8Bytes, wipe } from '../core/bytes.ts';
 import { syncToDisk } from '../core/files.ts';
+import { eraseFreed } from '../crypto/chacha20.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { BLOCK_KINDS, type BlockKind } from './records.ts';
 
@@ -125,6 +126,7 @@ export class BlockKeys {
       .setAuthTag(sealed.subarray(-TAG_BYTES));
     wipe(key);
     const opened = cipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    eraseFreed(opened.length);
     const bytes = secretCopy(opened);
     wipe(opened);
     try {

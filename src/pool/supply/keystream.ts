@@ -1,5 +1,6 @@
 import { assert } from '../../core/assert.ts';
 import { secretBytes, wipe } from '../../core/bytes.ts';
+import { eraseFreed } from '../../crypto/chacha20.ts';
 import { seedKey } from '../../crypto/digest.ts';
 import { Expander, expandPiece, PIECE_OUTPUT_BYTES } from '../../crypto/expander.ts';
 import { expandSystemEntropy, fillSystemEntropy } from '../../crypto/system-entropy.ts';
@@ -129,5 +130,9 @@ export class SeededKeystream {
 
 /** Returns a reader of the csprng mode's bytes: pieces expanded from fresh system entropy. One per front thread. */
 export function systemReader(): EntropyReader {
-  return new EntropyReader(() => expandSystemEntropy(PIECE_OUTPUT_BYTES));
+  return new EntropyReader(() => {
+    const piece = expandSystemEntropy(PIECE_OUTPUT_BYTES);
+    eraseFreed(piece.length);
+    return piece;
+  });
 }
