@@ -2687,6 +2687,8 @@ function assert(condition, what) {
 // src/core/ids.ts
 var ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 var ID_TEXT = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+var CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
+var REQUEST_ID = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 function base32Of(id) {
   assert(id.length === 16, "an id has 16 bytes");
   let text3 = "";
@@ -3559,10 +3561,10 @@ var drawnPiece = object({
 });
 var TOP = {
   version: told(constant(1), "Of this form.", () => 1),
-  id: told(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), "Names the certificate.", ({ id }) => id),
+  id: told(textLike(CERTIFICATE_ID), "Names the certificate.", ({ id }) => id),
   issued_at: told(time, "When the answer was made.", ({ issuedAt }) => issuedAt),
   request_id: told(
-    textLike(/^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+    textLike(REQUEST_ID),
     "Names the request; the same 128 bits as X-Request-ID.",
     ({ requestId }) => requestId
   ),
@@ -3827,7 +3829,7 @@ var UPSTREAM = object({
   certificates: described(
     someOf(
       object({
-        id: described(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), "Names it."),
+        id: described(textLike(CERTIFICATE_ID), "Names it."),
         leaf: described(
           textLike(/^[A-Za-z0-9+/]{43}=$/),
           "The leaf of the log: canonical JSON, or its hash."

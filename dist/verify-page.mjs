@@ -13,6 +13,9 @@ function member(value, ...path) {
 // src/http/pages/client/verify-page.ts
 import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
 
+// src/core/ids.ts
+var CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
+
 // src/core/repeated-member.ts
 var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
 var COLON = /[\t\n\r ]*:/y;
@@ -196,7 +199,6 @@ function list(checks) {
 }
 
 // src/http/pages/client/verify-page.ts
-var CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
 var form = element("check");
 var answer = element("answer");
 var file = element("file");

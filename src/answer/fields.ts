@@ -1,7 +1,17 @@
 import { toHex } from '../core/bytes.ts';
 import { isoTime } from '../core/clock.ts';
-import { base32Of, uuidText } from '../core/ids.ts';
-import { boolean, count, described, object, oneOfWords, type Schema, text, time } from '../core/schema.ts';
+import { base32Of, CERTIFICATE_ID, REQUEST_ID, uuidText } from '../core/ids.ts';
+import {
+  boolean,
+  count,
+  described,
+  object,
+  oneOfWords,
+  type Schema,
+  text,
+  textLike,
+  time,
+} from '../core/schema.ts';
 import { ENTROPY_MODES, ORIGINS } from '../core/vocabulary.ts';
 import type { AnswerForm } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
@@ -78,10 +88,10 @@ interface TextField extends FieldBase {
 export type AnswerField = FixedField | NumberField | BytesField | TextField;
 
 export const requestIdSchema = described(
-  { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
+  textLike(REQUEST_ID),
   'Names the request; the same 128 bits as X-Request-ID.',
 );
-export const certificateIdSchema: Schema = { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' };
+export const certificateIdSchema = textLike(CERTIFICATE_ID);
 export const modeSchema = oneOfWords(ENTROPY_MODES, 'The mode that was used.');
 const originSchema = oneOfWords(ORIGINS, 'What kind of thing produced the raw bits; never upgraded.');
 

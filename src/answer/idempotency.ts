@@ -24,7 +24,7 @@ const TAG_BYTES = 16;
  */
 const PIECE_BYTES = 256 * 1024;
 /** 1 to 255 visible ASCII characters. */
-const KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
+export const KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
 
 /** The first answer to an Idempotency-Key, which a retry gets byte for byte. */
 export interface FirstAnswer {

@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { CERTIFICATE_ID } from '../core/ids.ts';
 import {
   count,
   described,
@@ -58,7 +59,7 @@ export const DRAW_LIST = object({
         serial: described(count, 'The number under the purpose, from 1 without gaps.'),
         issued_at: described(time, 'When the answer was made.'),
         certificate_id: described(
-          orNull(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/)),
+          orNull(textLike(CERTIFICATE_ID)),
           'Null where the answer was not made public.',
         ),
       }),

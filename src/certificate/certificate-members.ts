@@ -1,3 +1,4 @@
+import { CERTIFICATE_ID, REQUEST_ID } from '../core/ids.ts';
 import {
   boolean,
   constant,
@@ -104,10 +105,10 @@ const drawnPiece = object({
 
 const TOP = {
   version: told(constant(1), 'Of this form.', () => 1 as const),
-  id: told(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), 'Names the certificate.', ({ id }) => id),
+  id: told(textLike(CERTIFICATE_ID), 'Names the certificate.', ({ id }) => id),
   issued_at: told(time, 'When the answer was made.', ({ issuedAt }) => issuedAt),
   request_id: told(
-    textLike(/^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/),
+    textLike(REQUEST_ID),
     'Names the request; the same 128 bits as X-Request-ID.',
     ({ requestId }) => requestId,
   ),

@@ -1,6 +1,6 @@
 import { type Cipher, createCipheriv, createDecipheriv, type Decipher } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import { base32Of, bytesOfBase32 } from '../core/ids.ts';
+import { base32Of, bytesOfBase32, CERTIFICATE_ID } from '../core/ids.ts';
 import { deriveKey } from '../crypto/digest.ts';
 
 /**
@@ -24,7 +24,6 @@ const NODE_MAX = 0xffff;
 const SEGMENT_MAX = 2 ** 48 - 1;
 const INDEX_MAX = 2 ** 32 - 1;
 const PREFIX = 'cert_';
-const FORM = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export interface CertificatePlace {
   readonly segment: number;
@@ -101,7 +100,7 @@ export class CertificateIds {
    * `invalid_id`). `unknown`: the text has the right form, but this ledger issued no such id (404 `cert_not_found`).
    */
   placeOf(text: string): CertificatePlace | 'malformed' | 'unknown' {
-    if (!FORM.test(text)) return 'malformed';
+    if (!CERTIFICATE_ID.test(text)) return 'malformed';
     // 26 characters hold 130 bits: a text whose first one is above 7 has the right form and is no id (core/ids.ts).
     const block = bytesOfBase32(text.slice(PREFIX.length));
     if (block === undefined) return 'unknown';

@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { CERTIFICATE_ID } from '../core/ids.ts';
 import {
   boolean,
   constant,
@@ -102,7 +103,7 @@ const UPSTREAM = object({
   certificates: described(
     someOf(
       object({
-        id: described(textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/), 'Names it.'),
+        id: described(textLike(CERTIFICATE_ID), 'Names it.'),
         leaf: described(
           textLike(/^[A-Za-z0-9+/]{43}=$/),
           'The leaf of the log: canonical JSON, or its hash.',

@@ -7,6 +7,13 @@ import { assert } from './assert.ts';
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_TEXT = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
+/** The forms of the ids that clients send: the kind of thing that is named, and the 26 characters. */
+export const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
+export const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
+export const DRAW_ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
+export const SERIES_ID = /^series_[0-9a-hjkmnp-tv-z]{26}$/;
+export const REQUEST_ID = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+
 /** Returns 16 bytes as 26 characters, most significant bits first, after two zero bits. */
 export function base32Of(id: Uint8Array): string {
   assert(id.length === 16, 'an id has 16 bytes');

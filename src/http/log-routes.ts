@@ -1,5 +1,6 @@
 import type { CertificateService } from '../certificate/archive.ts';
 import { ApiError } from '../core/errors.ts';
+import { LOT_ID } from '../core/ids.ts';
 import { publicReply, type Reply } from './reply.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
@@ -64,7 +65,6 @@ async function publicLeaves(certificates: CertificateService, query: string): Pr
 }
 
 const LOT_PREFIX = '/log/lots/';
-const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 
 async function lot(certificates: CertificateService, path: string): Promise<Reply> {
   const id = path.slice(LOT_PREFIX.length);

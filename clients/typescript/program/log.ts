@@ -22,11 +22,10 @@ import { json } from '../../../src/cli/text.ts';
 import { messageOf } from '../../../src/core/assert.ts';
 import { replaceFile } from '../../../src/core/files.ts';
 import { sendRequest } from '../../../src/core/http-request.ts';
+import { LOT_ID } from '../../../src/core/ids.ts';
 import { isObject } from '../../../src/core/json.ts';
 import { exposition } from '../../../src/observe/exposition.ts';
 import { familiesOf, type Metrics } from '../../../src/observe/row.ts';
-
-const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 
 const lot = action({
   path: 'log lot',

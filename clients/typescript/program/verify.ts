@@ -26,6 +26,7 @@ import {
   urlGiven,
 } from '../../../src/cli/documents.ts';
 import { json, textOf } from '../../../src/cli/text.ts';
+import { CERTIFICATE_ID } from '../../../src/core/ids.ts';
 import { parseStrictJson } from '../../../src/core/repeated-member.ts';
 import {
   exitStatusOf,
@@ -43,7 +44,6 @@ import {
  */
 const PROOF_ATTEMPTS = 20;
 const PROOF_WAIT_MS = 250;
-const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
 
 const OPTIONS = {
   headers: {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../core/assert.ts';
 import { concatBytes, wipe } from '../../core/bytes.ts';
+import { CERTIFICATE_ID } from '../../core/ids.ts';
 import { ORIGINS, type Origin } from '../../core/vocabulary.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import {
@@ -38,7 +39,6 @@ const UNCHECKED_MAX = 16;
 const CLAIM = 0.8;
 /** Longest part of the verifier's reasons in a message. One reason names at most two hashes. */
 const WHY_MAX = 400;
-const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
 /** A text that the header fields of answers can hold. */
 const PRINTABLE = /^(?=.{1,80}$)[!-~]+( [!-~]+)*$/;
 

@@ -1,6 +1,7 @@
 import type { Account } from '../../account/directory.ts';
 import type { Answers } from '../../answer/answers.ts';
 import { type CommittedDraws, keyOfDraw } from '../../answer/draw-keeper.ts';
+import { KEY_TEXT } from '../../answer/idempotency.ts';
 import { type DrawStatement, hashOf } from '../../certificate/draw.ts';
 import { assert } from '../../core/assert.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
@@ -83,7 +84,7 @@ function idOf({ random, nodeSecret }: DrawSources, { idempotencyKey }: Exchange,
     random.fill(bytes);
     random.erase();
   } else {
-    if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) throw new ApiError('invalid_idempotency_key');
+    if (!KEY_TEXT.test(idempotencyKey)) throw new ApiError('invalid_idempotency_key');
     const inputs = [nodeSecret, utf8Bytes(account.record.id), utf8Bytes(idempotencyKey)];
     bytes = deriveKey('drawId', inputs).slice(0, ID_BYTES);
   }

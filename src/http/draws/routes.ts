@@ -1,6 +1,8 @@
 import type { CertificateService } from '../../certificate/archive.ts';
 import { ApiError } from '../../core/errors.ts';
+import { DRAW_ID, SERIES_ID } from '../../core/ids.ts';
 import { textLike, wholeFrom } from '../../core/schema.ts';
+import { LABEL_PARAMETERS } from '../endpoint.ts';
 import type { Field } from '../head.ts';
 import { parameter, parseQuery } from '../params.ts';
 import { publicReply, type Reply } from '../reply.ts';
@@ -13,17 +15,8 @@ export const DRAWS_PATH = '/v1/draws';
 
 /** The parameters of GET /v1/draws. */
 export const DRAWS_PARAMETERS = [
-  parameter(
-    'purpose',
-    textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
-    'The purpose, as the callers gave it.',
-    { required: true },
-  ),
-  parameter(
-    'series',
-    textLike(/^series_[0-9a-hjkmnp-tv-z]{26}$/u),
-    'Which account’s answers; left out, those of the first series.',
-  ),
+  { ...LABEL_PARAMETERS[0], required: true, description: 'The purpose, as the callers gave it.' },
+  parameter('series', textLike(SERIES_ID), 'Which account’s answers; left out, those of the first series.'),
   parameter('from', wholeFrom(1, Number.MAX_SAFE_INTEGER), 'The first serial.', {
     default: 1,
     error: 'invalid_count',
@@ -36,7 +29,6 @@ export interface DrawRouteSources extends DrawSources {
 }
 
 const SCOPE = 'entropy:batch';
-const ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /**
  * Returns the routes at and below `/v1/draws`. Anybody may list what was drawn for a public purpose, and read a draw by its id. A
@@ -91,7 +83,7 @@ function idIn(path: string, behind = ''): string {
   const rest = path.slice(`${DRAWS_PATH}/`.length);
   if (!rest.endsWith(behind)) throw new ApiError('not_found');
   const id = rest.slice(0, rest.length - behind.length);
-  if (ID.test(id)) return id;
+  if (DRAW_ID.test(id)) return id;
   throw new ApiError(id.includes('/') ? 'not_found' : 'invalid_draw_id');
 }
 

@@ -1,3 +1,4 @@
+import { CERTIFICATE_ID } from '../../core/ids.ts';
 import { oneOfWords, textLike } from '../../core/schema.ts';
 import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
@@ -6,7 +7,7 @@ import { STREAM } from './stream.ts';
 import { BATCH, valuesEndpoint } from './values.ts';
 
 export const CERTIFICATE_PARAMETERS = [
-  parameter('id', textLike(/^cert_[0-9a-hjkmnp-tv-z]{26}$/u), 'The certificate_id of an answer.', {
+  parameter('id', textLike(CERTIFICATE_ID), 'The certificate_id of an answer.', {
     required: true,
   }),
   parameter('format', oneOfWords(['json', 'pdf']), 'The certificate as data or as a document.', {

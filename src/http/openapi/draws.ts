@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../core/errors.ts';
-import { described, object, ref, type Schema, text } from '../../core/schema.ts';
+import { DRAW_ID } from '../../core/ids.ts';
+import { described, object, ref, type Schema, text, textLike } from '../../core/schema.ts';
 import { COUNT, DRAW_MEMBERS, LIST_SHA256, SIZE } from '../draws/request.ts';
 import { DRAWS_PARAMETERS, DRAWS_PATH } from '../draws/routes.ts';
 import { BODY_ERRORS } from '../endpoint.ts';
@@ -8,7 +9,7 @@ import { BATCH } from '../endpoints/values.ts';
 import { OF_DRAWING, OF_KEYED, OF_PARAMETERS, type OperationRow } from './operation.ts';
 import { IDEMPOTENCY_KEY, inPath, json, memberSchemas, queryParameter } from './parameters.ts';
 
-const ID = inPath('id', 'The id of a draw.', { type: 'string', pattern: '^draw_[0-9a-hjkmnp-tv-z]{26}$' });
+const ID = inPath('id', 'The id of a draw.', textLike(DRAW_ID));
 
 const KEYED: readonly ErrorCode[] = [...OF_KEYED, 'rate_limited'];
 const WITH_BODY: readonly ErrorCode[] = [...KEYED, ...OF_PARAMETERS, ...BODY_ERRORS, 'storage_unavailable'];

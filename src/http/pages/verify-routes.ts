@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { CertificateService, DrawList } from '../../certificate/archive.ts';
 import type { CertificateDocument } from '../../certificate/document.ts';
 import { ApiError } from '../../core/errors.ts';
+import { DRAW_ID, LOT_ID } from '../../core/ids.ts';
 import { PDFS } from '../../fair/budget.ts';
 import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import type { Exchange } from '../exchange.ts';
@@ -36,9 +37,7 @@ const LOOK_UPS_OF_A_PDF = 4;
 /** Charged for a PDF: about the time that a worker takes to draw one. */
 const PDF_US = 100_000;
 const LOTS = '/lots/';
-const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 const DRAWS = '/draws/';
-const DRAW_ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
 /** Finds the id in what a reader pastes: the id itself, or the address of its page. */
 const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
 /** The status of a certificate may change at any time, so caches must revalidate it. A page without a proof changes in a moment. */

@@ -1,5 +1,6 @@
 import { member } from '../../../certificate/members.ts';
 import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts';
+import { CERTIFICATE_ID } from '../../../core/ids.ts';
 import { repeatedMember } from '../../../core/repeated-member.ts';
 import { element } from './browser.ts';
 import { type Checked, checkAnswer, checkDraw, sampleAnswer, showCheck, Trouble } from './checks.ts';
@@ -8,8 +9,6 @@ import { type Checked, checkAnswer, checkDraw, sampleAnswer, showCheck, Trouble 
  * The script of the verification page. It takes an answer that the reader pastes, drops or chooses, and checks it in the
  * page (checks.ts). It sends the answer nowhere.
  */
-
-const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
 
 const form = element('check');
 const answer = element('answer');
