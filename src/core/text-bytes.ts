@@ -13,21 +13,6 @@ export function writeLatin1(text: string, target: Uint8Array, at: number): numbe
   return at + length;
 }
 
-/** Writes well-formed text in UTF-8. */
-export function writeUtf8(text: string, target: Uint8Array, at: number): number {
-  let end = at;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) target[end++] = unit;
-    else {
-      const code = text.codePointAt(i)!;
-      if (code >= 0x1_0000) i++; // a surrogate pair
-      end = writeCodePoint(code, target, end);
-    }
-  }
-  return end;
-}
-
 /** Writes a code point of 0x80 or above in UTF-8. */
 function writeCodePoint(code: number, target: Uint8Array, at: number): number {
   let end = at;
@@ -59,6 +44,29 @@ export function writeJsonText(text: string, target: Uint8Array, at: number): num
     }
   }
   return end;
+}
+
+const LETTER_U = 0x75;
+
+/** The escapes of one letter that do not stand for the letter: b, f, n, r, t. */
+const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map([
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x6e, 0x0a],
+  [0x72, 0x0d],
+  [0x74, 0x09],
+]);
+
+/** Returns the size of the escape in canonical JSON whose backslash is at `at`. */
+export function escapeBytes(json: Uint8Array, at: number): number {
+  return json[at + 1] === LETTER_U ? 6 : 2;
+}
+
+/** Returns the byte that the escape in canonical JSON stands for whose backslash is at `at`. */
+export function unescaped(json: Uint8Array, at: number): number {
+  const letter = json[at + 1];
+  if (letter !== LETTER_U) return SHORT_ESCAPES.get(letter) ?? letter;
+  return Number.parseInt(String.fromCharCode(json[at + 4], json[at + 5]), 16);
 }
 
 /**

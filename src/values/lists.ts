@@ -1,6 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { copyBytes } from '../core/bytes.ts';
-import { writeJsonText, writeUtf8 } from '../core/text-bytes.ts';
+import { writeJsonText } from '../core/text-bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import {
   kernels,
@@ -23,7 +23,7 @@ import {
   planOffsets,
   writeBatches,
 } from './offsets.ts';
-import { type Output, putArrayHead, putStringHead, stringHead } from './packed.ts';
+import { type Output, packTexts } from './packed.ts';
 import { drawRows } from './rows.ts';
 import { drawUnique, shuffledPlaces } from './unique.ts';
 import type { ListRequest, SequenceRange } from './value-request.ts';
@@ -41,7 +41,7 @@ const QUOTE = 0x22;
  * `drawWeighted`.
  */
 
-/** Writes the JSON array of the values; returns its end. */
+/** Writes the JSON array of the values; returns its end. The MessagePack of texts is made from their JSON. */
 export function drawList(
   reader: EntropyReader,
   request: ListRequest,
@@ -50,20 +50,6 @@ export function drawList(
   packed?: Output,
 ): number {
   switch (request.kind) {
-    case 'shuffle':
-      return writePicks(request.items, shuffledPlaces(reader, request.items.length), target, at, packed);
-    case 'sample':
-      return writePicks(
-        request.items,
-        drawUnique(reader, request.items.length, request.count),
-        target,
-        at,
-        packed,
-      );
-    case 'weighted':
-      return drawWeighted(reader, request, target, at, packed);
-    case 'strings':
-      return drawStrings(reader, request, target, at, packed);
     case 'sequences':
       return drawRows(reader, { ...request, isNested: true }, target, at, packed);
     case 'permutations': {
@@ -72,65 +58,48 @@ export function drawList(
       return drawRows(reader, rows, target, at, packed);
     }
   }
+  const end = drawTexts(reader, request, target, at);
+  if (packed !== undefined)
+    packTexts(target, at, request.kind === 'shuffle' ? request.items.length : request.count, packed);
+  return end;
 }
 
-/** Concatenated texts; text i ends where the next one starts. */
-interface TextRow {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly starts: Uint32Array;
+type TextsRequest = Exclude<ListRequest, { kind: 'sequences' | 'permutations' }>;
+
+function drawTexts(reader: EntropyReader, request: TextsRequest, target: Uint8Array, at: number): number {
+  switch (request.kind) {
+    case 'shuffle':
+      return writePicks(request.items, shuffledPlaces(reader, request.items.length), target, at);
+    case 'sample':
+      return writePicks(request.items, drawUnique(reader, request.items.length, request.count), target, at);
+    case 'weighted':
+      return drawWeighted(reader, request, target, at);
+    case 'strings':
+      return drawStrings(reader, request, target, at);
+  }
 }
 
-function rowOf(
-  texts: readonly string[],
-  bytesMax: number,
-  write: (text: string, bytes: Uint8Array<ArrayBuffer>, at: number) => number,
-): TextRow {
-  const bytes = new Uint8Array(bytesMax);
-  const starts = new Uint32Array(texts.length + 1);
-  for (let i = 0; i < texts.length; i++) starts[i + 1] = write(texts[i], bytes, starts[i]);
-  return { bytes, starts };
-}
-
-function writeText({ bytes, starts }: TextRow, i: number, target: Uint8Array, at: number): number {
-  const size = starts[i + 1] - starts[i];
-  copyBytes(bytes, starts[i], target, at, size);
-  return at + size;
-}
-
-/** Writes an item of a list with the comma before it. */
-function writeItem(item: string, target: Uint8Array, at: number): number {
-  target[at] = COMMA;
-  target[at + 1] = QUOTE;
-  const end = writeJsonText(item, target, at + 2);
-  target[end] = QUOTE;
-  return end + 1;
-}
-
-function packItem(item: string, bytes: Uint8Array<ArrayBuffer>, at: number): number {
-  const output = { bytes, at };
-  putStringHead(Buffer.byteLength(item), output);
-  return writeUtf8(item, bytes, output.at);
-}
-
-/** Writes the items at `places`, after encoding each item once, and erases the places. */
-function writePicks(
-  items: readonly string[],
-  places: Offsets,
-  target: Uint8Array,
-  start: number,
-  packed: Output | undefined,
-): number {
-  const bytesMax = items.reduce((bytes, item) => bytes + 3 + 6 * item.length, 0);
-  const written = rowOf(items, bytesMax, writeItem);
+/** Writes the items at `places`, after encoding each item once with the comma before it, and erases the places. */
+function writePicks(items: readonly string[], places: Offsets, target: Uint8Array, start: number): number {
+  const bytes = new Uint8Array(items.reduce((size, item) => size + 3 + 6 * item.length, 0));
+  const starts = new Uint32Array(items.length + 1);
+  for (let i = 0; i < items.length; i++) {
+    const at = starts[i];
+    bytes[at] = COMMA;
+    bytes[at + 1] = QUOTE;
+    const end = writeJsonText(items[i], bytes, at + 2);
+    bytes[end] = QUOTE;
+    starts[i + 1] = end + 1;
+  }
   let at = start;
-  for (let i = 0; i < places.length; i++) at = writeText(written, places[i], target, at);
+  for (let i = 0; i < places.length; i++) {
+    const from = starts[places[i]];
+    const size = starts[places[i] + 1] - from;
+    copyBytes(bytes, from, target, at, size);
+    at += size;
+  }
   target[start] = OPEN;
   target[at] = CLOSE;
-  if (packed !== undefined) {
-    const row = rowOf(items, bytesMax, packItem);
-    putArrayHead(places.length, packed);
-    for (let i = 0; i < places.length; i++) packed.at = writeText(row, places[i], packed.bytes, packed.at);
-  }
   places.fill(0);
   return at + 1;
 }
@@ -144,12 +113,11 @@ function drawWeighted(
   { items, weights, count }: Extract<ListRequest, { kind: 'weighted' }>,
   target: Uint8Array,
   start: number,
-  packed: Output | undefined,
 ): number {
   const ends = endsOf(weights);
   const sum = ends[ends.length - 1];
   const plan = planOffsets(sum);
-  if (packed === undefined && sum <= count && plan.method === 'batched' && putPicks(items, ends)) {
+  if (sum <= count && plan.method === 'batched' && putPicks(items, ends)) {
     target[start] = OPEN;
     const end = writeBatches(reader, plan, count, PICK_TEXT_MAX, target, start + 1, (words, size, refused) =>
       kernels.batchedPicks(words, sum, size, refused),
@@ -160,7 +128,7 @@ function drawWeighted(
   // When there are at least as many picks as offsets, a table of places is cheaper than a search for each pick.
   const placeAt =
     sum <= count ? Uint32Array.from({ length: sum }, (_, offset) => placeOf(ends, offset)) : null;
-  if (packed === undefined && putTexts(items)) {
+  if (putTexts(items)) {
     const blocks = drawnBlocks(reader, plan, count);
     return writeStrings(blocks, 1, target, start, (drawn) => {
       for (let i = 0; i < drawn; i++) {
@@ -171,7 +139,7 @@ function drawWeighted(
   }
   const places = drawPlanned(reader, plan, count);
   for (let i = 0; i < count; i++) places[i] = placeAt?.[places[i]] ?? placeOf(ends, places[i]);
-  return writePicks(items, places, target, start, packed);
+  return writePicks(items, places, target, start);
 }
 
 /**
@@ -225,11 +193,10 @@ function drawStrings(
   { alphabet, length, count }: Extract<ListRequest, { kind: 'strings' }>,
   target: Uint8Array,
   start: number,
-  packed: Output | undefined,
 ): number {
   const plan = planOffsets(alphabet.length);
   assert(plan.method !== 'divided', 'offsets of an alphabet take 32 bits');
-  if (packed === undefined && plan.method === 'batched' && putAlphabet(alphabet)) {
+  if (plan.method === 'batched' && putAlphabet(alphabet)) {
     let missing = length;
     target[start] = OPEN;
     const end = writeBatches(
@@ -250,9 +217,8 @@ function drawStrings(
     return end;
   }
   const blocks = drawnBlocks(reader, plan, count * length);
-  const packer = packed && new StringPacker(alphabet, length, count, packed);
   assert(putTexts(alphabet), 'the table of the kernel holds any alphabet');
-  return writeStrings(blocks, length, target, start, (drawn) => packer?.put(drawn));
+  return writeStrings(blocks, length, target, start);
 }
 
 /**
@@ -264,7 +230,7 @@ function writeStrings(
   length: number,
   target: Uint8Array,
   start: number,
-  each: (drawn: number) => void,
+  each: (drawn: number) => void = () => {},
 ): number {
   let at = start + 1;
   let missing = length;
@@ -277,85 +243,6 @@ function writeStrings(
   target[start] = OPEN;
   target[at - 1] = CLOSE; // replaces the last comma
   return at;
-}
-
-/** Short texts as bytes. Each has `SHORT_ROOM` bytes, of which the first `widths[i]` are used. */
-interface ShortTexts {
-  readonly bytes: Uint8Array;
-  readonly widths: Uint8Array;
-}
-
-/** The most bytes of a character in UTF-8. */
-const SHORT_ROOM = 4;
-
-function tableOf(texts: readonly string[]): ShortTexts {
-  const bytes = new Uint8Array(SHORT_ROOM * texts.length);
-  const widths = new Uint8Array(texts.length);
-  for (let i = 0; i < texts.length; i++) {
-    widths[i] = writeUtf8(texts[i], bytes, SHORT_ROOM * i) - SHORT_ROOM * i;
-  }
-  return { bytes, widths };
-}
-
-/** Writes the texts whose places are in the window from `from` to `to`; returns their end. */
-function writePlaces(
-  { bytes, widths }: ShortTexts,
-  from: number,
-  to: number,
-  target: Uint8Array,
-  start: number,
-): number {
-  let at = start;
-  for (let i = from; i < to; i++) {
-    const first = SHORT_ROOM * offsets32[i];
-    const end = first + widths[offsets32[i]];
-    for (let j = first; j < end; j++) target[at++] = bytes[j];
-  }
-  return at;
-}
-
-/** Writes strings in MessagePack. The head of a string holds its size, which is known only after its last character. */
-class StringPacker {
-  readonly #output: Output;
-  readonly #characters: ShortTexts;
-  readonly #length: number;
-  /** Size of the head of the longest string. */
-  readonly #headBytes: number;
-  #missing: number;
-  #start: number;
-  #at: number;
-
-  constructor(alphabet: readonly string[], length: number, count: number, output: Output) {
-    putArrayHead(count, output);
-    this.#output = output;
-    this.#characters = tableOf(alphabet);
-    this.#length = length;
-    this.#headBytes = stringHead(length * this.#characters.widths.reduce((a, b) => Math.max(a, b), 0)).length;
-    this.#missing = length;
-    this.#start = output.at + this.#headBytes;
-    this.#at = this.#start;
-  }
-
-  /** Appends the characters whose places are in the window. */
-  put(drawn: number): void {
-    for (let from = 0; from < drawn; ) {
-      const to = Math.min(drawn, from + this.#missing);
-      this.#at = writePlaces(this.#characters, from, to, this.#output.bytes, this.#at);
-      this.#missing -= to - from;
-      if (this.#missing === 0) this.#end();
-      from = to;
-    }
-  }
-
-  #end(): void {
-    const output = this.#output;
-    putStringHead(this.#at - this.#start, output);
-    if (output.at < this.#start) output.bytes.copyWithin(output.at, this.#start, this.#at);
-    output.at += this.#at - this.#start;
-    this.#missing = this.#length;
-    this.#start = output.at + this.#headBytes;
-    this.#at = this.#start;
-  }
 }
 
 /** Returns the range of a permutation, which is a sample without repeats of all of 0 .. length - 1. */

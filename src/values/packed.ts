@@ -1,3 +1,4 @@
+import { escapeBytes, unescaped } from '../core/text-bytes.ts';
 import { putText } from './kernels.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -41,7 +42,28 @@ export function stringHead(bytes: number): number[] {
   return [0xdb, bytes >>> 24, (bytes >> 16) & 0xff, (bytes >> 8) & 0xff, bytes & 0xff];
 }
 
-export function putStringHead(bytes: number, output: Output): void {
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Writes the strings of the JSON array at `from`, which has `count` of them. */
+export function packTexts(json: Uint8Array, from: number, count: number, output: Output): void {
+  putArrayHead(count, output);
+  let at = from + 2; // behind the bracket and the first quote
+  for (let left = count; left > 0; left--, at += 3) {
+    let size = 0;
+    let end = at;
+    for (; json[end] !== QUOTE; size++) end += json[end] === BACKSLASH ? escapeBytes(json, end) : 1;
+    putStringHead(size, output);
+    const { bytes } = output;
+    while (at < end) {
+      const isEscape = json[at] === BACKSLASH;
+      bytes[output.at++] = isEscape ? unescaped(json, at) : json[at];
+      at += isEscape ? escapeBytes(json, at) : 1;
+    }
+  }
+}
+
+function putStringHead(bytes: number, output: Output): void {
   if (bytes < 32) output.bytes[output.at++] = 0xa0 | bytes;
   else if (bytes < 0x100) {
     output.bytes[output.at++] = 0xd9;

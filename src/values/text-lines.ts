@@ -1,4 +1,4 @@
-import { writeLatin1 } from '../core/text-bytes.ts';
+import { escapeBytes, unescaped, writeLatin1 } from '../core/text-bytes.ts';
 import type { TextType } from '../core/vocabulary.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawJson } from './sample.ts';
@@ -31,7 +31,6 @@ const BLANK = 0x20;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 const LETTER_R = 0x72;
-const LETTER_U = 0x75;
 
 /** Returns the bytes that `drawText` needs: an upper bound of the text and of the JSON that it is made from. */
 export function textBytesMax(request: ValueRequest, type: TextType): number {
@@ -109,12 +108,10 @@ function writeTexts(bytes: Uint8Array, from: number, to: number, type: TextType,
   for (let i = from + 1; i < to; ) {
     const isQuoted = isCsv && needsQuotes(bytes, i + 1);
     if (isQuoted) bytes[at++] = QUOTE;
-    for (i++; bytes[i] !== QUOTE; i++) {
-      let byte = bytes[i];
-      if (byte === BACKSLASH) {
-        byte = unescaped(bytes, ++i);
-        if (bytes[i] === LETTER_U) i += 4;
-      }
+    for (i++; bytes[i] !== QUOTE; ) {
+      const isEscape = bytes[i] === BACKSLASH;
+      const byte = isEscape ? unescaped(bytes, i) : bytes[i];
+      i += isEscape ? escapeBytes(bytes, i) : 1;
       if (isQuoted && byte === QUOTE) bytes[at++] = QUOTE;
       bytes[at++] = byte;
     }
@@ -139,18 +136,3 @@ function needsQuotes(bytes: Uint8Array, start: number): boolean {
   }
   return false;
 }
-
-/** Returns the byte that an escape of canonical JSON stands for; `at` is the index after its backslash. */
-function unescaped(bytes: Uint8Array, at: number): number {
-  const letter = bytes[at];
-  if (letter !== LETTER_U) return SHORT_ESCAPES.get(letter) ?? letter;
-  return Number.parseInt(String.fromCharCode(bytes[at + 3], bytes[at + 4]), 16);
-}
-
-const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map([
-  [LETTER_N, LF],
-  [LETTER_R, CR],
-  [0x62, 0x08],
-  [0x66, 0x0c],
-  [0x74, 0x09],
-]);
