@@ -74,7 +74,7 @@ export interface JobBackend extends BackendIdentity {
   poll(job: JobReference, signal: AbortSignal): Promise<JobState>;
   fetch(job: JobReference, signal: AbortSignal): Promise<RawRead>;
   /** Asks the provider to cancel a job that nobody will fetch. */
-  cancel(job: JobReference): Promise<void>;
+  cancel(job: JobReference, signal: AbortSignal): Promise<void>;
   /** Deletes the raw results at the provider. Called when their lot is durable. It is no error if they are gone. */
   forget?(job: JobReference, signal: AbortSignal): Promise<void>;
 }

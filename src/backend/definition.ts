@@ -206,10 +206,9 @@ export function secretOption(meaning: string) {
 
 /** Options of sources that only the operator can describe: devices and files. */
 
-/**
- * Parses a declared fact. Headers and certificates print it, so it is visible ASCII with single spaces between words.
- */
-export const declaredText = matching(/^(?=.{1,80}$)[!-~]+( [!-~]+)*$/, '1 to 80 printable ASCII characters');
+/** A declared fact. Headers and certificates print it, so it is visible ASCII with single spaces between words. */
+export const DECLARED_TEXT = /^(?=.{1,80}$)[!-~]+( [!-~]+)*$/;
+export const declaredText = matching(DECLARED_TEXT, '1 to 80 printable ASCII characters');
 
 /** Smaller claims than 0.001 are refused. */
 export const minEntropyOption = {

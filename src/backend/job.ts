@@ -14,7 +14,7 @@ import {
 } from './backend.ts';
 import { CIRCUIT_COMPILER_VERSION, CIRCUIT_DEPTH, circuitName } from './circuit.ts';
 import type { SourceMemory, SourceParts } from './definition.ts';
-import { jobNotes, type RecentEntries } from './seen.ts';
+import { keptEntries, type RecentEntries } from './seen.ts';
 import type { Shots } from './shots.ts';
 
 /** What a job's results mean, as JSON. Kept before the submission, so that a repeated one has the same bytes. */
@@ -116,12 +116,12 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     this.isDeclared = source.isDeclared;
     this.clock = clock;
     this.memory = memory;
-    this.#submissions = jobNotes(memory, 'submissions');
+    this.#submissions = keptEntries(memory, 'submissions');
   }
 
   abstract estimate(bits: number): Spend;
   abstract describe(signal: AbortSignal): Promise<SourceFacts>;
-  abstract cancel(job: JobReference): Promise<void>;
+  abstract cancel(job: JobReference, signal: AbortSignal): Promise<void>;
   abstract forget(job: JobReference, signal: AbortSignal): Promise<void>;
 
   /** Plans a job for `bits` bits on the device as it is now. */
@@ -168,7 +168,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     const found = await this.search(idempotencyKey, sentAtMs !== null, signal);
     if (found !== undefined) {
       const job = referenceOf(found, noted?.plan);
-      if (own === undefined) await this.cancel(job); // nobody will read its results
+      if (own === undefined) await this.cancel(job, signal); // nobody will read its results
       if (noted !== undefined) await note({ ...noted, jobId: found });
       return job;
     }

@@ -1,6 +1,9 @@
 import { assert } from '../core/assert.ts';
 import type { SourceMemory } from './definition.ts';
 
+/** Hex digits of a digest that are kept: 128 bits. */
+const DIGEST_CHARACTERS = 32;
+
 /**
  * What was seen before. Bits that come a second time must not be used again, and a job must not be submitted again. One
  * class, `RecentEntries`, serves all uses, which guarantee:
@@ -52,6 +55,20 @@ export class RecentEntries {
     this.#entries.delete(oldest);
   }
 
+  /**
+   * Remembers bits that a service gave, by the SHA-256 (hex) of the decoded bytes, and the call that gave them. Returns
+   * false if another call gave them before. The same call may give them again, so that a crash between fetching and
+   * storing does not lose bits that were paid for. A provider may wrap one result in different envelopes, so the hash of
+   * the whole response would miss a repetition.
+   */
+  isNew(sha256: string, call = ''): boolean {
+    const key = sha256.slice(0, DIGEST_CHARACTERS);
+    const by = this.get(key);
+    if (by !== undefined && (by !== call || call === '')) return false;
+    this.set(key, call);
+    return true;
+  }
+
   delete(key: string): boolean {
     return this.#entries.delete(key);
   }
@@ -83,53 +100,18 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Returns entries for notes on jobs, by the key or id of the job. */
-export function jobNotes(memory: SourceMemory, name: 'submissions' | 'begun'): RecentEntries {
-  return new RecentEntries(4, { memory, name });
-}
-
 /** How many entries are remembered, and how many of them after a restart. */
-const SEEN = {
+const KEPT = {
+  submissions: { max: 4 },
+  begun: { max: 4 },
   /** About a week of calls at one a minute. Few are kept, since each read writes them. */
   responses: { max: 10_000, keptMax: 128 },
   /** The answers of eight lots of the largest size, and of one. */
   answers: { max: 4_096, keptMax: 512 },
 } as const;
 
-/** Hex digits of a digest that are kept: 128 bits. */
-const DIGEST_CHARACTERS = 32;
-
-/**
- * Remembers the bits that a service gave in earlier calls, by the SHA-256 of the decoded bytes. A provider may wrap one
- * result in different envelopes, so the hash of the whole response would miss a repetition.
- */
-export class SeenBits {
-  readonly #entries: RecentEntries;
-
-  constructor(memory: SourceMemory, name: keyof typeof SEEN) {
-    const { max, keptMax } = SEEN[name];
-    this.#entries = new RecentEntries(max, { memory, name, keptMax });
-  }
-
-  /** Reads what an earlier run saw. Call it before the first use. */
-  load(): Promise<void> {
-    return this.#entries.load();
-  }
-
-  /**
-   * Remembers a digest (hex) and the call that gave it. Returns false if another call gave it before. The same call may
-   * give it again, so that a crash between fetching and storing does not lose bits that were paid for.
-   */
-  isNew(sha256: string, call = ''): boolean {
-    const key = sha256.slice(0, DIGEST_CHARACTERS);
-    const by = this.#entries.get(key);
-    if (by !== undefined && (by !== call || call === '')) return false;
-    this.#entries.set(key, call);
-    return true;
-  }
-
-  /** Resolves when the newest entries are on disk. */
-  keep(): Promise<void> {
-    return this.#entries.keep();
-  }
+/** Returns the entries of one use that the source keeps on disk. */
+export function keptEntries(memory: SourceMemory, name: keyof typeof KEPT): RecentEntries {
+  const { max, ...kept } = KEPT[name];
+  return new RecentEntries(max, { memory, name, ...kept });
 }

@@ -179,7 +179,7 @@ async function readJob(
       return state;
     },
     fetch: (job, over) => backend.fetch(job, over),
-    cancel: (job) => backend.cancel(job),
+    cancel: (job, over) => backend.cancel(job, over),
     forget: async (job, over) => backend.forget?.(job, over),
   };
   const parts = { limits: UNLIMITED, clock: context.clock, log: silentLog, wait: systemWait };

@@ -26,6 +26,15 @@ export function numberIn(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
+/** Returns whether the value is a whole number from 0 to 2^53 - 1. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function isProbability(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= 1;
+}
+
 /** Returns a date-time (RFC 3339) in Unix milliseconds, else null. */
 export function instantIn(value: unknown): number | null {
   return typeof value === 'string' ? numberIn(Date.parse(value)) : null;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jobNotes, RecentEntries, SeenBits } from '../../src/backend/seen.ts';
+import { keptEntries, RecentEntries } from '../../src/backend/seen.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { MemoryNotes } from '../support/source-parts.ts';
 
@@ -19,12 +19,12 @@ describe('the store of recent entries', () => {
 
   it('keeps the newest plan of four after a restart, and forgets one that is deleted', async () => {
     const memory = new MemoryNotes();
-    const plans = jobNotes(memory, 'submissions');
+    const plans = keptEntries(memory, 'submissions');
     await plans.load();
     for (const key of ['a', 'b', 'c', 'd', 'e']) plans.set(key, `plan ${key}`);
     assert.ok(plans.delete('b'));
     await plans.keep();
-    const later = jobNotes(memory, 'submissions');
+    const later = keptEntries(memory, 'submissions');
     await later.load();
     later.set('f', 'plan f');
     later.set('g', 'plan g');
@@ -39,7 +39,7 @@ describe('responses of a service', () => {
   const response = (index: number) => String(index).padStart(64, '0').split('').reverse().join('');
 
   it('remembers ten thousand responses and then forgets the oldest', async () => {
-    const seen = new SeenBits(new MemoryNotes(), 'responses');
+    const seen = keptEntries(new MemoryNotes(), 'responses');
     await seen.load();
     for (let index = 0; index < 10_000; index++) assert.ok(seen.isNew(response(index)));
     assert.ok(!seen.isNew(response(0)));
@@ -50,10 +50,10 @@ describe('responses of a service', () => {
 
   it('remembers the newest 128 after a restart', async () => {
     const memory = new MemoryNotes();
-    const seen = new SeenBits(memory, 'responses');
+    const seen = keptEntries(memory, 'responses');
     for (let index = 0; index < 200; index++) seen.isNew(response(index));
     await seen.keep();
-    const later = new SeenBits(memory, 'responses');
+    const later = keptEntries(memory, 'responses');
     await later.load();
     assert.ok(!later.isNew(response(199)) && !later.isNew(response(72)));
     assert.ok(later.isNew(response(71)));
@@ -64,7 +64,7 @@ describe('responses of a service', () => {
     const memory = new MemoryNotes();
     for (const note of ['{}', '["aa"]', '[["aa",1]]']) {
       memory.notes.set('responses', note);
-      await assert.rejects(new SeenBits(memory, 'responses').load(), InvariantError, note);
+      await assert.rejects(keptEntries(memory, 'responses').load(), InvariantError, note);
     }
   });
 });

@@ -223,9 +223,9 @@ export function jobBackendContract<S extends JobSubject>(
       const subject = await make(t);
       const { backend } = subject;
       const job = await backend.submit(subject.bits, randomUUID(), NEVER);
-      await backend.cancel(job);
+      await backend.cancel(job, NEVER);
       assert.equal((await backend.poll(job, NEVER)).state, 'cancelled');
-      await backend.cancel(job); // a cancellation whose answer got lost is sent again
+      await backend.cancel(job, NEVER); // a cancellation whose answer got lost is sent again
       const { job: done } = await runJob(subject);
       await backend.forget?.(done, NEVER);
       await backend.forget?.(done, NEVER);

@@ -134,8 +134,8 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
     };
   }
 
-  async cancel(job: JobReference): Promise<void> {
-    await this.#service.cancelTask(job.jobId);
+  async cancel(job: JobReference, signal: AbortSignal): Promise<void> {
+    await this.#service.cancelTask(job.jobId, signal);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { GetDeviceResponse } from '@aws-sdk/client-braket';
-import { type JsonObject, listIn, objectIn, textIn } from '../../core/json.ts';
+import { isCount, isProbability, type JsonObject, listIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
 
 /** Names of a quarter turn: prx of IQM and AQT, gpi2 of IonQ, rx of Rigetti. The first that a device has is used. */
@@ -95,14 +95,6 @@ function capabilitiesOf({ deviceArn, deviceCapabilities }: GetDeviceResponse): J
     if (!(error instanceof SyntaxError)) throw error;
     throw new BackendError('retryable', `${deviceArn}: capabilities that are not JSON`);
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isProbability(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= 1;
 }
 
 function pulseOf(gates: unknown): PulseSpelling | null {

@@ -77,11 +77,10 @@ export class BraketService {
   }
 
   /** Cancels the task. Does nothing if it has ended or is unknown. */
-  async cancelTask(quantumTaskArn: string): Promise<void> {
-    const { signal } = new AbortController();
+  async cancelTask(quantumTaskArn: string, signal: AbortSignal): Promise<void> {
     await this.#onBraket('CancelQuantumTask', signal, async ({ client, sdk }) => {
       try {
-        await client.send(new sdk.CancelQuantumTaskCommand({ quantumTaskArn }));
+        await client.send(new sdk.CancelQuantumTaskCommand({ quantumTaskArn }), { abortSignal: signal });
       } catch (error) {
         if (![404, 409].includes(statusOf(error) ?? 0)) throw error;
       }

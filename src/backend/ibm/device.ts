@@ -1,4 +1,4 @@
-import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
+import { isProbability, type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
 import { bestQubits } from '../circuit.ts';
 import type { ReadoutError } from '../simulator/qubits.ts';
@@ -138,8 +138,6 @@ function figuresIn(parameters: unknown): ReadonlyMap<string, number> {
   }
   return figures;
 }
-
-const isProbability = (value: number) => value >= 0 && value <= 1;
 
 /** The limits that a qubit must meet, and how many qubits are used at most. */
 type Quality = Pick<IbmOptions, 'max_readout_error' | 'max_gate_error' | 'qubits'>;

@@ -15,7 +15,7 @@ import {
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { type FoundJob, type JobResults, ProviderJobs, planIn } from '../job.ts';
 import { jsonOf } from '../provider.ts';
-import { jobNotes, type RecentEntries } from '../seen.ts';
+import { keptEntries, type RecentEntries } from '../seen.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
 import { IBM_OPTIONS, type IbmOptions } from './options.ts';
@@ -57,7 +57,6 @@ const OFFLINE_PAUSE_MS = 600_000;
 const QUEUED_POLL_MS = 30_000;
 const RUNNING_POLL_MS = 5_000;
 const REASON_LENGTH_MAX = 200;
-const CANCEL_TIMEOUT_MS = 10_000;
 /** If a private job's results are missing this long after its end, and a reading had begun, that reading took them. */
 const RESULTS_LATE_MS = 300_000;
 const METADATA_BYTES_MAX = 4 * 1024 * 1024;
@@ -103,7 +102,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     this.#options = options;
     this.#cloud = new IbmCloud(options, parts.clock);
     this.#device = new Device(options.device, this.#cloud);
-    this.#begun = jobNotes(parts.memory, 'begun');
+    this.#begun = keptEntries(parts.memory, 'begun');
     this.#width = options.qubits;
   }
 
@@ -302,8 +301,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   }
 
   /** Cancels the job. 404 and 409 mean that there is nothing left to cancel. */
-  async cancel({ jobId }: Pick<JobReference, 'jobId'>): Promise<void> {
-    const signal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+  async cancel({ jobId }: JobReference, signal: AbortSignal): Promise<void> {
     const path = `/jobs/${encodeURIComponent(jobId)}/cancel`;
     await this.#cloud.send({ method: 'POST', path, accepts: [404, 409], signal });
   }

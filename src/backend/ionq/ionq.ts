@@ -221,8 +221,7 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
   }
 
   /** Cancels the job. Does nothing if it has ended or is unknown. */
-  async cancel({ jobId }: JobReference): Promise<void> {
-    const { signal } = new AbortController();
+  async cancel({ jobId }: JobReference, signal: AbortSignal): Promise<void> {
     const path = `${pathOf(jobId)}/status/cancel`;
     await this.#cloud.send({ method: 'PUT', path, accepts: [400, 404, 409], signal });
   }

@@ -13,8 +13,14 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
-import { type BackendParts, type CertifiedFacts, defineBackend, type OctetAnswer } from '../definition.ts';
-import { SeenBits } from '../seen.ts';
+import {
+  type BackendParts,
+  type CertifiedFacts,
+  DECLARED_TEXT,
+  defineBackend,
+  type OctetAnswer,
+} from '../definition.ts';
+import { keptEntries, type RecentEntries } from '../seen.ts';
 import { type QrnOptions, qrnOptions } from './options.ts';
 import { Upstream, type UpstreamCall, userDataSha256 } from './upstream.ts';
 
@@ -39,8 +45,6 @@ const UNCHECKED_MAX = 16;
 const CLAIM = 0.8;
 /** Longest part of the verifier's reasons in a message. One reason names at most two hashes. */
 const WHY_MAX = 400;
-/** A text that the header fields of answers can hold. */
-const PRINTABLE = /^(?=.{1,80}$)[!-~]+( [!-~]+)*$/;
 
 /** An answer that its certificate proves. */
 interface Certified {
@@ -71,7 +75,7 @@ export class Qrn implements JobBackend {
   readonly #options: QrnOptions;
   readonly #parts: BackendParts;
   readonly #upstream: Upstream;
-  readonly #seen: SeenBits;
+  readonly #seen: RecentEntries;
   #weakest: CertifiedFacts | undefined;
   #underWay: UnderWay | undefined;
 
@@ -81,7 +85,7 @@ export class Qrn implements JobBackend {
     this.#options = options;
     this.#parts = parts;
     this.#upstream = new Upstream(options, parts);
-    this.#seen = new SeenBits(parts.memory, 'answers');
+    this.#seen = keptEntries(parts.memory, 'answers');
   }
 
   get origin(): Origin {
@@ -187,7 +191,7 @@ export class Qrn implements JobBackend {
       throw this.#untrue(`certificate ${id} was issued for another call`);
     if (mode !== 'pure' || endpoint !== 'bytes')
       throw this.#untrue(`certificate ${id} is of ${endpoint} in mode ${mode}, not of bytes in mode pure`);
-    if (!PRINTABLE.test(quantumBackend))
+    if (!DECLARED_TEXT.test(quantumBackend))
       throw this.#untrue(`certificate ${id} names a quantum_backend that is not printable`);
     if (!this.#seen.isNew(sha256Hex(octets), call.key))
       throw this.#untrue(`certificate ${id} is of bytes that came before`);

@@ -14,7 +14,7 @@ import {
 } from '../backend.ts';
 import type { Secret, SourceParts } from '../definition.ts';
 import { jsonOf, kindOf, Provider } from '../provider.ts';
-import { SeenBits } from '../seen.ts';
+import { keptEntries } from '../seen.ts';
 import { decodeReply } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
 
@@ -59,7 +59,7 @@ export function qrngHttp(
 ) {
   const { calls, interval_ms: intervalMs, min_entropy: claim, path, provider: maker, device } = service;
   const provider = new Provider(service.url, clock, () => (key === undefined ? [] : [key.reveal()]));
-  const seen = new SeenBits(memory, 'responses');
+  const seen = keptEntries(memory, 'responses');
   /** The good calls of a read that failed. */
   let left: readonly Taken[] = [];
   /** When the next call may be made, on the monotonic clock. */

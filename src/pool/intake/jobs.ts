@@ -225,7 +225,7 @@ class JobReads extends SourceReader<JobBackend> {
   async #cancel(job: JobRecord, signal: AbortSignal): Promise<void> {
     const { backend, wait } = this.options;
     try {
-      const cancel = () => backend.cancel(referenceOf(job));
+      const cancel = (over: AbortSignal) => backend.cancel(referenceOf(job), over);
       await withDeadline(cancel, answerWithin(PARTING_TIMEOUT_MS), signal, wait);
     } catch (error) {
       if (!(error instanceof BackendError)) throw error;
