@@ -2874,6 +2874,9 @@ function listIn(value) {
 function numberIn(value) {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
+function isCount(value) {
+  return Number.isSafeInteger(value) && value >= 0;
+}
 
 // src/certificate/members.ts
 function member(value, ...path) {
@@ -3058,9 +3061,6 @@ function verifyInclusion(leaf, index, size, proof, root2) {
 }
 function half(count2) {
   return Math.floor(count2 / 2);
-}
-function isCount(count2) {
-  return Number.isSafeInteger(count2) && count2 >= 0;
 }
 function equalHashes(a, b) {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
@@ -5350,18 +5350,15 @@ function openingVerdict(ranges, response, endpoint) {
 }
 function readRange(value, lots) {
   const [lot, offset, bytes] = ["lot", "offset", "bytes"].map((name) => member(value, name));
-  if (!isCount2(lot) || !isCount2(offset) || !isCount2(bytes) || lot >= lots || bytes === 0) return void 0;
+  if (!isCount(lot) || !isCount(offset) || !isCount(bytes) || lot >= lots || bytes === 0) return void 0;
   const isWhole = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;
   return isWhole && Number.isSafeInteger(offset + bytes) ? { lot, offset, bytes } : void 0;
-}
-function isCount2(value) {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 function readRun(value) {
   const first = member(value, "first");
   const hashes = parseHashes(member(value, "hashes"));
   const path = parseHashes(member(value, "path"));
-  return isCount2(first) && hashes !== void 0 && path !== void 0 ? { first, hashes, path } : void 0;
+  return isCount(first) && hashes !== void 0 && path !== void 0 ? { first, hashes, path } : void 0;
 }
 
 // src/certificate/verify.ts
@@ -5618,6 +5615,11 @@ var STATEMENT = object(
     gives_up_at: described(time, "When the draw fails if the round or the nonce is still missing.")
   }
 );
+var ENDS = {
+  revealed: [null],
+  cancelled: ["cancelled"],
+  failed: ["beacon_missing", "beacon_wrong", "nonce_missing", "secret_lost"]
+};
 function hashOf(value) {
   return digestText(canonicalText(value));
 }
@@ -8077,16 +8079,11 @@ function holds({ scheme, publicKey }, message, signature) {
 }
 
 // src/certificate/verify-outcome.ts
-var REASONS = {
-  revealed: [null],
-  cancelled: ["cancelled"],
-  failed: ["beacon_missing", "beacon_wrong", "nonce_missing", "secret_lost"]
-};
 var OUTCOME = object({
   type: { type: "string", const: "draw_outcome" },
   version: { type: "integer", const: 1 },
   statement_sha256: sha2563,
-  state: oneOfWords(Object.keys(REASONS)),
+  state: oneOfWords(Object.keys(ENDS)),
   reason: orNull(text2),
   secret: {},
   nonce: {},
@@ -8208,7 +8205,7 @@ function endVerdict({ draw, keys, digest: digest2, round: due }) {
   if (member(draw, "state") !== state)
     refuse(`The draw is ${show(member(draw, "state"))}, its outcome ${show(state)}.`);
   if (outcome.statement_sha256 !== digest2) refuse("The outcome is of another statement.");
-  if (!REASONS[state].includes(reason))
+  if (!ENDS[state].some((each) => each === reason))
     refuse(`A draw that is ${state} does not have the reason ${show(reason)}.`);
   const [dueMs2, givesUpMs] = ["due_at", "gives_up_at"].map((name) => timeOf(member(draw, "statement", name)));
   const endedMs = timeOf(outcome.ended_at);

@@ -14,7 +14,15 @@ import {
   time,
 } from '../core/schema.ts';
 import type { CertificateDocument } from './document.ts';
-import { chancesOf, type DrawStatement, drawCommitText, drawEndText, hashOf, STATEMENT } from './draw.ts';
+import {
+  chancesOf,
+  type DrawStatement,
+  drawCommitText,
+  drawEndText,
+  ENDS,
+  hashOf,
+  STATEMENT,
+} from './draw.ts';
 
 /** The reply of `GET /v1/draws/<id>`: all that is public of a draw and that a verifier needs (docs/draws.md). */
 
@@ -25,10 +33,9 @@ const documentOrNull = <T>(name: string, meaning: string) =>
 const version = described(constant(1), 'The version of the form.');
 const statementSha256 = described(sha256, 'SHA-256 of the statement as canonical JSON.');
 
-const ENDS = ['revealed', 'cancelled', 'failed'] as const;
-/** The reasons for which a draw has no values, or has values that do not count. */
-const REASONS = ['cancelled', 'beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'] as const;
+const REASONS = [...ENDS.cancelled, ...ENDS.failed];
 export type DrawReason = (typeof REASONS)[number];
+const STATES = Object.keys(ENDS) as (keyof typeof ENDS)[];
 
 const ROUND = object(
   {
@@ -46,7 +53,7 @@ const OUTCOME = object(
     type: described(constant('draw_outcome'), 'The kind.'),
     version,
     statement_sha256: statementSha256,
-    state: oneOfWords(ENDS, 'How the draw ended, forever.'),
+    state: oneOfWords(STATES, 'How the draw ended, forever.'),
     reason: described(
       { type: ['string', 'null'], enum: [...REASONS, null] } as Schema<DrawReason | null>,
       'Null where it was revealed.',
@@ -81,7 +88,7 @@ export const DRAW = object(
     type: described(constant('draw'), 'The kind.'),
     version,
     id: described(text, 'Whoever has it can read the draw.'),
-    state: oneOfWords(['committed', ...ENDS], 'Where the draw stands.'),
+    state: oneOfWords(['committed', ...STATES], 'Where the draw stands.'),
     statement: described(STATEMENT, 'What was fixed before anybody could know the outcome.'),
     statement_sha256: statementSha256,
     committed_at: described(time, 'When the draw was fixed.'),

@@ -60,6 +60,13 @@ export const STATEMENT = object(
 );
 export type DrawStatement = TypeOf<typeof STATEMENT>;
 
+/** The ends that a draw may have, each with its possible reasons: why it has no values, or values that do not count. */
+export const ENDS = {
+  revealed: [null],
+  cancelled: ['cancelled'],
+  failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
+} as const;
+
 /** Returns `sha256:` and the SHA-256 of the object's canonical JSON in hex. */
 export function hashOf(value: object): string {
   return digestText(canonicalText(value));

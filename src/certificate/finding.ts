@@ -77,7 +77,8 @@ function whatIsShown(finding: unknown): string {
 }
 
 interface SignedLeaf {
-  readonly leaf: string;
+  /** The leaf, parsed; undefined if it is not JSON. */
+  readonly told: unknown;
   readonly index: number;
   /** The checkpoint that covers the leaf. */
   readonly at: SignedCheckpoint;
@@ -96,7 +97,7 @@ function leafIn(finding: unknown, n: number): SignedLeaf {
     const logged = readProof(text(member(given, 'proof')) ?? '');
     const at = readSigned(member(finding, 'keys'), logged);
     if (!holdsLeaf(logged, leaf)) refuse('It is not in the tree that its proof names.');
-    return { leaf, index: logged.proof.index, at };
+    return { told: parsedObject(leaf), index: logged.proof.index, at };
   });
 }
 
@@ -119,9 +120,9 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefi
   'draw-twice': (finding) => twiceIn(finding, 'draw-twice'),
 
   date(finding) {
-    const { leaf, index, at } = leafIn(finding, 0);
-    if (leafTimeOf(leaf) === undefined) refuse('There is no time to compare.');
-    return wrongDate(leaf, index, at, undefined) ?? wrongDate(leaf, index, at, signedIn(finding, 0));
+    const { told, index, at } = leafIn(finding, 0);
+    if (leafTimeOf(told) === undefined) refuse('There is no time to compare.');
+    return wrongDate(told, index, at, undefined) ?? wrongDate(told, index, at, signedIn(finding, 0));
   },
 };
 
@@ -132,7 +133,7 @@ function contradictionIn(finding: unknown, kind: FindingKind): string | undefine
 
 function twiceIn(finding: unknown, kind: FindingKind): string | undefined {
   const [a, b] = [leafIn(finding, 0), leafIn(finding, 1)];
-  const [one, other] = [onceOf(a.leaf), onceOf(b.leaf)];
+  const [one, other] = [onceOf(a.told), onceOf(b.told)];
   const isSame = one?.kind === kind && other?.kind === kind && one.of === other.of && a.index !== b.index;
   return isSame ? twiceWords(kind, a.index, b.index, one.of) : undefined;
 }
@@ -164,8 +165,7 @@ export function rewrittenWords(from: SignedCheckpoint, to: SignedCheckpoint): st
 }
 
 /** Returns what a leaf fixes that may be fixed only once: its lot or draw. Undefined for other leaves. */
-export function onceOf(leaf: string): { readonly kind: 'lot-twice' | 'draw-twice'; of: string } | undefined {
-  const told = parsedObject(leaf);
+export function onceOf(told: unknown): { readonly kind: 'lot-twice' | 'draw-twice'; of: string } | undefined {
   const type = member(told, 'type');
   const of = text(member(told, type === 'lot' ? 'lot_id' : 'statement_sha256'));
   if (of === undefined || (type !== 'lot' && type !== 'draw_commit')) return undefined;
@@ -183,7 +183,7 @@ export function twiceWords(kind: FindingKind, first: number, second: number, of:
  * must not be earlier. A withdrawal may be, because it is logged some time after it was made.
  */
 export function wrongDate(
-  leaf: string,
+  leaf: unknown,
   index: number,
   { atS }: SignedCheckpoint,
   before: SignedCheckpoint | undefined,
@@ -194,7 +194,7 @@ export function wrongDate(
   const told = `Leaf ${index} is of ${timeText(toldMs / 1_000)}`;
   // The log signs in whole seconds.
   if (Math.floor(toldMs / 1_000) > atS) return `${told}, and was signed at ${timeText(atS)}.`;
-  const isStatement = member(parsedObject(leaf), 'type') === 'statement';
+  const isStatement = member(leaf, 'type') === 'statement';
   if (!isStatement || before === undefined || before.checkpoint.size > index) return undefined;
   return toldMs < before.atS * 1_000
     ? `${told}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS)}.`
@@ -207,8 +207,7 @@ interface CountedWithdrawals {
 }
 
 /** Returns what a statement says of the withdrawals logged before it; undefined for other leaves. */
-export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
-  const told = parsedObject(leaf);
+export function withdrawalsIn(told: unknown): CountedWithdrawals | undefined {
   const type = member(told, 'type');
   const count = member(told, 'withdrawals', 'count');
   const root = member(told, 'withdrawals', 'root');
@@ -224,8 +223,7 @@ export function countsThese({ count, root }: CountedWithdrawals, withdrawals: re
 }
 
 /** Returns the time of a statement or a withdrawal, Unix ms: NaN if it cannot be read, undefined for other leaves. */
-function leafTimeOf(leaf: string): number | undefined {
-  const told = parsedObject(leaf);
+function leafTimeOf(told: unknown): number | undefined {
   if (member(told, 'type') === 'statement') return timeOf(member(told, 'at'));
   if (member(told, 'type') === 'revocation') return timeOf(member(told, 'revoked_at'));
   return undefined;

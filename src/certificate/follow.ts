@@ -277,11 +277,9 @@ class Follower {
     Object.assign(this.#lots, lots);
     if (before !== undefined) this.#draws = drawsNotDue(draws, before);
     for (const leaf of withdrawals) this.#addWithdrawal(leaf);
-    for (const [index, leaf] of listed) await this.#takeLeaf({ index, leaf }, before, now);
-    const isTold = [...listed.values()].some(
-      (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
-    );
-    const { toldAtS } = isTold || this.#state === undefined ? { toldAtS: now.atS } : this.#state;
+    let { toldAtS } = this.#state ?? { toldAtS: now.atS };
+    for (const [index, leaf] of listed)
+      if (await this.#takeLeaf({ index, leaf }, before, now)) toldAtS = now.atS;
     // A log that hides a withdrawal can log no more statements: each would contradict what it listed or logged.
     if (size > from && !(now.atS - toldAtS <= SILENCE_MAX_S))
       throw new LogDoubt(
@@ -298,31 +296,34 @@ class Follower {
     };
   }
 
-  /** Checks a public leaf against the tree, the dates and the leaves before it. */
+  /**
+   * Checks a public leaf against the tree, the dates and the leaves before it. Resolves to whether it tells of
+   * withdrawals.
+   */
   async #takeLeaf(
     { index, leaf }: PublicLeaf,
     before: SignedCheckpoint | undefined,
     now: SignedCheckpoint,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const counted = this.#counted;
+    const facts = parsedObject(leaf);
     const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
     if (!(await this.#isLeaf(index, leaf, now)))
       throw new LogDoubt(`The text that is listed as leaf ${index} is not that leaf.`);
-    const told = withdrawalsIn(leaf);
+    const told = withdrawalsIn(facts);
     if (told !== undefined && (told.count !== counted.size || told.root !== toBase64(counted.root()))) {
       const others = told.count === counted.size ? ', and they are others' : '';
       throw new LogDoubt(
         `Leaf ${index} counts ${told.count} withdrawals; ${counted.size} are listed before it${others}.`,
       );
     }
-    const wrong = wrongDate(leaf, index, now, before);
+    const wrong = wrongDate(facts, index, now, before);
     if (wrong !== undefined)
       throw this.#found('date', wrong, {
         checkpoints: before === undefined ? [] : [formatNote(before.note)],
         leaves: [{ leaf, ...(await proof(index)) }],
       });
-    const facts = parsedObject(leaf);
-    const once = onceOf(leaf);
+    const once = onceOf(facts);
     if (once !== undefined) {
       const { kind, of } = once;
       const isLot = kind === 'lot-twice';
@@ -346,6 +347,7 @@ class Follower {
       const withdrawal = { lotId: part('lot_id'), reason: part('reason'), revokedAt: part('revoked_at') };
       this.#events.push({ kind: 'withdrawal', index, leaf, ...withdrawal });
     } else this.#events.push({ kind: type === 'lot' || type === 'statement' ? type : 'other', index, leaf });
+    return told !== undefined || type === 'revocation';
   }
 
   #addWithdrawal(leaf: string): void {

@@ -60,6 +60,12 @@ export function readIncarnations(store: LogReader): Promise<Incarnation[] | unde
   return readJson(store, RECORD_KEY);
 }
 
+/** Resolves to the stored state of the newest incarnation's log; undefined before the first start with a log. */
+export async function newestStateOf(store: LogStore): ReturnType<typeof storedStateOf> {
+  const newest = (await readIncarnations(store))?.at(-1);
+  return storedStateOf(logStoreOf(store, newest?.number ?? 0));
+}
+
 export function writeIncarnations(store: LogStore, incarnations: readonly Incarnation[]): Promise<void> {
   return store.putLog([jsonRecord(RECORD_KEY, incarnations)]);
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../core/json.ts';
+import { isCount, isObject } from '../core/json.ts';
 import { HASH_BYTES, inclusionProof, type ReadNode } from '../crypto/merkle.ts';
 import { formatNote, formatProof } from '../crypto/note.ts';
 import { member, text } from './members.ts';
@@ -59,8 +59,7 @@ export class LogSource {
       if (page.length === 0) break;
       for (const each of page) {
         const [index, leaf] = [member(each, 'index'), text(member(each, 'leaf'))];
-        const isPlace = typeof index === 'number' && Number.isSafeInteger(index) && index >= next;
-        if (!isPlace || leaf === undefined)
+        if (!isCount(index) || index < next || leaf === undefined)
           throw new LogUnavailable('/log/leaves is not in the order of the log');
         if (index < before) leaves.set(index, leaf);
         next = index + 1;

@@ -1,5 +1,5 @@
 import { utf8Bytes } from '../core/bytes.ts';
-import { isObject } from '../core/json.ts';
+import { isCount, isObject } from '../core/json.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import {
   equalHashes,
@@ -244,10 +244,6 @@ function readRange(value: unknown, lots: number): Range | undefined {
   if (!isCount(lot) || !isCount(offset) || !isCount(bytes) || lot >= lots || bytes === 0) return undefined;
   const isWhole = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;
   return isWhole && Number.isSafeInteger(offset + bytes) ? { lot, offset, bytes } : undefined;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
 function readRun(value: unknown): { first: number; hashes: Hash[]; path: Hash[] } | undefined {

@@ -2,7 +2,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { type BeaconChain, BeaconError, LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
 import { object, oneOfWords, orNull, sha256, text as textForm, time } from '../core/schema.ts';
-import { drawEndText } from './draw.ts';
+import { drawEndText, ENDS } from './draw.ts';
 import type { DrawOutcome } from './draw-document.ts';
 import { drawnValues } from './draw-kinds.ts';
 import { drawKey, drawStream } from './draw-stream.ts';
@@ -34,19 +34,12 @@ export interface RoundDue {
   readonly atMs: number;
 }
 
-/** The ends that a draw may have, each with its possible reasons. */
-const REASONS: Readonly<Record<DrawOutcome['state'], readonly DrawOutcome['reason'][]>> = {
-  revealed: [null],
-  cancelled: ['cancelled'],
-  failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
-};
-
 /** The form of an outcome. The other checks examine the members without a schema. */
 const OUTCOME = object({
   type: { type: 'string', const: 'draw_outcome' },
   version: { type: 'integer', const: 1 },
   statement_sha256: sha256,
-  state: oneOfWords(Object.keys(REASONS)),
+  state: oneOfWords(Object.keys(ENDS)),
   reason: orNull(textForm),
   secret: {},
   nonce: {},
@@ -195,7 +188,7 @@ function endVerdict({ draw, keys, digest, round: due }: OutcomeInput): string {
   if (member(draw, 'state') !== state)
     refuse(`The draw is ${show(member(draw, 'state'))}, its outcome ${show(state)}.`);
   if (outcome.statement_sha256 !== digest) refuse('The outcome is of another statement.');
-  if (!REASONS[state].includes(reason))
+  if (!ENDS[state].some((each) => each === reason))
     refuse(`A draw that is ${state} does not have the reason ${show(reason)}.`);
   const [dueMs, givesUpMs] = ['due_at', 'gives_up_at'].map((name) => timeOf(member(draw, 'statement', name)));
   const endedMs = timeOf(outcome.ended_at);

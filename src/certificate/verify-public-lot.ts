@@ -39,7 +39,7 @@ export function verifyPublicLot(lotId: string, document: unknown, keys: unknown)
   const notWithdrawnBefore = statement.at.proof.index;
   if (statement.at.checkpoint.origin === lot.at.checkpoint.origin && notWithdrawnBefore < leaf)
     refuse('The statement is older than the lot.');
-  if (withdrawalsTold(statement.text, member(document, 'withdrawals')).includes(lotId)) {
+  if (withdrawalsTold(statement.told, member(document, 'withdrawals')).includes(lotId)) {
     if (withdrawn === undefined) refuse('The statement counts a withdrawal of the lot, and none is told.');
     return { leaf, withdrawn };
   }
@@ -48,7 +48,7 @@ export function verifyPublicLot(lotId: string, document: unknown, keys: unknown)
 }
 
 /** Returns the withdrawn lots. Refuses leaves that are not exactly the withdrawals that the statement counts. */
-function withdrawalsTold(statement: string, leaves: unknown): (string | undefined)[] {
+function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefined)[] {
   const counted = withdrawalsIn(statement);
   if (counted === undefined) refuse('The given statement is not about withdrawals.');
   if (!Array.isArray(leaves) || leaves.length !== counted.count)
@@ -69,7 +69,7 @@ function placed(what: string, source: unknown, keys: unknown) {
   const told = parsedObject(leaf);
   if (leaf === undefined || canonical(told) !== leaf) refuse(`There is no ${what}: ${show(leaf)}.`);
   const logged = about(`The ${what}`, () => loggedLeaf(leaf, member(source, 'proof'), keys));
-  return { text: leaf, told, ...logged };
+  return { told, ...logged };
 }
 
 /** Returns what the verification showed, in a sentence. */

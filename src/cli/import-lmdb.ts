@@ -4,16 +4,14 @@ import { dirname } from 'node:path';
 import {
   type Anchor,
   checkIdentity,
-  logStoreOf,
+  newestStateOf,
   readAnchor,
-  readIncarnations,
   writeAnchor,
 } from '../certificate/incarnation.ts';
-import { storedStateOf } from '../certificate/log-state.ts';
+import { readCheckpoint } from '../certificate/signed-checkpoint.ts';
 import { messageOf } from '../core/assert.ts';
 import { syncToDisk } from '../core/files.ts';
 import { toBase64 } from '../crypto/base64.ts';
-import { parseCheckpoint, parseNote } from '../crypto/note.ts';
 import { LedgerError } from '../ledger/ledger.ts';
 import { type ImportMark, readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
@@ -242,10 +240,8 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
 
 /** Returns the size and the root of the log of the newest incarnation. */
 async function logHeadOf(ledger: LmdbLedger) {
-  const newest = (await readIncarnations(ledger))?.at(-1)?.number ?? 0;
-  const state = await storedStateOf(logStoreOf(ledger, newest));
-  const note = state && parseNote(state.checkpoint);
-  const checkpoint = note && parseCheckpoint(note.text);
+  const state = await newestStateOf(ledger);
+  const checkpoint = state && readCheckpoint(state.checkpoint).checkpoint;
   return { log_size: checkpoint?.size ?? 0, log_root: checkpoint ? toBase64(checkpoint.root) : null };
 }
 

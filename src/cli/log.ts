@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOG_COMMANDS } from '../../clients/typescript/program/log.ts';
-import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/incarnation.ts';
-import { storedStateOf } from '../certificate/log-state.ts';
+import { logOf, newestStateOf, readAnchor } from '../certificate/incarnation.ts';
 import { openCertificates } from '../certificate/open.ts';
+import { readCheckpoint } from '../certificate/signed-checkpoint.ts';
 import { loadSettings } from '../config/config.ts';
-import { assert, messageOf } from '../core/assert.ts';
+import { messageOf } from '../core/assert.ts';
+import { toBase64 } from '../crypto/base64.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
-import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
+import { plainSignatures } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, group } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import { asServer, withLedger, withLedgerIfAny } from './ledger-access.ts';
@@ -17,17 +18,17 @@ const show = action({
   summary: 'Shows where the transparency log stands: its size, its root and who signed it.',
   options: { json: { meaning: 'one JSON object: origin, size, root, signed_by, checkpoint' } },
   run: async (_input, context) => {
-    const note = await newestCheckpoint(context);
-    const signed = parseNote(note);
-    const checkpoint = signed && parseCheckpoint(signed.text);
-    assert(signed !== undefined && checkpoint !== undefined, 'the stored checkpoint is a signed note');
+    const stored = await withLedger(context, newestStateOf);
+    if (stored === undefined)
+      throw new CommandError('there is no log yet: the service makes it when it starts');
+    const { note, checkpoint } = readCheckpoint(stored.checkpoint);
     const shown = {
       origin: checkpoint.origin,
       size: checkpoint.size,
-      root: Buffer.from(checkpoint.root).toString('base64'),
-      signed_by: plainSignatures(signed).map(({ keyId }) => keyId),
+      root: toBase64(checkpoint.root),
+      signed_by: plainSignatures(note).map(({ keyId }) => keyId),
     };
-    return { data: { ...shown, checkpoint: note }, shown: [shown] };
+    return { data: { ...shown, checkpoint: stored.checkpoint }, shown: [shown] };
   },
 });
 
@@ -101,15 +102,4 @@ function keysFolder(context: CommandContext): string {
     );
   requireOwnFolder(context);
   return path;
-}
-
-/** Returns the newest checkpoint in the ledger, which /log/checkpoint serves. */
-async function newestCheckpoint(context: CommandContext): Promise<string> {
-  const stored = await withLedger(context, async (ledger) => {
-    const newest = (await readIncarnations(ledger))?.at(-1);
-    return storedStateOf(logStoreOf(ledger, newest?.number ?? 0));
-  });
-  if (stored === undefined)
-    throw new CommandError('there is no log yet: the service makes it when it starts');
-  return stored.checkpoint;
 }

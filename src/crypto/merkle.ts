@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { concatBytes, copyBytes } from '../core/bytes.ts';
+import { isCount } from '../core/json.ts';
 import { sha256 } from './sha256.ts';
 
 /**
@@ -355,10 +356,6 @@ function splitOf(count: number): number {
 
 function half(count: number): number {
   return Math.floor(count / 2);
-}
-
-function isCount(count: number): boolean {
-  return Number.isSafeInteger(count) && count >= 0;
 }
 
 export function equalHashes(a: Uint8Array, b: Uint8Array): boolean {
