@@ -1,16 +1,17 @@
 import type { Quote } from '../answer/answer.ts';
 import { IN_EVERY_HEAD, NO_STORE, type PrintedAnswer, type ServiceNames } from '../answer/fields.ts';
-import type { DataRequest, Written } from '../answer/request.ts';
+import type { Written } from '../answer/request.ts';
 import type { DrawnFrom } from '../answer/supply.ts';
-import { type Part, ReplyTemplate, type Slot } from '../answer/template.ts';
+import { type Part, ReplyTemplate } from '../answer/template.ts';
 import { tailOf } from '../answer/text.ts';
 import { ApiError } from '../core/errors.ts';
-import { type BareType, bareMediaType, type OctetType } from '../core/vocabulary.ts';
-import { octetTypeOf, type ValueRequest } from '../values/value-request.ts';
+import { type BareType, bareMediaType } from '../core/vocabulary.ts';
+import { octetTypeOf } from '../values/value-request.ts';
 import type { Exchange } from './exchange.ts';
 import { type Field, headOf, linesOf } from './head.ts';
+import type { ParsedRequest } from './parsed-requests.ts';
 import { type Reply, valueReply } from './reply.ts';
-import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
+import { type RateFacts, rateFields, ratePartsOf } from './reply-fields.ts';
 import { chooseOffer, MEDIA_TYPES } from './representation.ts';
 
 /** A format in which an answer can be sent. */
@@ -26,60 +27,35 @@ const AS_CSV = bareOffer('csv', 'csv');
 /** The format of a stream. */
 const AS_LINES: AnswerOffer = { ...AS_JSON, name: 'ndjson', mediaType: 'application/x-ndjson' };
 const WITH_METADATA: readonly AnswerOffer[] = [AS_JSON, AS_MSGPACK];
-/** The formats of a request, by the type that its values have as octets. A few lists serve all requests. */
-const offersByType = new Map<OctetType | undefined, readonly AnswerOffer[]>();
 
 /**
  * Returns the format of an answer: that of the parameter `format`, else the one that the client accepts best of JSON, MessagePack,
- * text lines and, for bytes and batches, octets. A quote has no values, so a client that accepts only bare values gets it as JSON.
+ * text lines and, for bytes and batches, octets; a stream is sent as NDJSON. A quote has no values, so a client that accepts only
+ * bare values gets it as JSON. Throws `not_acceptable`.
  */
-export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer {
+export function offerOf(accept: string, { plan: { request }, stream }: ParsedRequest): AnswerOffer {
   const { format, dryRun, values } = request;
-  const hasLines = !textsOf(values).some((text) => /[\r\n]/.test(text));
+  if (stream !== undefined && !dryRun) return chooseOffer(accept, [AS_LINES]);
+  if (format === undefined && (accept === '' || accept === '*/*')) return AS_JSON;
+  const texts = 'items' in values ? values.items : 'alphabet' in values ? values.alphabet : [];
+  const isPlain = !texts.some((text) => /[\r\n]/.test(text));
   if (format !== undefined) {
     if (format === 'json' || dryRun) return AS_JSON;
-    if (format === 'plain' && !hasLines) throw new ApiError('invalid_format', { message: LINES_IN_ITEMS });
+    if (format === 'plain' && !isPlain) throw new ApiError('invalid_format', { message: LINES_IN_ITEMS });
     return format === 'csv' ? AS_CSV : AS_PLAIN;
   }
-  if (accept === '' || accept === '*/*') return AS_JSON;
-  const hasOctets = request.endpoint === 'bytes' || request.endpoint === 'batch';
-  const offers = offersOf(hasOctets ? octetTypeOf(values) : undefined);
-  const offer = chooseOffer(accept, hasLines ? offers : offers.filter((each) => each !== AS_PLAIN));
+  if (stream !== undefined) return chooseOffer(accept, WITH_METADATA, AS_JSON);
+  const octetType = OCTET_ENDPOINTS.has(request.endpoint) ? octetTypeOf(values) : undefined;
+  const asOctets = octetType === undefined ? [] : [bareOffer('octet-stream', octetType)];
+  const offer = chooseOffer(accept, [...WITH_METADATA, ...asOctets, ...(isPlain ? [AS_PLAIN] : []), AS_CSV]);
   if (!dryRun || offer.octets === undefined) return offer;
   return chooseOffer(accept, WITH_METADATA, AS_JSON);
 }
 
-/** Returns the format of a stream: NDJSON, or for its quote the format of any quote. */
-export function streamOfferOf(accept: string, { dryRun }: DataRequest): AnswerOffer {
-  return dryRun ? chooseOffer(accept, WITH_METADATA, AS_JSON) : chooseOffer(accept, [AS_LINES]);
-}
-
-function textsOf(values: ValueRequest): readonly string[] {
-  switch (values.kind) {
-    case 'shuffle':
-    case 'sample':
-    case 'weighted':
-      return values.items;
-    case 'strings':
-      return values.alphabet;
-    default:
-      return NO_TEXTS;
-  }
-}
-
-const NO_TEXTS: readonly string[] = [];
+const OCTET_ENDPOINTS: ReadonlySet<string> = new Set(['bytes', 'batch']);
 
 const LINES_IN_ITEMS =
   'An item or the alphabet holds a line break, so plain text cannot give a value to a line; use csv or json.';
-
-function offersOf(type: OctetType | undefined): readonly AnswerOffer[] {
-  let offers = offersByType.get(type);
-  if (offers === undefined) {
-    const asOctets = type === undefined ? [] : [bareOffer('octet-stream', type)];
-    offersByType.set(type, (offers = [...WITH_METADATA, ...asOctets, AS_PLAIN, AS_CSV]));
-  }
-  return offers;
-}
 
 function offerWithMetadata(form: 'json' | 'msgpack'): AnswerOffer {
   return { name: form, form, octets: undefined, mediaType: MEDIA_TYPES[form] };
@@ -126,43 +102,27 @@ export function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined
   return headOf(200, [...fields, ...rateFields(rate)]);
 }
 
-type AnswerTemplate = ReplyTemplate<PrintedAnswer, RateFacts | undefined>;
+type AnswerTemplate = ReplyTemplate<PrintedAnswer, RateFacts>;
 /** The templates of JSON replies, by source and by RateLimit-Policy. */
 const templates = new WeakMap<DrawnFrom, Map<string | undefined, AnswerTemplate>>();
-/** Key of the template for replies without rate fields. */
-const WITHOUT_RATE = '';
 /** Bound on the templates of one source, because operators may give each account a rate of its own. */
 const TEMPLATES_MAX = 64;
-/** The template that was used last. Most replies have the template of the reply before. */
-let last:
-  | { readonly from: DrawnFrom; readonly policy: string | undefined; readonly template: AnswerTemplate }
-  | undefined;
 
 /** Returns the template of the JSON replies from this source to clients with this rate limit. */
-export function replyTemplateOf(
-  from: DrawnFrom,
-  rate: RateFacts | undefined,
-  names: ServiceNames,
-): AnswerTemplate {
-  const policy = rate === undefined ? WITHOUT_RATE : rate.policy;
-  if (last?.from !== from || last.policy !== policy)
-    last = { from, policy, template: keptTemplate(from, policy, names) };
-  return last.template;
-}
-
-function keptTemplate(from: DrawnFrom, policy: string | undefined, names: ServiceNames): AnswerTemplate {
+export function replyTemplateOf(from: DrawnFrom, { policy }: RateFacts, names: ServiceNames): AnswerTemplate {
   let ofSource = templates.get(from);
   if (ofSource === undefined) templates.set(from, (ofSource = new Map()));
   let template = ofSource.get(policy);
   if (template === undefined) {
     if (ofSource.size >= TEMPLATES_MAX) ofSource.clear();
-    template = new ReplyTemplate([...headPartsOf(from), ...ratePartsOf(policy)], tailOf(from, names));
+    const rateParts = ratePartsOf(policy).flatMap(([name, ...value]) => [lineOf(name), ...value]);
+    template = new ReplyTemplate([...headPartsOf(from), ...rateParts], tailOf(from, names));
     ofSource.set(policy, template);
   }
   return template;
 }
 
-function headPartsOf(from: DrawnFrom): Part<PrintedAnswer, RateFacts | undefined>[] {
+function headPartsOf(from: DrawnFrom): Part<PrintedAnswer, RateFacts>[] {
   const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], NO_STORE];
   const changing = [];
   for (const field of IN_EVERY_HEAD) {
@@ -174,21 +134,6 @@ function headPartsOf(from: DrawnFrom): Part<PrintedAnswer, RateFacts | undefined
 }
 
 const NO_NAMES = { poweredBy: '', verifyUrlBase: '' };
-
-/** Returns the parts of `rateFields` (reply-fields.ts), with slots for the numbers. */
-function ratePartsOf(policy: string | undefined) {
-  if (policy === WITHOUT_RATE) return [];
-  const [beforeRemaining, beforeReset] = RATE_LIMIT_TEXTS;
-  const standing = [lineOf('X-RateLimit-Remaining'), REMAINING, lineOf('X-RateLimit-Reset'), RESET];
-  if (policy === undefined) return standing;
-  const ofPolicy = linesOf([['RateLimit-Policy', policy]]) + lineOf('RateLimit') + beforeRemaining;
-  return [...standing, ofPolicy, REMAINING, beforeReset, RESET_AFTER];
-}
-
-type RateSlot = Slot<PrintedAnswer, RateFacts | undefined>;
-const REMAINING: RateSlot = { number: (_, rate) => rate!.remaining };
-const RESET: RateSlot = { number: (_, rate) => rate!.resetAtS };
-const RESET_AFTER: RateSlot = { number: (_, rate) => rate!.resetAfterS };
 
 /** Returns the beginning of a header line, up to its value. */
 function lineOf(name: string): string {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { NativeRequest } from './request-head.ts';
 
@@ -22,8 +23,7 @@ export interface ReplyHead {
 }
 
 /**
- * The engine's side of one request. It delivers the body of the request, and takes the reply by one of `send`, `sendHead` and
- * `begin`. It is valid until the reply is finished or the `onGone` listener was called. In uWebSockets.js any later call
+ * The engine's side of one request. It delivers the body of the request, and takes the reply by `send` or `begin`. It is valid until the reply is finished or the `onGone` listener was called. In uWebSockets.js any later call
  * throws, and a handler that returns without having set that listener ends the process. No reply may be sent while the engine
  * reads a chunk of bytes: the engine would read the rest of the chunk as the next request, even after a reply that closes the
  * connection. Every call copies or sends the bytes before it returns, so the caller may overwrite them.
@@ -31,11 +31,9 @@ export interface ReplyHead {
 export interface Wire {
   /** Sends a whole reply whose body is small. Closes the connection afterwards if `saysClose`. */
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void;
-  /** Sends a reply without a body. */
-  sendHead(head: ReplyHead): void;
   /**
-   * Begins a reply whose body is passed to `offer`. The head is sent with the first bytes that are offered, and must not
-   * change until then. `hasRoom` is called when a socket that was full has room again; it must not throw.
+   * Begins a reply whose body is passed to `offer`, or that has none. The head is sent with the first bytes that are offered or by
+   * `end`, and must not change until then. `hasRoom` is called when a socket that was full has room again; it must not throw.
    */
   begin(head: ReplyHead, hasRoom: () => void): void;
   /**
@@ -47,7 +45,7 @@ export interface Wire {
   offer(rest: Uint8Array, isConstant: boolean): number;
   /** True when the socket has taken everything that was offered and has no room for more. */
   readonly isFull: boolean;
-  /** Ends a body of unknown length. */
+  /** Ends a body of unknown length, or a reply without a body. */
   end(): void;
   /** Sets the listener for the body of the request. A piece is valid only during the call. `take` must not throw. */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void;
@@ -63,16 +61,23 @@ export interface Wire {
 
 export const LINE_FEED = Uint8Array.of(0x0a);
 
-export interface EngineOptions {
+/** Where a front listens. */
+export interface ListenOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Name of the setting that gave the port, for the error of `listenFailure`. */
+  /** Name of the setting that gave the port, for the error when listening fails. */
   readonly portSetting: string;
-  /** True if several threads listen on the port. Otherwise a second listener on the port fails. */
+  /**
+   * True if other fronts (threads) listen on the same port, which must not be 0: the system then spreads connections
+   * over them. Otherwise a second service on the port fails to start instead of taking half of the requests.
+   */
   readonly sharePort: boolean;
-  /** PEM files of the certificate chain and its key, for TLS 1.2 and 1.3; null for plain HTTP. */
+  /** PEM files of the certificate chain and its key. With them the front accepts only TLS (1.2 and 1.3). */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+}
+
+export interface EngineOptions extends ListenOptions {
   /** Called for each request; must not throw. `request` is valid during the call only. */
   readonly receive: (wire: Wire, request: NativeRequest, method: string) => void;
   /** Called when a connection opens (`change` 1) or closes (-1). `close` cuts it. */
@@ -102,6 +107,17 @@ export function listenFailure({ host, port, portSetting }: EngineOptions, cause?
   return new Error(`${what}. Set ${portSetting} to a free port, or QRN_HOST to an address of this machine`, {
     cause,
   });
+}
+
+/** 127.0.0.0/8 and ::1. A BlockList also finds IPv4 addresses in their IPv4-mapped form (RFC 4291 §2.5.5.2). */
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** Returns true when the text is a loopback address. */
+export function isLoopback(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** Reads the files of a certificate chain and its key. Throws when they do not belong together. */

@@ -1,83 +1,55 @@
 import type { Account } from '../account/directory.ts';
 import { retryAfterS } from '../account/meter.ts';
-import type { RateDecision } from '../account/rate.ts';
 import type { Reservation } from '../account/reservation.ts';
-import type { Answer, Ask, Keeping, Listener, Quote, Requester } from '../answer/answer.ts';
-import type { ServiceNames } from '../answer/fields.ts';
+import type { Answer, Ask, Keeping, Listener, Requester } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import { assert } from '../core/assert.ts';
-import { type Clock, periodOf } from '../core/clock.ts';
+import { periodOf } from '../core/clock.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { EntropyMode, Scope } from '../core/vocabulary.ts';
 import { type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { Fair, Piece, Turn } from '../fair/fair.ts';
-import { type AnswerOffer, AS_JSON, fieldsHead, quoteReply, replyTemplateOf } from './answer-reply.ts';
-import type { DeadlineQueue, Timed } from './deadline-queue.ts';
-import type { ReplyHead, Wire } from './engine.ts';
+import { type AnswerOffer, AS_JSON, fieldsHead, replyTemplateOf } from './answer-reply.ts';
+import type { Wire } from './engine.ts';
+import { clientError, errorReply } from './error-reply.ts';
+import type { Front } from './front.ts';
 import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
-import { OfferedBody } from './offered-body.ts';
-import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
+import { corsFields, type RateFacts, rateFacts, rateFields } from './reply-fields.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 import {
   newRequestId,
   parseTraceparent,
-  type RandomBytes,
   type RequestId,
   requestIdText,
-  requestNames,
   type Trace,
   traceparentOf,
 } from './request-id.ts';
-import { endpointRow, type RequestRecord } from './request-record.ts';
 import type { Route } from './route-table.ts';
+import type { RouterOptions } from './router.ts';
 
-/** The router, as the exchanges of one front see it. */
-export interface Pipeline {
-  readonly record: RequestRecord;
-  readonly clock: Clock;
-  readonly cors: CorsPolicy;
-  /** True if replies carry the RateLimit fields of the IETF draft beside X-RateLimit. */
-  readonly rateLimitFields: boolean;
-  readonly names: ServiceNames;
-  /** Returns the error that the client gets for anything that was thrown. Logs faults. */
-  readonly explain: (exchange: Exchange, error: unknown) => ApiError;
-  /** Answers with an error, in the form that the request accepts. */
-  readonly fail: (exchange: Exchange, error: unknown) => void;
-  /** Continues an exchange in its owner's turn. Never throws. */
-  readonly take: (exchange: Exchange, step: Step, nowMs: number) => void;
-}
+/** A step of a request, which runs in its owner's turn. `nowMs` is the monotonic time at the start of the turn. */
+export type Step = (exchange: Exchange, nowMs: number) => void;
 
-/** The next step of a request: a route that serves it, or a function. */
-export type Step = Route | (() => void);
-
+/** Processor time for reading a request and sending its reply, which is not measured. */
+export const REQUEST_US = 25;
+/**
+ * Charged for a request without an account. It is higher, so that beside requests of accounts about one a millisecond is
+ * served.
+ */
+const UNPAID_US = 250;
 /** Charged to an account for a refusal beside its measured time, because a refusal costs no credits. */
 const REFUSAL_US = 250;
+/** Memory that a request without an account holds while it waits for its turn, about. */
+const WAITING_BYTES = 4 * 1_024;
+/** Up to this size a waiting request is not counted: the rate bounds the requests of an account, and most have no body. */
+const WAITING_BYTES_UNCOUNTED = 1_024;
 
 /** The owner of the memory of a body. */
 export interface BodyOwner {
   /** Called once when nobody reads the body any more: it was sent or copied, or the client has gone. */
   release(): void;
-}
-
-/** The front, as its exchanges see it. */
-export interface ExchangeHost {
-  /** True once the front is going down: every reply then closes its connection. */
-  readonly draining: boolean;
-  /** Monotonic time of the last sweep: a coarse clock that costs nothing to read. */
-  readonly nowMs: number;
-  /** Requests that nobody has answered yet. */
-  readonly waiting: DeadlineQueue<Exchange>;
-  /** Replies that their clients have not read yet. */
-  readonly sending: DeadlineQueue<Exchange>;
-  /** Bytes of memory that are held for those replies. */
-  heldBytes: number;
-  /** Its memory budget counts the held bytes that have no owner: copies, and bodies that came without one. */
-  readonly fair: Fair;
-  /** System entropy for request ids, not for values. */
-  readonly random: RandomBytes;
-  /** Logs an error that a listener threw, and cuts the connection. */
-  fault(exchange: Exchange, error: unknown): void;
 }
 
 /**
@@ -86,6 +58,11 @@ export interface ExchangeHost {
  * 1340 MB of memory with `end` and 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
  */
 const OFFERED_FROM_BYTES = 16 * 1024;
+/**
+ * An unread rest of at least this size is held as a view, a smaller one as a copy. So a larger body must not change once it
+ * is sent.
+ */
+export const HELD_BODY_FROM_BYTES = 256 * 1024;
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
@@ -93,7 +70,7 @@ const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
  * One request and its reply, with everything that the pipeline knows about them so far. `reply` and `send` may be called at any
  * time after the engine has finished reading the bytes of the request (see Wire). Only the first call has an effect.
  */
-export class Exchange implements Ask, Listener, Requester, Timed, Piece {
+export class Exchange implements Ask, Listener, Requester, Piece {
   readonly head: RequestHead;
   // the members that a reply reads come first and together: by then they have left the processor's caches
   /** Set by authentication. */
@@ -104,31 +81,39 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   error: ErrorCode | undefined = undefined;
   /** Set when a data request is about to be answered. */
   mode: EntropyMode | undefined = undefined;
-  /** Row of the endpoint in the counters, set by routing. */
-  endpoint = UNKNOWN;
+  /** Set by routing: the route that serves it, or that of its path when none does. */
+  route: Route | undefined = undefined;
   /** True when the client has disconnected: no reply can reach it. */
   isAborted = false;
-  /** True when `send` was called, by the handler or, past the deadline, by the front. */
+  /** True when the reply was passed to `send`, by the handler or, past the deadline, by the front, or its last line was sent. */
   isAnswered = false;
   #closing = false;
   /** 16 bytes: UUIDv7 layout. */
   requestId: RequestId;
   #turn: Turn;
   #step: Step = undefined!;
-  #waitingBytes: Hold | undefined = undefined;
+  /** What it holds of the memory budget: for a request that waits for its turn, or for a reply without an owner that is read. */
+  #memory: Hold | undefined = undefined;
   costUs = 0;
   isLate = false;
   /** Set by routing. */
-  pipeline: Pipeline = undefined!;
-  readonly #host: ExchangeHost;
+  service: RouterOptions = undefined!;
+  readonly #front: Front;
   readonly #wire: Wire;
   /** The queue that it is a member of; null once the reply is finished or the client is gone. */
-  #queue: DeadlineQueue<Exchange> | null = null;
-  deadlineMs = 0;
-  previous: Timed | null = null;
-  next: Timed | null = null;
-  /** The body that is being sent, if it is large or in lines. */
-  #offered: OfferedBody | undefined = undefined;
+  #queue: Set<Exchange> | null = null;
+  /** Monotonic time at which it joined the queue. */
+  queuedAtMs = 0;
+  /** The owner of the body or the line that is being sent, until it is released. */
+  #bodyOwner: BodyOwner | undefined = undefined;
+  /** The bytes of a large body or of a line that the client has not read yet. */
+  #rest: Uint8Array = NO_BYTES;
+  /** Bytes of memory that the rest keeps alive. A view keeps the whole body alive. */
+  heldBytes = 0;
+  /** True when a reply of lines has begun. */
+  isInLines = false;
+  /** Called with true when the client has read the line, with false when it has gone. */
+  #lineTaken: ((isTaken: boolean) => void) | undefined = undefined;
   #ownerWithoutKey: Owner | undefined = undefined;
   /** Scopes of the API key, set by authentication. */
   scopes: readonly string[] = [];
@@ -139,67 +124,72 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   replayOf: string | undefined = undefined;
   /** The whole body of a POST; empty for every other method. */
   body: Uint8Array = NO_BYTES;
-  /** True for a HEAD request whose reply must state no length, because only drawing the answer would tell it. */
-  hasUnknownLength = false;
   #keeping: Keeping | undefined = undefined;
+  // members of the head that many read
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly accept: string;
+  readonly contentType: string;
+  readonly idempotencyKey: string | undefined;
 
-  constructor(host: ExchangeHost, wire: Wire, method: string, request: NativeRequest) {
-    this.head = new RequestHead(method, request);
-    this.#host = host;
+  constructor(front: Front, wire: Wire, method: string, request: NativeRequest) {
+    const head = new RequestHead(method, request);
+    this.head = head;
+    this.method = method;
+    this.path = head.path;
+    this.query = head.query;
+    this.accept = head.accept;
+    this.contentType = head.contentType;
+    this.idempotencyKey = head.idempotencyKey;
+    this.#front = front;
     this.#wire = wire;
-    this.#turn = host.fair.now();
-    this.requestId = newRequestId(host.random, this.atMs);
-    this.#listen();
-    this.#enter(host.waiting);
-  }
-
-  #listen(): void {
-    this.#wire.onGone(() => {
+    this.#turn = front.fair.now();
+    this.requestId = newRequestId(front.random, this.atMs);
+    wire.onGone(() => {
       this.isAborted = true;
       this.#release();
     });
-  }
-
-  get method(): string {
-    return this.head.method;
-  }
-
-  get path(): string {
-    return this.head.path;
-  }
-
-  get query(): string {
-    return this.head.query;
-  }
-
-  get accept(): string {
-    return this.head.accept;
-  }
-
-  get contentType(): string {
-    return this.head.contentType;
-  }
-
-  get idempotencyKey(): string | undefined {
-    return this.head.idempotencyKey;
-  }
-
-  /** Runs `step` in the owner's turn. Holds `waitingBytes` until then. */
-  runInTurn(step: Step, costUs: number, waitingBytes: Hold | undefined): void {
-    this.#step = step;
-    this.costUs = costUs;
-    this.#waitingBytes = waitingBytes;
-    this.fair.run(this.owner, this);
-  }
-
-  /** Called by Fair in the owner's turn. */
-  run(nowMs: number): void {
-    this.#waitingBytes?.resize(0);
-    this.pipeline.take(this, this.#step, nowMs);
+    this.#enter(front.waiting);
   }
 
   get fair(): Fair {
-    return this.#host.fair;
+    return this.#front.fair;
+  }
+
+  /** Runs the step in the owner's turn, unless the client is gone by then. An error that the step throws is answered. */
+  inTurn(step: Step, costUs = this.owner < 0 ? UNPAID_US : REQUEST_US): void {
+    const { owner, body, fair } = this;
+    const bytes = body.length + (owner < 0 ? WAITING_BYTES : 0);
+    if (bytes > WAITING_BYTES_UNCOUNTED) {
+      if (!fair.memory.fits(owner, bytes)) {
+        this.destroy(); // the client can repeat the request: nothing was charged
+        return;
+      }
+      this.#hold(bytes);
+    }
+    this.#step = step;
+    this.costUs = costUs;
+    fair.run(owner, this);
+  }
+
+  /** Called by Fair in the owner's turn. When the client is gone or the front has refused the request, nothing must be drawn. */
+  run(nowMs: number): void {
+    this.#hold(0);
+    if (this.isGone) this.service.record.aborted();
+    if (this.isAborted || this.isAnswered) return;
+    this.isLate = nowMs - this.startedMonotonicMs > LIMITS.largeQueueMs;
+    try {
+      this.#step(this, nowMs);
+    } catch (error) {
+      this.refused(error);
+    }
+  }
+
+  /** Counts these bytes of memory, and no others, against the budget. */
+  #hold(bytes: number): void {
+    this.#memory?.resize(0);
+    this.#memory = bytes === 0 ? undefined : this.fair.memory.add(this.owner, bytes);
   }
 
   requireScope(scope: Scope | null): void {
@@ -210,22 +200,23 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     });
   }
 
-  /** Notes the account's rate limit for the reply. Throws `rate_limited` when the request exceeds it. */
-  requireRate({ meter }: Account, decision: Readonly<RateDecision>): void {
-    this.rate = rateFacts(decision, meter.limit, this.atMs, this.pipeline.rateLimitFields);
-    if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
+  /** Counts the request against the account's rate, for requests that draw nothing. Throws `rate_limited`. */
+  admit(account: Account, nowMs = this.service.clock.monotonicMs()): void {
+    account.meter.admit(nowMs);
+    this.#requireRate(account);
   }
 
-  /** Counts the request against the account's rate, for requests that draw nothing. */
-  admit(account: Account): void {
-    this.requireRate(account, account.meter.admit(this.pipeline.clock.monotonicMs()));
-  }
-
-  /** Counts the request against the account's rate, and reserves one request of the month of `atMs`. */
-  enter(account: Account, atMs = this.atMs): Reservation {
-    const reservation = account.meter.enter(this.pipeline.clock.monotonicMs(), periodOf(atMs));
-    this.requireRate(account, account.meter.decision);
+  /** Counts the request against the account's rate, and reserves one request of its month. Throws `rate_limited`. */
+  enter(account: Account, nowMs = this.service.clock.monotonicMs()): Reservation {
+    const reservation = account.meter.enter(nowMs, periodOf(this.atMs));
+    this.#requireRate(account);
     return reservation;
+  }
+
+  /** Notes the account's rate limit for the reply. */
+  #requireRate({ meter: { decision, limit } }: Account): void {
+    this.rate = rateFacts(decision, limit, this.atMs, this.service.rateLimitFields);
+    if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 
   /** Does some of this request's work, and charges its time to the owner. */
@@ -236,8 +227,13 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   /** Called when the whole body has arrived. Restarts the request's time: the time that the client took does not count. */
   complete(body: Uint8Array): void {
     this.body = body;
+    this.restart();
+  }
+
+  /** Gives the request a new time, and an id that begins with it: each block of a stream is a request of its own. */
+  restart(): void {
     this.#turn = this.fair.now();
-    this.renameAt(this.atMs);
+    this.requestId = newRequestId(this.#front.random, this.atMs);
   }
 
   /** Unix time at which the whole request had arrived. It decides the month, and is the timestamp of the answer. */
@@ -247,11 +243,6 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
 
   get startedMonotonicMs(): number {
     return this.#turn.monotonicMs;
-  }
-
-  /** Gives the request a new id, which begins with this time: each block of a stream is a request of its own. */
-  renameAt(wallMs: number): void {
-    this.requestId = newRequestId(this.#host.random, wallMs);
   }
 
   /** The request id as `metadata.request_id` and error bodies print it. */
@@ -266,14 +257,13 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
 
   /** The trace that the client named, if its `traceparent` is valid. */
   get trace(): Trace | undefined {
-    const { traceparent } = this.head;
-    return traceparent === '' ? undefined : parseTraceparent(traceparent);
+    return parseTraceparent(this.head.traceparent);
   }
 
-  /** The members that identify the request in a log line. */
+  /** The members that identify the request in a log line: both spellings of its id, because a client may quote either. */
   get logNames(): object {
-    const { trace } = this;
-    const names = requestNames(this.requestId);
+    const { trace, requestIdText, requestUuid } = this;
+    const names = { request_id: requestIdText, x_request_id: requestUuid };
     return trace === undefined ? names : { ...names, trace_id: trace.traceId };
   }
 
@@ -295,7 +285,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   }
 
   answered(answer: Answer, atMonotonicMs?: number): void {
-    const { record, names } = this.pipeline;
+    const { record, names } = this.service;
     const { rate } = this;
     record.answered(answer);
     const { fields, body } = answer;
@@ -303,9 +293,9 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
       this.reply(fieldsHead(fields, rate), body, atMonotonicMs, answer);
       return;
     }
-    const template = replyTemplateOf(answer.from, rate, names);
+    const template = replyTemplateOf(answer.from, rate!, names);
     try {
-      const printed = answer.print(template, rate);
+      const printed = answer.print(template, rate!);
       this.reply(template.head, printed, atMonotonicMs, answer);
     } finally {
       template.forget();
@@ -317,13 +307,21 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     this.reply(fieldsHead(first.fields, this.rate), first.body);
   }
 
-  quoted(quote: Quote): void {
-    const { head, body } = quoteReply(quote, this);
+  /** Answers with the error, in the form that the request accepts. */
+  refused(thrown: unknown): void {
+    const error = this.explain(thrown);
+    this.error = error.code;
+    const { head, body } = errorReply(error, this, rateFields(this.rate));
     this.reply(head, body);
   }
 
-  refused(error: unknown): void {
-    this.pipeline.fail(this, error);
+  /** Returns the error that the client gets for anything that was thrown. Logs faults. */
+  explain(thrown: unknown): ApiError {
+    if (!(thrown instanceof ApiError)) {
+      const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
+      this.service.log.error({ ...this.logNames, fault: fault.stack }, 'fault');
+    }
+    return clientError(thrown);
   }
 
   /**
@@ -332,7 +330,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
    */
   reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
     const {
-      pipeline: { record },
+      service: { record },
       fair,
     } = this;
     if (this.isAnswered || this.isAborted) {
@@ -353,7 +351,7 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   #fieldsBeside(head: Uint8Array): Field[] {
     const { trace } = this;
     const open = hasField(head, 'Access-Control-Allow-Origin');
-    const fields = open ? [] : [...this.pipeline.cors.fields(this.head.origin)];
+    const fields = open ? [] : corsFields(this.service.corsOrigins, this.head.origin);
     if (trace !== undefined) fields.push(['traceparent', traceparentOf(trace, this.requestId)]);
     return fields;
   }
@@ -392,43 +390,51 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
       return;
     }
     this.isAnswered = true;
-    const isHead = this.method === 'HEAD';
-    const isBodiless = isHead || hasNoContent(head);
-    const isOffered = !isBodiless && body.length >= OFFERED_FROM_BYTES;
+    this.#bodyOwner = owner;
     try {
-      if (isOffered) this.#offer().send(this.#headOf(head, body.length), body, owner);
-      // after a reply without a body the library closes only if the client asked for it
-      else if (isHead && this.#closing && !this.head.asksToClose) this.#wire.send(head, NO_BYTES, true);
-      else if (isBodiless) {
-        const isTold = !hasNoContent(head) && !this.hasUnknownLength;
-        this.#wire.sendHead(this.#headOf(head, isTold ? body.length : undefined));
-      } else this.#wire.send(head, body, this.#closing || this.#host.draining);
+      if (this.method === 'HEAD' || hasNoContent(head)) this.#sendHead(head, body.length);
+      else if (body.length >= OFFERED_FROM_BYTES) {
+        this.#begin(head, body.length);
+        this.#offer(body);
+        return;
+      } else this.#wire.send(head, body, this.#closing || this.#front.draining);
     } catch (error) {
       this.destroy(); // a reply that breaks off half-way cuts its connection
       throw error;
-    } finally {
-      if (!isOffered) owner?.release();
     }
-    if (!isOffered) this.finish();
+    this.#release();
   }
 
-  #headOf(head: Uint8Array, length: number | undefined): ReplyHead {
-    return { head, length, saysClose: this.#closing || this.#host.draining, isLast: this.#closing };
+  #sendHead(head: Uint8Array, length: number): void {
+    // after a reply without a body the library closes only if the client asked for it
+    if (this.method === 'HEAD' && this.#closing && !this.head.asksToClose)
+      this.#wire.send(head, NO_BYTES, true);
+    else {
+      // only drawing would tell the length of an answer
+      const isUndrawn = this.route?.data !== undefined && this.error === undefined;
+      this.#begin(head, hasNoContent(head) || isUndrawn ? undefined : length);
+      this.#wire.end();
+    }
   }
 
-  #offer(): OfferedBody {
-    this.#offered = new OfferedBody(this, this.#host, this.#wire);
-    return this.#offered;
+  #begin(head: Uint8Array, length: number | undefined): void {
+    const saysClose = this.#closing || this.#front.draining;
+    this.#wire.begin({ head, length, saysClose, isLast: this.#closing }, () => {
+      try {
+        if (this.#rest.length > 0) this.spend(() => this.#offer(this.#rest));
+        else this.#tellTaken(true);
+      } catch (error) {
+        this.#front.fault(this, error);
+      }
+    });
   }
 
   /** Begins a reply of lines, whose length is not known, and records it. */
   beginLines(head: Uint8Array): void {
-    assert(!this.isAnswered, 'a request is answered once');
-    this.isAnswered = true;
-    this.#orCut(() => {
-      this.#offer().begin(this.#headOf(withFields(head, this.#fieldsBeside(head)), undefined));
-    });
-    this.pipeline.record.replied(this, 200);
+    assert(!this.isAnswered && !this.isInLines, 'a request is answered once');
+    this.isInLines = true;
+    this.#orCut(() => this.#begin(withFields(head, this.#fieldsBeside(head)), undefined));
+    this.service.record.replied(this, 200);
   }
 
   /**
@@ -441,14 +447,25 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
       return Promise.resolve(false);
     }
     this.restartDeadline();
-    return this.#offered!.sendLine(line, owner);
+    this.#bodyOwner = owner;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#lineTaken = resolve;
+    try {
+      this.#offer(line);
+    } catch (error) {
+      this.#lineTaken = undefined; // reject, and do not resolve as if the client had gone
+      this.destroy();
+      return Promise.reject(error);
+    }
+    return promise;
   }
 
   /** Ends a body in lines. */
   endLines(): void {
     if (this.isAborted) return;
+    this.isAnswered = true;
     this.#orCut(() => this.#wire.end());
-    this.finish();
+    this.#release();
   }
 
   /** Writes a part of a reply. Cuts the connection if that throws, because the reply is then incomplete. */
@@ -461,13 +478,78 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     }
   }
 
+  #tellTaken(isTaken: boolean): void {
+    const resolveLine = this.#lineTaken;
+    this.#lineTaken = undefined;
+    resolveLine?.(isTaken);
+  }
+
+  /**
+   * Offers the rest of a body or of a line to the socket. The library cannot close the connection after an offered body. So
+   * it reads nothing more from a connection that is to close, which serves no further request, and cuts it after 10 s of
+   * idleness.
+   */
+  #offer(rest: Uint8Array): void {
+    // a large body counts as changing, so that the engine copies its pieces: a view of a piece would keep the whole body alive
+    const isConstant = this.#bodyOwner === undefined && rest.buffer.byteLength < HELD_BODY_FROM_BYTES;
+    const taken = this.#wire.offer(rest, isConstant);
+    if (taken < rest.length) this.#keep(rest, taken);
+    else if (!this.isInLines) this.#release();
+    else {
+      this.#letGo();
+      if (!this.#wire.isFull) this.#tellTaken(true);
+    }
+  }
+
+  /**
+   * Keeps the bytes that the client has not read. Copies a small rest, because a view would keep the whole body in memory while the
+   * client does not read. Cuts a document or a replay whose account already holds its share of memory: the client can ask again
+   * at no charge. Never cuts an answer for this, because answers were admitted before they were paid for (answer/admission.ts).
+   */
+  #keep(unsent: Uint8Array, taken: number): void {
+    const rest = unsent.subarray(taken);
+    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
+    const isKept = this.#rest.length > 0;
+    if (isKept && isCopied === this.#rest.length < HELD_BODY_FROM_BYTES) {
+      this.#rest = rest;
+      return;
+    }
+    if (!isKept) {
+      if (this.#bodyOwner === undefined && !this.fair.memory.fits(this.owner, rest.length)) {
+        this.destroy();
+        return;
+      }
+      this.restartDeadline();
+    }
+    this.#rest = isCopied ? rest.slice() : rest;
+    if (isCopied) this.#releaseBody();
+    this.heldBytes = isCopied ? rest.length : unsent.length;
+    this.#hold(this.#bodyOwner === undefined ? this.heldBytes : 0);
+  }
+
+  /** Gives up the rest and releases the body. */
+  #letGo(): void {
+    if (this.heldBytes > 0) {
+      this.heldBytes = 0;
+      this.#hold(0);
+    }
+    this.#rest = NO_BYTES;
+    this.#releaseBody();
+  }
+
+  #releaseBody(): void {
+    const owner = this.#bodyOwner;
+    this.#bodyOwner = undefined;
+    owner?.release();
+  }
+
   /** Restarts the deadline for the part of the reply that the client has not read. */
   restartDeadline(): void {
-    if (this.#queue !== null) this.#enter(this.#host.sending);
+    if (this.#queue !== null) this.#enter(this.#front.sending);
   }
 
   get isDraining(): boolean {
-    return this.#host.draining;
+    return this.#front.draining;
   }
 
   /**
@@ -486,22 +568,18 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
     if (this.#queue !== null) this.#wire.cut(); // this calls the `onGone` listener
   }
 
-  /** Called when the engine has taken the whole reply. */
-  finish(): void {
-    this.#release();
-  }
-
+  /** Releases everything. Called when the engine has taken the whole reply or the client has gone. */
   #release(): void {
-    this.#queue?.leave(this);
+    this.#queue?.delete(this);
     this.#queue = null;
-    this.#offered?.close();
+    this.#letGo();
+    this.#tellTaken(false);
   }
 
-  #enter(queue: DeadlineQueue<Exchange>): void {
-    this.#queue?.leave(this);
+  #enter(queue: Set<Exchange>): void {
+    this.#queue?.delete(this);
     this.#queue = queue;
-    queue.join(this, this.#host.nowMs);
+    this.queuedAtMs = this.#front.nowMs;
+    queue.add(this);
   }
 }
-
-const UNKNOWN = endpointRow('unknown');

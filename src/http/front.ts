@@ -3,10 +3,9 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { Fair } from '../fair/fair.ts';
-import { DeadlineQueue } from './deadline-queue.ts';
-import type { Engine, EngineName, StartEngine, Wire } from './engine.ts';
+import type { Engine, EngineName, ListenOptions, StartEngine, Wire } from './engine.ts';
 import { errorReply } from './error-reply.ts';
-import { Exchange, type ExchangeHost } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, type RandomBytes, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
@@ -16,44 +15,28 @@ import { METHOD_LENGTH_LOGGED } from './request-record.ts';
  * collects bodies, enforces deadlines, and drains connections.
  */
 
-interface FrontLimits {
-  readonly requestHeadBytesMax: number;
-  readonly requestBodyBytesMax: number;
-  /** Open connections; one more is closed as soon as it is accepted. */
-  readonly connectionsMax: number;
-  /** The front answers 503 to a request that nobody has answered after this time. */
-  readonly answerDeadlineMs: number;
-  /** The front cuts the connection of a client that has not read its reply after this time. */
-  readonly replyDeadlineMs: number;
-  /** Interval between two checks of the deadlines. A deadline may be exceeded by up to twice this. */
-  readonly sweepMs: number;
-}
+/** Bounds that are defined in LIMITS, and the interval between two checks of the deadlines, which exceed by up to twice this. */
+type FrontLimits = Readonly<
+  Record<
+    | 'requestHeadBytesMax'
+    | 'requestBodyBytesMax'
+    | 'connectionsMax'
+    | 'answerDeadlineMs'
+    | 'replyDeadlineMs'
+    | 'sweepMs',
+    number
+  >
+>;
 
-export interface FrontOptions {
-  readonly host: string;
-  /** 0 lets the system choose. */
-  readonly port: number;
-  /** Name of the setting that gave the port, for the error when listening fails; by default `QRN_PORT`. */
-  readonly portSetting?: string;
+export interface FrontOptions extends ListenOptions {
+  /** The engine that parses HTTP, or its name. */
+  readonly engine: EngineName | StartEngine;
   /**
-   * True if other fronts (threads) listen on the same port, which must not be 0: the system then spreads connections
-   * over them. Otherwise a second service on the port fails to start instead of taking half of the requests.
+   * Answers a request, with `refused` if the front refuses it: at once if `isLate`, else in a later turn of the loop, because a
+   * client whose requests were answered while they are read could keep the loop for itself. If it throws, the front logs the error
+   * and cuts the connection.
    */
-  readonly sharePort?: boolean;
-  /** PEM files of the certificate chain and its key. With them the front accepts only TLS (1.2 and 1.3). */
-  readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
-  /** The engine that parses HTTP, or its name; by default `uws`. */
-  readonly engine?: EngineName | StartEngine;
-  /**
-   * Answers a request, also with an error, in a later turn of the loop: a client whose requests were answered while they are read
-   * could keep the loop for itself. If it throws, the front logs the error and cuts the connection.
-   */
-  readonly handle: (exchange: Exchange) => void;
-  /**
-   * Answers a request that the front refuses: at once if `isLate`, else in a later turn. If it throws, the connection is cut
-   * too.
-   */
-  readonly fail: (exchange: Exchange, error: ApiError, isLate: boolean) => void;
+  readonly handle: (exchange: Exchange, refused?: ApiError, isLate?: boolean) => void;
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
@@ -61,24 +44,6 @@ export interface FrontOptions {
   readonly fair?: Fair;
   /** System entropy for request ids. */
   readonly random?: RandomBytes;
-}
-
-export interface Front {
-  /** The port that the front listens on. */
-  readonly port: number;
-  readonly openConnections: number;
-  /** Number of requests that are not answered yet. */
-  readonly waitingRequests: number;
-  /** Number of replies that their clients have not read yet. */
-  readonly sendingReplies: number;
-  /** Bytes of memory that are held for those replies. */
-  readonly heldBytes: number;
-  /**
-   * Stops accepting connections, and closes each connection with its next reply. Waits until all requests are answered
-   * and all replies read, or `deadlineMs` has passed. Then closes the remaining connections: idle ones, and those
-   * whose last reply was large, which the library cannot close by itself.
-   */
-  drain(deadlineMs: number): Promise<void>;
 }
 
 /** A body that is too large is read up to this, so that its sender gets the 413 and not a reset connection. */
@@ -106,19 +71,25 @@ const PATH_LENGTH_LOGGED = 256;
 
 /** Starts listening. Rejects when listening fails. */
 export function startFront(options: FrontOptions): Promise<Front> {
-  return new ListeningFront(options).listen();
+  return new Front(options).listen();
 }
 
-class ListeningFront implements Front, ExchangeHost {
+export class Front {
+  /** True once the front is going down: every reply then closes its connection. */
   draining = false;
+  /** Monotonic time of the last sweep: a coarse clock that costs nothing to read. */
   nowMs: number;
   openConnections = 0;
-  heldBytes = 0;
+  /** The port that the front listens on. */
   port = -1;
+  /** Its memory budget counts the held bytes that have no owner: copies, and bodies that came without one. */
   readonly fair: Fair;
+  /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
-  readonly waiting: DeadlineQueue<Exchange>;
-  readonly sending: DeadlineQueue<Exchange>;
+  /** Requests that nobody has answered yet, oldest first. */
+  readonly waiting = new Set<Exchange>();
+  /** Replies that their clients have not read yet, oldest first. */
+  readonly sending = new Set<Exchange>();
   readonly #options: FrontOptions;
   readonly #limits: FrontLimits;
   #engine: Engine | undefined;
@@ -133,35 +104,19 @@ class ListeningFront implements Front, ExchangeHost {
     this.fair = options.fair ?? new Fair(options.clock);
     this.random = options.random ?? SYSTEM_RANDOM;
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
-    this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
-    this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);
     this.nowMs = options.clock.monotonicMs();
   }
 
-  get waitingRequests(): number {
-    return this.waiting.size;
-  }
-
-  get sendingReplies(): number {
-    return this.sending.size;
+  /** Bytes of memory that are held for replies that their clients have not read yet. */
+  get heldBytes(): number {
+    return [...this.sending].reduce((sum, { heldBytes }) => sum + heldBytes, 0);
   }
 
   async listen(): Promise<Front> {
-    const {
-      host,
-      port,
-      portSetting = 'QRN_PORT',
-      sharePort = false,
-      tls = null,
-      engine = 'uws',
-    } = this.#options;
+    const { engine } = this.#options;
     const start = typeof engine === 'string' ? await engineOf(engine) : engine;
     this.#engine = await start({
-      host,
-      port,
-      portSetting,
-      sharePort,
-      tls,
+      ...this.#options,
       receive: (wire, request, method) => this.#receive(wire, request, method),
       connectionChanged: (connection, change) => this.#connectionChanged(connection, change),
       refusal: (code) => this.#refusalOf(code),
@@ -185,6 +140,11 @@ class ListeningFront implements Front, ExchangeHost {
     connection.close();
   }
 
+  /**
+   * Stops accepting connections, and closes each connection with its next reply. Waits until all requests are answered
+   * and all replies read, or `deadlineMs` has passed. Then closes the remaining connections: idle ones, and those
+   * whose last reply was large, which the library cannot close by itself.
+   */
   drain(deadlineMs: number): Promise<void> {
     this.#drained ??= this.#drain(deadlineMs);
     return this.#drained;
@@ -227,12 +187,11 @@ class ListeningFront implements Front, ExchangeHost {
     const refused = exchange.head.refusal(this.#limits.requestHeadBytesMax);
     // bytes after the first kind must not be served (RFC 9112 §9.6); bytes after the second might belong to its body
     if (exchange.head.asksToClose || exchange.head.isChunked) exchange.closeAfterReply();
-    if (refused !== undefined) this.#refuse(exchange, refused);
-    else if (method === 'POST') this.#receiveBody(exchange);
+    if (refused === undefined && method === 'POST') this.#receiveBody(exchange);
     else {
       // the body is not read, so its bytes must not be taken for the next request
       if (exchange.head.hasBody) exchange.closeAfterReply();
-      this.#dispatch(exchange);
+      this.#handle(exchange, refused);
     }
   }
 
@@ -242,12 +201,10 @@ class ListeningFront implements Front, ExchangeHost {
    */
   #receiveBody(exchange: Exchange): void {
     const max = this.#limits.requestBodyBytesMax;
-    if (exchange.head.contentLength === 0) {
-      this.#dispatch(exchange); // uWebSockets.js never ends such a body when the head came in several packets
-      return;
-    }
-    if (exchange.head.contentLength > BODY_DISCARDED_BYTES_MAX) {
-      this.#refuse(exchange, new ApiError('payload_too_large'));
+    const { contentLength, isEncoded } = exchange.head;
+    if (contentLength === 0 || contentLength > BODY_DISCARDED_BYTES_MAX) {
+      // uWebSockets.js never ends an empty body when the head came in several packets
+      this.#handle(exchange, contentLength === 0 ? undefined : new ApiError('payload_too_large'));
       return;
     }
     let body: Uint8Array<ArrayBuffer> = new Uint8Array(0);
@@ -268,29 +225,20 @@ class ListeningFront implements Front, ExchangeHost {
         body.set(piece, start);
         if (!isLast) return;
         exchange.complete(body.subarray(0, size));
-        if (exchange.head.isEncoded) this.#refuse(exchange, new ApiError('unsupported_media_type', ENCODED));
-        else this.#dispatch(exchange);
+        this.#handle(exchange, isEncoded ? new ApiError('unsupported_media_type', ENCODED) : undefined);
       } else if (isLast || size > BODY_DISCARDED_BYTES_MAX || pieces > BODY_PIECES_MAX) {
         isRefused = true;
-        this.#refuse(exchange, new ApiError('payload_too_large'));
+        this.#handle(exchange, new ApiError('payload_too_large'));
       }
     });
   }
 
-  #dispatch(exchange: Exchange): void {
+  #handle(exchange: Exchange, refused?: ApiError, isLate?: boolean): void {
+    if (refused !== undefined) exchange.closeAfterReply();
     try {
-      this.#options.handle(exchange);
+      this.#options.handle(exchange, refused, isLate);
     } catch (error) {
       this.fault(exchange, error);
-    }
-  }
-
-  #refuse(exchange: Exchange, error: ApiError, isLate = false): void {
-    exchange.closeAfterReply();
-    try {
-      this.#options.fail(exchange, error, isLate);
-    } catch (fault) {
-      this.fault(exchange, fault);
     }
   }
 
@@ -307,17 +255,25 @@ class ListeningFront implements Front, ExchangeHost {
   #sweep(): void {
     this.nowMs = this.#options.clock.monotonicMs();
     const { log } = this.#options;
-    for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
+    for (const late of this.#overdue(this.waiting, this.#limits.answerDeadlineMs)) {
       log.warn(this.#namesOf(late), 'request not answered in time');
-      this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }), true);
-      // if `fail` did not answer, or its reply failed half-way, the request would stay in the queue forever
-      if (this.waiting.overdue(this.nowMs) === late) late.destroy();
+      this.#handle(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }), true);
+      // if `handle` did not answer, or its reply failed half-way, the request would stay in the queue forever
+      if (this.waiting.has(late)) late.destroy();
     }
-    for (let slow = this.sending.overdue(this.nowMs); slow; slow = this.sending.overdue(this.nowMs)) {
+    for (const slow of this.#overdue(this.sending, this.#limits.replyDeadlineMs)) {
       log.warn(this.#namesOf(slow), 'reply not taken in time');
       slow.destroy();
     }
     this.#logTurnedAway();
+  }
+
+  /** Returns the members of a queue that have been in it for this long. They are its first, since all have the same time. */
+  *#overdue(queue: Set<Exchange>, allowanceMs: number): Iterable<Exchange> {
+    for (const exchange of queue) {
+      if (exchange.queuedAtMs + allowanceMs > this.nowMs) return;
+      yield exchange;
+    }
   }
 
   #logTurnedAway(): void {

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { assert } from '../core/assert.ts';
 
 /**
@@ -7,30 +8,11 @@ import { assert } from '../core/assert.ts';
  */
 export type Field = readonly [name: string, value: string];
 
-/** RFC 9110 §15, for the statuses that the service sends. */
-const REASONS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  204: 'No Content',
-  301: 'Moved Permanently',
-  302: 'Found',
-  304: 'Not Modified',
-  308: 'Permanent Redirect',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  402: 'Payment Required',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  406: 'Not Acceptable',
-  409: 'Conflict',
+/** The reason phrases of RFC 9110 §15, of which Node.js still has two by their former names. */
+const REASONS: Readonly<Record<number, string | undefined>> = {
+  ...STATUS_CODES,
   413: 'Content Too Large',
-  415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
 };
 
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // token, RFC 9110 §5.6.2

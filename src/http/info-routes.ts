@@ -80,8 +80,8 @@ const FRESH_MS = 1_000;
 const METRICS_ARE_LOCAL =
   'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
 
-/** Returns the handlers of a port that serves only /metrics, for networks where API clients must not see the metrics. */
-export function metricsAlone(metrics: MetricsText): Pick<FrontOptions, 'handle' | 'fail'> {
+/** Returns the handler of a port that serves only /metrics, for networks where API clients must not see the metrics. */
+export function metricsAlone(metrics: MetricsText): FrontOptions['handle'] {
   const answer = async (exchange: Exchange) => {
     if (exchange.path !== '/metrics') throw new ApiError('not_found');
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
@@ -94,8 +94,9 @@ export function metricsAlone(metrics: MetricsText): Pick<FrontOptions, 'handle' 
     exchange.send(head, body);
   };
   const take = (exchange: Exchange) => answer(exchange).catch((error: unknown) => fail(exchange, error));
-  return {
-    handle: (exchange) => setImmediate(take, exchange),
-    fail: (exchange, error, isLate) => (isLate ? fail(exchange, error) : setImmediate(fail, exchange, error)),
+  return (exchange, refused, isLate) => {
+    if (refused === undefined) setImmediate(take, exchange);
+    else if (isLate) fail(exchange, refused);
+    else setImmediate(fail, exchange, refused);
   };
 }

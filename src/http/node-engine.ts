@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import {
   type Engine,
   type EngineOptions,
+  isLoopback,
   LINE_FEED,
   listenFailure,
   type ReplyHead,
@@ -94,14 +95,22 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
 /** The error code of node:http for a head with too many bytes. */
 const HEAD_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
 
-/** A connection. It decides which of its requests are still served. */
-class Connection {
+/**
+ * A connection, and the wire of its latest request. Pipelining is not served, so no other request of it is answered at the same
+ * time.
+ */
+class Connection implements Wire {
   readonly #socket: Socket;
   readonly #options: EngineOptions;
-  /** The wire of the latest request. */
-  #wire: NodeWire | undefined;
+  #request: IncomingMessage = undefined!;
+  #response: ServerResponse = undefined!;
+  /** True until the reply to the latest request is complete or the client is gone. */
+  #isOpen = false;
   /** True when a reply has announced that the connection closes. */
-  isClosing = false;
+  #isClosing = false;
+  #gone: (() => void) | undefined;
+  /** Bytes of the body that are not written yet; NaN for a body in lines. */
+  #left = Number.NaN;
 
   constructor(socket: Socket, options: EngineOptions) {
     this.#socket = socket;
@@ -110,29 +119,36 @@ class Connection {
 
   receive(request: IncomingMessage, response: ServerResponse): void {
     if (this.#socket.destroyed) return; // the parser still delivers requests that it had read before
-    // Pipelining is not served: a request that follows an unanswered one, or one after which the connection closes, is cut.
-    if (this.isClosing || this.#wire?.isOpen === true) this.#cut();
+    // a request that follows an unanswered one, or one after which the connection closes, is cut
+    if (this.#isClosing || this.#isOpen) this.cut();
     else if (request.httpVersion !== '1.1' || !request.url!.startsWith('/')) {
-      this.isClosing = true;
+      this.#isClosing = true;
       response.writeHead(505, { Connection: 'close' }).end();
     } else if (request.rawHeaders.length > 2 * this.#options.headFieldsMax) this.refuse('head_too_large');
     else {
-      this.#wire = new NodeWire(request, response, this);
-      this.#options.receive(this.#wire, requestOf(request), request.method!);
+      this.#request = request;
+      this.#response = response;
+      this.#isOpen = true;
+      this.#left = Number.NaN;
+      response.once('close', () => {
+        if (response === this.#response) this.#tellGone();
+      });
+      this.#options.receive(this, requestOf(request), request.method!);
     }
   }
 
   /**
-   * Called when the parser gives up on the connection. Sends the refusal as the last reply. If a whole request is still
-   * unanswered, cuts the connection instead: the client would take the refusal for the answer to that request.
+   * Called when the parser gives up on the connection. Sends the refusal as the last reply. If a reply has begun, or a whole
+   * request is still unanswered, cuts the connection instead: the client would take the refusal for the answer to that request.
    */
   refuse(code: 'bad_request' | 'head_too_large'): void {
     const socket = this.#socket;
-    if (!socket.writable || this.isClosing || this.#wire?.isUnderWay === true) {
-      this.#cut();
+    const isUnderWay = this.#response?.headersSent || (this.#isOpen && this.#request.complete);
+    if (!socket.writable || this.#isClosing || isUnderWay) {
+      this.cut();
       return;
     }
-    this.isClosing = true;
+    this.#isClosing = true;
     const { head, body } = this.#options.refusal(code);
     const rest = `\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
     socket.end(Buffer.concat([Buffer.from('HTTP/1.1 '), head, Buffer.from(rest), body]));
@@ -142,52 +158,13 @@ class Connection {
   }
 
   refuseTunnel(): void {
-    if (this.#wire?.isOpen === true) {
-      this.#cut();
+    if (this.#isOpen) {
+      this.cut();
       return;
     }
     this.#socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
     // node:http has no deadline for such a socket, so a client that never closes it would keep it forever
     this.#socket.destroySoon();
-  }
-
-  #cut(): void {
-    this.#socket.destroy();
-    this.#wire?.cut();
-  }
-}
-
-function requestOf({ url, rawHeaders }: IncomingMessage): NativeRequest {
-  const [path, ...query] = url!.split('?');
-  return {
-    getUrl: () => path,
-    getQuery: () => (query.length === 0 ? undefined : query.join('?')),
-    // reads rawHeaders, because `headers` joins or drops repeated fields
-    forEach: (each) => {
-      for (let i = 0; i < rawHeaders.length; i += 2) each(rawHeaders[i].toLowerCase(), rawHeaders[i + 1]);
-    },
-  };
-}
-
-class NodeWire implements Wire {
-  /** True until the reply is complete or the client is gone. */
-  isOpen = true;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #connection: Connection;
-  #gone: (() => void) | undefined;
-  /** Bytes of the body that are not written yet; NaN for a body in lines. */
-  #left = Number.NaN;
-
-  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection) {
-    this.#request = request;
-    this.#response = response;
-    this.#connection = connection;
-  }
-
-  /** True when its reply has begun, or its whole request has arrived and is not answered yet. */
-  get isUnderWay(): boolean {
-    return this.#response.headersSent || (this.isOpen && this.#request.complete);
   }
 
   /**
@@ -196,12 +173,15 @@ class NodeWire implements Wire {
    * closed both halves. A reply that has begun is still written, in case the client reads on.
    */
   get isGone(): boolean {
-    const { socket } = this.#request;
-    return socket.destroyed || socket.readableEnded;
+    return this.#socket.destroyed || this.#socket.readableEnded;
   }
 
   get isFull(): boolean {
     return this.#response.writableNeedDrain;
+  }
+
+  get isFromLoopback(): boolean {
+    return isLoopback(this.#socket.remoteAddress ?? '');
   }
 
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
@@ -209,16 +189,12 @@ class NodeWire implements Wire {
     this.#finish(Buffer.from(body)); // a copy, because the caller may overwrite `body` once this returns
   }
 
-  sendHead(reply: ReplyHead): void {
-    this.#writeHead(reply);
-    this.#finish();
-  }
-
   begin(reply: ReplyHead, hasRoom: () => void): void {
     this.#writeHead(reply);
     this.#left = reply.length ?? Number.NaN;
-    this.#response.on('drain', () => {
-      if (this.isOpen) hasRoom();
+    const response = this.#response;
+    response.on('drain', () => {
+      if (this.#isOpen && response === this.#response) hasRoom();
     });
   }
 
@@ -232,8 +208,8 @@ class NodeWire implements Wire {
     });
     if (saysClose) fields.push('Connection', 'close');
     if (length !== undefined) fields.push('Content-Length', String(length));
-    if (saysClose) this.#connection.isClosing = true;
-    if (isLast) this.#request.socket.pause();
+    if (saysClose) this.#isClosing = true;
+    if (isLast) this.#socket.pause();
     this.#response.writeHead(Number(status.slice(0, 3)), status.slice(4), fields);
   }
 
@@ -259,22 +235,22 @@ class NodeWire implements Wire {
     this.#finish();
   }
 
-  get isFromLoopback(): boolean {
-    return /^(::ffff:)?127\.|^::1$/.test(this.#response.socket?.remoteAddress ?? '');
+  #finish(body?: Buffer): void {
+    this.#isOpen = false;
+    this.#response.end(body);
   }
 
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
     this.#request.on('data', (piece: Buffer) => {
-      if (this.isOpen) take(piece, false);
+      if (this.#isOpen) take(piece, false);
     });
     this.#request.once('end', () => {
-      if (this.isOpen) take(new Uint8Array(0), true);
+      if (this.#isOpen) take(new Uint8Array(0), true);
     });
   }
 
   onGone(gone: () => void): void {
     this.#gone = gone;
-    this.#response.once('close', () => this.#tellGone());
   }
 
   /**
@@ -282,18 +258,25 @@ class NodeWire implements Wire {
    * charged.
    */
   cut(): void {
-    this.#request.socket.destroy();
+    this.#socket.destroy();
     this.#tellGone();
   }
 
   #tellGone(): void {
-    if (!this.isOpen) return;
-    this.isOpen = false;
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#gone?.();
   }
+}
 
-  #finish(body?: Buffer): void {
-    this.isOpen = false;
-    this.#response.end(body);
-  }
+function requestOf({ url, rawHeaders }: IncomingMessage): NativeRequest {
+  const [path, ...query] = url!.split('?');
+  return {
+    getUrl: () => path,
+    getQuery: () => (query.length === 0 ? undefined : query.join('?')),
+    // reads rawHeaders, because `headers` joins or drops repeated fields
+    forEach: (each) => {
+      for (let i = 0; i < rawHeaders.length; i += 2) each(rawHeaders[i].toLowerCase(), rawHeaders[i + 1]);
+    },
+  };
 }

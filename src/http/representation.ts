@@ -45,11 +45,6 @@ export function parseWeighted(field: string): Weighted[] {
   });
 }
 
-/** Returns the media ranges of an Accept field (RFC 9110 §12.5.1), such as `text/*`. */
-export function parseAccept(accept: string): Weighted[] {
-  return parseWeighted(accept).filter(({ name }) => name.includes('/'));
-}
-
 /** A representation that can be sent. */
 export interface Offer {
   /** The value of Content-Type. */
@@ -60,7 +55,7 @@ export interface Offer {
  * Finds the most specific range that matches the offer (RFC 9110 §12.5.1). Returns its quality, its precision (0 for any
  * type, 1 for type/*, 2 for the full name) and its place in the client's list.
  */
-function matchOf({ mediaType }: Offer, ranges: readonly Weighted[]) {
+function matchOf(mediaType: string, ranges: readonly Weighted[]) {
   const [whole] = mediaType.split(';', 1);
   const ofPrecision = ['*/*', `${whole.split('/', 1)[0]}/*`, whole];
   let best = { quality: 0, precision: -1, order: 0 };
@@ -71,14 +66,11 @@ function matchOf({ mediaType }: Offer, ranges: readonly Weighted[]) {
   return best;
 }
 
-const OFFERS = Object.fromEntries(
-  Object.entries(MEDIA_TYPES).map(([name, mediaType]) => [name, { name, mediaType }]),
-) as unknown as Readonly<Record<Representation, Offer & { readonly name: Representation }>>;
+const offerOf = <R extends Representation>(name: R) => ({ name, mediaType: MEDIA_TYPES[name] });
 
 /** Chooses the representation of a reply from `offered`, whose first member is the default; see `chooseOffer`. */
 export function negotiate<R extends Representation>(accept: string, offered: readonly R[], otherwise?: R): R {
-  const offers = offered.map((name) => OFFERS[name]);
-  return chooseOffer(accept, offers, otherwise === undefined ? undefined : OFFERS[otherwise]).name as R;
+  return chooseOffer(accept, offered.map(offerOf), otherwise && offerOf(otherwise)).name;
 }
 
 /**
@@ -90,15 +82,15 @@ export function negotiate<R extends Representation>(accept: string, offered: rea
 export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[], otherwise?: O): O {
   const preset = offers[0];
   if (accept === '' || accept === '*/*' || accept === preset.mediaType) return preset;
-  const ranges = parseAccept(accept);
+  const ranges = parseWeighted(accept).filter(({ name }) => name.includes('/'));
   if (ranges.length === 0) return preset;
   const [best] = offers
-    .map((offer) => ({ offer, ...matchOf(offer, ranges) }))
+    .map((offer) => ({ offer, ...matchOf(offer.mediaType, ranges) }))
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality || b.precision - a.precision || a.order - b.order);
   if (best !== undefined) return best.offer;
   // only errors are sent as problem+json: a client that accepts nothing else gets an answer as JSON
-  const takesProblems = matchOf(OFFERS.problem, ranges).quality > 0;
+  const takesProblems = matchOf(MEDIA_TYPES.problem, ranges).quality > 0;
   if (preset.mediaType === MEDIA_TYPES.json && takesProblems) return preset;
   if (otherwise !== undefined) return otherwise;
   const types = offers.map(({ mediaType }) => mediaType);

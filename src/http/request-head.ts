@@ -10,50 +10,12 @@ export interface NativeRequest {
   forEach(each: (name: string, value: string) => void): void;
 }
 
-/** Fields that may come only once (RFC 9110 §5.3), as bits of `#seen`: a second one makes the request ambiguous. */
-const HOST = 1;
-const AUTHORIZATION = 2;
-const API_KEY = 4;
-const CONTENT_LENGTH = 8;
-const TRANSFER_ENCODING = 16;
-const CONTENT_TYPE = 32;
-const IDEMPOTENCY_KEY = 64;
-const TRACEPARENT = 128;
-
 /** Methods whose request content has no meaning (RFC 9110 §9.3): a body is a smuggling attempt or a mistake. */
 const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 const INVISIBLE = /[^\x21-\x7e]/;
 /** uri-host [ ":" port ] of RFC 9110 §7.2: a name, an IPv4 address or an IPv6 literal; may be empty. */
 const HOST_AND_PORT = /^(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?$/;
-/**
- * The fields whose values are parsed. Parsing takes time linear in their length (test/http/parsing-time.test.ts), which is
- * bounded by `requestFieldBytesMax`, because it happens before a client is authenticated.
- */
-const READ_FIELDS: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-encoding',
-  'access-control-request-method',
-  'authorization',
-  'cache-control',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'host',
-  'idempotency-key',
-  'origin',
-  'traceparent',
-  'transfer-encoding',
-  'x-api-key',
-]);
-/**
- * The host, path and query that were read last. Nearly all requests name the same host, and most have the path and the query of the
- * request before. Reusing the same string saves a Map from computing its hash again.
- */
-let lastHost = '';
-let lastPath = '';
-let lastQuery = '';
 const DIGITS = /^[0-9]{1,15}$/;
 /**
  * `close` among the connection options, in any letter case (RFC 9110 §7.6.1). The library recognizes it only as the only
@@ -64,11 +26,58 @@ const CLOSE_OPTION = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const NO_CODING = /^(?:identity|[\t ,])*$/i;
 const NO_CACHE = /(?:^|,)[\t ]*no-cache[\t ]*(?:,|$)/i;
 
+/** A field that is read. */
+interface ReadField {
+  readonly name: string;
+  readonly read: (head: RequestHead, value: string, isFirst: boolean) => void;
+  /** Its name in messages, if it may come only once (RFC 9110 §5.3): a second one makes the request ambiguous. */
+  readonly once: string | undefined;
+  /** Its bit in `seen`. */
+  readonly bit: number;
+}
+
+/** Only proxies add these fields. Their values are not read, so they may be of any length. */
+const PROXY_FIELDS = [
+  ...['via', 'forwarded', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port'],
+  'x-forwarded-proto',
+];
+const noteProxy: ReadField['read'] = (head) => (head.isForwarded = true);
+
 /**
- * The head that `capture` fills. With one callback for all requests, instead of a closure for each, the hot path allocates
- * nothing. Reading is synchronous, so there is only one at a time.
+ * The fields that are read. Parsing a value takes time linear in its length (test/http/parsing-time.test.ts), which is bounded
+ * by `requestFieldBytesMax`, because it happens before a client is authenticated.
  */
-let reading: RequestHead;
+const READ_FIELDS: readonly (readonly [name: string, read: ReadField['read'], once?: string])[] = [
+  ['accept', (head, value) => (head.accept = head.joined('accept', head.accept, value))],
+  [
+    'accept-encoding',
+    (head, value) => (head.acceptEncoding = head.joined('accept-encoding', head.acceptEncoding, value)),
+  ],
+  ['access-control-request-method', (head, value) => (head.accessControlRequestMethod = value)],
+  ['authorization', (head, value) => (head.authorization = value), 'Authorization'],
+  ['cache-control', (head, value) => (head.asksForFresh ||= NO_CACHE.test(value))],
+  ['connection', (head, value) => (head.asksToClose ||= CLOSE_OPTION.test(value))],
+  ['content-encoding', (head, value) => (head.isEncoded ||= !NO_CODING.test(value))],
+  [
+    'content-length',
+    (head, value) => (head.contentLength = DIGITS.test(value) ? Number(value) : Number.NaN),
+    'Content-Length',
+  ],
+  ['content-type', (head, value) => (head.contentType = value), 'Content-Type'],
+  ['host', (head, value) => (head.host = value), 'Host'],
+  ['idempotency-key', (head, value) => (head.idempotencyKey = value), 'Idempotency-Key'],
+  ['origin', (head, value) => (head.origin = value)],
+  ['traceparent', (head, value, isFirst) => (head.traceparent = isFirst ? value : '')],
+  ['transfer-encoding', (head, value) => (head.transferEncoding = value), 'Transfer-Encoding'],
+  ['x-api-key', (head, value) => (head.apiKey = value), 'X-API-Key'],
+  ...PROXY_FIELDS.map((name) => [name, noteProxy] as const),
+];
+
+/** The same fields by the length of the name: the library makes new strings for the names, and few have the same length. */
+const BY_LENGTH: ReadField[][] = [];
+READ_FIELDS.forEach(([name, read, once], i) => {
+  (BY_LENGTH[name.length] ??= []).push({ name, read, once, bit: 1 << i });
+});
 
 /** The method, the target and the known header fields of a request, read in one pass; '' for a field that is absent. */
 export class RequestHead {
@@ -86,7 +95,8 @@ export class RequestHead {
   accept = '';
   /** Undefined without the field; '' if its bytes are not UTF-8. */
   idempotencyKey: string | undefined = undefined;
-  host = '';
+  /** Undefined without the field. */
+  host: string | undefined = undefined;
   apiKey = '';
   contentType = '';
   acceptEncoding = '';
@@ -99,7 +109,8 @@ export class RequestHead {
   asksToClose = false;
   /** Declared length of the body in bytes; -1 when none is declared, NaN when the declared value is not a length. */
   contentLength = -1;
-  transferEncoding = '';
+  /** Undefined without the field. */
+  transferEncoding: string | undefined = undefined;
   /** True when the body is in a content coding (RFC 9110 §8.4). The service reads none. */
   isEncoded = false;
   /** Bytes of the head: the target, and the names and values of all fields, with their separators. */
@@ -112,14 +123,27 @@ export class RequestHead {
 
   constructor(method: string, request: NativeRequest) {
     this.method = method;
-    const path = request.getUrl();
-    const query = request.getQuery() ?? '';
-    this.path = path === lastPath ? lastPath : path;
-    this.query = query === lastQuery ? lastQuery : query;
-    lastQuery = this.query;
+    this.path = request.getUrl();
+    this.query = request.getQuery() ?? '';
     this.headBytes = method.length + this.path.length + this.query.length + REQUEST_LINE_REST;
-    reading = this;
-    request.forEach(RequestHead.capture);
+    request.forEach((name, value) => {
+      this.#read(name, value);
+    });
+  }
+
+  #read(name: string, value: string): void {
+    this.headBytes += name.length + value.length + FIELD_REST;
+    const field = BY_LENGTH[name.length]?.find((each) => each.name === name);
+    if (field === undefined) return;
+    const { read, once, bit } = field;
+    if (value.length > LIMITS.requestFieldBytesMax && read !== noteProxy) {
+      this.#tooLong ||= name;
+      return;
+    }
+    const isFirst = (this.#seen & bit) === 0;
+    this.#seen |= bit;
+    if (isFirst || once === undefined) read(this, value, isFirst);
+    else this.#repeated ||= once;
   }
 
   /** True when a body follows the head. */
@@ -133,7 +157,7 @@ export class RequestHead {
    * where the library sees the next request.
    */
   get isChunked(): boolean {
-    return (this.#seen & TRANSFER_ENCODING) !== 0;
+    return this.transferEncoding !== undefined;
   }
 
   /**
@@ -143,115 +167,36 @@ export class RequestHead {
    */
   refusal(bytesMax: number): ApiError | undefined {
     if (this.#tooLong !== '') return fieldTooLong(this.#tooLong);
-    if (this.#repeated !== '') return malformed(`Send ${this.#repeated} once.`);
-    if ((this.#seen & HOST) === 0) return malformed('Send a Host field.'); // RFC 9112 §3.2
-    if (!isHost(this.host)) return malformed('Host is not a name or address with an optional port.');
-    if ((this.#seen & (CONTENT_LENGTH | TRANSFER_ENCODING)) !== 0) {
-      const refused = this.#framingRefusal();
-      if (refused !== undefined) return refused;
-    }
-    if (!isVisible(this.path)) return malformed('The path holds a byte that is not visible ASCII.');
-    if (this.headBytes > bytesMax) return new ApiError('head_too_large');
-    return undefined;
+    const wrong = this.#malformation();
+    if (wrong !== undefined)
+      return new ApiError('bad_request', { message: `${wrong} The connection is closed.` });
+    return this.headBytes > bytesMax ? new ApiError('head_too_large') : undefined;
   }
 
-  #framingRefusal(): ApiError | undefined {
-    const seen = this.#seen;
-    if ((seen & TRANSFER_ENCODING) !== 0) {
-      if ((seen & CONTENT_LENGTH) !== 0)
-        return malformed('Send Content-Length or Transfer-Encoding, not both.');
-      if (this.transferEncoding.toLowerCase() !== 'chunked')
-        return malformed('Transfer-Encoding may only be chunked.');
-    } else if (Number.isNaN(this.contentLength)) {
-      return malformed('Content-Length is not a number of bytes.');
+  #malformation(): string | undefined {
+    const { method, host, contentLength, transferEncoding } = this;
+    if (this.#repeated !== '') return `Send ${this.#repeated} once.`;
+    if (host === undefined) return 'Send a Host field.'; // RFC 9112 §3.2
+    if (!HOST_AND_PORT.test(host)) return 'Host is not a name or address with an optional port.';
+    if (transferEncoding === undefined) {
+      if (Number.isNaN(contentLength)) return 'Content-Length is not a number of bytes.';
+    } else {
+      if (contentLength !== -1) return 'Send Content-Length or Transfer-Encoding, not both.';
+      if (transferEncoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding may only be chunked.';
     }
-    if (this.hasBody && BODILESS_METHODS.has(this.method))
-      return malformed(`A ${this.method} request has no body.`);
+    if (this.hasBody && BODILESS_METHODS.has(method)) return `A ${method} request has no body.`;
+    if (!isVisible(this.path)) return 'The path holds a byte that is not visible ASCII.';
     return undefined;
   }
 
   /** Joins fields of the same name into one list (RFC 9110 §5.2). */
-  #joined(name: string, before: string, value: string): string {
+  joined(name: string, before: string, value: string): string {
     if (before === '') return value;
     const joined = `${before}, ${value}`;
     if (joined.length <= LIMITS.requestFieldBytesMax) return joined;
     this.#tooLong ||= name;
     return '';
   }
-
-  #once(field: number, name: string): boolean {
-    if ((this.#seen & field) !== 0 && this.#repeated === '') this.#repeated = name;
-    const first = (this.#seen & field) === 0;
-    this.#seen |= field;
-    return first;
-  }
-
-  // Switches on the length first, because the library makes new strings for the names, and === compares those character by
-  // character.
-  private static readonly capture = (name: string, value: string): void => {
-    const head = reading;
-    head.headBytes += name.length + value.length + FIELD_REST;
-    if (value.length > LIMITS.requestFieldBytesMax && READ_FIELDS.has(name)) {
-      head.#tooLong ||= name;
-      return;
-    }
-    switch (name.length) {
-      case 3:
-        if (name === 'via') head.isForwarded = true;
-        break;
-      case 4:
-        if (name === 'host' && head.#once(HOST, 'Host')) head.host = value;
-        break;
-      case 6:
-        if (name === 'accept') head.accept = head.#joined(name, head.accept, value);
-        else if (name === 'origin') head.origin = value;
-        break;
-      case 9:
-        if (name === 'forwarded' || name === 'x-real-ip') head.isForwarded = true;
-        if (name === 'x-api-key' && head.#once(API_KEY, 'X-API-Key')) head.apiKey = value;
-        break;
-      case 10:
-        if (name === 'connection' && CLOSE_OPTION.test(value)) head.asksToClose = true;
-        break;
-      case 11:
-        if (name === 'traceparent') head.traceparent = (head.#seen & TRACEPARENT) === 0 ? value : '';
-        if (name === 'traceparent') head.#seen |= TRACEPARENT;
-        break;
-      case 12:
-        if (name === 'content-type' && head.#once(CONTENT_TYPE, 'Content-Type')) head.contentType = value;
-        break;
-      case 13:
-        if (name === 'authorization' && head.#once(AUTHORIZATION, 'Authorization'))
-          head.authorization = value;
-        else if (name === 'cache-control' && NO_CACHE.test(value)) head.asksForFresh = true;
-        break;
-      case 14:
-        if (name === 'content-length' && head.#once(CONTENT_LENGTH, 'Content-Length')) {
-          head.contentLength = DIGITS.test(value) ? Number(value) : Number.NaN;
-        }
-        break;
-      case 15:
-        if (name === 'x-forwarded-for') head.isForwarded = true;
-        else if (name === 'accept-encoding')
-          head.acceptEncoding = head.#joined(name, head.acceptEncoding, value);
-        else if (name === 'idempotency-key' && head.#once(IDEMPOTENCY_KEY, 'Idempotency-Key'))
-          head.idempotencyKey = value;
-        break;
-      case 16:
-        if (name === 'x-forwarded-host' || name === 'x-forwarded-port') head.isForwarded = true;
-        else if (name === 'content-encoding' && !NO_CODING.test(value)) head.isEncoded = true;
-        break;
-      case 17:
-        if (name === 'x-forwarded-proto') head.isForwarded = true;
-        else if (name === 'transfer-encoding' && head.#once(TRANSFER_ENCODING, 'Transfer-Encoding')) {
-          head.transferEncoding = value;
-        }
-        break;
-      case 29:
-        if (name === 'access-control-request-method') head.accessControlRequestMethod = value;
-        break;
-    }
-  };
 }
 
 /** Bytes of ` ?`, ` HTTP/1.1` CR LF and the empty line. */
@@ -259,19 +204,9 @@ const REQUEST_LINE_REST = 15;
 /** Bytes of `: ` and CR LF. */
 const FIELD_REST = 4;
 
-function isHost(host: string): boolean {
-  if (host === lastHost) return true;
-  if (!HOST_AND_PORT.test(host)) return false;
-  lastHost = host;
-  return true;
-}
-
 /** Returns true when all characters are visible ASCII, as a path requires. */
-export function isVisible(path: string): boolean {
-  if (path === lastPath) return true;
-  if (INVISIBLE.test(path)) return false;
-  lastPath = path;
-  return true;
+export function isVisible(text: string): boolean {
+  return !INVISIBLE.test(text);
 }
 
 function fieldTooLong(name: string): ApiError {
@@ -281,34 +216,10 @@ function fieldTooLong(name: string): ApiError {
   });
 }
 
-function malformed(message: string): ApiError {
-  return new ApiError('bad_request', { message: `${message} The connection is closed.` });
-}
-
 /**
  * Returns the token of an Authorization field with the scheme Bearer, in any letter case (RFC 6750 §2.1, RFC 9110 §11.1);
  * else ''.
  */
 export function bearerOf(authorization: string): string {
-  const { length } = authorization;
-  const place = (authorization.charCodeAt(length - 1) ^ (authorization.charCodeAt(length - 2) << 3)) & 0xff;
-  const known = bearers[place];
-  if (known !== undefined && known.authorization === authorization) return known.token;
-  const scheme = authorization.slice(0, 7);
-  const isBearer = scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ';
-  const token = isBearer ? authorization.slice(7).trim() : '';
-  if (length <= KNOWN_LENGTH_MAX) bearers[place] = { authorization, token };
-  return token;
-}
-
-/** A cache of recent fields. Reusing the same token string saves a Map from computing its hash again. */
-const bearers: ({ readonly authorization: string; readonly token: string } | undefined)[] = new Array(256);
-const KNOWN_LENGTH_MAX = 256;
-
-/** Returns true for 127.0.0.0/8, for its IPv4-mapped form (RFC 4291 §2.5.5.2) and for ::1. */
-export function isLoopback(address: Uint8Array): boolean {
-  if (address.length === 4) return address[0] === 127;
-  if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;
-  if (address[10] === 0xff && address[11] === 0xff) return address[12] === 127;
-  return address.subarray(10, 15).every((byte) => byte === 0) && address[15] === 1;
+  return /^bearer /i.test(authorization) ? authorization.slice('bearer '.length).trim() : '';
 }

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { base32Of, stampUuidV7, uuidText } from '../core/ids.ts';
+import { base32Of, stampUuidV7 } from '../core/ids.ts';
 
 /*
  * The names of a request: the id that the service gives it, and the trace that its client may have named.
@@ -26,11 +26,6 @@ export function newRequestId(random: RandomBytes, wallMs: number): RequestId {
 /** Returns the id as `metadata.request_id` and error bodies print it. */
 export function requestIdText(id: Uint8Array): string {
   return `req_${base32Of(id)}`;
-}
-
-/** Returns both spellings for a log line, because a client that reports a request may quote either. */
-export function requestNames(id: Uint8Array): { request_id: string; x_request_id: string } {
-  return { request_id: requestIdText(id), x_request_id: uuidText(id) };
 }
 
 /**

@@ -43,6 +43,8 @@ function rowsOf<const T extends string>(labels: readonly T[]): Readonly<Record<T
   return Object.fromEntries(labels.map((label, row) => [label, row])) as Record<T, number>;
 }
 
+const UNKNOWN = ENDPOINT_ROWS.unknown;
+
 /** Returns the row of an endpoint in the counters. */
 export function endpointRow(label: EndpointLabel): number {
   return ENDPOINT_ROWS[label];
@@ -53,44 +55,32 @@ export function endpointRow(label: EndpointLabel): number {
  * drops repeated lines). A log line contains nothing that the client sent except the method and the trace id.
  */
 export class RequestRecord {
-  readonly #shard: MetricShard;
-  readonly #log: Log;
-  readonly #clock: Clock;
-  /** A request is logged when the last 32 bits of its id, which are random, are below this. */
-  readonly #logBelow: number;
+  readonly #options: RequestRecordOptions;
 
   constructor(options: RequestRecordOptions) {
-    this.#shard = options.shard;
-    this.#log = options.log;
-    this.#clock = options.clock;
-    this.#logBelow = options.logSample * 2 ** 32;
+    this.#options = options;
   }
 
   /** Records a reply. `atMonotonicMs` is the time if the caller knows it, which saves reading the clock. */
-  replied(exchange: Exchange, status: number, atMonotonicMs = this.#clock.monotonicMs()): void {
-    const shard = this.#shard;
+  replied(exchange: Exchange, status: number, atMonotonicMs = this.#options.clock.monotonicMs()): void {
+    const { shard } = this.#options;
+    const { mode = 'none', route, error } = exchange;
     const durationMs = atMonotonicMs - exchange.startedMonotonicMs;
-    shard.add(
-      COUNTED.qrn_http_requests_total,
-      exchange.endpoint * STATUS_LABELS.length + STATUS_ROWS[status],
-    );
-    shard.observe(
-      COUNTED.qrn_http_request_duration_seconds,
-      MODE_ROWS[exchange.mode ?? 'none'],
-      durationMs / 1000,
-    );
-    if (exchange.error !== undefined) shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[exchange.error]);
-    if (exchange.error !== undefined || this.#isSampled(exchange)) this.#write(exchange, status, durationMs);
+    const endpoint = route?.endpoint ?? UNKNOWN;
+    shard.add(COUNTED.qrn_http_requests_total, endpoint * STATUS_LABELS.length + STATUS_ROWS[status]);
+    shard.observe(COUNTED.qrn_http_request_duration_seconds, MODE_ROWS[mode], durationMs / 1000);
+    if (error !== undefined) shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[error]);
+    if (error !== undefined || this.#isSampled(exchange)) this.#write(exchange, status, durationMs);
   }
 
   /** Counts a request whose client has gone before its reply. */
   aborted(): void {
-    this.#shard.add(COUNTED.qrn_http_requests_aborted_total, 0);
+    this.#options.shard.add(COUNTED.qrn_http_requests_aborted_total, 0);
   }
 
   /** Counts a certified answer that is being sent. */
   answered({ endpoint, mode, valueCount, deliveredBytes, consumedBytes, credits }: AnswerEntry): void {
-    const shard = this.#shard;
+    const { shard } = this.#options;
     const row = MODE_ROWS[mode];
     shard.add(COUNTED.qrn_answers_total, ENDPOINT_ROWS[endpoint] * ENTROPY_MODES.length + row);
     shard.add(COUNTED.qrn_answer_values_total, row, valueCount);
@@ -101,11 +91,13 @@ export class RequestRecord {
 
   /** Counts the error that ended a reply after it had begun. */
   brokeOff(error: ErrorCode): void {
-    this.#shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[error]);
+    this.#options.shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[error]);
   }
 
+  /** A request is logged when the last 32 bits of its id, which are random, are below its share of them. */
   #isSampled({ requestId: id }: Exchange): boolean {
-    return ((id[12] << 24) | (id[13] << 16) | (id[14] << 8) | id[15]) >>> 0 < this.#logBelow;
+    const bits = ((id[12] << 24) | (id[13] << 16) | (id[14] << 8) | id[15]) >>> 0;
+    return bits < this.#options.logSample * 2 ** 32;
   }
 
   #write(exchange: Exchange, status: number, durationMs: number): void {
@@ -114,13 +106,12 @@ export class RequestRecord {
       ...exchange.logNames,
       ...(replayOf === undefined ? {} : { replay_of: replayOf }),
       method: exchange.method.slice(0, METHOD_LENGTH_LOGGED),
-      endpoint: ENDPOINT_LABELS[exchange.endpoint],
+      endpoint: ENDPOINT_LABELS[exchange.route?.endpoint ?? UNKNOWN],
       status,
       ...(error === undefined ? {} : { error }),
       ...(mode === undefined ? {} : { mode }),
       duration_ms: Math.round(durationMs * 1000) / 1000,
     };
-    if (status >= 500) this.#log.warn(facts, 'request');
-    else this.#log.info(facts, 'request');
+    this.#options.log[status >= 500 ? 'warn' : 'info'](facts, 'request');
   }
 }

@@ -1,9 +1,9 @@
 import type { Account } from '../account/directory.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
-import type { DrawingEndpointDefinition } from './endpoint.ts';
+import type { DrawingEndpointDefinition, RequestContent } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
-import { ParsedRequests } from './parsed-requests.ts';
+import { type ParsedRequest, requestParser } from './parsed-requests.ts';
 import type { Reply } from './reply.ts';
 import { endpointRow } from './request-record.ts';
 
@@ -36,7 +36,8 @@ export const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as
 export interface Route extends Omit<PlainRoute, 'handler'> {
   /** Row of the endpoint in the counters. */
   readonly endpoint: number;
-  readonly data?: ParsedRequests;
+  /** Parses a request for values. */
+  readonly data?: (content: RequestContent) => ParsedRequest;
   readonly handler?: Handler;
   /** The next route of the same path, for other methods. */
   next?: Route;
@@ -58,7 +59,7 @@ export class RouteTable {
       const { path, method, scope, body } = endpoint;
       const ofGet = body === undefined ? ['GET', 'HEAD'] : ['GET', 'HEAD', 'POST'];
       const methods = method === 'GET' ? ofGet : [method];
-      const data = new ParsedRequests(endpoint, strictParameters);
+      const data = requestParser(endpoint, strictParameters);
       addRoute(this.#routes, { path, methods, scope, limited: true, data });
     }
     for (const route of plainRoutes) addRoute(isPrefix(route) ? this.#prefixes : this.#routes, route);

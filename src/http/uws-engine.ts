@@ -4,13 +4,13 @@ import { assert } from '../core/assert.ts';
 import {
   type Engine,
   type EngineOptions,
+  isLoopback,
   LINE_FEED,
   listenFailure,
   type ReplyHead,
   readTlsFiles,
   type Wire,
 } from './engine.ts';
-import { isLoopback, type NativeRequest } from './request-head.ts';
 import { checkUwsBinary, UWS_DIGESTS, uwsFolder } from './uws-digests.ts';
 
 checkUwsBinary(uwsFolder(), JSON.parse(readFileSync(UWS_DIGESTS, 'utf8')));
@@ -41,63 +41,24 @@ const uws: typeof Uws = await import('uWebSockets.js'); // not before its binary
 const LISTEN_EXCLUSIVE = 1;
 const LISTEN_SHARED = 0;
 
-/** The published types lack the form of `listen` with host and options, and the second argument of the `filter` listener. */
-interface AnyApp {
-  get(pattern: string, handler: AnyHandler): void;
-  any(pattern: string, handler: AnyHandler): void;
-  /** `change` is 1 for a new connection and -1 for a closed one. */
-  filter(listener: (response: AnyResponse, change: number) => void): void;
-  listen(
+export function startUwsEngine(options: EngineOptions): Promise<Engine> {
+  const { host, port, sharePort, receive, connectionChanged } = options;
+  const app = appOf(options.tls);
+  app.any('/*', (response, request) => {
+    isReading = true;
+    receive(new UwsWire(response), request, request.getCaseSensitiveMethod());
+    isReading = false;
+  });
+  app.filter(connectionChanged);
+  // the published types lack this form
+  const listen = app.listen.bind(app) as unknown as (
     host: string,
     port: number,
     options: number,
     done: (socket: Uws.us_listen_socket | false) => void,
-  ): void;
-  close(): void;
-}
-
-/** The published types allow only strings and ArrayBuffers where the library also takes views. */
-interface AnyResponse {
-  writeStatus(status: Uint8Array): unknown;
-  writeHeader(name: string, value: string): unknown;
-  end(body: Uint8Array, closeConnection?: boolean): unknown;
-  endWithoutBody(): unknown;
-  write(part: Uint8Array): boolean;
-  tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean];
-  getWriteOffset(): number;
-  onWritable(handler: () => boolean): unknown;
-  onAborted(handler: () => void): unknown;
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
-  pause(): unknown;
-  cork(write: () => void): unknown;
-  close(): unknown;
-  getRemoteAddress(): ArrayBuffer;
-}
-
-type AnyRequest = NativeRequest & { getCaseSensitiveMethod(): string };
-type AnyHandler = (response: AnyResponse, request: AnyRequest) => void;
-
-export function startUwsEngine(options: EngineOptions): Promise<Engine> {
-  const { host, port, sharePort, receive, connectionChanged } = options;
-  const app = appOf(options.tls) as unknown as AnyApp;
-  const handler = (methodOf: (request: AnyRequest) => string): AnyHandler => {
-    return (response, request) => {
-      isReading = true;
-      receive(new UwsWire(response), request, methodOf(request));
-      isReading = false;
-    };
-  };
-  app.get(
-    '/*',
-    handler(() => 'GET'),
-  );
-  app.any(
-    '/*',
-    handler((request) => request.getCaseSensitiveMethod()),
-  );
-  app.filter(connectionChanged);
+  ) => void;
   return new Promise((resolve, reject) => {
-    app.listen(host, port, sharePort ? LISTEN_SHARED : LISTEN_EXCLUSIVE, (socket) => {
+    listen(host, port, sharePort ? LISTEN_SHARED : LISTEN_EXCLUSIVE, (socket) => {
       if (socket === false) {
         reject(listenFailure(options));
         return;
@@ -105,7 +66,7 @@ export function startUwsEngine(options: EngineOptions): Promise<Engine> {
       resolve({
         port: uws.us_socket_local_port(socket as unknown as Uws.us_socket),
         stopListening: () => uws.us_listen_socket_close(socket),
-        close: () => app.close(),
+        close: () => void app.close(),
       });
     });
   });
@@ -135,52 +96,25 @@ const PIECE_BYTES = 128 * 1024;
 const PROBE_BYTES = 4 * 1024;
 const NO_BYTES = new Uint8Array(0);
 
-/**
- * The reply that `sendCorked` sends. `cork` calls its callback before it returns, so one function serves all replies without
- * closures.
- */
-let corked: AnyResponse;
-let corkedHead: Uint8Array;
-let corkedBody: Uint8Array;
-let corkedClose: boolean;
-let fault: { readonly error: unknown } | undefined;
 /** True while uWebSockets.js calls a handler with bytes that it read: no reply may be sent then (see Wire). */
 let isReading = false;
 
-function sendCorked(): void {
-  try {
-    corked.writeStatus(corkedHead);
-    corked.end(corkedBody, corkedClose);
-  } catch (error) {
-    fault = { error }; // an exception must not pass through the library's stack frames
-  }
-}
-
 class UwsWire implements Wire {
   isFull = false;
-  readonly #response: AnyResponse;
+  readonly #response: Uws.HttpResponse;
   #begun: ReplyHead | undefined;
   #isHeadDue = false;
   /** Bytes of a body of known length that the socket took. */
   #taken = 0;
 
-  constructor(response: AnyResponse) {
+  constructor(response: Uws.HttpResponse) {
     this.#response = response;
   }
 
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
-    corked = this.#response;
-    corkedHead = head;
-    corkedBody = body;
-    corkedClose = saysClose;
-    this.#cork(sendCorked);
-  }
-
-  sendHead(reply: ReplyHead): void {
-    this.#write(() => {
-      // not endWithoutBody(length): the library would then wait for that many bytes and never finish the reply
-      this.#writeHead(reply, reply.length);
-      this.#response.endWithoutBody();
+    this.#cork(() => {
+      this.#response.writeStatus(head);
+      this.#response.end(body, saysClose);
     });
   }
 
@@ -207,7 +141,7 @@ class UwsWire implements Wire {
     const response = this.#response;
     const { length, isLast } = this.#begun!;
     let taken = rest.length;
-    this.#write(() => {
+    this.#cork(() => {
       if (this.#isHeadDue) this.#writeHead(this.#begun!);
       if (isLast) response.pause(); // again: a write that the socket did not take whole has ended the pause
       if (length === undefined) taken = this.#writeLine(rest);
@@ -233,27 +167,27 @@ class UwsWire implements Wire {
   }
 
   end(): void {
-    this.#write(() => {
-      if (this.#isHeadDue) this.#writeHead(this.#begun!);
-      this.#response.end(NO_BYTES);
-    });
-  }
-
-  /** Runs `write` corked, so that everything it writes is sent together. Throws what `write` throws. */
-  #write(write: () => void): void {
     this.#cork(() => {
-      try {
-        write();
-      } catch (error) {
-        fault = { error };
+      if (!this.#isHeadDue) this.#response.end(NO_BYTES);
+      else {
+        this.#writeHead(this.#begun!, this.#begun!.length);
+        // not endWithoutBody(length): the library would then wait for that many bytes and never finish the reply
+        this.#response.endWithoutBody();
       }
     });
   }
 
+  /** Runs `write` corked, so that everything it writes is sent together. Throws what `write` throws. */
   #cork(write: () => void): void {
     assert(!isReading, 'no reply leaves while the engine reads');
-    fault = undefined;
-    this.#response.cork(write);
+    let fault: { readonly error: unknown } | undefined;
+    this.#response.cork(() => {
+      try {
+        write();
+      } catch (error) {
+        fault = { error }; // an exception must not pass through the library's stack frames
+      }
+    });
     if (fault !== undefined) throw (fault as { readonly error: unknown }).error;
   }
 
@@ -279,6 +213,6 @@ class UwsWire implements Wire {
   }
 
   get isFromLoopback(): boolean {
-    return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
+    return isLoopback(Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1'));
   }
 }

@@ -55,11 +55,11 @@ export class FrontGauges {
   #publish({ front, committer, workers, supply }: GaugeSources): void {
     const shard = this.#shard;
     shard.set(COUNTED.qrn_http_connections, front.openConnections);
-    const withoutRequest = Math.max(0, front.openConnections - front.waitingRequests - front.sendingReplies);
+    const withoutRequest = Math.max(0, front.openConnections - front.waiting.size - front.sending.size);
     shard.set(COUNTED.qrn_http_connections_without_request, withoutRequest);
     shard.set(COUNTED.qrn_http_unfinished_head_bytes_max, withoutRequest * HEAD_BYTES_MAX);
-    shard.set(COUNTED.qrn_http_waiting_requests, front.waitingRequests);
-    shard.set(COUNTED.qrn_http_sending_replies, front.sendingReplies);
+    shard.set(COUNTED.qrn_http_waiting_requests, front.waiting.size);
+    shard.set(COUNTED.qrn_http_sending_replies, front.sending.size);
     shard.set(COUNTED.qrn_http_held_bytes, front.heldBytes);
     shard.set(COUNTED.qrn_ledger_pending_answers, committer.pending);
     shard.set(COUNTED.qrn_workers_queue_tasks, workers.queueLength);

@@ -33,7 +33,6 @@ import { unknownPage, verifyRoutes } from '../http/pages/verify-routes.ts';
 import { type HealthReport, plainRoutes, type Readiness } from '../http/plain-routes.ts';
 import { randomOrgRoute } from '../http/random-org/invoke.ts';
 import { RpcSigner } from '../http/random-org/signed.ts';
-import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
 import type { LotRecord } from '../ledger/records.ts';
@@ -209,6 +208,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     reservoirBytes: config.reservoirBytes,
     askCredits: (...args) => mainThread.ask(...args),
   });
+  fair.afterTurn = () => answers.endTurn();
   const router = new Router({
     names,
     directory,
@@ -262,23 +262,22 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
       ),
     ],
     answers,
-    fair,
     clock,
     log,
     rateLimitFields: config.rateLimitFields,
     strictParameters: config.strictParameters,
     record,
-    cors: corsPolicy(config.corsOrigins),
+    corsOrigins: config.corsOrigins,
     unknownPage: (exchange) => unknownPage(exchange, assets),
   });
   const front = await (options.listen ?? startFront)({
     host: config.host,
     port: config.port,
+    portSetting: 'QRN_PORT',
     sharePort: config.fronts > 1,
     tls: config.tls,
     engine: config.front,
-    handle: (exchange) => router.handle(exchange),
-    fail: (exchange, error, isLate) => router.refuse(exchange, error, isLate),
+    handle: (exchange, refused, isLate) => router.handle(exchange, refused, isLate),
     log,
     clock,
     fair,

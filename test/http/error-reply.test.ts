@@ -3,17 +3,16 @@ import { describe, it } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../../src/core/errors.ts';
 import { uuidText } from '../../src/core/ids.ts';
-import { clientError, type ErrorContext, errorReply } from '../../src/http/error-reply.ts';
+import { clientError, errorReply } from '../../src/http/error-reply.ts';
 import { statusOf } from '../../src/http/head.ts';
 import { newRequestId, requestIdText, SYSTEM_RANDOM } from '../../src/http/request-id.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 
 const requestId = newRequestId(SYSTEM_RANDOM, 1_700_000_000_000);
-const context: ErrorContext = { requestId, accept: '' };
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-function sent(error: ApiError, overrides: Partial<ErrorContext> = {}) {
-  const reply = errorReply(error, { ...context, ...overrides });
+function sent(error: ApiError, accept = '', beside: Parameters<typeof errorReply>[2] = []) {
+  const reply = errorReply(error, { requestId, accept }, beside);
   const lines = Buffer.from(reply.head).toString('latin1').split('\r\n');
   const fields = Object.fromEntries(lines.slice(1).map((line) => line.split(/: (.*)/).slice(0, 2)));
   return {
@@ -45,7 +44,7 @@ describe('an error reply', () => {
       message: 'Give count.',
       details: { parameter: 'count', min: 1 },
     });
-    const { fields, body } = sent(error, { accept: 'application/problem+json' });
+    const { fields, body } = sent(error, 'application/problem+json');
     assert.equal(fields['Content-Type'], 'application/problem+json');
     const facts = {
       status: 400,
@@ -69,7 +68,7 @@ describe('an error reply', () => {
       sent(new ApiError('method_not_allowed', { field: ['Allow', 'GET, HEAD'] })).fields['Allow'],
       'GET, HEAD',
     );
-    const limited = sent(new ApiError('rate_limited'), { fields: [['X-RateLimit-Remaining', '0']] });
+    const limited = sent(new ApiError('rate_limited'), '', [['X-RateLimit-Remaining', '0']]);
     assert.equal(limited.fields['X-RateLimit-Remaining'], '0');
     assert.equal(limited.fields['WWW-Authenticate'], undefined);
   });

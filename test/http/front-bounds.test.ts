@@ -117,7 +117,7 @@ describe('a line about a slow client', () => {
     const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
     const connection = await HttpConnection.open(front.port);
     connection.send(`${'M'.repeat(20_000)} /${'p'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    await until(() => front.waitingRequests === 1);
+    await until(() => front.waiting.size === 1);
     clock.advance(LIMITS.answerDeadlineMs);
     await connection.closed;
     assert.ok(JSON.stringify(log.lines).length < 1_000);

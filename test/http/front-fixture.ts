@@ -21,21 +21,25 @@ export function sendLater(exchange: Exchange, ...reply: Parameters<Exchange['sen
   setImmediate(() => exchange.send(...reply));
 }
 
-/** A front on a free port. */
+/** Answers what the front refuses, as the router does: at once past the deadline, or the front cuts it. */
+function refuse(exchange: Exchange, refused: ApiError, isLate = false): void {
+  const { head, body } = errorReply(refused, exchange);
+  if (isLate) exchange.send(head, body);
+  else sendLater(exchange, head, body);
+}
+
+/** A front on a free port. `handle` answers what it serves, and `fail` what it refuses. */
 export async function frontWith(
-  handle: FrontOptions['handle'],
-  options: Partial<FrontOptions> = {},
+  handle: (exchange: Exchange) => void,
+  { fail = refuse, ...options }: Partial<FrontOptions> & { readonly fail?: typeof refuse } = {},
 ): Promise<{ front: Front; log: ReturnType<typeof recordingLog> }> {
   const log = recordingLog();
   const { clock = systemClock } = options;
-  const fail = (exchange: Exchange, error: ApiError, isLate: boolean) => {
-    const { head, body } = errorReply(error, exchange);
-    // whoever is refused past its deadline is answered at once, or the front cuts it
-    if (isLate) exchange.send(head, body);
-    else sendLater(exchange, head, body);
-  };
-  const own = { host: '127.0.0.1', port: 0, clock, log };
-  const front = await startFront({ ...own, handle, fail, ...options });
+  const answer: FrontOptions['handle'] = (exchange, refused, isLate) =>
+    refused === undefined ? handle(exchange) : fail(exchange, refused, isLate);
+  const address = { host: '127.0.0.1', port: 0, portSetting: 'QRN_PORT', sharePort: false, tls: null };
+  const own = { ...address, engine: 'uws', clock, log } as const;
+  const front = await startFront({ ...own, handle: answer, ...options });
   started.push(front);
   return { front, log };
 }

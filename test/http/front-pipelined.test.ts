@@ -47,7 +47,7 @@ function contract(engine: EngineName): void {
   });
 
   it('serves nothing after a head that it refuses, also on the port of the metrics', async () => {
-    const metrics = await frontWith(() => {}, { engine, ...metricsAlone(async () => 'a 1\n') });
+    const metrics = await frontWith(() => {}, { engine, handle: metricsAlone(async () => 'a 1\n') });
     const scrape = 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n';
     const refused = scrape.replace('Host: a', 'Host: a\r\nHost: b');
     const { replies, closed } = await talk(metrics.front.port, refused + scrape, { silenceMs: 15_000 });

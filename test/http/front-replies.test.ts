@@ -5,7 +5,6 @@ import type { Account } from '../../src/account/directory.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { EngineName } from '../../src/http/engine.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import type { FrontOptions } from '../../src/http/front.ts';
 import { headOf } from '../../src/http/head.ts';
 import { openSocket, talk } from '../support/http.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -25,8 +24,11 @@ function patterned(size: number): Uint8Array {
 
 for (const engine of ['uws', 'node'] as const) describe(`a front on ${engine}`, () => replyContract(engine));
 
-const startOn = (engine: EngineName, handle: FrontOptions['handle'], options: Partial<FrontOptions> = {}) =>
-  frontWith(handle, { ...options, engine });
+const startOn = (
+  engine: EngineName,
+  handle: Parameters<typeof frontWith>[0],
+  options: Parameters<typeof frontWith>[1] = {},
+) => frontWith(handle, { ...options, engine });
 
 function replyContract(engine: EngineName): void {
   afterEach(closeFronts);
@@ -88,7 +90,7 @@ function replyContract(engine: EngineName): void {
       });
       const talks = [talk(front.port, GET, { replies: 1 }), talk(front.port, GET, { replies: 1 })];
       await until(() => waiting.length === 2);
-      assert.equal(front.waitingRequests, 2);
+      assert.equal(front.waiting.size, 2);
       const head = headOf(200, [['X-Number', '1']]);
       for (const exchange of waiting) {
         exchange.send(head, OK);
@@ -98,7 +100,7 @@ function replyContract(engine: EngineName): void {
         ({ replies }) => /X-Number: (\d)/.exec(replies[0].head)?.[1],
       );
       assert.deepEqual(heads.sort(), ['1', '2']);
-      assert.equal(front.waitingRequests, 0);
+      assert.equal(front.waiting.size, 0);
     });
 
     it('to each of 60 requests of one turn arrives whole, although one memory is used for them all', async () => {
@@ -177,7 +179,7 @@ function replyContract(engine: EngineName): void {
       const all = Buffer.concat(received);
       const got = all.subarray(all.indexOf('\r\n\r\n') + 4);
       assert.equal(digest(got), expected);
-      await until(() => front.sendingReplies === 0);
+      await until(() => front.sending.size === 0);
       assert.equal(front.heldBytes, 0);
     });
 
@@ -193,7 +195,7 @@ function replyContract(engine: EngineName): void {
       if (engine === 'node') socket.resetAndDestroy();
       else socket.destroy();
       await until(() => waiting[0].isAborted);
-      assert.equal(front.waitingRequests, 0);
+      assert.equal(front.waiting.size, 0);
       waiting[0].send(PLAIN_HEAD, OK);
       assert.equal(waiting[0].isAnswered, false);
       await until(() => front.openConnections === 0);
@@ -213,7 +215,7 @@ function replyContract(engine: EngineName): void {
         { clock, limits: { sweepMs: 5 } },
       );
       const talking = talk(front.port, GET);
-      await until(() => front.waitingRequests === 1);
+      await until(() => front.waiting.size === 1);
       clock.advance(LIMITS.answerDeadlineMs);
       const { replies, closed } = await talking;
       assert.deepEqual([replies.length, replies[0].status, closed], [1, 503, true]);
@@ -225,7 +227,7 @@ function replyContract(engine: EngineName): void {
         log.lines.map((line) => [line.level, line.facts['path']]),
         [['warn', '/x']],
       );
-      assert.equal(front.waitingRequests, 0);
+      assert.equal(front.waiting.size, 0);
     });
 
     it('answer bodies that do not arrive beside paid requests with 503 one after the other, and the loop continues', async () => {
@@ -241,7 +243,7 @@ function replyContract(engine: EngineName): void {
       const slow = Array.from({ length: 3 }, () =>
         talk(front.port, 'POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel'),
       );
-      await until(() => front.waitingRequests === slow.length);
+      await until(() => front.waiting.size === slow.length);
       await talk(front.port, GET, { replies: 1 });
       clock.advance(LIMITS.answerDeadlineMs);
       for (const { replies, closed } of await Promise.all(slow))
@@ -262,12 +264,12 @@ function replyContract(engine: EngineName): void {
         socket.pause();
         socket.write(GET);
       }
-      await until(() => front.sendingReplies === readers);
+      await until(() => front.sending.size === readers);
       assert.ok(front.heldBytes > readers * MEGABYTE, 'the readers really have stalled');
       const grownMb = (process.memoryUsage.rss() - before) / MEGABYTE;
       assert.ok(grownMb < 60, `${readers} readers of 10 MB took ${grownMb.toFixed(0)} MB`); // 120 MB if each were copied
       clock.advance(LIMITS.replyDeadlineMs);
-      await until(() => front.sendingReplies === 0);
+      await until(() => front.sending.size === 0);
       assert.equal(front.heldBytes, 0);
       assert.equal(log.lines.filter((line) => line.message === 'reply not taken in time').length, readers);
       await until(() => front.openConnections === 0);
@@ -323,7 +325,7 @@ function replyContract(engine: EngineName): void {
       const socket = await openSocket(front.port);
       socket.write(GET);
       socket.pause();
-      await until(() => front.sendingReplies === 1);
+      await until(() => front.sending.size === 1);
       const drained = front.drain(60_000);
       let size = 0;
       for await (const chunk of socket as AsyncIterable<Buffer>) size += chunk.length;
@@ -334,7 +336,7 @@ function replyContract(engine: EngineName): void {
     it('closes what is not answered by its deadline, and logs it', async () => {
       const { front, log } = await startOn(engine, () => {});
       const underWay = talk(front.port, GET);
-      await until(() => front.waitingRequests === 1);
+      await until(() => front.waiting.size === 1);
       await front.drain(30);
       assert.deepEqual(await underWay, { replies: [], closed: true, rest: '' });
       assert.deepEqual(

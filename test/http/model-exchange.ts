@@ -3,9 +3,9 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import { Fair } from '../../src/fair/fair.ts';
-import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { ReplyHead, Wire } from '../../src/http/engine.ts';
-import { Exchange, type ExchangeHost } from '../../src/http/exchange.ts';
+import { Exchange } from '../../src/http/exchange.ts';
+import type { Front } from '../../src/http/front.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 import { type RandomBytes, SYSTEM_RANDOM } from '../../src/http/request-id.ts';
 
@@ -38,10 +38,6 @@ export class ModelWire implements Wire {
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
     this.begin({ head, length: body.length, saysClose, isLast: false });
     this.sent.push(...body);
-    this.ended = true;
-  }
-  sendHead(head: ReplyHead): void {
-    this.begin(head);
     this.ended = true;
   }
   begin(head: ReplyHead, hasRoom?: () => void): void {
@@ -82,14 +78,14 @@ export class ModelWire implements Wire {
   }
 }
 
-export class ModelHost implements ExchangeHost {
+/** The parts of a front that its exchanges use. */
+export class ModelHost {
   readonly fair: Fair;
   readonly random: RandomBytes;
   draining = false;
   nowMs = 0;
-  heldBytes = 0;
-  readonly waiting = new DeadlineQueue<Exchange>(10);
-  readonly sending = new DeadlineQueue<Exchange>(20);
+  readonly waiting = new Set<Exchange>();
+  readonly sending = new Set<Exchange>();
   readonly faults: unknown[] = [];
 
   constructor(
@@ -101,8 +97,9 @@ export class ModelHost implements ExchangeHost {
     this.random = random;
   }
 
-  fault(_exchange: Exchange, error: unknown): void {
+  fault(exchange: Exchange, error: unknown): void {
     this.faults.push(error);
+    exchange.destroy();
   }
 }
 
@@ -115,5 +112,5 @@ export function exchangeOn(
   request: NativeRequest = REQUEST,
   method = 'GET',
 ): { exchange: Exchange; host: ModelHost } {
-  return { exchange: new Exchange(host, wire, method, request), host };
+  return { exchange: new Exchange(host as unknown as Front, wire, method, request), host };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { negotiate, parseAccept, type Representation } from '../../src/http/representation.ts';
+import { negotiate, parseWeighted, type Representation } from '../../src/http/representation.ts';
 
 const ALL: readonly Representation[] = ['json', 'msgpack', 'octet-stream'];
 
@@ -78,7 +78,7 @@ describe('negotiation', () => {
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
         const accept = pieces.join('');
         assert.ok(ALL.includes(negotiate(accept, ALL, 'json')));
-        for (const { quality } of parseAccept(accept)) assert.ok(quality >= 0 && quality <= 1);
+        for (const { quality } of parseWeighted(accept)) assert.ok(quality >= 0 && quality <= 1);
       }),
       { numRuns: 1_000 },
     );

@@ -152,7 +152,7 @@ describe('a head', () => {
 });
 
 describe('the token of a request', () => {
-  it('follows Bearer in any case, whatever came before', () => {
+  it('follows Bearer in any case', () => {
     const cases = {
       ...{
         '': '',
@@ -164,10 +164,7 @@ describe('the token of a request', () => {
         Bearerk: '',
       },
       [`Bearer ${'k'.repeat(300)}`]: 'k'.repeat(300),
-      ...{ 'Bearer ak': 'ak', 'Bearer bk': 'bk' }, // of one place among those that are known
     };
-    for (const _ of ['first', 'known'])
-      for (const [authorization, token] of Object.entries(cases))
-        assert.equal(bearerOf(authorization), token);
+    for (const [authorization, token] of Object.entries(cases)) assert.equal(bearerOf(authorization), token);
   });
 });

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { COUNTED, createMetricMemory, labelsOf, MetricShard, MetricTotals } from '../../src/core/metrics.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
-import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
+import type { RouterOptions } from '../../src/http/router.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { exchangeOn, ModelHost, ModelWire } from './model-exchange.ts';
@@ -35,10 +35,7 @@ class World {
     const { exchange } = exchangeOn(wire, new ModelHost(undefined, clock, random));
     if (options.aborted) exchange.destroy();
     wire.send = (head) => this.sent.push(Buffer.from(head).toString('latin1'));
-    const cors = corsPolicy([]);
-    const names = { poweredBy: '', verifyUrlBase: '' };
-    const unused = { names, explain: () => assert.fail(), fail: () => {}, take: () => {} };
-    exchange.pipeline = { record, clock, cors, rateLimitFields: false, ...unused };
+    exchange.service = { record, clock, corsOrigins: [] } as unknown as RouterOptions;
     return exchange;
   }
 

@@ -92,7 +92,7 @@ describe('a port for metrics alone', () => {
   ];
   for (const [method, path, status] of cases)
     it(`answers ${status} to ${method} ${path}`, async () => {
-      const { handle } = metricsAlone(async (isFresh) => `fresh: ${isFresh}`);
+      const handle = metricsAlone(async (isFresh) => `fresh: ${isFresh}`);
       const { promise, resolve } = Promise.withResolvers<[head: Uint8Array, body: Uint8Array]>();
       const exchange = {
         ...{ method, path, accept: '', isFromThisMachine: true },

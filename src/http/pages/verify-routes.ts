@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange.ts';
 import { parseQuery } from '../params.ts';
 import { foundDocument } from '../plain-routes.ts';
 import { type Reply, redirectReply, replyOf } from '../reply.ts';
-import { chooseOffer, parseAccept } from '../representation.ts';
+import { chooseOffer, parseWeighted } from '../representation.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
 import { type PageAssets, VERIFIER_PATH } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
@@ -178,7 +178,7 @@ function jsonReply(document: CertificateDocument): Reply {
 
 /** Returns the page for a path that does not exist; undefined for clients other than browsers, and for paths below /v1. */
 export function unknownPage({ path, method, accept }: Exchange, assets: PageAssets): Reply | undefined {
-  const isReader = parseAccept(accept).some(({ name, quality }) => name === 'text/html' && quality > 0);
+  const isReader = parseWeighted(accept).some(({ name, quality }) => name === 'text/html' && quality > 0);
   if (!isReader || prefersJson(accept) || path.startsWith('/v1/') || !['GET', 'HEAD'].includes(method))
     return undefined;
   const why = html`This service has nothing at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.`;

@@ -103,7 +103,7 @@ class RandomOrg {
       return jsonReply({ jsonrpc: '2.0', result: await this.#result(exchange, call), id });
     } catch (thrown) {
       // returns the error for the client, and logs faults
-      const error = thrown instanceof RpcError ? undefined : exchange.pipeline.explain(exchange, thrown);
+      const error = thrown instanceof RpcError ? undefined : exchange.explain(thrown);
       exchange.error = error?.code ?? 'invalid_params';
       const { code, message, data } = error === undefined ? (thrown as RpcError) : rpcErrorOf(error);
       return jsonReply({ jsonrpc: '2.0', error: { code, message, data }, id });

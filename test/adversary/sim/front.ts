@@ -28,9 +28,9 @@ export class SimFront {
   listen(options: FrontOptions): Promise<Front> {
     return startFront({
       ...options,
-      handle: (exchange) => {
+      handle: (exchange, refused, isLate) => {
         this.#received = exchange;
-        options.handle(exchange);
+        options.handle(exchange, refused, isLate);
       },
       engine: async (engine) => {
         this.#engine = engine;
@@ -82,10 +82,6 @@ export class Connection implements Wire {
     this.#finish(head, body.slice());
   }
 
-  sendHead({ head }: ReplyHead): void {
-    this.#finish(head, new Uint8Array(0));
-  }
-
   begin({ head }: ReplyHead): void {
     this.#begun = head.slice();
   }
@@ -95,8 +91,9 @@ export class Connection implements Wire {
     return body.length;
   }
 
+  /** Ends a reply without a body: the simulation asks for no stream. */
   end(): void {
-    throw new Error('the simulation asks for no stream');
+    this.#finish(this.#begun, new Uint8Array(0));
   }
 
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
