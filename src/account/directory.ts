@@ -96,7 +96,7 @@ export class AccountDirectory implements DirectoryReader {
   authenticate(keyText: string, nowMs = this.#options.clock.monotonicMs()): Authenticated | undefined {
     if (nowMs > this.#servesToMs) {
       throw new ApiError('storage_unavailable', {
-        message: 'API keys cannot be checked now; retry after Retry-After.',
+        message: 'The service cannot check API keys now. Retry after the number of seconds in Retry-After.',
         retryAfterS: 5,
       });
     }

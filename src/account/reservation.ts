@@ -74,7 +74,7 @@ export function requireRequest(
   if (mayComeBack)
     throw new ApiError('quota_exceeded', {
       message:
-        'This node of the service holds none of the requests of the month that are left; retry after Retry-After.',
+        'This node of the service has none of the remaining requests of the month. Retry after the number of seconds in Retry-After.',
       retryAfterS: COMES_BACK_S,
     });
   throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });

@@ -17,52 +17,61 @@ import type { Account } from './directory.ts';
 
 const DAYS_SHOWN = 31;
 
-const CREDITS = 'Bytes of pure mode.';
-const requests = described(count, 'Requests for values that were answered.');
-const values = described(count, 'How many values they had.');
-const bytes = described(count, 'Bytes that their certificates commit to.');
-const used = described(count, 'What was used.');
-const remaining = described(count, 'What is left.');
+const CREDITS = 'The credits spent. One credit pays for one byte of pure mode.';
+const requests = described(count, 'The number of answered requests for values.');
+const values = described(count, 'The number of values in the answers.');
+const bytes = described(count, 'The number of bytes that the certificates of the answers commit to.');
+const used = described(count, 'The amount used in this month.');
+const remaining = described(count, 'The amount that is still available.');
 
 /** Returns the schema of the month's counts by word, with unused words included. */
 function usedBy<W extends string>(words: readonly W[]): Schema<Readonly<Record<W, UsageCount>>> {
-  const each = object({ requests, values, bytes }, {}, 'How much of it was used.');
+  const each = object({ requests, values, bytes }, {}, 'The usage in this month.');
   return object(Object.fromEntries(words.map((word) => [word, each])) as Record<W, typeof each>);
 }
 
 /** The `data` member of GET /v1/usage. 2^53 - 1 stands for unlimited. On a single node, requests in flight count as used. */
 export const USAGE = object({
-  period: described(textLike(/^\d{4}-\d{2}$/), 'The calendar month, in UTC.'),
-  starts_at: described(time, 'When it begins.'),
-  ends_at: described(time, 'When it ends.'),
+  period: described(textLike(/^\d{4}-\d{2}$/), 'The calendar month in UTC, in the form YYYY-MM.'),
+  starts_at: described(time, 'The start of the month.'),
+  ends_at: described(time, 'The end of the month. All monthly amounts are then available again.'),
   tier: described(oneOfWords(TIERS), 'The tier of the account.'),
   requests: described(
-    object({ used, limit: described(count, 'The most.'), remaining }),
-    'Requests for values that were answered.',
+    object({ used, limit: described(count, 'The monthly quota of requests.'), remaining }),
+    'The monthly quota of requests. Only answered requests for values count.',
   ),
   rate: described(
     object({
-      limit_per_minute: described(count, 'Requests a minute.'),
-      burst: described(count, 'Requests that may come at once.'),
+      limit_per_minute: described(
+        count,
+        'The number of requests per minute that the account may send continuously.',
+      ),
+      burst: described(count, 'The number of requests that the account may send at once.'),
       remaining,
-      reset_at: described(time, 'When the full burst is there again.'),
+      reset_at: described(time, 'The time at which the full burst is available again.'),
     }),
-    'Where the account stands with its rate.',
+    'The rate limit of the account and its present state.',
   ),
-  credits: described(object({ total: described(count, 'All of them.'), used, remaining }), CREDITS),
-  by_endpoint: described(usedBy(DATA_ENDPOINTS), 'The same by endpoint.'),
-  by_mode: described(usedBy(ENTROPY_MODES), 'The same by entropy mode.'),
+  credits: described(
+    object({ total: described(count, 'The credits that the account has each month.'), used, remaining }),
+    'The credits of pure mode. One credit pays for one byte.',
+  ),
+  by_endpoint: described(usedBy(DATA_ENDPOINTS), 'The usage in this month, by endpoint.'),
+  by_mode: described(usedBy(ENTROPY_MODES), 'The usage in this month, by entropy mode.'),
   days: described(
     listOf(
       object({
-        date: described({ type: 'string', format: 'date' } as Schema<string>, 'The day, in UTC.'),
+        date: described(
+          { type: 'string', format: 'date' } as Schema<string>,
+          'The day in UTC, in the form YYYY-MM-DD.',
+        ),
         requests,
         values,
         bytes,
         credits: described(count, CREDITS),
       }),
     ),
-    'The last 31 days, oldest first, today included.',
+    'The usage on each of the last 31 days, including today. The oldest day comes first.',
   ),
 });
 export type Usage = TypeOf<typeof USAGE>;

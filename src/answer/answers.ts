@@ -176,7 +176,7 @@ export class Answers {
     ask.by.mode = mode;
     if (mode !== 'pure' || plan.drawBytesMax <= reservoirBytes) return mode;
     throw new ApiError('pure_too_large', {
-      message: `This request may draw up to ${plan.drawBytesMax} pure bytes; the reservoir holds ${reservoirBytes} when it is full. Ask for fewer or shorter values, or use another entropy mode.`,
+      message: `This request may need up to ${plan.drawBytesMax} pure bytes, but the full reservoir holds ${reservoirBytes}. Request fewer or shorter values, or use another entropy mode.`,
       details: { bytes: plan.drawBytesMax, limit: reservoirBytes },
     });
   }
@@ -430,7 +430,7 @@ export class Answers {
  */
 function requirePresent({ ask: { by } }: Answer): void {
   if (by.isGone || by.isAnswered)
-    throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
+    throw new ApiError('overloaded', { message: 'The connection ended before the values were drawn.' });
 }
 
 /** Takes the credits that the answer costs. Throws 402 `credits_exhausted`, and takes none, when fewer are left. */
@@ -443,7 +443,7 @@ function takeCredits(answer: Answer): void {
   // only with several nodes: the grant has gone back to the ledger, because this thread was held up for long
   if (remaining >= credits) throw new ApiError('overloaded', { retryAfterS: 1 });
   throw new ApiError('credits_exhausted', {
-    message: `This request costs ${credits} credits; ${remaining} are left this month.`,
+    message: `This request costs ${credits} credits, but the account has ${remaining} left this month.`,
     details: { required: credits, remaining },
   });
 }

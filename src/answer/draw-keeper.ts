@@ -71,7 +71,7 @@ const RETRY_MAX_MS = 60_000;
 const OPEN_READ_MAX = 1_000_000;
 const NO_BYTES = new Uint8Array();
 const UNKNOWN_CHAIN =
-  'The service does not know this chain. Unless its operator changed QRN_BEACONS, it knows quicknet and default.';
+  'beacon.chain is not a chain that the service knows. The service knows quicknet and default, unless its operator changed QRN_BEACONS.';
 
 /**
  * Keeps committed draws until they end, and reveals each when it is due. It is the only writer of draws. All its state is in the
@@ -205,7 +205,9 @@ export class DrawKeeper {
       const draw = await this.#ownOpen(id, accountNumber);
       const body = bodyOf(draw);
       if (`sha256:${sha256Hex(fromHex(nonce))}` !== body.statement.nonce_sha256)
-        throw new ApiError('invalid_nonce', { message: 'The nonce has another SHA-256 than nonce_sha256.' });
+        throw new ApiError('invalid_nonce', {
+          message: 'The SHA-256 hash of the nonce differs from nonce_sha256.',
+        });
       await this.#options.draws.putDraw({ ...draw, body: JSON.stringify({ ...body, nonce }) });
       this.#wait(draw);
     });

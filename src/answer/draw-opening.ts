@@ -32,7 +32,7 @@ export function statementOf(
   if (beacon && roundAtMs < nowMs + LIMITS.drawRoundAheadMinMs)
     throw new ApiError('beacon_round_past', { details: { round: beacon.round } });
   if (roundAtMs > nowMs + LIMITS.drawAheadMaxMs)
-    throw new ApiError('invalid_beacon', { message: 'Give a round that is due within 366 days.' });
+    throw new ApiError('invalid_beacon', { message: 'The round of the beacon must be due within 366 days.' });
   const dueAtMs = Math.max(revealAtMs, roundAtMs);
   const mayLack = beacon !== undefined || fixed.nonce_sha256 !== undefined;
   const statement: DrawStatement = {
@@ -47,7 +47,7 @@ export function statementOf(
   const { length: bytes } = utf8Bytes(canonicalText(statement));
   if (bytes <= LIMITS.drawStatementBytesMax) return statement;
   throw new ApiError('invalid_draw', {
-    message: `What a draw commits to takes at most ${grouped(LIMITS.drawStatementBytesMax)} bytes; this takes ${grouped(bytes)}. Give a long list by its SHA-256 and size.`,
+    message: `The statement of this draw is ${grouped(bytes)} bytes long; the limit is ${grouped(LIMITS.drawStatementBytesMax)} bytes. Give a long list by its SHA-256 hash and size.`,
     details: { bytes, limit: LIMITS.drawStatementBytesMax },
   });
 }

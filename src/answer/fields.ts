@@ -89,11 +89,14 @@ export type AnswerField = FixedField | NumberField | BytesField | TextField;
 
 export const requestIdSchema = described(
   textLike(REQUEST_ID),
-  'Names the request; the same 128 bits as X-Request-ID.',
+  'The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header.',
 );
 export const certificateIdSchema = textLike(CERTIFICATE_ID);
-export const modeSchema = oneOfWords(ENTROPY_MODES, 'The mode that was used.');
-const originSchema = oneOfWords(ORIGINS, 'What kind of thing produced the raw bits; never upgraded.');
+export const modeSchema = oneOfWords(ENTROPY_MODES, 'The entropy mode of the answer.');
+const originSchema = oneOfWords(
+  ORIGINS,
+  'The kind of source that produced the raw bits. The service never reports a better origin than the true one.',
+);
 
 const TIME_WIDTH = 24;
 const nothing = () => '';
@@ -109,7 +112,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'lang_circuit',
     header: 'X-Lang-Circuit',
     isInEveryHead: true,
-    schema: described(text, 'Name of the circuit; none in csprng mode.'),
+    schema: described(text, 'The name of the quantum circuit, or `none` in csprng mode.'),
     fixed: ({ circuit }) => circuit,
   },
   {
@@ -117,7 +120,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'lang_version',
     header: 'X-Lang-Version',
     isInEveryHead: true,
-    schema: described(text, 'Version of the circuit compiler.'),
+    schema: described(text, 'The version of the circuit compiler, or `none` in csprng mode.'),
     fixed: ({ circuitVersion }) => circuitVersion,
   },
   {
@@ -125,7 +128,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'quantum_backend',
     header: 'X-Quantum-Backend',
     isInEveryHead: true,
-    schema: described(text, 'The processor; none in csprng mode.'),
+    schema: described(text, 'The quantum processor or device, or `none` in csprng mode.'),
     fixed: ({ quantumBackend }) => quantumBackend,
   },
   {
@@ -133,7 +136,10 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'nist_verified',
     header: 'X-NIST-Verified',
     isInEveryHead: true,
-    schema: described(boolean, 'SP 800-22 passed on the bits that the answer was drawn from.'),
+    schema: described(
+      boolean,
+      'Whether the bits that the answer was drawn from passed the statistical tests of NIST SP 800-22.',
+    ),
     fixed: ({ nistVerified }) => nistVerified,
   },
   {
@@ -157,7 +163,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'request_id',
     header: 'X-Request-ID',
     isInEveryHead: true,
-    schema: described({ type: 'string', format: 'uuid' }, 'Names the request, as a UUID.'),
+    schema: described({ type: 'string', format: 'uuid' }, 'The identifier of the request, as a UUID.'),
     before: nothing,
     form: 'uuid',
     bytes: 'requestId',
@@ -167,14 +173,17 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'remaining',
     header: 'X-Quantum-Credits-Remaining',
     isInEveryHead: true,
-    schema: described(count, 'Credits left; 2^53 - 1 stands for unlimited.'),
+    schema: described(count, 'The credits that the account has left this month. 2^53 - 1 means unlimited.'),
     number: ({ creditsRemaining }) => creditsRemaining,
   },
   {
     group: 'metadata',
     name: 'certificate_id',
     header: 'X-Certificate-ID',
-    schema: described(certificateIdSchema, 'For GET /v1/certificate.'),
+    schema: described(
+      certificateIdSchema,
+      'The identifier of the certificate of this answer. `GET /v1/certificate` returns the certificate.',
+    ),
     before: () => 'cert_',
     form: 'base32',
     bytes: 'certificateId',
@@ -185,7 +194,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     header: 'X-Certificate-Salt',
     schema: described(
       { type: 'string', pattern: '^[0-9a-f]{64}$' },
-      'The salt of hashes.delivered; for the caller alone, never stored.',
+      'The salt of the hash `hashes.delivered` in the certificate, 64 hex digits. Only the caller receives the salt; the ledger does not store it.',
     ),
     before: nothing,
     form: 'hex',
@@ -195,7 +204,7 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     group: 'metadata',
     name: 'timestamp',
     header: 'X-Timestamp',
-    schema: described(time, 'When the request came in; ISO 8601 in UTC.'),
+    schema: described(time, 'The time at which the service received the request, in ISO 8601 and UTC.'),
     width: TIME_WIDTH,
     text: ({ issuedAtMs }) => isoTime(issuedAtMs), // the same for all requests of a millisecond
   },
@@ -203,28 +212,34 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     group: 'metadata',
     name: 'processing_time_ms',
     header: 'X-Processing-Time-Ms',
-    schema: described(count, 'Milliseconds from the request to the answer.'),
+    schema: described(count, 'The time from receiving the request to making the answer, in milliseconds.'),
     number: durationMs,
   },
   {
     group: 'metadata',
     name: 'entropy_consumed_bytes',
     header: 'X-Entropy-Consumed-Bytes',
-    schema: described(count, 'Entropy really drawn, rejected draws included.'),
+    schema: described(
+      count,
+      'The entropy that the service drew for the answer, in bytes. It includes draws that rejection sampling discarded.',
+    ),
     number: ({ consumedBytes }) => consumedBytes,
   },
   {
     group: 'quantum_credits',
     name: 'used',
     header: 'X-Quantum-Credits-Used',
-    schema: described(count, 'By this request.'),
+    schema: described(count, 'The credits that this request spent.'),
     number: ({ credits }) => credits,
   },
   {
     group: 'metadata',
     name: 'verify_url',
     header: 'X-Verify-URL',
-    schema: described({ type: 'string', format: 'uri' }, 'Where anybody reads and checks the certificate.'),
+    schema: described(
+      { type: 'string', format: 'uri' },
+      'The URL of the public page of the certificate, where anyone can read and verify it.',
+    ),
     before: ({ verifyUrlBase }) => `${verifyUrlBase}/cert_`,
     form: 'base32',
     bytes: 'certificateId',
@@ -232,13 +247,19 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
   {
     group: 'drawn',
     name: 'quantum_source',
-    schema: described(text, 'The processor; none in csprng mode.'),
+    schema: described(
+      text,
+      'The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`.',
+    ),
     fixed: ({ quantumBackend }) => quantumBackend,
   },
   {
     group: 'metadata',
     name: 'powered_by',
-    schema: described(text, 'A constant label.'),
+    schema: described(
+      text,
+      'The name of the technology that the service uses. It is the same in every answer.',
+    ),
     fixed: (_, { poweredBy }) => poweredBy,
   },
   {
@@ -252,13 +273,13 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
   {
     group: 'meta',
     name: 'duration_ms',
-    schema: described(count, 'As metadata.processing_time_ms.'),
+    schema: described(count, 'The same value as `metadata.processing_time_ms`.'),
     number: durationMs,
   },
   {
     group: 'quantum_credits',
     name: 'total',
-    schema: described(count, 'Credits of the month; 2^53 - 1 stands for unlimited.'),
+    schema: described(count, 'The credits that the account has each month. 2^53 - 1 means unlimited.'),
     number: ({ creditsTotal }) => creditsTotal,
   },
 ];

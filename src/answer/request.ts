@@ -74,7 +74,7 @@ export function resolveMode(asked: EntropyMode | undefined, tier: Tier, allowanc
   if (allowance.modes.includes(asked)) return asked;
   const tiers = tiersWith(asked);
   throw new ApiError('mode_not_allowed', {
-    message: `Entropy mode ${asked} is not part of the ${tier} tier; the tiers that have it: ${tiers.join(', ')}.`,
+    message: `The ${tier} tier does not include the entropy mode ${asked}. The tiers that include it are: ${tiers.join(', ')}.`,
     details: { entropy_mode: asked, tier, tiers },
   });
 }

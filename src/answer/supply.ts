@@ -175,7 +175,7 @@ export class EntropySupply {
 
 export function unavailable(mode: EntropyMode): ApiError {
   return new ApiError('entropy_unavailable', {
-    message: `Entropy mode ${mode} cannot be served now and is never replaced by another; retry after Retry-After.`,
+    message: `The service cannot serve the entropy mode ${mode} now, and it never replaces it by another. Retry after the number of seconds in Retry-After.`,
     details: { entropy_mode: mode },
     retryAfterS: RETRY_AFTER_S,
   });

@@ -213,18 +213,23 @@ export const declaredText = matching(DECLARED_TEXT, '1 to 80 printable ASCII cha
 /** Smaller claims than 0.001 are refused. */
 export const minEntropyOption = {
   meaning:
-    'min-entropy per raw bit, as the maker or a measurement of yours states it (SP 800-90B H_submitter)',
+    'min-entropy per raw bit, as the manufacturer states it or as you measured it (SP 800-90B, H_submitter), 0.001 to 1',
   parse: decimal(0.001, 1),
 } as const;
 
 /** Returns the option of a claim. `fallback` is what the source's bounds on its devices leave. */
 export function claimOption(fallback: string) {
-  return { meaning: 'min-entropy per raw bit that is claimed', fallback, parse: decimal(0.01, 1) } as const;
+  return {
+    meaning: 'claimed min-entropy per raw bit, 0.01 to 1',
+    fallback,
+    parse: decimal(0.01, 1),
+  } as const;
 }
 
 /** The default is the pool's own: a source near full entropy then gives two SP 800-22 windows of conditioned output. */
 export const lotBitsOption = {
-  meaning: 'raw bits of one lot; a source of little entropy or speed may want more, or fewer',
+  meaning:
+    'number of raw bits in a lot; use more for a source with little entropy per bit, and fewer for a slow source',
   fallback: String(4 * 1024 * 1024),
   parse: wholeNumber(8192, MAX_READ_BITS),
 } as const;

@@ -8,7 +8,8 @@ import { defineBackend } from './definition.ts';
 
 export const systemBackend = defineBackend({
   type: 'system',
-  summary: "the operating system's generator; no quantum origin, and every answer says so",
+  summary:
+    'the random number generator of the operating system; it is not quantum, and every answer states this',
   options: {},
   create: (name, _options, { clock }) => ({ ...createSystemSource(clock), name }),
 });

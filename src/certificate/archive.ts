@@ -25,48 +25,62 @@ import { drawLeafKey, lotLeafKey, revocationKey } from './public-leaves.ts';
 import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
 
-const leaf = described(text, 'The leaf of the log: canonical JSON, or its hash.');
-const proof = described(text, 'c2sp.org/tlog-proof: the place in the log and the signed checkpoint.');
+const leaf = described(text, 'The leaf in the log, as canonical JSON.');
+const proof = described(
+  text,
+  'The proof that the leaf is in the log, with a signed checkpoint (c2sp.org/tlog-proof).',
+);
 
 /** The form of the reply of `/log/lots/<id>`. */
 export const PUBLIC_LOT = object({
-  lot_id: described(text, 'The id of the lot.'),
+  lot_id: described(text, 'The identifier of the lot.'),
   leaf,
   proof,
   withdrawal: described(
     orNull(object({ leaf, proof })),
-    'The leaf that withdrew the lot; null when it was not withdrawn.',
+    'The leaf that withdrew the lot. It is null if the lot was not withdrawn.',
   ),
-  withdrawals: described(listOf(text), 'The leaves of all withdrawals so far.'),
+  withdrawals: described(listOf(text), 'The leaves of all withdrawals of lots so far, as canonical JSON.'),
   statement: described(
     orNull(object({ leaf, proof })),
-    'The newest statement of how many withdrawals the log holds; null before the first.',
+    'The latest leaf that states how many withdrawals the log contains. It is null before the first such leaf.',
   ),
 });
 export type PublicLot = TypeOf<typeof PUBLIC_LOT>;
 
 /** The form of the reply of GET /v1/draws. */
 export const DRAW_LIST = object({
-  purpose: described(text, 'What the values are for.'),
+  purpose: described(text, 'The purpose that the list is about.'),
   series: described(
-    listOf(object({ id: described(text, 'Names it.'), count: described(count, 'How many.') })),
-    'One for each account that used the purpose publicly, with how many answers it has had.',
+    listOf(
+      object({
+        id: described(text, 'The identifier of the series.'),
+        count: described(count, 'The number of answers in the series.'),
+      }),
+    ),
+    'The series with this purpose: one for each account that used the purpose publicly.',
   ),
   draws: described(
     listOf(
       object({
-        series: described(text, 'The answers of one account under a purpose.'),
-        serial: described(count, 'The number under the purpose, from 1 without gaps.'),
-        issued_at: described(time, 'When the answer was made.'),
+        series: described(text, 'The identifier of the series.'),
+        serial: described(
+          count,
+          'The serial number of the answer in its series. Numbers start at 1 and have no gaps.',
+        ),
+        issued_at: described(time, 'The time at which the answer was made.'),
         certificate_id: described(
           orNull(textLike(CERTIFICATE_ID)),
-          'Null where the answer was not made public.',
+          'The identifier of the certificate. It is null if the answer was not made public.',
         ),
       }),
     ),
-    'The answers, by serial.',
+    'The answers of one series, in the order of their serial numbers.',
   ),
-  next: described(orNull(count), 'The value of from that continues the list; null at its end.'),
+  next: described(
+    orNull(count),
+    'The value of `from` that returns the next page. It is null on the last page.',
+  ),
 });
 export type DrawList = TypeOf<typeof DRAW_LIST>;
 

@@ -94,83 +94,108 @@ const derived = rowsOf<DerivedFrom>(true);
 
 const QUANTUM: readonly EntropyMode[] = ['quantum-seeded', 'pure'];
 const lotEntry = object({
-  id: described(text, 'Names it.'),
-  leaf: described(textLike(/^[A-Za-z0-9+/]{43}=$/), 'The leaf of the log: canonical JSON, or its hash.'),
+  id: described(text, 'The identifier of the lot.'),
+  leaf: described(textLike(/^[A-Za-z0-9+/]{43}=$/), 'The leaf hash of the lot in the log, in base64.'),
 });
 const drawnPiece = object({
-  lot: described(count, 'The place of the lot in the list of lots.'),
-  offset: described(count, 'The first byte.'),
-  bytes: described(count, 'Bytes, encoded or counted.'),
+  lot: described(count, 'The index of the lot in `lots`, from 0.'),
+  offset: described(count, 'The offset of the first byte within the lot, from 0.'),
+  bytes: described(count, 'The number of bytes.'),
 });
 
 const TOP = {
-  version: told(constant(1), 'Of this form.', () => 1 as const),
-  id: told(textLike(CERTIFICATE_ID), 'Names the certificate.', ({ id }) => id),
-  issued_at: told(time, 'When the answer was made.', ({ issuedAt }) => issuedAt),
+  version: told(constant(1), 'The version of the certificate format.', () => 1 as const),
+  id: told(textLike(CERTIFICATE_ID), 'The identifier of the certificate.', ({ id }) => id),
+  issued_at: told(time, 'The time at which the answer was made.', ({ issuedAt }) => issuedAt),
   request_id: told(
     textLike(REQUEST_ID),
-    'Names the request; the same 128 bits as X-Request-ID.',
+    'The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header.',
     ({ requestId }) => requestId,
   ),
-  endpoint: told(oneOfWords(DATA_ENDPOINTS), 'The endpoint that was asked.', ({ endpoint }) => endpoint),
-  entropy_mode: told(oneOfWords(ENTROPY_MODES), 'The mode that was used.', ({ mode }) => mode),
+  endpoint: told(
+    oneOfWords(DATA_ENDPOINTS),
+    'The endpoint that the values were requested from.',
+    ({ endpoint }) => endpoint,
+  ),
+  entropy_mode: told(oneOfWords(ENTROPY_MODES), 'The entropy mode of the answer.', ({ mode }) => mode),
   media_type: told(
     text,
-    'Of an answer of bare values: what `hashes.delivered` is over. Left out where it is over JSON.',
+    'The media type of the body that `hashes.delivered` covers. Absent if the hash covers the JSON member `data`.',
     ({ mediaType }) => mediaType,
     { isOptional: true },
   ),
-  label: told(LABEL, 'What the caller said of the answer.', ({ label }) => label, { isOptional: true }),
+  label: told(
+    LABEL,
+    'The label that the caller gave the answer. Absent if the caller gave none.',
+    ({ label }) => label,
+    { isOptional: true },
+  ),
 };
 
 const PROVENANCE = {
-  lang_circuit: derived(text, 'The circuit of the first lot.', (from) => circuitOf(from).lang_circuit),
-  lang_version: derived(text, 'The version of its compiler.', (from) => circuitOf(from).lang_version),
+  lang_circuit: derived(
+    text,
+    'The name of the quantum circuit of the first lot.',
+    (from) => circuitOf(from).lang_circuit,
+  ),
+  lang_version: derived(
+    text,
+    'The version of the circuit compiler of the first lot.',
+    (from) => circuitOf(from).lang_version,
+  ),
   quantum_backend: derived(
     text,
-    'The quantum processor of the first lot.',
+    'The quantum processor or device of the first lot.',
     (from) => circuitOf(from).quantum_backend,
   ),
-  qubits_used: derived(count, 'Qubits of the circuit.', (from) => circuitOf(from).qubits_used),
-  circuit_depth: derived(count, 'Depth of the circuit.', (from) => circuitOf(from).circuit_depth),
+  qubits_used: derived(
+    count,
+    'The number of qubits that the circuit of the first lot used.',
+    (from) => circuitOf(from).qubits_used,
+  ),
+  circuit_depth: derived(
+    count,
+    'The depth of the circuit of the first lot.',
+    (from) => circuitOf(from).circuit_depth,
+  ),
   origin: derived(
     oneOfWords(ORIGINS),
-    'What kind of thing produced the raw bits: the weakest of the lots; never upgraded.',
+    'The kind of source that produced the raw bits. If the origins of the lots differ, this is the weakest of them.',
     ({ lots }) => originOf(lots),
   ),
   evidence: derived(
     oneOfWords(EVIDENCE_LEVELS),
-    'How quantum the lots are shown to be: the weakest claim of them.',
+    'How well the quantum origin of the raw bits is supported. If the claims of the lots differ, this is the weakest of them.',
     ({ lots }) => evidenceOf(lots),
     { modes: QUANTUM },
   ),
   system_entropy: told(
     oneOfWords(SYSTEM_GENERATORS),
-    'The generator that was mixed in, or that gave the values of csprng.',
+    'The generator of the operating system. In quantum-seeded mode its output is mixed into the seed; in csprng mode it produced the values.',
     ({ systemGenerator }) => systemGenerator,
     { modes: ['quantum-seeded', 'csprng'] },
   ),
   seed: told(
-    object({ index: described(count, 'The place, from 0.') }),
-    'Which of the seeds of the lot served.',
+    object({ index: described(count, 'The index of the seed within the lot, from 0.') }),
+    'The seed of the lot that the values were derived from.',
     ({ seed }) => seed,
     { modes: ['quantum-seeded'] },
   ),
   drawn: told(
     someOf(drawnPiece),
-    'Which of the pure bytes of the lots were drawn, in order; `lot` is the place in `lots`.',
+    'The pieces of pure bytes that the answer was drawn from, in the order in which they were drawn.',
     ({ drawn }) => drawn,
     { modes: ['pure'] },
   ),
   sample: told(
     { type: 'boolean', const: true },
-    'The lot is a sample of the stream that gave the values, and not what they were drawn from.',
+    'Always `true` in csprng mode: the lot is a tested sample of the generator that produced the values. The values themselves do not come from the lot.',
     () => true as const,
     { modes: ['csprng'] },
   ),
   lots: told(
     someOf(lotEntry),
-    'Every lot, in the order in which they were drawn from, with the hash of its leaf in the log.',
+    'The lots that the answer was drawn from, in the order of drawing.',
     ({ named }) => named,
   ),
 };
@@ -178,34 +203,42 @@ const PROVENANCE = {
 const VERIFICATION = {
   nist_sp800_22: derived(
     text,
-    '`<passed>/<total> passed` of the tested windows that the answer was drawn from, or `not tested`.',
+    'How many tests of NIST SP 800-22 the tested windows that the answer was drawn from passed: `<passed>/<total> passed`, or `not tested`.',
     nistResultOf,
   ),
   nist_verified: derived(
     boolean,
-    'Every bit that the answer drew on lies in a tested window that passed.',
+    'Whether every bit that the answer was drawn from lies in a tested window that passed.',
     nistVerifiedOf,
   ),
   dieharder: derived(
     constant('not implemented'),
-    'That test is not implemented.',
+    'Always `not implemented`: the service does not run the Dieharder tests.',
     () => 'not implemented' as const,
   ),
-  min_entropy_per_bit: derived(orNull(share), 'Estimated on raw bits: the least of the lots.', ({ lots }) =>
-    minEntropyOf(lots),
+  min_entropy_per_bit: derived(
+    orNull(share),
+    'The estimated min-entropy per raw bit. If the estimates of the lots differ, this is the lowest of them.',
+    ({ lots }) => minEntropyOf(lots),
   ),
 };
 
 const HASHES = {
   raw_output: derived(
     sha256,
-    'Of the raw bits of the lot; of several, of their digests joined.',
+    'The SHA-256 hash of the raw bits of the lot. For several lots, the hash of the concatenated hashes of the lots.',
     ({ lots }) => joinedDigest(lots.map((lot) => lot.raw_output)),
   ),
-  processed: derived(sha256, 'Of the conditioned bytes, joined likewise.', ({ lots }) =>
-    joinedDigest(lots.map((lot) => lot.processed)),
+  processed: derived(
+    sha256,
+    'The SHA-256 hash of the conditioned bytes of the lot. For several lots, the hash of the concatenated hashes of the lots.',
+    ({ lots }) => joinedDigest(lots.map((lot) => lot.processed)),
   ),
-  delivered: told(sha256, 'Of the salt and what was delivered.', ({ delivered }) => delivered),
+  delivered: told(
+    sha256,
+    'The SHA-256 hash of the salt followed by the delivered values.',
+    ({ delivered }) => delivered,
+  ),
 };
 
 type Members<Rows> = {
@@ -229,9 +262,9 @@ type Section = Readonly<Record<string, AnyRow>>;
 const SECTIONS: Readonly<
   Record<'provenance' | 'verification' | 'hashes', readonly [meaning: string, rows: Section]>
 > = {
-  provenance: ['Where the entropy came from.', PROVENANCE],
-  verification: ['How the bits were tested.', VERIFICATION],
-  hashes: ['SHA-256 digests.', HASHES],
+  provenance: ['Where the entropy of the answer came from.', PROVENANCE],
+  verification: ['The results of the tests of the bits that the answer was drawn from.', VERIFICATION],
+  hashes: ['SHA-256 hashes of the raw bits, of the conditioned bytes and of the delivered values.', HASHES],
 };
 
 /** Every row with the path of its member, such as `provenance.origin`. */

@@ -7,21 +7,35 @@ import type { AnswerLabel } from '../ledger/label-records.ts';
  * private label has commitments in place of texts. Hashes are `sha256:` and 64 hex digits.
  */
 const ROWS = {
-  purpose: row(text, 'In a public label.', ({ purpose }) => purpose),
+  purpose: row(text, 'The purpose of the answer. Only a public label contains it.', ({ purpose }) => purpose),
   purpose_commitment: row(
     sha256,
-    'In a private label: of a byte 04, the salt and the purpose.',
+    'The SHA-256 hash of the byte 04, the salt and the purpose. Only a private label contains it.',
     ({ purposeCommitment }) => digest(purposeCommitment),
   ),
-  series: row(text, 'Names the account and the purpose together.', ({ series }) => series),
-  serial: row(count, 'Place among all answers of the series, from 1, none left out.', ({ serial }) => serial),
-  user_data: row(text, 'In a public label.', ({ userData }) => userData),
-  user_data_sha256: row(sha256, 'SHA-256 of what the answer was bound to.', ({ userDataSha256 }) =>
-    digest(userDataSha256),
+  series: row(
+    text,
+    'The identifier of the series: all answers of one account under one purpose.',
+    ({ series }) => series,
+  ),
+  serial: row(
+    count,
+    'The serial number of the answer in its series. Numbers start at 1 and have no gaps.',
+    ({ serial }) => serial,
+  ),
+  user_data: row(
+    text,
+    'The user data that the answer is bound to. Only a public label contains it.',
+    ({ userData }) => userData,
+  ),
+  user_data_sha256: row(
+    sha256,
+    'The SHA-256 hash of the user data that the answer is bound to.',
+    ({ userDataSha256 }) => digest(userDataSha256),
   ),
   user_data_commitment: row(
     sha256,
-    'In a private label: of a byte 05, the salt and the user data.',
+    'The SHA-256 hash of the byte 05, the salt and the user data. Only a private label contains it.',
     ({ userDataCommitment }) => digest(userDataCommitment),
   ),
 };
@@ -31,7 +45,7 @@ export type CertifiedLabel = { readonly public: boolean } & {
 };
 
 export const LABEL: Schema = object(
-  { public: described(boolean, 'Whether the certificate shows purpose and user_data.') },
+  { public: described(boolean, 'Whether the certificate shows `purpose` and `user_data` to everyone.') },
   Object.fromEntries(Object.entries(ROWS).map(([name, { schema }]) => [name, schema])),
 );
 

@@ -18,38 +18,47 @@ import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 /** Consecutive leaves of a tree, and the hashes that prove them against its root (crypto/merkle.ts). */
 const RUN = object(
   {
-    first: described(count, 'The index of the first.'),
-    hashes: described(listOf(text), 'SHA-256 digests.'),
-    path: described(listOf(text), 'Hashes from the leaf to the root.'),
+    first: described(count, 'The index of the first leaf.'),
+    hashes: described(listOf(text), 'The SHA-256 hashes of the leaves.'),
+    path: described(listOf(text), 'The hashes that lead from the leaves to the root.'),
   },
   {},
-  'Neighbouring leaves of a tree and what leads from them to its root; hashes in base64.',
+  'Consecutive leaves of a Merkle tree with their proof against its root. Hashes are in base64.',
 );
 
 /** A lot, with the proofs that it is logged and that its leaf commits to what the answer drew. */
 const LOT_PROOF = object({
   leaf: described(
     LOT_LEAF as Schema<LotLeaf>,
-    'The lot, whole: `provenance.lots` has the hash of its canonical JSON as a leaf.',
+    'The complete record of the lot in the log. `provenance.lots` contains the leaf hash of its canonical JSON.',
   ),
   // Against a checkpoint that the log had signed before the answer was issued (CertificateLog.lotProof).
   proof: described(
     orNull(text),
-    'c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not logged yet.',
+    'The proof that the lot is in the log (c2sp.org/tlog-proof). It is null for a sample of the csprng stream that is not logged yet.',
   ),
   // One for each range of this lot in `drawn`; in seeded mode one for the seed.
-  runs: described(listOf(RUN), 'Proofs of the pieces that were drawn.'),
+  runs: described(
+    listOf(RUN),
+    'The proofs that the pieces or the seed that the answer used belong to the lot.',
+  ),
 });
 export type LotProof = TypeOf<typeof LOT_PROOF>;
 
 const BESIDE_ISSUED = {
   // `revoked` if a lot was withdrawn; else `test` if a lot is of a deterministic test source.
-  status: oneOfWords(['valid', 'revoked', 'test'], 'What holds now; not part of what was signed.'),
+  status: oneOfWords(
+    ['valid', 'revoked', 'test'],
+    'The present status of the certificate: `revoked` if a lot was withdrawn, `test` if a lot came from a deterministic test source, otherwise `valid`. The signature does not cover it.',
+  ),
   verify_url: described(
     { type: 'string', format: 'uri' } as Schema<string>,
-    'The public page; not part of what was signed.',
+    'The URL of the public page of the certificate. The signature does not cover it.',
   ),
-  proof: described(orNull(text), 'c2sp.org/tlog-proof; null for a moment after the answer.'),
+  proof: described(
+    orNull(text),
+    'The proof that the certificate is in the log (c2sp.org/tlog-proof). It is null for a short time after the answer, until the certificate is logged.',
+  ),
 } satisfies Record<(typeof UNSIGNED)[number], Schema>;
 type Answered = IssuedCertificate & MembersOf<typeof BESIDE_ISSUED>;
 
@@ -58,18 +67,18 @@ export const CERTIFICATE_DOCUMENT = object(
   {
     certificate: described(
       certificateForm(undefined, BESIDE_ISSUED) as Schema<Answered>,
-      'The certificate: where the entropy came from, how it was tested, and what was delivered.',
+      'The certificate. It states where the entropy came from, how it was tested, and which values were delivered.',
     ),
     lots: described(listOf(LOT_PROOF), 'The lots of `provenance.lots`, in the same order.'),
   },
   {
     revocation: described(
       object({
-        lot_id: described(text, 'The id of the lot.'),
-        reason: described(text, 'Why.'),
-        revoked_at: described(time, 'When it was withdrawn.'),
+        lot_id: described(text, 'The identifier of the lot.'),
+        reason: described(text, 'The reason why the lot was withdrawn.'),
+        revoked_at: described(time, 'The time at which the lot was withdrawn.'),
       }),
-      'The withdrawal of a lot that the answer drew on.',
+      'The withdrawal of a lot that the answer was drawn from. Absent if no lot was withdrawn.',
     ),
   },
 );

@@ -30,8 +30,8 @@ const open: Schema<object> = { type: 'object' };
 const hex = (meaning: string) => described(text, `${meaning}, in hex.`);
 const documentOrNull = <T>(name: string, meaning: string) =>
   described({ anyOf: [ref(name), { type: 'null' }] } as Schema<T | null>, meaning);
-const version = described(constant(1), 'The version of the form.');
-const statementSha256 = described(sha256, 'SHA-256 of the statement as canonical JSON.');
+const version = described(constant(1), 'The version of the format.');
+const statementSha256 = described(sha256, 'The SHA-256 hash of the statement as canonical JSON.');
 
 const REASONS = [...ENDS.cancelled, ...ENDS.failed];
 export type DrawReason = (typeof REASONS)[number];
@@ -39,36 +39,36 @@ const STATES = Object.keys(ENDS) as (keyof typeof ENDS)[];
 
 const ROUND = object(
   {
-    chain: described(text, 'The hash of its chain.'),
+    chain: described(text, 'The hash of the beacon chain.'),
     round: described({ ...count, minimum: 1 } as Schema<number>, 'The number of the round.'),
-    signature: hex('What the beacon signed the round with'),
-    randomness: hex('What follows from the signature'),
+    signature: hex('The signature of the beacon for the round'),
+    randomness: hex('The randomness of the round, which follows from the signature'),
   },
-  { previous_signature: hex('Of a chained scheme, what is signed too') },
-  'The round that entered the values.',
+  { previous_signature: hex('The signature of the previous round, which a chained scheme signs too') },
+  'The round of the beacon that the values depend on.',
 );
 
 const OUTCOME = object(
   {
-    type: described(constant('draw_outcome'), 'The kind.'),
+    type: described(constant('draw_outcome'), 'The type of the object.'),
     version,
     statement_sha256: statementSha256,
-    state: oneOfWords(STATES, 'How the draw ended, forever.'),
+    state: oneOfWords(STATES, 'How the draw ended. This never changes.'),
     reason: described(
       { type: ['string', 'null'], enum: [...REASONS, null] } as Schema<DrawReason | null>,
-      'Null where it was revealed.',
+      'The reason why the draw was cancelled or failed. It is null if the draw was revealed.',
     ),
-    secret: orNull(hex('The 32 bytes that were committed')),
-    nonce: orNull(hex('The bytes of the caller')),
+    secret: orNull(hex('The 32 committed bytes')),
+    nonce: orNull(hex('The nonce of the caller')),
     beacon: orNull(ROUND),
     values: described(
       orNull(listOf({})) as Schema,
-      'The winners or values. Of a cancelled draw what they would have been; null where something that they need is missing.',
+      'The winners or values. For a cancelled draw, the values that it would have had. It is null if the secret, the nonce or the beacon round is missing.',
     ),
-    ended_at: described(time, 'When it ended.'),
+    ended_at: described(time, 'The time at which the draw ended.'),
   },
   {},
-  'How the draw ended, with its values; null before the end.',
+  'The outcome of the draw, with its values. It is null until the draw ends.',
 );
 /** How a draw ended, forever. */
 export type DrawOutcome = TypeOf<typeof OUTCOME>;
@@ -77,7 +77,10 @@ const leafOf = (meaning: string) =>
   object(
     {
       leaf: described(text, 'The leaf, as canonical JSON.'),
-      proof: described(orNull(text), 'c2sp.org/tlog-proof; null until the leaf is logged.'),
+      proof: described(
+        orNull(text),
+        'The proof that the leaf is in the log (c2sp.org/tlog-proof). It is null until the leaf is logged.',
+      ),
     },
     {},
     meaning,
@@ -85,36 +88,41 @@ const leafOf = (meaning: string) =>
 
 export const DRAW = object(
   {
-    type: described(constant('draw'), 'The kind.'),
+    type: described(constant('draw'), 'The type of the document.'),
     version,
-    id: described(text, 'Whoever has it can read the draw.'),
-    state: oneOfWords(['committed', ...STATES], 'Where the draw stands.'),
-    statement: described(STATEMENT, 'What was fixed before anybody could know the outcome.'),
+    id: described(text, 'The identifier of the draw. Anyone who knows it can read the draw.'),
+    state: oneOfWords(['committed', ...STATES], 'The state of the draw.'),
+    statement: described(
+      STATEMENT,
+      'The statement: everything that was fixed before anyone could know the outcome.',
+    ),
     statement_sha256: statementSha256,
-    committed_at: described(time, 'When the draw was fixed.'),
-    certificate_id: described(text, 'The id of the certificate.'),
+    committed_at: described(time, 'The time at which the service committed to the draw.'),
+    certificate_id: described(text, 'The identifier of the certificate of the committed bytes.'),
     certificate: documentOrNull<CertificateDocument>(
       'CertificateDocument',
-      'Of the committed bytes; null until it can be read.',
+      'The certificate of the committed bytes. It is null until the certificate is available.',
     ),
-    commit: leafOf('The leaf of the log that fixes the draw.'),
+    commit: leafOf('The leaf in the log that commits to the draw.'),
     answer: documentOrNull<object>(
       'DrawAnswer',
-      'The answer whose bytes were committed, without what its account has left; null before the end.',
+      'The answer that contains the committed bytes, without the remaining credits of the account. It is null until the draw ends.',
     ),
-    chain: described(orNull(open), 'What the beacon’s chain says of itself; its hash names it.'),
+    chain: described(orNull(open), 'The parameters of the beacon chain. The hash of the chain covers them.'),
     outcome: orNull(OUTCOME),
-    end: orNull(leafOf('The leaf of the log that ends the draw; null before the end.')),
+    end: orNull(
+      leafOf('The leaf in the log that records the end of the draw. It is null until the draw ends.'),
+    ),
   },
   {
     chances: described(
       listOf(
         object({
-          item: described(text, 'One of the items.'),
-          percent: described(text, 'The chance in one pick.'),
+          item: described(text, 'The item.'),
+          percent: described(text, 'The probability in percent that one pick yields the item.'),
         }),
       ),
-      'Of a weighted pick the chance of each item, in percent of one pick.',
+      'The probability of each item. Only draws with weights have it.',
     ),
   },
 );

@@ -22,40 +22,43 @@ import { digestText } from './verdict.ts';
 /** The statement, which is fixed before anybody knows the outcome. Members that do not apply are left out. */
 export const STATEMENT = object(
   {
-    type: described(constant('draw_statement'), 'The kind.'),
-    version: described(constant(1), 'The version of the form.'),
+    type: described(constant('draw_statement'), 'The type of the object.'),
+    version: described(constant(1), 'The version of the format.'),
     // 128 random bits, so that nobody can guess the statement from its hash.
-    id: described(text, 'Names it.'),
+    id: described(text, 'The identifier of the draw.'),
     request: described(
       { type: 'object' } as Schema<ValueRequest>,
-      'What is drawn, every default written out; kind says of which kind.',
+      'The request for the values, with all defaults written out. `kind` is the kind of values.',
     ),
-    purpose: described(text, 'What the values are for.'),
-    public: described(boolean, 'Whether the certificate shows purpose and user_data.'),
-    due_at: described(time, 'When the draw is due.'),
+    purpose: described(text, 'The purpose of the draw.'),
+    public: described(boolean, 'Whether the certificate shows `purpose` and `user_data` to everyone.'),
+    due_at: described(time, 'The time at which the draw is due.'),
   },
   {
     list: object(
       {
-        sha256: described(sha256, 'Of its items, each in UTF-8 with a line feed behind it.'),
-        size: described(count, 'How many items it has.'),
+        sha256: described(sha256, 'The SHA-256 hash of the items in UTF-8, each followed by a line feed.'),
+        size: described(count, 'The number of items in the list.'),
       },
       {},
-      'The list that is drawn from.',
+      'The list that winners are drawn from.',
     ),
-    user_data: described(text, 'What the draw is bound to.'),
-    user_data_sha256: described(sha256, 'Of what the draw is bound to.'),
-    nonce: described(text, 'Bytes of the caller that enter the values, in hex.'),
-    nonce_sha256: described(sha256, 'Of bytes that the caller opens later.'),
+    user_data: described(text, 'The user data that the draw is bound to.'),
+    user_data_sha256: described(sha256, 'The SHA-256 hash of the user data that the draw is bound to.'),
+    nonce: described(text, 'The nonce of the caller, in hex. The values depend on it.'),
+    nonce_sha256: described(sha256, 'The SHA-256 hash of a nonce that the caller reveals later.'),
     beacon: object(
       {
-        chain: described(text, 'The hash of its chain.'),
+        chain: described(text, 'The hash of the beacon chain.'),
         round: described(count, 'The number of the round.'),
       },
       {},
-      'The round of a public beacon that enters the values.',
+      'The round of a public randomness beacon that the values depend on.',
     ),
-    gives_up_at: described(time, 'When the draw fails if the round or the nonce is still missing.'),
+    gives_up_at: described(
+      time,
+      'The time at which the draw fails if the beacon round or the nonce is still missing.',
+    ),
   },
 );
 export type DrawStatement = TypeOf<typeof STATEMENT>;

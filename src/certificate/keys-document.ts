@@ -8,31 +8,31 @@ const KEY_LIST = described(
     object(PUBLISHED_KEY, {
       vouched_by: described(
         text,
-        'The checkpoint that the key before it signed together with it: a signed note. The first key has none.',
+        'A checkpoint that this key and the previous key both signed, as a signed note. The first key has none.',
       ),
     }),
   ),
-  'Every key that ever signed.',
+  'All keys that have ever signed for the log, oldest first.',
 );
 const logName = described(text, 'The name of the log.');
 
 /** The form of /.well-known/qrn-keys.json, which lists every key that ever signed for this log. */
 export const KEYS_DOCUMENT = object(
-  { origin: logName, current_key_id: described(text, 'The key in use.'), keys: KEY_LIST },
+  { origin: logName, current_key_id: described(text, 'The identifier of the key in use.'), keys: KEY_LIST },
   {
     predecessors: described(
       listOf(
         object({
           origin: logName,
-          checkpoint: described(text, 'The last known checkpoint, a signed note.'),
+          checkpoint: described(text, 'The last known checkpoint of that log, as a signed note.'),
           keys: KEY_LIST,
         }),
       ),
-      'The logs that this one has succeeded after a restore, oldest first, each with its last known checkpoint.',
+      'The logs that this log succeeded after a restore, oldest first.',
     ),
     first_leaf: described(
       text,
-      'The first leaf of a log that succeeds another: it names the last checkpoint before it.',
+      'The first leaf of this log, which names the last checkpoint of the previous log. Only a log that succeeds another has it.',
     ),
   },
 );

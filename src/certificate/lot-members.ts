@@ -46,136 +46,170 @@ function row<T>(schema: Schema, meaning: string, of: LotRow<T>['of']): LotRow<T>
   return { schema: described(schema, meaning), of };
 }
 
-const claim = oneOfWords(EVIDENCE_LEVELS, 'From the weakest to the strongest; never promoted.');
+const claim = oneOfWords(
+  EVIDENCE_LEVELS,
+  'How well the quantum origin of the raw bits is supported. The values are listed from the weakest to the strongest claim.',
+);
 
 const TESTED = object(
   {
-    of: oneOfWords(['raw', 'conditioned', 'system'], 'What was tested: system is the csprng stream.'),
-    bits: described(count, 'How many bits.'),
-    first_bit: described(count, 'Place of the first bit.'),
-    sha256: described(textLike(/^[0-9a-f]{64}$/), 'Of the bits, packed.'),
-    passed: described(count, 'How many p-values passed.'),
-    total: described(count, 'All of them.'),
+    of: oneOfWords(
+      ['raw', 'conditioned', 'system'],
+      'Which bits were tested: raw bits of the source, conditioned bits, or the csprng stream (`system`).',
+    ),
+    bits: described(count, 'The number of tested bits.'),
+    first_bit: described(count, 'The offset of the first tested bit, from 0.'),
+    sha256: described(textLike(/^[0-9a-f]{64}$/), 'The SHA-256 hash of the tested bits, packed into bytes.'),
+    passed: described(count, 'The number of p-values that passed.'),
+    total: described(count, 'The number of all p-values.'),
     smallest_p: described(share, 'The smallest p-value.'),
-    verified: described(boolean, 'Whether the tests passed.'),
+    verified: described(boolean, 'Whether the tested bits passed SP 800-22 as a whole.'),
   },
   {
-    order: oneOfWords(['shots', 'channels'], 'Of raw bits: shot after shot, or channel after channel.'),
-    reason: described(text, 'Why it is not verified.'),
+    order: oneOfWords(
+      ['shots', 'channels'],
+      'The order of the tested raw bits: shot by shot, or channel by channel.',
+    ),
+    reason: described(text, 'The reason why `verified` is false.'),
   },
 );
 
 const EVIDENCE = object({
   claim,
-  min_entropy_per_bit: described(orNull(share), 'Per raw bit, under the assumptions.'),
-  figures: described({ type: 'object', additionalProperties: { type: 'number' } }, 'By name.'),
-  method: described(text, 'The formula and where it is published.'),
-  assumptions: described(text, 'What must be true for it to hold.'),
+  min_entropy_per_bit: described(
+    orNull(share),
+    'The min-entropy per raw bit that follows from the method and the assumptions.',
+  ),
+  figures: described(
+    { type: 'object', additionalProperties: { type: 'number' } },
+    'The measured figures that the claim is computed from, by name.',
+  ),
+  method: described(text, 'The formula and the publication that it comes from.'),
+  assumptions: described(text, 'The assumptions under which the claim holds.'),
   not_reached: described(
-    listOf(object({ claim, why: described(text, 'Why not.') })),
-    'The stronger claims, and why they are not made.',
+    listOf(object({ claim, why: described(text, 'The reason why this claim is not made.') })),
+    'The stronger claims that are not made, with the reasons.',
   ),
 });
 
 const CALIBRATION = object({
-  id: described(orNull(text), 'Names it.'),
-  date: described(orNull(text), 'The day, in UTC.'),
-  digest: described(sha256, 'SHA-256 of what it names.'),
+  id: described(orNull(text), 'The identifier of the calibration at the provider.'),
+  date: described(orNull(text), 'The date of the calibration, as the provider states it.'),
+  digest: described(
+    sha256,
+    'The SHA-256 hash of the complete calibration data as canonical JSON (RFC 8785).',
+  ),
 });
 
 const HEALTH = object({
-  samples: described(count, 'Raw bits that were tested.'),
-  rct_failures: described(count, 'Alarms of the repetition count test.'),
-  apt_failures: described(count, 'Alarms of the adaptive proportion test.'),
+  samples: described(count, 'The number of raw bits that were tested.'),
+  rct_failures: described(count, 'The number of alarms of the repetition count test.'),
+  apt_failures: described(count, 'The number of alarms of the adaptive proportion test.'),
 });
 
-const root = described(text, 'The root of the tree over them.');
+const root = described(text, 'The root hash of the Merkle tree over these blocks or seeds, in base64.');
 const PURE = object({
-  bytes: described(count, 'Bytes, encoded or counted.'),
-  block_bytes: described({ ...count, minimum: 1 }, 'Bytes of one block.'),
-  piece_bytes: described(count, 'Bytes of one piece.'),
+  bytes: described(count, 'The number of bytes for pure mode.'),
+  block_bytes: described({ ...count, minimum: 1 }, 'The number of bytes in a block.'),
+  piece_bytes: described(count, 'The number of bytes in a piece.'),
   root,
 });
 
 const UPSTREAM = object({
-  log: described(text, 'The name of the log that holds them.'),
-  origin: oneOfWords(ORIGINS, 'The weakest that they name.'),
+  log: described(text, 'The name of the log that contains the certificates.'),
+  origin: oneOfWords(ORIGINS, 'The weakest origin that the certificates state.'),
   certificates: described(
     someOf(
       object({
-        id: described(textLike(CERTIFICATE_ID), 'Names it.'),
+        id: described(textLike(CERTIFICATE_ID), 'The identifier of the certificate.'),
         leaf: described(
           textLike(/^[A-Za-z0-9+/]{43}=$/),
-          'The leaf of the log: canonical JSON, or its hash.',
+          'The leaf hash of the certificate in that log, in base64.',
         ),
       }),
     ),
-    'Of each its id, and the hash of its leaf in that log.',
+    'The certificates of the other service that cover the raw bits.',
   ),
 });
 
 export const LOT_MEMBERS = {
-  type: row(constant('lot'), 'The kind of the leaf.', () => 'lot' as const),
-  version: row(constant(1), 'Of this form.', () => 1 as const),
-  lot_id: row(text, 'Names the lot.', (lot) => lot.id),
-  source: row(text, 'The source, as the operator named it.', (lot) => lot.source),
-  provider: row(text, 'Who runs the device.', (lot) => lot.provider),
-  device: row(text, 'The device, as its provider names it.', (lot) => lot.device),
-  quantum_backend: row(text, 'The identifier of the quantum processor.', (lot) => lot.quantumBackend),
-  job_id: row(orNull(text), 'The provider’s name of the job.', (lot) => lot.jobId),
-  origin: row(oneOfWords(ORIGINS), 'What kind of thing produced the raw bits.', (lot) => lot.origin),
-  declared: row(boolean, 'The operator alone says that the origin is quantum.', (lot) => lot.isDeclared),
-  deterministic: row(boolean, 'Made by a deterministic test source.', (lot) => lot.deterministic),
-  lang_circuit: row(text, 'The circuit.', (lot) => lot.circuit),
+  type: row(constant('lot'), 'The type of the leaf.', () => 'lot' as const),
+  version: row(constant(1), 'The version of the leaf format.', () => 1 as const),
+  lot_id: row(text, 'The identifier of the lot.', (lot) => lot.id),
+  source: row(text, 'The name that the operator gave the source.', (lot) => lot.source),
+  provider: row(text, 'The provider that runs the device.', (lot) => lot.provider),
+  device: row(text, 'The name of the device at its provider.', (lot) => lot.device),
+  quantum_backend: row(
+    text,
+    'The identifier of the quantum processor or device.',
+    (lot) => lot.quantumBackend,
+  ),
+  job_id: row(orNull(text), 'The identifier of the job at the provider.', (lot) => lot.jobId),
+  origin: row(oneOfWords(ORIGINS), 'The kind of source that produced the raw bits.', (lot) => lot.origin),
+  declared: row(
+    boolean,
+    'Whether the quantum origin rests only on the declaration of the operator.',
+    (lot) => lot.isDeclared,
+  ),
+  deterministic: row(
+    boolean,
+    'Whether a deterministic test source produced the lot.',
+    (lot) => lot.deterministic,
+  ),
+  lang_circuit: row(text, 'The name of the quantum circuit.', (lot) => lot.circuit),
   lang_version: row(text, 'The version of the circuit compiler.', (lot) => lot.circuitVersion),
-  circuit_sha256: row(orNull(sha256), 'Of the circuit as it was submitted.', (lot) =>
+  circuit_sha256: row(orNull(sha256), 'The SHA-256 hash of the circuit as it was submitted.', (lot) =>
     lot.circuitSha256 === null ? null : prefixed(lot.circuitSha256),
   ),
-  qubits_used: row(count, 'Qubits of the circuit.', (lot) => lot.qubitsUsed),
-  circuit_depth: row(count, 'Depth of the circuit.', (lot) => lot.circuitDepth),
-  shots: row(count, 'Times that the circuit was run.', (lot) => lot.shots),
-  calibration: row(
-    orNull(CALIBRATION),
-    'The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.',
-    (lot) => (lot.calibration === null ? null : calibrationOf(lot.calibration)),
+  qubits_used: row(count, 'The number of qubits that the circuit used.', (lot) => lot.qubitsUsed),
+  circuit_depth: row(count, 'The depth of the circuit.', (lot) => lot.circuitDepth),
+  shots: row(count, 'The number of times that the circuit was run.', (lot) => lot.shots),
+  calibration: row(orNull(CALIBRATION), 'The calibration of the device at the time of the job.', (lot) =>
+    lot.calibration === null ? null : calibrationOf(lot.calibration),
   ),
   upstream: row(
     orNull(UPSTREAM),
-    'The certificates of another service under which the raw bits came; null where they came from a source itself.',
+    'The certificates under which another service delivered the raw bits. It is null if the raw bits came directly from a source.',
     ({ upstream }) => (upstream === undefined ? null : upstreamOf(upstream)),
   ),
-  finished_at: row(time, 'When the read ended.', (lot) => new Date(lot.finishedAtMs).toISOString()),
-  raw_bits: row(count, 'Bits that were read.', (lot) => lot.rawBits),
-  raw_output: row(sha256, 'Of the raw bits as the backend delivered them.', (lot) => prefixed(lot.rawSha256)),
-  processed: row(sha256, 'Of the bytes after conditioning.', (lot) => prefixed(lot.processedSha256)),
-  health: row(HEALTH, 'The continuous health tests (SP 800-90B 4.4).', ({ health }) => ({
+  finished_at: row(time, 'The time at which reading the raw bits ended.', (lot) =>
+    new Date(lot.finishedAtMs).toISOString(),
+  ),
+  raw_bits: row(count, 'The number of raw bits that were read.', (lot) => lot.rawBits),
+  raw_output: row(sha256, 'The SHA-256 hash of the raw bits as the source delivered them.', (lot) =>
+    prefixed(lot.rawSha256),
+  ),
+  processed: row(sha256, 'The SHA-256 hash of the conditioned bytes.', (lot) =>
+    prefixed(lot.processedSha256),
+  ),
+  health: row(HEALTH, 'The results of the continuous health tests (SP 800-90B §4.4).', ({ health }) => ({
     samples: health.samples,
     rct_failures: health.rctFailures,
     apt_failures: health.aptFailures,
   })),
   min_entropy_per_bit: row(
     orNull(share),
-    'SP 800-90B 6.3 on the raw bits; null where too few were read.',
+    'The estimated min-entropy per raw bit (SP 800-90B §6.3). It is null if too few bits were read.',
     (lot) => lot.minEntropyPerBit,
   ),
   raw_windows: row(
     count,
-    'Windows of raw bits that were assessed; together they cover every bit in both orders.',
+    'The number of windows of raw bits that were assessed. Together the windows cover every bit in both orders.',
     (lot) => lot.rawWindows,
   ),
   tested: row(
     { ...listOf(TESTED), maxItems: LIST_ITEMS_MAX },
-    'Runs of SP 800-22. What lay in a conditioned window that failed was erased.',
+    'The runs of the SP 800-22 tests. The service erased the conditioned bits of every window that failed.',
     (lot) => lot.assessments.map(testedOf),
   ),
   evidence: row(
     orNull(EVIDENCE),
-    'How quantum the lot is shown to be; null for a sample of the csprng stream.',
+    'How well the quantum origin of the lot is supported. It is null for a sample of the csprng stream.',
     (lot) => (lot.evidence === undefined ? null : evidenceOf(lot.evidence)),
   ),
   pure: row(
     PURE,
-    'The blocks of pure mode, and the root of the tree over the roots of their trees.',
+    'The bytes for pure mode, divided into blocks, and the hash that commits to them.',
     (lot, { blocks }) => ({
       bytes: committed(lot).pureBytes,
       block_bytes: PURE_BLOCK_BYTES,
@@ -184,8 +218,8 @@ export const LOT_MEMBERS = {
     }),
   ),
   seeds: row(
-    object({ count: described(count, 'How many.'), root }),
-    'The seeds, and the root of the tree over their hashes.',
+    object({ count: described(count, 'The number of seeds.'), root }),
+    'The seeds for quantum-seeded mode, and the hash that commits to them.',
     (_, { seeds }) => ({ count: seeds.size, root: toBase64(seeds.root) }),
   ),
 } as const satisfies Readonly<Record<string, LotRow<unknown>>>;

@@ -71,112 +71,160 @@ function settings(cores: number) {
     parse,
   });
   return {
-    host: setting('127.0.0.1', 'address to listen on', listenHost),
-    port: setting('3000', 'TCP port; 0 lets the system choose', wholeNumber(0, 65_535)),
-    dataDir: setting('./data', 'folder of everything that lasts', matching(/./, 'the path of a folder')),
+    host: setting('127.0.0.1', 'host name or IP address that the service listens on', listenHost),
+    port: setting(
+      '3000',
+      'TCP port that the service listens on; with 0 the operating system chooses one',
+      wholeNumber(0, 65_535),
+    ),
+    dataDir: setting(
+      './data',
+      'folder of the ledger, the keys and all other stored data',
+      matching(/./, 'the path of a folder'),
+    ),
     ledger: {
       ...setting(
         '',
-        'postgres:// URL of the database that nodes share; empty: a ledger in the data folder',
+        'URL of the PostgreSQL database that several nodes share (postgres://…); if empty, the ledger is in QRN_DATA_DIR',
         ledgerUrl,
       ),
       shown: withoutPassword,
     },
-    node: setting('', 'name of this node among those that share QRN_LEDGER; empty: the host name', nodeName),
+    node: setting(
+      '',
+      'name of this node among the nodes that share QRN_LEDGER; if empty, the host name',
+      nodeName,
+    ),
     // Both are null when they are not given; the service then derives them from host and port.
-    baseUrl: setting('', 'public base URL, ends in /v1', orNull(apiUrl)),
-    verifyUrlBase: setting('', 'public base URL of the verification page', orNull(publicUrl)),
-    backend: setting('simulator', 'quantum sources by name, the most wanted first, with commas', sourceNames),
+    baseUrl: setting(
+      '',
+      'public base URL of the API, which ends in /v1; if empty, it is derived from QRN_HOST and QRN_PORT',
+      orNull(apiUrl),
+    ),
+    verifyUrlBase: setting(
+      '',
+      'public base URL of the verification pages; if empty, it is derived from QRN_HOST and QRN_PORT',
+      orNull(publicUrl),
+    ),
+    backend: setting(
+      'simulator',
+      'comma-separated names of the entropy sources, in order of preference',
+      sourceNames,
+    ),
     sourcesFile: {
-      ...setting('', 'JSON file of sources and their options', anyText),
+      ...setting(
+        '',
+        'path of a JSON file with the entropy sources and their options; if empty, there is no file',
+        anyText,
+      ),
       variable: SOURCES_VARIABLE,
     },
     sourcePolicy: setting(
       'priority',
-      'priority: a source fills when those before it do not; share: all fill side by side',
+      'priority: a source is read only if the sources before it cannot fill the pool; share: all sources are read in parallel',
       oneOf('priority', 'share'),
     ),
-    front: setting('uws', 'HTTP library: uws (uWebSockets.js) or node (node:http)', oneOf('uws', 'node')),
-    fronts: setting('1', 'HTTP front threads', wholeNumber(1, 64)),
-    workers: setting(String(cores), 'worker threads', wholeNumber(1, 256)),
+    front: setting('uws', 'HTTP library: uws (uWebSockets.js), or node (node:http)', oneOf('uws', 'node')),
+    fronts: setting('1', 'number of threads that serve HTTP, 1 to 64', wholeNumber(1, 64)),
+    workers: setting(
+      String(cores),
+      'number of worker threads for large answers and statistical tests, 1 to 256; by default the number of CPU cores',
+      wholeNumber(1, 256),
+    ),
     // fsync: an answer is on disk before its reply leaves. commit: it is committed before, and on disk within 10 ms.
-    durability: setting('fsync', 'fsync or commit', oneOf('fsync', 'commit')),
+    durability: setting(
+      'fsync',
+      'fsync: records are on disk before the reply is sent; commit: records are written before the reply is sent and on disk within 10 ms',
+      oneOf('fsync', 'commit'),
+    ),
     // The ledger drops whole segments at a time.
     certificateRetentionDays: {
-      ...setting('400', 'days that certificates are kept', wholeNumber(1, 36_500)),
+      ...setting('400', 'number of days for which certificates are kept, 1 to 36500', wholeNumber(1, 36_500)),
       variable: 'QRN_CERTIFICATE_RETENTION',
     },
     reservoirBytes: setting(
       String(8 * 1024 * 1024),
-      'conditioned bytes of pure mode kept ready',
+      'size of the reservoir in bytes: the conditioned bytes that are kept ready for pure mode, 65536 to 1073741824',
       wholeNumber(65_536, 1_073_741_824),
     ),
     rawRecipient: setting(
       '',
-      'public key of qrn evidence keygen: raw shots of accepted lots are kept, sealed for it; empty: none are kept',
+      'public key from qrn evidence keygen; the raw shots of accepted lots are kept, encrypted for this key; if empty, they are not kept',
       publicKey,
     ),
     rawBytes: setting(
       String(1024 ** 3),
-      'bytes on disk of the raw shots that are kept; the oldest go first',
+      'maximum disk space for kept raw shots in bytes; the oldest are deleted first',
       wholeNumber(1, 1024 ** 5),
     ),
     scrubMibPerS: setting(
       '1',
-      'MiB per second of the ledger that are checked for damage in the background; 0: none',
+      'speed in MiB per second at which the ledger is checked for damage in the background; 0 turns the check off',
       wholeNumber(0, 1_024),
     ),
     logName: setting(
       'qrn.localhost/log',
-      'name of the transparency log; never changes for a data folder',
+      'name of the transparency log; it must not change during the life of a data folder',
       logName,
     ),
     beacons: setting(
       DEFAULT_BEACONS,
-      'chains of drand that committed draws may use: NAME HASH URL [URL…], with semicolons between them, or off; nothing is asked of them before a draw names one',
+      'drand chains that committed draws may use, separated by semicolons, each NAME HASH URL [URL…]; off turns beacons off; the service contacts a chain only when a draw uses it',
       beacons,
     ),
     witnesses: setting(
       '',
-      'witnesses that cosign the log: KEY@URL, with commas between them; KEY as qrn witness prints it',
+      'comma-separated list of the witnesses that cosign the log, each KEY@URL with the KEY that qrn witness prints; if empty, there are no witnesses',
       witnesses,
     ),
     witnessQuorum: setting(
       '1',
-      'cosignatures after which certificates are proven by a checkpoint that was witnessed',
+      'number of witnesses that must cosign a checkpoint before certificates are proven by it, 1 to 64',
       wholeNumber(1, 64),
     ),
     // the reply's template has bounded room for this text (answer/text.ts)
     poweredBy: setting(
       'Lang Quantum Circuits',
-      'metadata.powered_by',
+      'text of metadata.powered_by in every answer, at most 100 printable characters',
       matching(/^\P{C}{0,100}$/u, 'at most 100 printable characters'),
     ),
     rateLimitFields: {
-      ...setting('on', 'RateLimit and RateLimit-Policy fields: on or off', isOn),
+      ...setting(
+        'on',
+        'on: replies have the RateLimit and RateLimit-Policy headers of the IETF draft; off: they do not',
+        isOn,
+      ),
       variable: 'QRN_RATELIMIT_FIELDS',
     },
     strictParameters: setting(
       '0',
-      '1: refuse unknown parameters with 400 unknown_parameter; 0: ignore them and list them in X-Ignored-Parameters',
+      '1: a request with an unknown query parameter is refused with 400 unknown_parameter; 0: the parameter is ignored and listed in X-Ignored-Parameters',
       isOn,
     ),
-    corsOrigins: setting('', 'origins whose pages may read answers: empty, * or a list with commas', origins),
+    corsOrigins: setting(
+      '',
+      'comma-separated list of the web origins whose pages may read answers (CORS); * allows all origins; if empty, none is allowed',
+      origins,
+    ),
     metricsPort: setting(
       'main',
-      'port of /metrics; main: the one of everything else, for clients on this machine; public: for anybody; off: none',
+      'where /metrics is served: main (on the port of the service, only to clients on the same machine), public (on the port of the service, to everyone), a port number (on that port), or off',
       metricsPort,
     ),
     accessLogSample: setting(
       '0.01',
-      'share of requests that get a line in the log; refused ones always do',
+      'share of answered requests that are logged, 0 to 1; refused requests are always logged',
       decimal(0, 1),
     ),
-    tlsCertFile: setting('', 'PEM file of the certificate chain: HTTPS', anyText),
-    tlsKeyFile: setting('', 'PEM file of its key', anyText),
+    tlsCertFile: setting(
+      '',
+      'path of the PEM file with the TLS certificate chain; if empty, the service speaks HTTP instead of HTTPS',
+      anyText,
+    ),
+    tlsKeyFile: setting('', 'path of the PEM file with the private key of the TLS certificate', anyText),
     logLevel: setting(
       'info',
-      'debug, info, warn, error or silent',
+      'lowest level of log lines that are written: debug, info, warn, error or silent',
       oneOf('debug', 'info', 'warn', 'error', 'silent'),
     ),
   };
@@ -212,7 +260,7 @@ function parsedSettings(
     (each) => each.startsWith('QRN_') && !known.includes(each) && !isSourceVariable(each),
   );
   if (unknown !== undefined) {
-    throw new ConfigError(`${unknown} is not a setting; the settings are ${variables.join(', ')}`);
+    throw new ConfigError(`${unknown} is not a setting. The settings are: ${variables.join(', ')}`);
   }
   const path = environment[FILE_VARIABLE] ?? '';
   const names = rows.map(({ name }) => name);
@@ -238,7 +286,7 @@ function readFile(path: string, names: readonly string[]): Map<string, string> {
   const entries = Object.entries(readJsonObject(FILE_VARIABLE, path)).map(
     ([name, value]): [string, string] => {
       if (!names.includes(name)) {
-        throw new ConfigError(`${path}: ${name} is not a setting; the settings are ${names.join(', ')}`);
+        throw new ConfigError(`${path}: ${name} is not a setting. The settings are: ${names.join(', ')}`);
       }
       return [name, settingText(value, `${name} in ${path}`)];
     },
@@ -263,21 +311,21 @@ export function loadSettings(environment: Environment, cores = 2): Settings {
 function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
   if (certFile === '' && keyFile === '') return null;
   if (certFile !== '' && keyFile !== '') return { certFile, keyFile };
-  throw new ConfigError('QRN_TLS_CERT_FILE and QRN_TLS_KEY_FILE belong together: give both or none');
+  throw new ConfigError('QRN_TLS_CERT_FILE and QRN_TLS_KEY_FILE must both be set or both be empty');
 }
 
 /** Returns every setting with its default and its meaning, for `--help`. */
 export function describeSettings(cores = 2): { variable: string; fallback: string; meaning: string }[] {
   const given = (variable: string, meaning: string) => ({ variable, fallback: '', meaning });
   return [
-    given(FILE_VARIABLE, 'JSON file of settings; variables win'),
+    given(FILE_VARIABLE, 'path of a JSON file with settings; environment variables take precedence over it'),
     ...rowsOf(cores).map(({ variable, fallback, meaning }) => ({ variable, fallback, meaning })),
     given(
       'QRN_SOURCE_<NAME>_<OPTION>',
-      'an option of a source; _FILE behind a secret one names a file with it (docs/sources.md)',
+      'option of an entropy source; for a secret option, QRN_SOURCE_<NAME>_<OPTION>_FILE is the path of a file that contains it (docs/sources.md)',
     ),
-    given('QRN_URL', 'for qrn integers and the like: base URL of the service to ask'),
-    given('QRN_KEY', 'the API key for it'),
+    given('QRN_URL', 'base URL of the service that commands such as qrn integers send requests to'),
+    given('QRN_KEY', 'API key for the requests to QRN_URL'),
   ];
 }
 

@@ -25,7 +25,7 @@ export const listenHost = matching(/^[\w.:%-]+$/, 'a host name or an IP address'
  */
 export function publicUrl(value: string): string {
   if (!/^[!-~]*$/.test(value) || /[?#@"<>\\]/.test(value))
-    throw new OptionError('an http or https URL in ASCII without user, query and fragment');
+    throw new OptionError('an http or https URL in ASCII without user name, query and fragment');
   return httpUrl(value);
 }
 
@@ -39,13 +39,15 @@ export function apiUrl(value: string): string {
 /** Returns a public key, 32 bytes in base64, or the empty text. */
 export function publicKey(value: string): string {
   if (value !== '' && fromBase64(value)?.length !== 32)
-    throw new OptionError('44 characters of base64 as qrn evidence keygen prints them, or empty');
+    throw new OptionError(
+      'a public key as qrn evidence keygen prints it (44 characters of base64), or empty',
+    );
   return value;
 }
 
 export const logName = matching(
   /^[\x21-\x2a\x2c-\x7e]{1,100}$/,
-  '1 to 100 visible ASCII characters without plus',
+  '1 to 100 visible ASCII characters without +',
 );
 
 /** The chains of the League of Entropy, each with two of its relays. */
@@ -61,22 +63,22 @@ export function beacons(value: string): readonly ChainSetting[] {
     const isNamed = /^[\w.-]{1,64}$/.test(name) && /^[0-9a-f]{64}$/.test(hash);
     if (!isNamed || urls.length === 0 || !urls.every(isHttpUrl))
       throw new OptionError(
-        'off, or chains with semicolons between them, each NAME HASH URL [URL…], such as quicknet 52db9ba7… https://api.drand.sh',
+        'off, or a list of chains separated by semicolons, each NAME HASH URL [URL…], such as quicknet 52db9ba7… https://api.drand.sh',
       );
     return { name, hash, urls: urls.map(httpUrl) };
   });
   const words = chains.flatMap(({ name, hash }) => [name, hash]);
-  if (new Set(words).size < words.length) throw new OptionError('each chain once');
+  if (new Set(words).size < words.length) throw new OptionError('a list that names each chain once');
   return chains;
 }
 
 /** Returns the witnesses in a list of `KEY@URL` with commas between them; none for the empty text. */
 export function witnesses(value: string): readonly AskedWitness[] {
   const given = value === '' ? [] : value.split(',').map((each) => witness(each.trim()));
-  if (given.length > 16) throw new OptionError('at most 16 witnesses');
+  if (given.length > 16) throw new OptionError('a list of at most 16 witnesses');
   // a verifier counts each key once, whatever names it has
   if (new Set(given.map(({ key }) => toHex(key.publicKey))).size < given.length)
-    throw new OptionError('each key once: one key is one witness');
+    throw new OptionError('a list that contains each key once');
   return given;
 }
 
@@ -108,7 +110,7 @@ export function isOn(value: string): boolean {
 export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
   if (value === 'main' || value === 'public' || value === 'off') return value;
   const port = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(port <= 65_535)) throw new OptionError('main, public, off or a whole number from 0 to 65535');
+  if (!(port <= 65_535)) throw new OptionError('main, public, off, or a whole number from 0 to 65535');
   return port;
 }
 
@@ -144,7 +146,7 @@ export function sourceNames(value: string): readonly string[] {
   const names = value.split(',').map((each) => each.trim());
   if (!names.every(isSourceName) || new Set(names).size < names.length) {
     throw new OptionError(
-      'a list of names with commas, each once: lower-case letters and digits, words joined by -',
+      'a comma-separated list of different names, each of lower-case letters and digits, with single hyphens between words',
     );
   }
   return names;
@@ -214,7 +216,7 @@ export function parsedText<T>(
 /** Returns the JSON object in the file at `path`. An error names `variable`, the setting that named the file. */
 export function readJsonObject(variable: string, path: string): Readonly<Record<string, unknown>> {
   const parsed = parseFile(variable, path);
-  if (!isObject(parsed)) throw new ConfigError(`${variable}: ${path} does not hold one JSON object`);
+  if (!isObject(parsed)) throw new ConfigError(`${variable}: ${path} must contain one JSON object`);
   return parsed;
 }
 
@@ -235,5 +237,5 @@ export function settingText(value: unknown, where: string, [yes, no] = ['on', 'o
   if (typeof value === 'boolean') return value ? yes : no;
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value.join(',');
-  throw new ConfigError(`${where} is not a string, a number, true, false or a list of strings`);
+  throw new ConfigError(`${where} must be a string, a number, true, false or a list of strings`);
 }

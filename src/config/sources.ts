@@ -61,18 +61,18 @@ function dayBudget(text: string): number | null | undefined {
 /** The options that every source has besides those of its backend. */
 export const COMMON_OPTIONS = {
   type: {
-    meaning: 'kind of the source; the name says it where a kind or a known service is called so',
+    meaning: 'type of the source; not needed if the name of the source is a type or a known service',
     fallback: '',
     parse: (text: string) => text,
   },
   budget_per_day: {
     meaning:
-      "most that a UTC day may cost, in the source's currency, or `none`; a source that costs money needs it",
+      'maximum cost per UTC day, in the currency of the source, or `none` for no limit; required for a source that costs money',
     fallback: '',
     parse: dayBudget,
   },
   calls_per_day: {
-    meaning: 'most calls or jobs of a UTC day; empty for no bound',
+    meaning: 'maximum number of calls or jobs per UTC day; if empty, there is no limit',
     fallback: '',
     parse: orNull(wholeNumber(0, 1e9)),
   },
@@ -105,9 +105,12 @@ function readSourcesFile(path: string): FiledSources {
   return new Map(
     Object.entries(readJsonObject(SOURCES_VARIABLE, path)).map(([name, options]) => {
       if (!isSourceName(name)) {
-        throw new ConfigError(`${path}: ${JSON.stringify(name)} is not a name of a source: a-z, 0-9 and -`);
+        throw new ConfigError(
+          `${path}: ${JSON.stringify(name)} is not a valid name of a source: use lower-case letters and digits, with single hyphens between words`,
+        );
       }
-      if (!isObject(options)) throw new ConfigError(`${path}: ${name} is not an object of options`);
+      if (!isObject(options))
+        throw new ConfigError(`${path}: ${name} must be an object with the options of the source`);
       return [name, options] as const;
     }),
   );
@@ -136,12 +139,14 @@ function describeSource(name: string, environment: Environment, filed: FiledSour
   if (type === undefined) {
     const known = [...new Set([...filed.keys(), ...SOURCE_PRESETS.keys()])].join(', ');
     throw new ConfigError(
-      `there is no source ${name}; known are ${known}, and ${variable} makes it one of the types ${types}`,
+      `${name} is not a known source. The known sources are: ${known}. To define it, set ${variable} to one of the types: ${types}`,
     );
   }
   const backend = backendOfType(type.value);
   if (backend === undefined) {
-    throw new ConfigError(`type of ${name}: ${JSON.stringify(type.value)} is not one of ${types}`);
+    throw new ConfigError(
+      `type of ${name}: ${JSON.stringify(type.value)} is not a type of source. The types are: ${types}`,
+    );
   }
   return { name, backend, type, preset: preset?.type === backend.type ? preset.options : {} };
 }
@@ -155,7 +160,9 @@ function checkVariables(environment: Environment, sources: readonly DescribedSou
       for (const each of secret === true ? [variable, `${variable}_FILE`] : [variable]) {
         const other = owners.get(each);
         if (other !== undefined && environment[each] !== undefined) {
-          throw new ConfigError(`${each} may belong to ${other} as well as to ${name}: rename one of them`);
+          throw new ConfigError(
+            `${each} is ambiguous: it could be an option of the source ${other} or of the source ${name}. Rename one of the sources`,
+          );
         }
         owners.set(each, name);
       }
@@ -174,10 +181,10 @@ function unknownVariable(variable: string, sources: readonly DescribedSource[]):
     .sort((a, b) => b.name.length - a.name.length)
     .at(0);
   if (owner === undefined) {
-    return `${variable} names no source; known are ${sources.map(({ name }) => name).join(', ')}`;
+    return `${variable} is not an option of a known source. The known sources are: ${sources.map(({ name }) => name).join(', ')}`;
   }
   const options = Object.keys(optionsOf(owner.backend)).join(', ');
-  return `${variable} is not an option of ${owner.name} (${owner.backend.type}); its options are ${options}`;
+  return `${variable} is not an option of ${owner.name} (${owner.backend.type}). Its options are: ${options}`;
 }
 
 function checkFiledOptions(
@@ -191,13 +198,13 @@ function checkFiledOptions(
     if (!Object.hasOwn(options, option)) {
       const known = Object.keys(options).join(', ');
       throw new ConfigError(
-        `${path}: ${option} is not an option of ${source} (${backend.type}); its options are ${known}`,
+        `${path}: ${option} is not an option of ${source} (${backend.type}). Its options are: ${known}`,
       );
     }
     if (options[option].secret === true) {
       const variable = sourceVariable(source, option);
       throw new ConfigError(
-        `${path}: ${option} of ${source} is a secret and does not belong there; give ${variable} or ${variable}_FILE`,
+        `${path}: ${option} of ${source} is a secret and must not be in this file. Set ${variable} or ${variable}_FILE instead`,
       );
     }
   }
@@ -233,7 +240,9 @@ function settingOf(
     const given = secret?.given ?? firstGiven(option, variable, found, inFile);
     if (given === undefined) {
       const ways = isSecret ? `${variable} or ${variable}_FILE` : variable;
-      throw new ConfigError(`${name} needs ${option}, ${definition.meaning}: give ${ways}`);
+      throw new ConfigError(
+        `the source ${name} requires the option ${option} (${definition.meaning}). Set ${ways}`,
+      );
     }
     options[option] = isSecret ? parsedSecret(definition, given, name) : parsedText(definition.parse, given);
     const value = isSecret && given.value !== '' ? '[secret]' : given.value;
@@ -263,12 +272,13 @@ function secretFile(variable: string, environment: Environment) {
   const naming = `${variable}_FILE`;
   const path = environment[naming] ?? '';
   if (path === '') return undefined;
-  if ((environment[variable] ?? '') !== '') throw new ConfigError(`give ${variable} or ${naming}, not both`);
+  if ((environment[variable] ?? '') !== '')
+    throw new ConfigError(`${variable} and ${naming} must not both be set`);
   const { text, mode } = readSecret(naming, path);
   const given = { value: text, variable: naming, from: 'environment', where: naming } as const;
   // Windows has no such permission bits and reports 666 for every file
   if ((mode & 0o004) === 0 || process.platform === 'win32') return { given };
-  return { given, warning: `${naming}: everybody on this machine can read ${path}; chmod o-r hides it` };
+  return { given, warning: `${naming}: every user of this machine can read ${path}. Run chmod o-r on it` };
 }
 
 function readSecret(naming: string, path: string): { text: string; mode: number } {
@@ -279,9 +289,10 @@ function readSecret(naming: string, path: string): { text: string; mode: number 
     ({ mode } = statSync(path));
   } catch (error) {
     const why = messageOf(error);
-    throw new ConfigError(`${naming}: the secret cannot be read: ${why}`);
+    throw new ConfigError(`${naming}: the secret file cannot be read: ${why}`);
   }
-  if (text === '' || /[\r\n]/.test(text)) throw new ConfigError(`${naming}: ${path} does not hold one line`);
+  if (text === '' || /[\r\n]/.test(text))
+    throw new ConfigError(`${naming}: ${path} must contain exactly one line`);
   return { text, mode };
 }
 
@@ -292,7 +303,9 @@ function parsedSecret(
 ): Secret {
   // A header field takes no other characters. The check is here because a parser's error would repeat the secret.
   if (!/^[\x20-\x7e]*$/.test(given.value)) {
-    throw new ConfigError(`${given.where}: the secret of ${source} is not one line of printable ASCII`);
+    throw new ConfigError(
+      `${given.where}: the secret of ${source} must be one line of printable ASCII characters`,
+    );
   }
   parsedText(parse, given, `the secret of ${source}`);
   return new Secret(given.value);

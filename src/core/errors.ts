@@ -6,111 +6,121 @@
 /** By status and code: the message that says what the client should do, unless the thrower gives a more exact one. */
 const MESSAGES = {
   400: {
-    bad_request: 'The request is not well-formed HTTP; the connection is closed.',
-    invalid_count: 'Give count as a whole number within its bounds.',
+    bad_request: 'The request is not well-formed HTTP. The service closes the connection.',
+    invalid_count: 'count must be an integer within its bounds.',
     invalid_range:
-      'Give min and max as whole numbers within ±(2^53-1), min less than max, max - min at most 2^53 - 1.',
-    unique_impossible: 'The range holds fewer values than count asks for without repeats.',
-    invalid_boolean: 'Give true, false, 1 or 0.',
-    invalid_sort: 'Give sort as none, ascending or descending.',
-    invalid_encoding: 'Give encoding as hex or base64.',
-    invalid_precision: 'Give precision as a whole number from 1 to 15, or leave it out.',
-    invalid_length: 'Give length as whole numbers within their bounds.',
+      'min and max must be integers within ±(2^53 - 1). min must be less than max, and max - min must be at most 2^53 - 1.',
+    unique_impossible: 'The range contains fewer different values than count requests.',
+    invalid_boolean: 'The value must be true, false, 1 or 0.',
+    invalid_sort: 'sort must be none, ascending or descending.',
+    invalid_encoding: 'encoding must be hex or base64.',
+    invalid_precision: 'precision must be an integer from 1 to 15, or be omitted.',
+    invalid_length: 'length must be an integer within its bounds, or a list of such integers for sequences.',
     invalid_items:
-      'Give items as 2 to 10,000 texts, as a list in a JSON body, or with commas between them and percent-encoded in a query.',
-    invalid_weights: 'Give weights as one whole number from 1 on for each item, with a sum of at most 2^53.',
-    invalid_alphabet: 'Give alphabet as 2 to 1,000 Unicode characters, none of them twice.',
-    invalid_mean: 'Give mean as a number from -1,000,000 to 1,000,000.',
-    invalid_stddev: 'Give stddev as a number from 0.000000001 to 1,000,000.',
-    invalid_digits: 'Give digits as a whole number from 2 to 14.',
-    invalid_sequences: 'Give length, min and max as lists with one entry for each sequence.',
-    invalid_type: 'Give type as one of those that the documentation of batch lists.',
-    invalid_params: 'Give params as an object that fits the type.',
-    invalid_json: 'Send the body as one JSON object.',
-    invalid_id: 'A certificate id is cert_ and 26 characters of 0-9a-z without i, l, o, u.',
-    invalid_format: 'Give format as json, plain or csv for values, as json or pdf for a certificate.',
-    invalid_entropy_mode: 'Give entropy_mode as quantum-seeded, pure or csprng.',
-    invalid_purpose: 'Give purpose as 1 to 100 characters without control characters and line breaks.',
-    invalid_series: 'A series is series_ and 26 characters of 0-9a-z without i, l, o, u.',
+      'items must be 2 to 10,000 strings: a list in a JSON body, or a percent-encoded list with commas in a query.',
+    invalid_weights:
+      'weights must contain one integer of at least 1 per item, and their sum must be at most 2^53.',
+    invalid_alphabet: 'alphabet must be 2 to 1,000 different Unicode characters.',
+    invalid_mean: 'mean must be a number from -1,000,000 to 1,000,000.',
+    invalid_stddev: 'stddev must be a number from 0.000000001 to 1,000,000.',
+    invalid_digits: 'digits must be an integer from 2 to 14.',
+    invalid_sequences: 'length, min and max must be lists of the same length, with one entry per sequence.',
+    invalid_type: 'type must be one of the types in the documentation of the endpoint.',
+    invalid_params: 'params must be an object with the parameters of the type.',
+    invalid_json: 'The body must be one JSON object.',
+    invalid_id:
+      'The certificate identifier is not valid. It must be cert_ followed by 26 characters of 0-9 and a-z without i, l, o and u.',
+    invalid_format: 'format must be json, plain or csv for values, and json or pdf for a certificate.',
+    invalid_entropy_mode: 'entropy_mode must be quantum-seeded, pure or csprng.',
+    invalid_purpose: 'purpose must be 1 to 100 characters without control characters and line breaks.',
+    invalid_series:
+      'The series identifier is not valid. It must be series_ followed by 26 characters of 0-9 and a-z without i, l, o and u.',
     invalid_user_data:
-      'Give user_data as 1 to 1,000 characters, or user_data_sha256 as 64 hex digits in lower case, not both.',
+      'user_data must be 1 to 1,000 characters, or user_data_sha256 must be 64 lower-case hex digits. Only one of the two is allowed.',
     invalid_draw:
-      'Give request or winners, not both, as the documentation of committed draws describes them.',
-    invalid_draw_id: 'A draw is draw_ and 26 characters of 0-9a-z without i, l, o, u.',
-    list_mismatch: 'The list has another SHA-256 than the one that was given with it.',
+      'The body must contain either request or winners, in the form that the documentation of committed draws describes.',
+    invalid_draw_id:
+      'The draw identifier is not valid. It must be draw_ followed by 26 characters of 0-9 and a-z without i, l, o and u.',
+    list_mismatch: 'The SHA-256 hash of the list differs from the given one.',
     invalid_nonce:
-      'Give nonce as 2 to 128 hex digits in lower case, two for each byte, or nonce_sha256 as 64 of them, not both.',
+      'nonce must be 2 to 128 lower-case hex digits, two per byte, or nonce_sha256 must be 64 lower-case hex digits. Only one of the two is allowed.',
     invalid_beacon:
-      'Give beacon as an object of chain, a chain that the service knows, and round, a whole number from 1.',
-    beacon_round_past: 'Give a round of the beacon that is due in 10 seconds or later.',
+      'beacon must be an object with chain, the name or hash of a chain that the service knows, and round, an integer of at least 1.',
+    beacon_round_past: 'The round of the beacon must be due at least 10 seconds from now.',
     invalid_reveal_at:
-      'Give reveal_at as a time of ISO 8601 in UTC, such as 2027-03-20T18:00:00Z, at most 366 days ahead.',
-    invalid_idempotency_key: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.',
-    duplicate_parameter: 'Give each parameter once.',
+      'reveal_at must be a time in ISO 8601 and UTC, such as 2027-03-20T18:00:00Z, at most 366 days from now.',
+    invalid_idempotency_key: 'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+    duplicate_parameter: 'A parameter must not occur more than once.',
     unknown_parameter:
-      'Leave out, or spell as the documentation does, what the endpoint does not have: members of a JSON body, and parameters of a query where the service checks them strictly.',
+      'The endpoint does not have this parameter. Omit it or correct its spelling. The service always checks the members of a JSON body; it checks the parameters of a query only if it is configured to do so.',
     pure_too_large:
-      'This request may draw more pure bytes than the reservoir holds when it is full; ask for fewer values.',
+      'This request may need more pure bytes than the full reservoir holds. Request fewer values.',
   },
   401: {
-    auth_missing: 'Send an API key: Authorization: Bearer KEY.',
-    auth_invalid: 'This API key is not valid: mistyped, expired or revoked.',
+    auth_missing: 'The request has no API key. Send the header Authorization: Bearer KEY.',
+    auth_invalid: 'The API key is not valid. It is misspelled, expired or revoked.',
   },
   402: {
-    credits_exhausted: 'This request costs more pure-mode credits than are left this month.',
+    credits_exhausted: 'This request costs more credits than the account has left this month.',
   },
   403: {
-    auth_scope: 'This API key lacks the scope that the endpoint needs.',
-    mode_not_allowed: 'The entropy mode is not part of this account tier.',
+    auth_scope: 'The API key does not have the scope that the endpoint requires.',
+    mode_not_allowed: 'The tier of the account does not include this entropy mode.',
   },
   404: {
-    not_found: 'There is nothing at this path.',
-    cert_not_found: 'No certificate has this id.',
-    draw_not_found: 'No draw has this id.',
+    not_found: 'There is no resource at this path.',
+    cert_not_found: 'There is no certificate with this identifier.',
+    draw_not_found: 'There is no draw with this identifier.',
   },
   405: {
-    method_not_allowed: 'Use one of the methods in the Allow header.',
+    method_not_allowed:
+      'The resource does not support this method. Use one of the methods in the Allow header.',
   },
   406: {
-    not_acceptable: 'Send an Accept header that allows one of the media types of the resource, or none.',
+    not_acceptable:
+      'The Accept header allows none of the media types of the resource. Send a media type of the resource, or omit the header.',
   },
   409: {
-    idempotency_in_flight: 'The first request with this Idempotency-Key is still running; retry shortly.',
-    draw_ended: 'The draw has ended, and an ended draw never changes.',
+    idempotency_in_flight: 'The first request with this Idempotency-Key is still in progress. Retry shortly.',
+    draw_ended: 'The draw has ended. A draw does not change after its end.',
     draw_due:
-      'The draw can no longer be cancelled: it is due, or the round of its beacon is due within 10 seconds.',
+      'The draw can no longer be cancelled, because it is due or the round of its beacon is due within 10 seconds.',
   },
   413: {
-    payload_too_large: 'Send at most 64 KiB of body.',
+    payload_too_large: 'The body must not be larger than 64 KiB.',
   },
   415: {
-    unsupported_media_type: 'Send Content-Type: application/json, and no Content-Encoding.',
+    unsupported_media_type:
+      'The request must have the header Content-Type: application/json and no Content-Encoding.',
   },
   422: {
     idempotency_mismatch:
-      'This Idempotency-Key was used for another request; use a new key for a new request.',
+      'This Idempotency-Key was used for a different request. Use a new key for a new request.',
   },
   429: {
-    rate_limited: 'Too many requests; wait as long as Retry-After says.',
-    quota_exceeded: 'The monthly request quota is used up; it renews as Retry-After says.',
+    rate_limited: 'The rate limit is exceeded. Wait for the number of seconds in Retry-After.',
+    quota_exceeded:
+      'The monthly quota of requests is used up. Retry-After is the number of seconds until it renews.',
     idempotency_full:
-      'The answers kept for the Idempotency-Keys of this account take all of their room; send the request without a key, or when keys of the last 24 hours have expired.',
+      'The stored answers for the Idempotency-Keys of this account use all of their space. Send the request without a key, or wait until keys of the last 24 hours have expired.',
     draws_full:
-      'The account has 100 draws that have not ended; wait until some are revealed, or cancel them.',
+      'The account has 100 draws that have not ended. Wait until some of them are revealed, or cancel them.',
   },
   431: {
-    head_too_large: 'Send at most 64 KiB of request line and headers.',
+    head_too_large: 'The request line and the headers must not be larger than 64 KiB.',
   },
   500: {
-    internal_error: 'A fault of the service; the request id names it in the log.',
+    internal_error: 'The service has an internal error. The request identifier marks it in the log.',
   },
   503: {
     entropy_unavailable:
-      'The entropy mode cannot be served now and is never replaced by another; retry after Retry-After.',
-    beacon_unavailable: 'The facts of the beacon’s chain cannot be had now; retry after Retry-After.',
-    overloaded: 'The service is at capacity; retry after Retry-After.',
-    shutting_down: 'The service is stopping; retry after Retry-After.',
-    storage_unavailable: 'The ledger cannot record answers now; retry after Retry-After.',
+      'The service cannot serve this entropy mode now, and it never replaces it by another. Retry after the number of seconds in Retry-After.',
+    beacon_unavailable:
+      'The service cannot get the parameters of the beacon chain now. Retry after the number of seconds in Retry-After.',
+    overloaded: 'The service is at capacity. Retry after the number of seconds in Retry-After.',
+    shutting_down: 'The service is shutting down. Retry after the number of seconds in Retry-After.',
+    storage_unavailable:
+      'The ledger cannot store answers now. Retry after the number of seconds in Retry-After.',
   },
 } as const;
 

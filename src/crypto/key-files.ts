@@ -40,13 +40,22 @@ export class KeyFileError extends Error {
 /** A public key of a log, as it is published. */
 export const PUBLISHED_KEY = {
   // see noteKeyId
-  key_id: described(textLike(/^[0-9a-f]{8}$/), 'Names the key.'),
+  key_id: described(textLike(/^[0-9a-f]{8}$/), 'The identifier of the key.'),
   algorithm: described(constant('ed25519'), 'The signature algorithm.'),
-  public_key: described(base64, 'The key itself.'),
-  verifier_key: described(text, 'The key as signed notes name it.'),
-  cosigner_key: described(text, 'The same key as cosigner: every checkpoint it signs has a time.'),
-  created_at: described(time, 'From when on it signs.'),
-  retired_at: described(orNull(time), 'By when it had signed for the last time; null for the key in use.'),
+  public_key: described(base64, 'The public key, 32 bytes.'),
+  verifier_key: described(
+    text,
+    'The public key in the verifier format of signed notes (c2sp.org/signed-note).',
+  ),
+  cosigner_key: described(
+    text,
+    'The public key in the verifier format for cosignatures with a time (c2sp.org/tlog-cosignature).',
+  ),
+  created_at: described(time, 'The time at which the key was created.'),
+  retired_at: described(
+    orNull(time),
+    'The time by which the key had made its last signature. It is null for the key in use.',
+  ),
 };
 export type PublishedKey = MembersOf<typeof PUBLISHED_KEY>;
 

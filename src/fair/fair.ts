@@ -36,7 +36,7 @@ const DRAWING: Terms = { share: 1 / 8, sliceMs: 0.01, chargedMaxMs: 125 };
 /** Bounds on the look-ups in other threads that are under way: of all owners together, and of one owner. */
 const LOOK_UPS_MAX = 512;
 const OWN_LOOK_UPS_MAX = 32;
-const LOOK_UPS_FULL = `At most ${OWN_LOOK_UPS_MAX} requests of an account for usage, certificates and draws are answered at the same time; retry after Retry-After.`;
+const LOOK_UPS_FULL = `At most ${OWN_LOOK_UPS_MAX} requests of an account for usage, certificates and draws are answered at the same time. Retry after the number of seconds in Retry-After.`;
 
 /** How long an owner counts as sending requests after it was last served. */
 const SHARED_MS = 100;

@@ -55,7 +55,7 @@ export function offerOf(accept: string, { plan: { request }, stream }: ParsedReq
 const OCTET_ENDPOINTS: ReadonlySet<string> = new Set(['bytes', 'batch']);
 
 const LINES_IN_ITEMS =
-  'An item or the alphabet holds a line break, so plain text cannot give a value to a line; use csv or json.';
+  'format must not be plain, because an item or the alphabet contains a line break. Use csv or json.';
 
 function offerWithMetadata(form: 'json' | 'msgpack'): AnswerOffer {
   return { name: form, form, octets: undefined, mediaType: MEDIA_TYPES[form] };

@@ -91,7 +91,6 @@ const VISITORS_SHARE = 1 / 2;
 const DAYS_OF_MONTH_MAX = 31;
 const DAY_MS = 24 * 60 * 60_000;
 const SHARE_USED =
-  'Visitors have used their share of the demo account for now; retry after Retry-After, or use a key.';
+  'Visitors have used up their share of the demo account for now. Retry after the number of seconds in Retry-After, or use an API key.';
 
-const NO_DEMO =
-  'The service has no demo account with a live key, which the throws of its page are drawn for.';
+const NO_DEMO = 'The service has no demo account with a valid key, so its page cannot draw values.';

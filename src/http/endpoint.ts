@@ -84,7 +84,7 @@ export interface StreamPlan {
 const ENTROPY_MODE = parameter(
   'entropy_mode',
   oneOfWords(ENTROPY_MODES),
-  'Where the values come from. Letter case does not matter; hybrid means quantum-seeded. Left out, the tier decides: csprng for Free, quantum-seeded for every other, never pure.',
+  'The entropy mode. Upper and lower case are equivalent, and `hybrid` means `quantum-seeded`. The default depends on the tier: `csprng` for Free, `quantum-seeded` for all others.',
   { canonical: (text: string) => text.toLowerCase().replace(/^hybrid$/, 'quantum-seeded') },
 );
 
@@ -92,13 +92,13 @@ export const FORMATS = ['json', 'plain', 'csv'] as const;
 export const FORMAT = parameter(
   'format',
   oneOfWords(FORMATS),
-  'plain: nothing but the values, one to a line; csv: the same as RFC 4180 with a header line; the metadata is then in headers. Comes before Accept, which decides when it is left out.',
+  'The format of the answer. `plain` returns the values only, one per line. `csv` returns them as CSV (RFC 4180) with a header line. In both formats the metadata is in the headers. `format` takes precedence over the `Accept` header; without `format`, the `Accept` header decides.',
 );
 
 const DRY_RUN = parameter(
   'dry_run',
   boolean,
-  'Checks and prices the request; draws nothing, spends nothing.',
+  'If true, the service checks the request and returns its price. It draws no entropy and spends no credits.',
   { default: false },
 );
 
@@ -107,23 +107,23 @@ export const LABEL_PARAMETERS = [
   parameter(
     'purpose',
     textLike(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,100}$/u),
-    'What the values are for, 1 to 100 characters. The certificate is bound to it, and numbers the answers of the account under it.',
+    'The purpose of the values, 1 to 100 characters. The certificate is bound to the purpose and contains a serial number, which counts the answers of the account with this purpose.',
   ),
   parameter(
     'user_data',
     textLike(/^[^\p{Cs}]{1,1000}$/u),
-    'Anything that the certificate is to be bound to, 1 to 1,000 characters.',
+    'Any text that the certificate is to be bound to, 1 to 1,000 characters.',
   ),
   parameter(
     'user_data_sha256',
     textLike(/^[0-9a-f]{64}$/u),
-    'In place of user_data its SHA-256, 64 hex digits in lower case.',
+    'The SHA-256 hash of the user data, 64 lower-case hex digits. Use it instead of `user_data`.',
     { error: 'invalid_user_data', check: notBoth('user_data', 'user_data_sha256', 'invalid_user_data') },
   ),
   parameter(
     'public',
     boolean,
-    'The certificate and its page show purpose and user_data. Otherwise they hold commitments, which only the answer opens.',
+    'If true, the certificate and its public page show `purpose` and `user_data`. If false, they contain commitments instead, which only the salt in the answer can open.',
     { default: false },
   ),
 ] as const;

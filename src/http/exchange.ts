@@ -195,7 +195,7 @@ export class Exchange implements Ask, Listener, Requester, Piece {
   requireScope(scope: Scope | null): void {
     if (scope === null || this.scopes.includes(scope)) return;
     throw new ApiError('auth_scope', {
-      message: `This API key lacks the scope ${scope}.`,
+      message: `The API key does not have the scope ${scope}.`,
       details: { scope },
     });
   }

@@ -307,7 +307,7 @@ async function engineOf(name: EngineName): Promise<StartEngine> {
 
 /** Sent with the refusal of an encoded body: the service reads no content coding (RFC 9110 §15.5.16). */
 const ENCODED = { field: ['Accept-Encoding', 'identity'] } as const;
-const UNANSWERED = 'The service did not answer in time; retry after Retry-After.';
+const UNANSWERED = 'The service did not answer in time. Retry after the number of seconds in Retry-After.';
 
 function grown(bytes: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(size);

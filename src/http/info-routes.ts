@@ -78,7 +78,7 @@ async function metricsReply(metrics: MetricsText, exchange: Exchange): Promise<R
 const FRESH_MS = 1_000;
 
 const METRICS_ARE_LOCAL =
-  'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
+  'The service sends metrics only to clients on its own machine. To allow others, set QRN_METRICS_PORT to a separate port or to public.';
 
 /** Returns the handler of a port that serves only /metrics, for networks where API clients must not see the metrics. */
 export function metricsAlone(metrics: MetricsText): FrontOptions['handle'] {

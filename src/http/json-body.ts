@@ -37,7 +37,7 @@ function notJson(text: string | undefined): ApiError {
   const place = text === undefined ? undefined : jsonErrorPlace(text);
   if (place === undefined) return new ApiError('invalid_json');
   const { line, column } = place;
-  const message = `${ERRORS.invalid_json.message} It stops being JSON at line ${line}, column ${column}.`;
+  const message = `${ERRORS.invalid_json.message} The JSON is malformed at line ${line}, column ${column}.`;
   return new ApiError('invalid_json', { message, details: { line, column } });
 }
 
@@ -69,14 +69,14 @@ export function membersOf(
       if (prefix + name === '') unknown.push('""');
       else ignore(unknown, prefix + name);
       const owner = placeOf?.(name);
-      if (owner !== undefined) place ??= `: ${name} belongs ${owner}`;
+      if (owner !== undefined) place ??= ` ${name} belongs ${owner}.`;
     }
   }
   if (unknown.length === 0) return given;
   const allowed = [...definitions.map(({ name }) => name), ...alsoKnown];
-  const others = allowed.length === 0 ? 'There are none here.' : `Those there are: ${allowed.join(', ')}.`;
+  const others = allowed.length === 0 ? 'It must be empty.' : `The members are: ${allowed.join(', ')}.`;
   throw new ApiError('unknown_parameter', {
-    message: `There is no member ${unknown.join(', ')}${place ?? ''}. ${others}`,
+    message: `The object has no member ${unknown.join(', ')}.${place ?? ''} ${others}`,
     details: { parameters: unknown, allowed },
   });
 }

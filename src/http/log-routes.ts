@@ -59,7 +59,9 @@ const LEAVES_PER_REPLY = 64;
 async function publicLeaves(certificates: CertificateService, query: string): Promise<Reply> {
   const from = new URLSearchParams(query).get('from') ?? '0';
   if (!/^\d{1,15}$/.test(from))
-    throw new ApiError('not_found', { message: 'from is the index of a leaf: a whole number.' });
+    throw new ApiError('not_found', {
+      message: 'from must be the index of a leaf, an integer of at least 0.',
+    });
   const leaves = await certificates.publicLeaves(Number(from), LEAVES_PER_REPLY);
   return json({ leaves }, 'no-cache');
 }
@@ -70,7 +72,7 @@ async function lot(certificates: CertificateService, path: string): Promise<Repl
   const id = path.slice(LOT_PREFIX.length);
   const found = LOT_ID.test(id) ? await certificates.publicLot(id) : undefined;
   if (found === undefined)
-    throw new ApiError('not_found', { message: 'No lot with this id has a leaf in the log.' });
+    throw new ApiError('not_found', { message: 'The log contains no lot with this identifier.' });
   return json(found, 'no-cache');
 }
 
@@ -82,7 +84,9 @@ async function consistency(certificates: CertificateService, query: string): Pro
   });
   const proof = await certificates.consistencyProof(from, to);
   if (proof === undefined)
-    throw new ApiError('not_found', { message: 'The log has no such sizes: 1 <= from <= to.' });
+    throw new ApiError('not_found', {
+      message: 'from and to must be sizes of the log with 1 <= from <= to.',
+    });
   const hashes = proof.map((hash) => Buffer.from(hash).toString('base64'));
   return json({ from, to, hashes }, 'max-age=3600');
 }

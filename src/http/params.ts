@@ -36,7 +36,7 @@ export interface ParameterDefinition {
   readonly default?: ParameterValue;
   /** Returns the canonical spelling of a text, for words with several spellings. */
   readonly canonical?: (text: string) => string;
-  /** Completes the error message `Give NAME as …` for a text; without it the message is that of the error code. */
+  /** Completes the error message `NAME must be …` for a text; without it the message is that of the error code. */
   readonly form?: string;
   /** The error for a malformed or missing value. */
   readonly error: ErrorCode;
@@ -180,7 +180,7 @@ function refusal(definition: ParameterDefinition, prefix: string): ApiError {
   const parameter = prefix + definition.name;
   const [details, form] = toldOf(definition);
   return new ApiError(definition.error, {
-    ...(form && { message: `Give ${parameter} as ${form}.` }),
+    ...(form && { message: `${parameter} must be ${form}.` }),
     details: { parameter, ...details },
   });
 }
@@ -191,7 +191,7 @@ function toldOf({ schema, form, error }: ParameterDefinition): [details: object,
     case 'integer':
       // the text of the error code explains how the two bounds of a range are related
       if (error === 'invalid_range') return [{ min, max }];
-      return [{ min, max }, `a whole number from ${grouped(min)} to ${grouped(max)}`];
+      return [{ min, max }, `an integer from ${grouped(min)} to ${grouped(max)}`];
     case 'number': {
       const [from, to] = [min, max].map((each) => each.toLocaleString('en-US', { maximumFractionDigits: 9 }));
       return [{ min, max }, `a number from ${from} to ${to}`];
@@ -207,14 +207,13 @@ function toldOf({ schema, form, error }: ParameterDefinition): [details: object,
       const { minimum, maximum } = formOf(items);
       return [
         { min: minimum, max: maximum, length_min: minItems, length_max: maxItems },
-        `${counted} whole numbers from ${grouped(minimum)} to ${grouped(maximum)}`,
+        `a list of ${counted} integers from ${grouped(minimum)} to ${grouped(maximum)}`,
       ];
     }
   }
 }
 
-const ITEMS_FORM =
-  'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
+const ITEMS_FORM = 'strings: a list in a JSON body, or a percent-encoded list with commas in a query';
 
 /** Converts a percent-encoded value of a query into the JSON that a body would have; undefined when it is malformed. */
 function jsonOf(schema: Schema, raw: string): unknown {
@@ -340,18 +339,21 @@ function hexEscape(character: string): string {
 export function notBoth(name: string, other: string, error: ErrorCode): (values: ReadValues) => void {
   return (values) => {
     if (values[name] !== undefined && values[other] !== undefined)
-      throw new ApiError(error, { message: `Give ${name} or ${other}, not both.` });
+      throw new ApiError(error, { message: `${name} and ${other} must not both be given.` });
   };
 }
 
 export function duplicate(name: string): ApiError {
-  return new ApiError('duplicate_parameter', { message: `Give ${name} once.`, details: { parameter: name } });
+  return new ApiError('duplicate_parameter', {
+    message: `${name} must not occur more than once.`,
+    details: { parameter: name },
+  });
 }
 
 /** Returns the error for unknown parameters, for a service that refuses them instead of ignoring them. */
 export function unknownParameters(names: readonly string[]): ApiError {
   return new ApiError('unknown_parameter', {
-    message: `This endpoint has no parameter ${names.join(', ')}. Leave it out, or check its spelling.`,
+    message: `This endpoint has no parameter ${names.join(', ')}. Omit it or correct its spelling.`,
     details: { parameters: names },
   });
 }

@@ -31,27 +31,31 @@ export type HealthStatus = TypeOf<typeof healthStatus>;
 const HEALTH_CHECK = object(
   {
     componentType: oneOfWords(['datastore', 'component', 'system']),
-    status: described(healthStatus, 'The state.'),
+    status: described(healthStatus, 'The result of the check.'),
   },
   {
     observedValue: { type: ['number', 'string', 'boolean', 'null'] } as Schema<
       number | string | boolean | null
     >,
     observedUnit: text,
-    output: described(text, 'What is wrong.'),
+    output: described(text, 'A description of the problem.'),
     details: { type: 'object' } as Schema<object>,
   },
 );
 export type HealthCheck = TypeOf<typeof HEALTH_CHECK>;
 
 export const HEALTH_REPORT = object({
-  status: described(healthStatus, 'fail when nothing can be answered, warn when any check is not pass.'),
+  status: described(
+    healthStatus,
+    'The state of the service: `fail` if it cannot answer any request, `warn` if at least one check is not `pass`, otherwise `pass`.',
+  ),
   version: described(text, 'The version of the API.'),
   releaseId: described(text, 'The version of the software.'),
-  time: described(time, 'When it was observed.'),
+  time: described(time, 'The time at which the state was observed.'),
   checks: {
     type: 'object',
-    description: 'By component and what was measured of it (draft-inadarei-api-health-check-06 §4).',
+    description:
+      'The checks. Each name consists of a component and the property that was measured (draft-inadarei-api-health-check-06 §4).',
     additionalProperties: listOf(HEALTH_CHECK),
   } as Schema<Readonly<Record<string, readonly HealthCheck[]>>>,
 });
@@ -165,14 +169,17 @@ type Asked = Pick<Exchange, 'accept' | 'atMs' | 'rate' | 'requestIdText' | 'requ
 
 /** The provenance that every envelope and its header fields report (specification, metadata object). */
 export const PROVENANCE = {
-  lang_circuit: described(text, 'Name of the circuit; none where nothing was drawn.'),
-  lang_version: described(text, 'Version of the circuit compiler; none where nothing was drawn.'),
-  quantum_backend: described(text, 'The processor; none where nothing was drawn.'),
+  lang_circuit: described(text, 'The name of the quantum circuit, or `none` if no entropy was drawn.'),
+  lang_version: described(text, 'The version of the circuit compiler, or `none` if no entropy was drawn.'),
+  quantum_backend: described(text, 'The quantum processor or device, or `none` if no entropy was drawn.'),
   nist_verified: described(
     boolean,
-    'SP 800-22 passed on the bits that were drawn from; false where nothing was drawn.',
+    'Whether the bits that were drawn passed the statistical tests of NIST SP 800-22. It is `false` if no entropy was drawn.',
   ),
-  powered_by: described(text, 'A constant label.'),
+  powered_by: described(
+    text,
+    'The name of the technology that the service uses. It is the same in every answer.',
+  ),
 };
 type Drawn = MembersOf<typeof PROVENANCE>;
 

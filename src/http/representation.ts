@@ -95,7 +95,7 @@ export function chooseOffer<O extends Offer>(accept: string, offers: readonly O[
   if (otherwise !== undefined) return otherwise;
   const types = offers.map(({ mediaType }) => mediaType);
   throw new ApiError('not_acceptable', {
-    message: `This resource can be sent as ${types.join(', ')}; Accept allows none of them.`,
+    message: `The Accept header allows none of the media types of the resource: ${types.join(', ')}.`,
     details: { available: types },
   });
 }

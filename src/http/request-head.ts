@@ -169,23 +169,24 @@ export class RequestHead {
     if (this.#tooLong !== '') return fieldTooLong(this.#tooLong);
     const wrong = this.#malformation();
     if (wrong !== undefined)
-      return new ApiError('bad_request', { message: `${wrong} The connection is closed.` });
+      return new ApiError('bad_request', { message: `${wrong} The service closes the connection.` });
     return this.headBytes > bytesMax ? new ApiError('head_too_large') : undefined;
   }
 
   #malformation(): string | undefined {
     const { method, host, contentLength, transferEncoding } = this;
-    if (this.#repeated !== '') return `Send ${this.#repeated} once.`;
-    if (host === undefined) return 'Send a Host field.'; // RFC 9112 §3.2
-    if (!HOST_AND_PORT.test(host)) return 'Host is not a name or address with an optional port.';
+    if (this.#repeated !== '') return `The header ${this.#repeated} must not occur more than once.`;
+    if (host === undefined) return 'The request has no Host header.'; // RFC 9112 §3.2
+    if (!HOST_AND_PORT.test(host))
+      return 'The Host header must be a host name or an address, with an optional port.';
     if (transferEncoding === undefined) {
-      if (Number.isNaN(contentLength)) return 'Content-Length is not a number of bytes.';
+      if (Number.isNaN(contentLength)) return 'Content-Length must be a number of bytes.';
     } else {
-      if (contentLength !== -1) return 'Send Content-Length or Transfer-Encoding, not both.';
-      if (transferEncoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding may only be chunked.';
+      if (contentLength !== -1) return 'The request must not have both Content-Length and Transfer-Encoding.';
+      if (transferEncoding.toLowerCase() !== 'chunked') return 'Transfer-Encoding must be chunked.';
     }
-    if (this.hasBody && BODILESS_METHODS.has(method)) return `A ${method} request has no body.`;
-    if (!isVisible(this.path)) return 'The path holds a byte that is not visible ASCII.';
+    if (this.hasBody && BODILESS_METHODS.has(method)) return `A ${method} request must not have a body.`;
+    if (!isVisible(this.path)) return 'The path contains a byte that is not visible ASCII.';
     return undefined;
   }
 
@@ -211,7 +212,7 @@ export function isVisible(text: string): boolean {
 
 function fieldTooLong(name: string): ApiError {
   return new ApiError('head_too_large', {
-    message: `Send at most ${LIMITS.requestFieldBytesMax} bytes of the header field ${name}. The connection is closed.`,
+    message: `The header ${name} must not be longer than ${LIMITS.requestFieldBytesMax} bytes. The service closes the connection.`,
     details: { field: name, limit: LIMITS.requestFieldBytesMax },
   });
 }

@@ -22,7 +22,7 @@ import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
 
 /** The longest Idempotency-Key of a stream. It is shorter than other keys, because the number of a block is appended to it. */
 const STREAM_KEY_LENGTH_MAX = LIMITS.idempotencyKeyLengthMax - `/${LIMITS.streamTotalMax}`.length;
-const STREAM_KEY_TOO_LONG = `Send the Idempotency-Key of a stream as 1 to ${STREAM_KEY_LENGTH_MAX} visible ASCII characters.`;
+const STREAM_KEY_TOO_LONG = `The Idempotency-Key of a stream must be 1 to ${STREAM_KEY_LENGTH_MAX} visible ASCII characters.`;
 
 export interface RouterOptions {
   readonly directory: AccountDirectory;

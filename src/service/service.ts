@@ -218,7 +218,7 @@ async function startOn(
   let monitor: Monitor | undefined;
   const watching = (): Monitor => {
     if (monitor !== undefined) return monitor;
-    throw new ApiError('overloaded', { message: 'The service is starting; retry shortly.', retryAfterS: 1 });
+    throw new ApiError('overloaded', { message: 'The service is starting. Retry shortly.', retryAfterS: 1 });
   };
   const own: Config = { ...config, sources: [], ledger: '' }; // sends no secret to other threads
   const workers = Math.max(1, Math.floor(config.workers / config.fronts));

@@ -154,8 +154,8 @@ it("a list in a JSON body means the same as in a query, and replaces the query's
 });
 
 it('a list is refused in words that fit body and query, under the name that it has there', () => {
-  const form = 'texts, as a list in a JSON body, or with commas between them and percent-encoded in a query';
-  const messageOf = (name: string) => ({ message: `Give ${name} as 2 to 10,000 ${form}.` });
+  const form = 'strings: a list in a JSON body, or a percent-encoded list with commas in a query';
+  const messageOf = (name: string) => ({ message: `${name} must be 2 to 10,000 ${form}.` });
   const none = { type: 'sample', count: 1, params: { items: ['a'] } };
   assert.throws(() => parsePost('shuffle', { items: [1, 2] }), messageOf('items'));
   assert.throws(() => parse('shuffle', 'items=a'), messageOf('items'));
@@ -214,22 +214,22 @@ describe('the body and the query of a batch', () => {
     [
       { ...BODY, note: 1, 'a\r\nb': 2 },
       ['note', 'a%0D%0Ab'],
-      /no member note, a%0D%0Ab\. Those there are: type/,
+      /no member note, a%0D%0Ab\. The members are: type/,
     ],
     [{ ...BODY, '': 1 }, ['""'], /no member ""\./],
-    [{ ...BODY, min: 1 }, ['min'], /no member min: min belongs in params\./],
+    [{ ...BODY, min: 1 }, ['min'], /no member min\. min belongs in params\./],
     [{ type: 'x', count: 1, precision: 1 }, ['precision'], /precision belongs in params/],
-    [{ ...BODY, params: { min: 1 } }, ['params.min'], /no member params\.min\. There are none here\./],
+    [{ ...BODY, params: { min: 1 } }, ['params.min'], /no member params\.min\. It must be empty\./],
     [
       { type: 'floats', count: 1, params: { count: 2 } },
       ['params.count'],
-      /params\.count: count belongs beside params\. Those there are: precision\./,
+      /params\.count\. count belongs beside params\. The members are: precision\./,
     ],
     ['{"__proto__":{"type":"uuid","count":1}}', ['__proto__'], /no member __proto__/],
     [
       '{"type":"integers","count":1,"params":{"__proto__":{"min":99},"constructor":1}}',
       ['params.__proto__', 'params.constructor'],
-      /Those there are: min, max, unique, sort\./,
+      /The members are: min, max, unique, sort\./,
     ],
   ];
   for (const [body, names, said] of UNKNOWN) {

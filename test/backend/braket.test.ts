@@ -390,8 +390,8 @@ suite('braket: what is refused before a task is paid for', () => {
   test('contradictory options are refused', () => {
     const device = gridDevice().arn;
     const make = (texts: Texts) => () => makeBackend({ device, bucket: BUCKET, ...texts });
-    assert.throws(make({ device: simulatorDevice().arn }), /give the region/);
-    assert.throws(make({ device: device.replace('Garnet', 'Emerald') }), /price_per_shot: give the price/);
+    assert.throws(make({ device: simulatorDevice().arn }), /region must be set/);
+    assert.throws(make({ device: device.replace('Garnet', 'Emerald') }), /price_per_shot must be set/);
     assert.throws(make({ device: 'arn:aws:s3:::bucket' }), OptionError);
     assert.throws(make({ bucket: 'No Bucket' }), OptionError);
     assert.throws(make({ prefix: '/a' }), OptionError);

@@ -182,6 +182,9 @@ suite('the reading of a device', () => {
   test('does not read a device that is replaced between the check and the opening', async () => {
     const path = makeFifo();
     const order = { ...ORDER, path, isFifo: true };
-    await assert.rejects(new DeviceReader().read(order, PATIENT_MS, NEVER), /another device took its place/);
+    await assert.rejects(
+      new DeviceReader().read(order, PATIENT_MS, NEVER),
+      /now leads to a different device/,
+    );
   });
 });

@@ -176,7 +176,7 @@ test('private results that a crashed service had read are lost, which is reporte
   const { subject, job } = await finished(t);
   await subject.backend.fetch(job, NEVER);
   const later = subject.restarted();
-  await assert.rejects(later.fetch(job, NEVER), failsWith('retryable', /not there yet/));
+  await assert.rejects(later.fetch(job, NEVER), failsWith('retryable', /not available yet/));
   subject.clock.advance(LATE_MS);
   await assert.rejects(later.fetch(job, NEVER), failsWith('permanent', /only once/));
 });
@@ -201,7 +201,7 @@ test('private results that are late are waited for', async (t) => {
   subject.clock.advance(LATE_MS);
   for (let times = 0; times < 3; times++) {
     subject.server.inject({ status: 204 }, `${RESULTS.slice(0, -1)}${job.jobId}/results`);
-    await assert.rejects(subject.backend.fetch(job, NEVER), failsWith('retryable', /not there yet/));
+    await assert.rejects(subject.backend.fetch(job, NEVER), failsWith('retryable', /not available yet/));
   }
   assert.equal((await subject.backend.fetch(job, NEVER)).provenance.jobId, job.jobId);
 });

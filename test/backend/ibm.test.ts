@@ -89,7 +89,7 @@ const FAULTS: readonly IbmFault[] = [
     'results that are not there yet',
     'retryable',
     onResults({ status: 204 }),
-    { message: /not there yet/ },
+    { message: /not available yet/ },
   ],
   ['fetch', 'a shot too few', 'permanent', spoil('truncated'), { lasting, message: /of \d+ shots/ }],
   ['fetch', 'counts', 'no_raw_shots', spoil('counts'), { lasting }],

@@ -76,9 +76,14 @@ test('the error says what is wrong with an item', () => {
     [hex, '0102ff', 'retryable', /an item of 3 instead of 2 bytes/],
     [hex, 'zz', 'permanent', /not hex/],
     [hex, '012', 'permanent', /not hex/],
-    [hex, 17, 'permanent', /a number where hex text is due/],
+    [hex, 17, 'permanent', /is a number instead of hex text/],
     [{ ...hex, decoder: 'base64' }, '!', 'permanent', /not base64/],
-    [{ ...hex, decoder: 'binary' }, '0101', 'permanent', /not of whole bytes of 0 and 1/],
+    [
+      { ...hex, decoder: 'binary' },
+      '0101',
+      'permanent',
+      /does not consist of groups of eight characters 0 and 1/,
+    ],
     [{ ...hex, decoder: 'decimal' }, '65536', 'permanent', /does not fit 2 bytes/],
     [{ ...hex, decoder: 'decimal' }, '12abc', 'permanent', /not an unsigned whole number/],
   ];

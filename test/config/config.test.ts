@@ -109,7 +109,7 @@ describe('the configuration', () => {
   });
 
   it('refuses a misspelt variable and an invalid value, naming both', () => {
-    refused({ QRN_PROT: '1' }, /^QRN_PROT is not a setting; the settings are QRN_CONFIG, QRN_HOST/);
+    refused({ QRN_PROT: '1' }, /^QRN_PROT is not a setting. The settings are: QRN_CONFIG, QRN_HOST/);
     refused({ QRN_PORT: '65536' }, /^QRN_PORT: "65536" is not a whole number from 0 to 65535$/);
     for (const port of ['', ' 1', '1.5', '0x10', '1e3', '-1']) refused({ QRN_PORT: port }, /QRN_PORT/);
     refused({ QRN_DURABILITY: 'sync' }, /one of fsync, commit/);
@@ -137,12 +137,12 @@ describe('the configuration', () => {
     for (const origins of ['a.example', 'https://a.example/', 'https://a.example,*', 'https://a.example,']) {
       refused({ QRN_CORS_ORIGINS: origins }, /a comma-separated list of origins/);
     }
-    for (const port of ['none', '65536']) refused({ QRN_METRICS_PORT: port }, /main, public, off or/);
+    for (const port of ['none', '65536']) refused({ QRN_METRICS_PORT: port }, /main, public, off, or/);
     refused({ QRN_SOURCE_POLICY: 'both' }, /one of priority, share/);
     for (const names of ['', 'a,', 'a,a', 'A', 'a_b', '-a', 'a b', 'a'.repeat(33)]) {
-      refused({ QRN_BACKEND: names }, /^QRN_BACKEND: .* is not a list of names with commas, each once/);
+      refused({ QRN_BACKEND: names }, /^QRN_BACKEND: .* is not a comma-separated list of different names/);
     }
-    refused({ QRN_TLS_KEY_FILE: 'k.pem' }, /give both or none/);
+    refused({ QRN_TLS_KEY_FILE: 'k.pem' }, /must both be set or both be empty/);
     const key = (name: string, byte: number) =>
       `${verifierKey(name, new Uint8Array(32).fill(byte), COSIGNATURE_TYPE)}@https://w.example/${name}/`;
     const two = `${key('a', 1)},${key('b', 2)}`;
@@ -165,7 +165,7 @@ describe('the configuration', () => {
       loadConfig({ QRN_WITNESSES: two }).witnesses.map(({ key, url }) => [key.name, url]),
       ['a', 'b'].map((name) => [name, `https://w.example/${name}`]),
     );
-    refused({ QRN_WITNESSES: `${key('a', 1)},${key('b', 1)}` }, /one key is one witness/);
+    refused({ QRN_WITNESSES: `${key('a', 1)},${key('b', 1)}` }, /contains each key once/);
     refused({ QRN_WITNESSES: key('a', 1).replace('a+', 'b+') }, /a comma-separated list of KEY@URL/);
   });
 
@@ -192,12 +192,12 @@ describe('the configuration', () => {
   it('refuses an invalid file, and names in it that are no settings', () => {
     refused({ QRN_CONFIG: join(folder, 'missing.json') }, /missing\.json cannot be read as JSON: ENOENT/);
     refused({ QRN_CONFIG: file('{"port": 1') }, /cannot be read as JSON/);
-    refused({ QRN_CONFIG: file('[]') }, /^QRN_CONFIG: .* does not hold one JSON object/);
-    refused({ QRN_CONFIG: file({ prot: 1 }) }, /: prot is not a setting; the settings are host, port/);
+    refused({ QRN_CONFIG: file('[]') }, /^QRN_CONFIG: .* must contain one JSON object/);
+    refused({ QRN_CONFIG: file({ prot: 1 }) }, /: prot is not a setting. The settings are: host, port/);
     refused({ QRN_CONFIG: file({ QRN_PORT: 1 }) }, /: QRN_PORT is not a setting/);
     refused({ QRN_CONFIG: file({ port: 'a' }) }, /^port in .*config\.json: "a" is not a whole number/);
-    refused({ QRN_CONFIG: file({ port: { tcp: 1 } }) }, /^port in .* is not a string, a number/);
-    refused({ QRN_CONFIG: file({ port: null }) }, /^port in .* is not a string, a number/);
+    refused({ QRN_CONFIG: file({ port: { tcp: 1 } }) }, /^port in .* must be a string, a number/);
+    refused({ QRN_CONFIG: file({ port: null }) }, /^port in .* must be a string, a number/);
   });
 
   it('describes every setting once', () => {

@@ -58,10 +58,13 @@ describe('sources', () => {
     assert.equal(one(given).backend.type, 'system');
     assert.equal(one({ QRN_BACKEND: 'a-lab', QRN_SOURCE_A_LAB_TYPE: 'system' }).backend.type, 'system');
     assert.equal(one(ANU).backend.type, 'qrng-http');
-    refused({ QRN_BACKEND: 'lab' }, /^there is no source lab; known are .*simulator.*QRN_SOURCE_LAB_TYPE/);
+    refused(
+      { QRN_BACKEND: 'lab' },
+      /^lab is not a known source\. The known sources are: .*simulator.*QRN_SOURCE_LAB_TYPE/,
+    );
     refused(
       { QRN_BACKEND: 'lab', QRN_SOURCE_LAB_TYPE: 'toaster' },
-      /^type of lab: "toaster" is not one of .*simulator, /,
+      /^type of lab: "toaster" is not a type of source\. The types are: .*simulator, /,
     );
   });
 
@@ -104,22 +107,25 @@ describe('sources', () => {
   it('refuse unknown options, and list the known ones', () => {
     refused(
       { ...ANU, QRN_SOURCE_ANU_KEY: 'x' },
-      /^QRN_SOURCE_ANU_KEY is not an option of anu \(qrng-http\); its options are type, budget_per_day, .*api_key/,
+      /^QRN_SOURCE_ANU_KEY is not an option of anu \(qrng-http\)\. Its options are: type, budget_per_day, .*api_key/,
     );
-    refused({ QRN_SOURCE_NOBODY_KEY: 'x' }, /^QRN_SOURCE_NOBODY_KEY names no source; known are simulator/);
-    refused({ QRN_SOURCE_POLICE: 'share' }, /^QRN_SOURCE_POLICE names no source/);
+    refused(
+      { QRN_SOURCE_NOBODY_KEY: 'x' },
+      /^QRN_SOURCE_NOBODY_KEY is not an option of a known source\. The known sources are: simulator/,
+    );
+    refused({ QRN_SOURCE_POLICE: 'share' }, /^QRN_SOURCE_POLICE is not an option of a known source/);
     const filed = file({ simulator: { qbits: 3 } });
     refused(
       { QRN_SOURCES: filed },
-      /: qbits is not an option of simulator \(simulator\); its options are type,/,
+      /: qbits is not an option of simulator \(simulator\)\. Its options are: type,/,
     );
-    refused({ QRN_SOURCES: file({ toString: {} }) }, /"toString" is not a name of a source/);
-    refused({ QRN_SOURCES: file({ anu: 3 }) }, /anu is not an object of options/);
+    refused({ QRN_SOURCES: file({ toString: {} }) }, /"toString" is not a valid name of a source/);
+    refused({ QRN_SOURCES: file({ anu: 3 }) }, /anu must be an object with the options/);
     refused(
       { QRN_SOURCES: file({ anu: { calls_per_day: null } }), ...ANU },
       /^calls_per_day of anu in .* is not/,
     );
-    refused({ QRN_SOURCES: file([]) }, /does not hold one JSON object/);
+    refused({ QRN_SOURCES: file([]) }, /must contain one JSON object/);
     refused({ QRN_SOURCES: join(folder, 'missing') }, /^QRN_SOURCES: .* cannot be read as JSON: ENOENT/);
     refused(
       { QRN_SOURCES: file({ 'a-b': { type: 'simulator' }, simulator: { calls_per_day: -1 } }) },
@@ -135,7 +141,7 @@ describe('sources', () => {
     );
     refused(
       { QRN_BACKEND: 'ibm' },
-      /^ibm needs api_key, .*: give QRN_SOURCE_IBM_API_KEY or QRN_SOURCE_IBM_API_KEY_FILE$/,
+      /^the source ibm requires the option api_key .*\. Set QRN_SOURCE_IBM_API_KEY or QRN_SOURCE_IBM_API_KEY_FILE$/,
     );
     assert.equal(
       readSources({ QRN_SOURCE_ANU_API_KEY: 'k' }, ['anu'], '')[0].backend.type,
@@ -149,7 +155,7 @@ describe('sources', () => {
     loadConfig({ QRN_SOURCES: path });
     refused(
       { QRN_SOURCES: path, QRN_SOURCE_LAB_BASE_URL: 'https://x.example' }, // base_url of lab, url of lab-base
-      /^QRN_SOURCE_LAB_BASE_URL may belong to lab as well as to lab-base: rename one of them$/,
+      /^QRN_SOURCE_LAB_BASE_URL is ambiguous: it could be an option of the source lab or of the source lab-base\./,
     );
   });
 
@@ -174,16 +180,22 @@ describe('a secret', () => {
     );
     refused(
       { ...filed, QRN_SOURCE_ANU_API_KEY: 'other' },
-      /^give QRN_SOURCE_ANU_API_KEY or .*_FILE, not both$/,
+      /^QRN_SOURCE_ANU_API_KEY and .*_FILE must not both be set$/,
     );
   });
 
   it('is refused when its file is missing, empty or of several lines', () => {
     const from = (path: string) => ({ QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY_FILE: path });
-    refused(from(join(folder, 'missing')), /^QRN_SOURCE_ANU_API_KEY_FILE: the secret cannot be read: ENOENT/);
-    refused(from(file('\n')), /does not hold one line$/);
-    refused(from(file('one\ntwo\n')), /does not hold one line$/);
-    refused({ QRN_BACKEND: 'ibm', QRN_SOURCE_IBM_API_KEY: '' }, /^ibm needs api_key/);
+    refused(
+      from(join(folder, 'missing')),
+      /^QRN_SOURCE_ANU_API_KEY_FILE: the secret file cannot be read: ENOENT/,
+    );
+    refused(from(file('\n')), /must contain exactly one line$/);
+    refused(from(file('one\ntwo\n')), /must contain exactly one line$/);
+    refused(
+      { QRN_BACKEND: 'ibm', QRN_SOURCE_IBM_API_KEY: '' },
+      /^the source ibm requires the option api_key/,
+    );
   });
 
   it('causes a warning when everybody on the machine can read its file', {
@@ -193,7 +205,7 @@ describe('a secret', () => {
       one({ QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY_FILE: file('k', mode) }).warnings;
     assert.deepEqual(warnings(0o600), []);
     assert.deepEqual(warnings(0o640), []);
-    assert.match(warnings(0o644).join(), /^QRN_SOURCE_ANU_API_KEY_FILE: everybody on this machine can read/);
+    assert.match(warnings(0o644).join(), /^QRN_SOURCE_ANU_API_KEY_FILE: every user of this machine can read/);
   });
 
   it('is never in the JSON file', () => {

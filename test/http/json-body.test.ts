@@ -42,7 +42,7 @@ describe('a JSON body', () => {
       assert.throws(() => parseJsonObject(bytes(text)), {
         code: 'invalid_json',
         facts: {
-          message: `Send the body as one JSON object. It stops being JSON at line ${line}, column ${column}.`,
+          message: `The body must be one JSON object. The JSON is malformed at line ${line}, column ${column}.`,
           details: { line, column },
         },
       });

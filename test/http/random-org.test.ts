@@ -62,7 +62,7 @@ describe('parameters of random.org', () => {
         const refusal = refusalOf(() => drawOf(kind, { ...good, [name]: value }));
         assert.equal(refusal?.code, OUT_OF_RANGE, `${value}`);
         if (kind !== 'IntegerSequences') assert.deepEqual(refusal.data, [name]);
-        assert.ok(refusal.message.startsWith(`Give ${name} as `), refusal.message);
+        assert.ok(refusal.message.startsWith(`${name} must be `), refusal.message);
       }
     });
 

@@ -80,41 +80,57 @@ describe('a head', () => {
   const MAX = LIMITS.requestFieldBytesMax;
   const long = 'a'.repeat(MAX);
   const refused: [what: string, fields: Fields, said: RegExp, method?: string, path?: string][] = [
-    ['without a host', [], /Send a Host field/],
-    ['with a host that is none', [['host', 'a b']], /Host is not a name/],
+    ['without a host', [], /no Host header/],
+    ['with a host that is none', [['host', 'a b']], /Host header must be a host name/],
     ...(
       ['host', 'x-api-key', 'authorization', 'content-type', 'content-length', 'idempotency-key'] as const
     ).map((name): (typeof refused)[number] => [
       `with ${name} twice`,
       [...(name === 'host' ? [] : [HOST]), [name, '1'], ['accept', 'b'], [name, '1']],
-      new RegExp(`^Send ${name} once`, 'i'),
+      new RegExp(`^The header ${name} must not occur more than once`, 'i'),
       'POST',
     ]),
-    ['with two fields twice', [HOST, HOST, ['x-api-key', 'k'], ['x-api-key', 'k']], /Send Host once/],
+    [
+      'with two fields twice',
+      [HOST, HOST, ['x-api-key', 'k'], ['x-api-key', 'k']],
+      /header Host must not occur more than once/,
+    ],
     ['with Transfer-Encoding twice', [HOST, ['transfer-encoding', 'a'], ['transfer-encoding', 'a']], /once/],
     [
       'with two framings',
       [HOST, ['content-length', '1'], ['transfer-encoding', 'chunked']],
-      /Content-Length or Transfer-Encoding/,
+      /both Content-Length and Transfer-Encoding/,
     ],
-    ['with another coding', [HOST, ['transfer-encoding', 'gzip']], /may only be chunked/, 'POST'],
+    ['with another coding', [HOST, ['transfer-encoding', 'gzip']], /must be chunked/, 'POST'],
     ...['', '-1', '1.5', '1e3', '1'.repeat(16)].map((value): (typeof refused)[number] => [
       `with a length of "${value}"`,
       [HOST, ['content-length', value]],
-      /not a number of bytes/,
+      /must be a number of bytes/,
       'POST',
     ]),
-    ['with a length where no body may be', [HOST, ['content-length', '1']], /A GET request has no body/],
+    [
+      'with a length where no body may be',
+      [HOST, ['content-length', '1']],
+      /A GET request must not have a body/,
+    ],
     [
       'with chunks where no body may be',
       [HOST, ['transfer-encoding', 'chunked']],
-      /DELETE .* no body/,
+      /DELETE .* not have a body/,
       'DELETE',
     ],
     ['with a path that is not ASCII', [HOST], /byte that is not visible/, 'GET', '/\u00e9'],
-    ['with a long field', [HOST, ['accept', `${long}a`]], /at most 1024 bytes of the header field accept\./],
-    ['with a long list', [HOST, ['accept', long.slice(2)], ['accept', 'a']], /the header field accept\./],
-    ['with two long fields', [HOST, ['origin', `${long}a`], ['accept', `${long}a`]], /field origin\./],
+    [
+      'with a long field',
+      [HOST, ['accept', `${long}a`]],
+      /header accept must not be longer than 1024 bytes\./,
+    ],
+    ['with a long list', [HOST, ['accept', long.slice(2)], ['accept', 'a']], /The header accept must not/],
+    [
+      'with two long fields',
+      [HOST, ['origin', `${long}a`], ['accept', `${long}a`]],
+      /header origin must not/,
+    ],
   ];
   for (const [what, fields, said, method, path] of refused)
     it(`is refused ${what}`, () => {

@@ -210,7 +210,7 @@ const LIES: readonly Lie[] = [
       },
     },
     'permanent',
-    /was issued for another call: none of its bytes was used, tell the operator of that service$/,
+    /was issued for another call; none of its bytes was used\. Report this to the operator of the other service$/,
   ],
   [
     'fewer bytes than were asked for',
@@ -223,7 +223,7 @@ const LIES: readonly Lie[] = [
       },
     },
     'permanent',
-    /1000 of 1024 bytes: nothing of them was used, tell the operator/,
+    /the answer has 1000 of 1024 bytes and was not used; report this to the operator/,
   ],
   [
     'an answer without a certificate',
@@ -232,7 +232,7 @@ const LIES: readonly Lie[] = [
       headers: { ...headers, 'x-certificate-id': '../keys' },
     })),
     'auth',
-    /an answer names no certificate in X-Certificate-ID/,
+    /the answer names no certificate in X-Certificate-ID/,
   ],
   [
     'a certificate that is no JSON',
@@ -249,7 +249,7 @@ const LIES: readonly Lie[] = [
           : reply,
     },
     'permanent',
-    /has a member twice/,
+    /contains a member twice/,
   ],
 ];
 
@@ -267,30 +267,24 @@ const STATUSES: readonly [
     { location: 'https://elsewhere.example/' },
     '',
     'permanent',
-    /HTTP 302: to https:\/\/elsewhere\.example\/: the key goes to url alone; set url/,
+    /HTTP 302: to https:\/\/elsewhere\.example\/: the API key is sent only to url; set url/,
   ],
-  [401, {}, 'auth_invalid', 'auth', /HTTP 401: \w+ said so: give api_key a key that is valid there$/],
+  [401, {}, 'auth_invalid', 'auth', /HTTP 401: \w+ said so: set api_key to a key that is valid/],
   [
     402,
     { 'retry-after': '3600' },
     'credits_exhausted',
     'quota',
-    /HTTP 402: \w+ said so: raise the credits/,
+    /HTTP 402: \w+ said so: increase the credits/,
     3_600_000,
   ],
-  [
-    403,
-    {},
-    'mode_not_allowed',
-    'auth',
-    /HTTP 403: \w+ said so: the account of api_key needs pure mode there/,
-  ],
+  [403, {}, 'mode_not_allowed', 'auth', /HTTP 403: \w+ said so: the account of api_key must have pure mode/],
   [
     409,
     { 'retry-after': '1' },
     'idempotency_in_flight',
     'retryable',
-    /HTTP 409: \w+ said so: the same call is made again$/,
+    /HTTP 409: \w+ said so: the source repeats the call$/,
     1_000,
   ],
   [422, {}, 'idempotency_mismatch', 'permanent', /HTTP 422: \w+ said so: another client uses/],
@@ -375,7 +369,7 @@ describe('a service that lies to a source of kind qrn', () => {
     const next = await source.submit(8192, randomUUID(), NEVER);
     for (const each of [source, restarted()]) {
       const error = await refusal(each.fetch(next, NEVER));
-      assert.match(error.message, /is of bytes that came before: none of its bytes was used/);
+      assert.match(error.message, /is for bytes that were received before; none of its bytes was used/);
       assert.equal(error.kind, 'permanent');
     }
     assert.equal(
@@ -414,7 +408,10 @@ describe('a service that lies to a source of kind qrn', () => {
     const { man, source } = await setting(t);
     man.inject({ body: { data: [] } }, BYTES);
     const error = await refusal(source.fetch(await jobOf(source), NEVER));
-    assert.match(error.message, /an answer of application\/json where octets are due: url must be that of/);
+    assert.match(
+      error.message,
+      /the answer is application\/json instead of application\/octet-stream; check that url/,
+    );
   });
 
   it('keeps a weaker origin that it once had, and never gets a better one again', async (t) => {

@@ -16,28 +16,28 @@ export interface AskedKind {
 
 export const KINDS: Readonly<Record<string, AskedKind>> = {
   "integers": {
-    "summary": "Random integers in a range, each equally likely.",
+    "summary": "Random integers from a range.",
     "required": [],
     "properties": {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many integers."
+        "description": "The number of integers."
       },
       "min": {
         "type": "integer",
         "default": 0,
-        "description": "Lower bound, inclusive."
+        "description": "The lower bound, inclusive."
       },
       "max": {
         "type": "integer",
         "default": 100,
-        "description": "Upper bound, inclusive; more than min, and at most 2^53 - 1 above it."
+        "description": "The upper bound, inclusive. It must be greater than `min`, by at most 2^53 - 1."
       },
       "unique": {
         "type": "boolean",
         "default": false,
-        "description": "No value twice; the range must hold at least count values."
+        "description": "If true, no value occurs twice. The range must then contain at least `count` values."
       },
       "sort": {
         "type": "string",
@@ -47,18 +47,18 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
           "descending"
         ],
         "default": "none",
-        "description": "Order of the values."
+        "description": "The order of the values. `none` keeps the order in which they were drawn."
       }
     }
   },
   "bytes": {
-    "summary": "Random bytes.",
+    "summary": "Random bytes, in hex or base64.",
     "required": [],
     "properties": {
       "count": {
         "type": "integer",
         "default": 16,
-        "description": "How many bytes."
+        "description": "The number of bytes."
       },
       "encoding": {
         "type": "string",
@@ -67,33 +67,33 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
           "base64"
         ],
         "default": "hex",
-        "description": "hex in lower case, or base64 with padding (RFC 4648 §4)."
+        "description": "The encoding of the bytes: lower-case hex, or base64 with padding (RFC 4648 §4)."
       }
     }
   },
   "floats": {
-    "summary": "Random IEEE 754 doubles in [0, 1).",
+    "summary": "Random floating-point numbers (IEEE 754 doubles) from 0 up to but not including 1.",
     "required": [],
     "properties": {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many floats."
+        "description": "The number of floats."
       },
       "precision": {
         "type": "integer",
-        "description": "Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53."
+        "description": "The number of decimal places p. The values are then uniformly distributed over k / 10^p, where 0 <= k < 10^p. Without `precision` they are uniformly distributed multiples of 2^-53."
       }
     }
   },
   "uuid": {
-    "summary": "Random UUIDs of version 4 (RFC 9562 §5.4).",
+    "summary": "Random UUIDs, version 4 (RFC 9562 §5.4).",
     "required": [],
     "properties": {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many UUIDs."
+        "description": "The number of UUIDs."
       }
     }
   },
@@ -104,24 +104,24 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
       "length": {
         "type": "integer",
         "default": 128,
-        "description": "How many bits."
+        "description": "The number of bits."
       }
     }
   },
   "shuffle": {
-    "summary": "The items in a random order, each order equally likely.",
+    "summary": "The given items in random order.",
     "required": [
       "items"
     ],
     "properties": {
       "items": {
         "type": "array",
-        "description": "The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank."
+        "description": "The items. An item may be empty. Separate the items by commas, and encode each item as percent-encoded UTF-8. `%2C` is a comma within an item. If the value contains no literal comma, `%2C` separates items instead, because form encoders also encode the separators. `+` is a space."
       }
     }
   },
   "sample": {
-    "summary": "Some of the items in the order drawn, each sequence equally likely; no item twice.",
+    "summary": "A random sample of the given items without repetition, in the order of drawing.",
     "required": [
       "items"
     ],
@@ -129,16 +129,16 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many of the items; at most all of them."
+        "description": "The number of items to draw. It must not exceed the number of given items."
       },
       "items": {
         "type": "array",
-        "description": "The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank."
+        "description": "The items. An item may be empty. Separate the items by commas, and encode each item as percent-encoded UTF-8. `%2C` is a comma within an item. If the value contains no literal comma, `%2C` separates items instead, because form encoders also encode the separators. `+` is a space."
       }
     }
   },
   "weighted": {
-    "summary": "Independent picks from weighted items; an item may be picked more than once.",
+    "summary": "Independent random picks from weighted items.",
     "required": [
       "items",
       "weights"
@@ -147,41 +147,41 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many picks."
+        "description": "The number of picks."
       },
       "items": {
         "type": "array",
-        "description": "The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank."
+        "description": "The items. An item may be empty. Separate the items by commas, and encode each item as percent-encoded UTF-8. `%2C` is a comma within an item. If the value contains no literal comma, `%2C` separates items instead, because form encoders also encode the separators. `+` is a space."
       },
       "weights": {
         "type": "array",
-        "description": "A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53."
+        "description": "The weights of the items, in the same order: one integer of at least 1 per item. The probability of item i is exactly weights[i] / sum of the weights. The sum must be at most 2^53."
       }
     }
   },
   "strings": {
-    "summary": "Random strings over an alphabet, each character equally likely.",
+    "summary": "Random strings over an alphabet.",
     "required": [],
     "properties": {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many strings."
+        "description": "The number of strings."
       },
       "length": {
         "type": "integer",
         "default": 16,
-        "description": "Characters of each string."
+        "description": "The number of characters in each string."
       },
       "alphabet": {
         "type": "string",
         "default": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
-        "description": "The characters to choose from: 2 to 1,000 Unicode code points, none twice."
+        "description": "The characters to choose from: 2 to 1,000 different Unicode characters."
       }
     }
   },
   "sequences": {
-    "summary": "Sequences of integers, each with a length and a range of its own, drawn together.",
+    "summary": "Several sequences of random integers in one answer.",
     "required": [
       "length",
       "min",
@@ -191,24 +191,24 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How often all sequences are drawn."
+        "description": "The number of times that all sequences are drawn."
       },
       "length": {
         "type": "array",
-        "description": "How many numbers each sequence has."
+        "description": "The length of each sequence."
       },
       "min": {
         "type": "array",
-        "description": "Lower bound of each sequence, inclusive."
+        "description": "The lower bound of each sequence, inclusive."
       },
       "max": {
         "type": "array",
-        "description": "Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it."
+        "description": "The upper bound of each sequence, inclusive. It must be greater than the lower bound of the same sequence, by at most 2^53 - 1."
       },
       "unique": {
         "type": "boolean",
         "default": false,
-        "description": "No number twice in a sequence; each range must hold its length of values."
+        "description": "If true, no number occurs twice in a sequence. Each range must then contain at least as many values as the sequence is long."
       },
       "sort": {
         "type": "string",
@@ -218,12 +218,12 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
           "descending"
         ],
         "default": "none",
-        "description": "Order of the numbers in each sequence."
+        "description": "The order of the numbers in each sequence. `none` keeps the order in which they were drawn."
       }
     }
   },
   "permutations": {
-    "summary": "The numbers from 0 to length - 1 in a random order, each order equally likely.",
+    "summary": "Random permutations of the numbers from 0 to length - 1.",
     "required": [
       "length"
     ],
@@ -231,37 +231,37 @@ export const KINDS: Readonly<Record<string, AskedKind>> = {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many permutations."
+        "description": "The number of permutations."
       },
       "length": {
         "type": "integer",
-        "description": "Each permutation is of the numbers from 0 to length - 1."
+        "description": "The length of each permutation, which contains the numbers from 0 to length - 1."
       }
     }
   },
   "gaussians": {
-    "summary": "Normally distributed numbers, exactly sampled and exactly rounded.",
+    "summary": "Random numbers from a normal distribution, sampled exactly and rounded exactly.",
     "required": [],
     "properties": {
       "count": {
         "type": "integer",
         "default": 1,
-        "description": "How many numbers."
+        "description": "The number of values."
       },
       "mean": {
         "type": "number",
         "default": 0,
-        "description": "Mean of the normal distribution: exactly the decimal that the answer echoes."
+        "description": "The mean of the normal distribution. The service uses exactly the decimal number that the answer repeats."
       },
       "stddev": {
         "type": "number",
         "default": 1,
-        "description": "Standard deviation, likewise."
+        "description": "The standard deviation of the normal distribution. The service uses exactly the decimal number that the answer repeats."
       },
       "digits": {
         "type": "integer",
         "default": 14,
-        "description": "Significant decimal digits that each value is rounded to, exactly."
+        "description": "The number of significant decimal digits to which each value is rounded."
       }
     }
   }

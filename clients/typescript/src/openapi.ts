@@ -2,84 +2,84 @@
 export type components = {
     schemas: {
         readonly IntegersData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
             /**
              * Format: int64
-             * @description Lower bound, inclusive.
+             * @description The lower bound, inclusive.
              */
             readonly min: number;
             /**
              * Format: int64
-             * @description Upper bound, inclusive; more than min, and at most 2^53 - 1 above it.
+             * @description The upper bound, inclusive. It must be greater than `min`, by at most 2^53 - 1.
              */
             readonly max: number;
-            /** @description No value twice; the range must hold at least count values. */
+            /** @description If true, no value occurs twice. The range must then contain at least `count` values. */
             readonly unique: boolean;
             /**
-             * @description Order of the values.
+             * @description The order of the values. `none` keeps the order in which they were drawn.
              * @enum {string}
              */
             readonly sort: "none" | "ascending" | "descending";
-            /** @description The values, in the order in which they were drawn. */
+            /** @description The values. */
             readonly values: readonly number[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly BytesData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
             /**
-             * @description hex in lower case, or base64 with padding (RFC 4648 §4).
+             * @description The encoding of the bytes: lower-case hex, or base64 with padding (RFC 4648 §4).
              * @enum {string}
              */
             readonly encoding: "hex" | "base64";
-            /** @description Eight times count. */
+            /** @description The number of bits: eight times `count`. */
             readonly bits: number;
-            /** @description In the encoding asked for. */
+            /** @description The bytes in the requested encoding. */
             readonly bytes: string;
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly FloatsData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
             /**
-             * Format: int64 @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out:
-             * uniform multiples of 2^-53.
+             * Format: int64
+             * @description The number of decimal places p. The values are then uniformly distributed over k / 10^p, where 0 <= k < 10^p. Without `precision` they are uniformly distributed multiples of 2^-53.
              */
             readonly precision: number | null;
-            /** @description The values, in the order in which they were drawn. */
+            /** @description The values. */
             readonly values: readonly number[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly UuidData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
             /**
              * @description The version of the UUIDs.
@@ -88,853 +88,812 @@ export type components = {
             readonly version: 4;
             /** @description The UUIDs. */
             readonly uuids: readonly string[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly BitstringData: {
             /**
              * Format: int64
-             * @description How many bits.
+             * @description The number of bits.
              */
             readonly length: number;
-            /** @description The bits, as a text of 0 and 1. */
+            /** @description The bits, as a string of the digits 0 and 1. */
             readonly bitstring: string;
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly ShuffleData: {
-            /** @description How many. */
+            /** @description The number of items. */
             readonly count: number;
-            /** @description The items. */
+            /** @description The items that were drawn, in order. */
             readonly items: readonly string[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly BatchData: {
-            /** @description Lists of numbers for permutations, lists of such lists for sequences. */
+            /** @description The values. Each value is a list of numbers for permutations, and a list of such lists for sequences. */
             readonly values: readonly (number | string | readonly unknown[])[];
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
             /**
-             * @description The kind.
+             * @description The kind of values.
              * @enum {string}
              */
             readonly type: "integers" | "floats" | "bytes" | "uuid" | "sample" | "weighted" | "strings" | "sequences" | "permutations" | "gaussians";
-            /** @description The effective parameters of the type, defaults included. */
+            /** @description The parameters that were used, including defaults. */
             readonly params: {
                 /**
                  * Format: int64
-                 * @description Lower bound, inclusive.
+                 * @description The lower bound, inclusive.
                  */
                 readonly min: number;
                 /**
                  * Format: int64
-                 * @description Upper bound, inclusive; more than min, and at most 2^53 - 1 above it.
+                 * @description The upper bound, inclusive. It must be greater than `min`, by at most 2^53 - 1.
                  */
                 readonly max: number;
-                /** @description No value twice; the range must hold at least count values. */
+                /** @description If true, no value occurs twice. The range must then contain at least `count` values. */
                 readonly unique: boolean;
                 /**
-                 * @description Order of the values.
+                 * @description The order of the values. `none` keeps the order in which they were drawn.
                  * @enum {string}
                  */
                 readonly sort: "none" | "ascending" | "descending";
             } | {
                 /**
-                 * Format: int64 @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out:
-                 * uniform multiples of 2^-53.
+                 * Format: int64
+                 * @description The number of decimal places p. The values are then uniformly distributed over k / 10^p, where 0 <= k < 10^p. Without `precision` they are uniformly distributed multiples of 2^-53.
                  */
                 readonly precision: number | null;
             } | {
                 /**
-                 * @description hex in lower case, or base64 with padding (RFC 4648 §4).
+                 * @description The encoding of the bytes: lower-case hex, or base64 with padding (RFC 4648 §4).
                  * @enum {string}
                  */
                 readonly encoding: "hex" | "base64";
                 /**
                  * Format: int64
-                 * @description Bytes per value.
+                 * @description The number of bytes in each value.
                  */
                 readonly length: number;
             } | Record<string, unknown> | {
-                /** @description Of the list that was drawn from: SHA-256 of its JSON without spaces. */
+                /** @description The SHA-256 hash of the list of items as JSON without spaces. */
                 readonly list_sha256: string;
-                /** @description How many items there were. */
+                /** @description The number of given items. */
                 readonly of: number;
             } | {
-                /** @description Of the list that was drawn from: SHA-256 of its JSON without spaces. */
+                /** @description The SHA-256 hash of the list of items as JSON without spaces. */
                 readonly list_sha256: string;
-                /**
-                 * @description A whole number from 1 on for each item, in their order. Item i is drawn with probability
-                 * weights[i] / sum, exactly; the sum is at most 2^53.
-                 */
+                /** @description The weights of the items, in the same order: one integer of at least 1 per item. The probability of item i is exactly weights[i] / sum of the weights. The sum must be at most 2^53. */
                 readonly weights: readonly number[];
             } | {
                 /**
                  * Format: int64
-                 * @description Characters of each string.
+                 * @description The number of characters in each string.
                  */
                 readonly length: number;
-                /** @description The characters to choose from: 2 to 1,000 Unicode code points, none twice. */
+                /** @description The characters to choose from: 2 to 1,000 different Unicode characters. */
                 readonly alphabet: string;
             } | {
-                /** @description How many numbers each sequence has. */
+                /** @description The length of each sequence. */
                 readonly length: readonly number[];
-                /** @description Lower bound of each sequence, inclusive. */
+                /** @description The lower bound of each sequence, inclusive. */
                 readonly min: readonly number[];
-                /**
-                 * @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above
-                 * it.
-                 */
+                /** @description The upper bound of each sequence, inclusive. It must be greater than the lower bound of the same sequence, by at most 2^53 - 1. */
                 readonly max: readonly number[];
-                /** @description No number twice in a sequence; each range must hold its length of values. */
+                /** @description If true, no number occurs twice in a sequence. Each range must then contain at least as many values as the sequence is long. */
                 readonly unique: boolean;
                 /**
-                 * @description Order of the numbers in each sequence.
+                 * @description The order of the numbers in each sequence. `none` keeps the order in which they were drawn.
                  * @enum {string}
                  */
                 readonly sort: "none" | "ascending" | "descending";
             } | {
                 /**
                  * Format: int64
-                 * @description Each permutation is of the numbers from 0 to length - 1.
+                 * @description The length of each permutation, which contains the numbers from 0 to length - 1.
                  */
                 readonly length: number;
             } | {
-                /** @description Mean of the normal distribution: exactly the decimal that the answer echoes. */
+                /** @description The mean of the normal distribution. The service uses exactly the decimal number that the answer repeats. */
                 readonly mean: number;
-                /** @description Standard deviation, likewise. */
+                /** @description The standard deviation of the normal distribution. The service uses exactly the decimal number that the answer repeats. */
                 readonly stddev: number;
                 /**
                  * Format: int64
-                 * @description Significant decimal digits that each value is rounded to, exactly.
+                 * @description The number of significant decimal digits to which each value is rounded.
                  */
                 readonly digits: number;
             };
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly SampleData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
-            /** @description Of the list that was drawn from: SHA-256 of its JSON without spaces. */
+            /** @description The SHA-256 hash of the list of items as JSON without spaces. */
             readonly list_sha256: string;
-            /** @description How many items there were. */
+            /** @description The number of given items. */
             readonly of: number;
-            /** @description The items. */
+            /** @description The items that were drawn, in order. */
             readonly items: readonly string[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly WeightedData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
-            /** @description Of the list that was drawn from: SHA-256 of its JSON without spaces. */
+            /** @description The SHA-256 hash of the list of items as JSON without spaces. */
             readonly list_sha256: string;
-            /**
-             * @description A whole number from 1 on for each item, in their order. Item i is drawn with probability
-             * weights[i] / sum, exactly; the sum is at most 2^53.
-             */
+            /** @description The weights of the items, in the same order: one integer of at least 1 per item. The probability of item i is exactly weights[i] / sum of the weights. The sum must be at most 2^53. */
             readonly weights: readonly number[];
-            /** @description The items. */
+            /** @description The items that were drawn, in order. */
             readonly items: readonly string[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly StringsData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
             /**
              * Format: int64
-             * @description Characters of each string.
+             * @description The number of characters in each string.
              */
             readonly length: number;
-            /** @description The characters to choose from: 2 to 1,000 Unicode code points, none twice. */
+            /** @description The characters to choose from: 2 to 1,000 different Unicode characters. */
             readonly alphabet: string;
-            /** @description The values, in the order in which they were drawn. */
+            /** @description The values. */
             readonly values: readonly string[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly SequencesData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
-            /** @description How many numbers each sequence has. */
+            /** @description The length of each sequence. */
             readonly length: readonly number[];
-            /** @description Lower bound of each sequence, inclusive. */
+            /** @description The lower bound of each sequence, inclusive. */
             readonly min: readonly number[];
-            /**
-             * @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it.
-             */
+            /** @description The upper bound of each sequence, inclusive. It must be greater than the lower bound of the same sequence, by at most 2^53 - 1. */
             readonly max: readonly number[];
-            /** @description No number twice in a sequence; each range must hold its length of values. */
+            /** @description If true, no number occurs twice in a sequence. Each range must then contain at least as many values as the sequence is long. */
             readonly unique: boolean;
             /**
-             * @description Order of the numbers in each sequence.
+             * @description The order of the numbers in each sequence. `none` keeps the order in which they were drawn.
              * @enum {string}
              */
             readonly sort: "none" | "ascending" | "descending";
-            /** @description Each entry holds one list for each sequence. */
+            /** @description One entry per draw. Each entry contains one list of integers per sequence. */
             readonly values: readonly (readonly (readonly number[])[])[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly PermutationsData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
             /**
              * Format: int64
-             * @description Each permutation is of the numbers from 0 to length - 1.
+             * @description The length of each permutation, which contains the numbers from 0 to length - 1.
              */
             readonly length: number;
-            /** @description The values, in the order in which they were drawn. */
+            /** @description The values. */
             readonly values: readonly (readonly number[])[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly GaussiansData: {
-            /** @description How many. */
+            /** @description The number of values. */
             readonly count: number;
-            /** @description Mean of the normal distribution: exactly the decimal that the answer echoes. */
+            /** @description The mean of the normal distribution. The service uses exactly the decimal number that the answer repeats. */
             readonly mean: number;
-            /** @description Standard deviation, likewise. */
+            /** @description The standard deviation of the normal distribution. The service uses exactly the decimal number that the answer repeats. */
             readonly stddev: number;
             /**
              * Format: int64
-             * @description Significant decimal digits that each value is rounded to, exactly.
+             * @description The number of significant decimal digits to which each value is rounded.
              */
             readonly digits: number;
-            /** @description The values, in the order in which they were drawn. */
+            /** @description The values. */
             readonly values: readonly number[];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description The processor; none in csprng mode. */
+                /** @description The quantum processor or device, or `none` in csprng mode. Equal to `metadata.quantum_backend`. */
                 readonly quantum_source: string;
             };
         };
         readonly IntegersAnswer: {
-            /** @description What was asked for. */
+            /** @description The requested values and the parameters that were used. */
             readonly data: components["schemas"]["IntegersData"];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: components["schemas"]["Metadata"];
-            /** @description The request, as the entropy-mode variant of the specification names it. */
+            /** @description Further facts about the request. */
             readonly meta: components["schemas"]["Meta"];
-            /** @description The credits of pure mode. */
+            /** @description The credits of the account for pure mode. */
             readonly quantum_credits: components["schemas"]["Credits"];
-            /** @description What the request said of the answer. */
+            /** @description The label that the request gave the answer. Absent if it gave none. */
             readonly label?: {
-                /** @description Whether the certificate shows purpose and user_data. */
+                /** @description Whether the certificate shows `purpose` and `user_data` to everyone. */
                 readonly public: boolean;
-                /** @description What the values are for. */
+                /** @description The purpose of the values. */
                 readonly purpose?: string;
-                /** @description The answers of one account under a purpose. */
+                /** @description The identifier of the series: all answers of one account under one purpose. */
                 readonly series?: string;
-                /** @description What the answer was bound to. */
+                /** @description The user data that the answer is bound to. */
                 readonly user_data?: string;
-                /** @description SHA-256 of what the answer was bound to. */
+                /** @description The SHA-256 hash of the user data that the answer is bound to. */
                 readonly user_data_sha256?: string;
             };
-            /**
-             * @description In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks,
-             * and their salts. Absent in long answers.
-             */
+            /** @description The proof that the values were made from the drawn pieces of the lots. Only answers in pure mode have it, and long answers do not. */
             readonly opening?: {
-                /** @description Bytes, encoded or counted. */
+                /** @description The drawn pieces, in base64. */
                 readonly bytes: string;
-                /** @description Hashes from the leaf to the root. */
+                /** @description The hashes that lead from the pieces to the roots of their blocks, in base64. */
                 readonly path: string;
-                /** @description The salts of the pieces. */
+                /** @description The salts of the pieces, in base64. */
                 readonly salts: string;
             };
         };
         readonly DrawAnswer: {
-            /** @description What was asked for. */
+            /** @description The requested values and the parameters that were used. */
             readonly data: components["schemas"]["BytesData"];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: components["schemas"]["Metadata"];
-            /** @description The request, as the entropy-mode variant of the specification names it. */
+            /** @description Further facts about the request. */
             readonly meta: components["schemas"]["Meta"];
-            /** @description What the request said of the answer. */
+            /** @description The label that the request gave the answer. Absent if it gave none. */
             readonly label?: {
-                /** @description Whether the certificate shows purpose and user_data. */
+                /** @description Whether the certificate shows `purpose` and `user_data` to everyone. */
                 readonly public: boolean;
-                /** @description What the values are for. */
+                /** @description The purpose of the values. */
                 readonly purpose?: string;
-                /** @description The answers of one account under a purpose. */
+                /** @description The identifier of the series: all answers of one account under one purpose. */
                 readonly series?: string;
-                /** @description What the answer was bound to. */
+                /** @description The user data that the answer is bound to. */
                 readonly user_data?: string;
-                /** @description SHA-256 of what the answer was bound to. */
+                /** @description The SHA-256 hash of the user data that the answer is bound to. */
                 readonly user_data_sha256?: string;
             };
-            /**
-             * @description In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks,
-             * and their salts. Absent in long answers.
-             */
+            /** @description The proof that the values were made from the drawn pieces of the lots. Only answers in pure mode have it, and long answers do not. */
             readonly opening?: {
-                /** @description Bytes, encoded or counted. */
+                /** @description The drawn pieces, in base64. */
                 readonly bytes: string;
-                /** @description Hashes from the leaf to the root. */
+                /** @description The hashes that lead from the pieces to the roots of their blocks, in base64. */
                 readonly path: string;
-                /** @description The salts of the pieces. */
+                /** @description The salts of the pieces, in base64. */
                 readonly salts: string;
             };
         };
-        /** @description The answer to dry_run=true: nothing was drawn. */
+        /** @description The answer to a request with `dry_run=true`. The service has drawn no entropy. */
         readonly Quote: {
-            /** @description What was asked for. */
+            /** @description The price of the request. */
             readonly data: {
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description What it would cost in pure mode. */
+                /** @description The price of the request in pure mode, in bytes. One credit pays for one byte. */
                 readonly required_bytes: number;
             };
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
-                /** @description Names the request; the same 128 bits as X-Request-ID. */
+                /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
                 readonly request_id: string;
                 /**
                  * Format: date-time
-                 * @description When the request came in.
+                 * @description The time at which the service received the request.
                  */
                 readonly timestamp: string;
             };
-            /** @description The request, as the entropy-mode variant of the specification names it. */
+            /** @description Further facts about the request. */
             readonly meta: components["schemas"]["Meta"];
-            /** @description The credits of pure mode. */
+            /** @description The credits of the account for pure mode. */
             readonly quantum_credits: components["schemas"]["Credits"];
         };
         readonly Metadata: {
-            /** @description For GET /v1/certificate. */
+            /** @description The identifier of the certificate of this answer. `GET /v1/certificate` returns the certificate. */
             readonly certificate_id: string;
-            /** @description The salt of hashes.delivered; for the caller alone, never stored. */
+            /** @description The salt of the hash `hashes.delivered` in the certificate, 64 hex digits. Only the caller receives the salt; the ledger does not store it. */
             readonly certificate_salt: string;
-            /** @description Entropy really drawn, rejected draws included. */
+            /** @description The entropy that the service drew for the answer, in bytes. It includes draws that rejection sampling discarded. */
             readonly entropy_consumed_bytes: number;
             /**
-             * @description What kind of thing produced the raw bits; never upgraded.
+             * @description The kind of source that produced the raw bits. The service never reports a better origin than the true one.
              * @enum {string}
              */
             readonly entropy_origin: "quantum-processor" | "qrng-device" | "simulated" | "replay" | "system";
-            /** @description Name of the circuit; none in csprng mode. */
+            /** @description The name of the quantum circuit, or `none` in csprng mode. */
             readonly lang_circuit: string;
-            /** @description Version of the circuit compiler. */
+            /** @description The version of the circuit compiler, or `none` in csprng mode. */
             readonly lang_version: string;
-            /** @description SP 800-22 passed on the bits that the answer was drawn from. */
+            /** @description Whether the bits that the answer was drawn from passed the statistical tests of NIST SP 800-22. */
             readonly nist_verified: boolean;
-            /** @description A constant label. */
+            /** @description The name of the technology that the service uses. It is the same in every answer. */
             readonly powered_by: string;
-            /** @description Milliseconds from the request to the answer. */
+            /** @description The time from receiving the request to making the answer, in milliseconds. */
             readonly processing_time_ms: number;
-            /** @description The processor; none in csprng mode. */
+            /** @description The quantum processor or device, or `none` in csprng mode. */
             readonly quantum_backend: string;
-            /** @description Names the request; the same 128 bits as X-Request-ID. */
+            /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
             readonly request_id: string;
             /**
              * Format: date-time
-             * @description When the request came in; ISO 8601 in UTC.
+             * @description The time at which the service received the request, in ISO 8601 and UTC.
              */
             readonly timestamp: string;
             /**
              * Format: uri
-             * @description Where anybody reads and checks the certificate.
+             * @description The URL of the public page of the certificate, where anyone can read and verify it.
              */
             readonly verify_url: string;
         };
         readonly Meta: {
-            /** @description As metadata.processing_time_ms. */
+            /** @description The same value as `metadata.processing_time_ms`. */
             readonly duration_ms: number;
             /**
              * Format: uuid
-             * @description Names the request, as a UUID.
+             * @description The identifier of the request, as a UUID.
              */
             readonly request_id: string;
         };
-        /** @description Bytes of pure mode; 2^53 - 1 stands for unlimited. */
+        /** @description The credits of the account for pure mode. One credit pays for one byte. */
         readonly Credits: {
-            /** @description Credits left; 2^53 - 1 stands for unlimited. */
+            /** @description The credits that the account has left this month. 2^53 - 1 means unlimited. */
             readonly remaining: number;
-            /** @description Credits of the month; 2^53 - 1 stands for unlimited. */
+            /** @description The credits that the account has each month. 2^53 - 1 means unlimited. */
             readonly total: number;
-            /** @description By this request. */
+            /** @description The credits that this request spent. */
             readonly used: number;
         };
         readonly CertificateDocument: {
-            /** @description The certificate: where the entropy came from, how it was tested, and what was delivered. */
+            /** @description The certificate. It states where the entropy came from, how it was tested, and which values were delivered. */
             readonly certificate: {
                 /**
-                 * @description Of this form.
+                 * @description The version of the certificate format.
                  * @constant
                  */
                 readonly version: 1;
-                /** @description Names the certificate. */
+                /** @description The identifier of the certificate. */
                 readonly id: string;
                 /**
                  * Format: date-time
-                 * @description When the answer was made.
+                 * @description The time at which the answer was made.
                  */
                 readonly issued_at: string;
-                /** @description Names the request; the same 128 bits as X-Request-ID. */
+                /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
                 readonly request_id: string;
                 /**
-                 * @description The endpoint that was asked.
+                 * @description The endpoint that the values were requested from.
                  * @enum {string}
                  */
                 readonly endpoint: "integers" | "bytes" | "floats" | "uuid" | "bitstring" | "shuffle" | "batch" | "sample" | "weighted" | "strings" | "sequences" | "permutations" | "gaussians";
                 /**
-                 * @description The mode that was used.
+                 * @description The entropy mode of the answer.
                  * @enum {string}
                  */
                 readonly entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                /** @description Where the entropy came from. */
+                /** @description Where the entropy of the answer came from. */
                 readonly provenance: {
-                    /** @description The circuit of the first lot. */
+                    /** @description The name of the quantum circuit of the first lot. */
                     readonly lang_circuit: string;
-                    /** @description The version of its compiler. */
+                    /** @description The version of the circuit compiler of the first lot. */
                     readonly lang_version: string;
-                    /** @description The quantum processor of the first lot. */
+                    /** @description The quantum processor or device of the first lot. */
                     readonly quantum_backend: string;
-                    /** @description Qubits of the circuit. */
+                    /** @description The number of qubits that the circuit of the first lot used. */
                     readonly qubits_used: number;
-                    /** @description Depth of the circuit. */
+                    /** @description The depth of the circuit of the first lot. */
                     readonly circuit_depth: number;
                     /**
-                     * @description What kind of thing produced the raw bits: the weakest of the lots; never upgraded.
+                     * @description The kind of source that produced the raw bits. If the origins of the lots differ, this is the weakest of them.
                      * @enum {string}
                      */
                     readonly origin: "quantum-processor" | "qrng-device" | "simulated" | "replay" | "system";
-                    /**
-                     * @description Every lot, in the order in which they were drawn from, with the hash of its leaf in
-                     * the log.
-                     */
+                    /** @description The lots that the answer was drawn from, in the order of drawing. */
                     readonly lots: readonly {
-                        /** @description Names it. */
+                        /** @description The identifier of the lot. */
                         readonly id: string;
-                        /** @description The leaf of the log: canonical JSON, or its hash. */
+                        /** @description The leaf hash of the lot in the log, in base64. */
                         readonly leaf: string;
                     }[];
                     /**
-                     * @description How quantum the lots are shown to be: the weakest claim of them.
+                     * @description How well the quantum origin of the raw bits is supported. If the claims of the lots differ, this is the weakest of them.
                      * @enum {string}
                      */
                     readonly evidence?: "simulated" | "statistical" | "calibrated";
                     /**
-                     * @description The generator that was mixed in, or that gave the values of csprng.
+                     * @description The generator of the operating system. In quantum-seeded mode its output is mixed into the seed; in csprng mode it produced the values.
                      * @enum {string}
                      */
                     readonly system_entropy?: "kernel" | "openssl";
-                    /** @description Which of the seeds of the lot served. */
+                    /** @description The seed of the lot that the values were derived from. */
                     readonly seed?: {
-                        /** @description The place, from 0. */
+                        /** @description The index of the seed within the lot, from 0. */
                         readonly index: number;
                     };
-                    /**
-                     * @description Which of the pure bytes of the lots were drawn, in order; `lot` is the place in
-                     * `lots`.
-                     */
+                    /** @description The pieces of pure bytes that the answer was drawn from, in the order in which they were drawn. */
                     readonly drawn?: readonly {
-                        /** @description The place of the lot in the list of lots. */
+                        /** @description The index of the lot in `lots`, from 0. */
                         readonly lot: number;
-                        /** @description The first byte. */
+                        /** @description The offset of the first byte within the lot, from 0. */
                         readonly offset: number;
-                        /** @description Bytes, encoded or counted. */
+                        /** @description The number of bytes. */
                         readonly bytes: number;
                     }[];
                     /**
-                     * @description The lot is a sample of the stream that gave the values, and not what they were drawn
-                     * from. @constant
+                     * @description Always `true` in csprng mode: the lot is a tested sample of the generator that produced the values. The values themselves do not come from the lot.
+                     * @constant
                      */
                     readonly sample?: true;
                 };
-                /** @description How the bits were tested. */
+                /** @description The results of the tests of the bits that the answer was drawn from. */
                 readonly verification: {
-                    /**
-                     * @description `<passed>/<total> passed` of the tested windows that the answer was drawn from, or
-                     * `not tested`.
-                     */
+                    /** @description How many tests of NIST SP 800-22 the tested windows that the answer was drawn from passed: `<passed>/<total> passed`, or `not tested`. */
                     readonly nist_sp800_22: string;
-                    /** @description Every bit that the answer drew on lies in a tested window that passed. */
+                    /** @description Whether every bit that the answer was drawn from lies in a tested window that passed. */
                     readonly nist_verified: boolean;
                     /**
-                     * @description That test is not implemented.
+                     * @description Always `not implemented`: the service does not run the Dieharder tests.
                      * @constant
                      */
                     readonly dieharder: "not implemented";
-                    /** @description Estimated on raw bits: the least of the lots. */
+                    /** @description The estimated min-entropy per raw bit. If the estimates of the lots differ, this is the lowest of them. */
                     readonly min_entropy_per_bit: number | null;
                 };
-                /** @description SHA-256 digests. */
+                /** @description SHA-256 hashes of the raw bits, of the conditioned bytes and of the delivered values. */
                 readonly hashes: {
-                    /** @description Of the raw bits of the lot; of several, of their digests joined. */
+                    /** @description The SHA-256 hash of the raw bits of the lot. For several lots, the hash of the concatenated hashes of the lots. */
                     readonly raw_output: string;
-                    /** @description Of the conditioned bytes, joined likewise. */
+                    /** @description The SHA-256 hash of the conditioned bytes of the lot. For several lots, the hash of the concatenated hashes of the lots. */
                     readonly processed: string;
-                    /** @description Of the salt and what was delivered. */
+                    /** @description The SHA-256 hash of the salt followed by the delivered values. */
                     readonly delivered: string;
                 };
                 /**
-                 * @description What holds now; not part of what was signed.
+                 * @description The present status of the certificate: `revoked` if a lot was withdrawn, `test` if a lot came from a deterministic test source, otherwise `valid`. The signature does not cover it.
                  * @enum {string}
                  */
                 readonly status: "valid" | "revoked" | "test";
                 /**
                  * Format: uri
-                 * @description The public page; not part of what was signed.
+                 * @description The URL of the public page of the certificate. The signature does not cover it.
                  */
                 readonly verify_url: string;
-                /** @description c2sp.org/tlog-proof; null for a moment after the answer. */
+                /** @description The proof that the certificate is in the log (c2sp.org/tlog-proof). It is null for a short time after the answer, until the certificate is logged. */
                 readonly proof: string | null;
-                /**
-                 * @description Of an answer of bare values: what `hashes.delivered` is over. Left out where it is over
-                 * JSON.
-                 */
+                /** @description The media type of the body that `hashes.delivered` covers. Absent if the hash covers the JSON member `data`. */
                 readonly media_type?: string;
-                /** @description What the caller said of the answer. */
+                /** @description The label that the caller gave the answer. Absent if the caller gave none. */
                 readonly label?: {
-                    /** @description Whether the certificate shows purpose and user_data. */
+                    /** @description Whether the certificate shows `purpose` and `user_data` to everyone. */
                     readonly public: boolean;
-                    /** @description In a public label. */
+                    /** @description The purpose of the answer. Only a public label contains it. */
                     readonly purpose?: string;
-                    /** @description In a private label: of a byte 04, the salt and the purpose. */
+                    /** @description The SHA-256 hash of the byte 04, the salt and the purpose. Only a private label contains it. */
                     readonly purpose_commitment?: string;
-                    /** @description Names the account and the purpose together. */
+                    /** @description The identifier of the series: all answers of one account under one purpose. */
                     readonly series?: string;
-                    /** @description Place among all answers of the series, from 1, none left out. */
+                    /** @description The serial number of the answer in its series. Numbers start at 1 and have no gaps. */
                     readonly serial?: number;
-                    /** @description In a public label. */
+                    /** @description The user data that the answer is bound to. Only a public label contains it. */
                     readonly user_data?: string;
-                    /** @description SHA-256 of what the answer was bound to. */
+                    /** @description The SHA-256 hash of the user data that the answer is bound to. */
                     readonly user_data_sha256?: string;
-                    /** @description In a private label: of a byte 05, the salt and the user data. */
+                    /** @description The SHA-256 hash of the byte 05, the salt and the user data. Only a private label contains it. */
                     readonly user_data_commitment?: string;
                 };
             };
             /** @description The lots of `provenance.lots`, in the same order. */
             readonly lots: readonly {
-                /** @description The lot, whole: `provenance.lots` has the hash of its canonical JSON as a leaf. */
+                /** @description The complete record of the lot in the log. `provenance.lots` contains the leaf hash of its canonical JSON. */
                 readonly leaf: {
                     /**
-                     * @description The kind of the leaf.
+                     * @description The type of the leaf.
                      * @constant
                      */
                     readonly type: "lot";
                     /**
-                     * @description Of this form.
+                     * @description The version of the leaf format.
                      * @constant
                      */
                     readonly version: 1;
-                    /** @description Names the lot. */
+                    /** @description The identifier of the lot. */
                     readonly lot_id: string;
-                    /** @description The source, as the operator named it. */
+                    /** @description The name that the operator gave the source. */
                     readonly source: string;
-                    /** @description Who runs the device. */
+                    /** @description The provider that runs the device. */
                     readonly provider: string;
-                    /** @description The device, as its provider names it. */
+                    /** @description The name of the device at its provider. */
                     readonly device: string;
-                    /** @description The identifier of the quantum processor. */
+                    /** @description The identifier of the quantum processor or device. */
                     readonly quantum_backend: string;
-                    /** @description The provider’s name of the job. */
+                    /** @description The identifier of the job at the provider. */
                     readonly job_id: string | null;
                     /**
-                     * @description What kind of thing produced the raw bits.
+                     * @description The kind of source that produced the raw bits.
                      * @enum {string}
                      */
                     readonly origin: "quantum-processor" | "qrng-device" | "simulated" | "replay" | "system";
-                    /** @description The operator alone says that the origin is quantum. */
+                    /** @description Whether the quantum origin rests only on the declaration of the operator. */
                     readonly declared: boolean;
-                    /** @description Made by a deterministic test source. */
+                    /** @description Whether a deterministic test source produced the lot. */
                     readonly deterministic: boolean;
-                    /** @description The circuit. */
+                    /** @description The name of the quantum circuit. */
                     readonly lang_circuit: string;
                     /** @description The version of the circuit compiler. */
                     readonly lang_version: string;
-                    /** @description Of the circuit as it was submitted. */
+                    /** @description The SHA-256 hash of the circuit as it was submitted. */
                     readonly circuit_sha256: string | null;
-                    /** @description Qubits of the circuit. */
+                    /** @description The number of qubits that the circuit used. */
                     readonly qubits_used: number;
-                    /** @description Depth of the circuit. */
+                    /** @description The depth of the circuit. */
                     readonly circuit_depth: number;
-                    /** @description Times that the circuit was run. */
+                    /** @description The number of times that the circuit was run. */
                     readonly shots: number;
-                    /**
-                     * @description The calibration as its provider names it, and the hash of all of it as RFC 8785
-                     * prints it.
-                     */
+                    /** @description The calibration of the device at the time of the job. */
                     readonly calibration: {
-                        /** @description Names it. */
+                        /** @description The identifier of the calibration at the provider. */
                         readonly id: string | null;
-                        /** @description The day, in UTC. */
+                        /** @description The date of the calibration, as the provider states it. */
                         readonly date: string | null;
-                        /** @description SHA-256 of what it names. */
+                        /** @description The SHA-256 hash of the complete calibration data as canonical JSON (RFC 8785). */
                         readonly digest: string;
                     } | null;
-                    /**
-                     * @description The certificates of another service under which the raw bits came; null where they
-                     * came from a source itself.
-                     */
+                    /** @description The certificates under which another service delivered the raw bits. It is null if the raw bits came directly from a source. */
                     readonly upstream: {
-                        /** @description The name of the log that holds them. */
+                        /** @description The name of the log that contains the certificates. */
                         readonly log: string;
                         /**
-                         * @description The weakest that they name.
+                         * @description The weakest origin that the certificates state.
                          * @enum {string}
                          */
                         readonly origin: "quantum-processor" | "qrng-device" | "simulated" | "replay" | "system";
-                        /** @description Of each its id, and the hash of its leaf in that log. */
+                        /** @description The certificates of the other service that cover the raw bits. */
                         readonly certificates: readonly {
-                            /** @description Names it. */
+                            /** @description The identifier of the certificate. */
                             readonly id: string;
-                            /** @description The leaf of the log: canonical JSON, or its hash. */
+                            /** @description The leaf hash of the certificate in that log, in base64. */
                             readonly leaf: string;
                         }[];
                     } | null;
                     /**
                      * Format: date-time
-                     * @description When the read ended.
+                     * @description The time at which reading the raw bits ended.
                      */
                     readonly finished_at: string;
-                    /** @description Bits that were read. */
+                    /** @description The number of raw bits that were read. */
                     readonly raw_bits: number;
-                    /** @description Of the raw bits as the backend delivered them. */
+                    /** @description The SHA-256 hash of the raw bits as the source delivered them. */
                     readonly raw_output: string;
-                    /** @description Of the bytes after conditioning. */
+                    /** @description The SHA-256 hash of the conditioned bytes. */
                     readonly processed: string;
-                    /** @description The continuous health tests (SP 800-90B 4.4). */
+                    /** @description The results of the continuous health tests (SP 800-90B §4.4). */
                     readonly health: {
-                        /** @description Raw bits that were tested. */
+                        /** @description The number of raw bits that were tested. */
                         readonly samples: number;
-                        /** @description Alarms of the repetition count test. */
+                        /** @description The number of alarms of the repetition count test. */
                         readonly rct_failures: number;
-                        /** @description Alarms of the adaptive proportion test. */
+                        /** @description The number of alarms of the adaptive proportion test. */
                         readonly apt_failures: number;
                     };
-                    /** @description SP 800-90B 6.3 on the raw bits; null where too few were read. */
+                    /** @description The estimated min-entropy per raw bit (SP 800-90B §6.3). It is null if too few bits were read. */
                     readonly min_entropy_per_bit: number | null;
-                    /**
-                     * @description Windows of raw bits that were assessed; together they cover every bit in both
-                     * orders.
-                     */
+                    /** @description The number of windows of raw bits that were assessed. Together the windows cover every bit in both orders. */
                     readonly raw_windows: number;
-                    /** @description Runs of SP 800-22. What lay in a conditioned window that failed was erased. */
+                    /** @description The runs of the SP 800-22 tests. The service erased the conditioned bits of every window that failed. */
                     readonly tested: readonly {
                         /**
-                         * @description What was tested: system is the csprng stream.
+                         * @description Which bits were tested: raw bits of the source, conditioned bits, or the csprng stream (`system`).
                          * @enum {string}
                          */
                         readonly of: "raw" | "conditioned" | "system";
-                        /** @description How many bits. */
+                        /** @description The number of tested bits. */
                         readonly bits: number;
-                        /** @description Place of the first bit. */
+                        /** @description The offset of the first tested bit, from 0. */
                         readonly first_bit: number;
-                        /** @description Of the bits, packed. */
+                        /** @description The SHA-256 hash of the tested bits, packed into bytes. */
                         readonly sha256: string;
-                        /** @description How many p-values passed. */
+                        /** @description The number of p-values that passed. */
                         readonly passed: number;
-                        /** @description All of them. */
+                        /** @description The number of all p-values. */
                         readonly total: number;
                         /** @description The smallest p-value. */
                         readonly smallest_p: number;
-                        /** @description Whether the tests passed. */
+                        /** @description Whether the tested bits passed SP 800-22 as a whole. */
                         readonly verified: boolean;
                         /**
-                         * @description Of raw bits: shot after shot, or channel after channel.
+                         * @description The order of the tested raw bits: shot by shot, or channel by channel.
                          * @enum {string}
                          */
                         readonly order?: "shots" | "channels";
-                        /** @description Why it is not verified. */
+                        /** @description The reason why `verified` is false. */
                         readonly reason?: string;
                     }[];
-                    /** @description How quantum the lot is shown to be; null for a sample of the csprng stream. */
+                    /** @description How well the quantum origin of the lot is supported. It is null for a sample of the csprng stream. */
                     readonly evidence: {
                         /**
-                         * @description From the weakest to the strongest; never promoted.
+                         * @description How well the quantum origin of the raw bits is supported. The values are listed from the weakest to the strongest claim.
                          * @enum {string}
                          */
                         readonly claim: "simulated" | "statistical" | "calibrated";
-                        /** @description Per raw bit, under the assumptions. */
+                        /** @description The min-entropy per raw bit that follows from the method and the assumptions. */
                         readonly min_entropy_per_bit: number | null;
-                        /** @description By name. */
+                        /** @description The measured figures that the claim is computed from, by name. */
                         readonly figures: {
                             readonly [key: string]: number;
                         };
-                        /** @description The formula and where it is published. */
+                        /** @description The formula and the publication that it comes from. */
                         readonly method: string;
-                        /** @description What must be true for it to hold. */
+                        /** @description The assumptions under which the claim holds. */
                         readonly assumptions: string;
-                        /** @description The stronger claims, and why they are not made. */
+                        /** @description The stronger claims that are not made, with the reasons. */
                         readonly not_reached: readonly {
                             /**
-                             * @description From the weakest to the strongest; never promoted.
+                             * @description How well the quantum origin of the raw bits is supported. The values are listed from the weakest to the strongest claim.
                              * @enum {string}
                              */
                             readonly claim: "simulated" | "statistical" | "calibrated";
-                            /** @description Why not. */
+                            /** @description The reason why this claim is not made. */
                             readonly why: string;
                         }[];
                     } | null;
-                    /** @description The blocks of pure mode, and the root of the tree over the roots of their trees. */
+                    /** @description The bytes for pure mode, divided into blocks, and the hash that commits to them. */
                     readonly pure: {
-                        /** @description Bytes, encoded or counted. */
+                        /** @description The number of bytes for pure mode. */
                         readonly bytes: number;
-                        /** @description Bytes of one block. */
+                        /** @description The number of bytes in a block. */
                         readonly block_bytes: number;
-                        /** @description Bytes of one piece. */
+                        /** @description The number of bytes in a piece. */
                         readonly piece_bytes: number;
-                        /** @description The root of the tree over them. */
+                        /** @description The root hash of the Merkle tree over these blocks or seeds, in base64. */
                         readonly root: string;
                     };
-                    /** @description The seeds, and the root of the tree over their hashes. */
+                    /** @description The seeds for quantum-seeded mode, and the hash that commits to them. */
                     readonly seeds: {
-                        /** @description How many. */
+                        /** @description The number of seeds. */
                         readonly count: number;
-                        /** @description The root of the tree over them. */
+                        /** @description The root hash of the Merkle tree over these blocks or seeds, in base64. */
                         readonly root: string;
                     };
                 } & {
                     readonly [key: string]: unknown;
                 };
-                /**
-                 * @description c2sp.org/tlog-proof of the leaf; null for a sample of the csprng stream that is not
-                 * logged yet.
-                 */
+                /** @description The proof that the lot is in the log (c2sp.org/tlog-proof). It is null for a sample of the csprng stream that is not logged yet. */
                 readonly proof: string | null;
-                /** @description Proofs of the pieces that were drawn. */
+                /** @description The proofs that the pieces or the seed that the answer used belong to the lot. */
                 readonly runs: readonly {
-                    /** @description The index of the first. */
+                    /** @description The index of the first leaf. */
                     readonly first: number;
-                    /** @description SHA-256 digests. */
+                    /** @description The SHA-256 hashes of the leaves. */
                     readonly hashes: readonly string[];
-                    /** @description Hashes from the leaf to the root. */
+                    /** @description The hashes that lead from the leaves to the root. */
                     readonly path: readonly string[];
                 }[];
             }[];
-            /** @description The withdrawal of a lot that the answer drew on. */
+            /** @description The withdrawal of a lot that the answer was drawn from. Absent if no lot was withdrawn. */
             readonly revocation?: {
-                /** @description The id of the lot. */
+                /** @description The identifier of the lot. */
                 readonly lot_id: string;
-                /** @description Why. */
+                /** @description The reason why the lot was withdrawn. */
                 readonly reason: string;
                 /**
                  * Format: date-time
-                 * @description When it was withdrawn.
+                 * @description The time at which the lot was withdrawn.
                  */
                 readonly revoked_at: string;
             };
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata?: {
-                /** @description Names the request; the same 128 bits as X-Request-ID. */
+                /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
                 readonly request_id: string;
                 /**
                  * Format: date-time
-                 * @description When the request came in.
+                 * @description The time at which the service received the request.
                  */
                 readonly timestamp: string;
-                /** @description Name of the circuit; none where nothing was drawn. */
+                /** @description The name of the quantum circuit, or `none` if no entropy was drawn. */
                 readonly lang_circuit: string;
-                /** @description Version of the circuit compiler; none where nothing was drawn. */
+                /** @description The version of the circuit compiler, or `none` if no entropy was drawn. */
                 readonly lang_version: string;
-                /** @description The processor; none where nothing was drawn. */
+                /** @description The quantum processor or device, or `none` if no entropy was drawn. */
                 readonly quantum_backend: string;
-                /** @description SP 800-22 passed on the bits that were drawn from; false where nothing was drawn. */
+                /** @description Whether the bits that were drawn passed the statistical tests of NIST SP 800-22. It is `false` if no entropy was drawn. */
                 readonly nist_verified: boolean;
-                /** @description A constant label. */
+                /** @description The name of the technology that the service uses. It is the same in every answer. */
                 readonly powered_by: string;
             };
         };
-        /** @description 2^53 - 1 stands for unlimited. */
+        /** @description The usage of the account. 2^53 - 1 means unlimited. */
         readonly Usage: {
-            /** @description What was asked for. */
+            /** @description The requested data. */
             readonly data: {
-                /** @description The calendar month, in UTC. */
+                /** @description The calendar month in UTC, in the form YYYY-MM. */
                 readonly period: string;
                 /**
                  * Format: date-time
-                 * @description When it begins.
+                 * @description The start of the month.
                  */
                 readonly starts_at: string;
                 /**
                  * Format: date-time
-                 * @description When it ends.
+                 * @description The end of the month. All monthly amounts are then available again.
                  */
                 readonly ends_at: string;
                 /**
@@ -942,335 +901,335 @@ export type components = {
                  * @enum {string}
                  */
                 readonly tier: "free" | "developer" | "pro" | "business" | "enterprise";
-                /** @description Requests for values that were answered. */
+                /** @description The monthly quota of requests. Only answered requests for values count. */
                 readonly requests: {
-                    /** @description What was used. */
+                    /** @description The amount used in this month. */
                     readonly used: number;
-                    /** @description The most. */
+                    /** @description The monthly quota of requests. */
                     readonly limit: number;
-                    /** @description What is left. */
+                    /** @description The amount that is still available. */
                     readonly remaining: number;
                 };
-                /** @description Where the account stands with its rate. */
+                /** @description The rate limit of the account and its present state. */
                 readonly rate: {
-                    /** @description Requests a minute. */
+                    /** @description The number of requests per minute that the account may send continuously. */
                     readonly limit_per_minute: number;
-                    /** @description Requests that may come at once. */
+                    /** @description The number of requests that the account may send at once. */
                     readonly burst: number;
-                    /** @description What is left. */
+                    /** @description The amount that is still available. */
                     readonly remaining: number;
                     /**
                      * Format: date-time
-                     * @description When the full burst is there again.
+                     * @description The time at which the full burst is available again.
                      */
                     readonly reset_at: string;
                 };
-                /** @description Bytes of pure mode. */
+                /** @description The credits of pure mode. One credit pays for one byte. */
                 readonly credits: {
-                    /** @description All of them. */
+                    /** @description The credits that the account has each month. */
                     readonly total: number;
-                    /** @description What was used. */
+                    /** @description The amount used in this month. */
                     readonly used: number;
-                    /** @description What is left. */
+                    /** @description The amount that is still available. */
                     readonly remaining: number;
                 };
-                /** @description The same by endpoint. */
+                /** @description The usage in this month, by endpoint. */
                 readonly by_endpoint: {
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly integers: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly bytes: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly floats: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly uuid: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly bitstring: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly shuffle: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly batch: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly sample: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly weighted: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly strings: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly sequences: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly permutations: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly gaussians: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
                 };
-                /** @description The same by entropy mode. */
+                /** @description The usage in this month, by entropy mode. */
                 readonly by_mode: {
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly "quantum-seeded": {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly pure: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
-                    /** @description How much of it was used. */
+                    /** @description The usage in this month. */
                     readonly csprng: {
-                        /** @description Requests for values that were answered. */
+                        /** @description The number of answered requests for values. */
                         readonly requests: number;
-                        /** @description How many values they had. */
+                        /** @description The number of values in the answers. */
                         readonly values: number;
-                        /** @description Bytes that their certificates commit to. */
+                        /** @description The number of bytes that the certificates of the answers commit to. */
                         readonly bytes: number;
                     };
                 };
-                /** @description The last 31 days, oldest first, today included. */
+                /** @description The usage on each of the last 31 days, including today. The oldest day comes first. */
                 readonly days: readonly {
                     /**
                      * Format: date
-                     * @description The day, in UTC.
+                     * @description The day in UTC, in the form YYYY-MM-DD.
                      */
                     readonly date: string;
-                    /** @description Requests for values that were answered. */
+                    /** @description The number of answered requests for values. */
                     readonly requests: number;
-                    /** @description How many values they had. */
+                    /** @description The number of values in the answers. */
                     readonly values: number;
-                    /** @description Bytes that their certificates commit to. */
+                    /** @description The number of bytes that the certificates of the answers commit to. */
                     readonly bytes: number;
-                    /** @description Bytes of pure mode. */
+                    /** @description The credits spent. One credit pays for one byte of pure mode. */
                     readonly credits: number;
                 }[];
             };
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
-                /** @description Names the request; the same 128 bits as X-Request-ID. */
+                /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
                 readonly request_id: string;
                 /**
                  * Format: date-time
-                 * @description When the request came in.
+                 * @description The time at which the service received the request.
                  */
                 readonly timestamp: string;
-                /** @description Name of the circuit; none where nothing was drawn. */
+                /** @description The name of the quantum circuit, or `none` if no entropy was drawn. */
                 readonly lang_circuit: string;
-                /** @description Version of the circuit compiler; none where nothing was drawn. */
+                /** @description The version of the circuit compiler, or `none` if no entropy was drawn. */
                 readonly lang_version: string;
-                /** @description The processor; none where nothing was drawn. */
+                /** @description The quantum processor or device, or `none` if no entropy was drawn. */
                 readonly quantum_backend: string;
-                /** @description SP 800-22 passed on the bits that were drawn from; false where nothing was drawn. */
+                /** @description Whether the bits that were drawn passed the statistical tests of NIST SP 800-22. It is `false` if no entropy was drawn. */
                 readonly nist_verified: boolean;
-                /** @description A constant label. */
+                /** @description The name of the technology that the service uses. It is the same in every answer. */
                 readonly powered_by: string;
             };
         };
         readonly Tiers: {
-            /** @description What was asked for. */
+            /** @description The requested data. */
             readonly data: {
-                /** @description The tiers. */
+                /** @description The tiers, smallest first. */
                 readonly tiers: readonly {
                     /**
-                     * @description The tier of the account.
+                     * @description The name of the tier.
                      * @enum {string}
                      */
                     readonly tier: "free" | "developer" | "pro" | "business" | "enterprise";
-                    /** @description The sustained rate. */
+                    /** @description The number of requests per minute that an account may send continuously. */
                     readonly requests_per_minute: number | null;
-                    /** @description Requests that may come at once; also the most in any 60 seconds. */
+                    /** @description The number of requests that an account may send at once. It is also the maximum in any 60 seconds. */
                     readonly burst: number | null;
-                    /** @description Answered requests for values. */
+                    /** @description The number of answered requests for values per month. */
                     readonly requests_per_month: number | null;
-                    /** @description Bytes of pure mode. */
+                    /** @description The credits per month. One credit pays for one byte of pure mode. */
                     readonly credits_per_month: number | null;
-                    /** @description The modes that the tier has, the default first. */
+                    /** @description The entropy modes of the tier. The first one is the default. */
                     readonly entropy_modes: readonly ("quantum-seeded" | "pure" | "csprng")[];
                     /**
-                     * @description The mode of a request that names none.
+                     * @description The entropy mode of a request without `entropy_mode`.
                      * @enum {string}
                      */
                     readonly default_entropy_mode: "quantum-seeded" | "pure" | "csprng";
-                    /** @description How often quantum-seeded takes a new seed; null without it. */
+                    /** @description The interval in seconds at which quantum-seeded mode takes a new seed. It is null for a tier without this mode. */
                     readonly seed_interval_s: number | null;
-                    /** @description What keys may be allowed. */
+                    /** @description The scopes that API keys of the tier can have. */
                     readonly scopes: readonly ("entropy:read" | "entropy:batch" | "certificate:read" | "usage:read" | "health:read")[];
-                    /** @description Each account agrees on figures of its own; they are null here. */
+                    /** @description Whether the limits are agreed for each account individually. They are null here if so. */
                     readonly custom: boolean;
                 }[];
-                /** @description What pure mode costs. */
+                /** @description The prices of pure mode. */
                 readonly prices: readonly {
                     /** @description The kind of values. */
                     readonly kind: string;
-                    /** @description The entropy of the answer; the price is an eighth of it, rounded up once. */
+                    /** @description The formula for the entropy of the answer in bits. The price in credits is an eighth of it, rounded up. */
                     readonly bits: string;
-                    /** @description A request with this price. */
+                    /** @description An example request. */
                     readonly example: string;
-                    /** @description The price of the example. */
+                    /** @description The price of the example request in credits. */
                     readonly credits: number;
                 }[];
-                /** @description The most that one request may ask for. */
+                /** @description The limits of one request. */
                 readonly limits: {
-                    /** @description The most in one request. */
+                    /** @description The maximum per request. */
                     readonly integers_count: number;
-                    /** @description The most in one request. */
+                    /** @description The maximum per request. */
                     readonly bytes_count: number;
-                    /** @description The most in one request. */
+                    /** @description The maximum per request. */
                     readonly floats_count: number;
-                    /** @description The most in one request. */
+                    /** @description The maximum per request. */
                     readonly uuid_count: number;
-                    /** @description The most in one request. */
+                    /** @description The maximum per request. */
                     readonly bitstring_length: number;
-                    /** @description The most in one request. */
+                    /** @description The maximum per request. */
                     readonly shuffle_items: number;
-                    /** @description The most in one request. */
+                    /** @description The maximum per request. */
                     readonly batch_count: number;
                 };
             };
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
-                /** @description Names the request; the same 128 bits as X-Request-ID. */
+                /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
                 readonly request_id: string;
                 /**
                  * Format: date-time
-                 * @description When the request came in.
+                 * @description The time at which the service received the request.
                  */
                 readonly timestamp: string;
-                /** @description Name of the circuit; none where nothing was drawn. */
+                /** @description The name of the quantum circuit, or `none` if no entropy was drawn. */
                 readonly lang_circuit: string;
-                /** @description Version of the circuit compiler; none where nothing was drawn. */
+                /** @description The version of the circuit compiler, or `none` if no entropy was drawn. */
                 readonly lang_version: string;
-                /** @description The processor; none where nothing was drawn. */
+                /** @description The quantum processor or device, or `none` if no entropy was drawn. */
                 readonly quantum_backend: string;
-                /** @description SP 800-22 passed on the bits that were drawn from; false where nothing was drawn. */
+                /** @description Whether the bits that were drawn passed the statistical tests of NIST SP 800-22. It is `false` if no entropy was drawn. */
                 readonly nist_verified: boolean;
-                /** @description A constant label. */
+                /** @description The name of the technology that the service uses. It is the same in every answer. */
                 readonly powered_by: string;
             };
         };
         readonly Health: {
-            /** @description What was asked for. */
+            /** @description The requested data. */
             readonly data: components["schemas"]["HealthReport"];
-            /** @description Where the values came from, and the request. */
+            /** @description Facts about the entropy and about the request. */
             readonly metadata: {
-                /** @description Names the request; the same 128 bits as X-Request-ID. */
+                /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
                 readonly request_id: string;
                 /**
                  * Format: date-time
-                 * @description When the request came in.
+                 * @description The time at which the service received the request.
                  */
                 readonly timestamp: string;
-                /** @description Name of the circuit; none where nothing was drawn. */
+                /** @description The name of the quantum circuit, or `none` if no entropy was drawn. */
                 readonly lang_circuit: string;
-                /** @description Version of the circuit compiler; none where nothing was drawn. */
+                /** @description The version of the circuit compiler, or `none` if no entropy was drawn. */
                 readonly lang_version: string;
-                /** @description The processor; none where nothing was drawn. */
+                /** @description The quantum processor or device, or `none` if no entropy was drawn. */
                 readonly quantum_backend: string;
-                /** @description SP 800-22 passed on the bits that were drawn from; false where nothing was drawn. */
+                /** @description Whether the bits that were drawn passed the statistical tests of NIST SP 800-22. It is `false` if no entropy was drawn. */
                 readonly nist_verified: boolean;
-                /** @description A constant label. */
+                /** @description The name of the technology that the service uses. It is the same in every answer. */
                 readonly powered_by: string;
             };
         };
         readonly HealthReport: {
             /**
-             * @description fail when nothing can be answered, warn when any check is not pass.
+             * @description The state of the service: `fail` if it cannot answer any request, `warn` if at least one check is not `pass`, otherwise `pass`.
              * @enum {string}
              */
             readonly status: "pass" | "warn" | "fail";
@@ -1280,234 +1239,228 @@ export type components = {
             readonly releaseId: string;
             /**
              * Format: date-time
-             * @description When it was observed.
+             * @description The time at which the state was observed.
              */
             readonly time: string;
-            /** @description By component and what was measured of it (draft-inadarei-api-health-check-06 §4). */
+            /** @description The checks. Each name consists of a component and the property that was measured (draft-inadarei-api-health-check-06 §4). */
             readonly checks: {
                 readonly [key: string]: readonly {
                     /** @enum {string} */
                     readonly componentType: "datastore" | "component" | "system";
                     /**
-                     * @description The state.
+                     * @description The result of the check.
                      * @enum {string}
                      */
                     readonly status: "pass" | "warn" | "fail";
                     readonly observedValue?: number | string | boolean | null;
                     readonly observedUnit?: string;
-                    /** @description What is wrong. */
+                    /** @description A description of the problem. */
                     readonly output?: string;
                     readonly details?: Record<string, unknown>;
                 }[];
             };
         };
         readonly Error: {
-            /** @description What was wrong. */
+            /** @description The error. */
             readonly error: {
                 /**
-                 * @description What programs should look at.
+                 * @description The error code. Programs should decide by this code and not by the message.
                  * @enum {string}
                  */
                 readonly code: "bad_request" | "invalid_count" | "invalid_range" | "unique_impossible" | "invalid_boolean" | "invalid_sort" | "invalid_encoding" | "invalid_precision" | "invalid_length" | "invalid_items" | "invalid_weights" | "invalid_alphabet" | "invalid_mean" | "invalid_stddev" | "invalid_digits" | "invalid_sequences" | "invalid_type" | "invalid_params" | "invalid_json" | "invalid_id" | "invalid_format" | "invalid_entropy_mode" | "invalid_purpose" | "invalid_series" | "invalid_user_data" | "invalid_draw" | "invalid_draw_id" | "list_mismatch" | "invalid_nonce" | "invalid_beacon" | "beacon_round_past" | "invalid_reveal_at" | "invalid_idempotency_key" | "duplicate_parameter" | "unknown_parameter" | "pure_too_large" | "auth_missing" | "auth_invalid" | "credits_exhausted" | "auth_scope" | "mode_not_allowed" | "not_found" | "cert_not_found" | "draw_not_found" | "method_not_allowed" | "not_acceptable" | "idempotency_in_flight" | "draw_ended" | "draw_due" | "payload_too_large" | "unsupported_media_type" | "idempotency_mismatch" | "rate_limited" | "quota_exceeded" | "idempotency_full" | "draws_full" | "head_too_large" | "internal_error" | "entropy_unavailable" | "beacon_unavailable" | "overloaded" | "shutting_down" | "storage_unavailable";
-                /** @description What to do. */
+                /** @description A message for developers that explains the error and how to correct the request. */
                 readonly message: string;
-                /** @description The state. */
+                /** @description The HTTP status code. */
                 readonly status: number;
-                /** @description Names the request; the same 128 bits as X-Request-ID. */
+                /** @description The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header. */
                 readonly request_id: string;
-                /** @description Facts for programs; which ones depends on the code. */
+                /** @description Details for programs. The members depend on the error code. */
                 readonly details?: Record<string, unknown>;
             };
         };
         readonly Draw: {
             /**
-             * @description The kind.
+             * @description The type of the document.
              * @constant
              */
             readonly type: "draw";
             /**
-             * @description The version of the form.
+             * @description The version of the format.
              * @constant
              */
             readonly version: 1;
-            /** @description Whoever has it can read the draw. */
+            /** @description The identifier of the draw. Anyone who knows it can read the draw. */
             readonly id: string;
             /**
-             * @description Where the draw stands.
+             * @description The state of the draw.
              * @enum {string}
              */
             readonly state: "committed" | "revealed" | "cancelled" | "failed";
-            /** @description What was fixed before anybody could know the outcome. */
+            /** @description The statement: everything that was fixed before anyone could know the outcome. */
             readonly statement: {
                 /**
-                 * @description The kind.
+                 * @description The type of the object.
                  * @constant
                  */
                 readonly type: "draw_statement";
                 /**
-                 * @description The version of the form.
+                 * @description The version of the format.
                  * @constant
                  */
                 readonly version: 1;
-                /** @description Names it. */
+                /** @description The identifier of the draw. */
                 readonly id: string;
-                /** @description What is drawn, every default written out; kind says of which kind. */
+                /** @description The request for the values, with all defaults written out. `kind` is the kind of values. */
                 readonly request: Record<string, unknown>;
-                /** @description What the values are for. */
+                /** @description The purpose of the draw. */
                 readonly purpose: string;
-                /** @description Whether the certificate shows purpose and user_data. */
+                /** @description Whether the certificate shows `purpose` and `user_data` to everyone. */
                 readonly public: boolean;
                 /**
                  * Format: date-time
-                 * @description When the draw is due.
+                 * @description The time at which the draw is due.
                  */
                 readonly due_at: string;
-                /** @description The list that is drawn from. */
+                /** @description The list that winners are drawn from. */
                 readonly list?: {
-                    /** @description Of its items, each in UTF-8 with a line feed behind it. */
+                    /** @description The SHA-256 hash of the items in UTF-8, each followed by a line feed. */
                     readonly sha256: string;
-                    /** @description How many items it has. */
+                    /** @description The number of items in the list. */
                     readonly size: number;
                 };
-                /** @description What the draw is bound to. */
+                /** @description The user data that the draw is bound to. */
                 readonly user_data?: string;
-                /** @description Of what the draw is bound to. */
+                /** @description The SHA-256 hash of the user data that the draw is bound to. */
                 readonly user_data_sha256?: string;
-                /** @description Bytes of the caller that enter the values, in hex. */
+                /** @description The nonce of the caller, in hex. The values depend on it. */
                 readonly nonce?: string;
-                /** @description Of bytes that the caller opens later. */
+                /** @description The SHA-256 hash of a nonce that the caller reveals later. */
                 readonly nonce_sha256?: string;
-                /** @description The round of a public beacon that enters the values. */
+                /** @description The round of a public randomness beacon that the values depend on. */
                 readonly beacon?: {
-                    /** @description The hash of its chain. */
+                    /** @description The hash of the beacon chain. */
                     readonly chain: string;
                     /** @description The number of the round. */
                     readonly round: number;
                 };
                 /**
                  * Format: date-time
-                 * @description When the draw fails if the round or the nonce is still missing.
+                 * @description The time at which the draw fails if the beacon round or the nonce is still missing.
                  */
                 readonly gives_up_at?: string;
             };
-            /** @description SHA-256 of the statement as canonical JSON. */
+            /** @description The SHA-256 hash of the statement as canonical JSON. */
             readonly statement_sha256: string;
             /**
              * Format: date-time
-             * @description When the draw was fixed.
+             * @description The time at which the service committed to the draw.
              */
             readonly committed_at: string;
-            /** @description The id of the certificate. */
+            /** @description The identifier of the certificate of the committed bytes. */
             readonly certificate_id: string;
-            /** @description Of the committed bytes; null until it can be read. */
+            /** @description The certificate of the committed bytes. It is null until the certificate is available. */
             readonly certificate: components["schemas"]["CertificateDocument"] | null;
-            /** @description The leaf of the log that fixes the draw. */
+            /** @description The leaf in the log that commits to the draw. */
             readonly commit: {
                 /** @description The leaf, as canonical JSON. */
                 readonly leaf: string;
-                /** @description c2sp.org/tlog-proof; null until the leaf is logged. */
+                /** @description The proof that the leaf is in the log (c2sp.org/tlog-proof). It is null until the leaf is logged. */
                 readonly proof: string | null;
             };
-            /**
-             * @description The answer whose bytes were committed, without what its account has left; null before the
-             * end.
-             */
+            /** @description The answer that contains the committed bytes, without the remaining credits of the account. It is null until the draw ends. */
             readonly answer: components["schemas"]["DrawAnswer"] | null;
-            /** @description What the beacon’s chain says of itself; its hash names it. */
+            /** @description The parameters of the beacon chain. The hash of the chain covers them. */
             readonly chain: Record<string, unknown> | null;
-            /** @description How the draw ended, with its values; null before the end. */
+            /** @description The outcome of the draw, with its values. It is null until the draw ends. */
             readonly outcome: {
                 /**
-                 * @description The kind.
+                 * @description The type of the object.
                  * @constant
                  */
                 readonly type: "draw_outcome";
                 /**
-                 * @description The version of the form.
+                 * @description The version of the format.
                  * @constant
                  */
                 readonly version: 1;
-                /** @description SHA-256 of the statement as canonical JSON. */
+                /** @description The SHA-256 hash of the statement as canonical JSON. */
                 readonly statement_sha256: string;
                 /**
-                 * @description How the draw ended, forever.
+                 * @description How the draw ended. This never changes.
                  * @enum {string}
                  */
                 readonly state: "revealed" | "cancelled" | "failed";
                 /**
-                 * @description Null where it was revealed.
+                 * @description The reason why the draw was cancelled or failed. It is null if the draw was revealed.
                  * @enum {string|null}
                  */
                 readonly reason: "cancelled" | "beacon_missing" | "beacon_wrong" | "nonce_missing" | "secret_lost" | null;
-                /** @description The 32 bytes that were committed, in hex. */
+                /** @description The 32 committed bytes, in hex. */
                 readonly secret: string | null;
-                /** @description The bytes of the caller, in hex. */
+                /** @description The nonce of the caller, in hex. */
                 readonly nonce: string | null;
-                /** @description The round that entered the values. */
+                /** @description The round of the beacon that the values depend on. */
                 readonly beacon: {
-                    /** @description The hash of its chain. */
+                    /** @description The hash of the beacon chain. */
                     readonly chain: string;
                     /** @description The number of the round. */
                     readonly round: number;
-                    /** @description What the beacon signed the round with, in hex. */
+                    /** @description The signature of the beacon for the round, in hex. */
                     readonly signature: string;
-                    /** @description What follows from the signature, in hex. */
+                    /** @description The randomness of the round, which follows from the signature, in hex. */
                     readonly randomness: string;
-                    /** @description Of a chained scheme, what is signed too, in hex. */
+                    /** @description The signature of the previous round, which a chained scheme signs too, in hex. */
                     readonly previous_signature?: string;
                 } | null;
-                /**
-                 * @description The winners or values. Of a cancelled draw what they would have been; null where
-                 * something that they need is missing.
-                 */
+                /** @description The winners or values. For a cancelled draw, the values that it would have had. It is null if the secret, the nonce or the beacon round is missing. */
                 readonly values: readonly unknown[] | null;
                 /**
                  * Format: date-time
-                 * @description When it ended.
+                 * @description The time at which the draw ended.
                  */
                 readonly ended_at: string;
             } | null;
-            /** @description The leaf of the log that ends the draw; null before the end. */
+            /** @description The leaf in the log that records the end of the draw. It is null until the draw ends. */
             readonly end: {
                 /** @description The leaf, as canonical JSON. */
                 readonly leaf: string;
-                /** @description c2sp.org/tlog-proof; null until the leaf is logged. */
+                /** @description The proof that the leaf is in the log (c2sp.org/tlog-proof). It is null until the leaf is logged. */
                 readonly proof: string | null;
             } | null;
-            /** @description Of a weighted pick the chance of each item, in percent of one pick. */
+            /** @description The probability of each item. Only draws with weights have it. */
             readonly chances?: readonly {
-                /** @description One of the items. */
+                /** @description The item. */
                 readonly item: string;
-                /** @description The chance in one pick. */
+                /** @description The probability in percent that one pick yields the item. */
                 readonly percent: string;
             }[];
         };
         readonly IntegersAsked: {
             /**
              * Format: int64
-             * @description How many integers.
+             * @description The number of integers.
              * @default 1
              */
             readonly count?: number;
             /**
              * Format: int64
-             * @description Lower bound, inclusive.
+             * @description The lower bound, inclusive.
              * @default 0
              */
             readonly min?: number;
             /**
              * Format: int64
-             * @description Upper bound, inclusive; more than min, and at most 2^53 - 1 above it.
+             * @description The upper bound, inclusive. It must be greater than `min`, by at most 2^53 - 1.
              * @default 100
              */
             readonly max?: number;
             /**
-             * @description No value twice; the range must hold at least count values.
+             * @description If true, no value occurs twice. The range must then contain at least `count` values.
              * @default false
              */
             readonly unique?: boolean;
             /**
-             * @description Order of the values.
+             * @description The order of the values. `none` keeps the order in which they were drawn.
              * @default none
              * @enum {string}
              */
@@ -1516,12 +1469,12 @@ export type components = {
         readonly BytesAsked: {
             /**
              * Format: int64
-             * @description How many bytes.
+             * @description The number of bytes.
              * @default 16
              */
             readonly count?: number;
             /**
-             * @description hex in lower case, or base64 with padding (RFC 4648 §4).
+             * @description The encoding of the bytes: lower-case hex, or base64 with padding (RFC 4648 §4).
              * @default hex
              * @enum {string}
              */
@@ -1530,20 +1483,20 @@ export type components = {
         readonly FloatsAsked: {
             /**
              * Format: int64
-             * @description How many floats.
+             * @description The number of floats.
              * @default 1
              */
             readonly count?: number;
             /**
-             * Format: int64 @description Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out:
-             * uniform multiples of 2^-53.
+             * Format: int64
+             * @description The number of decimal places p. The values are then uniformly distributed over k / 10^p, where 0 <= k < 10^p. Without `precision` they are uniformly distributed multiples of 2^-53.
              */
             readonly precision?: number;
         };
         readonly UuidAsked: {
             /**
              * Format: int64
-             * @description How many UUIDs.
+             * @description The number of UUIDs.
              * @default 1
              */
             readonly count?: number;
@@ -1551,67 +1504,52 @@ export type components = {
         readonly BitstringAsked: {
             /**
              * Format: int64
-             * @description How many bits.
+             * @description The number of bits.
              * @default 128
              */
             readonly length?: number;
         };
         readonly ShuffleAsked: {
-            /**
-             * @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma
-             * in an item, unless the value has no literal comma: then it separates items, as form encoders write it. +
-             * is a blank.
-             */
+            /** @description The items. An item may be empty. Separate the items by commas, and encode each item as percent-encoded UTF-8. `%2C` is a comma within an item. If the value contains no literal comma, `%2C` separates items instead, because form encoders also encode the separators. `+` is a space. */
             readonly items: readonly string[];
         };
         readonly SampleAsked: {
             /**
              * Format: int64
-             * @description How many of the items; at most all of them.
+             * @description The number of items to draw. It must not exceed the number of given items.
              * @default 1
              */
             readonly count?: number;
-            /**
-             * @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma
-             * in an item, unless the value has no literal comma: then it separates items, as form encoders write it. +
-             * is a blank.
-             */
+            /** @description The items. An item may be empty. Separate the items by commas, and encode each item as percent-encoded UTF-8. `%2C` is a comma within an item. If the value contains no literal comma, `%2C` separates items instead, because form encoders also encode the separators. `+` is a space. */
             readonly items: readonly string[];
         };
         readonly WeightedAsked: {
             /**
              * Format: int64
-             * @description How many picks.
+             * @description The number of picks.
              * @default 1
              */
             readonly count?: number;
-            /**
-             * @description The items; one may be empty. Separated by commas, each percent-encoded UTF-8. %2C is a comma
-             * in an item, unless the value has no literal comma: then it separates items, as form encoders write it. +
-             * is a blank.
-             */
+            /** @description The items. An item may be empty. Separate the items by commas, and encode each item as percent-encoded UTF-8. `%2C` is a comma within an item. If the value contains no literal comma, `%2C` separates items instead, because form encoders also encode the separators. `+` is a space. */
             readonly items: readonly string[];
-            /**
-             * @description A whole number from 1 on for each item, in their order. Item i is drawn with probability
-             * weights[i] / sum, exactly; the sum is at most 2^53.
-             */
+            /** @description The weights of the items, in the same order: one integer of at least 1 per item. The probability of item i is exactly weights[i] / sum of the weights. The sum must be at most 2^53. */
             readonly weights: readonly number[];
         };
         readonly StringsAsked: {
             /**
              * Format: int64
-             * @description How many strings.
+             * @description The number of strings.
              * @default 1
              */
             readonly count?: number;
             /**
              * Format: int64
-             * @description Characters of each string.
+             * @description The number of characters in each string.
              * @default 16
              */
             readonly length?: number;
             /**
-             * @description The characters to choose from: 2 to 1,000 Unicode code points, none twice.
+             * @description The characters to choose from: 2 to 1,000 different Unicode characters.
              * @default ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
              */
             readonly alphabet?: string;
@@ -1619,25 +1557,23 @@ export type components = {
         readonly SequencesAsked: {
             /**
              * Format: int64
-             * @description How often all sequences are drawn.
+             * @description The number of times that all sequences are drawn.
              * @default 1
              */
             readonly count?: number;
-            /** @description How many numbers each sequence has. */
+            /** @description The length of each sequence. */
             readonly length: readonly number[];
-            /** @description Lower bound of each sequence, inclusive. */
+            /** @description The lower bound of each sequence, inclusive. */
             readonly min: readonly number[];
-            /**
-             * @description Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it.
-             */
+            /** @description The upper bound of each sequence, inclusive. It must be greater than the lower bound of the same sequence, by at most 2^53 - 1. */
             readonly max: readonly number[];
             /**
-             * @description No number twice in a sequence; each range must hold its length of values.
+             * @description If true, no number occurs twice in a sequence. Each range must then contain at least as many values as the sequence is long.
              * @default false
              */
             readonly unique?: boolean;
             /**
-             * @description Order of the numbers in each sequence.
+             * @description The order of the numbers in each sequence. `none` keeps the order in which they were drawn.
              * @default none
              * @enum {string}
              */
@@ -1646,36 +1582,36 @@ export type components = {
         readonly PermutationsAsked: {
             /**
              * Format: int64
-             * @description How many permutations.
+             * @description The number of permutations.
              * @default 1
              */
             readonly count?: number;
             /**
              * Format: int64
-             * @description Each permutation is of the numbers from 0 to length - 1.
+             * @description The length of each permutation, which contains the numbers from 0 to length - 1.
              */
             readonly length: number;
         };
         readonly GaussiansAsked: {
             /**
              * Format: int64
-             * @description How many numbers.
+             * @description The number of values.
              * @default 1
              */
             readonly count?: number;
             /**
-             * @description Mean of the normal distribution: exactly the decimal that the answer echoes.
+             * @description The mean of the normal distribution. The service uses exactly the decimal number that the answer repeats.
              * @default 0
              */
             readonly mean?: number;
             /**
-             * @description Standard deviation, likewise.
+             * @description The standard deviation of the normal distribution. The service uses exactly the decimal number that the answer repeats.
              * @default 1
              */
             readonly stddev?: number;
             /**
              * Format: int64
-             * @description Significant decimal digits that each value is rounded to, exactly.
+             * @description The number of significant decimal digits to which each value is rounded.
              * @default 14
              */
             readonly digits?: number;

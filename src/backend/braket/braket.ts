@@ -19,7 +19,7 @@ import { BraketService, type Task } from './service.ts';
 export const braketBackend = defineBackend({
   type: 'braket',
   summary:
-    'Quantum computers of IQM, Rigetti, IonQ and AQT on Amazon Braket, by the default AWS credentials.',
+    'quantum computers of IQM, Rigetti, IonQ and AQT on Amazon Braket, with the default AWS credentials',
   options: braketOptions,
   create: (name, options, parts) => new Braket(name, options, parts),
 });
@@ -46,7 +46,8 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
   constructor(name: string, options: BraketOptions, parts: SourceParts) {
     const { device, qubits, shots } = options;
     const region = options.region || device.region;
-    if (region === '') throw new OptionError(`region: give the region in which ${device.name} is to run`);
+    if (region === '')
+      throw new OptionError(`region must be set to the region in which ${device.name} is to run`);
     super(
       {
         name,

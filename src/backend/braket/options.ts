@@ -23,34 +23,45 @@ export const braketOptions = {
   prefix: {
     meaning: 'key prefix of the results in the bucket',
     fallback: 'qrn',
-    parse: matching(/^[\w.-]+(\/[\w.-]+)*$/, 'letters, digits, . _ - and / between them'),
+    parse: matching(
+      /^[\w.-]+(\/[\w.-]+)*$/,
+      'letters, digits, dots, underscores and hyphens, with / between parts',
+    ),
   },
   region: {
-    meaning: 'AWS region; left out, that of the ARN',
+    meaning: 'AWS region; if empty, the region of the ARN',
     fallback: '',
     parse: matching(/^[a-z0-9-]*$/, 'the name of an AWS region'),
   },
-  endpoint: { meaning: "URL of Braket; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
-  s3_endpoint: { meaning: "URL of S3; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
-  qubits: { meaning: 'qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
+  endpoint: {
+    meaning: 'URL of Amazon Braket; if empty, that of the region',
+    fallback: '',
+    parse: orNull(httpUrl),
+  },
+  s3_endpoint: {
+    meaning: 'URL of Amazon S3; if empty, that of the region',
+    fallback: '',
+    parse: orNull(httpUrl),
+  },
+  qubits: { meaning: 'number of qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
   shots: {
-    meaning: 'shots of a task that become raw bits; a lot is qubits times shots',
+    meaning: 'number of shots per task; a lot has qubits times shots raw bits',
     // At the default claim the 32,000 raw bits of 16 qubits give 2,208 bytes: 34 seeds and 1,120 pure bytes.
     fallback: '2000',
     // SP 800-90B §4.3: the startup tests need 1,024 samples of each channel.
     parse: wholeNumber(1024, 200_000),
   },
   min_readout_fidelity: {
-    meaning: 'qubits with a lower published readout fidelity are not used',
+    meaning: 'minimum published readout fidelity of a qubit, 0.5 to 1; other qubits are not used',
     fallback: '0.9',
     parse: decimal(0.5, 1),
   },
   // A readout fidelity F is 1 - (e01 + e10) / 2. With F >= 0.9 a readout is a fixed answer in at most 0.2 of the shots.
   // An adversary who knows these shots guesses a bit with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits, rounded down.
   min_entropy: claimOption('0.7'),
-  price_per_task: { meaning: 'USD per task', fallback: '0.30', parse: decimal(0, 1_000) },
+  price_per_task: { meaning: 'price of a task in USD', fallback: '0.30', parse: decimal(0, 1_000) },
   price_per_shot: {
-    meaning: 'USD per shot; auto: the price of the device as of 2026-11, where it is known',
+    meaning: 'price of a shot in USD; auto: the price of the device as of November 2026, if it is known',
     fallback: 'auto',
     parse: orAuto(decimal(0, 1_000)),
   },
@@ -96,6 +107,7 @@ export function pricePerShot({ device, price_per_shot: price }: BraketOptions): 
   if (price !== 'auto') return price;
   if (device.isSimulator) return 0;
   const known = PRICES_PER_SHOT.get(device.name);
-  if (known === undefined) throw new OptionError(`price_per_shot: give the price of ${device.name}`);
+  if (known === undefined)
+    throw new OptionError(`price_per_shot must be set, because the price of ${device.name} is not known`);
   return known;
 }

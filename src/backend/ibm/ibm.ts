@@ -24,7 +24,7 @@ import { decodeResult } from './results.ts';
 
 export const ibmBackend = defineBackend({
   type: 'ibm',
-  summary: 'Qubits of an IBM Quantum processor, measured one by one: jobs of the sampler on chosen qubits.',
+  summary: 'an IBM Quantum processor; sampler jobs measure the qubits with the best calibration',
   options: IBM_OPTIONS,
   create: (name, options, parts) => new IbmBackend(name, options, parts),
 });
@@ -38,7 +38,7 @@ function claimOf({ min_entropy: claim, max_readout_error }: IbmOptions): number 
   const bound = 1 - Math.log2(1 + max_readout_error);
   if (claim <= bound) return claim;
   const most = Math.floor(bound * 1000) / 1000;
-  throw new OptionError(`min_entropy: at most ${most} with max_readout_error ${max_readout_error}`);
+  throw new OptionError(`min_entropy must be at most ${most} if max_readout_error is ${max_readout_error}`);
 }
 
 /** IBM's limit of POST /jobs for each user. */
@@ -151,7 +151,11 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     this.#submittedAtMs = this.#submittedAtMs.filter((atMs) => nowMs - atMs < 60_000);
     if (this.#submittedAtMs.length < JOBS_PER_MINUTE) return;
     const waitMs = this.#submittedAtMs[0] + 60_000 - nowMs;
-    throw new BackendError('retryable', `IBM Quantum takes ${JOBS_PER_MINUTE} jobs a minute`, waitMs);
+    throw new BackendError(
+      'retryable',
+      `IBM Quantum accepts at most ${JOBS_PER_MINUTE} jobs per minute`,
+      waitMs,
+    );
   }
 
   protected async plan(bits: number, signal: AbortSignal): Promise<Plan> {
@@ -200,7 +204,8 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     }
     this.#isSimulator = plan.isSimulator;
     const jobId = textIn(this.#cloud.object(reply, '/jobs').id);
-    if (jobId === null) throw new BackendError('retryable', 'IBM Quantum took a job and did not name it');
+    if (jobId === null)
+      throw new BackendError('retryable', 'IBM Quantum accepted a job without returning its identifier');
     return jobId;
   }
 
@@ -297,7 +302,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
         ? 'the results of a private job can be read only once, and an earlier reading did not keep them'
         : reply.status === 404 && 'IBM Quantum has no results of it';
     if (why !== false) throw new BackendError('permanent', `job ${jobId}: ${why}`);
-    throw new BackendError('retryable', `job ${jobId}: its results are not there yet`);
+    throw new BackendError('retryable', `job ${jobId}: its results are not available yet`);
   }
 
   /** Cancels the job. 404 and 409 mean that there is nothing left to cancel. */

@@ -24,7 +24,7 @@ import { decodeShots, type ShotFormat } from './shots.ts';
 
 export const ionqBackend = defineBackend({
   type: 'ionq',
-  summary: 'Trapped-ion quantum computers of the IonQ Quantum Cloud, shot by shot.',
+  summary: 'a trapped-ion quantum computer of the IonQ Quantum Cloud',
   options: ionqOptions,
   create: (name, options, parts) => new Ionq(name, options, parts),
 });

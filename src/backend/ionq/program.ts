@@ -12,32 +12,37 @@ import {
 import type { JobPlan } from '../job.ts';
 
 export const ionqOptions = {
-  api_key: secretOption('key of the IonQ Quantum Cloud'),
+  api_key: secretOption('API key of the IonQ Quantum Cloud'),
   backend: {
-    meaning: 'e.g. qpu.forte-1 or qpu.aria-1',
-    parse: matching(/^qpu\.[a-z0-9-]+$/, 'qpu. and a system'),
+    meaning: 'name of the quantum computer, e.g. qpu.forte-1 or qpu.aria-1',
+    parse: matching(
+      /^qpu\.[a-z0-9-]+$/,
+      'the name of a quantum computer that starts with qpu., such as qpu.forte-1',
+    ),
   },
   base_url: {
-    meaning: 'URL of the API, with its version',
+    meaning: 'base URL of the API, including its version',
     fallback: 'https://api.ionq.co/v0.4',
     parse: httpUrl,
   },
   // Every system that IonQ offers has at least 25 qubits.
-  qubits: { meaning: 'qubits measured in each shot', fallback: '25', parse: wholeNumber(1, 1024) },
+  qubits: { meaning: 'number of qubits measured in each shot', fallback: '25', parse: wholeNumber(1, 1024) },
   shots: {
-    meaning: 'shots of a job that become raw bits; a lot is qubits times shots',
+    meaning: 'number of shots per job that are used; a lot has qubits times shots raw bits',
     // At the default claim the 50,000 raw bits of 25 qubits give 4,224 bytes: 64 seeds and 2,176 pure bytes.
     fallback: '2000',
     // SP 800-90B §4.3: the startup tests need 1,024 samples of each channel.
     parse: wholeNumber(1024, 500_000),
   },
   spare_percent: {
-    meaning: 'shots asked for beyond those, in percent: shots in which an ion leaked are dropped',
+    meaning:
+      'additional shots per job in percent; they replace shots in which an ion leaked, which are not used',
     fallback: '5',
     parse: wholeNumber(0, 100),
   },
   min_spam_fidelity: {
-    meaning: 'no job below this median fidelity of state preparation and measurement; 0 asks for none',
+    meaning:
+      'minimum median fidelity of state preparation and measurement; below it no job is submitted; 0 turns the check off',
     fallback: '0.95',
     parse: decimal(0, 1),
   },
@@ -47,11 +52,15 @@ export const ionqOptions = {
   min_entropy: claimOption('0.85'),
   // The published rates by gate and shot as of 2026-11. Rates agreed with IonQ differ.
   price_per_circuit: {
-    meaning: 'USD, least price of a circuit',
+    meaning: 'minimum price of a circuit in USD',
     fallback: '12.42',
     parse: decimal(0, 100_000),
   },
-  price_per_1q: { meaning: 'USD per one-qubit gate and shot', fallback: '0.00022', parse: decimal(0, 1_000) },
+  price_per_1q: {
+    meaning: 'price of a one-qubit gate per shot in USD',
+    fallback: '0.00022',
+    parse: decimal(0, 1_000),
+  },
 } as const satisfies OptionDefinitions;
 
 export type IonqOptions = OptionValues<typeof ionqOptions>;

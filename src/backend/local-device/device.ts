@@ -20,33 +20,39 @@ import { callError, DeviceReader } from './reader.ts';
 import { identityOf } from './reader-protocol.ts';
 
 const options = {
-  path: { meaning: 'the device node, serial line or FIFO, e.g. /dev/qrandom0', parse: anyText },
-  maker: { meaning: 'who made the device', parse: declaredText },
-  model: { meaning: 'which device it is, e.g. Quantis-PCIe-4M', parse: declaredText },
+  path: { meaning: 'path of the device node, serial line or FIFO, e.g. /dev/qrandom0', parse: anyText },
+  maker: { meaning: 'manufacturer of the device, as certificates show it', parse: declaredText },
+  model: {
+    meaning: 'model of the device, e.g. Quantis-PCIe-4M, as certificates show it',
+    parse: declaredText,
+  },
   serial_number: { meaning: 'serial number of the device', fallback: '', parse: orNull(declaredText) },
   min_entropy: minEntropyOption,
   origin: {
-    meaning: 'qrng-device declares that the model makes its bits by a quantum process; else system',
+    meaning:
+      'qrng-device: you declare that the device produces its bits by a quantum process; system: you do not',
     fallback: 'system',
     parse: oneOf('system', 'qrng-device'),
   },
   serial: {
-    meaning: 'speed in baud where the path is a serial line; stty then puts it into raw mode',
+    meaning:
+      'speed of a serial line in baud; stty then sets the line to raw mode; if empty, the path is not a serial line',
     fallback: '',
     parse: orNull(wholeNumber(50, 12_000_000)),
   },
   discard: {
-    meaning: 'bytes dropped after each opening; left out: 4096 on a serial line, 0 elsewhere',
+    meaning:
+      'number of bytes that are discarded each time the device is opened; if empty, 4096 for a serial line and otherwise 0',
     fallback: '',
     parse: orNull(wholeNumber(0, 1024 * 1024)),
   },
   stall_ms: {
-    meaning: 'a read that gets nothing for so many milliseconds is given up',
+    meaning: 'number of milliseconds without data after which a read fails',
     fallback: '10000',
     parse: wholeNumber(50, 600_000),
   },
   read_timeout_ms: {
-    meaning: 'a read that is not whole after so many milliseconds is given up',
+    meaning: 'number of milliseconds after which an incomplete read fails',
     fallback: '300000', // a lot of 4 Mbit at 14 kbit/s; a serial line of 115,200 baud takes 46 s
     parse: wholeNumber(1_000, 3_600_000),
   },
@@ -61,7 +67,8 @@ export type LocalDeviceOptions = OptionValues<typeof options>;
  */
 export const localDeviceBackend = defineBackend({
   type: 'device',
-  summary: 'a generator at this machine: a device node such as /dev/qrandom0, a serial line or a FIFO',
+  summary:
+    'a generator attached to this machine: a device node such as /dev/qrandom0, a serial line or a FIFO',
   options,
   create: (name, values, parts) => localDevice(name, values, parts),
 });
@@ -122,7 +129,7 @@ export function localDevice(
   const readAlone = async ({ identity, stats }: Found, bytes: number, signal: AbortSignal) => {
     const reading = inUse.get(identity);
     if (reading !== undefined) {
-      throw new BackendError('retryable', `${path} is being read by the source ${reading}`);
+      throw new BackendError('retryable', `${path} is already used by the source ${reading}`);
     }
     inUse.set(identity, name);
     try {
@@ -210,7 +217,7 @@ async function assertSameGenerator({ hwRandom }: Found, place: HwRandomPlace): P
   if (now === hwRandom.rng_current) return;
   throw new BackendError(
     'retryable',
-    `rng_current went from ${hwRandom.rng_current} to ${now} during a read`,
+    `rng_current changed from ${hwRandom.rng_current} to ${now} during a read`,
   );
 }
 

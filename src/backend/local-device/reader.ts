@@ -136,11 +136,14 @@ function failureOf(path: string, failure: Failure, size: number): Error {
     case 'line':
       return new BackendError('permanent', `${path}: stty: ${failure.words.slice(0, WORDS_LENGTH_MAX)}`);
     case 'mode':
-      return new BackendError('permanent', `${path} is a serial line: the option serial takes its speed`);
+      return new BackendError('permanent', `${path} is a serial line: set the option serial to its speed`);
     case 'changed':
-      return new BackendError('retryable', `${path}: another device took its place`);
+      return new BackendError('retryable', `${path}: the path now leads to a different device`);
     case 'ended':
-      return new BackendError('retryable', `${path} ended after ${size} bytes: unplugged?`);
+      return new BackendError(
+        'retryable',
+        `${path} ended after ${size} bytes; the device may have been unplugged`,
+      );
   }
 }
 

@@ -9,22 +9,23 @@ import {
 
 export const qrnOptions = {
   url: {
-    meaning: 'address of the other service, https and without a path; http only to this machine',
+    meaning: 'URL of the other service, with https and without a path; http is allowed only for this machine',
     parse: originOf,
   },
-  api_key: secretOption('API key of an account there, which pays a credit for each byte'),
+  api_key: secretOption('API key of an account at the other service; the account pays one credit per byte'),
   log_keys: {
     meaning:
-      'file with the keys of its log, saved from its /.well-known/qrn-keys.json or got from its operator',
+      'path of a file with the log keys of the other service, from its /.well-known/qrn-keys.json or from its operator',
     parse: anyText,
   },
   calls: {
-    meaning: 'calls of 1,024 bytes that make a lot; below 200 a lot is too short for SP 800-22',
+    meaning:
+      'number of calls per lot, 1024 bytes each; a lot of fewer than 200 calls is too short for the SP 800-22 tests',
     fallback: '200',
     parse: wholeNumber(1, 512),
   },
   call_timeout_ms: {
-    meaning: 'milliseconds after which a call has stalled',
+    meaning: 'number of milliseconds after which a call fails',
     fallback: '10000',
     parse: wholeNumber(10, 30_000),
   },
@@ -38,7 +39,7 @@ function originOf(text: string): string {
   const isAllowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(text));
   if (url === undefined || !isAllowed || `${url.origin}/` !== url.href) {
     throw new OptionError(
-      'https://HOST or https://HOST:PORT and nothing behind it; http only to this machine',
+      'https://HOST or https://HOST:PORT without a path; http is allowed only for this machine',
     );
   }
   return url.origin;

@@ -28,7 +28,7 @@ import { Upstream, type UpstreamCall, userDataSha256 } from './upstream.ts';
 export const qrnBackend = defineBackend({
   type: 'qrn',
   summary:
-    'another service of this kind, whose certificates the lots cite; their origin is what it certifies',
+    'another service of this kind; the lots cite its certificates and have the origin that these state',
   options: qrnOptions,
   create: (name, options, parts) => new Qrn(name, options, parts),
 });
@@ -181,7 +181,7 @@ export class Qrn implements JobBackend {
   ): Promise<Certified> {
     const { octets, fields } = answer;
     const id = fields.get('x-certificate-id') ?? '';
-    if (!CERTIFICATE_ID.test(id)) throw this.#unproven('an answer names no certificate in X-Certificate-ID');
+    if (!CERTIFICATE_ID.test(id)) throw this.#unproven('the answer names no certificate in X-Certificate-ID');
     const certificate = await this.#upstream.certificate(id, signal);
     const facts = await this.#parts.verify(answer, certificate, logKeys);
     if (typeof facts === 'string')
@@ -190,11 +190,13 @@ export class Qrn implements JobBackend {
     if (facts.userDataSha256 !== `sha256:${userDataSha256(call)}`)
       throw this.#untrue(`certificate ${id} was issued for another call`);
     if (mode !== 'pure' || endpoint !== 'bytes')
-      throw this.#untrue(`certificate ${id} is of ${endpoint} in mode ${mode}, not of bytes in mode pure`);
+      throw this.#untrue(
+        `certificate ${id} is for ${endpoint} in mode ${mode} instead of bytes in mode pure`,
+      );
     if (!DECLARED_TEXT.test(quantumBackend))
-      throw this.#untrue(`certificate ${id} names a quantum_backend that is not printable`);
+      throw this.#untrue(`certificate ${id} has a quantum_backend with characters that are not printable`);
     if (!this.#seen.isNew(sha256Hex(octets), call.key))
-      throw this.#untrue(`certificate ${id} is of bytes that came before`);
+      throw this.#untrue(`certificate ${id} is for bytes that were received before`);
     return { octets, certificateId: id, facts };
   }
 
@@ -202,14 +204,14 @@ export class Qrn implements JobBackend {
   #unproven(why: string) {
     return this.#upstream.provider.error(
       'auth',
-      `${why} None of its bytes was used; if the keys are new, renew log_keys`,
+      `${why} None of its bytes was used. If the other service has a new key, update log_keys`,
     );
   }
 
   #untrue(why: string) {
     return this.#upstream.provider.error(
       'permanent',
-      `${why}: none of its bytes was used, tell the operator of that service`,
+      `${why}; none of its bytes was used. Report this to the operator of the other service`,
     );
   }
 

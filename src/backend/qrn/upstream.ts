@@ -27,14 +27,16 @@ const LOG_WAIT_MS = 250;
 
 /** By status: what the operator of this service can do, and the kind of error if the status alone means another. */
 const ADVICE: Readonly<Record<number, readonly [advice: string, kind?: BackendErrorKind]>> = {
-  401: ['give api_key a key that is valid there'],
-  402: ['raise the credits of the account there, or wait for its next month'],
-  403: ['the account of api_key needs pure mode there, and the key the scope entropy:read'],
-  409: ['the same call is made again', 'retryable'],
-  422: ['another client uses the Idempotency-Keys of this account: give this source an account of its own'],
+  401: ['set api_key to a key that is valid at the other service'],
+  402: ['increase the credits of the account at the other service, or wait for the next month'],
+  403: [
+    'the account of api_key must have pure mode at the other service, and the key must have the scope entropy:read',
+  ],
+  409: ['the source repeats the call', 'retryable'],
+  422: ['another client uses the Idempotency-Keys of this account; use a separate account for this source'],
 };
 
-const REDIRECTED = 'the key goes to url alone; set url to the address that serves';
+const REDIRECTED = 'the API key is sent only to url; set url to the address that answers without a redirect';
 
 export class Upstream {
   readonly provider: Provider;
@@ -64,14 +66,14 @@ export class Upstream {
     if (!type.startsWith('application/octet-stream')) {
       throw this.provider.error(
         'permanent',
-        `an answer of ${type} where octets are due: url must be that of a service`,
+        `the answer is ${type} instead of application/octet-stream; check that url is the address of such a service`,
       );
     }
     if (reply.body.length !== call.bytes) {
       const given = `${reply.body.length} of ${call.bytes} bytes`;
       throw this.provider.error(
         'permanent',
-        `${given}: nothing of them was used, tell the operator of that service`,
+        `the answer has ${given} and was not used; report this to the operator of the other service`,
       );
     }
     return { fields: new Map(reply.headers), octets: reply.body };
@@ -88,13 +90,16 @@ export class Upstream {
       if (repeated !== undefined) {
         throw this.provider.error(
           'permanent',
-          `certificate ${id} has a member twice: readers differ in which counts`,
+          `certificate ${id} contains a member twice, which programs read differently`,
         );
       }
       if (memberOf(memberOf(document, 'certificate'), 'proof') !== null) return document;
       await this.#wait(LOG_WAIT_MS, signal);
     }
-    throw this.provider.error('retryable', `certificate ${id} is not in its log yet: it is asked for again`);
+    throw this.provider.error(
+      'retryable',
+      `certificate ${id} is not in its log yet; the source requests it again`,
+    );
   }
 
   async #get(

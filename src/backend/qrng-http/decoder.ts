@@ -32,11 +32,14 @@ function piecesOf(reply: HttpReply, json: unknown, service: QrngService): Buffer
   const { decoder, item_bytes: itemBytes, path } = service;
   if (decoder === 'bytes') return [Buffer.from(reply.body)];
   const values = path === '' ? textItems(reply, decoder) : valuesAt(json, path);
-  if (values === undefined) throw unlike(`nothing at ${path}`);
+  if (values === undefined) throw unlike(`the reply has nothing at ${path}`);
   return values.map((value) => {
     // Shares or counts of outcomes have no order, so their entropy is unknown.
     if (typeof value === 'object' || (typeof value === 'number' && !Number.isInteger(value))) {
-      throw new BackendError('no_raw_shots', 'probabilities or counts, not the outcomes in their order');
+      throw new BackendError(
+        'no_raw_shots',
+        'the reply contains probabilities or counts instead of the outcomes in order',
+      );
     }
     return decoder === 'decimal' ? decimalBytes(value, itemBytes) : textBytes(value, decoder);
   });
@@ -48,13 +51,14 @@ function textItems({ body }: HttpReply, decoder: Decoder): readonly string[] {
 }
 
 function textBytes(value: unknown, decoder: Exclude<Decoder, 'decimal' | 'bytes'>): Buffer {
-  if (typeof value !== 'string') throw unlike(`a ${typeof value} where ${decoder} text is due`);
+  if (typeof value !== 'string') throw unlike(`an item is a ${typeof value} instead of ${decoder} text`);
   if (decoder === 'base64') return base64Bytes(value);
   if (decoder === 'hex') {
-    if (!/^([0-9a-f]{2})*$/i.test(value)) throw unlike('text that is not hex');
+    if (!/^([0-9a-f]{2})*$/i.test(value)) throw unlike('an item is not hex');
     return Buffer.from(value, 'hex');
   }
-  if (!/^([01]{8})*$/.test(value)) throw unlike('text that is not of whole bytes of 0 and 1');
+  if (!/^([01]{8})*$/.test(value))
+    throw unlike('an item does not consist of groups of eight characters 0 and 1');
   return Buffer.from((value.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
@@ -62,7 +66,7 @@ function textBytes(value: unknown, decoder: Exclude<Decoder, 'decimal' | 'bytes'
 function base64Bytes(value: string): Buffer {
   const text = value.replaceAll(/\s/g, '').replace(/={0,2}$/, '');
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.toString('base64').replace(/={0,2}$/, '') !== text) throw unlike('text that is not base64');
+  if (bytes.toString('base64').replace(/={0,2}$/, '') !== text) throw unlike('an item is not base64');
   return bytes;
 }
 
@@ -73,12 +77,12 @@ const DIGITS = /^\d{1,3011}$/;
 function decimalBytes(value: unknown, itemBytes: number): Buffer {
   const isExact = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
   if (!isExact && !(typeof value === 'string' && DIGITS.test(value))) {
-    throw unlike('an item that is not an unsigned whole number');
+    throw unlike('an item is not an unsigned whole number');
   }
   const hex = BigInt(value as number | string)
     .toString(16)
     .padStart(2 * itemBytes, '0');
-  if (hex.length > 2 * itemBytes) throw unlike(`a number that does not fit ${itemBytes} bytes`);
+  if (hex.length > 2 * itemBytes) throw unlike(`an item does not fit into ${itemBytes} bytes`);
   return Buffer.from(hex, 'hex');
 }
 

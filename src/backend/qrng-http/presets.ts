@@ -13,7 +13,7 @@ import { memberOf, type Refusal, wordsOf } from '../provider.ts';
 /** Returns an option whose default is the preset's. */
 function override<T>(meaning: string, parse: (text: string) => T) {
   return {
-    meaning: `${meaning}; left out, as the preset has it`,
+    meaning: `${meaning}; if empty, the value of the preset`,
     fallback: '',
     parse: orNull(parse),
   } as const;
@@ -27,27 +27,33 @@ export type Decoder = (typeof DECODERS)[number];
 
 /** The options that describe a QRNG service, so that no service needs code of its own. */
 export const SERVICE_OPTIONS = {
-  url: override('URL of a call; {items} and {bytes} stand for what it asks', anyText),
-  method: override('GET or POST', oneOf('GET', 'POST')),
-  body: override('JSON body of a call with the same places, or none', orNone),
-  auth_header: override('header with {key} in the place of the API key, or none', orNone),
-  path: override('where the items lie in the JSON of a reply, or none for a reply that is not JSON', orNone),
-  decoder: override(`form of the items, one of ${DECODERS.join(', ')}`, oneOf(...DECODERS)),
+  url: override(
+    'URL of a call; {items} and {bytes} are replaced by the requested number of items and bytes',
+    anyText,
+  ),
+  method: override('HTTP method of a call: GET or POST', oneOf('GET', 'POST')),
+  body: override('JSON body of a call, in which {items} and {bytes} are replaced as in url; or none', orNone),
+  auth_header: override(
+    'header for the API key, e.g. x-api-key: {key}, in which {key} is replaced by the key; or none',
+    orNone,
+  ),
+  path: override('path of the items in the JSON of a reply; none for a reply that is not JSON', orNone),
+  decoder: override(`encoding of the items, one of ${DECODERS.join(', ')}`, oneOf(...DECODERS)),
   list: override(
-    'items: one entry of the list for each item; pieces: entries of any size',
+    'items: each entry of the list is one item; pieces: entries have any size',
     oneOf('items', 'pieces'),
   ),
-  item_bytes: override('bytes of one item', wholeNumber(1, 2 ** 20)),
-  items_per_call: override('items that a call asks for at most', wholeNumber(1, 2 ** 20)),
-  calls: override('calls that make a lot', wholeNumber(1, 10_000)),
-  interval_ms: override('least milliseconds from one call to the next', wholeNumber(0, 3_600_000)),
-  min_entropy: override('claimed min-entropy of a delivered bit', decimal(0.001, 1)),
-  price_per_call: override('what a call costs, for the budget; 0: calls are only counted', decimal(0, 1e6)),
+  item_bytes: override('number of bytes per item', wholeNumber(1, 2 ** 20)),
+  items_per_call: override('maximum number of items per call', wholeNumber(1, 2 ** 20)),
+  calls: override('number of calls per lot', wholeNumber(1, 10_000)),
+  interval_ms: override('minimum number of milliseconds between calls', wholeNumber(0, 3_600_000)),
+  min_entropy: override('claimed min-entropy per delivered bit, 0.001 to 1', decimal(0.001, 1)),
+  price_per_call: override('price of a call, for the budget; with 0 calls are only counted', decimal(0, 1e6)),
   currency: override('currency of the price', declaredText),
-  provider: override('who runs the service, as certificates say it', declaredText),
-  device: override('which device it is, as certificates say it', declaredText),
+  provider: override('operator of the service, as certificates show it', declaredText),
+  device: override('name of the device, as certificates show it', declaredText),
   origin: override(
-    'qrng-device where the device is quantum by its declared model, else simulated',
+    'qrng-device if the declared model of the device is quantum, otherwise simulated',
     oneOf('qrng-device', 'simulated'),
   ),
 } as const;

@@ -19,30 +19,31 @@ const CUSTOM = 'custom';
 
 const options = {
   preset: {
-    meaning: 'a service that is known, or custom for one that the other options describe',
+    meaning: 'name of a known service, or custom for a service that the other options describe',
     fallback: CUSTOM,
     parse: oneOf(CUSTOM, ...QRNG_PRESETS.keys()),
   },
   api_key: {
-    meaning: 'key of the service; left out for one that takes none',
+    meaning: 'API key of the service; empty if the service needs none',
     secret: true,
     fallback: '',
     parse: anyText,
   },
   base_url: {
     meaning:
-      'scheme and host in place of those in url, e.g. of another region; left out, as the preset has it',
+      'scheme and host that replace those in url, e.g. for another region; if empty, the value of the preset',
     fallback: '',
     parse: orNull(httpUrl),
   },
   ...SERVICE_OPTIONS,
   call_timeout_ms: {
-    meaning: 'milliseconds after which a call has stalled',
+    meaning: 'number of milliseconds after which a call fails',
     fallback: '10000',
     parse: wholeNumber(10, 600_000),
   },
   plain_http: {
-    meaning: 'allow lets the key and the bits cross a network without TLS',
+    meaning:
+      'allow: http may be used over a network, so that the key and the bits are sent without encryption; refuse: it may not',
     fallback: 'refuse',
     parse: oneOf('refuse', 'allow'),
   },
@@ -90,7 +91,8 @@ function described(values: Values): QrngService {
   const given = Object.entries(values).filter(([name, value]) => name in SERVICE_OPTIONS && value !== null);
   const service: Partial<QrngService> = { ...(preset ?? UNKNOWN), ...Object.fromEntries(given) };
   for (const option of REQUIRED) {
-    if (service[option] === undefined) throw new OptionError(`a custom service needs ${option}`);
+    if (service[option] === undefined)
+      throw new OptionError(`a custom service requires the option ${option}`);
   }
   const { url, origin, decoder, list, provider } = service as QrngService;
   const isRenamed = preset === undefined || RENAMING.some((each) => values[each] !== null);
@@ -104,30 +106,38 @@ function described(values: Values): QrngService {
 }
 
 function hostOf(url: string): string {
-  if (!URL.canParse(url)) throw new OptionError('url: an http or https URL');
+  if (!URL.canParse(url)) throw new OptionError('url must be an http or https URL');
   return new URL(url).host;
 }
 
 /** Returns the description. Throws an OptionError if it cannot work. */
 function checked(service: QrngService): QrngService {
   const { auth_header: authHeader, body, calls, decoder, method, path, url } = service;
-  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new OptionError('url: an http or https URL');
+  if (!/^https?:/.test(url) || !URL.canParse(url)) throw new OptionError('url must be an http or https URL');
   if (new URL(url).username !== '' || new URL(url).password !== '') {
-    throw new OptionError('url: no credentials in it; api_key and auth_header are for them');
+    throw new OptionError('url must not contain credentials; use api_key and auth_header for them');
   }
   if (authHeader !== '' && !/^[\w-]+:[\x20-\x7e]*\{key\}[\x20-\x7e]*$/.test(authHeader)) {
-    throw new OptionError('auth_header: a name, a colon and a text with {key}, e.g. x-api-key: {key}');
+    throw new OptionError(
+      'auth_header must be a name, a colon and a text that contains {key}, e.g. x-api-key: {key}',
+    );
   }
-  if (path !== '' && !isJsonPath(path)) throw new OptionError('path: names and dots, e.g. jobs[].bytes');
+  if (path !== '' && !isJsonPath(path))
+    throw new OptionError('path must consist of names separated by dots, e.g. jobs[].bytes');
   if (decoder === 'bytes' && path !== '')
-    throw new OptionError('decoder bytes is for a reply that is not JSON');
-  if (body !== '' && method === 'GET') throw new OptionError('body: a GET has none');
+    throw new OptionError(
+      'decoder must not be bytes if path is set, because it reads replies that are not JSON',
+    );
+  if (body !== '' && method === 'GET') throw new OptionError('body must be none if method is GET');
   const callBytes = bytesPerCall(service);
   const lotBits = 8 * callBytes * calls;
-  if (callBytes < CALL_BYTES_MIN) throw new OptionError(`a call must give at least ${CALL_BYTES_MIN} bytes`);
+  if (callBytes < CALL_BYTES_MIN)
+    throw new OptionError(`items_per_call times item_bytes must be at least ${CALL_BYTES_MIN}`);
   // SP 800-90B §4.3: the startup tests need 1,024 samples.
   if (lotBits < 1024 || lotBits > MAX_READ_BITS) {
-    throw new OptionError(`calls: a lot of ${lotBits} bits is not within 1024 and ${MAX_READ_BITS}`);
+    throw new OptionError(
+      `calls: a lot has ${lotBits} bits with this value; it must have 1024 to ${MAX_READ_BITS}`,
+    );
   }
   return service;
 }
@@ -136,17 +146,19 @@ function keyFor({ auth_header: authHeader }: QrngService, key: Secret): Secret |
   const text = key.reveal();
   if (authHeader === '') {
     if (text !== '')
-      throw new OptionError('api_key: this service takes none; auth_header says where one goes');
+      throw new OptionError(
+        'api_key must not be set without auth_header, which states where the key is sent',
+      );
     return undefined;
   }
   // The error for a value that no header field can hold would repeat the value, so refuse it here.
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new OptionError('api_key: must be given, in visible ASCII');
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new OptionError('api_key must be set, in visible ASCII characters');
   return key;
 }
 
 /** Refuses plain HTTP to another machine: anybody on the way could read the key, and read or replace the bits. */
 function assertPrivate({ url }: QrngService): void {
   if (new URL(url).protocol === 'http:' && !isLoopback(url)) {
-    throw new OptionError('url: https, or plain_http=allow for a network that nobody else is in');
+    throw new OptionError('url must use https, unless plain_http is allow (only for a private network)');
   }
 }

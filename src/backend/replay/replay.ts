@@ -19,20 +19,21 @@ import {
 } from '../definition.ts';
 
 const options = {
-  path: { meaning: 'the file of recorded bits', parse: anyText },
+  path: { meaning: 'path of the file with the recorded bits', parse: anyText },
   format: {
-    meaning: 'packed: eight bits to a byte, most significant first; ascii: the characters 0 and 1',
+    meaning:
+      'format of the file; packed: eight bits per byte, the most significant bit first; ascii: the characters 0 and 1',
     fallback: 'packed',
     parse: oneOf('packed', 'ascii'),
   },
   width: {
-    meaning: 'channels of one shot, where the file holds shots of several qubits one after the other',
+    meaning: 'number of channels per shot, for a file with shots of several qubits',
     fallback: '1',
     parse: wholeNumber(1, 1024),
   },
   min_entropy: minEntropyOption,
   recorded_from: {
-    meaning: 'what the bits were recorded from, in your words',
+    meaning: 'description of the device that the bits were recorded from, as certificates show it',
     fallback: '',
     parse: orNull(declaredText),
   },
@@ -44,7 +45,7 @@ type ReplayOptions = OptionValues<typeof options>;
 /** A file of recorded bits. Its origin is `replay`, whatever device gave the bits. */
 export const replayBackend = defineBackend({
   type: 'replay',
-  summary: 'a file of recorded bits, each of them used once',
+  summary: 'a file of recorded bits; each bit is used once',
   options,
   create: replay,
 });
@@ -222,7 +223,10 @@ async function readFully(file: FileHandle, target: Uint8Array, from: number): Pr
 function assertNotText(path: string, bytes: Uint8Array): void {
   const isPrintable = (byte: number) => (byte >= 0x20 && byte < 0x7f) || WHITE_SPACE.has(byte);
   if (bytes.length < TEXT_BYTES_MIN || !bytes.every(isPrintable)) return;
-  throw new BackendError('permanent', `${path} is text, not packed bits; the format ascii reads 0 and 1`);
+  throw new BackendError(
+    'permanent',
+    `${path} contains text, not packed bits; for the characters 0 and 1 set format to ascii`,
+  );
 }
 
 function usedUp(path: string, leftBits: number, bits: number): BackendError {
@@ -251,10 +255,7 @@ async function positionIn(file: FileHandle, memory: SourceMemory): Promise<FileP
   const head = new Uint8Array(HEAD_BYTES);
   const size = await readFully(file, head, 0);
   if (size < HEAD_BYTES) {
-    throw new BackendError(
-      'permanent',
-      `a file of ${size} bytes is too short to be known by its first ${HEAD_BYTES}`,
-    );
+    throw new BackendError('permanent', `the file has ${size} bytes; it must have at least ${HEAD_BYTES}`);
   }
   const headSha256 = hash('sha256', head, 'hex');
   const kept = await memory.recallAll(noteOf(headSha256));

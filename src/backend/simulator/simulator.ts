@@ -17,7 +17,7 @@ import { claimedMinEntropyPerBit, MeasuredQubits } from './qubits.ts';
 
 const OPTIONS = {
   qubits: {
-    meaning: 'Qubits that are measured',
+    meaning: 'number of simulated qubits',
     fallback: '16',
     parse: wholeNumber(1, 1024),
   },
@@ -25,23 +25,22 @@ const OPTIONS = {
   // and reading a 1 as 0 (decay during readout) is the likelier error. Gates are perfect, since after an H no Pauli
   // error changes P(1).
   readout_e01: {
-    meaning: 'Probability to read 1 for a prepared 0',
+    meaning: 'probability of reading 1 for a qubit in state 0',
     fallback: '0.004',
     parse: decimal(0, 0.5),
   },
   readout_e10: {
-    meaning: 'Probability to read 0 for a prepared 1',
+    meaning: 'probability of reading 0 for a qubit in state 1',
     fallback: '0.006',
     parse: decimal(0, 0.5),
   },
   bias: {
-    meaning: 'Tilt of every qubit: H then gives 1 with probability 1/2 + bias',
+    meaning: 'bias of every qubit: it is 1 with probability 1/2 + bias',
     fallback: '0',
     parse: decimal(0, 0.5),
   },
   faults: {
-    meaning:
-      'What is broken on purpose: dead-qubit:Q, replay, fail:KIND[,READS], with commas between them, or none',
+    meaning: 'comma-separated list of faults to simulate: dead-qubit:Q, replay or fail:KIND[,READS]; or none',
     fallback: 'none',
     parse: faultsOption,
   },
@@ -60,7 +59,7 @@ const FIRST_LOT_BITS = 2_000_000;
 export const simulatorBackend = defineBackend({
   type: 'simulator',
   summary:
-    'a simulated quantum processor with the noise of a real one; no quantum origin, and every answer says so',
+    'a simulated quantum processor with the noise of a real one; it is not quantum, and every answer states this',
   options: OPTIONS,
   create: (name, options, { clock }) => simulatorWith(name, options, clock),
 });

@@ -24,36 +24,36 @@ export const DRAW_MEMBERS = [
   parameter(
     'nonce',
     textLike(/^(?:[0-9a-f]{2}){1,64}$/u),
-    `Bytes of the caller that enter the values, in hex, at most ${LIMITS.drawNonceBytesMax}.`,
+    `A nonce of the caller that the values depend on, in lower-case hex, at most ${LIMITS.drawNonceBytesMax} bytes.`,
   ),
   parameter(
     'nonce_sha256',
     textLike(/^[0-9a-f]{64}$/u),
-    'In place of nonce its SHA-256: the caller opens the nonce later, and the service commits without knowing it.',
+    'The SHA-256 hash of the nonce, to be used instead of `nonce`. The service then commits to the draw without knowing the nonce, and the caller reveals it later.',
     { error: 'invalid_nonce', check: notBoth('nonce', 'nonce_sha256', 'invalid_nonce') },
   ),
   parameter(
     'reveal_at',
     textLike(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z$/u),
-    'When the draw is to be revealed, ISO 8601 in UTC; left out, as soon as everything is known.',
+    'The time at which the draw is to be revealed, in ISO 8601 and UTC. Without it, the draw is revealed as soon as the nonce and the beacon round are known.',
   ),
 ] as const;
 
-export const COUNT = parameter('count', wholeFrom(1, LIMITS.batchCountMax), 'How many winners.', {
+export const COUNT = parameter('count', wholeFrom(1, LIMITS.batchCountMax), 'The number of winners.', {
   required: true,
 });
 
 export const LIST_SHA256 = parameter(
   'sha256',
   textLike(/^[0-9a-f]{64}$/u),
-  'SHA-256 of the list, every item in UTF-8 with a line feed behind it.',
+  'The SHA-256 hash of the list: of its items in UTF-8, each followed by a line feed.',
   { error: 'list_mismatch' },
 );
 
 export const SIZE = parameter(
   'size',
   wholeFrom(2, LIMITS.integerMagnitudeMax),
-  'How many items the list has.',
+  'The number of items in the list.',
   { required: true, error: 'invalid_count' },
 );
 
@@ -92,7 +92,7 @@ export function readDrawRequest(body: Uint8Array): DrawRequest {
 
 function objectOf(name: string, value: unknown): JsonObject {
   if (isObject(value)) return value;
-  throw new ApiError('invalid_draw', { message: `Give ${name} as an object.`, details: { parameter: name } });
+  throw new ApiError('invalid_draw', { message: `${name} must be an object.`, details: { parameter: name } });
 }
 
 function readWinners(winners: JsonObject) {
@@ -127,7 +127,7 @@ function readWinners(winners: JsonObject) {
 function requireList({ items, sha256 }: ReadValues): void {
   if (items !== undefined || sha256 !== undefined) return;
   throw new ApiError('invalid_draw', {
-    message: 'Give winners.list as items, or as sha256 and size of a list that stays with you.',
+    message: 'winners.list must contain either items, or the sha256 and size of a list that you keep.',
   });
 }
 
@@ -141,7 +141,7 @@ function readWeighted(weights: unknown, items: readonly string[], count: number)
 function lines(size: number): string[] {
   if (size > LIMITS.shuffleItemsMax)
     throw new ApiError('invalid_weights', {
-      message: `Weights can be given for at most ${grouped(LIMITS.shuffleItemsMax)} items.`,
+      message: `winners.weights requires a list of at most ${grouped(LIMITS.shuffleItemsMax)} items.`,
     });
   return Array.from({ length: size }, (_, i) => String(i + 1));
 }
@@ -150,7 +150,7 @@ function requireShort(values: ValueRequest): void {
   const bytes = jsonBytesMax(values);
   if (bytes <= LIMITS.drawValuesBytesMax) return;
   throw new ApiError('invalid_draw', {
-    message: `The values of a draw take at most ${grouped(LIMITS.drawValuesBytesMax)} bytes; these could take ${grouped(bytes)}. Ask for fewer or shorter ones.`,
+    message: `The values of this draw could take ${grouped(bytes)} bytes; the limit is ${grouped(LIMITS.drawValuesBytesMax)} bytes. Request fewer or shorter values.`,
     details: { bytes, limit: LIMITS.drawValuesBytesMax },
   });
 }

@@ -15,9 +15,13 @@ export const DRAWS_PATH = '/v1/draws';
 
 /** The parameters of GET /v1/draws. */
 export const DRAWS_PARAMETERS = [
-  { ...LABEL_PARAMETERS[0], required: true, description: 'The purpose, as the callers gave it.' },
-  parameter('series', textLike(SERIES_ID), 'Which account’s answers; left out, those of the first series.'),
-  parameter('from', wholeFrom(1, Number.MAX_SAFE_INTEGER), 'The first serial.', {
+  { ...LABEL_PARAMETERS[0], required: true, description: 'The purpose of the answers.' },
+  parameter(
+    'series',
+    textLike(SERIES_ID),
+    'The series of the answers to list. Each account that used the purpose has one series. Without it, the first series is listed.',
+  ),
+  parameter('from', wholeFrom(1, Number.MAX_SAFE_INTEGER), 'The serial number of the first answer to list.', {
     default: 1,
     error: 'invalid_count',
   }),

@@ -99,43 +99,53 @@ const BOUND = {
   error: 'invalid_range',
 } as const;
 
-const UNIQUE = parameter('unique', boolean, 'No value twice; the range must hold at least count values.', {
-  default: false,
-});
+const UNIQUE = parameter(
+  'unique',
+  boolean,
+  'If true, no value occurs twice. The range must then contain at least `count` values.',
+  {
+    default: false,
+  },
+);
 
-const SORT = parameter('sort', oneOfWords(['none', 'ascending', 'descending']), 'Order of the values.', {
-  default: 'none',
-});
+const SORT = parameter(
+  'sort',
+  oneOfWords(['none', 'ascending', 'descending']),
+  'The order of the values. `none` keeps the order in which they were drawn.',
+  {
+    default: 'none',
+  },
+);
 
 const ENCODING = parameter(
   'encoding',
   oneOfWords(['hex', 'base64']),
-  'hex in lower case, or base64 with padding (RFC 4648 §4).',
+  'The encoding of the bytes: lower-case hex, or base64 with padding (RFC 4648 §4).',
   { default: 'hex' },
 );
 
 export const ITEMS = parameter(
   'items',
   listFrom(text, LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
-  'The items; one may be empty.',
+  'The items. An item may be empty.',
   { required: true },
 );
 
 export const WEIGHTS = parameter(
   'weights',
   listFrom(wholeFrom(1, LIMITS.integerMagnitudeMax), LIMITS.shuffleItemsMin, LIMITS.shuffleItemsMax),
-  'A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53.',
+  'The weights of the items, in the same order: one integer of at least 1 per item. The probability of item i is exactly weights[i] / sum of the weights. The sum must be at most 2^53.',
   { required: true },
 );
 
-export const ALPHABET_FORM = '2 to 1,000 Unicode characters, none of them twice';
+export const ALPHABET_FORM = '2 to 1,000 different Unicode characters';
 
 /** Returns the characters of an alphabet. `name` is its parameter, for the message of `invalid_alphabet`. */
 export function charactersOf(name: string, alphabet: string): readonly string[] {
   const characters = [...alphabet];
   if (!alphabet.isWellFormed() || new Set(characters).size < characters.length)
     throw new ApiError('invalid_alphabet', {
-      message: `Give ${name} as ${ALPHABET_FORM}.`,
+      message: `${name} must be ${ALPHABET_FORM}.`,
       details: { parameter: name },
     });
   return characters;
@@ -147,17 +157,17 @@ export function charactersOf(name: string, alphabet: string): readonly string[] 
  */
 const LIST_SHA256: EchoedMember<{ readonly items: readonly string[] }> = [
   'list_sha256',
-  described(sha256, 'Of the list that was drawn from: SHA-256 of its JSON without spaces.'),
+  described(sha256, 'The SHA-256 hash of the list of items as JSON without spaces.'),
   ({ items }) => `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`,
 ];
 
 /** Returns the schema of a list of values in the order in which they were drawn. */
 function inOrder(value: Schema): Schema {
-  return described(listOf(value), 'The values, in the order in which they were drawn.');
+  return described(listOf(value), 'The values.');
 }
 
-const ITEM_LIST = described(listOf(text), 'The items.');
-const HOW_MANY = described(count, 'How many.');
+const ITEM_LIST = described(listOf(text), 'The items that were drawn, in order.');
+const HOW_MANY = described(count, 'The number of items.');
 
 /** Returns the schema of a list with a whole number for each sequence. */
 function perSequence(number: Schema<number>) {
@@ -168,15 +178,15 @@ const BOUNDS = { ...BOUND, ...perSequence(BOUND.schema) } as const;
 
 export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
   integers: kind({
-    summary: 'Random integers in a range, each equally likely.',
-    count: countUpTo(LIMITS.integersCountMax, 'How many integers.'),
+    summary: 'Random integers from a range. Each integer is equally likely.',
+    count: countUpTo(LIMITS.integersCountMax, 'The number of integers.'),
     own: [
-      { ...BOUND, name: 'min', default: 0, description: 'Lower bound, inclusive.' },
+      { ...BOUND, name: 'min', default: 0, description: 'The lower bound, inclusive.' },
       {
         ...BOUND,
         name: 'max',
         default: 100,
-        description: 'Upper bound, inclusive; more than min, and at most 2^53 - 1 above it.',
+        description: 'The upper bound, inclusive. It must be greater than `min`, by at most 2^53 - 1.',
         check: requireRange,
       },
       { ...UNIQUE, check: (values) => requirePossible(values, values['count'] as number) },
@@ -196,23 +206,27 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     ask: ({ min, max, unique, sort }, count) => ({ kind: 'integers', count, min, max, unique, sort }),
   }),
   bytes: kind({
-    summary: 'Random bytes. format=hex and format=base64 are accepted for encoding.',
-    count: { ...countUpTo(LIMITS.bytesCountMax, 'How many bytes.'), default: 16 },
+    summary:
+      'Random bytes, in hex or base64. The endpoint also accepts `format=hex` and `format=base64` instead of `encoding`.',
+    count: { ...countUpTo(LIMITS.bytesCountMax, 'The number of bytes.'), default: 16 },
     own: [ENCODING],
     valueKey: 'bytes',
-    value: described(text, 'In the encoding asked for.'),
-    echoed: ['encoding', ['bits', described(count, 'Eight times count.'), (_, length) => 8 * length]],
+    value: described(text, 'The bytes in the requested encoding.'),
+    echoed: [
+      'encoding',
+      ['bits', described(count, 'The number of bits: eight times `count`.'), (_, length) => 8 * length],
+    ],
     prices: [['bytes', '8 × count', 'count=32']],
     ask: ({ encoding }, length) => ({ kind: 'bytes', count: 1, length, encoding, single: true }),
   }),
   floats: kind({
-    summary: 'Random IEEE 754 doubles in [0, 1).',
-    count: countUpTo(LIMITS.floatsCountMax, 'How many floats.'),
+    summary: 'Random floating-point numbers (IEEE 754 doubles) from 0 up to but not including 1.',
+    count: countUpTo(LIMITS.floatsCountMax, 'The number of floats.'),
     own: [
       parameter(
         'precision',
         wholeFrom(1, LIMITS.floatPrecisionMax),
-        'Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.',
+        'The number of decimal places p. The values are then uniformly distributed over k / 10^p, where 0 <= k < 10^p. Without `precision` they are uniformly distributed multiples of 2^-53.',
         { default: null },
       ),
     ],
@@ -225,8 +239,8 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     ask: ({ precision }, count) => ({ kind: 'floats', count, precision }),
   }),
   uuid: kind({
-    summary: 'Random UUIDs of version 4 (RFC 9562 §5.4).',
-    count: countUpTo(LIMITS.uuidCountMax, 'How many UUIDs.'),
+    summary: 'Random UUIDs, version 4 (RFC 9562 §5.4).',
+    count: countUpTo(LIMITS.uuidCountMax, 'The number of UUIDs.'),
     own: [],
     valueKey: 'uuids',
     value: described(
@@ -240,14 +254,20 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
   }),
   bitstring: kind({
     summary: 'A random string of the digits 0 and 1.',
-    own: [parameter('length', wholeFrom(1, LIMITS.bitstringLengthMax), 'How many bits.', { default: 128 })],
+    own: [
+      parameter('length', wholeFrom(1, LIMITS.bitstringLengthMax), 'The number of bits.', { default: 128 }),
+    ],
     valueKey: 'bitstring',
-    value: { type: 'string', pattern: '^[01]+$', description: 'The bits, as a text of 0 and 1.' },
+    value: {
+      type: 'string',
+      pattern: '^[01]+$',
+      description: 'The bits, as a string of the digits 0 and 1.',
+    },
     prices: [['bitstring', 'length', 'length=128']],
     ask: ({ length }) => ({ kind: 'bitstring', length }),
   }),
   shuffle: kind({
-    summary: 'The items in a random order, each order equally likely.',
+    summary: 'The given items in random order. Each order is equally likely.',
     own: [ITEMS],
     valueKey: 'items',
     value: ITEM_LIST,
@@ -256,22 +276,26 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     ask: ({ items }) => ({ kind: 'shuffle', items }),
   }),
   sample: kind({
-    summary: 'Some of the items in the order drawn, each sequence equally likely; no item twice.',
-    count: countUpTo(LIMITS.integersCountMax, 'How many of the items; at most all of them.'),
+    summary:
+      'A random sample of the given items without repetition, in the order of drawing. Each sequence is equally likely.',
+    count: countUpTo(
+      LIMITS.integersCountMax,
+      'The number of items to draw. It must not exceed the number of given items.',
+    ),
     own: [ITEMS],
     errors: ['unique_impossible'],
     valueKey: 'items',
     value: ITEM_LIST,
     echoed: [
       LIST_SHA256,
-      ['of', described(count, 'How many items there were.'), ({ items }) => items.length],
+      ['of', described(count, 'The number of given items.'), ({ items }) => items.length],
     ],
     prices: [['sample', 'log2(n! / (n - count)!), n items', 'count=2&items=ada,grace,barbara,shafi']],
     ask: ({ items }, count) => sampleRequest(items, count),
   }),
   weighted: kind({
-    summary: 'Independent picks from weighted items; an item may be picked more than once.',
-    count: countUpTo(LIMITS.integersCountMax, 'How many picks.'),
+    summary: 'Independent random picks from weighted items. An item may be picked more than once.',
+    count: countUpTo(LIMITS.integersCountMax, 'The number of picks.'),
     own: [ITEMS, WEIGHTS],
     valueKey: 'items',
     value: ITEM_LIST,
@@ -286,16 +310,16 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     ask: ({ items, weights }, count) => weightedRequest(items, weights, count),
   }),
   strings: kind({
-    summary: 'Random strings over an alphabet, each character equally likely.',
-    count: countUpTo(LIMITS.integersCountMax, 'How many strings.'),
+    summary: 'Random strings over an alphabet. Each character of the alphabet is equally likely.',
+    count: countUpTo(LIMITS.integersCountMax, 'The number of strings.'),
     own: [
-      parameter('length', wholeFrom(1, LIMITS.stringLengthMax), 'Characters of each string.', {
+      parameter('length', wholeFrom(1, LIMITS.stringLengthMax), 'The number of characters in each string.', {
         default: 16,
       }),
       parameter(
         'alphabet',
         textLike(/^[\s\S]{2,1000}$/u),
-        'The characters to choose from: 2 to 1,000 Unicode code points, none twice.',
+        'The characters to choose from: 2 to 1,000 different Unicode characters.',
         { form: ALPHABET_FORM, default: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789' },
       ),
     ],
@@ -306,30 +330,39 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     },
   }),
   sequences: kind({
-    summary: 'Sequences of integers, each with a length and a range of its own, drawn together.',
-    count: countUpTo(LIMITS.integersCountMax, 'How often all sequences are drawn.'),
+    summary:
+      'Several sequences of random integers in one answer. Each sequence has its own length and range.',
+    count: countUpTo(LIMITS.integersCountMax, 'The number of times that all sequences are drawn.'),
     own: [
       {
         ...perSequence(wholeFrom(1, LIMITS.integersCountMax)),
         name: 'length',
         error: 'invalid_length',
-        description: 'How many numbers each sequence has.',
+        description: 'The length of each sequence.',
       },
-      { ...BOUNDS, name: 'min', description: 'Lower bound of each sequence, inclusive.' },
+      { ...BOUNDS, name: 'min', description: 'The lower bound of each sequence, inclusive.' },
       {
         ...BOUNDS,
         name: 'max',
         description:
-          'Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it.',
+          'The upper bound of each sequence, inclusive. It must be greater than the lower bound of the same sequence, by at most 2^53 - 1.',
       },
       {
         ...UNIQUE,
-        description: 'No number twice in a sequence; each range must hold its length of values.',
+        description:
+          'If true, no number occurs twice in a sequence. Each range must then contain at least as many values as the sequence is long.',
       },
-      { ...SORT, description: 'Order of the numbers in each sequence.' },
+      {
+        ...SORT,
+        description:
+          'The order of the numbers in each sequence. `none` keeps the order in which they were drawn.',
+      },
     ],
     errors: ['invalid_sequences', 'unique_impossible'],
-    value: described(listOf(listOf(listOf(integer))), 'Each entry holds one list for each sequence.'),
+    value: described(
+      listOf(listOf(listOf(integer))),
+      'One entry per draw. Each entry contains one list of integers per sequence.',
+    ),
     prices: [
       [
         'sequences',
@@ -354,13 +387,13 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     },
   }),
   permutations: kind({
-    summary: 'The numbers from 0 to length - 1 in a random order, each order equally likely.',
-    count: countUpTo(LIMITS.integersCountMax, 'How many permutations.'),
+    summary: 'Random permutations of the numbers from 0 to length - 1. Each permutation is equally likely.',
+    count: countUpTo(LIMITS.integersCountMax, 'The number of permutations.'),
     own: [
       parameter(
         'length',
         wholeFrom(2, LIMITS.shuffleItemsMax),
-        'Each permutation is of the numbers from 0 to length - 1.',
+        'The length of each permutation, which contains the numbers from 0 to length - 1.',
         { required: true },
       ),
     ],
@@ -372,25 +405,25 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
     },
   }),
   gaussians: kind({
-    summary: 'Normally distributed numbers, exactly sampled and exactly rounded.',
-    count: countUpTo(LIMITS.integersCountMax, 'How many numbers.'),
+    summary: 'Random numbers from a normal distribution, sampled exactly and rounded exactly.',
+    count: countUpTo(LIMITS.integersCountMax, 'The number of values.'),
     own: [
       parameter(
         'mean',
         numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax),
-        'Mean of the normal distribution: exactly the decimal that the answer echoes.',
+        'The mean of the normal distribution. The service uses exactly the decimal number that the answer repeats.',
         { default: 0 },
       ),
       parameter(
         'stddev',
         numberFrom(LIMITS.gaussianStddevMin, LIMITS.gaussianMagnitudeMax),
-        'Standard deviation, likewise.',
+        'The standard deviation of the normal distribution. The service uses exactly the decimal number that the answer repeats.',
         { default: 1 },
       ),
       parameter(
         'digits',
         wholeFrom(LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax),
-        'Significant decimal digits that each value is rounded to, exactly.',
+        'The number of significant decimal digits to which each value is rounded.',
         { default: LIMITS.gaussianDigitsMax },
       ),
     ],
@@ -414,7 +447,9 @@ export const BATCH_KINDS = {
     ...KINDS.bytes,
     own: [
       ENCODING,
-      parameter('length', wholeFrom(1, LIMITS.batchBytesLengthMax), 'Bytes per value.', { default: 16 }),
+      parameter('length', wholeFrom(1, LIMITS.batchBytesLengthMax), 'The number of bytes in each value.', {
+        default: 16,
+      }),
     ],
     echoed: ['encoding', 'length'],
     streamed: ['encoding', 'length'],

@@ -19,18 +19,18 @@ export function requireRange(values: ReadValues): void {
 export function requirePossible(values: ReadValues, count: number): void {
   if (values['unique'] !== true) return;
   const span = (values['max'] as number) - (values['min'] as number) + 1;
-  if (span < count) throw tooFew(`range holds ${grouped(span)} values`, span, count);
+  if (span < count) throw tooFew(`range contains ${grouped(span)} values`, span, count);
 }
 
 /** Returns the request for a sample. Throws `unique_impossible` when there are fewer items than `count`. */
 export function sampleRequest(items: readonly string[], count: number): ValueRequest {
-  if (count > items.length) throw tooFew(`list holds ${grouped(items.length)} items`, items.length, count);
+  if (count > items.length) throw tooFew(`list contains ${grouped(items.length)} items`, items.length, count);
   return { kind: 'sample', count, items };
 }
 
 function tooFew(holds: string, available: number, count: number): ApiError {
   return new ApiError('unique_impossible', {
-    message: `The ${holds}, fewer than the ${grouped(count)} asked for without repeats.`,
+    message: `The ${holds}, but ${grouped(count)} different ones are requested.`,
     details: { available, count },
   });
 }
@@ -50,7 +50,7 @@ export function weightedRequest(
   const details = { items: items.length, weights: weights.length };
   if (weights.length !== items.length) {
     throw new ApiError('invalid_weights', {
-      message: `Give one weight for each item: there are ${grouped(items.length)} items and ${grouped(weights.length)} weights.`,
+      message: `weights must contain one weight per item: there are ${grouped(items.length)} items and ${grouped(weights.length)} weights.`,
       details,
     });
   }
@@ -59,14 +59,14 @@ export function weightedRequest(
   for (const weight of weights) {
     if (weight > LIMITS.integerSpanMax - sum) {
       throw new ApiError('invalid_weights', {
-        message: 'Give weights whose sum is at most 9,007,199,254,740,992 (2^53).',
+        message: 'The sum of the weights must be at most 9,007,199,254,740,992 (2^53).',
         details,
       });
     }
     sum += weight;
   }
   const request = { kind: 'weighted', count, items, weights } as const;
-  requireBytes(request, WEIGHTED_BYTES_MAX, 'invalid_count', 'Lower count or shorten the items.', {
+  requireBytes(request, WEIGHTED_BYTES_MAX, 'invalid_count', 'Reduce count or shorten the items.', {
     parameter: 'count',
   });
   return request;
@@ -74,7 +74,7 @@ export function weightedRequest(
 
 /** Throws 400 `invalid_params` when the JSON of the values could be longer than a reply may be. */
 export function requireReplyFits(values: ValueRequest): void {
-  requireBytes(values, LIMITS.replyBytesMax, 'invalid_params', 'Ask for fewer or shorter values.');
+  requireBytes(values, LIMITS.replyBytesMax, 'invalid_params', 'Request fewer or shorter values.');
 }
 
 /** Upper bound on the envelope around the values. */
@@ -90,7 +90,7 @@ function requireBytes(
   const bytes = jsonBytesMax(values) + ENVELOPE_BYTES_MAX;
   if (bytes <= limit) return;
   throw new ApiError(error, {
-    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(limit)} are sent. ${advice}`,
+    message: `The answer could be ${grouped(bytes)} bytes long; the limit is ${grouped(limit)} bytes. ${advice}`,
     details: { ...more, bytes, limit },
   });
 }
@@ -99,7 +99,7 @@ function requireBytes(
 export function requireNumbers(numbers: number, numbersMax: number): void {
   if (numbers <= numbersMax) return;
   throw new ApiError('invalid_count', {
-    message: `The answer would hold ${grouped(numbers)} numbers; at most ${grouped(numbersMax)} are drawn in one request. Lower count or length.`,
+    message: `The answer would contain ${grouped(numbers)} numbers; the limit per request is ${grouped(numbersMax)}. Reduce count or length.`,
     details: { parameter: 'count', numbers, limit: numbersMax },
   });
 }

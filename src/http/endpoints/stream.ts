@@ -25,21 +25,21 @@ const STREAMED = (Object.entries(BATCH_KINDS) as [BatchType, Kind][]).flatMap(([
 });
 
 const SIZE = [
-  parameter('type', oneOfWords(STREAMED.map(({ type }) => type)), 'What kind of values.', { required: true }),
-  parameter('total', wholeFrom(1, LIMITS.streamTotalMax), 'How many values in all.', {
+  parameter('type', oneOfWords(STREAMED.map(({ type }) => type)), 'The kind of values.', { required: true }),
+  parameter('total', wholeFrom(1, LIMITS.streamTotalMax), 'The total number of values.', {
     required: true,
     error: 'invalid_count',
   }),
   parameter(
     'block',
     wholeFrom(1, LIMITS.batchCountMax),
-    'Values of one block, the last excepted. Each block is an answer of POST /v1/batch: it has a certificate, and counts as one request in the rate and the quota. Left out: 100,000, or as many values of bytes as 16 MiB hold.',
+    'The number of values per block; the last block may have fewer. Each block is an answer of `POST /v1/batch`: it has its own certificate and counts as one request towards the rate limit and the monthly quota. The default is 100,000. For bytes, it is the number of values that fit into 16 MiB, if that is less.',
     { default: null, error: 'invalid_count' },
   ),
   parameter(
     'first',
     wholeFrom(0, LIMITS.streamTotalMax - 1),
-    'Resumes a stream: the number, from 0, of the block to begin with. The blocks before it are neither drawn nor charged again.',
+    'The number of the first block to send, from 0. Use it to resume a stream: the service neither draws nor charges the blocks before it again.',
     { default: 0, error: 'invalid_count' },
   ),
 ] as const;
@@ -51,7 +51,7 @@ export const STREAM: DrawingEndpointDefinition = {
   method: 'GET',
   path: '/v1/stream',
   scope: 'entropy:batch',
-  summary: 'Any number of values, block after block, at the pace of their reader.',
+  summary: 'Up to 10^12 random values in one reply, in blocks, sent as fast as the client reads them.',
   parameters: PARAMETERS,
   errors: ['invalid_params'],
   parse,
@@ -75,7 +75,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const blocks = Math.ceil(total / size);
   if (first >= blocks) {
     throw new ApiError('invalid_count', {
-      message: `Give first as less than ${grouped(blocks)}: the stream has so many blocks.`,
+      message: `first must be less than ${grouped(blocks)}, the number of blocks of this stream.`,
       details: { parameter: 'first', min: 0, max: blocks - 1 },
     });
   }

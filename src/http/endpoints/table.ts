@@ -7,12 +7,22 @@ import { STREAM } from './stream.ts';
 import { BATCH, valuesEndpoint } from './values.ts';
 
 export const CERTIFICATE_PARAMETERS = [
-  parameter('id', textLike(CERTIFICATE_ID), 'The certificate_id of an answer.', {
-    required: true,
-  }),
-  parameter('format', oneOfWords(['json', 'pdf']), 'The certificate as data or as a document.', {
-    default: 'json',
-  }),
+  parameter(
+    'id',
+    textLike(CERTIFICATE_ID),
+    'The identifier of the certificate, from `metadata.certificate_id` of an answer.',
+    {
+      required: true,
+    },
+  ),
+  parameter(
+    'format',
+    oneOfWords(['json', 'pdf']),
+    'The format of the certificate: `json` for programs, `pdf` for a printable document.',
+    {
+      default: 'json',
+    },
+  ),
 ] as const;
 
 export const CERTIFICATE: EndpointDefinition = {
@@ -20,7 +30,8 @@ export const CERTIFICATE: EndpointDefinition = {
   method: 'GET',
   path: '/v1/certificate',
   scope: 'certificate:read',
-  summary: 'The provenance certificate of an answer.',
+  summary:
+    'The provenance certificate of an answer. It states where the entropy came from and how it was tested.',
   parameters: CERTIFICATE_PARAMETERS,
   errors: ['cert_not_found'],
 };
@@ -30,7 +41,8 @@ export const HEALTH: EndpointDefinition = {
   method: 'GET',
   path: '/v1/health',
   scope: 'health:read',
-  summary: 'The state of the service and of its entropy sources. Neither limited nor counted.',
+  summary:
+    'The state of the service and of its entropy sources. These requests do not count towards any limit.',
   parameters: [],
   errors: [],
 };
@@ -40,7 +52,7 @@ export const USAGE: EndpointDefinition = {
   method: 'GET',
   path: '/v1/usage',
   scope: 'usage:read',
-  summary: 'What the account has used this month, and what is left.',
+  summary: 'The usage of the account in this month, with its limits and what is left of them.',
   parameters: [],
   errors: [],
 };

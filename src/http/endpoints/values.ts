@@ -85,10 +85,10 @@ function withoutAlias(query: SplitQuery, parameters: readonly ParameterDefinitio
 }
 
 const BATCH_MEMBERS = [
-  parameter('type', oneOfWords(Object.keys(BATCH_KINDS) as BatchType[]), 'What kind of values.', {
+  parameter('type', oneOfWords(Object.keys(BATCH_KINDS) as BatchType[]), 'The kind of values.', {
     required: true,
   }),
-  parameter('count', wholeFrom(1, LIMITS.batchCountMax), 'How many values.', { required: true }),
+  parameter('count', wholeFrom(1, LIMITS.batchCountMax), 'The number of values.', { required: true }),
 ] as const;
 
 export const BATCH: DataEndpointDefinition = {
@@ -96,7 +96,7 @@ export const BATCH: DataEndpointDefinition = {
   method: 'POST',
   path: '/v1/batch',
   scope: 'entropy:batch',
-  summary: 'Up to 100,000 values in one answer.',
+  summary: 'Up to 100,000 random values of one kind in one answer.',
   parameters: COMMON_PARAMETERS,
   body: {
     members: [...BATCH_MEMBERS, ...COMMON_PARAMETERS],

@@ -22,23 +22,33 @@ export function openApiDocument({ baseUrl, version }: OpenApiFacts) {
       title: 'Quantum Random Number Service',
       version,
       summary:
-        'Random numbers, each answer with a certificate that states where its entropy came from and that anyone can check.',
+        'Random numbers over HTTP. Every answer has a certificate that states where its entropy came from and that anyone can verify.',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl.replace(/\/v1$/, '') }],
     tags: [
-      { name: 'values', description: 'Random values.' },
-      { name: 'account', description: 'Certificates, usage and health, with a key.' },
-      { name: 'public', description: 'What needs no key.' },
+      { name: 'values', description: 'Endpoints that return random values.' },
+      { name: 'account', description: 'Endpoints for certificates, usage and health. They need an API key.' },
+      { name: 'public', description: 'Resources that anyone can read without an API key.' },
     ],
     paths: pathsOf([...ENDPOINT_ROWS, ...DRAW_ROWS, ...PUBLIC_ROWS]),
     components: {
       schemas: COMPONENT_SCHEMAS,
       headers: HEADERS,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer KEY' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An alias; Bearer wins.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The API key in the header `Authorization: Bearer KEY`.',
+        },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description:
+            'The API key in the header `X-API-Key`. `Authorization: Bearer` takes precedence over it.',
+        },
       },
     },
   };
@@ -47,7 +57,7 @@ export function openApiDocument({ baseUrl, version }: OpenApiFacts) {
 /** An OpenAPI 3.1 document; plain JSON. */
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
-const DESCRIPTION = `Every answer names the entropy that it was drawn from and carries the id of its certificate.
-No entropy mode ever turns into another: what cannot be served is 503 \`entropy_unavailable\`.
-Errors have the shape \`{"error":{"code","message","status","request_id","details"?}}\`; a refused request has drawn nothing
-and spent nothing. Integers go up to 2^53 - 1.`;
+const DESCRIPTION = `Every answer states the entropy source that it was drawn from and contains the identifier of its certificate.
+The service never replaces one entropy mode by another: if it cannot serve a mode, it answers 503 \`entropy_unavailable\`.
+Errors have the form \`{"error":{"code","message","status","request_id","details"?}}\`. A request that the service refuses
+draws no entropy and spends no credits. Integers are at most 2^53 - 1.`;

@@ -9,7 +9,7 @@ import { BATCH } from '../endpoints/values.ts';
 import { OF_DRAWING, OF_KEYED, OF_PARAMETERS, type OperationRow } from './operation.ts';
 import { IDEMPOTENCY_KEY, inPath, json, memberSchemas, queryParameter } from './parameters.ts';
 
-const ID = inPath('id', 'The id of a draw.', textLike(DRAW_ID));
+const ID = inPath('id', 'The identifier of the draw.', textLike(DRAW_ID));
 
 const KEYED: readonly ErrorCode[] = [...OF_KEYED, 'rate_limited'];
 const WITH_BODY: readonly ErrorCode[] = [...KEYED, ...OF_PARAMETERS, ...BODY_ERRORS, 'storage_unavailable'];
@@ -35,7 +35,10 @@ const REQUEST: Schema = {
   required: ['purpose'],
   oneOf: [{ required: ['request'] }, { required: ['winners'] }],
   properties: {
-    request: described(open, 'type, count and params, as POST /v1/batch takes them.'),
+    request: described(
+      open,
+      'The request for the values: `type`, `count` and `params`, as in `POST /v1/batch`.',
+    ),
     winners: described(
       object(
         {
@@ -43,20 +46,24 @@ const REQUEST: Schema = {
           list: object(
             {},
             memberSchemas([ITEMS, LIST_SHA256, SIZE]),
-            'items, or sha256 and size of a list that stays with the caller.',
+            'The list of entries: either its `items`, or the `sha256` and `size` of a list that the caller keeps.',
           ),
         },
         memberSchemas([WEIGHTS]),
       ),
-      'How many winners are drawn of a list.',
+      'The winners to draw from a list.',
     ),
     ...MEMBERS,
     beacon: described(
       object({
-        chain: described(text, 'Name or hash of a chain of drand.'),
-        round: { type: 'integer', minimum: 1, description: 'A round that is due in 10 seconds or later.' },
+        chain: described(text, 'The name or the hash of a drand chain that the service knows.'),
+        round: {
+          type: 'integer',
+          minimum: 1,
+          description: 'The number of the round. It must be due at least 10 seconds from now.',
+        },
       }),
-      'A round of a public beacon that enters the values.',
+      'A future round of a public randomness beacon that the values depend on.',
     ),
   },
   additionalProperties: false,
@@ -72,28 +79,31 @@ const ONE_PATH = `${DRAWS_PATH}/{id}`;
 export const DRAW_ROWS: readonly OperationRow[] = [
   {
     ...{ path: DRAWS_PATH, method: 'get', operationId: 'draws', tag: 'public' },
-    summary: 'What was drawn for a public purpose: every serial of a series, at most 100 at a time.',
+    summary:
+      'The answers that were drawn for a public purpose, with every serial number of a series. One reply lists at most 100.',
     parameters: DRAWS_PARAMETERS.map(queryParameter),
-    responses: { 200: { description: 'OK', content: json(ref('Draws')) } },
+    responses: { 200: { description: 'The list of answers.', content: json(ref('Draws')) } },
     codes: [...ALWAYS, ...DRAWS_PARAMETERS.map(({ error }) => error)],
   },
   {
     ...{ path: DRAWS_PATH, method: 'post', operationId: 'createDraw', ...KEYED_CALL },
-    summary: 'Commits to a draw before anybody knows its outcome; costs 32 credits.',
+    summary: 'Commits to a draw before anyone can know its outcome. A draw costs 32 credits.',
     parameters: [IDEMPOTENCY_KEY],
     body: json(REQUEST),
-    responses: { 200: ONE, 201: { ...ONE, description: 'The draw, committed.' } },
+    responses: { 200: ONE, 201: { ...ONE, description: 'The committed draw.' } },
     codes: CREATE,
   },
   {
     ...{ path: ONE_PATH, method: 'get', operationId: 'draw', tag: 'public', parameters: [ID] },
-    summary: 'A committed draw with all that its check needs, for whoever knows its id.',
+    summary:
+      'A committed draw with everything that is needed to verify it. Anyone who knows its identifier can read it.',
     responses: { 200: ONE },
     codes: [...ALWAYS, ...OF_ID],
   },
   {
     ...{ path: ONE_PATH, method: 'delete', operationId: 'cancelDraw', parameters: [ID], ...KEYED_CALL },
-    summary: 'Cancels a draw that is not due; its bytes are opened, and the log says so.',
+    summary:
+      'Cancels a draw that is not yet due. The service reveals the committed bytes and records the cancellation in the log.',
     responses: { 200: ONE },
     codes: [...KEYED, ...OF_ID, 'draw_ended', 'draw_due'],
   },
@@ -105,7 +115,7 @@ export const DRAW_ROWS: readonly OperationRow[] = [
       parameters: [ID],
       ...KEYED_CALL,
     },
-    summary: 'Opens the nonce of a draw that was committed to by nonce_sha256.',
+    summary: 'Reveals the nonce of a draw that was created with `nonce_sha256`.',
     body: json(object({ nonce: MEMBERS['nonce'] })),
     responses: { 200: ONE },
     codes: [...WITH_BODY, 'invalid_nonce', ...OF_ID, 'draw_ended'],

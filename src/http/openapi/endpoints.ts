@@ -39,8 +39,8 @@ function bodyContent({ members, params }: BodyDefinition): MediaTypes {
       type: 'object',
       properties: {
         ...properties,
-        type: described(constant(type), 'The kind.'),
-        params: described(own, 'The parameters of the type.'),
+        type: described(constant(type), 'The kind of values.'),
+        params: described(own, 'The parameters of this kind of values.'),
       },
       required: own.required.length === 0 ? required : [...required, 'params'],
       additionalProperties: false,
@@ -69,34 +69,39 @@ function responsesOf(endpoint: EndpointDefinition, codes: readonly ErrorCode[]):
       return success('The certificate.', DOCUMENT_HEADERS, content);
     }
     case USAGE:
-      return success('The usage of the account.', DOCUMENT_HEADERS, inBoth(ref('Usage')));
+      return success('The usage and the limits of the account.', DOCUMENT_HEADERS, inBoth(ref('Usage')));
     case HEALTH: {
       const report = { [MEDIA_TYPES.health]: { schema: ref('HealthReport') } };
       const unavailable = errorResponses(codes)[503];
       const failing = json({ anyOf: [ref('Health'), ref('Error')] });
       return {
-        ...success('pass or warn.', HEALTH_HEADERS, { ...inBoth(ref('Health')), ...report }),
+        ...success('The status is `pass` or `warn`.', HEALTH_HEADERS, {
+          ...inBoth(ref('Health')),
+          ...report,
+        }),
         503: {
           ...unavailable,
-          description: 'fail, or no answer at all.',
+          description: 'The status is `fail`, or the service cannot report its state.',
           content: { ...unavailable.content, ...report, ...failing },
         },
       };
     }
     case STREAM:
       return success(
-        'Blocks of values, as long as the reader takes them; with dry_run=true the price of all.',
+        'The values in blocks, sent as fast as the client reads them. With `dry_run=true`, the price of all values.',
         STREAM_HEADERS,
         { 'application/x-ndjson': { schema: described(text, LINES) }, ...inBoth(ref('Quote')) },
       );
     default: {
       const hasOctets = endpoint.name === 'bytes' || endpoint.name === 'batch';
-      const plain = described(text, 'The bare values, one to a line; the metadata is in headers.');
-      return success('The values; with dry_run=true the price.', DATA_HEADERS, {
+      const plain = described(text, 'The values only, one per line. The metadata is in the headers.');
+      return success('The values. With `dry_run=true`, the price of the request.', DATA_HEADERS, {
         ...inBoth({ anyOf: [ref(`${nameOf(endpoint.name)}Answer`), ref('Quote')] }),
         ...(hasOctets && { [MEDIA_TYPES['octet-stream']]: { schema: described(octets, OCTETS) } }),
         'text/plain': { schema: plain },
-        'text/csv': { schema: described(text, 'The same as RFC 4180, below the header line value.') },
+        'text/csv': {
+          schema: described(text, 'The values as CSV (RFC 4180) with one column, whose header is `value`.'),
+        },
       });
     }
   }
@@ -104,13 +109,14 @@ function responsesOf(endpoint: EndpointDefinition, codes: readonly ErrorCode[]):
 
 /** Describes the body of a stream. test/api/stream.test.ts checks that streams have this form. */
 const LINES =
-  'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is not a block: ' +
-  '{"end":{"first","blocks","of"}} when the stream is complete, or, when a block is refused, the body of an error, with retry_after in ' +
-  'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
+  'One JSON object per line. Each line except the last is a block: an answer of `POST /v1/batch` with its own certificate. ' +
+  'The last line of a complete stream is `{"end":{"first","blocks","of"}}`. If the service refuses a block, the last line is an error ' +
+  'object with two more members: `retry_after`, the number of seconds to wait, if known, and `next`, the number of the block to resume with. ' +
+  'A reply that ends without such a last line is incomplete.';
 /** Describes the bodies of the type application/octet-stream. */
 const OCTETS =
-  'The bare values, one behind the other; the metadata is in headers. Integers are little-endian int32 when min and max fit, ' +
-  'else float64, which holds each of them exactly; floats are little-endian float64; a UUID is 16 bytes (RFC 9562 §4).';
+  'The values only, without separators. The metadata is in the headers. Integers are little-endian int32 if `min` and `max` fit, ' +
+  'otherwise little-endian float64, which represents each of them exactly. Floats are little-endian float64. A UUID is 16 bytes (RFC 9562 §4).';
 
 /** The error codes of nearly every call. The documentation explains them once, not for each call. */
 export const ORDINARY_ERRORS: readonly ErrorCode[] = [

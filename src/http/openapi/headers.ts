@@ -32,21 +32,27 @@ function header(description: string, type: 'string' | 'integer' = 'string'): Sch
 
 const OF_ANSWERS = [...IN_EVERY_HEAD, ...IN_BARE_HEADS].map((field) => {
   const place = field.group === 'drawn' ? 'data.metadata' : field.group;
-  const ofBare = field.isInEveryHead === true ? '' : ' Of an answer of bare values.';
-  const meaning = `${String(field.schema['description'] ?? '')} As ${place}.${field.name}.${ofBare}`.trim();
+  const ofBare = field.isInEveryHead === true ? '' : ' Only answers with bare values have this header.';
+  const same = `The same value as \`${place}.${field.name}\`.`;
+  const meaning = `${String(field.schema['description'] ?? '')} ${same}${ofBare}`.trim();
   return [field.header, header(meaning, 'number' in field ? 'integer' : 'string')] as const;
 });
 
 /** The object `components/headers` of the document. */
 export const HEADERS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(OF_ANSWERS),
-  RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),
+  RateLimit: header('The number of requests left of the burst (draft-ietf-httpapi-ratelimit-headers).'),
   'RateLimit-Policy': header(
-    'draft-ietf-httpapi-ratelimit-headers: the burst with the seconds in which all of it comes back, and the sustained rate of a minute.',
+    'The rate limits (draft-ietf-httpapi-ratelimit-headers): the burst with the number of seconds in which it refills, and the sustained rate per minute.',
   ),
-  'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
-  'WWW-Authenticate': header('RFC 6750 §3.'),
-  'X-Ignored-Parameters': header('Names in the request that mean nothing here.'),
-  'X-RateLimit-Remaining': header('Whole requests possible now.', 'integer'),
-  'X-RateLimit-Reset': header('Unix second at which the full burst is there again.', 'integer'),
+  'Retry-After': header('The number of seconds after which a retry can succeed.', 'integer'),
+  'WWW-Authenticate': header('The authentication scheme and the reason for the refusal (RFC 6750 §3).'),
+  'X-Ignored-Parameters': header(
+    'The names of parameters that the endpoint does not have and that the service therefore ignored.',
+  ),
+  'X-RateLimit-Remaining': header('The number of requests that the account may send now.', 'integer'),
+  'X-RateLimit-Reset': header(
+    'The Unix time in seconds at which the full burst is available again.',
+    'integer',
+  ),
 };

@@ -29,7 +29,7 @@ export function queryParameter(definition: ParameterDefinition): Parameter {
 }
 
 const ITEMS_IN_QUERY =
-  'Separated by commas, each percent-encoded UTF-8. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank.';
+  'Separate the items by commas, and encode each item as percent-encoded UTF-8. `%2C` is a comma within an item. If the value contains no literal comma, `%2C` separates items instead, because form encoders also encode the separators. `+` is a space.';
 
 /** Returns the schema of a parameter's values, with the default. */
 function valueSchema({ schema, default: preset = null }: ParameterDefinition): Schema {
@@ -46,7 +46,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'The same key and request within 24 h gives the first answer again, byte for byte, and spends nothing: no credit and no request of the month.',
+    'A key that makes retries safe. If you send the same request with the same key again within 24 hours, the service returns the first answer again, byte for byte. The repetition spends no credits and does not count towards the monthly quota.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
 

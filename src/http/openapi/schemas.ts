@@ -35,8 +35,8 @@ import { parameterSchema } from './parameters.ts';
 export const lotId = textLike(LOT_ID);
 
 /** The facts about the request that accompany every document. */
-const timestamp = described(time, 'When the request came in.');
-const ofDocument = 'Where the values came from, and the request.';
+const timestamp = described(time, 'The time at which the service received the request.');
+const ofDocument = 'Facts about the entropy and about the request.';
 /** The `metadata` of documents. That of a certificate names what its answer was drawn from; for all others nothing was drawn. */
 const documentMetadata = described(
   object({
@@ -47,18 +47,18 @@ const documentMetadata = described(
   ofDocument,
 );
 const documentOf = (data: Schema) =>
-  object({ data: described(data, 'What was asked for.'), metadata: documentMetadata });
+  object({ data: described(data, 'The requested data.'), metadata: documentMetadata });
 
 /** The caller's label in an answer. */
 const answerLabel = object(
-  { public: described(boolean, 'Whether the certificate shows purpose and user_data.') },
+  { public: described(boolean, 'Whether the certificate shows `purpose` and `user_data` to everyone.') },
   {
-    purpose: described(text, 'What the values are for.'),
-    series: described(text, 'The answers of one account under a purpose.'),
-    user_data: described(text, 'What the answer was bound to.'),
-    user_data_sha256: described(sha256, 'SHA-256 of what the answer was bound to.'),
+    purpose: described(text, 'The purpose of the values.'),
+    series: described(text, 'The identifier of the series: all answers of one account under one purpose.'),
+    user_data: described(text, 'The user data that the answer is bound to.'),
+    user_data_sha256: described(sha256, 'The SHA-256 hash of the user data that the answer is bound to.'),
   },
-  'What the request said of the answer.',
+  'The label that the request gave the answer. Absent if it gave none.',
 );
 
 const certificateDocument = {
@@ -85,39 +85,39 @@ function dataOf(endpoint: DataEndpoint): Record<string, Schema> {
   return { ...(kind.count && { count: howMany }), ...echoedBy(kind), [kind.valueKey]: kind.value };
 }
 
-const howMany = described(count, 'How many.');
+const howMany = described(count, 'The number of values.');
 
 const BATCH_DATA = {
   values: described(
     listOf({ type: ['integer', 'number', 'string', 'array'] }),
-    'Lists of numbers for permutations, lists of such lists for sequences.',
+    'The values. Each value is a list of numbers for permutations, and a list of such lists for sequences.',
   ),
   count: howMany,
-  type: oneOfWords(Object.keys(BATCH_KINDS), 'The kind.'),
+  type: oneOfWords(Object.keys(BATCH_KINDS), 'The kind of values.'),
   params: described(
     { oneOf: Object.values(BATCH_KINDS).map((kind) => object(echoedBy(kind))) },
-    'The effective parameters of the type, defaults included.',
+    'The parameters that were used, including defaults.',
   ),
 };
 
 const opening = object(
   {
-    bytes: described(text, 'Bytes, encoded or counted.'),
-    path: described(text, 'Hashes from the leaf to the root.'),
-    salts: described(text, 'The salts of the pieces.'),
+    bytes: described(text, 'The drawn pieces, in base64.'),
+    path: described(text, 'The hashes that lead from the pieces to the roots of their blocks, in base64.'),
+    salts: described(text, 'The salts of the pieces, in base64.'),
   },
   {},
-  'In pure mode, base64: the drawn pieces, the hashes that lead to the roots of their blocks, and their salts. Absent in long answers.',
+  'The proof that the values were made from the drawn pieces of the lots. Only answers in pure mode have it, and long answers do not.',
 );
 
-const meta = described(
-  ref('Meta'),
-  'The request, as the entropy-mode variant of the specification names it.',
-);
-const credits = described(ref('Credits'), 'The credits of pure mode.');
+const meta = described(ref('Meta'), 'Further facts about the request.');
+const credits = described(ref('Credits'), 'The credits of the account for pure mode.');
 
 function answerOf(endpoint: DataEndpoint, own: Readonly<Record<string, Schema>>): Schema {
-  const data = described(ref(`${nameOf(endpoint)}Data`), 'What was asked for.');
+  const data = described(
+    ref(`${nameOf(endpoint)}Data`),
+    'The requested values and the parameters that were used.',
+  );
   const metadata = described(ref('Metadata'), ofDocument);
   return object({ data, metadata, meta, ...own }, { label: answerLabel, opening });
 }
@@ -130,15 +130,21 @@ export function nameOf(endpoint: string): string {
 const quote = object(
   {
     data: described(
-      object({ mode: modeSchema, required_bytes: described(count, 'What it would cost in pure mode.') }),
-      'What was asked for.',
+      object({
+        mode: modeSchema,
+        required_bytes: described(
+          count,
+          'The price of the request in pure mode, in bytes. One credit pays for one byte.',
+        ),
+      }),
+      'The price of the request.',
     ),
     metadata: described(object({ request_id: requestIdSchema, timestamp }), ofDocument),
     meta,
     quantum_credits: credits,
   },
   {},
-  'The answer to dry_run=true: nothing was drawn.',
+  'The answer to a request with `dry_run=true`. The service has drawn no entropy.',
 );
 
 /** The `data` member of GET /v1/tiers. */
@@ -146,87 +152,114 @@ const tierList = object({
   tiers: described(
     listOf(
       object({
-        tier: oneOfWords(TIERS, 'The tier of the account.'),
-        requests_per_minute: described(orNull(count), 'The sustained rate.'),
-        burst: described(orNull(count), 'Requests that may come at once; also the most in any 60 seconds.'),
-        requests_per_month: described(orNull(count), 'Answered requests for values.'),
-        credits_per_month: described(orNull(count), 'Bytes of pure mode.'),
+        tier: oneOfWords(TIERS, 'The name of the tier.'),
+        requests_per_minute: described(
+          orNull(count),
+          'The number of requests per minute that an account may send continuously.',
+        ),
+        burst: described(
+          orNull(count),
+          'The number of requests that an account may send at once. It is also the maximum in any 60 seconds.',
+        ),
+        requests_per_month: described(orNull(count), 'The number of answered requests for values per month.'),
+        credits_per_month: described(
+          orNull(count),
+          'The credits per month. One credit pays for one byte of pure mode.',
+        ),
         entropy_modes: described(
           listOf(oneOfWords(ENTROPY_MODES)),
-          'The modes that the tier has, the default first.',
+          'The entropy modes of the tier. The first one is the default.',
         ),
-        default_entropy_mode: oneOfWords(ENTROPY_MODES, 'The mode of a request that names none.'),
+        default_entropy_mode: oneOfWords(
+          ENTROPY_MODES,
+          'The entropy mode of a request without `entropy_mode`.',
+        ),
         seed_interval_s: described(
           orNull(count),
-          'How often quantum-seeded takes a new seed; null without it.',
+          'The interval in seconds at which quantum-seeded mode takes a new seed. It is null for a tier without this mode.',
         ),
-        scopes: described(listOf(oneOfWords(SCOPES)), 'What keys may be allowed.'),
-        custom: described(boolean, 'Each account agrees on figures of its own; they are null here.'),
+        scopes: described(listOf(oneOfWords(SCOPES)), 'The scopes that API keys of the tier can have.'),
+        custom: described(
+          boolean,
+          'Whether the limits are agreed for each account individually. They are null here if so.',
+        ),
       }),
     ),
-    'The tiers.',
+    'The tiers, smallest first.',
   ),
   prices: described(
     listOf(
       object({
         kind: described(text, 'The kind of values.'),
-        bits: described(text, 'The entropy of the answer; the price is an eighth of it, rounded up once.'),
-        example: described(text, 'A request with this price.'),
-        credits: described(count, 'The price of the example.'),
+        bits: described(
+          text,
+          'The formula for the entropy of the answer in bits. The price in credits is an eighth of it, rounded up.',
+        ),
+        example: described(text, 'An example request.'),
+        credits: described(count, 'The price of the example request in credits.'),
       }),
     ),
-    'What pure mode costs.',
+    'The prices of pure mode.',
   ),
   limits: described(
     object(
       Object.fromEntries(
-        Object.keys(COUNT_LIMITS).map((name) => [name, described(count, 'The most in one request.')]),
+        Object.keys(COUNT_LIMITS).map((name) => [name, described(count, 'The maximum per request.')]),
       ),
     ),
-    'The most that one request may ask for.',
+    'The limits of one request.',
   ),
 });
 
-const details = described({ type: 'object' }, 'Facts for programs; which ones depends on the code.');
-const errorCode = oneOfWords(Object.keys(ERRORS), 'What programs should look at.');
+const details = described({ type: 'object' }, 'Details for programs. The members depend on the error code.');
+const errorCode = oneOfWords(
+  Object.keys(ERRORS),
+  'The error code. Programs should decide by this code and not by the message.',
+);
 const httpStatus: Schema = { type: 'integer', minimum: 400, maximum: 599 };
 const error = object({
   error: described(
     object(
       {
         code: errorCode,
-        message: described(text, 'What to do.'),
-        status: described(httpStatus, 'The state.'),
+        message: described(
+          text,
+          'A message for developers that explains the error and how to correct the request.',
+        ),
+        status: described(httpStatus, 'The HTTP status code.'),
         request_id: requestIdSchema,
       },
       { details },
     ),
-    'What was wrong.',
+    'The error.',
   ),
 });
 const problem = object(
   {
-    type: described({ type: 'string', format: 'uri-reference' }, 'The kind.'),
-    title: described(text, 'The status in words.'),
-    status: described(httpStatus, 'The state.'),
-    detail: described(text, 'What to do.'),
-    instance: described({ type: 'string', format: 'uri' }, 'Names the request, as a URI.'),
+    type: described({ type: 'string', format: 'uri-reference' }, 'A URI that identifies the kind of error.'),
+    title: described(text, 'The name of the HTTP status.'),
+    status: described(httpStatus, 'The HTTP status code.'),
+    detail: described(
+      text,
+      'A message for developers that explains the error and how to correct the request.',
+    ),
+    instance: described({ type: 'string', format: 'uri' }, 'The identifier of the request, as a URI.'),
     code: errorCode,
     request_id: requestIdSchema,
   },
   { details },
-  'The same facts as RFC 9457.',
+  'The error in the form of RFC 9457.',
 );
 
 const consistency = object({
-  from: described(count, 'Where it begins.'),
-  to: described(count, 'Where it ends.'),
-  hashes: described(listOf(base64), 'SHA-256 digests.'),
+  from: described(count, 'The smaller size of the log.'),
+  to: described(count, 'The larger size of the log.'),
+  hashes: described(listOf(base64), 'The hashes of the consistency proof.'),
 });
 
 const publicLeaf = object({
-  index: described(count, 'The place, from 0.'),
-  leaf: described(text, 'The leaf of the log: canonical JSON, or its hash.'),
+  index: described(count, 'The index of the leaf in the log, from 0.'),
+  leaf: described(text, 'The leaf, as canonical JSON.'),
 });
 
 /** The object `components/schemas` of the document. */
@@ -249,10 +282,10 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Meta: schemaOf('meta'),
   Credits: {
     ...schemaOf('quantum_credits'),
-    description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.',
+    description: 'The credits of the account for pure mode. One credit pays for one byte.',
   },
   CertificateDocument: certificateDocument,
-  Usage: { ...documentOf(USAGE), description: '2^53 - 1 stands for unlimited.' },
+  Usage: { ...documentOf(USAGE), description: 'The usage of the account. 2^53 - 1 means unlimited.' },
   Tiers: documentOf(tierList),
   Health: documentOf(ref('HealthReport')),
   HealthReport: HEALTH_REPORT,
@@ -262,6 +295,8 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Consistency: consistency,
   Draws: DRAW_LIST,
   Draw: DRAW,
-  PublicLeaves: object({ leaves: described(listOf(publicLeaf), 'The leaves with their indexes.') }),
+  PublicLeaves: object({
+    leaves: described(listOf(publicLeaf), 'The leaves with their indexes in the log.'),
+  }),
   PublicLot: PUBLIC_LOT,
 };

@@ -46,7 +46,7 @@ export class RpcError extends Error {
 
 /** Returns the error for a parameter that is missing or of another type. */
 export function invalid(name: string): RpcError {
-  return new RpcError('invalidParams', `Invalid params: ${name} is missing, or of another type.`, [name]);
+  return new RpcError('invalidParams', `Invalid params: ${name} is missing or has the wrong type.`, [name]);
 }
 
 /** Converts an error of the service into one of JSON-RPC. */

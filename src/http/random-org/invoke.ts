@@ -44,10 +44,11 @@ export function randomOrgRoute(sources: RpcSources): PlainRoute {
 }
 
 const NO_IDEMPOTENCY_KEY =
-  'Invalid Request: no Idempotency-Key is taken here; draw a signed answer with a ticketId, and fetch it again with getResult.';
+  'Invalid Request: this endpoint does not support Idempotency-Key. Draw a signed answer with a ticketId, and fetch it again with getResult.';
 
 const TICKET_USED = 'The ticket has been used.';
-const SAME_NUMBER = 'Another answer of this millisecond has its number; send the request again.';
+const SAME_NUMBER =
+  'Another answer already has the serial number of this millisecond. Send the request again.';
 
 /** Finds the key in a body before that is parsed as JSON, which costs much more. */
 const KEY_IN_BODY = /"apiKey"[\t\n\r ]{0,8}:[\t\n\r ]{0,8}"(qrn_[0-9A-Za-z_]{56})"/;
@@ -113,7 +114,7 @@ class RandomOrg {
   async #result(exchange: Exchange, { jsonrpc, method, params }: JsonObject): Promise<object> {
     if (jsonrpc !== '2.0' || typeof method !== 'string')
       throw new RpcError('invalidRequest', 'Invalid Request');
-    if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: send an object.');
+    if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: params must be an object.');
     const [, signed, kind = ''] = /^generate(Signed)?(.*)$/.exec(method) ?? [];
     if (isDrawMethod(kind)) return this.#drawn(exchange, kind, params, signed !== undefined);
     if (!Object.hasOwn(this.#methods, method)) throw new RpcError('methodNotFound', 'Method not found');
@@ -202,7 +203,7 @@ class RandomOrg {
       throw new RpcError('ticketOfAnotherKey', 'The ticket was created with a key of another account.');
     // an answer is kept for as long after the ticket is used, so a used ticket expires before its answer is forgotten
     if (exchange.atMs >= ticket.createdAtMs + IDEMPOTENCY_LIFETIME_MS)
-      throw new RpcError('ticketUnknown', 'The ticket has expired: it is good for 24 hours.');
+      throw new RpcError('ticketUnknown', 'The ticket has expired. A ticket is valid for 24 hours.');
     return ticket;
   }
 
@@ -246,7 +247,10 @@ class RandomOrg {
     const account = exchange.account!;
     const result = await this.#resultOf(exchange, account.record.number, serialNumber);
     if (result === undefined)
-      throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
+      throw new RpcError(
+        'resultUnknown',
+        'There is no result with this serial number from the last 24 hours.',
+      );
     return { ...result, bitsUsed: 0, ...this.#allowance(account) };
   }
 
@@ -372,7 +376,7 @@ function readBody(body: Uint8Array): JsonObject {
   if (isObject(value) && !isDeeper(value, DEPTH_MAX)) return value;
   throw new RpcError(
     'invalidRequest',
-    `Invalid Request: send one call as an object, nested at most ${DEPTH_MAX} deep; batches are not served.`,
+    `Invalid Request: the body must be one call: an object with at most ${DEPTH_MAX} levels of nesting. The service does not support batches.`,
   );
 }
 
@@ -388,7 +392,7 @@ function isDeeper(value: unknown, depth: number): boolean {
 function requireMembersOnce(body: Uint8Array): void {
   const repeated = repeatedMember(utf8.decode(body));
   if (repeated === undefined) return;
-  throw new RpcError('invalidRequest', `Invalid Request: ${repeated} is there twice.`);
+  throw new RpcError('invalidRequest', `Invalid Request: ${repeated} must not occur more than once.`);
 }
 
 function readId(id: unknown): unknown {
@@ -396,21 +400,21 @@ function readId(id: unknown): unknown {
   if (id === null || typeof id === 'string' || isExact) return id;
   throw new RpcError(
     'invalidRequest',
-    'Invalid Request: give id as a string, a number within ±(2^53 - 1) or null.',
+    'Invalid Request: id must be a string, a number within ±(2^53 - 1), or null.',
   );
 }
 
 /** Throws `outOfRange` when a call gives a parameter of random.org that this service does not support. */
 function requireNone(params: JsonObject, name: string, why: string): void {
-  if ((params[name] ?? null) !== null) throw new RpcError('outOfRange', `${why}: leave out ${name}.`, [name]);
+  if ((params[name] ?? null) !== null) throw new RpcError('outOfRange', `${why}. Omit ${name}.`, [name]);
 }
 
 function userDataOf(params: JsonObject): unknown {
-  requireNone(params, 'licenseData', 'The service licenses no values');
+  requireNone(params, 'licenseData', 'The service does not license values');
   const userData = params['userData'] ?? null;
   // an answer is signed after it was drawn and paid for, so data that cannot be signed must be refused before
   if (canonicalText(userData, 'userData').length <= USER_DATA_LENGTH_MAX) return userData;
-  const message = `Give userData with at most ${USER_DATA_LENGTH_MAX} characters as JSON.`;
+  const message = `userData must have at most ${USER_DATA_LENGTH_MAX} characters as JSON.`;
   throw new RpcError('outOfRange', message, ['userData', 0, USER_DATA_LENGTH_MAX]);
 }
 

@@ -199,7 +199,11 @@ function each<const D extends ParameterDefinition>(params: JsonObject, n: number
   const value = params[name] ?? undefined;
   const list: unknown[] = Array.isArray(value) ? value : Array.from({ length: n }, () => value);
   if (list.length !== n)
-    throw new RpcError('conflict', `Give ${name} once, or once for each of the ${n} sequences.`, [name]);
+    throw new RpcError(
+      'conflict',
+      `${name} must be one value, or a list with one value for each of the ${n} sequences.`,
+      [name],
+    );
   return list.map((given) => {
     const read = readParameters([definition], new Map(given === undefined ? [] : [[name, given]]));
     return read[name as keyof typeof read] as ValuesOf<[D]>[D['name']];
@@ -207,7 +211,7 @@ function each<const D extends ParameterDefinition>(params: JsonObject, n: number
 }
 
 function refused(name: string, form: string): RpcError {
-  return new RpcError('outOfRange', `Give ${name} as ${form}.`, [name]);
+  return new RpcError('outOfRange', `${name} must be ${form}.`, [name]);
 }
 
 /**
@@ -216,7 +220,7 @@ function refused(name: string, form: string): RpcError {
  */
 function requireDistinct(values: readonly string[]): readonly string[] {
   if (new Set(values).size === values.length) return values;
-  throw new RpcError('later', 'Two of the strings were alike; send the request again.', [0]);
+  throw new RpcError('later', 'Two of the strings were equal. Send the request again.', [0]);
 }
 
 /** Writes the values in a base: as numbers in base 10, as strings in other bases. */

@@ -144,7 +144,7 @@ Answer
 |either|: Part or null or 7, optional.
 |any|: any, optional.
 Errors
-|invalid_count|: 400. Give count as a whole number within its bounds.
+|invalid_count|: 400. count must be an integer within its bounds.
 And those that many calls can answer: |auth_missing|.`,
   changes: `
 |POST /other|
