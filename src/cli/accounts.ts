@@ -16,10 +16,10 @@ const amountOrNone: Reader<number | 'none'> = {
 
 /** The limits that an account may have for itself. Only accounts of the tier enterprise may. */
 const MEANINGS = {
-  requestsPerMinute: 'enterprise only: requests a minute; the burst is half as many more',
-  requestsPerMonth: 'enterprise only: requests a calendar month',
-  creditsPerMonth: 'enterprise only: bytes of pure mode a calendar month',
-  seedIntervalMs: 'enterprise only: milliseconds between new quantum seeds',
+  requestsPerMinute: 'requests per minute (enterprise only); the burst is 1.5 times this number',
+  requestsPerMonth: 'requests per calendar month (enterprise only)',
+  creditsPerMonth: 'credits per calendar month (enterprise only); one credit pays for one byte of pure mode',
+  seedIntervalMs: 'milliseconds between new quantum seeds (enterprise only)',
 } as const;
 
 type Limit<T> = { readonly value: string; readonly meaning: string; readonly read: Reader<T> };
@@ -40,16 +40,20 @@ function limitsOf(given: Readonly<Record<keyof typeof MEANINGS, number | 'none' 
   return Object.fromEntries(named.filter(([, limit]) => limit !== undefined)) as Partial<AccountOverrides>;
 }
 
-const TIER = { value: 'TIER', meaning: `one of ${TIERS.join(', ')}`, read: oneOf(TIERS) } as const;
+const TIER = {
+  value: 'TIER',
+  meaning: `tier of the account: one of ${TIERS.join(', ')}`,
+  read: oneOf(TIERS),
+} as const;
 
 const create = action({
   path: 'accounts create',
-  summary: 'Makes an account and its first key, which has all scopes. The key is shown this once.',
+  summary: 'Creates an account and its first API key, which has all scopes. The key is shown only once.',
   options: {
-    name: { value: 'NAME', required: true, meaning: 'what the account is called' },
+    name: { value: 'NAME', required: true, meaning: 'name of the account' },
     tier: { ...TIER, required: true },
     ...limitOptions('N', amount),
-    json: { meaning: 'one JSON object: account_id, name, tier, key_id, key' },
+    json: { meaning: 'print one JSON object: account_id, name, tier, key_id, key' },
   },
   run: async (input, context) => {
     const wish = { name: input.name, tier: input.tier, overrides: limitsOf(input) };
@@ -64,8 +68,8 @@ const create = action({
 
 const list = action({
   path: 'accounts list',
-  summary: 'Lists the accounts with the limits that hold for them.',
-  options: { json: { meaning: 'an array of JSON objects; 2^53 - 1 stands for unlimited' } },
+  summary: 'Lists the accounts and their limits.',
+  options: { json: { meaning: 'print an array of JSON objects; 2^53 - 1 means unlimited' } },
   run: async (_input, context) => {
     const data = (await withLedger(context, (ledger) => ledger.accounts())).map(describeAccount);
     return { data };
@@ -74,19 +78,22 @@ const list = action({
 
 const set = action({
   path: 'accounts set',
-  summary: 'Changes what is named and leaves the rest. Returns when a running service applies the change.',
-  operands: [{ name: 'ACCOUNT_ID', meaning: 'acct_ and 26 characters' }],
+  summary:
+    'Changes the given properties of an account. Returns after a running service has applied the change.',
+  operands: [
+    { name: 'ACCOUNT_ID', meaning: 'identifier of the account: acct_ and 26 characters; see accounts list' },
+  ],
   options: {
-    name: { value: 'NAME', meaning: 'what the account is called' },
-    tier: { ...TIER, meaning: `${TIER.meaning}; leaving enterprise drops the account's own limits` },
-    ...limitOptions('N|none', amountOrNone, '; none: as the tier has it'),
-    json: { meaning: 'the changed account as one JSON object' },
+    name: { value: 'NAME', meaning: 'name of the account' },
+    tier: { ...TIER, meaning: `${TIER.meaning}; an account that leaves enterprise loses its own limits` },
+    ...limitOptions('N|none', amountOrNone, '; none: the limit of the tier'),
+    json: { meaning: 'print the changed account as one JSON object' },
   },
   run: async (input, context) => {
     const { name, tier, operands } = input;
     const overrides = limitsOf(input);
     if (name === undefined && tier === undefined && Object.keys(overrides).length === 0) {
-      throw new UsageError('nothing to change is named');
+      throw new UsageError('no property to change is given');
     }
     const change = { ...(name !== undefined && { name }), ...(tier !== undefined && { tier }), overrides };
     const { result, isConfirmed } = await changeLedger(context, (ledger) =>
@@ -96,11 +103,11 @@ const set = action({
   },
 });
 
-export const accounts = group('qrn accounts', 'Accounts: who may ask, how much, and at what rate.', [
-  create,
-  list,
-  set,
-]);
+export const accounts = group(
+  'qrn accounts',
+  'Creates, lists and changes accounts. An account has a tier with limits and has API keys.',
+  [create, list, set],
+);
 
 /** Returns the account as commands print it. The seed interval is null on a tier without seeds. */
 function describeAccount(account: AccountRecord) {

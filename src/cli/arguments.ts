@@ -7,7 +7,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
 /** Reads a list of values with commas between them. */
 export function listOf<T>({ what, read }: Reader<T>): Reader<T[]> {
   return {
-    what: `values with commas between them, each ${what}`,
+    what: `a comma-separated list, each value ${what}`,
     read: (text) => {
       const values = text.split(',').map((each) => read(each.trim()));
       return values.includes(undefined) ? undefined : (values as T[]);
@@ -47,7 +47,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 
 /** Reads a duration and returns milliseconds; 0 needs no unit. */
 export const duration: Reader<number> = {
-  what: 'a span such as 90s, 30m, 24h or 7d',
+  what: 'a duration such as 90s, 30m, 24h or 7d',
   read: (text) => {
     const [, digits, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
     return unit === undefined ? (text === '0' ? 0 : undefined) : Number(digits) * UNIT_MS[unit];

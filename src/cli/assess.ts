@@ -19,36 +19,40 @@ import type { Part } from './text.ts';
 const OPTIONS = {
   constants: {
     value: 'corrected|reference',
-    meaning: 'reference: the constants of NIST’s sts-2.1.2, errors included; corrected when not given',
+    meaning:
+      'corrected (default): corrected constants of the tests; reference: the constants of NIST’s sts-2.1.2 with their errors',
     read: oneOf(['corrected', 'reference']),
   },
   sequences: {
     value: 'N',
-    meaning: 'at most this many sequences from the start; all when not given',
+    meaning: 'maximum number of sequences to test, from the start of the file; default: all',
     read: wholeNumber(1),
   },
-  ascii: { meaning: 'the file holds characters 0 and 1; white space is skipped' },
+  ascii: { meaning: 'the file contains the characters 0 and 1; white space is ignored' },
   symbolBits: {
     value: 'N',
     meaning:
-      'FILE holds symbols of 1 to 8 bits, one a byte; SP 800-90B on the first 1,000,000, without SP 800-22',
+      'FILE contains one symbol of 1 to 8 bits per byte; only SP 800-90B is run, on the first 1,000,000 symbols',
     read: wholeNumber(1, 8),
   },
   restarts: {
     value: 'FILE',
-    meaning: '1,000 restarts of 1,000 symbols each, in the form of FILE: the tests of SP 800-90B 3.1.4',
+    meaning:
+      'file with 1,000 restarts of 1,000 symbols each, in the format of FILE, for the restart tests of SP 800-90B 3.1.4',
   },
-  claim: { value: 'H', meaning: 'bits of min-entropy per symbol that the maker of the source claims' },
-  json: { meaning: 'one JSON object: sp800_22, sp800_90b and what they were run on' },
+  claim: { value: 'H', meaning: 'min-entropy per symbol in bits that the manufacturer of the source claims' },
+  json: { meaning: 'print one JSON object: sp800_22, sp800_90b and the tested file' },
 } as const satisfies OptionTable;
 
 export const assess = action({
   path: 'assess',
-  summary: 'SP 800-22 and SP 800-90B on a file of bits, packed eight to a byte, most significant first.',
+  summary:
+    'Runs the tests of SP 800-22 and SP 800-90B on a file of bits, eight bits per byte, the most significant bit first.',
   operands: [
     {
       name: 'FILE',
-      meaning: 'at least 1,000,000 bits (125,000 bytes); more are tested in sequences of that',
+      meaning:
+        'file with at least 1,000,000 bits (125,000 bytes); a larger file is tested in sequences of 1,000,000 bits',
     },
   ],
   options: OPTIONS,
@@ -77,11 +81,11 @@ function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefine
   if (symbolBits === undefined && restarts === undefined && claim === undefined) return undefined;
   const stray = (['constants', 'sequences', 'ascii'] as const).find((name) => input[name] !== undefined);
   if (stray !== undefined)
-    throw new UsageError(`--${stray} does not go with --symbol-bits, --restarts or --claim`);
+    throw new UsageError(`--${stray} must not be combined with --symbol-bits, --restarts or --claim`);
   const claimed = claim === undefined ? undefined : Number(claim);
   const claimMax = symbolBits ?? 1;
   if (claimed !== undefined && !(claimed > 0 && claimed <= claimMax)) {
-    throw new UsageError(`--claim is above 0 and at most ${claimMax}, the bits of a symbol`);
+    throw new UsageError(`--claim must be above 0 and at most ${claimMax}, the number of bits per symbol`);
   }
   return { symbolBits, restarts, claim: claimed };
 }
@@ -187,7 +191,7 @@ async function assessFile(path: string, options: AssessOptions) {
       if (first !== undefined) break;
       const held = bitLength.toLocaleString('en');
       throw new CommandError(
-        `${path} holds ${held} bits; at least 1,000,000 are needed (125,000 packed bytes)`,
+        `${path} contains ${held} bits, but at least 1,000,000 are required (125,000 packed bytes)`,
       );
     }
     isPartial = first !== undefined && interrupted.aborted;
@@ -245,7 +249,7 @@ function shownOf(assessment: FileAssessment): Part[] {
   const tested = sequences === 1 ? 'one sequence' : `${sequences} sequences`;
   const rule =
     across === null
-      ? `${first.verdict.rule}; rejects at most ${1000 * first.verdict.falseRejectRate} good sequences of 1000`
+      ? `${first.verdict.rule}; rejects at most ${1000 * first.verdict.falseRejectRate} of 1000 good sequences`
       : `${across.rows.rule}; ${across.rejections.rule}`;
   return [
     {
@@ -264,14 +268,14 @@ function shownOf(assessment: FileAssessment): Part[] {
     `verdict: ${passed ? 'pass' : 'FAIL'}\nrule: ${rule}`,
     `SP 800-90B 6.3, non-IID estimators${ofFirst}`,
     estimatesOf(entropy),
-    `min-entropy per bit: ${entropy.minEntropyPerBit.toFixed(6)}, the least of them; an ideal source scores about 0.85`,
+    `min-entropy per bit: ${entropy.minEntropyPerBit.toFixed(6)}, the lowest of these estimates; an ideal source scores about 0.85`,
     MEANING,
   ];
 }
 
 const MEANING =
-  'What it means: statistical tests can refute randomness, never prove it. A weak deterministic generator passes them\n' +
-  'all. It is not a certification by NIST. docs/evidence.md explains each figure.';
+  'Explanation: statistical tests can refute randomness, but they cannot prove it. Even a weak deterministic generator passes\n' +
+  'all of them. The result is not a certification by NIST. docs/evidence.md explains each figure.';
 
 function testsOf({ rows, notApplicable, passed, total }: BatteryResult): object[] {
   const tests = TEST_NAMES.map((test) => {

@@ -70,8 +70,8 @@ export async function* sequencesOf(
 const OPEN_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
-  EACCES: 'may not be read: permission denied',
-  EPERM: 'may not be read: permission denied',
+  EACCES: 'cannot be read: permission denied',
+  EPERM: 'cannot be read: permission denied',
 };
 
 async function openForReading(path: string): Promise<FileHandle> {
@@ -94,7 +94,7 @@ function assertNotText(path: string, bytes: Uint8Array): void {
   const areDigits = bytes.every((byte) => byte === 0x30 || byte === 0x31 || WHITE_SPACE.has(byte));
   throw new CommandError(
     areDigits
-      ? `${path} holds the characters 0 and 1 where packed bits are expected, eight to a byte; --ascii reads it`
-      : `${path} is text, not packed bits (eight to a byte, most significant first)`,
+      ? `${path} contains the characters 0 and 1 instead of packed bits, eight per byte; use --ascii to read it`
+      : `${path} contains text instead of packed bits (eight per byte, the most significant first)`,
   );
 }

@@ -14,9 +14,9 @@ import { asServer, requireCluster, withDatabase } from './ledger-access.ts';
 const init = action({
   path: 'cluster init',
   summary:
-    'Makes the schema in the empty database that QRN_LEDGER names, and notes the fingerprints of\n' +
-    'the secrets in QRN_DATA_DIR/keys, which all nodes share. The first node makes them; copy the folder keys to every other\n' +
-    'node before its first start. qrn serve does the same by itself.',
+    'Creates the schema in the empty database QRN_LEDGER, and stores the fingerprints of the secrets in QRN_DATA_DIR/keys, which\n' +
+    'all nodes share. The first node creates these secrets. Copy the folder keys to every other node before its first start. qrn\n' +
+    'serve does the same automatically.',
   run: async (_input, context) => {
     const { keysPath, logName } = requireCluster(context);
     requireOwnFolder(context);
@@ -24,7 +24,7 @@ const init = action({
       await makeSchema(database);
       await agreeOnSecrets({ database, keysPath, logName, clock: context.clock });
       const { schema } = await clusterState(database);
-      context.talk(`The database is ready, schema ${schema}. Every node needs a copy of ${keysPath}.\n`);
+      context.talk(`The database is ready (schema ${schema}). Copy ${keysPath} to every node.\n`);
     });
   },
 });
@@ -32,9 +32,9 @@ const init = action({
 const status = action({
   path: 'cluster status',
   summary:
-    'Shows for every node whether it runs, what it was granted and what waits to be logged, and the clock of the database.',
+    'Shows for each node whether it runs, the limits that it was granted and the segments that are not logged yet. Also shows the clock of the database.',
   options: {
-    json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, schema' },
+    json: { meaning: 'print one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, schema' },
   },
   run: async (_input, context) => {
     const { nodes, totals } = await withDatabase(context, async (database) => {
@@ -54,9 +54,8 @@ const status = action({
 const fenceNode = action({
   path: 'cluster fence',
   summary:
-    'Fences a node that is lost. The database takes nothing more from it, what it was granted and did not spend goes back to the\n' +
-    'accounts, its unclaimed blocks are burned and its open jobs go to the next node that asks. A fenced node that still runs stops.\n' +
-    'It may be started again.',
+    'Fences a lost node: the database accepts nothing more from it, unspent limits return to the accounts, its unclaimed blocks are\n' +
+    'burned, and another node takes over its open jobs. A fenced node that still runs stops. It may be started again.',
   operands: [{ name: 'NODE', meaning: 'name of the node; see cluster status' }],
   irreversible: async ({ operands: [name] }) =>
     `This fences the node ${name} and burns its unclaimed blocks.`,
@@ -65,7 +64,7 @@ const fenceNode = action({
       await requireSchema(database);
       return fence(database, name, silentLog);
     });
-    if (!isKnown) throw new CommandError(`there is no node ${name}: qrn cluster status lists them`);
+    if (!isKnown) throw new CommandError(`there is no node ${name}; qrn cluster status lists the nodes`);
     context.talk(`The node ${name} is fenced.\n`);
   },
 });
@@ -73,22 +72,22 @@ const fenceNode = action({
 const restored = action({
   path: 'cluster restored',
   summary:
-    'States that the database was set back to an earlier state, for example by restoring a backup. It begins a new incarnation:\n' +
-    'certificate ids get a new number, and a new log begins that names the last checkpoint before it. Stop all nodes first,\n' +
-    'run it on the node that has seen the largest checkpoint, and copy its folder keys to the others.',
-  options: { json: { meaning: 'one JSON object: incarnation, origin, first_segment, predecessor' } },
+    'States that the database was set back to an earlier state, for example by restoring a backup. The command begins a new\n' +
+    'incarnation: certificate identifiers get a new number, and a new log begins that names the last checkpoint before it. Stop all\n' +
+    'nodes first, run the command on the node with the largest checkpoint, and copy its folder keys to the other nodes.',
+  options: { json: { meaning: 'print one JSON object: incarnation, origin, first_segment, predecessor' } },
   irreversible: async () => 'This begins a new incarnation of the ledger in PostgreSQL.',
   run: async (_input, context) => {
     requireCluster(context);
     const { incarnation } = await asServer(context, beginIncarnation);
     context.talk(
-      'Keys and accounts are as they were in the restored database: revoke again what was revoked since.\n',
+      'Keys and accounts are those of the restored database. Revoke again what was revoked since then.\n',
     );
     return incarnationReport(incarnation);
   },
 });
 
-export const cluster = group('qrn cluster', 'Sets up and looks after the nodes that share a database.', [
+export const cluster = group('qrn cluster', 'Sets up and manages nodes that share a database.', [
   init,
   status,
   fenceNode,

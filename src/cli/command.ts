@@ -66,7 +66,7 @@ export class UsageError extends CommandError {
 
 /** Reads the text of an option or operand as a value. */
 export interface Reader<T> {
-  /** What the text must be, worded to follow "is" in an error. */
+  /** What the text must be, worded to follow "must be" in an error. */
   readonly what: string;
   /** Returns the value; undefined for a text that is not allowed. */
   readonly read: (text: string) => T | undefined;
@@ -78,7 +78,7 @@ const TEXT: Reader<string> = { what: 'at least one character', read: (text) => t
 /** Returns the value of a text. Throws a UsageError that names the option or operand and what it must be. */
 export function readValue<T>(name: string, text: string, { what, read }: Reader<T>): T {
   const value = read(text);
-  if (value === undefined) throw new UsageError(`${name} is ${what}, not ${JSON.stringify(text)}`);
+  if (value === undefined) throw new UsageError(`${name} must be ${what}, not ${JSON.stringify(text)}`);
   return value;
 }
 
@@ -197,8 +197,8 @@ function optionOf(name: string, { value, required = false, meaning, read }: Opti
 }
 
 const IRREVERSIBLE_OPTIONS = {
-  yes: { meaning: 'do not ask' },
-  dryRun: { meaning: 'say what would be done, and do nothing' },
+  yes: { meaning: 'run without asking for confirmation' },
+  dryRun: { meaning: 'print what the command would do, and do nothing' },
 } as const satisfies OptionTable;
 
 /**
@@ -216,7 +216,7 @@ async function unlessMeant<I>(
   }
   if (input.yes || context.confirm === undefined) return undefined;
   const consequence = await irreversible(input, context);
-  if (await context.confirm(`${consequence} This cannot be undone. Go on?`)) return undefined;
+  if (await context.confirm(`${consequence} This cannot be undone. Continue?`)) return undefined;
   context.talk('Nothing was changed.\n');
   return 1;
 }
@@ -247,12 +247,12 @@ export function group(path: string, summary: string, commands: readonly Command[
         if (word === undefined) throw new UsageError(`a command is missing; ${known}`);
         const parser = parserOf(path, summary, context).usage('COMMAND').helpCommand(false);
         for (const each of commands) parser.command(each.name).summary(oneLineOf(each.summary));
-        parser.addHelpText('after', `\n${path} COMMAND --help tells more.${footer}`);
+        parser.addHelpText('after', `\n${path} COMMAND --help explains a command.${footer}`);
         parser.exitOverride((error) => {
           const isUnknown = error.code === 'commander.unknownCommand';
           throw isUnknown ? new UsageError(`${oneLine(error)}; ${known}`) : error;
         });
-        if (word === '--') throw new UsageError(`-- stands in the place of a command; ${known}`);
+        if (word === '--') throw new UsageError(`-- is not a command; ${known}`);
         const helped = word === 'help' && commands.find(({ name }) => name === rest[0]);
         if (helped) return helped.run(['--help'], context);
         parser.parse(word === 'help' ? ['--help'] : args, { from: 'user' });
@@ -286,7 +286,7 @@ export const HELP_WIDTH = 80;
 function parserOf(path: string, summary: string, { out }: CommandContext): Parser {
   return new Parser(path)
     .description(oneLineOf(summary))
-    .helpOption('-h, --help', 'this text')
+    .helpOption('-h, --help', 'print this help')
     .exitOverride()
     .configureHelp({ helpWidth: HELP_WIDTH })
     .configureOutput({ writeOut: out, writeErr: () => {}, outputError: () => {} });

@@ -26,15 +26,15 @@ export function completions(commandsOf: () => readonly Command[]): Command {
   return action({
     path: 'completions',
     summary:
-      'Prints completions. bash: source <(qrn completions bash). zsh: source <(qrn completions zsh), after compinit.\n' +
+      'Prints a completion script. bash: source <(qrn completions bash). zsh: source <(qrn completions zsh), after compinit.\n' +
       'fish: qrn completions fish | source.',
     operands: [
-      { name: 'SHELL', meaning: `${SHELLS}; or words, as these shells ask it` },
-      { name: 'WORD', meaning: 'with words: what is typed so far', optional: true, repeated: true },
+      { name: 'SHELL', meaning: `${SHELLS}; or words, which the completion scripts call` },
+      { name: 'WORD', meaning: 'for words: the words typed so far', optional: true, repeated: true },
     ],
     run: async ({ operands: [shell, ...typed] }, context) => {
       const text = shell === 'words' ? await wordsBehind(typed, commandsOf()) : SCRIPTS[shell];
-      if (text === undefined) throw new UsageError(`SHELL is one of ${SHELLS}`);
+      if (text === undefined) throw new UsageError(`SHELL must be one of ${SHELLS}`);
       context.out(text);
       return 0;
     },

@@ -10,11 +10,11 @@ const FALLBACK_SHOWN_MAX = 40;
 
 export const config = action({
   path: 'config',
-  summary: 'Prints the settings in force and where each comes from. Secrets are not shown.',
+  summary: 'Prints all settings with their values and where each value comes from. Secrets are not shown.',
   options: {
     json: {
       meaning:
-        'as one JSON object: by name the variable, the value and where it comes from; the same of each source under sources',
+        'print one JSON object: for each name the variable, the value and its origin, and the same for the options of each source under sources',
     },
   },
   footer: () => {
@@ -23,7 +23,7 @@ export const config = action({
     const width = Math.max(...settings.map(({ variable }) => variable.length));
     const lines = settings.map(({ variable, fallback, meaning }) => {
       const isShown = fallback !== '' && fallback.length <= FALLBACK_SHOWN_MAX;
-      const text = isShown ? `${meaning}; ${fallback} when not given` : meaning;
+      const text = isShown ? `${meaning}; default: ${fallback}` : meaning;
       return help.formatItem(variable, width, text, help);
     });
     return `\nSettings:\n${lines.join('\n')}\n`;

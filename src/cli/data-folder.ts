@@ -22,8 +22,8 @@ export function requireOwnFolder({ environment }: CommandContext): void {
   if (owner === undefined || owner === user || (ledger === undefined && owner === ROOT)) return;
   const name = nameOf(owner);
   throw new CommandError(
-    `the data folder ${dataDir} belongs to user ${name ?? owner} (id ${owner}), and this command runs as id ${user}: ` +
-      `run it as the owner, e.g. sudo -u ${name ?? `'#${owner}'`} qrn ...`,
+    `the data folder ${dataDir} belongs to user ${name ?? owner} (id ${owner}), but this command runs as user id ${user}: ` +
+      `run it as the owner, e.g. with sudo -u ${name ?? `'#${owner}'`} qrn ...`,
   );
 }
 
@@ -32,7 +32,7 @@ export function requireFolder(path: string, setting: string): void {
   try {
     makeFolder(resolve(path));
   } catch (error) {
-    throw new CommandError(`${messageOf(error)}; set ${setting} to a folder that can be made`);
+    throw new CommandError(`${messageOf(error)}; set ${setting} to a folder that can be created`);
   }
 }
 

@@ -36,7 +36,7 @@ export async function fetchJson(url: string, hint = ''): Promise<unknown> {
   const { status, headers, body } = reply;
   if (status === 404)
     throw new CommandError(
-      `there is nothing at ${url}: that service has no such document, or is no such service${hint}`,
+      `there is nothing at ${url}: either the service has no such document, or the address is wrong${hint}`,
     );
   const location = headers.get('location');
   if (status !== 200) {
@@ -67,7 +67,7 @@ export function originOf(input: UrlInput, context: CommandContext): string {
   const given = urlGiven(input, context);
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
     const name = input.url === undefined ? 'QRN_URL' : '--url';
-    throw new UsageError(`${name} is an http or https URL, not ${JSON.stringify(given)}`);
+    throw new UsageError(`${name} must be an http or https URL, not ${JSON.stringify(given)}`);
   }
   return new URL(given ?? apiUrl).origin;
 }

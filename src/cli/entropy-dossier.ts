@@ -34,7 +34,9 @@ export async function assessDossier(path: string, options: DossierOptions): Prom
   // H_I of 3.1.3: the least of the estimates and the claim, in bits per symbol
   const hInitial = Math.min(entropy.minEntropyPerSymbol, claim ?? bitsPerSymbol);
   if (matrix !== undefined && hInitial === 0) {
-    throw new CommandError(`${path} has no entropy: there is nothing that restarts could confirm`);
+    throw new CommandError(
+      `the estimated entropy of ${path} is 0, so the restart tests cannot confirm anything`,
+    );
   }
   const isConstant = symbols.every((symbol) => symbol === symbols[0]);
   const data = {
@@ -66,9 +68,9 @@ export async function assessDossier(path: string, options: DossierOptions): Prom
 }
 
 const MEANING =
-  'What it means: h_initial is the entropy in bits per symbol that may be claimed, and with restarts only when they are\n' +
-  'validated. The IID tests are those of 5.2: an IID claim needs the permutation tests of 5.1 as well, which this tool does\n' +
-  'not run. docs/evidence.md explains each figure.';
+  'Explanation: h_initial is the entropy in bits per symbol that may be claimed; with restarts, only if they validate it.\n' +
+  'The IID tests are those of section 5.2. An IID claim also requires the permutation tests of section 5.1, which this tool\n' +
+  'does not run. docs/evidence.md explains each figure.';
 
 async function readSymbols(path: string, symbolBits: number | undefined) {
   const isPacked = symbolBits === undefined;
@@ -77,7 +79,7 @@ async function readSymbols(path: string, symbolBits: number | undefined) {
     if (count < SYMBOLS) {
       const expected = isPacked ? '125,000 packed bytes' : '1,000,000 bytes, one symbol each';
       throw new CommandError(
-        `${path} holds ${count.toLocaleString('en')} symbols; at least 1,000,000 are needed (${expected})`,
+        `${path} contains ${count.toLocaleString('en')} symbols, but at least 1,000,000 are required (${expected})`,
       );
     }
     const symbols = isPacked ? unpackBits(bytes, SYMBOLS) : bytes;

@@ -21,8 +21,8 @@ const FORMAT = 'qrn raw shots 1';
 const keygen = action({
   path: 'evidence keygen',
   summary:
-    'Makes the key that opens kept raw shots, for a machine that is not the server. Prints what QRN_RAW_RECIPIENT takes.',
-  operands: [{ name: 'FILE', meaning: 'where the private key goes; it must not exist' }],
+    'Creates the private key that decrypts kept raw shots. Run it on a machine other than the server. Prints the public key for QRN_RAW_RECIPIENT.',
+  operands: [{ name: 'FILE', meaning: 'new file for the private key' }],
   run: async ({ operands: [path] }, context) => {
     const key = newRecipientKey();
     writeNew(path, `${toBase64(key)}\n`, 0o600);
@@ -34,35 +34,39 @@ const keygen = action({
 const publish = action({
   path: 'evidence publish',
   summary:
-    'Writes the raw shots of a lot to a file that may be published, so that anybody can compute the figures of its\n' +
-    'certificates again (evidence replay). Raw shots give every value that pure mode delivered from the lot: the service must\n' +
-    'be stopped, nothing of the lot may be left to deliver, and the clients must know.',
-  operands: [{ name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' }],
+    'Writes the raw shots of a lot to a file for publication, so that anyone can recompute the figures of its certificates\n' +
+    '(evidence replay). Raw shots reveal every value that pure mode delivered from the lot. Therefore the service must be stopped,\n' +
+    'the lot must be used up, and the clients must have been told.',
+  operands: [{ name: 'LOT_ID', meaning: 'identifier of the lot: lot_ and 26 characters; see lots list' }],
   options: {
-    key: { value: 'FILE', required: true, meaning: 'the private key that evidence keygen made' },
-    out: { value: 'FILE', required: true, meaning: 'where the published file goes; it must not exist' },
+    key: { value: 'FILE', required: true, meaning: 'file with the private key from evidence keygen' },
+    out: { value: 'FILE', required: true, meaning: 'new file for the raw shots' },
     revealPureValues: {
-      meaning: 'required: says that the values delivered in pure mode from this lot may become known to all',
+      meaning: 'required: confirms that the values delivered in pure mode from this lot may become public',
     },
   },
   run: async ({ key: keyPath, out, revealPureValues, operands: [lotId] }, context) => {
     if (revealPureValues === undefined) {
       throw new CommandError(
-        'raw shots give every value that pure mode delivered from the lot: add --reveal-pure-values if all may know them',
+        'raw shots reveal every value that pure mode delivered from the lot: add --reveal-pure-values if they may become public',
       );
     }
     const record = await spentLot(lotId, context);
     const folder = join(loadSettings(context.environment).dataDir, 'raw');
     const box = sealedRawShots(folder, lotId);
     if (box === undefined)
-      throw new CommandError(`no raw shots are kept at ${rawShotsPath(folder, lotId)} (QRN_RAW_RECIPIENT)`);
+      throw new CommandError(
+        `there are no raw shots at ${rawShotsPath(folder, lotId)}; the service keeps raw shots only if QRN_RAW_RECIPIENT is set`,
+      );
     const key = readKey(keyPath);
     const shots = open(key, box);
     wipe(key);
-    if (shots === undefined) throw new CommandError('the key does not open the raw shots of this lot');
+    if (shots === undefined) throw new CommandError('the key does not decrypt the raw shots of this lot');
     const head = utf8Bytes(`${FORMAT}\n${JSON.stringify(record)}\n`);
     writeNew(out, concatBytes(head, shots));
-    context.talk(`published ${lotId}: qrn evidence replay ${out} computes its figures again\n`);
+    context.talk(
+      `The raw shots of ${lotId} are written. qrn evidence replay ${out} recomputes its figures.\n`,
+    );
   },
 });
 
@@ -79,10 +83,16 @@ function writeNew(path: string, content: string | Uint8Array, mode = 0o666): voi
  */
 async function spentLot(lotId: string, context: CommandContext): Promise<LotRecord> {
   const { dataDir } = loadSettings(context.environment);
-  requireFolderLedger(context, 'qrn evidence publish', 'another node may hold bytes or a seed of the lot');
+  requireFolderLedger(
+    context,
+    'qrn evidence publish',
+    'another node may still have bytes or a seed of the lot',
+  );
   // A stopped service holds nothing: the blocks it had claimed are burned, and its seeds are gone.
   const owner = await takeFolder(join(dataDir, 'ledger'), true).catch((error: unknown) => {
-    throw new CommandError(`${messageOf(error)}: a running service may hold bytes or a seed of the lot`);
+    throw new CommandError(
+      `${messageOf(error)}: a running service may still have bytes or a seed of the lot`,
+    );
   });
   try {
     const { lot, left, identity } = await withLedger(context, async (ledger) => ({
@@ -93,14 +103,14 @@ async function spentLot(lotId: string, context: CommandContext): Promise<LotReco
     // the original may still deliver blocks that are withdrawn or burned in this copy
     if (identity.kind === 'moved' || identity.kind === 'behind') {
       throw new CommandError(
-        `this data folder is not the one that was signed for last (${identity.reason}), and a service on the original may ` +
+        `this data folder is not the one that signed last (${identity.reason}), and a service on the original may ` +
           'still deliver bytes of the lot: publish from the original, or see qrn ledger moved and qrn ledger restore',
       );
     }
     if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
     if (left > 0) {
       throw new CommandError(
-        `${left} blocks of ${lotId} are not delivered yet: publish it when they are, or withdraw it with qrn lots revoke`,
+        `${left} blocks of ${lotId} are not delivered yet: publish the lot after they are, or withdraw it with qrn lots revoke`,
       );
     }
     return lot;
@@ -112,16 +122,16 @@ async function spentLot(lotId: string, context: CommandContext): Promise<LotReco
 const replay = action({
   path: 'evidence replay',
   summary:
-    'Computes every figure of a lot again from its published raw shots: health tests, SP 800-22, SP 800-90B, evidence,\n' +
-    'extraction, conditioned bytes. Exit status 1 when one differs. Needs no ledger and no network.',
-  operands: [{ name: 'FILE', meaning: 'as evidence publish wrote it' }],
+    'Recomputes every figure of a lot from its published raw shots: health tests, SP 800-22, SP 800-90B, evidence, extraction,\n' +
+    'conditioned bytes. Exits with status 1 if a figure differs. Needs neither a ledger nor a network.',
+  operands: [{ name: 'FILE', meaning: 'file that evidence publish wrote' }],
   options: {
     certificate: {
       value: 'C.json',
       meaning:
-        'a certificate that names the lot: what it says of the lot is compared too. Check it with qrn verify',
+        'certificate that names the lot; its statements about the lot are compared too. Verify it with qrn verify',
     },
-    json: { meaning: 'one JSON object' },
+    json: { meaning: 'print one JSON object' },
   },
   run: async ({ certificate, operands: [path] }, context) => {
     const { record, shots } = parsePublished(new Uint8Array(readInputFile(path)));
@@ -131,8 +141,12 @@ const replay = action({
       figures.push(certifiedFigure(certificate, { ...made, finishedAtMs: record.finishedAtMs }));
     const isSame = figures.every(({ isEqual, notShown }) => isEqual || notShown !== undefined);
     if (certificate === undefined)
-      context.talk('compared with the record in the file; --certificate compares with what was certified\n');
-    context.talk(isSame ? 'every figure that raw shots show is as it was recorded\n' : 'figures differ\n');
+      context.talk(
+        'The figures were compared with the record in the file. Use --certificate to compare them with a certificate.\n',
+      );
+    context.talk(
+      isSame ? 'All figures that raw shots show are equal to the recorded ones.\n' : 'Some figures differ.\n',
+    );
     const shown = figures.map((each) => ({ figure: each.name, result: resultOf(each) }));
     return { data: { lot_id: record.id, is_same: isSame, figures }, shown: [shown], status: isSame ? 0 : 1 };
   },
@@ -163,22 +177,23 @@ function parsePublished(bytes: Uint8Array) {
   lines.push(bytes.indexOf(0x0a, lines[0] + 1));
   const textOf = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString('utf8');
   try {
-    if (textOf(0, lines[0]) !== FORMAT) throw new RangeError(`its first line is not ${FORMAT}`);
+    if (textOf(0, lines[0]) !== FORMAT) throw new RangeError(`the first line is not ${FORMAT}`);
     const record = JSON.parse(textOf(lines[0] + 1, lines[1])) as LotRecord;
     return { record, shots: decodeRawShots(bytes.subarray(lines[1] + 1)) };
   } catch (error) {
-    throw new CommandError(`this file was not made by evidence publish: ${messageOf(error)}`);
+    throw new CommandError(`the file was not written by evidence publish: ${messageOf(error)}`);
   }
 }
 
 function readKey(path: string): Uint8Array<ArrayBuffer> {
   const key = fromBase64(readInputFile(path).toString('utf8').trimEnd());
-  if (key?.length !== 32) throw new CommandError(`${path} does not hold a key of evidence keygen`);
+  if (key?.length !== 32)
+    throw new CommandError(`${path} does not contain a private key from evidence keygen`);
   return key;
 }
 
 export const evidence = group(
   'qrn evidence',
-  'Publishes the raw shots of spent lots and computes their figures again.',
+  'Publishes the raw shots of used-up lots, and recomputes their figures.',
   [keygen, publish, replay],
 );

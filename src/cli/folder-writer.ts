@@ -61,7 +61,7 @@ export class FolderWriter {
       if (this.#own === undefined) await sleep(RETRY_MS);
     }
     throw new CommandError(
-      `the service on ${this.#path} did not answer ${name}: it may have made the change or not. See its log, and look at what is stored before you repeat the command`,
+      `the service on ${this.#path} did not answer ${name}, so it is unknown whether the change was made. See the log of the service, and check what is stored before you repeat the command`,
     );
   }
 

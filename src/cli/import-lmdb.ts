@@ -54,21 +54,21 @@ interface Move {
 export const importLmdb = action({
   path: 'cluster import-lmdb',
   summary:
-    'Moves the ledger of QRN_DATA_DIR into the empty database that QRN_LEDGER names, after qrn cluster init. It proves that the\n' +
-    'log, the balances and the counts of all records are the same before it commits. Unclaimed blocks stay in the folder, which\n' +
-    'becomes that of this node (QRN_NODE) and can no longer serve as a ledger. The service must be stopped. When the command\n' +
-    'was interrupted, run it again: it goes on.',
+    'Moves the ledger of QRN_DATA_DIR into the empty database QRN_LEDGER. Run qrn cluster init first, and stop the service. Before it\n' +
+    'commits, the command proves that the log, the balances and the numbers of all records are the same. Unclaimed blocks stay in\n' +
+    'the folder, which becomes the folder of this node (QRN_NODE) and is no longer a ledger. If the command was interrupted, run\n' +
+    'it again; it then continues.',
   irreversible: async (_input, context) => {
     const { url, path } = await withMove(context, async (move) => {
       if (!(await stateOf(move)).isCommitted) await requireMovable(move);
       return move.settings;
     });
-    return `This moves the ledger in ${ledgerPath(context)} into PostgreSQL at ${placeOf(url)}; the folder becomes ${path} and serves no more as a ledger.`;
+    return `This moves the ledger in ${ledgerPath(context)} into PostgreSQL at ${placeOf(url)}; the folder becomes ${path} and is no longer a ledger.`;
   },
   run: async (_input, context) => {
     context.interruption().addEventListener('abort', () => {
       context.talk(
-        'qrn cluster import-lmdb: interrupted. The ledger is still whole, in the folder or in the database: run the same command again, and it goes on.\n',
+        'qrn cluster import-lmdb: interrupted. The ledger is complete, either in the folder or in the database. Run the same command again to continue.\n',
       );
       process.exit(INTERRUPTED); // as the signal would have ended it; the database rolls back an open transaction
     });
@@ -92,7 +92,7 @@ async function stateOf({ settings, database, from }: Move) {
   const mark = readImportMark(from);
   if (mark !== undefined && mark.databaseMadeAtMs !== madeAtMs)
     throw new CommandError(
-      `${from} went, or was about to go, into another database, at ${mark.database}: set QRN_LEDGER to that one`,
+      `the import of ${from} into another database, ${mark.database}, has begun or has ended: set QRN_LEDGER to that database`,
     );
   const isCommitted = mark !== undefined && (await isImported(database, mark.id));
   if (!isCommitted && !existsSync(from))
@@ -101,11 +101,11 @@ async function stateOf({ settings, database, from }: Move) {
     );
   if (isCommitted && existsSync(from) && firstNode !== settings.node)
     throw new CommandError(
-      `the ledger was imported for the node ${firstNode}, and another one would give up its blocks: set QRN_NODE=${firstNode}, and run this again`,
+      `the ledger was imported for the node ${firstNode}, and another node would lose its blocks: set QRN_NODE=${firstNode}, and run the command again`,
     );
   if (!isCommitted && hasFiles(settings.path))
     throw new CommandError(
-      `${settings.path} is not empty: this data folder has served as a node. Move it out of the way, and its blocks are lost`,
+      `${settings.path} is not empty, because this data folder was used by a node. Move it away; its blocks are then lost`,
     );
   return { isCommitted, madeAtMs };
 }
@@ -129,7 +129,7 @@ async function moveLedger(move: Move): Promise<void> {
   const { context, from } = move;
   const { isCommitted, madeAtMs } = await stateOf(move);
   if (!existsSync(from)) {
-    context.talk('The ledger is in the database already.\n');
+    context.talk('The ledger is already in the database.\n');
     return;
   }
   const ledger = await openAsServer(context, from, { forImport: true });
@@ -153,18 +153,19 @@ async function requireOriginal(
 ): Promise<void> {
   const identity = await checkIdentity(ledger, from, readAnchor(keysPath));
   if (identity.kind === 'new')
-    throw new CommandError(`nothing was ever served from ${from}: start a node on the database instead`);
+    throw new CommandError(`the ledger in ${from} was never used: start a node with the database instead`);
   if (identity.kind !== 'original')
     throw new CommandError(
-      `the ledger in ${from} is not the one that was signed for last: ${identity.reason}; see docs/operations.md`,
+      `the ledger in ${from} is not the one that signed last: ${identity.reason}; see docs/operations.md`,
     );
   const { ok, problems } = await ledger.audit();
-  if (!ok) throw new CommandError(`the ledger is not sound, nothing was imported: ${problems.join('; ')}`);
+  if (!ok)
+    throw new CommandError(`nothing was imported, because the ledger has errors: ${problems.join('; ')}`);
   await agreeOnSecrets({ database, keysPath, logName, clock: context.clock }).catch((error: unknown) => {
     if (!(error instanceof LedgerError)) throw error;
     // the database must change, not the keys: without these keys nobody could prove what was signed
     throw new CommandError(
-      `the database was set up with other secrets than those in ${keysPath}, which the ledger needs: keep that folder, make a new ` +
+      `the database was set up with different secrets than those in ${keysPath}, which the ledger needs: keep that folder, create a new ` +
         'empty database, and run qrn cluster init with this QRN_DATA_DIR and QRN_LOG_NAME',
     );
   });
@@ -204,7 +205,7 @@ function markImport(from: string, mark: ImportMark): void {
   } catch (error) {
     const why = messageOf(error);
     throw new CommandError(
-      `nothing was imported, for a note of it cannot be written in ${dirname(from)}: ${why}. Make that folder writable for this user, and run this again`,
+      `nothing was imported, because ${dirname(from)} is not writable: ${why}. Make that folder writable for this user, and run the command again`,
     );
   }
 }
@@ -217,7 +218,7 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
   if (hasFiles(path)) {
     context.talk(
       `The records are in the database. ${path} is not empty, because a node was started before this command ended: the unclaimed ` +
-        `blocks in ${from} are lost, delete it.\n`,
+        `blocks in ${from} are lost. Delete that folder.\n`,
     );
     return;
   }
@@ -229,12 +230,12 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
   } catch (error) {
     const why = messageOf(error);
     throw new CommandError(
-      `the records are in the database, and the folder of the ledger could not become that of the node: ${why}. Start no node before ` +
-        'it did, for its blocks would be lost: mend what is wrong with these paths, and run this again',
+      `the records are in the database, but the folder of the ledger could not become that of the node: ${why}. Correct the problem with these ` +
+        'paths and run the command again. Do not start a node before that, because its blocks would be lost',
     );
   }
   context.talk(
-    `The ledger is in the database. Start the service with QRN_LEDGER and QRN_NODE=${node}: its blocks are in ${path}.\n`,
+    `The ledger is in the database. Start the service with QRN_LEDGER and QRN_NODE=${node}. The blocks of the node are in ${path}.\n`,
   );
 }
 
@@ -248,8 +249,6 @@ async function logHeadOf(ledger: LmdbLedger) {
 function hasFiles(path: string): boolean {
   if (!existsSync(path)) return false;
   if (!statSync(path).isDirectory())
-    throw new CommandError(
-      `${path} is not a folder, and must become that of the node: move it out of the way`,
-    );
+    throw new CommandError(`${path} is not a folder, but the node needs a folder there: move it away`);
   return readdirSync(path).length > 0;
 }

@@ -13,25 +13,25 @@ import { action, CommandError, group, type Report } from './command.ts';
 import { changeLedger, withLedger } from './ledger-access.ts';
 import { columns } from './text.ts';
 
-export const KEY_SHOWN_ONCE = 'The key is shown this once: keep it now.';
-const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
+export const KEY_SHOWN_ONCE = 'The key is shown only once. Store it now.';
+const KEY_ID = { name: 'KEY_ID', meaning: 'identifier of the key: 22 characters; see keys list' };
 
 const create = action({
   path: 'keys create',
-  summary: 'Makes a further key of an account. The key is shown this once.',
+  summary: 'Creates another API key for an account. The key is shown only once.',
   options: {
-    account: { value: 'ACCOUNT_ID', required: true, meaning: 'whose key it is' },
+    account: { value: 'ACCOUNT_ID', required: true, meaning: 'account that the key belongs to' },
     scopes: {
       value: 'A,B',
-      meaning: `what it opens, of ${SCOPES.join(', ')}; all of them when not given`,
+      meaning: `scopes of the key: ${SCOPES.join(', ')}; default: all of them`,
       read: listOf(oneOf(SCOPES)),
     },
     expires: {
       value: 'ISO',
-      meaning: 'when it ends, e.g. 2027-01-31T12:00:00Z; never when not given',
+      meaning: 'time at which the key expires, e.g. 2027-01-31T12:00:00Z; default: never',
       read: moment,
     },
-    json: { meaning: 'one JSON object: key_id, key, scopes, expires_at' },
+    json: { meaning: 'print one JSON object: key_id, key, scopes, expires_at' },
   },
   run: async ({ account, scopes = SCOPES, expires = null }, context) => {
     const wish = { accountId: account, scopes: [...new Set(scopes)], expiresAtMs: expires };
@@ -42,10 +42,10 @@ const create = action({
 
 const list = action({
   path: 'keys list',
-  summary: 'Lists the keys without their secrets, which the service does not keep.',
+  summary: 'Lists the API keys without their secret parts, which the service does not store.',
   options: {
-    account: { value: 'ACCOUNT_ID', meaning: 'only this account' },
-    json: { meaning: 'an array of JSON objects' },
+    account: { value: 'ACCOUNT_ID', meaning: 'list only the keys of this account' },
+    json: { meaning: 'print an array of JSON objects' },
   },
   run: async ({ account }, context) => {
     const nowMs = context.clock.wallMs();
@@ -65,15 +65,18 @@ const list = action({
 
 const rotate = action({
   path: 'keys rotate',
-  summary: 'Makes a new key with the scopes and expiry of an old one, which goes on for a grace period.',
+  summary:
+    'Creates a new key with the scopes and the expiry time of an old key. The old key stays valid for a grace period.',
   operands: [KEY_ID],
   options: {
     grace: {
       value: 'SPAN',
-      meaning: 'how long the old key goes on, e.g. 90s, 30m, 7d, 0; 24h when not given',
+      meaning: 'time for which the old key stays valid, e.g. 90s, 30m, 7d or 0; default: 24h',
       read: duration,
     },
-    json: { meaning: 'one JSON object: key_id, key, scopes, expires_at, replaces, replaced_expires_at' },
+    json: {
+      meaning: 'print one JSON object: key_id, key, scopes, expires_at, replaces, replaced_expires_at',
+    },
   },
   run: async ({ grace = ROTATION_GRACE_MS, operands: [keyId] }, context) => {
     const { result, isConfirmed } = await changeLedger(context, (ledger) => {
@@ -88,9 +91,9 @@ const rotate = action({
 
 const revoke = action({
   path: 'keys revoke',
-  summary: 'Ends a key forever. A running service refuses it from the moment that the command returns.',
+  summary: 'Revokes a key permanently. When the command returns, a running service already refuses the key.',
   operands: [KEY_ID],
-  options: { json: { meaning: 'one JSON object: key_id, revoked_at' } },
+  options: { json: { meaning: 'print one JSON object: key_id, revoked_at' } },
   irreversible: async ({ operands: [keyId] }, context) => {
     const { keys: all, accounts } = await withLedger(context, async (ledger) => ({
       keys: await ledger.keys(),
@@ -99,7 +102,7 @@ const revoke = action({
     const accountId = all.find((key) => key.keyId === keyId)?.accountId;
     if (accountId === undefined) throw new CommandError(`there is no key ${keyId}`);
     const name = accounts.find(({ id }) => id === accountId)?.name ?? '';
-    return `This ends key ${keyId} of account ${accountId} (${name}) forever.`;
+    return `This revokes the key ${keyId} of account ${accountId} (${name}) permanently.`;
   },
   run: async ({ operands: [keyId] }, context) => {
     const { result: key, isConfirmed } = await changeLedger(context, (ledger) =>
@@ -110,7 +113,7 @@ const revoke = action({
   },
 });
 
-export const keys = group('qrn keys', 'API keys: what an account shows to be served.', [
+export const keys = group('qrn keys', 'Creates, lists, rotates and revokes the API keys of accounts.', [
   create,
   list,
   rotate,

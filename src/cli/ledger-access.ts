@@ -53,7 +53,7 @@ function clusterSettings(context: CommandContext) {
 export function requireCluster(context: CommandContext): ClusterSettings {
   const settings = clusterSettings(context);
   if (settings === undefined)
-    throw new CommandError('QRN_LEDGER names no database: set it to postgres://USER@HOST:PORT/DATABASE');
+    throw new CommandError('QRN_LEDGER is not set: set it to postgres://USER@HOST:PORT/DATABASE');
   return settings;
 }
 
@@ -90,7 +90,9 @@ export function hasFolderLedger(context: CommandContext): boolean {
 /** Throws a CommandError when the ledger is in PostgreSQL; `instead` says what to do there. */
 export function requireFolderLedger(context: CommandContext, command: string, instead: string): void {
   if (hasFolderLedger(context)) return;
-  throw new CommandError(`${command} is for a ledger in the data folder, and QRN_LEDGER is set: ${instead}`);
+  throw new CommandError(
+    `${command} works only with a ledger in the data folder, but QRN_LEDGER is set: ${instead}`,
+  );
 }
 
 export function ledgerPath(context: CommandContext): string {
@@ -107,7 +109,7 @@ export function existingLedger(context: CommandContext): string {
   const file = join(path, 'data.mdb');
   if (!existsSync(file)) {
     throw new CommandError(
-      `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one`,
+      `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve creates a new ledger`,
     );
   }
   requireLmdbFile(file, false);
@@ -203,7 +205,7 @@ export async function changeLedger<T>(
     const { isConfirmed } = writer;
     if (!isConfirmed)
       context.talk(
-        'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
+        'The change is stored, but the running service has not confirmed it. It may still use the old accounts, keys and lots. See its log.\n',
       );
     return { result, isConfirmed };
   });
@@ -224,8 +226,8 @@ async function changeSharedLedger<T>(
     });
     if (!isConfirmed)
       context.talk(
-        `The change is stored, but not every node has confirmed it (${behind.join(', ')}). A node that cannot ask PostgreSQL refuses ` +
-          'every key within seconds. Fence a node that runs no more with qrn cluster fence.\n',
+        `The change is stored, but not every node has confirmed it (${behind.join(', ')}). A node without a connection to PostgreSQL refuses ` +
+          'every key within seconds. If a node no longer runs, fence it with qrn cluster fence.\n',
       );
     return { result, isConfirmed };
   });

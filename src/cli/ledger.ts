@@ -23,8 +23,8 @@ import {
 const audit = action({
   path: 'ledger audit',
   summary:
-    'Re-verifies everything in the ledger: spends, counters, owners of blocks, certificates. Reads only.',
-  options: { json: { meaning: 'one JSON object' } },
+    'Verifies the whole ledger: spent credits, counters, owners of blocks, certificates. The command changes nothing.',
+  options: { json: { meaning: 'print one JSON object' } },
   run: async (_input, context) => {
     const report = hasFolderLedger(context)
       ? await auditOf(existingLedger(context))
@@ -50,12 +50,12 @@ const audit = action({
 const backup = action({
   path: 'ledger backup',
   summary:
-    'Writes a consistent copy into a new folder, while the service runs, and audits the copy. Unclaimed blocks are left out.',
-  operands: [{ name: 'DIRECTORY', meaning: 'a folder that does not exist yet, or is empty' }],
+    'Writes a consistent copy of the ledger to a new folder and audits the copy. The service may be running. Unclaimed blocks are not copied.',
+  operands: [{ name: 'DIRECTORY', meaning: 'folder that does not exist yet or is empty' }],
   run: async ({ operands: [folder] }, context) => {
     await withLedger(context, (ledger) => ledger.backup(folder));
     context.talk(
-      `backed up and verified: ${folder}\nThe keys folder is not part of it; keep a copy of that too.\n`,
+      `backed up and verified: ${folder}\nThe backup does not contain the keys folder. Keep a copy of that too.\n`,
     );
   },
 });
@@ -66,7 +66,11 @@ const compact = action({
   path: 'ledger compact',
   summary: 'Rewrites the ledger without its free pages. The service must be stopped.',
   run: async (_input, context) => {
-    requireFolderLedger(context, 'qrn ledger compact', 'PostgreSQL frees the room of old records by itself');
+    requireFolderLedger(
+      context,
+      'qrn ledger compact',
+      'PostgreSQL reuses the space of old records automatically',
+    );
     const path = existingLedger(context);
     const copy = join(path, COMPACTED);
     rmSync(copy, { recursive: true, force: true }); // left by an interrupted run; never the ledger itself
@@ -89,17 +93,19 @@ const compact = action({
 const restore = action({
   path: 'ledger restore',
   summary:
-    'Puts a backup in the place of a lost ledger, or takes the ledger as it lies after a disk was set back or a folder was\n' +
-    'copied. It begins a new incarnation: certificate ids get a new number, a new log begins that names the last\n' +
-    'checkpoint before it, and unclaimed blocks, which another copy may have delivered, are burned. The service must be stopped.',
+    'Replaces a lost ledger by a backup, or accepts the present ledger after a disk was set back or a folder was copied. The command\n' +
+    'begins a new incarnation: certificate identifiers get a new number, a new log begins that names the last checkpoint before it,\n' +
+    'and unclaimed blocks are burned, because another copy may have delivered them. The service must be stopped.',
   operands: [
     {
       name: 'DIRECTORY',
-      meaning: 'a backup; or the ledger folder itself, to take it as it lies',
+      meaning: 'folder of a backup, or the ledger folder itself to accept the present ledger',
     },
   ],
   options: {
-    json: { meaning: 'one JSON object: incarnation, origin, first_segment, blocks_burned, predecessor' },
+    json: {
+      meaning: 'print one JSON object: incarnation, origin, first_segment, blocks_burned, predecessor',
+    },
   },
   irreversible: async (input, context) => {
     const from = resolve(input.operands[0]);
@@ -118,8 +124,8 @@ const restore = action({
       mayLackJournals: true,
     });
     context.talk(
-      'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
-        'revoke again what was revoked since.\n',
+      'Back up the keys folder now, because the new log has a new key. Keys and accounts are those of the backup. ' +
+        'Revoke again what was revoked since then.\n',
     );
     return incarnationReport(incarnation, { blocks_burned: blocksBurned });
   },
@@ -137,12 +143,12 @@ export function incarnationReport(
 const moved = action({
   path: 'ledger moved',
   summary:
-    'States that the data folder is the original in a new place and that no other copy is in use. The service goes on as the same\n' +
-    'incarnation. Refused when anything that was signed is missing: that is a case for qrn ledger restore. Two services\n' +
-    'on copies of one folder would deliver the same bytes twice and sign two histories.',
+    'States that the data folder is the original in a new place and that no other copy is in use. The service then continues the same\n' +
+    'incarnation. The command fails if anything that was signed is missing; use qrn ledger restore in that case. Two services on\n' +
+    'copies of one folder would deliver the same bytes twice and sign two different logs.',
   run: async (_input, context) => {
     await asServer(context, acceptMove);
-    context.talk('The folder is taken as the original. Delete every other copy of it.\n');
+    context.talk('The folder is now the original. Delete every other copy of it.\n');
   },
 });
 
@@ -157,7 +163,7 @@ export const ledger = group('qrn ledger', 'Audits, backs up, restores and compac
 /** Returns the data file of a backup. Throws a CommandError when the folder has none. */
 function requireBackup(folder: string): string {
   const file = join(folder, 'data.mdb');
-  if (!existsSync(file)) throw new CommandError(`${folder} holds no ledger: there is no data.mdb in it`);
+  if (!existsSync(file)) throw new CommandError(`${folder} contains no ledger: there is no data.mdb in it`);
   requireLmdbFile(file, false);
   return file;
 }
@@ -187,7 +193,7 @@ async function copyBackup(from: string, path: string): Promise<void> {
   const draft = join(path, DRAFT);
   rmSync(draft, { recursive: true, force: true }); // left by an interrupted run
   if (existsSync(path) && readdirSync(path).length > 0)
-    throw new CommandError(`${path} is not empty: move the ledger that is there out of the way first`);
+    throw new CommandError(`${path} is not empty: move the ledger in it away first`);
   makeFolder(draft);
   try {
     const copy = join(draft, 'data.mdb');

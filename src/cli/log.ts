@@ -15,12 +15,12 @@ import { asServer, withLedger, withLedgerIfAny } from './ledger-access.ts';
 
 const show = action({
   path: 'log show',
-  summary: 'Shows where the transparency log stands: its size, its root and who signed it.',
-  options: { json: { meaning: 'one JSON object: origin, size, root, signed_by, checkpoint' } },
+  summary: 'Shows the state of the transparency log: its size, its root hash and the keys that signed it.',
+  options: { json: { meaning: 'print one JSON object: origin, size, root, signed_by, checkpoint' } },
   run: async (_input, context) => {
     const stored = await withLedger(context, newestStateOf);
     if (stored === undefined)
-      throw new CommandError('there is no log yet: the service makes it when it starts');
+      throw new CommandError('there is no log yet; the service creates it when it starts');
     const { note, checkpoint } = readCheckpoint(stored.checkpoint);
     const shown = {
       origin: checkpoint.origin,
@@ -35,13 +35,13 @@ const show = action({
 const rotateKey = action({
   path: 'log rotate-key',
   summary:
-    'Makes a new key for the log and destroys the private part of the old one. Its public part stays published forever,\n' +
-    'so whatever it signed stays verifiable. A running service signs with the old key until it is restarted: restart it.\n' +
-    'The first checkpoint after that carries the signature of both. Of several nodes, run it on one, copy its folder keys to the\n' +
-    'others and restart all, one after the other: a node without the new key signs nothing once another one signs with it.',
-  options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },
+    'Creates a new key for the log and destroys the private key of the old one. The old public key stays published, so that its\n' +
+    'signatures can still be verified. A running service signs with the old key until you restart it. Both keys sign the first\n' +
+    'checkpoint after the restart. If several nodes share the log, run the command on one node, copy its folder keys to the others,\n' +
+    'and restart all nodes one after another. A node without the new key cannot sign after another node has signed with it.',
+  options: { json: { meaning: 'print one JSON object: key_id, verifier_key, created_at, replaces' } },
   irreversible: async (_input, context) =>
-    `This makes a new key for the log and destroys the private part of the one in ${keysFolder(context)}.`,
+    `This creates a new key for the log and destroys the old private key in ${keysFolder(context)}.`,
   run: async (_input, context) => {
     const config = loadSettings(context.environment);
     const keysPath = keysFolder(context);
@@ -52,8 +52,8 @@ const rotateKey = action({
     const [old, current] = published.slice(-2) as [PublishedKey, PublishedKey];
     context.talk(
       config.ledger === ''
-        ? 'Restart the service: until then it signs with the old key.\n'
-        : `Copy ${keysPath} to every other node, then restart all nodes, one after the other: one without the new key signs nothing and does not start.\n`,
+        ? 'Restart the service. Until then it signs with the old key.\n'
+        : `Copy ${keysPath} to every other node, then restart all nodes one after another. A node without the new key cannot sign and does not start.\n`,
     );
     return {
       data: {
@@ -66,11 +66,11 @@ const rotateKey = action({
   },
 });
 
-export const log = group('qrn log', 'The transparency log: every certificate and every withdrawal.', [
-  show,
-  rotateKey,
-  ...LOG_COMMANDS,
-]);
+export const log = group(
+  'qrn log',
+  'Shows the transparency log, rotates its key, and watches a log from outside.',
+  [show, rotateKey, ...LOG_COMMANDS],
+);
 
 /**
  * Logs what a killed service has not logged yet, so that the current key signs it: verifiers refuse a certificate that
@@ -86,7 +86,7 @@ async function sealRest(context: CommandContext): Promise<void> {
     });
   } catch (error) {
     const why = messageOf(error);
-    context.talk(`Certificates that are not logged yet are left to the service and its key: ${why}\n`);
+    context.talk(`Certificates that are not logged yet will be logged by the service with its key: ${why}\n`);
   }
 }
 
@@ -98,7 +98,7 @@ function keysFolder(context: CommandContext): string {
   const path = join(dataDir, 'keys');
   if (!existsSync(path))
     throw new CommandError(
-      `there are no keys in ${path}: set QRN_DATA_DIR to the data folder of the service, which makes them when it starts`,
+      `there are no keys in ${path}: set QRN_DATA_DIR to the data folder of the service, which creates them when it starts`,
     );
   requireOwnFolder(context);
   return path;

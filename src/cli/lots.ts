@@ -5,7 +5,7 @@ import { action, CommandError, group, type Reader } from './command.ts';
 import { changeLedger, withLedger } from './ledger-access.ts';
 import { columns } from './text.ts';
 
-const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
+const LOT_ID = { name: 'LOT_ID', meaning: 'identifier of the lot: lot_ and 26 characters; see lots list' };
 const LISTED = 50;
 /** Room for a few sentences. Public pages show the reason. */
 const REASON_LENGTH_MAX = 1_000;
@@ -22,10 +22,14 @@ const reason: Reader<string> = {
 
 const list = action({
   path: 'lots list',
-  summary: 'Lists the lots of quantum bits, newest first, with how they were judged.',
+  summary: 'Lists the lots of entropy with their test results, the newest first.',
   options: {
-    limit: { value: 'N', meaning: `how many; ${LISTED} when not given`, read: wholeNumber(1) },
-    json: { meaning: 'an array of JSON objects' },
+    limit: {
+      value: 'N',
+      meaning: `maximum number of lots to list; default: ${LISTED}`,
+      read: wholeNumber(1),
+    },
+    json: { meaning: 'print an array of JSON objects' },
   },
   run: async ({ limit = LISTED }, context) => {
     const data = await withLedger(context, async (ledger) => {
@@ -48,9 +52,9 @@ const LIST_COLUMNS = [
 
 const show = action({
   path: 'lots show',
-  summary: 'Shows all that is known of a lot: provenance, hashes, health tests, assessment.',
+  summary: 'Shows everything that is recorded about a lot: provenance, hashes, health tests, assessment.',
   operands: [LOT_ID],
-  options: { json: { meaning: 'one JSON object' } },
+  options: { json: { meaning: 'print one JSON object' } },
   run: async ({ operands: [lotId] }, context) => {
     const { lot, revocation } = await withLedger(context, async (ledger) => ({
       lot: await ledger.lot(lotId),
@@ -64,18 +68,23 @@ const show = action({
 const revoke = action({
   path: 'lots revoke',
   summary:
-    'Withdraws a lot forever: its unused bytes are erased, a running service has dropped what it held of it when this returns,\n' +
-    'and every certificate that names it answers revoked, with time and reason. No certificate is rewritten; the withdrawal\n' +
-    'itself becomes an entry of the public log.',
+    'Withdraws a lot permanently. Its unused bytes are erased, also in a running service, before the command returns. The status of\n' +
+    'every certificate that names the lot becomes revoked, with the time and the reason. Certificates are not rewritten; the\n' +
+    'withdrawal becomes an entry of the public log.',
   operands: [LOT_ID],
   options: {
-    why: { value: 'TEXT', required: true, meaning: 'the reason, in public', read: reason },
-    json: { meaning: 'one JSON object: lot_id, revoked_at, reason' },
+    why: {
+      value: 'TEXT',
+      required: true,
+      meaning: 'reason for the withdrawal, which is public',
+      read: reason,
+    },
+    json: { meaning: 'print one JSON object: lot_id, revoked_at, reason' },
   },
   irreversible: async ({ operands: [lotId] }, context) => {
     const lot = await withLedger(context, (ledger) => ledger.lot(lotId));
     if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
-    return `This withdraws lot ${lotId}: its unused bytes are erased, and every certificate that names it answers revoked.`;
+    return `This withdraws the lot ${lotId}. Its unused bytes are erased, and the status of every certificate that names it becomes revoked.`;
   },
   run: async ({ why, operands: [lotId] }, context) => {
     const { result, isConfirmed } = await changeLedger(context, async (ledger) => {
@@ -87,17 +96,17 @@ const revoke = action({
       return { ...wish, isNew: true };
     });
     const { atMs, isNew } = result;
-    if (!isNew) throw new CommandError(`${lotId} was revoked already, ${isoTime(atMs)}`);
+    if (!isNew) throw new CommandError(`${lotId} was already revoked at ${isoTime(atMs)}`);
     const data = { lot_id: lotId, revoked_at: isoTime(atMs), reason: why };
     return { data, status: isConfirmed ? 0 : 1 };
   },
 });
 
-export const lots = group('qrn lots', 'Lots: the reads of a backend that answers are drawn from.', [
-  list,
-  show,
-  revoke,
-]);
+export const lots = group(
+  'qrn lots',
+  'Lists, shows and withdraws lots. A lot is one read of an entropy source.',
+  [list, show, revoke],
+);
 
 function revocationsByLot(revocations: readonly LotRevocation[]): Map<string, LotRevocation> {
   return new Map(revocations.map((revocation) => [revocation.lotId, revocation]));

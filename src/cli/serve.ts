@@ -25,7 +25,7 @@ const DEMO_TIER = 'pro';
 export const serve = action({
   path: 'serve',
   summary: 'Starts the service and runs until SIGTERM or SIGINT.',
-  options: { noDemo: { meaning: 'make no demo account, and end the key of one that was made' } },
+  options: { noDemo: { meaning: 'do not create a demo account, and end the key of an existing one' } },
   async run({ noDemo }, context) {
     const config = loadConfig(context.environment, availableParallelism());
     requireOwnFolder(context);
@@ -53,7 +53,7 @@ export const serve = action({
     await Promise.race([stopping, service.failed]).catch((error: unknown) => fatal(error, log));
     log.info({}, 'stopping');
     const deadline = setTimeout(() => {
-      log.error({ deadlineMs: STOP_DEADLINE_MS }, 'not stopped in time; what is left is given up');
+      log.error({ deadlineMs: STOP_DEADLINE_MS }, 'the service did not stop in time and exits now');
       process.exit(1);
     }, STOP_DEADLINE_MS);
     await service.stop();
@@ -74,7 +74,7 @@ function requireRoom({ dataDir, ledger }: Config): void {
   requireFolder(ledger === '' ? path : dataDir, 'QRN_DATA_DIR');
   if (freeBytesOf(dataDir) >= ROOM_MIN_BYTES) return;
   throw new CommandError(
-    `there is no room on the disk of the data folder ${dataDir}: free some, or set QRN_DATA_DIR to a folder on another disk`,
+    `the disk of the data folder ${dataDir} is full: free some space, or set QRN_DATA_DIR to a folder on another disk`,
   );
 }
 
@@ -117,9 +117,9 @@ function introduction(key: string, baseUrl: string): string {
   const { origin } = new URL(baseUrl);
   return (
     `demo key ${key}\n` +
-    `tier ${DEMO_TIER}: ${minute} requests a minute, ${month} a month, ${credits} bytes of pure mode a month; valid for a day\n\n` +
+    `tier ${DEMO_TIER}: ${minute} requests per minute, ${month} requests and ${credits} bytes of pure mode per month; valid for one day\n\n` +
     `  curl -H 'Authorization: Bearer ${key}' '${baseUrl}/integers?count=10&min=1&max=6'\n\n` +
-    `next: ${origin}/docs explains every call, ${origin}/ shows the service, qrn accounts create makes accounts\n\n`
+    `next: ${origin}/docs is the documentation, ${origin}/ shows the service, and qrn accounts create creates accounts\n\n`
   );
 }
 

@@ -13,9 +13,9 @@ import { sourceTest } from './try-source.ts';
 const list = action({
   path: 'sources list',
   summary:
-    'Lists the sources in use, the most wanted first, with their options and what they cost today, and all kinds of source\n' +
-    'that can be configured. Calls no provider. Secrets are not shown.',
-  options: { json: { meaning: 'one JSON object: policy, sources, kinds, names' } },
+    'Lists the entropy sources in use, in order of preference, with their options and the costs of today. Then lists all types of\n' +
+    'source that can be configured. The command contacts no provider. Secrets are not shown.',
+  options: { json: { meaning: 'print one JSON object: policy, sources, kinds, names' } },
   run: async (_input, context) => {
     const { sources, sourcePolicy: policy } = loadConfig(context.environment);
     const described = await withLedgerIfAny(context, (ledger) =>
@@ -38,11 +38,7 @@ const list = action({
   },
 });
 
-export const sources = group(
-  'qrn sources',
-  'Sources of quantum entropy: what is configured, and whether it works.',
-  [list, sourceTest],
-);
+export const sources = group('qrn sources', 'Lists and tests entropy sources.', [list, sourceTest]);
 
 type DescribedSource = Awaited<ReturnType<typeof describeSource>>;
 
@@ -130,5 +126,5 @@ function boundText({
     ...(budget === null || cost === null ? [] : [priceText({ amount: budget, currency: cost.currency })]),
     ...(calls === null ? [] : [`${calls} calls`]),
   ];
-  return bounds.join(', ') || 'no bound';
+  return bounds.join(', ') || 'no limit';
 }

@@ -29,17 +29,19 @@ const DOSSIER_BITS = 1_000_000;
 export const sourceTest = action({
   path: 'sources test',
   summary:
-    'Asks the source what it says of itself, then reads a little of it and shows what came. Serves none of its bits, and keeps\n' +
-    'them only with --raw-out, which records what a laboratory assesses. A read that\n' +
-    "costs is charged to the source's day, where there is a ledger. Works beside a running service and without one.",
-  operands: [{ name: 'NAME', meaning: 'the source; it need not be in use' }],
+    'Shows the facts that the source states about itself, then reads some bits and shows their properties. The bits are not used,\n' +
+    'and they are stored only with --raw-out, in the form that a laboratory assesses. If there is a ledger, the cost of the\n' +
+    'read counts towards the budget of the day. The command works with and without a running service.',
+  operands: [{ name: 'NAME', meaning: 'name of the source; it does not have to be in use' }],
   options: {
     rawOut: {
       value: 'FILE',
-      meaning: '1,000,000 raw bits, shot after shot, eight to a byte, unprocessed; it must not exist',
+      meaning: 'new file for 1,000,000 unprocessed raw bits, shot by shot, eight bits per byte',
     },
-    spend: { meaning: 'submit a job; without it a source of jobs only tells what one would cost' },
-    json: { meaning: 'one JSON object: source, type, origin, facts, estimate, read, failure' },
+    spend: {
+      meaning: 'submit a job; without --spend, the command only shows what a job of the source would cost',
+    },
+    json: { meaning: 'print one JSON object: source, type, origin, facts, estimate, read, failure' },
   },
   run: async ({ rawOut: path, spend, operands: [name] }, context) => {
     const { sourcesFile } = loadSettings(context.environment);
@@ -54,7 +56,7 @@ export const sourceTest = action({
     );
     const { read, failure } = trial;
     if (path !== undefined && read === null) rmSync(path);
-    const unread = read === null ? 'nothing was read; --spend submits the job' : undefined;
+    const unread = read === null ? 'nothing was read; use --spend to submit a job' : undefined;
     return { data: trial, shown: shownOf(trial, bits), failure: failure ?? unread };
   },
 });
@@ -128,7 +130,7 @@ function newFile(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new CommandError(`--raw-out: the file cannot be made: ${messageOf(error)}`);
+    throw new CommandError(`--raw-out: the file cannot be created: ${messageOf(error)}`);
   }
 }
 
@@ -170,7 +172,7 @@ async function readJob(
     claimedMinEntropyPerBit: backend.claimedMinEntropyPerBit,
     async submit(asked, idempotencyKey, over) {
       const submitted = await backend.submit(asked, idempotencyKey, over);
-      tell(`job ${submitted.jobId} submitted; ^C cancels it`);
+      tell(`job ${submitted.jobId} is submitted; press Ctrl+C to cancel it`);
       return submitted;
     },
     async poll(job, over) {
@@ -223,11 +225,11 @@ function trialMemory(source: string, context: CommandContext): SourceMemory {
 }
 
 const ERROR_WORDS: Readonly<Record<BackendErrorKind, string>> = {
-  retryable: 'it may work later',
-  quota: 'spent',
-  auth: 'credentials refused',
-  permanent: 'it cannot work like this',
-  no_raw_shots: 'no single shots to be had',
+  retryable: 'the source may work later',
+  quota: 'the quota is used up',
+  auth: 'the credentials are refused',
+  permanent: 'the source cannot work with these settings',
+  no_raw_shots: 'the source does not return single shots',
 };
 
 function describeRead(backend: Backend, read: RawRead, tookMs: number) {
@@ -260,7 +262,7 @@ function onesShares({ bits, width, shots }: RawRead): number[] {
 
 function shownOf({ facts, estimate, read, failure: _said, ...source }: Trial, bits: number): object[] {
   const price = { estimate: estimate === null ? 'costs nothing' : estimateText(estimate, bits) };
-  const parts = [source, facts ?? { facts: 'none told' }, price];
+  const parts = [source, facts ?? { facts: 'none' }, price];
   if (read === null) return parts;
   const { ones_share: shares, calibration, ...plain } = read;
   const stuck = shares.flatMap((share, channel) => (share === 0 || share === 1 ? [channel] : []));

@@ -10,7 +10,7 @@ import { readInputFile } from './documents.ts';
 import { listen } from './listen.ts';
 
 const keyName: Reader<string> = {
-  what: 'without space and plus',
+  what: 'a name without spaces and +',
   read: (text) => (isKeyName(text) ? text : undefined),
 };
 
@@ -22,19 +22,29 @@ const CHECKPOINT_PATH = /^\/([0-9a-f]{64})\/checkpoint$/;
 export const witness = action({
   path: 'witness',
   summary:
-    'Runs a witness of transparency logs (c2sp.org/tlog-witness) until SIGTERM or SIGINT. It cosigns a checkpoint of a log that\n' +
-    'it knows only when that is the tree it has cosigned before, or that tree with more. Its state must never be set back\n' +
-    'or copied: a witness whose state is lost is retired, with its key.',
+    'Runs a witness of transparency logs (c2sp.org/tlog-witness) until SIGTERM or SIGINT. The witness cosigns a checkpoint of a known\n' +
+    'log only if it extends the last checkpoint that the witness cosigned. The state of a witness must never be set back or copied.\n' +
+    'If the state is lost, retire the witness and its key.',
   options: {
-    name: { value: 'NAME', required: true, meaning: 'its name, e.g. witness.example/w1', read: keyName },
+    name: {
+      value: 'NAME',
+      required: true,
+      meaning: 'name of the witness, e.g. witness.example/w1',
+      read: keyName,
+    },
     logs: {
       value: 'FILE',
       required: true,
-      meaning: 'verifier keys of the logs, one a line: verifier_key of /.well-known/qrn-keys.json',
+      meaning:
+        'file with the verifier keys of the logs, one per line: verifier_key in /.well-known/qrn-keys.json',
     },
-    state: { value: 'DIRECTORY', required: true, meaning: 'where its key and what it cosigned are kept' },
-    host: { value: 'ADDRESS', meaning: 'address to listen on; 127.0.0.1 when not given' },
-    port: { value: 'PORT', meaning: 'port to listen on; 3080 when not given, 0 for any', read: port },
+    state: { value: 'DIRECTORY', required: true, meaning: 'folder for the key and the state of the witness' },
+    host: { value: 'ADDRESS', meaning: 'address to listen on; default: 127.0.0.1' },
+    port: {
+      value: 'PORT',
+      meaning: 'port to listen on; default: 3080; with 0 the operating system chooses one',
+      read: port,
+    },
   },
   run: async ({ name, logs, state, host = '127.0.0.1', port: wanted = 3080 }, context) => {
     requireFolder(state, '--state');

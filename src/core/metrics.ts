@@ -105,58 +105,76 @@ const COMMIT_BOUNDS_S = [
 
 /** Every family by its name, in the order in which /metrics lists them. */
 export const COUNTED = placed({
-  qrn_http_requests_total: counter('Requests answered, by endpoint and status.', {
+  qrn_http_requests_total: counter('Number of answered requests, by endpoint and status.', {
     endpoint: ENDPOINT_LABELS,
     code: STATUS_LABELS,
   }),
-  qrn_http_errors_total: counter('Errors answered, by the code in their body.', {
+  qrn_http_errors_total: counter('Number of error replies, by error code.', {
     error: ERROR_LABELS,
   }),
-  qrn_http_requests_aborted_total: counter('Requests whose client went away before the answer.'),
+  qrn_http_requests_aborted_total: counter('Number of requests whose client disconnected before the answer.'),
   qrn_http_request_duration_seconds: histogram(
-    'From a request head read to its reply handed to the socket, by entropy mode.',
+    'Time from reading a request head to passing the reply to the socket, in seconds, by entropy mode.',
     REQUEST_BOUNDS_S,
     { mode: MODE_LABELS },
   ),
-  qrn_answers_total: counter('Certified answers that left, by endpoint and entropy mode.', {
+  qrn_answers_total: counter('Number of certified answers that were sent, by endpoint and entropy mode.', {
     endpoint: DATA_ENDPOINTS,
     mode: ENTROPY_MODES,
   }),
-  qrn_answer_values_total: counter('Random values in these answers.', {
+  qrn_answer_values_total: counter('Number of random values in sent answers, by entropy mode.', {
     mode: ENTROPY_MODES,
   }),
-  qrn_answer_data_bytes_total: counter('Bytes of the data members of these answers.', {
-    mode: ENTROPY_MODES,
-  }),
-  qrn_entropy_consumed_bytes_total: counter('Entropy drawn for these answers, rejected draws included.', {
-    mode: ENTROPY_MODES,
-  }),
-  qrn_credits_spent_total: counter('Pure-mode credits (bytes) that accounts spent.'),
+  qrn_answer_data_bytes_total: counter(
+    'Size of the data members of sent answers in bytes, by entropy mode.',
+    {
+      mode: ENTROPY_MODES,
+    },
+  ),
+  qrn_entropy_consumed_bytes_total: counter(
+    'Entropy that was drawn for sent answers in bytes, including rejected draws, by entropy mode.',
+    {
+      mode: ENTROPY_MODES,
+    },
+  ),
+  qrn_credits_spent_total: counter(
+    'Number of credits that accounts spent. One credit pays for one byte of pure mode.',
+  ),
   qrn_ledger_commit_duration_seconds: histogram(
-    'From a segment of certificates closed to its being durable.',
+    'Time from closing a segment of certificates until it is durable, in seconds.',
     COMMIT_BOUNDS_S,
   ),
-  qrn_ledger_commit_failures_total: counter('Segments that were not made durable; their answers became 503.'),
-  qrn_log_lines_lost_total: counter('Lines of the log that could not be written.'),
-  qrn_ledger_commit_duration_max_seconds: gauge('The slowest commit of the last second.', 'max'),
-  qrn_http_connections: gauge('Open connections.'),
-  qrn_http_connections_without_request: gauge(
-    'Open connections that wait for a request: they are idle, or the head of their request is not complete.',
+  qrn_ledger_commit_failures_total: counter(
+    'Number of segments that could not be made durable. Their requests were answered with 503.',
   ),
-  qrn_http_unfinished_head_bytes_max: gauge(
-    'The most bytes that unfinished heads hold now. The HTTP libraries do not tell how many, so each connection without a request counts as one with a head of 66 KiB.',
-  ),
-  qrn_http_waiting_requests: gauge('Requests that are not answered yet.'),
-  qrn_http_sending_replies: gauge('Replies that their readers have not taken yet.'),
-  qrn_http_held_bytes: gauge('Bytes of reply bodies held for slow readers.'),
-  qrn_ledger_pending_answers: gauge('Answers that wait for their certificate to be durable.'),
-  qrn_workers_queue_tasks: gauge('Tasks that wait for a worker thread.'),
-  qrn_pool_pure_ring_bytes: gauge('Pure bytes claimed and at hand in the fronts: what a crash burns.'),
-  qrn_event_loop_delay_p99_seconds: gauge(
-    'Delay of the slowest front thread in the last second, 99th percentile.',
+  qrn_log_lines_lost_total: counter('Number of log lines that could not be written.'),
+  qrn_ledger_commit_duration_max_seconds: gauge(
+    'Duration of the slowest commit in the last second, in seconds.',
     'max',
   ),
-  qrn_event_loop_delay_max_seconds: gauge('Largest delay of any front thread in the last second.', 'max'),
+  qrn_http_connections: gauge('Number of open connections.'),
+  qrn_http_connections_without_request: gauge(
+    'Number of open connections without a complete request head. They are idle or still sending the head.',
+  ),
+  qrn_http_unfinished_head_bytes_max: gauge(
+    'Upper bound on the memory of incomplete request heads, in bytes. The HTTP libraries do not report it, so that each connection without a request counts with 66 KiB.',
+  ),
+  qrn_http_waiting_requests: gauge('Number of requests that are not answered yet.'),
+  qrn_http_sending_replies: gauge('Number of replies that their clients have not fully received yet.'),
+  qrn_http_held_bytes: gauge('Size of reply bodies that wait for slow clients, in bytes.'),
+  qrn_ledger_pending_answers: gauge('Number of answers that wait until their certificate is durable.'),
+  qrn_workers_queue_tasks: gauge('Number of tasks that wait for a worker thread.'),
+  qrn_pool_pure_ring_bytes: gauge(
+    'Pure bytes that the fronts have claimed and not used yet. A crash burns them.',
+  ),
+  qrn_event_loop_delay_p99_seconds: gauge(
+    '99th percentile of the event loop delay of the slowest front thread in the last second, in seconds.',
+    'max',
+  ),
+  qrn_event_loop_delay_max_seconds: gauge(
+    'Largest event loop delay of any front thread in the last second, in seconds.',
+    'max',
+  ),
 });
 
 const FAMILIES: readonly MetricFamily[] = Object.values(COUNTED);

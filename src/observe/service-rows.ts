@@ -22,27 +22,27 @@ const DISK_LOW_BYTES = 1024 * 1024 * 1024;
 const LATE_SECONDS_HIGH = 10;
 
 const CLOCK_ADVICE =
-  'The system clock jumped. The service goes on by its own time, is not ready and deletes nothing. ' +
-  'Correct the clock, or restart the service if the clock is right now.';
+  'The system clock jumped. The service continues with its own time. It is not ready, and it deletes nothing. ' +
+  'Correct the clock, or restart the service if the clock is now correct.';
 
 const SCRUB_ADVICE =
-  'Stored records are damaged. Copy the data folder, run `qrn ledger audit` and restore a backup; see docs/operations.md.';
+  'Stored records are damaged. Copy the data folder, run `qrn ledger audit` and restore a backup. See docs/operations.md.';
 
 const HELD_ADVICE =
-  'Nothing is drawn from these lots until their leaves are in a signed checkpoint, with QRN_WITNESSES in one that ' +
-  'QRN_WITNESS_QUORUM witnesses have cosigned. The log says which witness does not cosign, and why.';
+  'The service draws nothing from these lots until their leaves are in a signed checkpoint. If QRN_WITNESSES is set, ' +
+  'QRN_WITNESS_QUORUM witnesses must have cosigned it. The log names the witnesses that do not cosign, with the reasons.';
 
 const NOT_YET_SAMPLED =
-  'The csprng stream is not yet sampled. The first request of the mode has it sampled and waits for that, a second or two; otherwise it is sampled a minute after the start.';
+  'The csprng stream is not tested yet. The first csprng request starts the test and waits for it, one or two seconds. Without a request, the test starts one minute after the start of the service.';
 
 const DATABASE_AWAY =
-  'PostgreSQL does not answer: requests that draw are refused with 503 until it does. The log names the cause.';
+  'PostgreSQL does not answer. Until it does, the service refuses requests for values with 503. The log states the cause.';
 
 const CLOCK_SKEWED =
-  "The clock of this node differs from PostgreSQL's by more than a second, and the node is not ready. Set the clock.";
+  'The clock of this node differs from the clock of PostgreSQL by more than one second, so the node is not ready. Correct the clock.';
 
 const STANDBY_LATE =
-  'Commits wait for a standby of PostgreSQL: requests that draw are refused with 503 until one follows. See pg_stat_replication.';
+  'Commits wait for a standby of PostgreSQL. Until a standby follows, the service refuses requests for values with 503. See pg_stat_replication.';
 
 const service = rowsOf<Readings>({ of: (readings) => [readings] });
 const startAudit = rowsOf<Readings['integrity']['startAudit']>({
@@ -72,9 +72,12 @@ export const SERVICE_ROWS = [
     advice: ({ ledger }) => ledger.reason,
     details: ({ ledger }) => ({ written_at: isoTime(ledger.writtenAtMs) }),
     metrics: {
-      qrn_ledger_writable: ['1 when an answer could be written down now.', ({ ledger }) => ledger.writable],
+      qrn_ledger_writable: [
+        '1 if the ledger can store answers now, otherwise 0.',
+        ({ ledger }) => ledger.writable,
+      ],
       qrn_ledger_probe_duration_seconds: [
-        'How long the last trial write took to become durable.',
+        'Time until the last test write was durable, in seconds.',
         ({ ledger: { writtenInMs } }) => writtenInMs && writtenInMs / 1_000,
       ],
     },
@@ -93,13 +96,22 @@ export const SERVICE_ROWS = [
     failWhen: ({ damaged }) => damaged > 0,
     advice: ({ problems }) => `${SCRUB_ADVICE} First found: ${problems.slice(0, 5).join('; ')}`,
     metrics: {
-      qrn_ledger_scrub_passes_total: ['Complete walks of the scrub over the ledger.', 'passes'],
-      qrn_ledger_scrub_records_total: ['Records that the scrub read and checked.', 'records'],
-      qrn_ledger_scrub_bytes_total: ['Stored bytes that the scrub read and checked.', 'bytes'],
-      qrn_ledger_scrub_damaged_total: ['Different damage that the scrub found since the start.', 'damaged'],
-      qrn_ledger_scrub_pass_seconds: ['How long the last complete walk took.', 'passMs'],
+      qrn_ledger_scrub_passes_total: [
+        'Number of complete passes of the background check over the ledger.',
+        'passes',
+      ],
+      qrn_ledger_scrub_records_total: ['Number of records that the background check has read.', 'records'],
+      qrn_ledger_scrub_bytes_total: ['Number of stored bytes that the background check has read.', 'bytes'],
+      qrn_ledger_scrub_damaged_total: [
+        'Number of damaged records that the background check has found since the start.',
+        'damaged',
+      ],
+      qrn_ledger_scrub_pass_seconds: [
+        'Duration of the last complete pass of the background check, in seconds.',
+        'passMs',
+      ],
       qrn_ledger_scrub_passed_time_seconds: [
-        'Unix time at which the last complete walk ended.',
+        'Unix time at which the last complete pass of the background check ended.',
         'passedAtMs',
       ],
     },
@@ -111,9 +123,15 @@ export const SERVICE_ROWS = [
     failWhen: ({ isAway, isSkewed, isStandbyLate }) => isAway || isSkewed || isStandbyLate,
     advice: ({ isAway, isSkewed }) => (isAway ? DATABASE_AWAY : isSkewed ? CLOCK_SKEWED : STANDBY_LATE),
     metrics: {
-      qrn_database_up: ['Whether the database that holds the books answers.', ({ isAway }) => !isAway],
-      qrn_database_clock_skew_seconds: ["How far this node's clock is ahead of the database's.", 'skewMs'],
-      qrn_database_unsealed_segments: ['Segments of all nodes that wait to be logged.', 'unsealedSegments'],
+      qrn_database_up: ['1 if the database of the ledger answers, otherwise 0.', ({ isAway }) => !isAway],
+      qrn_database_clock_skew_seconds: [
+        'Time by which the clock of this node is ahead of the clock of the database, in seconds.',
+        'skewMs',
+      ],
+      qrn_database_unsealed_segments: [
+        'Number of segments of all nodes that are not logged yet.',
+        'unsealedSegments',
+      ],
     },
   }),
   service({
@@ -124,7 +142,7 @@ export const SERVICE_ROWS = [
     advice: CLOCK_ADVICE,
     metrics: {
       qrn_clock_jump_seconds: [
-        'How far the system clock jumped from the time that the service goes by.',
+        'Difference between the system clock and the time of the service, in seconds.',
         'clockJumpMs',
       ],
     },
@@ -146,7 +164,10 @@ export const SERVICE_ROWS = [
     value: ({ totals }) => totals.value(COUNTED.qrn_ledger_pending_answers),
     unit: 'answers',
     metrics: {
-      qrn_log_entries: ['Entries of the signed log: certificates and revocations.', 'logEntries'],
+      qrn_log_entries: [
+        'Number of leaves in the signed log: certificates, lots, withdrawals of lots, draws and statements.',
+        'logEntries',
+      ],
     },
   }),
   service({
@@ -159,13 +180,16 @@ export const SERVICE_ROWS = [
     details: ({ pureBytesPerS }) => ({ drawn_per_s: rounded(pureBytesPerS) }),
     metrics: {
       qrn_pool_bytes: [
-        'Conditioned quantum bytes on disk that are not claimed yet.',
+        'Pure bytes on disk that are not claimed yet.',
         ({ levels }) => ({ pure: levels.pure.bytes, seed: levels.seed.bytes }),
         'kind',
       ],
-      qrn_pool_pure_high_bytes: ['The level up to which pure bytes are kept.', 'pureBytesHigh'],
+      qrn_pool_pure_high_bytes: [
+        'Number of pure bytes up to which the reservoir is filled.',
+        'pureBytesHigh',
+      ],
       qrn_pool_pure_empty_seconds: [
-        'Time until pure bytes run out at the rate of the last five minutes, without new lots.',
+        'Time until the pure bytes are used up at the rate of the last five minutes and without new lots, in seconds.',
         pureSecondsLeft,
       ],
     },
@@ -186,10 +210,16 @@ export const SERVICE_ROWS = [
     warnWhen: ({ failure }) => failure !== null,
     advice: ({ name, failure }) => `${name} does not cosign: ${failure}`,
     metrics: {
-      qrn_witness_cosigned_leaves: ['Leaves of the log that a witness cosigned last.', 'size'],
-      qrn_witness_cosigned_timestamp_seconds: ['When a witness says that it cosigned them.', 'cosignedAtS'],
+      qrn_witness_cosigned_leaves: [
+        'Size of the latest checkpoint that the witness cosigned, in leaves.',
+        'size',
+      ],
+      qrn_witness_cosigned_timestamp_seconds: [
+        'Unix time of the latest cosignature, as the witness states it.',
+        'cosignedAtS',
+      ],
       qrn_witness_failing: [
-        '1 when a witness did not cosign when it was asked last.',
+        '1 if the witness did not cosign at the last request, otherwise 0.',
         ({ failure }) => failure !== null,
       ],
     },
@@ -201,9 +231,9 @@ export const SERVICE_ROWS = [
     failWhen: ({ seeds }) => !seeds.every(({ inForce }) => inForce),
     warnWhen: (readings) => readings.levels.seed.blocks === 0 || isShort(seedSecondsLeft(readings)),
     metrics: {
-      qrn_pool_seeds: ['Seeds on hand.', ({ levels }) => levels.seed.blocks],
+      qrn_pool_seeds: ['Number of available seeds.', ({ levels }) => levels.seed.blocks],
       qrn_pool_seeds_empty_seconds: [
-        'Time until the last seed on hand is taken, without new lots.',
+        'Time until the last available seed is taken, without new lots, in seconds.',
         seedSecondsLeft,
       ],
     },
@@ -217,7 +247,7 @@ export const SERVICE_ROWS = [
     details: ({ systemLot }) => ({ lot: systemLot?.id ?? null }),
     metrics: {
       qrn_csprng_ready: [
-        '1 when the system source is tested and serves.',
+        '1 if the csprng stream passed its test and is served, otherwise 0.',
         ({ systemLot }) => systemLot != null,
       ],
     },
@@ -229,9 +259,9 @@ export const SERVICE_ROWS = [
     failWhen: ({ inForce }) => !inForce,
     details: ({ generation }) => ({ generation }),
     metrics: {
-      qrn_seed_age_seconds: ['Age of the newest seed, by tier and interval.', 'ageMs'],
-      qrn_seed_interval_seconds: ['Interval after which a seed ends.', 'intervalMs'],
-      qrn_seed_in_force: ['1 when the group has a seed to draw from.', 'inForce'],
+      qrn_seed_age_seconds: ['Age of the latest seed in seconds, by tier and interval.', 'ageMs'],
+      qrn_seed_interval_seconds: ['Interval after which a seed is replaced, in seconds.', 'intervalMs'],
+      qrn_seed_in_force: ['1 if the group has a seed, otherwise 0.', 'inForce'],
     },
   }),
 ];
@@ -250,7 +280,7 @@ export const SYSTEM_ROWS = [
     unit: 'bytes',
     warnWhen: ({ diskFreeBytes }) => diskFreeBytes < DISK_LOW_BYTES,
     metrics: {
-      qrn_disk_free_bytes: ['Bytes that may still be written to the data folder.', 'diskFreeBytes'],
+      qrn_disk_free_bytes: ['Free space for the data folder, in bytes.', 'diskFreeBytes'],
     },
   }),
   service({
@@ -265,24 +295,31 @@ export const SYSTEM_ROWS = [
   }),
   service({
     metrics: {
-      qrn_draws_open: ['Committed draws that have not ended.', ({ draws }) => draws.open],
+      qrn_draws_open: ['Number of committed draws that have not ended.', ({ draws }) => draws.open],
       qrn_draws_overdue: [
-        'Those of them that are due and wait for a beacon or a nonce.',
+        'Number of committed draws that are due and wait for a beacon round or a nonce.',
         ({ draws }) => draws.overdue,
       ],
       qrn_draws_ended: [
-        'Draws that ended since the start, by how they did.',
+        'Number of draws that have ended since the start, by their final state.',
         ({ draws: { open: _open, overdue: _overdue, ...ended } }) => ({ ...ended }),
         'state',
       ],
       qrn_idempotent_answers_bytes: [
-        'Bytes of answers that are kept for 24 hours under their Idempotency-Key, at most 64 MiB of each account.',
+        'Size of the answers that are stored for 24 hours for their Idempotency-Keys, in bytes. The limit is 64 MiB per account.',
         'keptAnswerBytes',
       ],
-      qrn_build_info: ['The running version.', () => ({ [SERVICE_VERSION]: 1 }), 'version'],
-      process_cpu_seconds_total: ['CPU time of all threads, user and system.', ({ use }) => use.cpuSeconds],
-      process_resident_memory_bytes: ['Resident memory.', ({ use }) => use.residentBytes],
-      process_start_time_seconds: ['Unix time of the start.', 'startedAtMs'],
+      qrn_build_info: [
+        'The version of the running service, in the label version.',
+        () => ({ [SERVICE_VERSION]: 1 }),
+        'version',
+      ],
+      process_cpu_seconds_total: [
+        'CPU time of all threads in user and system mode, in seconds.',
+        ({ use }) => use.cpuSeconds,
+      ],
+      process_resident_memory_bytes: ['Resident memory in bytes.', ({ use }) => use.residentBytes],
+      process_start_time_seconds: ['Unix time at which the process started.', 'startedAtMs'],
     },
   }),
 ];

@@ -11,10 +11,10 @@ const SPENT_HIGH = 0.9;
 const SOURCE_STATES: readonly SourceState[] = ['ok', 'standby', 'starting', 'failing', 'closed'];
 
 const ALARM_WORDS = {
-  refusals: 'more lots are refused than chance refuses',
-  rejections: 'more blocks are rejected by SP 800-22 than chance rejects',
-  fall: 'the min-entropy estimate falls from lot to lot',
-  rise: 'the min-entropy estimate rises from lot to lot',
+  refusals: 'more lots are rejected than chance explains',
+  rejections: 'more blocks fail SP 800-22 than chance explains',
+  fall: 'the estimated min-entropy falls from lot to lot',
+  rise: 'the estimated min-entropy rises from lot to lot',
 } as const;
 
 const name = (source: { readonly name: string }) => source.name;
@@ -52,7 +52,7 @@ export const SOURCE_ROWS = [
     }),
     metrics: {
       qrn_source_reads_total: [
-        'Reads of a quantum source by result.',
+        'Number of reads of an entropy source, by result.',
         ({ reads }) => ({ ...reads }),
         'result',
       ],
@@ -67,7 +67,7 @@ export const SOURCE_ROWS = [
   sourceWithOrigin({
     metrics: {
       qrn_source_state: [
-        '1 for the state that a quantum source is in.',
+        '1 for the present state of an entropy source, 0 for all other states.',
         ({ state }) => Object.fromEntries(SOURCE_STATES.map((each) => [each, state === each])),
         'state',
       ],
@@ -83,21 +83,21 @@ export const SOURCE_ROWS = [
     details: () => ({ of: 'this UTC day, as estimated before each read' }),
     metrics: {
       qrn_source_spend_today: [
-        'What a source cost on this UTC day, as estimated before each read.',
+        'Cost of a source on this UTC day in its currency, as estimated before each read.',
         ({ spend }) => ({ [spend.currency]: spend.amount }),
         'currency',
       ],
       qrn_source_budget_per_day: [
-        'What a source may cost on a UTC day.',
+        'Maximum cost of a source per UTC day, in its currency.',
         ({ spend }) => ({ [spend.currency]: spend.limits.amountPerDay }),
         'currency',
       ],
       qrn_source_calls_today: [
-        'Calls or jobs that a source took of its provider on this UTC day.',
+        'Number of calls or jobs of a source on this UTC day.',
         ({ spend }) => spend.calls,
       ],
       qrn_source_calls_per_day: [
-        'Calls or jobs that a source may take of its provider on a UTC day.',
+        'Maximum number of calls or jobs of a source per UTC day.',
         ({ spend }) => spend.limits.callsPerDay,
       ],
     },
@@ -123,7 +123,7 @@ export const SOURCE_ROWS = [
           },
     metrics: {
       qrn_health_test_failures_total: [
-        'Failures of the health tests on raw noise.',
+        'Number of failures of the health tests on raw bits.',
         ({ health }) => ({
           rct: health?.totals.rctFailures ?? 0,
           apt: health?.totals.aptFailures ?? 0,
@@ -132,9 +132,12 @@ export const SOURCE_ROWS = [
         }),
         'test',
       ],
-      qrn_health_test_samples_total: ['Raw bits tested.', ({ health }) => health?.totals.samples ?? 0],
+      qrn_health_test_samples_total: [
+        'Number of raw bits that the health tests have tested.',
+        ({ health }) => health?.totals.samples ?? 0,
+      ],
       qrn_health_test_longest_run: [
-        'Longest run of equal raw bits on any channel (RCT).',
+        'Length of the longest run of equal raw bits on any channel (repetition count test).',
         ({ health }) => health?.totals.longestRun,
       ],
       qrn_health_test_rct_cutoff: [
@@ -143,16 +146,16 @@ export const SOURCE_ROWS = [
         'grade',
       ],
       qrn_health_test_most_matches: [
-        'Most matches in any window of 1024 raw bits (APT).',
+        'Highest number of matches in any window of 1024 raw bits (adaptive proportion test).',
         ({ health }) => health?.totals.mostMatches,
       ],
       qrn_health_test_apt_cutoff: [
-        'Matches at which the adaptive proportion test fails.',
+        'Number of matches at which the adaptive proportion test fails.',
         ({ health }) => ({ ...health?.aptCutoffs }),
         'grade',
       ],
       qrn_health_test_latched: [
-        '1 when a permanent failure closed a source.',
+        '1 if a permanent failure closed the source, otherwise 0.',
         ({ health }) => isLatched(health),
       ],
     },
@@ -169,28 +172,28 @@ export const SOURCE_ROWS = [
     }),
     metrics: {
       qrn_lots_total: [
-        'Lots of a quantum source.',
+        'Number of lots of an entropy source, by result.',
         ({ lotsAccepted, lotsRejected }) => ({ accepted: lotsAccepted, rejected: lotsRejected }),
         'verdict',
       ],
       qrn_source_conditioned_bytes_total: [
-        'Conditioned bytes of the lots that a quantum source gave.',
+        'Number of conditioned bytes in the lots of an entropy source.',
         'conditionedBytes',
       ],
       qrn_lot_min_entropy_per_bit: [
-        'SP 800-90B estimate of the newest lot of a source.',
+        'Estimated min-entropy per raw bit of the latest lot of a source (SP 800-90B).',
         ({ lastLot }) => lastLot?.minEntropyPerBit,
       ],
       qrn_lot_nist_verified: [
-        '1 when the conditioned block of the newest lot of a source passed SP 800-22.',
+        '1 if the conditioned block of the latest lot of a source passed SP 800-22, otherwise 0.',
         ({ lastLot }) => lastLot && nistVerified(lastLot),
       ],
       qrn_lot_timestamp_seconds: [
-        'When the newest lot of a source was read.',
+        'Unix time at which the latest lot of a source was read.',
         ({ lastLot }) => lastLot && lastLot.finishedAtMs / 1000,
       ],
       qrn_source_alarm: [
-        'Evidence, in bits, that the lots of a source together are not those of a sound one; 20 is an alarm.',
+        'Evidence in bits that the recent lots of a source as a whole are not those of a sound source. An alarm is raised at 20.',
         ({ alarm }) => alarm.bits,
       ],
     },

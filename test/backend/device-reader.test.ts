@@ -79,7 +79,7 @@ suite('the reading of a device', () => {
     [{ step: 'call', code: 'EACCES', words: '' }, 'auth', /permission denied/],
     [{ step: 'call', code: 'EPERM', words: '' }, 'auth', /permission denied/],
     [{ step: 'ended' }, 'retryable', /ended after 2 bytes/],
-    [{ step: 'changed' }, 'retryable', /another device/],
+    [{ step: 'changed' }, 'retryable', /different device/],
     [{ step: 'mode' }, 'permanent', /serial line/],
     [{ step: 'line', words: 'x'.repeat(1000) }, 'permanent', /^\/dev\/rng: stty: x{200}$/],
   ];

@@ -193,7 +193,7 @@ suite('a FIFO', () => {
     await once(writer, 'open');
     await assert.rejects(
       device({ path: link }, {}, 'second').read(8, NEVER),
-      failsWith('retryable', /being read by the source first/),
+      failsWith('retryable', /already used by the source first/),
     );
     writer.end(Uint8Array.of(1, 2));
     assert.deepEqual([...(await reading).bits], [1]);
@@ -220,7 +220,7 @@ suite('a serial line', { skip: NO_LINE }, () => {
     const line = await SerialLine.open(t);
     await assert.rejects(
       device({ path: line.path }).read(8, NEVER),
-      failsWith('permanent', /serial line: the option serial/),
+      failsWith('permanent', /serial line: set the option serial/),
     );
   });
 

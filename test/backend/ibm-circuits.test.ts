@@ -88,7 +88,7 @@ test('the claim is at most that of the worst qubit that the options admit', () =
   assert.equal(create({}).claimedMinEntropyPerBit, 0.8);
   assert.equal(create({ min_entropy: '0.9' }).claimedMinEntropyPerBit, 0.9);
   const wrong: readonly [object, RegExp][] = [
-    [{ min_entropy: '0.95' }, /at most 0.929 with max_readout_error/],
+    [{ min_entropy: '0.95' }, /must be at most 0.929 if max_readout_error/],
     [{ max_readout_error: '0.5' }, /at most 0.415/],
     [{ min_entropy: '0' }, /from 0.01 to 1/],
     [{ crn: 'crn:v1:bluemix:public:quantum-computing:evil.example/:a/0:0::' }, /the CRN of an instance/],

@@ -84,7 +84,7 @@ test('the error says what is wrong with an item', () => {
       'permanent',
       /does not consist of groups of eight characters 0 and 1/,
     ],
-    [{ ...hex, decoder: 'decimal' }, '65536', 'permanent', /does not fit 2 bytes/],
+    [{ ...hex, decoder: 'decimal' }, '65536', 'permanent', /does not fit into 2 bytes/],
     [{ ...hex, decoder: 'decimal' }, '12abc', 'permanent', /not an unsigned whole number/],
   ];
   for (const [shape, item, kind, message] of wrong) {

@@ -304,7 +304,7 @@ suite('a file of characters', () => {
     const path = fileOf(textOf(randomBytes(200)));
     await assert.rejects(
       next(replay({ path }), 100),
-      failsWith('permanent', /is text, not packed bits.*ascii/),
+      failsWith('permanent', /contains text, not packed bits.*ascii/),
     );
   });
 });
@@ -318,7 +318,10 @@ suite('what cannot be replayed', () => {
 
   test('rejects a file that is too short to be identified', async () => {
     const path = fileOf(randomBytes(1023));
-    await assert.rejects(next(replay({ path }), 1), failsWith('permanent', /1023 bytes is too short/));
+    await assert.rejects(
+      next(replay({ path }), 1),
+      failsWith('permanent', /has 1023 bytes; it must have at least 1024/),
+    );
   });
 
   test('rejects a file without permission to read it', async () => {

@@ -315,7 +315,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       await page.getByRole('button', { name: 'Open' }).click();
       await page.waitForURL(`**/verify/${served.id}`);
       assert.ok(await page.getByText(served.document.certificate.hashes.delivered).first().isVisible());
-      assert.ok(await page.getByText('Checking runs as a script in your browser').isVisible());
+      assert.ok(await page.getByText('The check is a script in your browser').isVisible());
       assert.ok(!(await page.locator('#answer').isVisible()));
     };
     await visit(served, '/verify', read, { javaScriptEnabled: false });

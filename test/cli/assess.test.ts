@@ -139,7 +139,7 @@ describe('a file of one sequence', () => {
     assert.match(out, /^RandomExcursions +x=-1 +0\.007779$/m);
     assert.match(out, /^verdict: pass\nrule: fails if more than 12 rows /m);
     assert.match(out, /^min-entropy per bit: 0\.850581, .* about 0\.85$/m);
-    assert.match(out, /never prove it/);
+    assert.match(out, /cannot prove it/);
   });
 
   it('gets the verdict fail, with exit status 0, when it is not random', async () => {
@@ -261,12 +261,12 @@ it('a file that cannot be tested is refused in one line with the reason', async 
     ['none/such', 1, 'none/such does not exist'],
     ['.', 1, '. is a directory'],
     ['empty', 1, 'empty is empty'],
-    ['short', 1, 'short holds 999,992 bits; at least 1,000,000 are needed (125,000 packed bytes)'],
-    ['text', 1, 'text is text, not packed bits (eight to a byte, most significant first)'],
+    ['short', 1, 'short contains 999,992 bits, but at least 1,000,000 are required (125,000 packed bytes)'],
+    ['text', 1, 'text contains text instead of packed bits (eight per byte, the most significant first)'],
     [
       'digits',
       1,
-      'digits holds the characters 0 and 1 where packed bits are expected, eight to a byte; --ascii reads it',
+      'digits contains the characters 0 and 1 instead of packed bits, eight per byte; use --ascii to read it',
     ],
     ['spoilt --ascii', 1, 'spoilt: byte 999998 is neither 0, 1 nor white space'],
     ['good --ascii', 1, `good: byte ${spoilt} is neither 0, 1 nor white space`],
@@ -274,12 +274,12 @@ it('a file that cannot be tested is refused in one line with the reason', async 
     [
       'pi --sequences 0',
       2,
-      '--sequences is a whole number from 1 to 2^53 - 1, not "0"; see qrn assess --help',
+      '--sequences must be a whole number from 1 to 2^53 - 1, not "0"; see qrn assess --help',
     ],
     [
       'pi --constants best',
       2,
-      '--constants is one of corrected, reference, not "best"; see qrn assess --help',
+      '--constants must be one of corrected, reference, not "best"; see qrn assess --help',
     ],
   ];
   for (const [line, status, reason] of wrong) {

@@ -107,7 +107,10 @@ describe('qrn as a client', () => {
       isTerminal: true,
     });
     assert.deepEqual([status, out], [2, '']);
-    assert.match(talk, /^qrn bytes: --raw sends bytes that a terminal cannot show: redirect it; see /);
+    assert.match(
+      talk,
+      /^qrn bytes: --raw prints bytes that a terminal cannot show: redirect the output; see /,
+    );
   });
 
   it('prints the answer unchanged with --json, which verify accepts', async () => {
@@ -166,7 +169,7 @@ describe('qrn as a client', () => {
       qrn('bytes', '32', '--dry-run'),
     ]);
     assert.match(quotes[0].stdout, /^32 credits of \d+ left\n$/);
-    assert.equal(quotes[1].stdout, 'free: only pure mode costs credits, and this is quantum-seeded\n');
+    assert.equal(quotes[1].stdout, 'free: the mode is quantum-seeded, and only pure mode costs credits\n');
     const later = JSON.parse((await qrn('usage', '--json')).stdout);
     assert.deepEqual(later.credits, before.credits);
   });
@@ -197,39 +200,39 @@ describe('qrn as a client', () => {
     });
     assert.equal(
       named.stderr,
-      'qrn usage: http://rng.example/v1 must come without a user and a password: the API key goes into QRN_KEY\n',
+      'qrn usage: http://rng.example/v1 must not contain a user name and a password; set QRN_KEY to the API key\n',
     );
   });
 
   it('reports an error in one line', async () => {
     const wrong: readonly [line: string, status: number, talk: RegExp][] = [
       ['integers --min 5 --max 5', 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
-      ['integers six', 2, /^qrn integers: COUNT is a whole number from 1 to 2\^53 - 1, not "six"; see /],
-      ['integers 20000', 2, /more than 10,000 values are sent with --raw alone; see qrn integers --help\n$/],
+      ['integers six', 2, /^qrn integers: COUNT must be a whole number from 1 to 2\^53 - 1, not "six"; see /],
+      ['integers 20000', 2, /more than 10,000 values require --raw; see qrn integers --help\n$/],
       [
         'bytes 64K --raw --dry-run',
         2,
-        /--dry-run asks for the price of one answer, which holds at most 1,024 bytes; see /,
+        /--dry-run shows the price of one answer, which has at most 1,024 bytes; see /,
       ],
       ['integers --mun 1', 2, /unknown option '--mun' \(Did you mean --min\?\)/],
       ['intgers', 2, /^qrn: unknown command 'intgers' \(Did you mean integers\?\); the commands are /],
-      ['bytes 2Q', 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
-      ['pick one', 2, /give at least two items/],
+      ['bytes 2Q', 2, /SIZE must be a number of bytes such as 512, 64K or 1G, not "2Q"/],
+      ['pick one', 2, /at least two items are required/],
       ['weighted a b --weights 1', 1, /^qrn weighted: invalid_weights: [^\n]*\n$/],
       [
         'weighted a b --weights 1,x',
         2,
-        /^qrn weighted: --weights is values with commas between them, each a whole number from [^\n]*\n$/,
+        /^qrn weighted: --weights must be a comma-separated list, each value a whole number from [^\n]*\n$/,
       ],
-      ['gaussians --stddev 1e400', 2, /^qrn gaussians: --stddev is a decimal number [^\n]*\n$/],
+      ['gaussians --stddev 1e400', 2, /^qrn gaussians: --stddev must be a decimal number [^\n]*\n$/],
       ['gaussians --stddev 0', 1, /^qrn gaussians: invalid_stddev: [^\n]*\n$/],
-      ['bitstring 0', 2, /^qrn bitstring: LENGTH is a whole number from 1 to [^\n]*\n$/],
+      ['bitstring 0', 2, /^qrn bitstring: LENGTH must be a whole number from 1 to [^\n]*\n$/],
       ['bitstring 9999999', 1, /^qrn bitstring: invalid_length: [^\n]*\n$/],
       ['permutations', 2, /^qrn permutations: missing required argument 'LENGTH'; see [^\n]*\n$/],
       [
         'integers --url http://127.0.0.1:1/v1',
         1,
-        /no service answers at http:\/\/127\.0\.0\.1:1\/v1: start one/,
+        /no service answers at http:\/\/127\.0\.0\.1:1\/v1: start it/,
       ],
     ];
     for (const [line, status, talk] of wrong) {
@@ -288,6 +291,6 @@ describe('qrn as a client', () => {
     assert.deepEqual((await words('status')).slice(0, 3), ['--json', '--url', '--help']);
     for (const name of ['zsh', 'fish'])
       assert.match((await qrn('completions', name)).stdout, /qrn completions words --/);
-    assert.match((await qrn('completions', 'csh')).stderr, /SHELL is one of bash, zsh, fish/);
+    assert.match((await qrn('completions', 'csh')).stderr, /SHELL must be one of bash, zsh, fish/);
   });
 });

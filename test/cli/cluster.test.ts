@@ -17,7 +17,7 @@ test('cluster init prepares a database once for all nodes, and refuses a node wi
   for (let run = 1; run <= 2; run++) {
     const made = await qrn(first, 'cluster', 'init');
     assert.deepEqual([made.code, made.stdout], [0, '']);
-    assert.match(made.stderr, /The database is ready, schema \d+\. Every node needs a copy of .*keys\./);
+    assert.match(made.stderr, /The database is ready \(schema \d+\)\. Copy .*keys to every node\./);
   }
   assert.match(readFileSync(join(first, 'keys', 'log-1.json'), 'utf8'), /public_key/);
   const other = await qrn(second, 'cluster', 'init');
@@ -27,13 +27,13 @@ test('cluster init prepares a database once for all nodes, and refuses a node wi
   assert.equal((await qrn(second, 'cluster', 'init')).code, 0);
   const unknown = await qrn(second, 'cluster', 'fence', 'nobody', '--yes');
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /there is no node nobody: qrn cluster status lists them/);
+  assert.match(unknown.stderr, /there is no node nobody; qrn cluster status lists the nodes/);
   for (const args of [
     ['ledger', 'compact'],
     ['ledger', 'restore', first, '--yes'],
   ]) {
     const refused = await qrn(second, ...args);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /is for a ledger in the data folder, and QRN_LEDGER is set/);
+    assert.match(refused.stderr, /works only with a ledger in the data folder, but QRN_LEDGER is set/);
   }
 });

@@ -45,19 +45,19 @@ Options:
   --tries <N>   how often
   --by-force    over anything
   --json        one JSON object
-  -h, --help    this text
+  -h, --help    print this help
 `;
 const BOX_HELP = `Usage: qrn box COMMAND
 
 Boxes.
 
 Options:
-  -h, --help  this text
+  -h, --help  print this help
 
 Commands:
   copy        Copies things.
 
-qrn box COMMAND --help tells more.
+qrn box COMMAND --help explains a command.
 The end.
 `;
 const SEE = '; see qrn box copy --help\n';
@@ -89,12 +89,7 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
   ['help', 0, BOX_HELP],
   ['help copy', 0, COPY_HELP],
   ['', 2, '', 'qrn box: a command is missing; the commands are copy; see qrn box --help\n'],
-  [
-    '-- copy',
-    2,
-    '',
-    'qrn box: -- stands in the place of a command; the commands are copy; see qrn box --help\n',
-  ],
+  ['-- copy', 2, '', 'qrn box: -- is not a command; the commands are copy; see qrn box --help\n'],
   ['move', 2, '', "qrn box: unknown command 'move'; the commands are copy; see qrn box --help\n"],
   [
     'coyp',
@@ -102,8 +97,8 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
     '',
     "qrn box: unknown command 'coyp' (Did you mean copy?); the commands are copy; see qrn box --help\n",
   ],
-  ["copy '' --to b", 2, '', `qrn box copy: FROM is at least one character, not ""${SEE}`],
-  ["copy a --to ''", 2, '', `qrn box copy: --to is at least one character, not ""${SEE}`],
+  ["copy '' --to b", 2, '', `qrn box copy: FROM must be at least one character, not ""${SEE}`],
+  ["copy a --to ''", 2, '', `qrn box copy: --to must be at least one character, not ""${SEE}`],
   ['copy --to b', 2, '', `qrn box copy: missing required argument 'FROM'${SEE}`],
   ['copy a', 2, '', `qrn box copy: required option '--to <PLACE>' not specified${SEE}`],
   ['copy a b --to c', 2, '', `qrn box copy: too many arguments. Expected 1 argument but got 2: a, b${SEE}`],
@@ -120,7 +115,7 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
     'copy a --to b --tries -1',
     2,
     '',
-    `qrn box copy: --tries is a whole number from 1 to 2^53 - 1, not "-1"${SEE}`,
+    `qrn box copy: --tries must be a whole number from 1 to 2^53 - 1, not "-1"${SEE}`,
   ],
   ['copy a --to wrong', 2, '', `qrn box copy: that is no place${SEE}`],
   ['copy a --to nowhere', 1, '', 'qrn box copy: there is no such place\n'],
@@ -190,7 +185,7 @@ describe('a command that cannot be undone', () => {
       const result = await runCommand(destroy, line.split(' '), {}, undefined, { confirm });
       assert.deepEqual([result.status, result.out + result.talk, done > before], [status, said, runs], line);
     }
-    assert.deepEqual(questions, Array(2).fill('This destroys red. This cannot be undone. Go on?'));
+    assert.deepEqual(questions, Array(2).fill('This destroys red. This cannot be undone. Continue?'));
   });
 });
 

@@ -72,5 +72,5 @@ describe('qrn config', () => {
 it('the commands of a cluster require QRN_LEDGER', async () => {
   const { code, stderr } = await runQrnHere(folder, ['cluster', 'status']);
   assert.equal(code, 1);
-  assert.match(stderr, /QRN_LEDGER names no database: set it to postgres:\/\/USER@HOST:PORT\/DATABASE/);
+  assert.match(stderr, /QRN_LEDGER is not set: set it to postgres:\/\/USER@HOST:PORT\/DATABASE/);
 });

@@ -59,7 +59,10 @@ describe('qrn draws', () => {
     assert.match(told.stdout, /^origin +simulated$/m);
     assert.match(told.stdout, new RegExp(`^due +${draw?.statement.due_at}$`, 'm'));
     assert.ok(told.stdout.endsWith(`\nwinners:\n${draw?.outcome?.values?.join('\n')}\n`), told.stdout);
-    assert.match(told.stderr, /^To check it: qrn draws show draw_\w+ --json > DRAW\.json, then qrn verify /);
+    assert.match(
+      told.stderr,
+      /^To verify the draw, run: qrn draws show draw_\w+ --json > DRAW\.json && qrn verify /,
+    );
     const path = join(folder, 'draw.json');
     writeFileSync(path, JSON.stringify(draw));
     const verified = await runQrnHere(folder, ['verify', path], environment());
@@ -70,7 +73,7 @@ describe('qrn draws', () => {
     const { id } = await created('--winners', '4', '--list-sha256', SHA256, '--size', '4', '--purpose', 'p');
     await until('the draw has ended', async () => (await shown(id)).state === 'revealed');
     const [, lines = ''] = (await draws('show', id)).stdout.split(
-      '\nwinners, as lines of the list from 1:\n',
+      '\nwinners, as line numbers of the list from 1:\n',
     );
     assert.deepEqual(lines.trim().split('\n').sort(), ['1', '2', '3', '4']);
   });
@@ -107,7 +110,7 @@ describe('qrn draws', () => {
       assert.deepEqual(JSON.parse(bodies.at(-1)!).beacon, { chain: 'quicknet', round }, at);
     }
     const both = await draws('create', ...RAFFLE, '--beacon-at', LATER, '--beacon', 'quicknet:7');
-    assert.match(both.stderr, /give --beacon or --beacon-at, not both/);
+    assert.match(both.stderr, /--beacon and --beacon-at must not both be given/);
   });
 
   it('opens the nonce that was committed to', async () => {
@@ -115,7 +118,7 @@ describe('qrn draws', () => {
     const { id } = await created(...RAFFLE, '--nonce-sha256', nonceSha256);
     assert.match(
       (await draws('show', id)).stdout,
-      new RegExp(`^nonce +to be opened, sha256:${nonceSha256}$`, 'm'),
+      new RegExp(`^nonce +not revealed yet, sha256:${nonceSha256}$`, 'm'),
     );
     assert.match((await draws('reveal', id, 'c0ffef')).stderr, /^qrn draws reveal: invalid_nonce: /);
     assert.equal((await draws('reveal', id, 'c0ffee')).code, 0);
@@ -154,7 +157,7 @@ describe('qrn draws', () => {
       /^[^\n]*cancelled\.json: cancelled: It has no result\. Its holder cancelled it/,
     );
     const late = await draws('cancel', id, '--dry-run');
-    assert.equal(late.stderr, `qrn draws cancel: the draw ${id} has ended: it is cancelled\n`);
+    assert.equal(late.stderr, `qrn draws cancel: the draw ${id} has already ended; its state is cancelled\n`);
   });
 
   it('shows a draw without a key, and none of its characters moves the cursor', async () => {
@@ -176,15 +179,23 @@ describe('qrn draws', () => {
     const purpose = ['--purpose', 'p'];
     const wrong: readonly [readonly string[], number, RegExp][] = [
       [['create', '--winners', '1', '--list', list], 2, /required option '--purpose <TEXT>' not specified/],
-      [['create', ...purpose], 2, /give --winners with a list, or --request/],
-      [['create', ...RAFFLE, '--request', '{}'], 2, /give --winners with a list, or --request/],
-      [['create', ...purpose, '--request', '{}', '--size', '4'], 2, /--size goes with --winners/],
-      [['create', ...purpose, '--request', '{'], 2, /--request is a JSON object such as /],
-      [['create', ...purpose, '--winners', '1'], 2, /--winners needs --list, or --list-sha256 with --size/],
-      [['create', ...RAFFLE, '--size', '4'], 2, /--list-sha256 and --size go together/],
-      [['create', ...RAFFLE, '--beacon', 'quicknet'], 2, /--beacon is CHAIN:ROUND such as quicknet:37587412/],
-      [['create', ...RAFFLE, '--nonce', 'xy'], 2, /--nonce is 1 to 64 bytes in hex/],
-      [['create', ...RAFFLE, '--at', 'soon'], 2, /--at is a time such as /],
+      [['create', ...purpose], 2, /either --winners with a list or --request is required/],
+      [['create', ...RAFFLE, '--request', '{}'], 2, /either --winners with a list or --request is required/],
+      [['create', ...purpose, '--request', '{}', '--size', '4'], 2, /--size must be used with --winners/],
+      [['create', ...purpose, '--request', '{'], 2, /--request must be a JSON object such as /],
+      [
+        ['create', ...purpose, '--winners', '1'],
+        2,
+        /--winners requires --list, or --list-sha256 with --size/,
+      ],
+      [['create', ...RAFFLE, '--size', '4'], 2, /--list-sha256 and --size must be given together/],
+      [
+        ['create', ...RAFFLE, '--beacon', 'quicknet'],
+        2,
+        /--beacon must be CHAIN:ROUND such as quicknet:37587412/,
+      ],
+      [['create', ...RAFFLE, '--nonce', 'xy'], 2, /--nonce must be 1 to 64 bytes in lower-case hex/],
+      [['create', ...RAFFLE, '--at', 'soon'], 2, /--at must be a time such as /],
       [['create', ...purpose, '--winners', '1', '--list', latin], 1, /the list \S+ is not UTF-8/],
       [
         ['create', ...purpose, '--winners', '1', '--list', join(folder, 'none')],

@@ -203,7 +203,7 @@ it('qrn evidence publishes a lot only when it is used up and the operator agrees
     runQrn(dataDir, ['evidence', 'publish', id, '--key', keyFile, '--out', out, ...more]);
   assert.match(
     (await publish('--reveal-pure-values')).stderr,
-    /stop it first: a running service may hold bytes/,
+    /stop it first: a running service may still have bytes/,
   );
   await ledger.claimBlocks('pure', 1e6);
   await ledger.claimBlocks('seed', 1);
@@ -219,7 +219,7 @@ it('qrn evidence publishes a lot only when it is used up and the operator agrees
   mkdirSync(join(dataDir, 'keys'));
   writeFileSync(join(dataDir, 'keys', 'anchor.json'), JSON.stringify(anchor));
   const copied = await publish('--reveal-pure-values');
-  assert.match(copied.stderr, /is not the one that was signed for last .*publish from the original/);
+  assert.match(copied.stderr, /is not the one that signed last .*publish from the original/);
   rmSync(join(dataDir, 'keys'), { recursive: true });
   const published = await publish('--reveal-pure-values');
   assert.equal(published.code, 0, published.stderr);

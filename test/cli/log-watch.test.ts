@@ -67,10 +67,7 @@ describe('qrn log watch', () => {
     assert.equal(readFileSync(state, 'utf8'), kept, 'the state stays as it was');
     const checked = await runCommand(log, ['check', file]);
     assert.equal(checked.status, 0);
-    assert.match(
-      checked.out,
-      /^holds: The first 22 leaves .*\nThe log's own signatures show it, by the keys /,
-    );
+    assert.match(checked.out, /^holds: The first 22 leaves .*\nThe signatures of the log prove it \(keys /);
     writeFileSync(file, readFileSync(file, 'utf8').replace('"rewritten"', '"fork"'));
     assert.deepEqual(await runCommand(log, ['check', file]), {
       status: 1,
@@ -123,7 +120,7 @@ describe('qrn log watch', () => {
     writeFileSync(state, readFileSync(state, 'utf8').slice(0, 100));
     const { status, talk } = await watch(url);
     assert.equal(status, 1);
-    assert.match(talk, /is not the state of qrn log watch: put a copy of it back/);
+    assert.match(talk, /is not a state file of qrn log watch: restore a copy of the state file/);
   });
 
   it('reports once what no signature proves, keeps what it has seen and continues', async () => {
@@ -175,7 +172,7 @@ describe('qrn log watch', () => {
     assert.equal(said.talk, `${url}: /log/checkpoint answered 404; trying again\n`);
     const once = await watch(url);
     assert.deepEqual([once.status, once.out], [1, '']);
-    assert.match(once.talk, /answered 404; is this the address of a service that runs\?\n$/);
+    assert.match(once.talk, /answered 404; check that this is the address of a running service\n$/);
     assert.ok(!existsSync(state));
     service.lies.clear();
     assert.equal(await watcher.poll(), 'ok');
@@ -192,12 +189,12 @@ describe('qrn log watch', () => {
     for (const [args, talk] of [
       [
         ['--state', missing, '--once'],
-        `cannot write ${missing}: ENOENT: no such file or directory; name a file with --state that can be written`,
+        `cannot write ${missing}: ENOENT: no such file or directory; set --state to a file that can be written`,
       ],
       [
         ['--state', state, '--metrics', port],
         `cannot listen on 127.0.0.1:${port} (listen EADDRINUSE: address already in use 127.0.0.1:${port}): ` +
-          'set --metrics to a free port, or 0 for any',
+          'set --metrics to a free port, or to 0',
       ],
     ] as const) {
       const told = await runCommand(log, ['watch', url, ...args], {}, service.world.clock);
@@ -209,8 +206,11 @@ describe('qrn log watch', () => {
   it('refuses invalid arguments', async () => {
     const state = join(scratchFolder(), 'state.json');
     for (const [args, told] of [
-      [['watch', 'ftp://x', '--state', state], /URL is an http or https address, not "ftp:\/\/x"/],
-      [['watch', 'http://127.0.0.1:9', '--state', state, '--interval', '0'], /--interval is at least 1s/],
+      [['watch', 'ftp://x', '--state', state], /URL must be an http or https address, not "ftp:\/\/x"/],
+      [
+        ['watch', 'http://127.0.0.1:9', '--state', state, '--interval', '0'],
+        /--interval must be at least 1s/,
+      ],
       [['watch', 'http://127.0.0.1:9'], /--state/],
     ] as const) {
       const { status, talk } = await runCommand(log, args);

@@ -56,12 +56,12 @@ describe('qrn log', () => {
     assert.deepEqual(await qrn('show'), {
       status: 1,
       out: '',
-      talk: `qrn log show: there is no ledger in ${there}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one\n`,
+      talk: `qrn log show: there is no ledger in ${there}: set QRN_DATA_DIR to the data folder of the service; qrn serve creates a new ledger\n`,
     });
     assert.deepEqual(await qrn('rotate-key'), {
       status: 1,
       out: '',
-      talk: `qrn log rotate-key: there are no keys in ${keysPath}: set QRN_DATA_DIR to the data folder of the service, which makes them when it starts\n`,
+      talk: `qrn log rotate-key: there are no keys in ${keysPath}: set QRN_DATA_DIR to the data folder of the service, which creates them when it starts\n`,
     });
     await (await openTestLedger(there)).close();
     assert.match((await qrn('show')).talk, /^qrn log show: there is no log yet[^\n]*\n$/);
@@ -77,7 +77,7 @@ describe('qrn log', () => {
 
     const { status, out, talk } = await qrn('rotate-key', '--json');
     assert.equal(status, 0);
-    assert.match(talk, /^Restart the service: [^\n]*\n$/);
+    assert.match(talk, /^Restart the service\. [^\n]*\n$/);
     const rotated = JSON.parse(out);
     assert.equal(rotated.replaces, first.key_id);
     assert.ok(!existsSync(join(keysPath, 'log-1.pem')) && existsSync(join(keysPath, 'log-1.json')));

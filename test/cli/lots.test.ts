@@ -61,7 +61,7 @@ describe('qrn lots', () => {
     clock.advance(1_000);
     const again = await qrn('revoke', lotId(1), '--why', 'another reason');
     assert.deepEqual([again.status, again.out], [1, '']);
-    assert.equal(again.talk, `qrn lots revoke: ${lotId(1)} was revoked already, ${revokedAt}\n`);
+    assert.equal(again.talk, `qrn lots revoke: ${lotId(1)} was already revoked at ${revokedAt}\n`);
     const shown = JSON.parse((await qrn('show', lotId(1), '--json')).out);
     assert.deepEqual(
       [shown.status, shown.reason, shown.revoked_at],
@@ -92,12 +92,12 @@ describe('qrn lots', () => {
       ...['', ' ', 'a\nb', 'x'.repeat(1_001), '\ud800'].map((why): [string[], number, string] => [
         ['revoke', lotId(3), '--why', why],
         2,
-        `qrn lots revoke: --why is one line of 1 to 1000 characters, not ${JSON.stringify(why)}; see qrn lots revoke --help\n`,
+        `qrn lots revoke: --why must be one line of 1 to 1000 characters, not ${JSON.stringify(why)}; see qrn lots revoke --help\n`,
       ]),
       [
         ['list', '--limit', 'all'],
         2,
-        'qrn lots list: --limit is a whole number from 1 to 2^53 - 1, not "all"; see qrn lots list --help\n',
+        'qrn lots list: --limit must be a whole number from 1 to 2^53 - 1, not "all"; see qrn lots list --help\n',
       ],
     ];
     for (const [args, status, talk] of cases) {

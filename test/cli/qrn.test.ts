@@ -66,7 +66,7 @@ describe('the program', () => {
     assert.deepEqual(await qrn('serve', { QRN_DATA_DIR: there }), {
       status: 1,
       out: '',
-      talk: `qrn serve: there is no room on the disk of the data folder ${there}: free some, or set QRN_DATA_DIR to a folder on another disk\n`,
+      talk: `qrn serve: the disk of the data folder ${there} is full: free some space, or set QRN_DATA_DIR to a folder on another disk\n`,
     });
   });
 
@@ -84,9 +84,17 @@ describe('the program', () => {
         await qrnHere(witness),
       ],
       [
-        { status: 1, out: '', talk: `qrn serve: ${exists}; set QRN_DATA_DIR to a folder that can be made\n` },
-        { status: 1, out: '', talk: `qrn serve: ${cannot}; set QRN_DATA_DIR to a folder that can be made\n` },
-        { status: 1, out: '', talk: `qrn witness: ${cannot}; set --state to a folder that can be made\n` },
+        {
+          status: 1,
+          out: '',
+          talk: `qrn serve: ${exists}; set QRN_DATA_DIR to a folder that can be created\n`,
+        },
+        {
+          status: 1,
+          out: '',
+          talk: `qrn serve: ${cannot}; set QRN_DATA_DIR to a folder that can be created\n`,
+        },
+        { status: 1, out: '', talk: `qrn witness: ${cannot}; set --state to a folder that can be created\n` },
       ],
     );
   });
@@ -105,7 +113,7 @@ describe('the program', () => {
     assert.equal(status, 130);
     assert.match(
       talk,
-      /^qrn cluster import-lmdb: interrupted\. The ledger is still whole, [^\n]+ it goes on\.\n$/,
+      /^qrn cluster import-lmdb: interrupted\. The ledger is complete, [^\n]+ to continue\.\n$/,
     );
   });
 
@@ -129,7 +137,7 @@ describe('the program', () => {
     };
     await explain('qrn', root);
     const { out } = await qrnHere('config --help');
-    assert.match(out, /^ {2}QRN_DATA_DIR +\S.*; \.\/data when not\n +given$/m);
+    assert.match(out, /^ {2}QRN_DATA_DIR +\S.*\n +stored data; default: \.\/data$/m);
   });
 
   it('fails with one line, and makes no folder by mistake', async () => {
@@ -139,7 +147,7 @@ describe('the program', () => {
       ['accounts list', 1, `qrn accounts list: there is no ledger in ${there}: `],
       ['keys revoke x', 1, `qrn keys revoke: there is no ledger in ${there}: `],
       ['accounts create --name A --tier free', 1, `qrn accounts create: there is no ledger in ${there}: `],
-      ['accounts create --name A --tier gold', 2, 'qrn accounts create: --tier is one of free, '],
+      ['accounts create --name A --tier gold', 2, 'qrn accounts create: --tier must be one of free, '],
     ];
     const assertFails = ({ status, out, talk }: Done, expected: number, start: string) => {
       assert.deepEqual([status, out], [expected, '']);
@@ -148,7 +156,7 @@ describe('the program', () => {
     };
     for (const [line, status, talk] of wrong) assertFails(await qrnHere(line), status, talk);
     const misspelt = await qrn('keys list', { QRN_DATADIR: 'x' });
-    assertFails(misspelt, 1, 'qrn keys list: QRN_DATADIR is not a setting; ');
+    assertFails(misspelt, 1, 'qrn keys list: QRN_DATADIR is not a setting. ');
     assert.ok(!existsSync(dataDir));
   });
 
@@ -171,7 +179,7 @@ describe('the program', () => {
       made.out,
       /^account_id {2}acct_\w{26}\nname {8}Bob\ntier {8}developer\nkey_id {6}\w{22}\nkey {9}qrn_d_\w{54}\n$/,
     );
-    assert.match(made.talk, /^The key is shown this once[^\n]*\n$/);
+    assert.match(made.talk, /^The key is shown only once[^\n]*\n$/);
     const [accounts, keys] = [await qrnHere('accounts list'), await qrnHere('keys list')];
     assert.match(accounts.out, /^ACCOUNT_ID +NAME +TIER +REQUESTS_PER_MINUTE +[^\n]+\n(acct_[^\n]+\n){2}$/);
     assert.match(accounts.out, /^acct_\w{26} +Bob +developer +100 +50000 +0 +\S+ +20/m);

@@ -50,7 +50,7 @@ describe('qrn sources list', () => {
     assert.deepEqual([status, talk], [0, '']);
     assert.match(out, /^policy +priority$/m);
     assert.match(out, /^1 +anu +qrng-http +qrng-device +10 calls +- +40 calls$/m);
-    assert.match(out, /^2 +simulator +simulator +simulated +nothing +- +no bound$/m);
+    assert.match(out, /^2 +simulator +simulator +simulated +nothing +- +no limit$/m);
     assert.match(out, /^anu +api_key +\[secret\] +environment$/m);
     assert.match(out, /^anu +preset +anu +name$/m);
     assert.doesNotMatch(out, /^anu +base_url/m, 'what is left out is not in force');
@@ -143,7 +143,7 @@ describe('qrn sources test', () => {
     assert.equal(read.raw_output, `sha256:${hash('sha256', raw)}`);
     const again = await qrn(['test', 'simulator', '--raw-out', path]);
     assert.deepEqual([again.status, again.out], [1, '']);
-    assert.match(again.talk, /--raw-out: the file cannot be made: EEXIST/);
+    assert.match(again.talk, /--raw-out: the file cannot be created: EEXIST/);
     assert.deepEqual(readFileSync(path), raw);
     const failing = { QRN_SOURCE_SIMULATOR_FAULTS: 'fail:permanent' };
     const other = join(folder, 'other');
@@ -181,7 +181,10 @@ describe('qrn sources test', () => {
     await ledger.close();
     const { status, talk } = await qrn(['test', 'anu'], bounded, dataDir);
     assert.equal(status, 1);
-    assert.match(talk, /^qrn sources test: spent: budget of anu: 1 of 1 calls are spent today/);
+    assert.match(
+      talk,
+      /^qrn sources test: the quota is used up: budget of anu: 1 of 1 calls are spent today/,
+    );
     assert.equal(server.requests.length, 1);
   });
 
@@ -195,15 +198,18 @@ describe('qrn sources test', () => {
       /^quantum_backend +anu-quantum-numbers$/m,
       'what it says of itself is shown all the same',
     );
-    assert.match(talk, /^qrn sources test: credentials refused: .*403.*\n$/);
+    assert.match(talk, /^qrn sources test: the credentials are refused: .*403.*\n$/);
     assert.ok(!`${out}${talk}`.includes('tell-nobody'));
     const asJson = JSON.parse((await qrn(['test', 'anu', '--json'], wrong)).out);
     assert.equal(asJson.read, null);
-    assert.match(asJson.failure, /^credentials refused: /);
+    assert.match(asJson.failure, /^the credentials are refused: /);
     const none = await qrn(['test', 'anu']);
-    assert.match(none.talk, /^qrn sources test: source anu \(qrng-http\): api_key: must be given/);
+    assert.match(none.talk, /^qrn sources test: source anu \(qrng-http\): api_key must be set/);
     const nobody = await qrn(['test', 'nobody']);
-    assert.match(nobody.talk, /^qrn sources test: there is no source nobody; known are simulator, /);
+    assert.match(
+      nobody.talk,
+      /^qrn sources test: nobody is not a known source\. The known sources are: simulator, /,
+    );
     assert.deepEqual((await qrn(['test'])).status, 2);
   });
 
@@ -222,7 +228,7 @@ describe('qrn sources test', () => {
     assert.equal(asked.status, 1);
     assert.match(asked.out, /^estimate +4096 bits: about \d+(\.\d+)? USD, 1 call$/m);
     assert.match(asked.out, /^origin +quantum-processor$/m);
-    assert.equal(asked.talk, 'qrn sources test: nothing was read; --spend submits the job\n');
+    assert.equal(asked.talk, 'qrn sources test: nothing was read; use --spend to submit a job\n');
     assert.equal(server.jobs.length, 0);
 
     const dataDir = await withLedgerIn(async () => {});
@@ -230,7 +236,7 @@ describe('qrn sources test', () => {
     assert.equal(status, 0, talk);
     const { read, estimate } = JSON.parse(out);
     const id = read.job_id;
-    assert.equal(talk, `job ${id} submitted; ^C cancels it\njob ${id} done\n`);
+    assert.equal(talk, `job ${id} is submitted; press Ctrl+C to cancel it\njob ${id} done\n`);
     const submissions = server.requests.filter(
       ({ method, path }) => method === 'POST' && path.endsWith('/jobs'),
     );

@@ -145,7 +145,10 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.ok(help.out.split('\n').every((line) => line.length <= 80));
     assert.deepEqual([none.status, none.out, none.talk], [2, '', help.out]);
     assert.deepEqual([unknown.status, unknown.out], [2, '']);
-    assert.match(unknown.talk, /^qrn-verify: there is no option --keys, .* --headers, --witness, --quorum,/);
+    assert.match(
+      unknown.talk,
+      /^qrn-verify: the option --keys is unknown or has no value; the options are --headers, --witness, --quorum,/,
+    );
     assert.equal(missing.status, 2);
     assert.match(missing.talk, /^qrn-verify: ENOENT[^\n]*(nothing|here)\.json'\n$/);
     assert.equal(broken.status, 2);

@@ -36,7 +36,7 @@ describe('qrn verify with files', () => {
     assert.equal(out.match(/^ok {6}\S/gm)?.length, 12);
     assert.match(out, /^Origin {8}simulated$/m);
     assert.match(out, /^SP 800-22 {5}\d+\/\d+ passed, verified$/m);
-    assert.match(out, /^no certificate speaks of meta\.duration_ms, /m);
+    assert.match(out, /^not covered by the certificate: meta\.duration_ms, /m);
     assert.match(out, /a\.json: verified\n$/);
   });
 
@@ -74,7 +74,7 @@ describe('qrn verify with files', () => {
     );
     const { status, talk } = await runCommand(verify, [...args, '--certificate', args[2]]);
     assert.equal(status, 2);
-    assert.match(talk, /--certificate does not go with a draw/);
+    assert.match(talk, /--certificate is not allowed with a draw/);
   });
 
   it('prints each text of a certificate on one line, without its control characters', async () => {
@@ -115,7 +115,7 @@ describe('qrn verify with files', () => {
       [
         [save('broken.json', '{'), ...args.slice(1)],
         2,
-        /^qrn verify: [^\n]*broken\.json is not JSON; an answer in octets needs --headers: [^\n]*\n$/,
+        /^qrn verify: [^\n]*broken\.json is not JSON; an answer in octets requires --headers: [^\n]*\n$/,
       ],
       [
         [save('twice.json', '{"data":{"values":["eve"],"values":["ada"]}}'), ...args.slice(1)],
@@ -124,7 +124,11 @@ describe('qrn verify with files', () => {
       ],
       [[save('no.json', { error: {} })], 2, /^qrn verify: [^\n]*no\.json names no certificate [^\n]*\n$/],
       [[save('null.json', null)], 2, /^qrn verify: [^\n]*null\.json names no certificate [^\n]*\n$/],
-      [[args[0], '--url', 'ftp://x'], 2, /^qrn verify: --url is an http or https URL, not "ftp:\/\/x"; see/],
+      [
+        [args[0], '--url', 'ftp://x'],
+        2,
+        /^qrn verify: --url must be an http or https URL, not "ftp:\/\/x"; see/,
+      ],
     ];
     for (const [given, status, talk] of cases) {
       const done = await runCommand(verify, given);
@@ -200,7 +204,7 @@ describe('qrn verify of several answers', () => {
     assert.deepEqual([named.status, named.out], [0, out]);
     const wrong = await runCommand(verify, ['-'], { QRN_URL: 'ftp://x' }, undefined, { stdin });
     assert.deepEqual([wrong.status, wrong.out], [2, '']);
-    assert.match(wrong.talk, /QRN_URL is an http or https URL, not "ftp:\/\/x"/);
+    assert.match(wrong.talk, /QRN_URL must be an http or https URL, not "ftp:\/\/x"/);
     const twice = await runCommand(verify, ['-', '-']);
     assert.deepEqual([twice.status, twice.out], [2, '']);
   });
@@ -209,7 +213,7 @@ describe('qrn verify of several answers', () => {
     for (const option of ['headers', 'salt', 'certificate']) {
       const { status, talk } = await runCommand(verify, ['a.json', 'b.json', `--${option}`, 'x']);
       assert.equal(status, 2);
-      assert.match(talk, new RegExp(`--${option} belongs to one answer`));
+      assert.match(talk, new RegExp(`--${option} is allowed only with one RESPONSE`));
     }
   });
 
@@ -232,10 +236,10 @@ describe('qrn verify of several answers', () => {
     assert.equal(done.status, 1);
     assert.match(done.out, /first\.json: verified$/m);
     assert.match(done.talk, /second\.json: not verified/);
-    assert.match(done.talk, /1 verified, 1 not verified, 0 could not be checked\n$/);
+    assert.match(done.talk, /1 verified, 1 not verified, 0 could not be verified\n$/);
     const { status, talk } = await runCommand(verify, [join(folder, 'a.json'), '--watch']);
     assert.equal(status, 2);
-    assert.match(talk, /--watch takes one folder/);
+    assert.match(talk, /--watch requires exactly one folder/);
   });
 });
 
@@ -268,7 +272,7 @@ describe('qrn verify against a service', () => {
     assert.equal(alone.status, 0, alone.talk);
     assert.equal(
       alone.talk,
-      `qrn verify: ${answer} itself names the service whose keys are used, ${origin}\n`,
+      `qrn verify: the keys are those of ${origin}, the service that ${answer} itself names\n`,
     );
     assert.deepEqual(await runCommand(verify, [answer, '--keys', own]), { ...alone, talk: '' });
     for (const [args, environment] of [
@@ -321,7 +325,7 @@ describe('qrn verify against a service', () => {
     assert.deepEqual([done.status, done.out], [2, '']);
     assert.match(
       done.talk,
-      /^qrn verify: there is nothing at http[^\n]*: that service has no such document[^\n]* --certificate C\.json --keys K\.json\n$/,
+      /^qrn verify: there is nothing at http[^\n]*: either the service has no such document[^\n]* --certificate C\.json --keys K\.json\n$/,
     );
     const silent = await runCommand(verify, [save('a.json', response), '--url', 'http://127.0.0.1:1']);
     assert.deepEqual([silent.status, silent.out], [2, '']);

@@ -123,7 +123,7 @@ describe('sources', () => {
     refused({ QRN_SOURCES: file({ anu: 3 }) }, /anu must be an object with the options/);
     refused(
       { QRN_SOURCES: file({ anu: { calls_per_day: null } }), ...ANU },
-      /^calls_per_day of anu in .* is not/,
+      /^calls_per_day of anu in .* must be a string/,
     );
     refused({ QRN_SOURCES: file([]) }, /must contain one JSON object/);
     refused({ QRN_SOURCES: join(folder, 'missing') }, /^QRN_SOURCES: .* cannot be read as JSON: ENOENT/);
@@ -211,7 +211,7 @@ describe('a secret', () => {
   it('is never in the JSON file', () => {
     refused(
       { ...ANU, QRN_SOURCES: file({ anu: { api_key: 'tell-nobody' } }) },
-      /: api_key of anu is a secret and does not belong there; give QRN_SOURCE_ANU_API_KEY or QRN_SOURCE_ANU_API_KEY_FILE$/,
+      /: api_key of anu is a secret and must not be in this file\. Set QRN_SOURCE_ANU_API_KEY or QRN_SOURCE_ANU_API_KEY_FILE instead$/,
     );
   });
 
@@ -240,7 +240,8 @@ describe('a secret', () => {
           error instanceof ConfigError && !inspect(error, { depth: 9 }).includes('tell-nobody'),
       );
     }
-    const fitsNoHeader = /^QRN_SOURCE_ANU_API_KEY: the secret of anu is not one line of printable ASCII$/;
+    const fitsNoHeader =
+      /^QRN_SOURCE_ANU_API_KEY: the secret of anu must be one line of printable ASCII characters$/;
     refused({ ...ANU, QRN_SOURCE_ANU_API_KEY: 'tell-nobody\r' }, fitsNoHeader);
   });
 });

@@ -50,8 +50,8 @@ const lastLot = lotRecord('lot_1', {
 describe('evidence in health', () => {
   it('warns of lots that together are not those of a sound source, and names the test', () => {
     for (const [raisedBy, words] of [
-      ['fall', /the min-entropy estimate falls from lot to lot/],
-      ['rejections', /more blocks are rejected by SP 800-22 than chance/],
+      ['fall', /the estimated min-entropy falls from lot to lot/],
+      ['rejections', /more blocks fail SP 800-22 than chance/],
     ] as const) {
       const alarm = { bits: 21.26, alarmBits: 20, raisedBy, estimates: [] };
       const [check] = evidenceChecks([status({ alarm, lastLot })], [])['source:last_lot'];

@@ -121,7 +121,7 @@ describe('the writability of the ledger', () => {
     await settled();
     const { writable, reason } = watch.writability();
     assert.equal(writable, false);
-    assert.match(reason, /ledger cannot record answers/);
+    assert.match(reason, /ledger cannot store answers/);
     pass(10);
     await settled();
     writes[1].done();

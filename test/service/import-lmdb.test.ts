@@ -83,27 +83,27 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     const astray = await runQrnHere(folder, ['cluster', 'import-lmdb', '--yes'], strange);
     assert.match(
       astray.stderr,
-      /set up with other secrets than those in .*: keep that folder, make a new empty database/,
+      /set up with different secrets than those in .*: keep that folder, create a new empty database/,
     );
 
     mkdirSync(nodePath);
     writeFileSync(join(nodePath, 'data.mdb'), '');
-    await refused(/node is not empty: this data folder has served as a node/);
+    await refused(/node is not empty, because this data folder was used by a node/);
     rmSync(nodePath, { recursive: true });
     writeFileSync(nodePath, '');
-    await refused(/node is not a folder, and must become that of the node: move it out of the way/);
+    await refused(/node is not a folder, but the node needs a folder there: move it away/);
     rmSync(nodePath);
     const draft = join(folder, 'ledger.imported.json.draft');
     mkdirSync(draft);
     await refused(
-      /nothing was imported, .*EISDIR.* Make that folder writable for this user, and run this again/,
+      /nothing was imported, .*EISDIR.* Make that folder writable for this user, and run the command again/,
       ['--yes'],
     );
     rmSync(draft, { recursive: true });
     database = new Database({ url, log: silentLog, connections: 1 });
     const { madeAtMs: databaseMadeAtMs } = await importStateOf(database);
     writeImportMark(ledgerPath, { id: 'x', database: 'elsewhere', databaseMadeAtMs: databaseMadeAtMs + 1 });
-    await refused(/about to go, into another database, at elsewhere: set QRN_LEDGER to that one/);
+    await refused(/into another database, elsewhere, has begun or has ended: set QRN_LEDGER to that database/);
 
     // as a crash between the mark and the commit leaves it: neither serves, and the command goes on
     writeImportMark(ledgerPath, { id: 'x', database: 'here', databaseMadeAtMs });
@@ -115,7 +115,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     assert.equal(moved.code, 1);
     assert.match(
       moved.stderr,
-      /the records are in the database, .* could not become that of the node: ENOTDIR.* run this again/,
+      /the records are in the database, .* could not become that of the node: ENOTDIR.* run the command again/,
     );
     rmSync(nodePath);
     mkdirSync(nodePath); // an empty one is in nobody's way
@@ -125,7 +125,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     assert.match(moved.stdout, /log_size +[1-9]\d*\n.*log_root +\S{44}\n/);
     assert.match(
       renamed.stderr,
-      /Start the service with QRN_LEDGER and QRN_NODE=a: its blocks are in .*node/,
+      /Start the service with QRN_LEDGER and QRN_NODE=a\. The blocks of the node are in .*node/,
     );
     assert.ok(!existsSync(ledgerPath));
     assert.equal(readImportMark(ledgerPath)?.id, (await importStateOf(database)).importId);
@@ -138,7 +138,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     writeFileSync(join(nodePath, 'data.mdb'), '');
     const late = await qrn('cluster', 'import-lmdb', '--yes');
     assert.deepEqual([late.code, late.stdout], [0, '']);
-    assert.match(late.stderr, /node is not empty, .* the unclaimed blocks in .*ledger are lost, delete it/);
+    assert.match(late.stderr, /node is not empty, .* the unclaimed blocks in .*ledger are lost\. Delete that folder/);
     rmSync(nodePath, { recursive: true });
     renameSync(ledgerPath, nodePath);
 
@@ -152,7 +152,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     const finished = await qrn('cluster', 'import-lmdb', '--yes');
     assert.deepEqual([finished.code, finished.stdout], [0, '']);
     const again = await qrn('cluster', 'import-lmdb', '--yes');
-    assert.match(again.stderr, /The ledger is in the database already/);
+    assert.match(again.stderr, /The ledger is already in the database/);
     await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder serves no more/);
 
     assert.equal(await unclaimed({ QRN_LEDGER: url, QRN_NODE: 'a' }), blocks);

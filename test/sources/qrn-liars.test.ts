@@ -164,7 +164,7 @@ const LIES: readonly Lie[] = [
     'other bytes than were certified',
     ofBytes((reply) => ({ ...reply, body: reply.body.map((byte, i) => (i === 700 ? byte ^ 1 : byte)) })),
     'auth',
-    /does not prove its answer: delivered: .* None of its bytes was used; if the keys are new, renew log_keys$/,
+    /does not prove its answer: delivered: .* None of its bytes was used\. If the other service has a new key, update log_keys$/,
   ],
   [
     'a proof of another place in the log',

@@ -8,19 +8,19 @@ const [QUICKNET] = Object.keys(LEAGUE_OF_ENTROPY);
 export const beacon = action({
   path: 'beacon',
   summary:
-    'Gets a round of a drand beacon and checks it: that the chain is the one that its hash names, and that the signature holds.\n' +
-    'Nobody knew the randomness before the round was due. In user_data of an answer it shows that the answer was made later.',
+    'Gets a round of a drand beacon and verifies that the parameters of the chain match its hash and that the signature is valid.\n' +
+    'Nobody knew the randomness before the round was due. Therefore an answer with it in user_data was made after that time.',
   operands: [{ name: 'ROUND', meaning: 'number of the round, or latest' }],
   options: {
-    chain: { value: 'HASH', meaning: 'hash of the chain; that of quicknet when not given' },
-    url: { value: 'BASE', meaning: 'of an HTTP API of drand; https://api.drand.sh when not given' },
-    json: { meaning: 'one JSON object: state, why, chain, round, due_at, randomness, signature' },
+    chain: { value: 'HASH', meaning: 'hash of the chain; default: that of quicknet' },
+    url: { value: 'BASE', meaning: 'base URL of a drand HTTP API; default: https://api.drand.sh' },
+    json: { meaning: 'print one JSON object: state, why, chain, round, due_at, randomness, signature' },
   },
   run: async ({ chain: hash = QUICKNET, url = 'https://api.drand.sh', operands: [asked] }, context) => {
     if (!/^[0-9a-f]{64}$/.test(hash))
-      throw new UsageError(`${hash} is not the hash of a chain: give 64 hex digits`);
+      throw new UsageError(`--chain must be the hash of a chain, 64 hex digits, not ${hash}`);
     if (asked !== 'latest' && !/^[1-9]\d{0,14}$/.test(asked))
-      throw new UsageError(`${asked} is not a round: give a whole number from 1 on, or latest`);
+      throw new UsageError(`ROUND must be a whole number of at least 1, or latest, not ${asked}`);
     const base = url.replace(/\/+$/, '');
     const nowMs = context.clock.wallMs();
     const told = await look(base, hash, asked, nowMs).catch((error: unknown) => {
@@ -43,6 +43,6 @@ async function look(base: string, hash: string, asked: string, nowMs: number) {
     return { state: 'not_due', why: `round ${round} is due at ${of.due_at}`, ...of };
   const answer = await fetchJson(`${base}/${hash}/public/${round}`).catch((error: Error) => error);
   if (answer instanceof Error)
-    return { state: 'missing', why: `round ${round} is due and not to be had: ${answer.message}`, ...of };
-  return { state: 'verified', why: 'the signature holds', ...of, ...roundOf(chain, round, answer) };
+    return { state: 'missing', why: `round ${round} is due but not available: ${answer.message}`, ...of };
+  return { state: 'verified', why: 'the signature is valid', ...of, ...roundOf(chain, round, answer) };
 }

@@ -34,22 +34,23 @@ const modeOrAlias = {
 const DRAW_OPTIONS = {
   mode: {
     value: 'MODE',
-    meaning: `${ENTROPY_MODES.join(', ')}; the tier decides when not given, and never for pure`,
+    meaning: `entropy mode: ${ENTROPY_MODES.join(', ')}; the default depends on the tier and is never pure`,
     read: modeOrAlias,
   },
-  json: { meaning: 'the answer as the service sent it: keep it, and qrn verify checks it' },
-  raw: { meaning: 'nothing but the values, one to a line; of bytes the bytes themselves' },
+  json: { meaning: 'print the answer as the service sent it, so that you can save it for qrn verify' },
+  raw: { meaning: 'print only the values, one per line; for bytes, the bytes themselves' },
   verify: {
-    meaning: 'check the answer before it is printed; exit 1 when it is not true, 2 when that is not known',
+    meaning:
+      'verify the answer before it is printed; exit with status 1 if it is wrong, and with 2 if it cannot be verified',
   },
-  dryRun: { meaning: 'print what it would cost, and draw nothing' },
+  dryRun: { meaning: 'print the price, and draw nothing' },
   purpose: {
     value: 'TEXT',
-    meaning: 'what the values are for; the certificate numbers the answers of the account under it',
+    meaning: 'purpose of the values; the certificate numbers the answers of the account with this purpose',
   },
-  userData: { value: 'TEXT', meaning: 'what the certificate is to be bound to, up to 1,000 characters' },
-  userDataSha256: { value: 'HEX', meaning: 'its SHA-256 instead' },
-  public: { meaning: 'the certificate shows purpose and user data, rather than commitments to them' },
+  userData: { value: 'TEXT', meaning: 'text that the certificate is bound to, up to 1,000 characters' },
+  userDataSha256: { value: 'HEX', meaning: 'SHA-256 hash of the user data, instead of --user-data' },
+  public: { meaning: 'show the purpose and the user data in the certificate instead of commitments to them' },
   ...SERVICE_OPTIONS,
 } as const satisfies OptionTable;
 
@@ -112,7 +113,7 @@ function drawing(name: string, operand: KindOperand, kind: AskedKind, otherwise:
         ...{ entropyMode, purpose, userData, userDataSha256, public: isPublic },
       };
       const parameters = prepared?.(asked) ?? asked;
-      if (input.raw && input.json) throw new UsageError('give --raw or --json, not both');
+      if (input.raw && input.json) throw new UsageError('--raw and --json must not both be given');
       const isStreamed =
         streamed !== undefined && exceedsAnswer(endpoint, Number(asked['count']), input, context);
       const { client, url } = connect(input, context);
@@ -160,7 +161,7 @@ const DEFAULT_SHOWN_MAX = 20;
 function meaningOf({ description, default: fallback }: Parameter): string {
   const isShown = fallback != null && fallback !== false && String(fallback).length <= DEFAULT_SHOWN_MAX;
   const meaning = description[0]!.toLowerCase() + description.slice(1).replace(/\.$/, '');
-  return `${meaning}${isShown ? `; ${fallback} when not given` : ''}`;
+  return `${meaning}${isShown ? `; default: ${fallback}` : ''}`;
 }
 
 /** Returns the operand of a kind: its items, its required number, or the number of values. */
@@ -187,7 +188,7 @@ async function quote<E extends DataEndpoint>(
 ): Promise<Report> {
   const { data, credits } = await client.quote(endpoint, parameters as unknown as DataParameters[E]);
   const { mode, required_bytes: required } = data;
-  const free = `free: only pure mode costs credits, and this is ${mode}`;
+  const free = `free: the mode is ${mode}, and only pure mode costs credits`;
   const price = mode === 'pure' ? `${required} credits of ${credits.remaining} left` : free;
   return { data: { mode, required_bytes: required, credits }, shown: [price] };
 }
@@ -212,7 +213,7 @@ function print(
   const texts = values.map(textOf).map((text) => (context.isTerminal && !isRaw ? printable(text) : text));
   if (isRaw && texts.some((text) => text.includes('\n')))
     throw new CommandError(
-      'a value holds a line break, so --raw cannot print one value to a line; use --json',
+      'a value contains a line break, so --raw cannot print one value per line; use --json',
     );
   const isList = isRaw || typeof values[0] !== 'number';
   context.out(`${isList ? texts.join('\n') : new Help().boxWrap(texts.join(' '), HELP_WIDTH)}\n`);
@@ -237,23 +238,23 @@ function exceedsAnswer(
   if (input.raw && !isDry) {
     if (endpoint !== 'bytes') return count > max;
     if (context.isTerminal)
-      throw new UsageError('--raw sends bytes that a terminal cannot show: redirect it');
-    if ('encoding' in input) throw new UsageError('--raw does not go with --encoding');
+      throw new UsageError('--raw prints bytes that a terminal cannot show: redirect the output');
+    if ('encoding' in input) throw new UsageError('--raw and --encoding must not both be given');
     return true;
   }
   if (count <= max) return false;
   const held = `${max.toLocaleString('en')} ${most}`;
   throw new UsageError(
     isDry
-      ? `--dry-run asks for the price of one answer, which holds at most ${held}`
-      : `more than ${held} are sent with --raw alone`,
+      ? `--dry-run shows the price of one answer, which has at most ${held}`
+      : `more than ${held} require --raw`,
   );
 }
 
 const SIZE: KindOperand = {
   parameter: 'count',
   name: 'SIZE',
-  meaning: 'how many: 16, 64K, 10M, 1G; 16 when not given. With --raw any number of them, in blocks',
+  meaning: 'number of bytes, e.g. 16, 64K, 10M or 1G; default: 16; with --raw there is no limit',
   optional: true,
   read: ([size = '16']) => ({ count: readValue('SIZE', size, byteCount) }),
 };
@@ -262,13 +263,14 @@ const ITEMS: KindOperand = {
   parameter: 'items',
   name: 'ITEM',
   meaning:
-    'the items; without any they are the lines of stdin. They are sent to the service, in a request of at most 64 KiB; ' +
-    'qrn pick sends none of them',
+    'items; without any, the lines of stdin are the items. They are sent to the service in a request of at most 64 KiB; ' +
+    'qrn pick does not send them',
   optional: true,
   repeated: true,
   read: async (operands, context) => {
     const items = operands.length > 0 ? operands : linesOf(await context.stdin());
-    if (items.length < 2) throw new UsageError('give at least two items, as words or as lines of stdin');
+    if (items.length < 2)
+      throw new UsageError('at least two items are required, as words or as lines of stdin');
     return { items };
   },
 };
@@ -288,7 +290,7 @@ const OTHERWISE: Readonly<Record<string, Otherwise>> = {
   integers: {
     streamed: ({ count, unique, sort, ...rest }, input, client, context) => {
       if (unique !== undefined || sort !== undefined)
-        throw new UsageError('--unique and --sort take up to 10,000 values');
+        throw new UsageError('--unique and --sort allow at most 10,000 values');
       return streamLines(client.stream.integers({ total: count, ...rest }), input, client, context);
     },
   },
@@ -304,14 +306,14 @@ const OTHERWISE: Readonly<Record<string, Otherwise>> = {
 
 const PICK: Otherwise = {
   summary:
-    'Items picked at random, none twice. The service draws their numbers, counted from 0 in the order they are given, and\n' +
-    'never sees the items; its certificate is of the numbers.',
+    'Picks random items, each at most once. The service draws the numbers of the items, counted from 0 in the given order, and never\n' +
+    'sees the items. The certificate covers the numbers.',
   endpoint: 'integers',
-  options: { count: { value: 'N', meaning: 'how many; 1 when not given', read: integer } },
+  options: { count: { value: 'N', meaning: 'number of items to pick; default: 1', read: integer } },
   prepared: ({ items, count = 1, ...common }) => {
     const { length } = items as readonly string[];
     if (!(Number(count) >= 1 && Number(count) <= length))
-      throw new UsageError(`--count is 1 to ${length}, the number of items`);
+      throw new UsageError(`--count must be from 1 to ${length}, the number of items`);
     return { count, min: 0, max: length - 1, unique: true, ...common };
   },
   shown: ({ values }, { items }) =>

@@ -20,9 +20,12 @@ import { fromHex } from '../../../src/core/bytes.ts';
 import type { DrawCreation, DrawDocument, DrawList, DrawSubject, DrawValues } from '../src/draws.ts';
 import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
 
-const DRAW_ID = { name: 'DRAW_ID', meaning: 'draw_ and 26 characters, as draws create prints it' };
+const DRAW_ID = {
+  name: 'DRAW_ID',
+  meaning: 'identifier of the draw: draw_ and 26 characters, as draws create prints it',
+};
 const OPTIONS = {
-  json: { meaning: 'the document of the draw: keep it, and qrn verify checks it' },
+  json: { meaning: 'print the document of the draw, so that you can save it for qrn verify' },
   ...SERVICE_OPTIONS,
 } as const;
 
@@ -39,7 +42,7 @@ const request: Reader<DrawValues> = {
 };
 
 const nonceBytes: Reader<Uint8Array> = {
-  what: '1 to 64 bytes in hex, in lower case',
+  what: '1 to 64 bytes in lower-case hex',
   read: (text) => (/^(?:[0-9a-f]{2}){1,64}$/.test(text) ? fromHex(text) : undefined),
 };
 
@@ -52,52 +55,70 @@ const beaconRound: Reader<NonNullable<DrawCreation['beacon']>> = {
 };
 
 const CREATE_OPTIONS = {
-  winners: { value: 'N', meaning: 'how many winners are drawn of a list', read: wholeNumber() },
-  list: { value: 'FILE', meaning: 'the list, one item a line; - is stdin. The items become public' },
+  winners: { value: 'N', meaning: 'number of winners to draw from a list', read: wholeNumber() },
+  list: {
+    value: 'FILE',
+    meaning: 'file with the list, one item per line; - is stdin; the items become public',
+  },
   listSha256: {
     value: 'HEX',
-    meaning: 'instead the SHA-256 of a list that stays with you, as sha256sum gives it; needs --size',
+    meaning:
+      'SHA-256 hash of a list that you keep, as sha256sum prints it, instead of --list; requires --size',
   },
   size: {
     value: 'N',
-    meaning: 'how many lines that list has; the winners are line numbers from 1',
+    meaning: 'number of lines of that list; the winners are line numbers from 1',
     read: wholeNumber(),
   },
   weights: {
     value: 'N,N,...',
-    meaning: 'a whole number from 1 on for each item; then one item may be drawn more than once',
+    meaning:
+      'weights of the items: one whole number of at least 1 per item; an item may then be drawn more than once',
     read: listOf(wholeNumber()),
   },
   request: {
     value: 'JSON',
-    meaning: 'in place of winners: values as of POST /v1/batch, e.g. {"type":"integers","count":6}',
+    meaning:
+      'request for values as in POST /v1/batch, instead of --winners, e.g. {"type":"integers","count":6}',
     read: request,
   },
-  purpose: { value: 'TEXT', required: true, meaning: 'what the draw is for; draws under one are numbered' },
-  userData: { value: 'TEXT', meaning: 'what the draw is to be bound to, up to 1,000 characters' },
-  userDataSha256: { value: 'HEX', meaning: 'its SHA-256 instead' },
-  public: { meaning: 'the certificate shows the purpose too; the page of the draw shows it always' },
-  nonce: { value: 'HEX', meaning: '1 to 64 bytes that enter the values', read: nonceBytes },
-  nonceSha256: { value: 'HEX', meaning: 'its SHA-256 instead; qrn draws reveal opens it later' },
+  purpose: {
+    value: 'TEXT',
+    required: true,
+    meaning: 'purpose of the draw; draws with the same purpose are numbered',
+  },
+  userData: { value: 'TEXT', meaning: 'text that the draw is bound to, up to 1,000 characters' },
+  userDataSha256: { value: 'HEX', meaning: 'SHA-256 hash of the user data, instead of --user-data' },
+  public: { meaning: 'show the purpose in the certificate too; the page of the draw always shows it' },
+  nonce: { value: 'HEX', meaning: 'nonce that the values depend on: 1 to 64 bytes', read: nonceBytes },
+  nonceSha256: {
+    value: 'HEX',
+    meaning: 'SHA-256 hash of the nonce, instead of --nonce; qrn draws reveal reveals the nonce later',
+  },
   beacon: {
     value: 'CHAIN:ROUND',
-    meaning: 'a round of a public beacon that enters the values',
+    meaning: 'round of a public beacon that the values depend on',
     read: beaconRound,
   },
   beaconAt: {
     value: 'TIME',
-    meaning: 'instead the first round of quicknet that is due then or later, e.g. 2027-03-20T18:00:00Z',
+    meaning:
+      'use the first round of quicknet that is due at this time or later, instead of --beacon, e.g. 2027-03-20T18:00:00Z',
     read: moment,
   },
-  at: { value: 'TIME', meaning: 'not revealed before, e.g. 2027-01-31T12:00:00Z', read: moment },
+  at: {
+    value: 'TIME',
+    meaning: 'earliest time at which the draw is revealed, e.g. 2027-01-31T12:00:00Z',
+    read: moment,
+  },
   ...OPTIONS,
 } as const satisfies OptionTable;
 
 const create = action({
   path: 'draws create',
   summary:
-    'Commits to a draw for 32 credits: the service fixes what is drawn, and its secret bytes, before anybody can know how the\n' +
-    'draw ends. Without a beacon, --at and --nonce-sha256 it is revealed a moment later.',
+    'Commits to a draw, which costs 32 credits. The service fixes the request and its secret bytes before anyone can know the outcome.\n' +
+    'Without --beacon, --at and --nonce-sha256 the draw is revealed immediately.',
   options: CREATE_OPTIONS,
   run: async (input, context) => {
     const creation = await creationOf(input, context);
@@ -108,7 +129,8 @@ const create = action({
 
 const show = action({
   path: 'draws show',
-  summary: 'Shows a draw: its state, when it is due, what it is for, and who won. Needs no API key.',
+  summary:
+    'Shows a draw: its state, its purpose, the time at which it is due, and the winners. Needs no API key.',
   operands: [DRAW_ID],
   options: OPTIONS,
   run: async (input, context) => {
@@ -121,9 +143,9 @@ const show = action({
 const reveal = action({
   path: 'draws reveal',
   summary:
-    'Opens the nonce of a draw that was made with --nonce-sha256. Do so only when qrn draws show tells that the commitment is\n' +
-    'logged: a service that knows the nonce before could choose its bytes.',
-  operands: [DRAW_ID, { name: 'NONCE', meaning: 'the bytes whose SHA-256 was given, in hex' }],
+    'Reveals the nonce of a draw that was created with --nonce-sha256. Do so only after qrn draws show states that the commitment is\n' +
+    'logged, because a service that knows the nonce earlier could choose its bytes accordingly.',
+  operands: [DRAW_ID, { name: 'NONCE', meaning: 'the nonce in hex, whose SHA-256 hash was given' }],
   options: OPTIONS,
   run: async (input, context) => {
     const [id, text] = input.operands;
@@ -136,7 +158,7 @@ const reveal = action({
 const cancel = action({
   path: 'draws cancel',
   summary:
-    'Cancels a draw that is not due yet: its secret bytes are opened, and the public log says that it was cancelled.',
+    'Cancels a draw that is not yet due. The service reveals the secret bytes, and the public log records the cancellation.',
   operands: [DRAW_ID],
   options: OPTIONS,
   irreversible: (input, context) => {
@@ -144,10 +166,11 @@ const cancel = action({
     const { client, url } = connect(input, context);
     return serving(url, async () => {
       const { state, statement } = await client.draws.get(id);
-      if (state !== 'committed') throw new CommandError(`the draw ${id} has ended: it is ${state}`);
+      if (state !== 'committed')
+        throw new CommandError(`the draw ${id} has already ended; its state is ${state}`);
       if (Date.parse(statement.due_at) <= context.clock.wallMs())
         throw new CommandError(`the draw ${id} was due at ${statement.due_at} and cannot be cancelled`);
-      return `This cancels the draw ${id} (${printable(statement.purpose)}): its secret bytes are opened, and the log says forever that it was cancelled.`;
+      return `This cancels the draw ${id} (${printable(statement.purpose)}): the service reveals its secret bytes, and the public log records the cancellation permanently.`;
     });
   },
   run: async (input, context) => {
@@ -159,7 +182,7 @@ const cancel = action({
 
 export const draws = group(
   'qrn draws',
-  'Committed draws, which are fixed before anybody can know how they end.',
+  'Creates, shows, reveals and cancels committed draws, which are fixed before anyone can know the outcome.',
   [create, show, reveal, cancel],
 );
 
@@ -169,7 +192,7 @@ async function creationOf(
 ): Promise<DrawCreation> {
   const { at, beacon, beaconAt, purpose, userData, userDataSha256, nonce, nonceSha256 } = input;
   if (beacon !== undefined && beaconAt !== undefined)
-    throw new UsageError('give --beacon or --beacon-at, not both');
+    throw new UsageError('--beacon and --beacon-at must not both be given');
   return {
     ...(await subjectOf(input, context)),
     purpose,
@@ -186,17 +209,18 @@ async function creationOf(
 async function subjectOf(input: Given<typeof CREATE_OPTIONS>, context: CommandContext): Promise<DrawSubject> {
   const { request: values, winners: count, weights, list: file, listSha256: sha256, size } = input;
   if ((values === undefined) === (count === undefined))
-    throw new UsageError('give --winners with a list, or --request');
+    throw new UsageError('either --winners with a list or --request is required');
   if (values !== undefined) {
     const ofWinners = { list: file, 'list-sha256': sha256, size, weights };
     const stray = Object.entries(ofWinners).find(([, given]) => given !== undefined)?.[0];
-    if (stray !== undefined) throw new UsageError(`--${stray} goes with --winners, not with --request`);
+    if (stray !== undefined)
+      throw new UsageError(`--${stray} must be used with --winners and not with --request`);
     return { request: values };
   }
   if ((file === undefined) === (sha256 === undefined))
-    throw new UsageError('--winners needs --list, or --list-sha256 with --size');
+    throw new UsageError('--winners requires --list, or --list-sha256 with --size');
   if ((sha256 === undefined) !== (size === undefined))
-    throw new UsageError('--list-sha256 and --size go together');
+    throw new UsageError('--list-sha256 and --size must be given together');
   const list: DrawList =
     file === undefined
       ? { sha256: sha256!, size: size! }
@@ -229,8 +253,8 @@ function reportOf(draw: DrawDocument): Report {
   }
   const note =
     state === 'committed'
-      ? 'Publish the id and the leaf before the draw is due. qrn draws show tells how it ended.'
-      : `To check it: qrn draws show ${id} --json > DRAW.json, then qrn verify DRAW.json`;
+      ? 'Publish the identifier and the leaf before the draw is due. qrn draws show shows the outcome.'
+      : `To verify the draw, run: qrn draws show ${id} --json > DRAW.json && qrn verify DRAW.json`;
   return { data: draw, shown, note };
 }
 
@@ -244,8 +268,8 @@ function factsOf({ id, state, statement, committed_at, certificate, commit, end,
     purpose,
     ...(list === undefined ? {} : { list: `${list.size} items, ${list.sha256}` }),
     ...(beacon === undefined ? {} : { beacon: `round ${beacon.round} of ${beacon.chain}` }),
-    ...(nonceSha256 === undefined ? {} : { nonce: outcome?.nonce ?? `to be opened, ${nonceSha256}` }),
-    origin: certificate?.certificate.provenance.origin ?? 'not known until the certificate can be read',
+    ...(nonceSha256 === undefined ? {} : { nonce: outcome?.nonce ?? `not revealed yet, ${nonceSha256}` }),
+    origin: certificate?.certificate.provenance.origin ?? 'not known until the certificate is available',
     committed: committed_at,
     due: due_at,
     ...(gives_up_at === undefined || outcome !== null ? {} : { 'fails after': gives_up_at }),
@@ -261,7 +285,7 @@ function titleOf({ statement: { list, request } }: DrawDocument): string {
   const items = request['items'] as readonly string[] | undefined;
   return items !== undefined && listSha256(items) === list.sha256
     ? 'winners'
-    : 'winners, as lines of the list from 1';
+    : 'winners, as line numbers of the list from 1';
 }
 
 function textOf(value: unknown): string {

@@ -30,17 +30,19 @@ import { familiesOf, type Metrics } from '../../../src/observe/row.ts';
 const lot = action({
   path: 'log lot',
   summary:
-    'Asks a service after a lot and checks the answer: that the lot was logged as it is described, and that it had not been\n' +
-    'withdrawn when the log had so many leaves. Whoever gave you the keys is whom you trust.',
-  operands: [{ name: 'LOT_ID', meaning: 'lot_ and 26 characters, as a certificate names it' }],
+    'Gets a lot from a service and verifies that the lot is in the log as described, and that it was not withdrawn when the log had\n' +
+    'the given number of leaves. You trust whoever gave you the keys.',
+  operands: [
+    { name: 'LOT_ID', meaning: 'identifier of the lot: lot_ and 26 characters, as in a certificate' },
+  ],
   options: {
-    url: { value: 'BASE', meaning: 'base URL of the service; the configured one when not given' },
-    keys: { value: 'K.json', meaning: 'the keys from a file: /.well-known/qrn-keys.json' },
-    json: { meaning: 'one JSON object: ok, why, leaf, not_withdrawn_before, withdrawn' },
+    url: { value: 'BASE', meaning: 'base URL of the service; default: the configured one' },
+    keys: { value: 'K.json', meaning: 'file with the keys: /.well-known/qrn-keys.json' },
+    json: { meaning: 'print one JSON object: ok, why, leaf, not_withdrawn_before, withdrawn' },
   },
   run: async (input, context) => {
     const [id] = input.operands;
-    if (!LOT_ID.test(id)) throw new UsageError(`${id} is not a lot id: give lot_ and 26 characters`);
+    if (!LOT_ID.test(id)) throw new UsageError(`LOT_ID must be lot_ and 26 characters, not ${id}`);
     const origin = originOf(input, context);
     const [document, keys] = await Promise.all([
       fetchJson(`${origin}/log/lots/${id}`),
@@ -68,30 +70,30 @@ const INTERVAL_MIN_MS = 1_000;
 const watch = action({
   path: 'log watch',
   summary:
-    'Follows a log from outside until SIGTERM or SIGINT. Each poll reads what the log has more than at the poll before and checks\n' +
-    'that the log only grew, that its keys are those of the first poll or vouched for by them, that its dates never go back, and\n' +
-    "that no withdrawal is hidden. It prints withdrawals as they appear. When the log's own signatures show that something is wrong,\n" +
-    'it writes them to a file and exits with status 1; qrn log check FILE checks such a file again. What no signature shows is told\n' +
-    'in a line that begins with DOUBT, and polls go on from what was seen before.',
-  operands: [{ name: 'URL', meaning: 'the address of the service, e.g. https://qrn.example' }],
+    'Monitors a log from outside until SIGTERM or SIGINT. Each poll reads the new leaves and checks that the log only grew, that its\n' +
+    'keys are those of the first poll or vouched for by them, that its times never go back, and that no withdrawal is hidden. New\n' +
+    'withdrawals are printed. If the signatures of the log prove misbehaviour, the command writes them to a file and exits with\n' +
+    'status 1; qrn log check FILE checks such a file again. Problems that no signature proves are printed in a line that begins with\n' +
+    'DOUBT, and the next poll continues from the last good state.',
+  operands: [{ name: 'URL', meaning: 'address of the service, e.g. https://qrn.example' }],
   options: {
     state: {
       value: 'FILE',
       required: true,
-      meaning: 'where it keeps what it has seen; made by the first poll',
+      meaning: 'file for the state of the monitor; the first poll creates it',
     },
-    interval: { value: 'SPAN', meaning: 'time between polls, e.g. 30s; 1m when not given', read: duration },
-    once: { meaning: 'poll once; status 1 also when the log cannot be read' },
+    interval: { value: 'SPAN', meaning: 'time between polls, e.g. 30s; default: 1m', read: duration },
+    once: { meaning: 'poll once, and also exit with status 1 if the log cannot be read' },
     finding: {
       value: 'FILE',
-      meaning: 'where a finding is written; the state file with .finding.json when not given',
+      meaning: 'file for a finding; default: the name of the state file with .finding.json',
     },
     metrics: {
       value: 'PORT',
-      meaning: 'serve Prometheus metrics at this port of 127.0.0.1; 0 for any',
+      meaning: 'serve Prometheus metrics on this port of 127.0.0.1; with 0 the operating system chooses one',
       read: port,
     },
-    json: { meaning: 'one JSON object a line: of withdrawals, and of lots and statements too' },
+    json: { meaning: 'print one JSON object per line, for withdrawals and also for lots and statements' },
   },
   run: async (
     { state, interval = 60_000, finding, metrics, once: isOnce, json: asJson, operands },
@@ -99,8 +101,8 @@ const watch = action({
   ) => {
     const [url] = operands;
     if (!(URL.canParse(url) && /^https?:/.test(url)))
-      throw new UsageError(`URL is an http or https address, not ${JSON.stringify(url)}`);
-    if (interval < INTERVAL_MIN_MS) throw new UsageError('--interval is at least 1s');
+      throw new UsageError(`URL must be an http or https address, not ${JSON.stringify(url)}`);
+    if (interval < INTERVAL_MIN_MS) throw new UsageError('--interval must be at least 1s');
     const watcher = new LogWatcher({
       url: new URL(url).origin,
       statePath: state,
@@ -128,17 +130,17 @@ const watch = action({
 const check = action({
   path: 'log check',
   summary:
-    'Checks again what qrn log watch found against a log, from the file that it wrote and nothing else. Exit status 0 when the\n' +
-    'file shows what it says, 1 when it does not. Compare the keys in it with those that you have from elsewhere.',
-  operands: [{ name: 'FINDING', meaning: 'the file' }],
-  options: { json: { meaning: 'one JSON object: kind, holds, why, key_ids' } },
+    'Checks a finding of qrn log watch again, only from the file that it wrote. Exits with status 0 if the file proves the finding,\n' +
+    'and with 1 if it does not. Compare the keys in the file with those that you have from elsewhere.',
+  operands: [{ name: 'FINDING', meaning: 'file that qrn log watch wrote' }],
+  options: { json: { meaning: 'print one JSON object: kind, holds, why, key_ids' } },
   run: async ({ operands: [path] }) => {
     const finding = readJson(path);
     if (!isObject(finding)) throw new CommandError(`${path} is not a finding`);
     const { holds, why } = await checkFinding(finding);
     const keyIds = keyIdsOf(member(finding, 'keys'));
     const told = printable(why);
-    const by = `The log's own signatures show it, by the keys ${keyIds.join(', ')}.`;
+    const by = `The signatures of the log prove it (keys ${keyIds.join(', ')}).`;
     return {
       data: { kind: member(finding, 'kind'), holds, why, key_ids: keyIds },
       shown: [holds ? `holds: ${told}\n${by}` : `does not hold: ${told}`],
@@ -152,7 +154,7 @@ export const LOG_COMMANDS: readonly Command[] = [lot, watch, check];
 
 export const log = group(
   'qrn log',
-  'The transparency log of a service, as it looks from outside.',
+  'Monitors and checks the transparency log of a service from outside.',
   LOG_COMMANDS,
 );
 
@@ -218,7 +220,7 @@ export class LogWatcher {
     if (error instanceof LogUnavailable) {
       if (signal?.aborted !== true && this.#trouble === '')
         context.talk(
-          `${url}: ${error.message}; ${isOnce ? 'is this the address of a service that runs?' : 'trying again'}\n`,
+          `${url}: ${error.message}; ${isOnce ? 'check that this is the address of a running service' : 'trying again'}\n`,
         );
       this.#trouble ||= error.message;
       return 'unavailable';
@@ -278,12 +280,15 @@ function nothingSeen() {
 }
 
 const WATCH_METRICS: Metrics<Seen & { readonly leaves: Readonly<Record<string, number>> }> = {
-  qrn_watch_polls_total: ['Polls of the log by their outcome.', 'polls', 'outcome'],
-  qrn_watch_log_leaves: ['Leaves of the newest checkpoint.', 'size'],
-  qrn_watch_log_signed_timestamp_seconds: ['When the log says that it signed it.', 'signedAtS'],
-  qrn_watch_success_timestamp_seconds: ['The last poll that found all well.', 'succeededAtS'],
-  qrn_watch_public_leaves: ['Public leaves that were checked.', 'leaves', 'kind'],
-  qrn_watch_tiles_total: ['Tiles that were read.', 'tilesRead'],
+  qrn_watch_polls_total: ['Number of polls of the log, by outcome.', 'polls', 'outcome'],
+  qrn_watch_log_leaves: ['Number of leaves in the latest checkpoint.', 'size'],
+  qrn_watch_log_signed_timestamp_seconds: [
+    'Unix time of the latest checkpoint, as the log states it.',
+    'signedAtS',
+  ],
+  qrn_watch_success_timestamp_seconds: ['Unix time of the last successful poll.', 'succeededAtS'],
+  qrn_watch_public_leaves: ['Number of public leaves that were checked, by kind.', 'leaves', 'kind'],
+  qrn_watch_tiles_total: ['Number of tiles that were read.', 'tilesRead'],
 };
 
 /** Returns the key ids in a keys document that nobody has checked yet. */
@@ -296,7 +301,7 @@ function keep(path: string, text: string, option: string): void {
   try {
     replaceFile(path, text);
   } catch (error) {
-    throw new CommandError(`${messageOf(error)}; name a file with ${option} that can be written`);
+    throw new CommandError(`${messageOf(error)}; set ${option} to a file that can be written`);
   }
 }
 
@@ -316,7 +321,7 @@ function readState(path: string): FollowState | undefined {
   const isState = member(state, 'type') === STATE_TYPE && member(state, 'version') === 1;
   if (isState && typeof member(state, 'toldAtS') === 'number') return state as FollowState;
   throw new CommandError(
-    `${path} is not the state of qrn log watch: put a copy of it back. Without it a history that was rewritten before now is not found`,
+    `${path} is not a state file of qrn log watch: restore a copy of the state file. Without it, the monitor cannot detect a log that was rewritten before now`,
   );
 }
 
@@ -346,7 +351,7 @@ async function serveMetrics(port: number, watcher: LogWatcher, context: CommandC
     if (!isMetrics) response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(watcher.metrics());
   });
-  const url = await listen(server, '127.0.0.1', port, 'set --metrics to a free port, or 0 for any');
+  const url = await listen(server, '127.0.0.1', port, 'set --metrics to a free port, or to 0');
   context.talk(`metrics at ${url}/metrics\n`);
   return server;
 }

@@ -12,16 +12,16 @@ declare const CLIENT_VERSION: string;
 
 const commands: Command[] = [
   ...CLIENT_COMMANDS,
-  later('log', 'Watches the log of a service from outside.', () => import('./log.ts')),
+  later('log', 'Monitors the log of a service from outside.', () => import('./log.ts')),
   later('completions', 'Prints completions for bash, zsh or fish.', async () => ({
     completions: (await import('../../../src/cli/completions.ts')).completions(() => commands),
   })),
 ];
 const qrn = group(
   'qrn',
-  'Random numbers of a Quantum Random Number Service, and their proofs.',
+  'Gets random numbers from a Quantum Random Number Service and verifies their certificates.',
   commands,
-  '\nThe program of a service has more: serve, accounts, keys, lots, sources, ledger.',
+  '\nThe qrn program of the service has more commands: serve, accounts, keys, lots, sources, ledger.',
 );
 
 await runProgram({

@@ -11,8 +11,8 @@ export const SERVICE_OPTIONS = {
   url: {
     value: 'URL',
     meaning:
-      'base URL of the service, ending in /v1; QRN_URL when not given, else the service of these settings. The API key is\n' +
-      'QRN_KEY; for the service on this machine it may also be the demo key in the data folder',
+      'base URL of the service, which ends in /v1; default: QRN_URL, otherwise the service of these settings. The API key is\n' +
+      'QRN_KEY; for the service on this machine the demo key in the data folder is the default',
   },
 } as const satisfies OptionTable;
 
@@ -34,13 +34,15 @@ export function connect(
   const url = given ?? local.apiUrl;
   const shown = url.replace(/\/\/[^/?#]*@/, '//');
   if (shown !== url)
-    throw new CommandError(`${shown} must come without a user and a password: the API key goes into QRN_KEY`);
+    throw new CommandError(
+      `${shown} must not contain a user name and a password; set QRN_KEY to the API key`,
+    );
   // the demo key is sent only to the service of this data folder
   const fallback = need === 'key needed' ? undefined : NO_KEY;
   const key = environment['QRN_KEY'] || (given === undefined ? local.demoKey() : undefined) || fallback;
   if (key === undefined || key === '') {
     const also =
-      given === undefined ? ', or start the service once: it writes a demo key into its data folder' : '';
+      given === undefined ? ', or start the service, which writes a demo key to its data folder' : '';
     throw new CommandError(`there is no API key: set QRN_KEY${also}`);
   }
   try {
@@ -58,7 +60,7 @@ export async function serving<T>(url: string, use: () => Promise<T>): Promise<T>
   } catch (error) {
     if (error instanceof ConnectionFailedError) {
       throw new CommandError(
-        `no service answers at ${url}: start one, or set QRN_URL to the address of one that runs. ${error.message}`,
+        `no service answers at ${url}: start it, or set QRN_URL to the address of a running service. ${error.message}`,
       );
     }
     if (!(error instanceof QrnError)) throw error;
@@ -83,7 +85,7 @@ export async function checked(
     return verification.ok ? 0 : 1;
   } catch (error) {
     if (!(error instanceof QrnError)) throw error;
-    context.talk(`the answer could not be checked: ${error.message}\n`);
+    context.talk(`the answer could not be verified: ${error.message}\n`);
     return NOT_CHECKED;
   }
 }

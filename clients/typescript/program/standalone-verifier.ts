@@ -14,26 +14,27 @@ const USAGE = `usage: qrn-verify.mjs [OPTIONS] ANSWER CERTIFICATE.json KEYS.json
        qrn-verify.mjs [OPTIONS] CERTIFICATE.json KEYS.json
        qrn-verify.mjs [OPTIONS] DRAW.json KEYS.json
 
-Checks a saved answer, its certificate and the signed log it stands in, or a
-committed draw, without asking anyone.
-  ANSWER            the body of the answer; without it the certificate alone is
-                    checked
+Verifies a saved answer, its certificate and the signed log that contains it,
+or a committed draw. The program sends no requests.
+  ANSWER            the body of the answer; without it, only the certificate is
+                    verified
   CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification
                     page as JSON
   DRAW.json         the body of /v1/draws/ID
-  KEYS.json         /.well-known/qrn-keys.json, best had long before or from
-                    someone else
+  KEYS.json         /.well-known/qrn-keys.json, preferably saved long before
+                    the answer or obtained from someone else
 
-  --headers HEADERS.txt  the header fields of an answer in octets, as
+  --headers HEADERS.txt  the headers of an answer in octets, as
                          curl -D HEADERS.txt writes them
-  --witness KEY,...      verifier keys of witnesses that you trust: who else
-                         must have seen the log
-  --quorum N             how many of them; all when not given
-  --require-fixed        fails an answer whose certificate does not show that
-                         what it was drawn from was logged before
-Exit status, as of qrn verify: 0 when all checks hold, 1 when one does not,
-2 when the files cannot be read, 3 for a draw that is what was logged and has
-no result: pending, overdue, cancelled or failed.
+  --witness KEY,...      verifier keys of witnesses that you trust and that
+                         must have cosigned the log
+  --quorum N             the number of these witnesses that must have cosigned;
+                         default: all
+  --require-fixed        reject an answer whose certificate does not show that
+                         the bytes were logged before the answer
+Exit status, as of qrn verify: 0 if all checks pass, 1 if a check fails, 2 if
+the files cannot be read, 3 if a draw is as logged but has no result, because
+it is pending, overdue, cancelled or failed.
 `;
 
 const OPTIONS: readonly string[] = ['--headers', '--witness', '--quorum', '--require-fixed'];
@@ -79,7 +80,9 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
   const wrong = [...options].find(([name, value]) => !OPTIONS.includes(name) || value === undefined);
   if (wrong !== undefined) {
     const allowed = OPTIONS.join(', ');
-    stderr.write(`qrn-verify: there is no option ${wrong[0]}, or it lacks its value; there are ${allowed}\n`);
+    stderr.write(
+      `qrn-verify: the option ${wrong[0]} is unknown or has no value; the options are ${allowed}\n`,
+    );
     return NOT_CHECKED;
   }
   const headers = options.get('--headers');

@@ -2,11 +2,11 @@ import { action, type Command } from '../../../src/cli/command.ts';
 import type { HealthReport } from '../src/answers.ts';
 import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
 
-const OPTIONS = { json: { meaning: 'one JSON object' }, ...SERVICE_OPTIONS } as const;
+const OPTIONS = { json: { meaning: 'print one JSON object' }, ...SERVICE_OPTIONS } as const;
 
 export const usage: Command = action({
   path: 'usage',
-  summary: 'What the account has used this month, and what is left.',
+  summary: 'Shows the usage of the account in this month, and what is left.',
   options: OPTIONS,
   run: async (input, context) => {
     const { client, url } = connect(input, context);
@@ -18,7 +18,8 @@ export const usage: Command = action({
 
 export const status: Command = action({
   path: 'status',
-  summary: 'The state of the service and of its sources. Exit status 1 when the service reports fail.',
+  summary:
+    'Shows the state of the service and of its sources. Exits with status 1 if the service reports fail.',
   options: OPTIONS,
   run: async (input, context) => {
     const { client, url } = connect(input, context);

@@ -26,7 +26,8 @@ export function verificationText({ checks, notCovered }: Verification): string {
   const lines = checks.map(
     ({ name, ok, why }) => `${ok ? 'ok    ' : 'FAILED'}  ${name.padEnd(width)}  ${printable(why)}`,
   );
-  if (notCovered.length > 0) lines.push(`no certificate speaks of ${printable(notCovered.join(', '))}`);
+  if (notCovered.length > 0)
+    lines.push(`not covered by the certificate: ${printable(notCovered.join(', '))}`);
   return lines.map((line) => `${line}\n`).join('');
 }
 

@@ -48,43 +48,43 @@ const PROOF_WAIT_MS = 250;
 const OPTIONS = {
   headers: {
     value: 'H.txt',
-    meaning: 'the header fields of an answer in octets, one to a line, as curl -D H.txt writes them',
+    meaning: 'file with the headers of an answer in octets, one per line, as curl -D H.txt writes it',
   },
   salt: {
     value: 'HEX',
     meaning:
-      'X-Certificate-Salt of an answer in octets, where the other fields were not kept; needs --certificate, and what\n' +
-      'the answer said of itself is not checked',
+      'X-Certificate-Salt of an answer in octets whose other headers were not saved; requires --certificate; the metadata\n' +
+      'of the answer is then not checked',
   },
   url: {
     value: 'BASE',
     meaning:
-      'base URL of the service that has certificate and keys; QRN_URL when not given, else the configured one, else the one\n' +
-      'that the answer names in metadata.verify_url',
+      'base URL of the service that has the certificate and the keys; default: QRN_URL, otherwise the configured service,\n' +
+      'otherwise the service in metadata.verify_url of the answer',
   },
   certificate: {
     value: 'C.json',
-    meaning: 'the certificate from a file: the body of /v1/certificate?id=… or of its public page as JSON',
+    meaning: 'file with the certificate: the body of /v1/certificate?id=… or of its public page as JSON',
   },
   keys: {
     value: 'K.json',
-    meaning: 'the keys from a file: /.well-known/qrn-keys.json. With both files nobody is asked',
+    meaning: 'file with the keys: /.well-known/qrn-keys.json; with both files no request is sent',
   },
   witness: {
     value: 'KEY,…',
-    meaning: 'verifier keys of witnesses that you trust, with commas: who else must have seen the log',
+    meaning: 'comma-separated verifier keys of witnesses that you trust and that must have cosigned the log',
   },
-  quorum: { value: 'N', meaning: 'how many of them; all when not given' },
+  quorum: { value: 'N', meaning: 'number of these witnesses that must have cosigned; default: all' },
   requireFixed: {
     meaning:
-      'fails an answer of csprng mode too, whose values come from no lot; of every other answer the certificate has to\n' +
-      'show in any case that the bytes it was drawn from were logged before',
+      'reject answers of csprng mode too, whose values come from no lot; for all other answers, the certificate must always\n' +
+      'show that the bytes were logged before the answer',
   },
-  watch: { meaning: 'checks each answer *.json in a folder, and those that come, until Ctrl-C' },
+  watch: { meaning: 'verify each answer *.json in a folder, and new ones as they arrive, until Ctrl-C' },
   json: {
     meaning:
-      'a line of JSON for each answer: file, ok, checks [{name, ok, why}], not_covered, and of a draw standing (revealed,\n' +
-      'pending, overdue, cancelled, failed). ok is null when it could not be checked, and why says why not',
+      'print one JSON object per answer: file, ok, checks [{name, ok, why}], not_covered, and for a draw standing (revealed,\n' +
+      'pending, overdue, cancelled, failed). If the answer could not be verified, ok is null, and why is the reason',
   },
 } as const satisfies OptionTable;
 
@@ -93,16 +93,16 @@ type Input = Given<typeof OPTIONS> & { readonly operands: readonly string[] };
 export const verify = action({
   path: 'verify',
   summary:
-    'Checks a saved answer: that its values are the certified ones, that the certificate stands in the log, and that the\n' +
-    'log is signed. Whoever gave you the keys is whom you trust: keep a copy of them, and give it with --keys. The exit status\n' +
-    'is 0 when every answer is verified, 1 when one is not what was certified, 2 when one could not be checked, and else 3:\n' +
-    'a committed draw is what was logged and has no result. It is pending, overdue, cancelled or failed.',
+    'Verifies a saved answer: the values are the certified ones, the certificate is in the log, and the log is signed. You trust\n' +
+    'whoever gave you the keys, so keep a copy of them and use it with --keys. Exit status: 0 if every answer is verified, 1 if an\n' +
+    'answer is wrong, 2 if an answer could not be verified, and otherwise 3 if a committed draw is as logged but has no result,\n' +
+    'because it is pending, overdue, cancelled or failed.',
   operands: [
     {
       name: 'RESPONSE',
       meaning:
-        'the body of an answer, as the service sent it: JSON or octets; or the document of a committed draw; - is stdin.\n' +
-        'With --watch, a folder',
+        'file with the body of an answer as the service sent it (JSON or octets), or with the document of a committed draw; - is\n' +
+        'stdin; with --watch, a folder',
       repeated: true,
     },
   ],
@@ -144,11 +144,11 @@ function requireOneAnswer(input: Input): void {
   if (operands.filter((each) => each === STDIN).length > 1) throw new UsageError('- is given more than once');
   if (input.watch !== undefined) {
     const isFolder = operands.length === 1 && statSync(operands[0], { throwIfNoEntry: false })?.isDirectory();
-    if (isFolder !== true) throw new UsageError('--watch takes one folder');
+    if (isFolder !== true) throw new UsageError('--watch requires exactly one folder');
   }
   const single = (['headers', 'salt', 'certificate'] as const).find((name) => input[name] !== undefined);
   if (single !== undefined && (operands.length > 1 || input.watch !== undefined))
-    throw new UsageError(`--${single} belongs to one answer: give one RESPONSE`);
+    throw new UsageError(`--${single} is allowed only with one RESPONSE`);
 }
 
 /** Checks answers one after the other and reports each. */
@@ -192,7 +192,9 @@ class Verifier {
 
   async #checkDraw(draw: unknown): Promise<Checked> {
     if (this.#input.certificate !== undefined)
-      throw new UsageError('--certificate does not go with a draw, which holds its certificate itself');
+      throw new UsageError(
+        '--certificate is not allowed with a draw, because the draw contains its certificate',
+      );
     const keys = await this.#keysOf(serviceOf(undefined, this.#input, this.#context));
     const verification = await verifyDraw({
       draw,
@@ -213,7 +215,7 @@ class Verifier {
     ]);
     if (service.isNamedByAnswer && this.#input.keys === undefined)
       this.#context.talk(
-        `qrn verify: ${path} itself names the service whose keys are used, ${service.origin}\n`,
+        `qrn verify: the keys are those of ${service.origin}, the service that ${path} itself names\n`,
       );
     const requireFixed = this.#input.requireFixed !== undefined;
     const input = { ...answer, certificate, keys, ...this.#policy, requireFixed };
@@ -272,7 +274,7 @@ async function watchFolder(folder: string, verifier: Verifier, context: CommandC
   const [verified, tampered, notChecked, withoutResult] = counts;
   const ofDraws = withoutResult === 0 ? '' : `, ${withoutResult} draws without a result`;
   context.talk(
-    `${verified} verified, ${tampered} not verified, ${notChecked} could not be checked${ofDraws}\n`,
+    `${verified} verified, ${tampered} not verified, ${notChecked} could not be verified${ofDraws}\n`,
   );
   return found;
 }
@@ -298,15 +300,16 @@ async function answerFor(
   const octets = path === STDIN ? Buffer.from(await context.stdin()) : readInputFile(path);
   if (headers === undefined && salt === undefined) {
     return {
-      response: parseStrictJson(octets, path, '; an answer in octets needs --headers'),
+      response: parseStrictJson(octets, path, '; an answer in octets requires --headers'),
     };
   }
   if (salt === undefined)
     return { octets, response: responseOfFields(fieldsOf(readInputFile(headers!).toString('utf8'))) };
-  if (headers !== undefined) throw new UsageError('--headers has the salt: give it or --salt, not both');
-  if (!/^[0-9a-f]{64}$/.test(salt)) throw new UsageError('--salt is 64 lower-case hex digits');
+  if (headers !== undefined)
+    throw new UsageError('--headers and --salt must not both be given, because the headers contain the salt');
+  if (!/^[0-9a-f]{64}$/.test(salt)) throw new UsageError('--salt must be 64 lower-case hex digits');
   if (input.certificate === undefined)
-    throw new UsageError('--salt needs --certificate: nothing else names it');
+    throw new UsageError('--salt requires --certificate, because nothing else names the certificate');
   return { octets, salt };
 }
 
@@ -335,7 +338,7 @@ async function certificateFor(
   for (let attempt = 1; ; attempt++) {
     const document = await fetchJson(
       `${verifyUrlBase}/${id}`,
-      '. A certificate that was saved is checked without it: --certificate C.json --keys K.json',
+      '. To verify a saved certificate without the service, use --certificate C.json --keys K.json',
     );
     const isUnlogged = member(document, 'certificate', 'proof') === null;
     if (!isUnlogged || attempt === PROOF_ATTEMPTS) return document;
@@ -359,7 +362,7 @@ function serviceOf(response: unknown, input: Input, context: CommandContext) {
   if (isNamed || typeof named !== 'string' || !/^https?:/.test(named))
     return { origin, verifyUrlBase: verifyUrlBase ?? `${origin}/verify`, isNamedByAnswer: false };
   if (!URL.canParse(named))
-    throw new CommandError(`metadata.verify_url is ${JSON.stringify(named)}, not a URL`);
+    throw new CommandError(`metadata.verify_url must be a URL, not ${JSON.stringify(named)}`);
   return {
     origin: new URL(named).origin,
     verifyUrlBase: named.slice(0, named.lastIndexOf('/')),

@@ -25,10 +25,14 @@ export function smallestPPlot(lots: readonly Lot[]): Markup | null {
     tone: of === 'raw' ? 'raw' : '',
   }));
   return bars(drawn, {
-    label: 'Smallest p-value of each tested window: the taller, the smaller; above the line a window fails',
+    label:
+      'Smallest p-value of each tested window. A taller bar is a smaller p-value; a window above the line fails',
     value: `least ${least}`,
-    words: `Smallest p-value of each of ${grouped(tested.length)} tested windows, ${grouped(raw)} of them of raw noise: the least is ${least}. A window fails below 0.000001.`,
-    axis: [`${raw} of raw noise, may be biased`, `${tested.length - raw} of what answers are drawn from`],
+    words: `Smallest p-value of each of ${grouped(tested.length)} tested windows, ${grouped(raw)} of them of raw bits. The smallest is ${least}. A window fails below 0.000001.`,
+    axis: [
+      `${raw} of raw bits, which may be biased`,
+      `${tested.length - raw} of bits that answers are drawn from`,
+    ],
     y: [0, DECADES],
     rule: FAILING_DECADES,
   });
@@ -58,10 +62,10 @@ export function timeLine({ certificate, lots, revocation }: CertificateDocument)
 /** The claim of each level, in one sentence for readers; docs/evidence.md has the bounds and their assumptions. */
 const STEPS: Readonly<Record<EvidenceLevel, readonly [name: string, meaning: string]>> = {
   simulated: ['Simulated', 'A program computed the bits. No quantum hardware was involved.'],
-  statistical: ['Statistical', 'The bits passed the tests. Tests cannot tell where bits come from.'],
+  statistical: ['Statistical', 'The bits passed the tests. Tests cannot show where bits come from.'],
   calibrated: [
     'Calibrated',
-    'Published readout errors and the lot’s own shots, if its bits are independent and identically distributed.',
+    'The claim follows from published readout errors and the shots of the lot, if its bits are independent and identically distributed.',
   ],
 };
 

@@ -34,7 +34,7 @@ ${statusOf(document)}
 ${checkForm(certificate.id)}
 <div class="groups">
 <section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(document)}</section>
-${provenance.evidence === undefined ? null : html`<section aria-labelledby="ladder"><h2 id="ladder">What it is evidence of</h2>${evidenceLadder(provenance.evidence)}</section>`}
+${provenance.evidence === undefined ? null : html`<section aria-labelledby="ladder"><h2 id="ladder">Evidence of a quantum origin</h2>${evidenceLadder(provenance.evidence)}</section>`}
 ${drawing('p-values', 'P-values', smallestPPlot(lots))}
 </div>
 <div class="groups">
@@ -53,10 +53,10 @@ ${lots.map((lot) => lotDetails(lot, false))}
 </section>
 <section aria-labelledby="meaning"><h2 id="meaning">What this proves</h2>
 <p><bdi>${provenanceMeaning(document)}</bdi></p>
-<p><bdi>${testsMeaning(certificate.entropy_mode)}</bdi> SP 800-22 is our run of the tests, no certification by NIST.</p>
-<p>Who holds the answer can prove to anyone which values were delivered. Nobody else can read or guess them from here.</p>
+<p><bdi>${testsMeaning(certificate.entropy_mode)}</bdi> The SP 800-22 tests were run by this service; they are not a certification by NIST.</p>
+<p>Anyone who has the answer can prove which values were delivered. Nobody else can read or guess the values from this page.</p>
 </section>
-<p class="hint">Figures on this page are rounded to three digits; the exact ones stand in the JSON. The certificate is what was signed; it names each lot by its hash.</p>
+<p class="hint">Figures on this page are rounded to three digits; the JSON contains the exact figures. The signature covers the certificate, which names each lot by its hash.</p>
 ${asJson('The certificate', document)}`;
 }
 
@@ -85,12 +85,16 @@ Reason: <bdi>${revocation.reason}</bdi>`,
     return banner(
       'wait',
       'Being logged.',
-      html`The answer is certified; its place in the signed log follows within a moment. <a href="">Reload</a> to see it.`,
+      html`The answer is certified. It will be in the signed log within a few seconds. <a href="">Reload</a> this page then.`,
     );
   }
   if (certificate.status === 'test')
-    return banner('wait', 'Test.', 'This certificate is of a test source, see below.');
-  return banner('good', 'Valid.', 'The certificate stands in the signed log and no lot of it was withdrawn.');
+    return banner('wait', 'Test.', 'This certificate is for a test source; see below.');
+  return banner(
+    'good',
+    'Valid.',
+    'The certificate is in the signed log, and none of its lots was withdrawn.',
+  );
 }
 
 /** Returns the warnings about the source, which come first on a page. */
@@ -121,7 +125,7 @@ function testedSection(lots: readonly Lot[]): Markup | null {
   const runs = lots.reduce((sum, { tested }) => sum + tested.length, 0);
   if (runs === 0) return null;
   return html`<section aria-labelledby="tested"><h2 id="tested">What was tested</h2>
-<details class="exact"><summary><span>${grouped(runs)} runs of SP 800-22, each on another sequence of bits</span></summary>
+<details class="exact"><summary><span>${grouped(runs)} runs of SP 800-22, each on a different sequence of bits</span></summary>
 ${testedTable(lots)}</details></section>`;
 }
 
@@ -129,7 +133,7 @@ function testedTable(lots: readonly Lot[]): Markup {
   const lotCell = (content: Content) => (lots.length === 1 ? null : content);
   const rowsOf = lots.flatMap(({ lot_id: id, tested }) =>
     tested.map(({ of, bits, first_bit: first, order, ...run }) => {
-      const place = ` from bit ${grouped(first)}${order === 'channels' ? ', channel after channel' : ''}`;
+      const place = ` from bit ${grouped(first)}${order === 'channels' ? ', channel by channel' : ''}`;
       const verdict = run.verified
         ? html`<strong class="tone good">Passed</strong>`
         : html`<strong class="tone bad">Failed</strong>: ${text(run.reason ?? 'no reason is given')}`;
@@ -141,9 +145,9 @@ function testedTable(lots: readonly Lot[]): Markup {
 }
 
 const SEQUENCES: Readonly<Record<string, string>> = {
-  raw: 'Raw noise, as the source gave it; it may be biased',
+  raw: 'Raw bits, as the source delivered them; they may be biased',
   conditioned: 'Conditioned bits, which answers are drawn from',
-  system: 'The csprng stream, a sample of it',
+  system: 'A sample of the csprng stream',
 };
 
 /**
@@ -223,13 +227,13 @@ function code(value: string): Markup {
 export function checkForm(certificateId: string): Markup {
   const what =
     certificateId === ''
-      ? 'Paste the JSON body of an answer, as the service sent it. Its certificate is looked up by its id; nothing else ' +
-        'of it leaves this browser.'
-      : 'Paste the JSON body of the answer, as the service sent it; or leave this empty to check the certificate alone. ' +
-        'Nothing of it leaves this browser.';
+      ? 'Paste the JSON body of an answer, as the service sent it. The browser requests the certificate by its identifier; nothing else ' +
+        'of the answer leaves this browser.'
+      : 'Paste the JSON body of the answer, as the service sent it, or leave this empty to check only the certificate. ' +
+        'Nothing of the answer leaves this browser.';
   return html`<section class="check" aria-labelledby="check-title">
 <h2 id="check-title">Check it in this browser</h2>
-<p class="unscripted">Checking runs as a script in your browser, and scripts are off.
+<p class="unscripted">The check is a script in your browser, and scripts are disabled.
 Without scripts, save the answer and run <code>qrn verify ANSWER.json</code>, or use
 <a href="${VERIFIER_PATH}" download>the verifier as one file</a> with Node or Deno.</p>
 <form class="scripted" id="check" data-certificate="${certificateId}">
@@ -243,10 +247,10 @@ Without scripts, save the answer and run <code>qrn verify ANSWER.json</code>, or
 <label class="file" for="file">or choose or drop a file <input class="file-input" type="file" id="file" accept="application/json,.json,.txt"></label>
 </div>
 <details class="octets"><summary>An answer in octets</summary>
-<label for="octets">Its body, the file of bare values as it came <input class="file-input" type="file" id="octets"></label>
-<p class="hint">Above, paste its header fields, one to a line, as <code>curl -D</code> writes them; on the page of its certificate
-the value of <code>X-Certificate-Salt</code> alone will do.</p></details>
-${witnessFields('Their times say between which two the certificate was logged.')}
+<label for="octets">The body of the answer: the file of values as you received it <input class="file-input" type="file" id="octets"></label>
+<p class="hint">Paste the headers of the answer above, one per line, as <code>curl -D</code> writes them. On the page of the certificate,
+the value of <code>X-Certificate-Salt</code> is sufficient.</p></details>
+${witnessFields('The times of two cosignatures show when the certificate was logged.')}
 </form>
 <div id="result" class="checks" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div>
 </section>`;
@@ -255,9 +259,9 @@ ${witnessFields('Their times say between which two the certificate was logged.')
 /** Returns the fields for the witnesses that must have seen the log. `hint` says what their signatures show. */
 export function witnessFields(hint: string): Markup {
   return html`<details class="octets"><summary>Witnesses that you trust</summary>
-<label for="witnesses">Their verifier keys, one to a line</label>
+<label for="witnesses">Verifier keys of the witnesses, one per line</label>
 <textarea id="witnesses" rows="3" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="witnesses-hint"></textarea>
-<label for="quorum">How many of them must have seen the log; all when empty</label>
+<label for="quorum">Number of witnesses that must have cosigned the log; if empty, all</label>
 <p><input id="quorum" inputmode="numeric" size="4" autocomplete="off"></p>
 <p class="hint" id="witnesses-hint">A witness prints its key when it starts. ${hint}</p></details>`;
 }

@@ -16,11 +16,11 @@ ${stateBanner(draw, nowMs)}
 ${outcome === null ? countdown(draw, nowMs) : valuesSection(draw)}
 <section aria-labelledby="trust"><h2 id="trust">What is left to trust</h2><p>${leftToTrust(statement)}</p></section>
 <section class="check" aria-labelledby="check-title"><h2 id="check-title">Check it in this browser</h2>
-<p>The check takes nothing on this service’s word: it computes the values again, and checks ${statement.beacon === undefined ? '' : 'the beacon’s signature and '}the signed log.
+<p>The check does not trust this service: it recomputes the values and verifies ${statement.beacon === undefined ? '' : 'the beacon’s signature and '}the signed log.
 <a href="${FAIR_DRAWS_PATH}">How a draw is fair</a> explains each step.</p>
-<p class="unscripted">Checking runs as a script in your browser, and scripts are off. Save the draw below and run
+<p class="unscripted">The check is a script in your browser, and scripts are disabled. Save the draw below and run
 <code>qrn verify DRAW.json</code>.</p>
-<div class="scripted">${witnessFields('Their times say whether the commitment was logged before the beacon’s round.')}</div>
+<div class="scripted">${witnessFields('The times of the cosignatures show whether the commitment was logged before the round of the beacon.')}</div>
 <div class="actions scripted"><button type="button" id="check-draw" data-draw="${id}" disabled>Check this draw</button></div>
 <p class="links-inline"><a href="/v1/draws/${id}" download="${id}.json">Download this draw</a>, to keep it or to check it with
 <code>qrn verify ${id}.json</code></p>
@@ -33,22 +33,22 @@ ${rows(requestRows(draw))}
 </div>
 <section aria-labelledby="to-check"><h2 id="to-check">What you should compare yourself</h2>
 <ul class="links">
-<li>The purpose and the number of this draw: it is answer ${serialOf(draw)}. A draw before it under the same purpose may have been
- thrown away: <a href="/v1/draws?purpose=${encodeURIComponent(statement.purpose)}">the list of this purpose</a> shows every number of public purposes.</li>
-${statement.list === undefined ? null : html`<li>The list that was published: <code>sha256sum list.txt</code>, one item a line, must give <code>${statement.list.sha256.slice('sha256:'.length)}</code>.</li>`}
-${statement.beacon === undefined ? null : html`<li>The round of the beacon, from anybody who runs drand: <code>qrn beacon ${statement.beacon.round} --chain ${statement.beacon.chain}</code>.</li>`}
-<li>The keys of the log, from someone other than this service: <a href="/.well-known/qrn-keys.json">these</a> are what it says they are.</li>
+<li>The purpose and the number of this draw: it is answer ${serialOf(draw)}. An earlier draw for the same purpose may have been
+ discarded: <a href="/v1/draws?purpose=${encodeURIComponent(statement.purpose)}">the list of this purpose</a> shows every number of public purposes.</li>
+${statement.list === undefined ? null : html`<li>The published list: <code>sha256sum list.txt</code>, with one item per line, must print <code>${statement.list.sha256.slice('sha256:'.length)}</code>.</li>`}
+${statement.beacon === undefined ? null : html`<li>The round of the beacon, from any drand server: <code>qrn beacon ${statement.beacon.round} --chain ${statement.beacon.chain}</code>.</li>`}
+<li>The keys of the log, from someone other than this service: <a href="/.well-known/qrn-keys.json">these are the keys that the service itself publishes</a>.</li>
 </ul>
 </section>
 ${asJson('The draw', draw)}`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  cancelled: 'Its holder cancelled it before it was due.',
-  beacon_missing: 'The round of the beacon could not be had.',
-  beacon_wrong: 'What was had in place of the beacon’s round is not signed by the beacon.',
-  nonce_missing: 'The caller did not open the nonce.',
-  secret_lost: 'The service lost the bytes that it had committed to.',
+  cancelled: 'The organiser cancelled it before it was due.',
+  beacon_missing: 'The round of the beacon was not available.',
+  beacon_wrong: 'The received round of the beacon has no valid signature of the beacon.',
+  nonce_missing: 'The caller did not reveal the nonce.',
+  secret_lost: 'The service lost the committed bytes.',
 };
 
 function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number): Markup {
@@ -56,11 +56,7 @@ function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number)
   const until = statement.gives_up_at ?? statement.due_at;
   switch (state) {
     case 'revealed':
-      return banner(
-        'good',
-        'Revealed.',
-        'The draw is over, and its values can be computed again by anybody.',
-      );
+      return banner('good', 'Revealed.', 'The draw has ended, and anyone can recompute its values.');
     case 'cancelled':
       return banner('bad', 'Cancelled: it has no winners.', why);
     case 'failed':
@@ -70,12 +66,12 @@ function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number)
         ? banner(
             'bad',
             'Overdue.',
-            html`It should have ended by ${time(until)}. The log shows that it did not.`,
+            html`It should have ended by ${time(until)}. The log shows that it has not.`,
           )
         : banner(
             'wait',
             'Committed.',
-            html`It is fixed${statement.beacon === undefined ? ', and cannot be changed any more' : ', and nobody knows how it ends'}. It is due at ${time(statement.due_at)}.`,
+            html`The draw is fixed${statement.beacon === undefined ? ' and can no longer be changed' : ', and nobody knows its outcome'}. It is due at ${time(statement.due_at)}.`,
           );
   }
 }
@@ -83,10 +79,10 @@ function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number)
 /** Returns two sentences: what the check shows, and what it cannot show. */
 function leftToTrust({ beacon, nonce_sha256: hidden }: DrawDocument['statement']): string {
   if (beacon !== undefined)
-    return 'The outcome was fixed before the beacon’s round was known, so neither the service nor the organiser could choose it alone. It is left to trust that the service did not learn the round beforehand from the beacon’s operators.';
+    return 'The outcome was fixed before the beacon’s round was known, so neither the service nor the organiser could choose it alone. You still have to trust that the service did not learn the round in advance from the operators of the beacon.';
   if (hidden !== undefined)
-    return 'The outcome follows from bytes of the service and from a nonce that the organiser opened after these were fixed, so neither could choose it alone. It is left to trust that the two did not work together.';
-  return 'Nothing was changed after the commitment, and anybody can compute the outcome again. Without a beacon the service could have known the outcome when it committed, so it is left to trust that it did not choose.';
+    return 'The outcome follows from bytes of the service and from a nonce that the organiser revealed after these bytes were fixed, so neither could choose it alone. You still have to trust that the two did not work together.';
+  return 'Nothing was changed after the commitment, and anyone can recompute the outcome. Without a beacon, the service could have known the outcome when it committed, so you still have to trust that it did not choose the outcome.';
 }
 
 /** Shows the time at which the draw is due. The script of the page replaces it by a countdown. */
@@ -102,7 +98,7 @@ function valuesSection({ outcome, state, statement }: DrawDocument): Markup | nu
   const isCounted = state === 'revealed';
   const isOfList = statement.list !== undefined;
   const ofList = outcome.values.length === 1 ? 'Winner' : 'Winners';
-  const title = !isCounted ? 'What it would have been' : isOfList ? ofList : 'Values';
+  const title = !isCounted ? 'Values that the draw would have had' : isOfList ? ofList : 'Values';
   const shown = (outcome.values as readonly unknown[]).slice(0, VALUES_SHOWN_MAX);
   const rest = outcome.values.length - shown.length;
   const size = isCounted && shown.length <= LARGE_MAX ? html` large` : null;
@@ -111,7 +107,7 @@ function valuesSection({ outcome, state, statement }: DrawDocument): Markup | nu
   );
   const lines =
     isOfList && statement.request.kind === 'integers'
-      ? html`<p class="hint">Lines of the list, counted from 1.</p>`
+      ? html`<p class="hint">Line numbers of the list, counted from 1.</p>`
       : null;
   return html`<section aria-labelledby="values"><h2 id="values">${title}</h2>${lines}<ol class="drawn-values${size}">${items}</ol>${andMore(rest)}</section>`;
 }
@@ -126,7 +122,7 @@ function chancesTable({ chances }: DrawDocument): Markup | null {
   const shown = chances.slice(0, VALUES_SHOWN_MAX);
   const rest = chances.length - shown.length;
   const percents = shown.map(({ item, percent }) => [item, html`${percent} %`] as const);
-  return html`<h3>Chance of each item in one pick</h3><dl>${rows(percents)}</dl>${andMore(rest)}`;
+  return html`<h3>Probability of each item in one pick</h3><dl>${rows(percents)}</dl>${andMore(rest)}`;
 }
 
 function andMore(rest: number): Markup | null {
@@ -135,7 +131,8 @@ function andMore(rest: number): Markup | null {
 
 function timeLine({ state, statement, committed_at: committedAt, outcome, commit }: DrawDocument): Markup {
   const { beacon, due_at: dueAt } = statement;
-  const logged = commit.proof === null ? 'It is being logged.' : 'It is in the signed log.';
+  const logged =
+    commit.proof === null ? 'The commitment is being logged.' : 'The commitment is in the signed log.';
   return html`<ol class="steps">
 <li><strong>Committed</strong>${time(committedAt)} <span>${logged}</span></li>
 <li><strong>${beacon === undefined ? 'Due' : `Due, with round ${grouped(beacon.round)} of the beacon`}</strong>${time(dueAt)}</li>
@@ -155,7 +152,7 @@ function requestRows({ statement, certificate_id: certificateId }: DrawDocument)
       statement.nonce !== undefined
         ? 'given by the caller before the commitment'
         : statement.nonce_sha256 !== undefined
-          ? 'fixed by its hash, opened later'
+          ? 'fixed by its hash, revealed later'
           : 'none',
     ],
     userData === undefined ? null : ['User data', html`<bdi>${userData}</bdi>`],
@@ -172,6 +169,6 @@ function beaconOf({ chain, round }: { readonly chain: string; readonly round: nu
 function serialOf({ certificate }: DrawDocument): string {
   const label = certificate?.certificate.label;
   return label?.serial === undefined
-    ? 'of a number that is not readable yet'
+    ? 'with a number that is not available yet'
     : `number ${grouped(label.serial)}`;
 }

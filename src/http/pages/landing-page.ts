@@ -11,31 +11,31 @@ export function landingMain(facts: StatusFacts, baseUrl: string, hasDemo: boolea
   const keyed = `curl -H "Authorization: Bearer $QRN_KEY" \\
   '${baseUrl}/integers?count=6&min=1&max=49&unique=true'`;
   return html`<div class="hero"><h1>Random numbers that you can prove</h1>
-<p class="lead">Integers, bytes, UUIDs, shuffles and draws over HTTP. Every answer has a signed certificate that says where its bits
-came from, and anybody can check it without trusting this service.</p></div>
+<p class="lead">Integers, bytes, UUIDs, shuffles and draws over HTTP. Every answer has a signed certificate that states where its bits
+came from. Anyone can verify it without trusting this service.</p></div>
 ${sourceBanner(facts)}
 <div class="try-it">
-<section aria-labelledby="first"><h2 id="first">${hasDemo ? 'Ask without a key' : 'Ask with a key'}</h2>
+<section aria-labelledby="first"><h2 id="first">${hasDemo ? 'Try it without a key' : 'Try it with a key'}</h2>
 ${hasDemo ? command('die', `curl -X POST ${origin}/demo/die`) : command('keyed', keyed)}
 <p>The answer is JSON: the values in <code>data</code>, their origin in <code>metadata</code>, and in
-<code>metadata.verify_url</code> the page of its certificate.${hasDemo ? ' Whoever asks within the same second gets the same throw.' : ''}</p>
-${hasDemo ? html`<div class="code scripted"><pre id="die-answer" tabindex="0" role="group" aria-label="The answer of the throw">Throw the die: its whole answer stands here.</pre></div>` : null}
+<code>metadata.verify_url</code> the page of its certificate.${hasDemo ? ' All requests within the same second get the same throw.' : ''}</p>
+${hasDemo ? html`<div class="code scripted"><pre id="die-answer" tabindex="0" role="group" aria-label="The answer of the throw">Throw the die to see the complete answer here.</pre></div>` : null}
 </section>
 ${hasDemo ? die() : null}
 </div>
 <section aria-labelledby="key"><h2 id="key">Get a key</h2>
-<p>Whoever runs the service makes keys. If that is you, <code>npm start</code> has printed one and stored it in
-<code>data/demo-key</code>; more come from the command line, in the same folder:</p>
+<p>The operator of the service creates the keys. If you are the operator, <code>npm start</code> has printed a key and stored it in
+<code>data/demo-key</code>. Create more keys on the command line, in the same folder:</p>
 ${command('make-key', 'npm run -s qrn -- accounts create --name you --tier developer')}
-${hasDemo ? html`<p>With the key in <code>QRN_KEY</code>, six numbers out of forty-nine:</p>${command('keyed', keyed)}` : null}
+${hasDemo ? html`<p>With the key in <code>QRN_KEY</code>, draw six numbers out of forty-nine:</p>${command('keyed', keyed)}` : null}
 <p><a class="button" href="/docs/quick-start">Quick start</a> <a class="button second" href="/docs">All calls and guides</a></p></section>
 <section aria-labelledby="proofs"><h2 id="proofs">Three things that you need not take on trust</h2>
 <div class="cards">
-<div><h3>Your values are the certified ones</h3><p>A salted hash of the values stands in a signed certificate, beside the source, its tests and its
+<div><h3>Your values are the certified ones</h3><p>A signed certificate contains a salted hash of the values, the source, its test results and its
 measured entropy.</p><p><a href="/verify">Check an answer in your browser</a></p></div>
-<div><h3>The record cannot be rewritten</h3><p>All certificates stand in one log that may only grow. Witnesses cosign it, and your browser can
-remember what it saw.</p><p><a href="${LOG_PAGE_PATH}">Watch the log</a></p></div>
-<div><h3>Nobody steered the draw</h3><p>A committed draw is fixed before anybody can know its outcome, and combined with a public
+<div><h3>The record cannot be rewritten</h3><p>All certificates are in one append-only log. Witnesses cosign it, and your browser can
+remember the log that it saw.</p><p><a href="${LOG_PAGE_PATH}">Watch the log</a></p></div>
+<div><h3>Nobody steered the draw</h3><p>A committed draw is fixed before anyone can know its outcome, and its values depend on a public
 beacon.</p><p><a href="/docs/draws">How a draw is fair</a></p></div>
 </div></section>`;
 }
@@ -61,6 +61,6 @@ function die(): Markup {
 <div class="die-row"><svg id="die" class="die" viewBox="0 0 100 100" role="img" aria-label="No throw yet">
 <rect x="2" y="2" width="96" height="96" rx="18"/>${PIPS.map(([x, y, faces]) => html`<circle class="${faces}" cx="${x}" cy="${y}" r="9"/>`)}</svg>
 <div><button type="button" id="die-button">Throw</button>
-<p class="hint">A real answer, which the verifier in this page checks against its certificate and the signed log.</p></div></div>
+<p class="hint">This is a real answer. The verifier in this page checks it against its certificate and the signed log.</p></div></div>
 <div id="die-checks" class="checks" role="status"></div></section>`;
 }

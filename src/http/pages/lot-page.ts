@@ -11,17 +11,17 @@ import { barPlot, histogram, onesSharePlot } from './lot-plots.ts';
 export function lotMain({ lot, revocation }: LotOfRecord, logged: PublicLot | undefined): Markup {
   return html`<h1>A lot of random bits</h1>
 ${revocation === null ? null : withdrawn(revocation)}
-<p class="lead">One read of a source: <code>${lot.id}</code>. What it was read from and how stands in the certificate of every answer that
-drew on it. ${lot.accepted ? '' : 'It was refused, and nothing was ever drawn from it. '}These figures can refute randomness; they do not prove it.</p>
+<p class="lead">This lot is one read of a source: <code>${lot.id}</code>. The certificate of every answer that was drawn from it states the source and
+the method. ${lot.accepted ? '' : 'The lot was rejected, and nothing was ever drawn from it. '}These figures can refute randomness, but they cannot prove it.</p>
 <section aria-labelledby="p-values"><h2 id="p-values">P-values of SP 800-22</h2>
 <div class="plots">${pValuePlots(lot)}</div></section>
 <section aria-labelledby="estimators"><h2 id="estimators">Estimators of SP 800-90B</h2>${estimatorPlot(lot)}</section>
 <section aria-labelledby="channels"><h2 id="channels">Channels</h2>${channelPlot(lot)}</section>
 <section aria-labelledby="logged"><h2 id="logged">In the log</h2>${logged === undefined ? NOT_LOGGED : placeInLog(logged)}</section>
-${lot.accepted ? html`<section aria-labelledby="record"><h2 id="record">As the log holds it</h2>${lotDetails(certifiedLot(lot).leaf, true)}</section>` : null}`;
+${lot.accepted ? html`<section aria-labelledby="record"><h2 id="record">The record in the log</h2>${lotDetails(certifiedLot(lot).leaf, true)}</section>` : null}`;
 }
 
-const NOT_LOGGED = html`<p>No leaf: nothing can be drawn from it yet, or it was refused.</p>`;
+const NOT_LOGGED = html`<p>The lot has no leaf in the log. Either nothing can be drawn from it yet, or it was rejected.</p>`;
 
 function placeInLog({ lot_id, proof, withdrawal, withdrawals, statement }: PublicLot): Markup {
   const until = statement === null ? undefined : parseProof(statement.proof)?.index;
@@ -29,9 +29,9 @@ function placeInLog({ lot_id, proof, withdrawal, withdrawals, statement }: Publi
   const notWithdrawn =
     until === undefined || counted
       ? ''
-      : `It had not been withdrawn when the log had ${grouped(until)} leaves: ${withdrawals.length === 0 ? 'no lot had been.' : `the withdrawals before, ${withdrawals.length} in all, are of other lots.`}`;
+      : `It was not withdrawn when the log had ${grouped(until)} leaves: ${withdrawals.length === 0 ? 'no lot was.' : `all ${withdrawals.length} withdrawals before that are of other lots.`}`;
   return html`<p>Logged as leaf ${grouped(parseProof(proof)?.index ?? 0)} before anything was drawn from it. ${notWithdrawn}
-${withdrawal === null ? '' : 'Its withdrawal is in the log.'} The <a href="/log/lots/${lot_id}">leaves and their proofs</a> are checked by
+${withdrawal === null ? '' : 'Its withdrawal is in the log.'} To verify the <a href="/log/lots/${lot_id}">leaves and their proofs</a>, run
 <code>qrn log lot ${lot_id}</code>.</p>`;
 }
 
@@ -54,12 +54,12 @@ function pValuePlots({ assessments }: LotRecord): Markup[] {
 
 function estimatorPlot({ estimators, minEntropyPerBit }: LotRecord): Markup {
   const named = Object.entries(estimators ?? {});
-  if (named.length === 0) return html`<p>None: the lot is too short.</p>`;
-  return html`${barPlot('Bits per bit, of the window that scored least', named)}
-<p class="hint">Certified: ${minEntropyPerBit === null ? 'not assessed' : roundedDown(minEntropyPerBit)}. The least estimator counts, and never more than the source claims.</p>`;
+  if (named.length === 0) return html`<p>The lot is too short for the estimators.</p>`;
+  return html`${barPlot('Estimated bits per bit, of the window with the lowest estimate', named)}
+<p class="hint">Certified: ${minEntropyPerBit === null ? 'not assessed' : roundedDown(minEntropyPerBit)}. The lowest estimate counts, but at most the min-entropy that the source claims.</p>`;
 }
 
 function channelPlot({ onesShares, shots }: LotRecord): Markup {
-  if (onesShares === undefined) return html`<p>None: a sample of the csprng stream has no channels.</p>`;
+  if (onesShares === undefined) return html`<p>A sample of the csprng stream has no channels.</p>`;
   return onesSharePlot(onesShares, shots, 'channel');
 }

@@ -40,8 +40,12 @@ export function onesSharePlot(shares: readonly number[], shots: number, noun: st
   return bars(shares, {
     label: `Share of ones by ${noun}`,
     value: `${least.toFixed(4)} to ${most.toFixed(4)}`,
-    words: `Share of ones: ${listed}. Three deviations of chance are ${three}.`,
-    axis: [`${noun} 0`, `middle 0.5 · band ± ${three}, three deviations`, `${noun} ${shares.length - 1}`],
+    words: `Share of ones: ${listed}. Three standard deviations are ${three}.`,
+    axis: [
+      `${noun} 0`,
+      `middle 0.5 · band ± ${three}, three standard deviations`,
+      `${noun} ${shares.length - 1}`,
+    ],
     y: [0.5 - widest, 0.5 + widest],
     from: 0.5,
     rule: 0.5,

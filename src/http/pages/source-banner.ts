@@ -7,7 +7,7 @@ const ORIGIN_WORDS: Readonly<Record<Origin, string>> = {
   'quantum-processor': 'a quantum processor',
   'qrng-device': 'a quantum device',
   simulated: 'simulated',
-  replay: 'a replay of bits recorded earlier',
+  replay: 'a replay of recorded bits',
   system: 'the generator of the operating system',
 };
 
@@ -20,7 +20,7 @@ const TITLES: Readonly<Record<string, string>> = {
   declared: 'DECLARED: the origin of a source is not attested.',
   simulated: 'SIMULATED: no quantum processor is connected.',
   replay: 'REPLAY: no source is live.',
-  system: 'No quantum source.',
+  system: 'SYSTEM: there is no quantum source.',
 };
 
 /** Returns the banner on the sources. Sources that are not quantum, or not attested to be, decide its title. */
@@ -30,15 +30,15 @@ export function sourceBanner({ sources }: StatusFacts): Markup {
     const states = sources.map(
       (each) => `${each.backend ?? each.name} is ${originWords(each)}, state: ${each.state}`,
     );
-    return banner('good', 'QUANTUM: every source is a quantum one.', `${states.join('; ')}.`);
+    return banner('good', 'QUANTUM: every source is a quantum source.', `${states.join('; ')}.`);
   }
   const kinds = new Set(others.map(({ origin, isDeclared }) => (isDeclared ? 'declared' : origin)));
   const isMixed = kinds.size > 1 || others.length < sources.length;
-  const title = isMixed ? 'MIXED: not every source is a quantum one.' : TITLES[[...kinds][0]];
+  const title = isMixed ? 'MIXED: not every source is a quantum source.' : TITLES[[...kinds][0]];
   const details = others.map((source) => `${source.name} is ${originWords(source)}`).join('; ');
   return banner(
     'wait',
     title,
-    `${details}. Every answer and every certificate names the origin of what was drawn.`,
+    `${details}. Every answer and every certificate states the origin of its entropy.`,
   );
 }

@@ -85,11 +85,11 @@ ${healthStrip(facts.history, span)}
 <div class="plots">${hourPlots(facts)}</div></section>
 <section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
 <section aria-labelledby="lots"><h2 id="lots">The last lots</h2>
-<p>Each lot is one read of a source. These figures can refute randomness; they do not prove it. The raw bits of a lot are never
-shown, because pure values can be computed from them.</p>
+<p>Each lot is one read of a source. These figures can refute randomness, but they cannot prove it. The raw bits of a lot are never
+shown, because values of pure mode can be computed from them.</p>
 <div class="plots">${facts.sources.flatMap(lotPlots)}</div></section>
 <p class="hint">The <a href="/log/checkpoint">signed log</a> has ${grouped(facts.logEntries)} entries. Programs
-read <code>GET /v1/health</code> with a key.</p>`;
+can read <code>GET /v1/health</code> with an API key.</p>`;
 }
 
 /** Plots the last lots of a source: their min-entropy and the evidence of the alarm. */
@@ -119,7 +119,8 @@ function sourceList({ sources }: StatusFacts): Markup {
   return html`<dl>${sources.map((source) => {
     const { name, state, share, lastLot } = source;
     const works = state === 'ok' || state === 'standby';
-    const given = share === null ? '' : `, gave ${Math.round(100 * share)} % of the bytes since the start`;
+    const given =
+      share === null ? '' : `, provided ${Math.round(100 * share)} % of the bytes since the start`;
     const last =
       lastLot === null
         ? html`, no lot yet`
@@ -131,8 +132,8 @@ function sourceList({ sources }: StatusFacts): Markup {
 
 const STATUS_WORDS: Readonly<Record<HealthStatus, string>> = {
   pass: 'Everything works.',
-  warn: 'Working, with warnings.',
-  fail: 'Nothing can be answered now.',
+  warn: 'The service works, with warnings.',
+  fail: 'The service cannot answer requests now.',
 };
 const TONES = { pass: 'good', warn: 'wait', fail: 'bad' } as const;
 
@@ -143,7 +144,7 @@ function statusBanner({ status, checks }: StatusFacts): Markup {
   const detail =
     wrong.length === 0
       ? `All ${checks.length} checks pass.`
-      : `Not as it should be: ${[...new Set(wrong)].join(', ')}.`;
+      : `These checks do not pass: ${[...new Set(wrong)].join(', ')}.`;
   return banner(TONES[status], STATUS_WORDS[status], detail);
 }
 
@@ -158,19 +159,19 @@ function modes(facts: StatusFacts): Markup {
     [
       'quantum-seeded',
       seeds.inForce ? served : missing,
-      `${grouped(seeds.onHand)} seeds on hand${lasting(seeds.secondsLeft)}`,
+      `${grouped(seeds.onHand)} seeds available${lasting(seeds.secondsLeft)}`,
     ],
     [
       'pure',
       pure.bytes > 0 && !isClosed ? served : missing,
-      `${(pure.bytes / MEBIBYTE).toFixed(2)} MiB on hand${lasting(pure.secondsLeft)}`,
+      `${(pure.bytes / MEBIBYTE).toFixed(2)} MiB available${lasting(pure.secondsLeft)}`,
     ],
     [
       'csprng',
       csprngReady ? served : ['good', 'Ready'],
       csprngReady
         ? 'system entropy, no quantum origin'
-        : 'system entropy; the first request has a sample of it tested, and waits a second or two',
+        : 'system entropy; the first request starts its test and waits for one or two seconds',
     ],
   ];
   return html`<dl>${rows.map(
@@ -191,8 +192,8 @@ function modeTable(facts: StatusFacts): Markup {
   return html`<div class="tables nowrap" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
 <thead><tr><th scope="col">Mode</th><th scope="col">Last minute</th><th scope="col">Since the start</th>
 <th scope="col">p50, ms</th><th scope="col">p95, ms</th><th scope="col">p99, ms</th></tr></thead><tbody>${rows}</tbody></table></div>
-<p class="hint">From a request read to its reply handed to the socket, estimated from counts in buckets: over the last minute, or since
-the start where the last minute had no such request.</p>`;
+<p class="hint">Latency is the time from reading a request to passing the reply to the socket, estimated from a histogram of the last minute.
+If the last minute had no such request, it is the latency since the start.</p>`;
 }
 
 /** Writes a latency. The first bucket ends at half a millisecond, so smaller values cannot be distinguished. */
@@ -248,13 +249,13 @@ function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): Markup[] 
     series('Requests', 'per s', ({ requestsPerS }) => requestsPerS, 1, 1),
     series('Slowest commit', 'ms', ({ commitMaxMs }) => commitMaxMs, 10, 1),
     series(
-      'Pure bytes on hand',
+      'Pure bytes available',
       'MiB',
       ({ pureBytes }) => pureBytes / MEBIBYTE,
       pure.highBytes / MEBIBYTE,
       2,
     ),
-    series('Seeds on hand', 'seeds', ({ seeds }) => seeds, 64, 0),
+    series('Seeds available', 'seeds', ({ seeds }) => seeds, 64, 0),
   ];
 }
 
@@ -269,8 +270,8 @@ function healthStrip(history: readonly StatusPoint[], { endMs, ms, begin }: Span
   const share = (status: HealthStatus) => pieces.filter((piece) => piece === status).length;
   const words =
     recorded === 0
-      ? 'nothing was recorded yet'
-      : `${share('pass')} of ${recorded} recorded pieces pass, ${share('warn')} with warnings, ${share('fail')} failing`;
+      ? 'nothing is recorded yet'
+      : `${share('pass')} of ${recorded} recorded intervals without problems, ${share('warn')} with warnings, ${share('fail')} failing`;
   const drawn = pieces.map((piece) => ({
     y: HEIGHTS[piece],
     tone: piece === 'none' ? 'none' : TONES[piece],

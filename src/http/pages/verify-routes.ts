@@ -58,7 +58,7 @@ export function verifyRoutes(
   const problem = (status: 400 | 404, title: string, said: string, why: Content, asked = '') =>
     page(title, startMain(banner('bad', said, why), asked), { status, cacheControl: NOT_CACHED });
   const malformed = (asked = '') =>
-    problem(400, 'No certificate id', 'This is not a certificate id.', ID_FORM, asked);
+    problem(400, 'Invalid certificate identifier', 'This is not a certificate identifier.', ID_FORM, asked);
 
   /**
    * Answers `/verify` with the start page, and `/verify?id=…`, which its form sends, with a redirect to that certificate's
@@ -125,7 +125,7 @@ export function verifyRoutes(
         list = await certificates.draws(purpose, series, from);
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 400) throw error;
-        refused = banner('bad', 'This cannot be listed.', error.message);
+        refused = banner('bad', 'The purpose is not valid.', error.message);
       }
     }
     const status = refused === null ? 200 : 400;
@@ -157,14 +157,14 @@ export function verifyRoutes(
 type DrawPdf = (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 
 const ID_FORM =
-  'An id is cert_ and 26 characters of 0-9 and a-z without i, l, o, u; an answer has it in metadata.certificate_id.';
-const NO_LOT = 'A certificate names the lots that its answer drew on.';
+  'A certificate identifier is cert_ followed by 26 characters of 0-9 and a-z without i, l, o and u. An answer contains it in metadata.certificate_id.';
+const NO_LOT = 'A certificate names the lots that its answer was drawn from.';
 const NO_DRAW =
-  'This service has committed to none with this id. Whoever shows it to you as proof has shown you nothing.';
+  'This service has not committed to a draw with this identifier. The identifier proves nothing.';
 
 function unknownWords(id: string): Markup {
-  return html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. The id alone proves
-nothing. A certificate that was saved holds without this service: check it with
+  return html`This service has not issued a certificate with the identifier <code>${id}</code>, or no longer stores it. The identifier alone proves
+nothing. A saved certificate can be verified without this service: use
 <a href="${VERIFIER_PATH}" download>the verifier as one file</a> and a copy of the keys of the log.`;
 }
 
@@ -181,7 +181,7 @@ export function unknownPage({ path, method, accept }: Exchange, assets: PageAsse
   const isReader = parseWeighted(accept).some(({ name, quality }) => name === 'text/html' && quality > 0);
   if (!isReader || prefersJson(accept) || path.startsWith('/v1/') || !['GET', 'HEAD'].includes(method))
     return undefined;
-  const why = html`This service has nothing at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.`;
+  const why = html`This service has no page at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.`;
   return pageReply(missingPage('page', why), assets);
 }
 
@@ -204,7 +204,7 @@ ${problem}
 hash of what was delivered, kept in a signed, append-only log.</p>
 <section aria-labelledby="open-title"><h2 id="open-title">Open a certificate</h2>
 <form class="open" method="get" action="/verify">
-<label for="id">Certificate id, or the address of its page</label>
+<label for="id">Certificate identifier, or the address of its page</label>
 <div class="actions"><input id="id" name="id" required maxlength="300" value="${shortened(asked, 300)}" autocomplete="off" autocapitalize="off"
  spellcheck="false" placeholder="cert_…"><button type="submit">Open</button></div>
 </form></section>

@@ -142,7 +142,7 @@ describe('a client under an Idempotency-Key', () => {
 
   it('retries when the service does not know what became of the answer, but not when it was not made', async () => {
     assert.deepEqual(await refusedWith('The database does not answer. Repeat the request.'), [1, 1]);
-    assert.deepEqual(await refusedWith('The ledger cannot record answers now.'), [0, 0]);
+    assert.deepEqual(await refusedWith('The ledger cannot store answers now.'), [0, 0]);
   });
 });
 

@@ -460,7 +460,7 @@ function nameOfNode({ number }: Member): string {
 
 /** Tells whether the message is that of an injected fault. */
 function isInjected(why: string): boolean {
-  return /injected|lost before it was made|made, and its answer lost|cannot record answers now|at capacity|was fenced/.test(
+  return /injected|lost before it was made|made, and its answer lost|cannot store answers now|at capacity|was fenced/.test(
     why,
   );
 }

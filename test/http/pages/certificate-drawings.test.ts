@@ -12,12 +12,8 @@ describe('the drawings of a certificate', () => {
     assert.equal([...text.matchAll(/<rect/g)].length, windows);
     const bars = smallestPPlot([...lots, ...lots])!.text;
     const tones = Array.from(bars.matchAll(/<rect class="(\w*)"/g), ([, tone]) => tone);
-    assert.deepEqual(
-      tones,
-      tones.toSorted().reverse(),
-      'raw noise stands on the side that its words stand on',
-    );
-    assert.match(bars, /<span>\d+ of raw noise, may be biased<\/span><span>\d+ of what answers/);
+    assert.deepEqual(tones, tones.toSorted().reverse(), 'raw bits are on the side that the caption names');
+    assert.match(bars, /<span>\d+ of raw bits, which may be biased<\/span><span>\d+ of bits that answers/);
     const topOf = (p: number) => {
       const tested = [{ ...lots[0].tested[0], smallest_p: p }];
       return Number(/<rect [^>]*y="([\d.]+)"/.exec(smallestPPlot([{ ...lots[0], tested }])!.text)![1]);

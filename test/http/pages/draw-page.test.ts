@@ -99,16 +99,20 @@ describe('the page of a draw', () => {
       },
       DUE,
       [
-        'Revealed. The draw is over, and its values can be computed again by anybody.',
-        ...['Winners', 'Lines of the list, counted from 1.', '1', '2'],
-        'Committed2027-03-01 00:00:00 UTC It is in the signed log.',
+        'Revealed. The draw has ended, and anyone can recompute its values.',
+        ...['Winners', 'Line numbers of the list, counted from 1.', '1', '2'],
+        'Committed2027-03-01 00:00:00 UTC The commitment is in the signed log.',
         'Revealed2027-03-20 18:00:00 UTC',
         ...['Kind: integers, 2 values', 'Nonce: given by the caller before the commitment'],
         ...['User data: said', 'SHA-256 of the user data: |sha256:2|'],
-        ...['Chance of each item in one pick', 'And 1 more, in the JSON below.'],
+        ...['Probability of each item in one pick', 'And 1 more, in the JSON below.'],
       ],
       [
-        ...['Due', '2027-03-20 18:00:00 UTC', 'Committed2027-03-01 00:00:00 UTC It is being logged.'],
+        ...[
+          'Due',
+          '2027-03-20 18:00:00 UTC',
+          'Committed2027-03-01 00:00:00 UTC The commitment is being logged.',
+        ],
         ...['Kind: sample, 1 value', 'Nonce: none'],
       ],
     ],
@@ -117,9 +121,9 @@ describe('the page of a draw', () => {
       { state: 'cancelled', outcome, statement: { ...STATEMENT, nonce_sha256: 'sha256:3' } },
       DUE,
       [
-        'Cancelled: it has no winners. Its holder cancelled it before it was due.',
-        ...['What it would have been', 'ada', 'Cancelled2027-03-20 18:00:00 UTC'],
-        'Nonce: fixed by its hash, opened later',
+        'Cancelled: it has no winners. The organiser cancelled it before it was due.',
+        ...['Values that the draw would have had', 'ada', 'Cancelled2027-03-20 18:00:00 UTC'],
+        'Nonce: fixed by its hash, revealed later',
       ],
       ['Due', '2027-03-20 18:00:00 UTC', 'Nonce: none'],
     ],
@@ -132,7 +136,7 @@ describe('the page of a draw', () => {
       },
       DUE,
       [
-        'Failed: it has no winners. The service lost the bytes that it had committed to.',
+        'Failed: it has no winners. The service lost the committed bytes.',
         ...['Failed2027-03-20 18:00:00 UTC', 'Kind: uuid, 1 value'],
       ],
       [
@@ -144,7 +148,7 @@ describe('the page of a draw', () => {
       'that it is overdue',
       {},
       DUE + OVERDUE_MS + 1,
-      ['Overdue. It should have ended by 2027-03-20 18:00:00 UTC. The log shows that it did not.'],
+      ['Overdue. It should have ended by 2027-03-20 18:00:00 UTC. The log shows that it has not.'],
       ['Due', '2027-03-20 18:00:00 UTC'],
     ],
     ['nothing of the kind before', {}, DUE + OVERDUE_MS, [], ['Due', '2027-03-20 18:00:00 UTC']],
@@ -162,7 +166,7 @@ describe('the page of a draw', () => {
     const [before, after] = [shown(), shown({ certificate })].map(seen);
     const startOf = 'The purpose and the number of this draw: it is answer';
     const told = [before, after].map((lines) => lines.find((line) => line.startsWith(startOf)));
-    assert.match(told[0]!, /answer of a number that is not readable yet\./);
+    assert.match(told[0]!, /answer with a number that is not available yet\./);
     assert.match(told[1]!, /answer number 1,200\./);
     const origins = [before, after].map((lines) => lines.some((line) => /^Simulated source/.test(line)));
     assert.deepEqual(origins, [false, true]);
@@ -170,11 +174,11 @@ describe('the page of a draw', () => {
 
   it('states in two sentences what is left to trust, which do not contradict the text above', () => {
     const plain = shown();
-    assert.match(plain, /Without a beacon the service could have known the outcome when it committed/);
-    assert.doesNotMatch(plain, /nobody knows how it ends/);
+    assert.match(plain, /Without a beacon, the service could have known the outcome when it committed/);
+    assert.doesNotMatch(plain, /nobody knows its outcome/);
     const beacon = shown(withBeacon);
-    assert.match(beacon, /nobody knows how it ends/);
-    assert.match(beacon, /did not learn the round beforehand/);
+    assert.match(beacon, /nobody knows its outcome/);
+    assert.match(beacon, /did not learn the round in advance/);
     assert.doesNotMatch(beacon, /could have known the outcome when/);
     for (const text of [plain, beacon]) {
       const [, sentences] = /What is left to trust<\/h2><p>([^<]*)</.exec(text)!;

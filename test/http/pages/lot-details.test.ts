@@ -33,7 +33,7 @@ it('what the log states of a lot is shown in full: open with its runs, and folde
   const [table, inFolded] = [open, folded].map((lines) =>
     lines.slice(lines.findIndex((line) => line.startsWith('Sequence'))).join(' '),
   );
-  assert.match(table, /Failed: Runs185\/188 p-values.* 1,000,000 bits from bit 1,000, channel after channel/);
+  assert.match(table, /Failed: Runs185\/188 p-values.* 1,000,000 bits from bit 1,000, channel by channel/);
   assert.match(table, /Passed186\/188 p-values.* from bit 0\|sha256:/);
   assert.doesNotMatch(inFolded, /p-values, the smallest/);
 });

@@ -45,9 +45,9 @@ describe('the page of a lot', () => {
       text,
       /aria-label="P-values of raw bits, from bit 0, 180 of them, by tenths of 0 to 1: 10, 10, 10, 10, .* %\."/,
     );
-    assert.match(text, /aria-label="Bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
-    assert.match(text, /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three deviations /);
-    assert.match(text, /they do not prove it/);
+    assert.match(text, /aria-label="Estimated bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
+    assert.match(text, /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three standard deviations /);
+    assert.match(text, /they cannot prove it/);
     assert.match(text, /Certified: 0\.856\./);
     const [raw] = lotOf().assessments;
     const byChannel = await page(lotOf({ assessments: [{ ...raw, order: 'channels', firstBit: 1_000 }] }));
@@ -59,14 +59,14 @@ describe('the page of a lot', () => {
   it('says which figures do not exist, and that a refused lot was never drawn from', async () => {
     const { estimators: _, onesShares: __, ...short } = lotOf({ accepted: false, rejection: 'SP 800-22' });
     const { text } = await page(short);
-    assert.match(text, /None: the lot is too short/);
-    assert.match(text, /It was refused, and nothing was ever drawn from it/);
-    const inLog = /As the log holds it/;
+    assert.match(text, /The lot is too short for the estimators/);
+    assert.match(text, /The lot was rejected, and nothing was ever drawn from it/);
+    const inLog = /The record in the log/;
     assert.doesNotMatch(text, inLog);
     const accepted = (await page(lotOf({ minEntropyPerBit: null }))).text;
     assert.match(accepted, inLog);
     assert.match(accepted, /Certified: not assessed\./);
-    assert.doesNotMatch(accepted, /It was refused/);
+    assert.doesNotMatch(accepted, /The lot was rejected/);
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
   });
 
@@ -91,16 +91,19 @@ describe('the page of a lot', () => {
     assert.match(text, /Logged as leaf 41 before anything was drawn from it/);
     assert.match(
       text,
-      /had not been withdrawn when the log had 1,234 leaves: the withdrawals before, 1 in all, are of other lots/,
+      /was not withdrawn when the log had 1,234 leaves: all 1 withdrawals before that are of other lots/,
     );
-    assert.match((await show({ withdrawals: [] })).text, /had 1,234 leaves: no lot had been\./);
+    assert.match((await show({ withdrawals: [] })).text, /had 1,234 leaves: no lot was\./);
     assert.match(text, new RegExp(`href="/log/lots/${ID}"`));
     const mine = `{"lot_id":"${ID}"}`;
     const withdrawn = await show({ withdrawals: [other, mine], withdrawal: { leaf: mine, proof: at(50) } });
     assert.match(withdrawn.text, /Its withdrawal is in the log/);
     for (const reply of [withdrawn, await show({ statement: null }), await page(lotOf())])
-      assert.doesNotMatch(reply.text, /had not been withdrawn/);
-    assert.match((await page(lotOf())).text, /No leaf: nothing can be drawn from it yet/);
+      assert.doesNotMatch(reply.text, /was not withdrawn/);
+    assert.match(
+      (await page(lotOf())).text,
+      /The lot has no leaf in the log\. Either nothing can be drawn from it yet/,
+    );
   });
 
   it('answers 404 for an id that is malformed, unknown or markup', async () => {

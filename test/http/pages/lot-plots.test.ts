@@ -52,11 +52,11 @@ describe('a plot of a lot', () => {
   it('draws shares of ones up and down from the middle, with three deviations of chance around it', () => {
     assert.deepEqual(factsOf(onesSharePlot([0.5, 0.52], 2_500, 'channel')), {
       caption: 'Share of ones by channel 0.5000 to 0.5200',
-      words: 'Share of ones: channel 0 0.5000, channel 1 0.5200. Three deviations of chance are 0.0300.',
+      words: 'Share of ones: channel 0 0.5000, channel 1 0.5200. Three standard deviations are 0.0300.',
       bars: ['37.0 0.8', '19.5 17.5'],
       rule: ['37.0'],
       band: ['10.8 52.5'],
-      axis: ['channel 0', 'middle 0.5 · band ± 0.0300, three deviations', 'channel 1'],
+      axis: ['channel 0', 'middle 0.5 · band ± 0.0300, three standard deviations', 'channel 1'],
     });
     assert.match(factsOf(onesSharePlot([1], 0, 'bit')).words, /are 3\.0000\.$/);
     assert.deepEqual(factsOf(onesSharePlot([0.9, 0.1], 10_000, 'bit')).bars, ['2.0 35.0', '37.0 35.0']);

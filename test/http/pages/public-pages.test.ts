@@ -35,16 +35,16 @@ describe('the front page', () => {
       lines.filter((line) => !known.includes(line));
     assert.equal(demo[0], 'Quantum Random Number Service');
     assert.deepEqual(added(demo, plain), [
-      'Ask without a key',
+      'Try it without a key',
       'curl -X POST https://a.example/demo/die',
-      '|metadata.verify_url| the page of its certificate. Whoever asks within the same second gets the same throw.',
-      'Throw the die: its whole answer stands here.',
+      '|metadata.verify_url| the page of its certificate. All requests within the same second get the same throw.',
+      'Throw the die to see the complete answer here.',
       'Throw a die',
-      'A real answer, which the verifier in this page checks against its certificate and the signed log.',
-      'With the key in |QRN_KEY|, six numbers out of forty-nine:',
+      'This is a real answer. The verifier in this page checks it against its certificate and the signed log.',
+      'With the key in |QRN_KEY|, draw six numbers out of forty-nine:',
     ]);
     assert.deepEqual(added(plain, demo), [
-      'Ask with a key',
+      'Try it with a key',
       '|metadata.verify_url| the page of its certificate.',
     ]);
     for (const lines of [demo, plain])
@@ -170,7 +170,7 @@ describe('the list of the draws for a purpose', () => {
       `NumberWhenCertificate`,
       `1,0992027-01-01 00:00:00 UTC|${CERTIFICATE}|1,1002027-01-02 00:00:00 UTCnot made public`,
       'Later ones, from number 1,101',
-      'Other accounts used the same purpose, which proves nothing about this one:',
+      'Other accounts used the same purpose. Their answers prove nothing about this series:',
       '|two|, 3 answers',
     ]);
     const links = [...text.matchAll(/href="(\/draws\?[^"]*)"/g)].map(([, link]) => link);
@@ -184,10 +184,10 @@ describe('the list of the draws for a purpose', () => {
     const none = await listed({ ...LIST, series: [], draws: [], next: null });
     assert.match(none.text, /Nothing was drawn publicly for “<bdi>a &amp; b<\/bdi>”/);
     const empty = await listed(LIST, '');
-    assert.deepEqual([empty.status, /“|cannot be listed/.test(empty.text)], [200, false]);
+    assert.deepEqual([empty.status, /“|purpose is not valid/.test(empty.text)], [200, false]);
     const refused = await listed(LIST, `?purpose=${'a'.repeat(400)}`);
     assert.equal(refused.status, 400);
-    assert.match(refused.text, /This cannot be listed\./);
+    assert.match(refused.text, /The purpose is not valid\./);
     assert.match(refused.text, new RegExp(`value="${'a'.repeat(300)}"`));
   });
 });
@@ -212,7 +212,7 @@ describe('a path that does not exist', () => {
   it('is shown as text, cut to a readable length', () => {
     const path = `/<i>${'a'.repeat(300)}`;
     const { body } = unknownPage({ accept: 'text/html', path, method: 'GET' } as never, assets)!;
-    const [, shown] = /nothing at <code>([^<]*)<\/code>/.exec(Buffer.from(body).toString())!;
+    const [, shown] = /no page at <code>([^<]*)<\/code>/.exec(Buffer.from(body).toString())!;
     assert.equal(shown, `/&lt;i&gt;${'a'.repeat(196)}`);
   });
 });

@@ -38,8 +38,11 @@ describe('the status page', () => {
     );
     for (const origin of ['simulated', 'replay', 'system'] as const) {
       const text = sourceOf(qpu, { name: 'other', origin });
-      assert.match(text, /banner wait"><p><strong>MIXED: not every source is a quantum one\./, origin);
-      assert.match(text, /<\/strong> other is [a-z ]+\. Every answer and every certificate names the origin/);
+      assert.match(text, /banner wait"><p><strong>MIXED: not every source is a quantum source\./, origin);
+      assert.match(
+        text,
+        /<\/strong> other is [a-z ]+\. Every answer and every certificate states the origin of its entropy/,
+      );
     }
     assert.match(
       sourceOf({}, { name: 'second' }),
@@ -54,11 +57,11 @@ describe('the status page', () => {
     );
     assert.match(
       text,
-      /<code>simulator<\/code><\/dt>\s*<dd><strong class="tone good">ok<\/strong>, simulated, gave 75 % of/,
+      /<code>simulator<\/code><\/dt>\s*<dd><strong class="tone good">ok<\/strong>, simulated, provided 75 % of/,
     );
     assert.match(
       text,
-      /<code>anu<\/code><\/dt>\s*<dd><strong class="tone bad">failing<\/strong>, a quantum device, gave 25 % .*, no lot yet/,
+      /<code>anu<\/code><\/dt>\s*<dd><strong class="tone bad">failing<\/strong>, a quantum device, provided 25 % .*, no lot yet/,
     );
   });
 
@@ -72,22 +75,22 @@ describe('the status page', () => {
     const text = pageOf({ status: 'warn', checks });
     assert.match(
       text,
-      /Working, with warnings\.<\/strong> Not as it should be: pool:seed_age \(fail\), disk:free \(warn\)\./,
+      /The service works, with warnings\.<\/strong> These checks do not pass: pool:seed_age \(fail\), disk:free \(warn\)\./,
     );
-    assert.match(pageOf({ status: 'fail', checks }), /banner bad.*Nothing can be answered now/);
+    assert.match(pageOf({ status: 'fail', checks }), /banner bad.*The service cannot answer requests now/);
   });
 
   it('shows which modes are served and how long stocks last', () => {
     const text = pageOf();
-    assert.match(text, /1,200 seeds on hand, enough for 2 days without new lots/);
-    assert.match(text, /4\.00 MiB on hand, enough for 2 hours without new lots/);
+    assert.match(text, /1,200 seeds available, enough for 2 days without new lots/);
+    assert.match(text, /4\.00 MiB available, enough for 2 hours without new lots/);
     assert.equal([...text.matchAll(/>Served</g)].length, 3);
     const closed = sourceOf({ state: 'closed' });
     const half = sourceOf({ state: 'closed' }, { name: 'second' });
     assert.match(half, /<code>pure<\/code><\/dt>\s*<dd><strong class="tone good">Served/);
     assert.match(closed, /<code>pure<\/code><\/dt>\s*<dd><strong class="tone bad">Not served/);
     assert.match(pageOf({ pure: { ...FACTS.pure, secondsLeft: 119 } }), /enough for 119 seconds/);
-    assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB on hand, enough/);
+    assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB available, enough/);
   });
 
   it('shows times in units that a reader can use', () => {
@@ -115,7 +118,7 @@ describe('the status page', () => {
       POINT,
     ];
     const text = pageOf({ history });
-    assert.match(text, /1 of 3 recorded pieces pass, 1 with warnings, 1 failing/);
+    assert.match(text, /1 of 3 recorded intervals without problems, 1 with warnings, 1 failing/);
     const bars = [...text.matchAll(/<rect class="(\w+)"/g)].map(([, status]) => status);
     assert.deepEqual([bars[30], bars[50], bars[59], bars[0]], ['bad', 'wait', 'good', 'none']);
   });

@@ -44,13 +44,13 @@ describe('the page of a certificate', () => {
       'What happened when',
       'The lot was read and tested2026-11-21 08:29:56 UTC',
       'The answer was issued 4 seconds later2026-11-21 08:30:00 UTC',
-      'What it is evidence of',
+      'Evidence of a quantum origin',
       'Simulated A program computed the bits. No quantum hardware was involved.',
-      'Statistical The bits passed the tests. Tests cannot tell where bits come from.',
-      'Calibrated Published readout errors and the lot’s own shots, if its bits are independent and identically distributed.',
+      'Statistical The bits passed the tests. Tests cannot show where bits come from.',
+      'Calibrated The claim follows from published readout errors and the shots of the lot, if its bits are independent and identically distributed.',
       'P-values',
-      'Smallest p-value of each tested window: the taller, the smaller; above the line a window fails least 0.00213',
-      '1 of raw noise, may be biased1 of what answers are drawn from',
+      'Smallest p-value of each tested window. A taller bar is a smaller p-value; a window above the line fails least 0.00213',
+      '1 of raw bits, which may be biased1 of bits that answers are drawn from',
       ...['The answer', 'Issued: 2026-11-21 08:30:00 UTC', `Request: |${certificate.request_id}|`],
       ...['Endpoint: integers', 'Entropy mode: quantum-seeded', 'Drawn: seed 3 of the lot'],
       ...['Source of the raw bits', 'Origin: simulated', 'Backend: simulator-statevector'],
@@ -61,8 +61,8 @@ describe('the page of a certificate', () => {
       ...['Signed log', 'Log: qrn.example/log', 'Entry: leaf 15 of 23'],
       `Root: |${/\n23\n(\S+)\n/.exec(certificate.proof ?? '')?.[1]}|`,
       ...['Signed by: Ed25519 key |0bee8e4f|', 'What was tested', '+'],
-      '2 runs of SP 800-22, each on another sequence of bits',
-      'SequenceVerdictWhich bitsRaw noise, as the source gave it; it may be biasedPassed185/188 p-values, the smallest 0.00213',
+      '2 runs of SP 800-22, each on a different sequence of bits',
+      'SequenceVerdictWhich bitsRaw bits, as the source delivered them; they may be biasedPassed185/188 p-values, the smallest 0.00213',
       `1,000,000 bits from bit 0|${shaOf('raw')}|Conditioned bits, which answers are drawn fromPassed186/188 p-values, the smallest 0.00213`,
       `1,000,000 bits from bit 0|${shaOf('conditioned')}|`,
       ...['+', 'Hashes', `raw_output: the raw bits as the backend delivered them: |${raw}|`],
@@ -120,8 +120,8 @@ describe('the page of a certificate', () => {
   it('accepts a form without the answer, as the page without a certificate has', async () => {
     const { service, id } = await scene();
     for (const [path, may] of [
-      [`/verify/${id}`, 'leave this empty to check the certificate alone'],
-      ['/verify', 'Its certificate is looked up by its id'],
+      [`/verify/${id}`, 'leave this empty to check only the certificate'],
+      ['/verify', 'The browser requests the certificate by its identifier'],
     ]) {
       const text = shown((await replyOf(service, path)).text);
       const [told] = /Paste the JSON body.*?leaves (this|your) browser/.exec(text)!;
@@ -254,10 +254,10 @@ describe('an id without a certificate', () => {
   it('gets a page that says so, or the error of the API for a program', async () => {
     const { service } = await scene();
     const cases = [
-      [`/verify/${UNKNOWN}`, 404, /certificate that was saved holds without this service/, 'cert_not_found'],
-      ['/verify/cert_short', 400, /This is not a certificate id\./, 'invalid_id'],
-      [`/verify/${UNKNOWN}/more`, 400, /This is not a certificate id\./, 'invalid_id'],
-      [`/verify/%3Cscript%3E`, 400, /This is not a certificate id\./, 'invalid_id'],
+      [`/verify/${UNKNOWN}`, 404, /saved certificate can be verified without this service/, 'cert_not_found'],
+      ['/verify/cert_short', 400, /This is not a certificate identifier\./, 'invalid_id'],
+      [`/verify/${UNKNOWN}/more`, 400, /This is not a certificate identifier\./, 'invalid_id'],
+      [`/verify/%3Cscript%3E`, 400, /This is not a certificate identifier\./, 'invalid_id'],
     ] as const;
     for (const [path, status, told, code] of cases) {
       const page = await replyOf(service, path);
