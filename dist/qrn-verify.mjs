@@ -3410,28 +3410,40 @@ function described(schema, description) {
 
 // src/certificate/certified-label.ts
 var ROWS = {
-  purpose: row(text2, "In a public label.", ({ purpose }) => purpose),
+  purpose: row(text2, "The purpose of the answer. Only a public label contains it.", ({ purpose }) => purpose),
   purpose_commitment: row(
     sha2563,
-    "In a private label: of a byte 04, the salt and the purpose.",
+    "The SHA-256 hash of the byte 04, the salt and the purpose. Only a private label contains it.",
     ({ purposeCommitment }) => digest(purposeCommitment)
   ),
-  series: row(text2, "Names the account and the purpose together.", ({ series }) => series),
-  serial: row(count, "Place among all answers of the series, from 1, none left out.", ({ serial }) => serial),
-  user_data: row(text2, "In a public label.", ({ userData }) => userData),
+  series: row(
+    text2,
+    "The identifier of the series: all answers of one account under one purpose.",
+    ({ series }) => series
+  ),
+  serial: row(
+    count,
+    "The serial number of the answer in its series. Numbers start at 1 and have no gaps.",
+    ({ serial }) => serial
+  ),
+  user_data: row(
+    text2,
+    "The user data that the answer is bound to. Only a public label contains it.",
+    ({ userData }) => userData
+  ),
   user_data_sha256: row(
     sha2563,
-    "SHA-256 of what the answer was bound to.",
+    "The SHA-256 hash of the user data that the answer is bound to.",
     ({ userDataSha256 }) => digest(userDataSha256)
   ),
   user_data_commitment: row(
     sha2563,
-    "In a private label: of a byte 05, the salt and the user data.",
+    "The SHA-256 hash of the byte 05, the salt and the user data. Only a private label contains it.",
     ({ userDataCommitment }) => digest(userDataCommitment)
   )
 };
 var LABEL = object(
-  { public: described(boolean, "Whether the certificate shows purpose and user_data.") },
+  { public: described(boolean, "Whether the certificate shows `purpose` and `user_data` to everyone.") },
   Object.fromEntries(Object.entries(ROWS).map(([name, { schema }]) => [name, schema]))
 );
 function row(schema, meaning, of) {
@@ -3551,124 +3563,153 @@ var told = rowsOf(false);
 var derived = rowsOf(true);
 var QUANTUM = ["quantum-seeded", "pure"];
 var lotEntry = object({
-  id: described(text2, "Names it."),
-  leaf: described(textLike(/^[A-Za-z0-9+/]{43}=$/), "The leaf of the log: canonical JSON, or its hash.")
+  id: described(text2, "The identifier of the lot."),
+  leaf: described(textLike(/^[A-Za-z0-9+/]{43}=$/), "The leaf hash of the lot in the log, in base64.")
 });
 var drawnPiece = object({
-  lot: described(count, "The place of the lot in the list of lots."),
-  offset: described(count, "The first byte."),
-  bytes: described(count, "Bytes, encoded or counted.")
+  lot: described(count, "The index of the lot in `lots`, from 0."),
+  offset: described(count, "The offset of the first byte within the lot, from 0."),
+  bytes: described(count, "The number of bytes.")
 });
 var TOP = {
-  version: told(constant(1), "Of this form.", () => 1),
-  id: told(textLike(CERTIFICATE_ID), "Names the certificate.", ({ id }) => id),
-  issued_at: told(time, "When the answer was made.", ({ issuedAt }) => issuedAt),
+  version: told(constant(1), "The version of the certificate format.", () => 1),
+  id: told(textLike(CERTIFICATE_ID), "The identifier of the certificate.", ({ id }) => id),
+  issued_at: told(time, "The time at which the answer was made.", ({ issuedAt }) => issuedAt),
   request_id: told(
     textLike(REQUEST_ID),
-    "Names the request; the same 128 bits as X-Request-ID.",
+    "The identifier of the request. It encodes the same 128 bits as the `X-Request-ID` header.",
     ({ requestId }) => requestId
   ),
-  endpoint: told(oneOfWords(DATA_ENDPOINTS), "The endpoint that was asked.", ({ endpoint }) => endpoint),
-  entropy_mode: told(oneOfWords(ENTROPY_MODES), "The mode that was used.", ({ mode }) => mode),
+  endpoint: told(
+    oneOfWords(DATA_ENDPOINTS),
+    "The endpoint that the values were requested from.",
+    ({ endpoint }) => endpoint
+  ),
+  entropy_mode: told(oneOfWords(ENTROPY_MODES), "The entropy mode of the answer.", ({ mode }) => mode),
   media_type: told(
     text2,
-    "Of an answer of bare values: what `hashes.delivered` is over. Left out where it is over JSON.",
+    "The media type of the body that `hashes.delivered` covers. Absent if the hash covers the JSON member `data`.",
     ({ mediaType }) => mediaType,
     { isOptional: true }
   ),
-  label: told(LABEL, "What the caller said of the answer.", ({ label }) => label, { isOptional: true })
+  label: told(
+    LABEL,
+    "The label that the caller gave the answer. Absent if the caller gave none.",
+    ({ label }) => label,
+    { isOptional: true }
+  )
 };
 var PROVENANCE = {
-  lang_circuit: derived(text2, "The circuit of the first lot.", (from) => circuitOf(from).lang_circuit),
-  lang_version: derived(text2, "The version of its compiler.", (from) => circuitOf(from).lang_version),
+  lang_circuit: derived(
+    text2,
+    "The name of the quantum circuit of the first lot.",
+    (from) => circuitOf(from).lang_circuit
+  ),
+  lang_version: derived(
+    text2,
+    "The version of the circuit compiler of the first lot.",
+    (from) => circuitOf(from).lang_version
+  ),
   quantum_backend: derived(
     text2,
-    "The quantum processor of the first lot.",
+    "The quantum processor or device of the first lot.",
     (from) => circuitOf(from).quantum_backend
   ),
-  qubits_used: derived(count, "Qubits of the circuit.", (from) => circuitOf(from).qubits_used),
-  circuit_depth: derived(count, "Depth of the circuit.", (from) => circuitOf(from).circuit_depth),
+  qubits_used: derived(
+    count,
+    "The number of qubits that the circuit of the first lot used.",
+    (from) => circuitOf(from).qubits_used
+  ),
+  circuit_depth: derived(
+    count,
+    "The depth of the circuit of the first lot.",
+    (from) => circuitOf(from).circuit_depth
+  ),
   origin: derived(
     oneOfWords(ORIGINS),
-    "What kind of thing produced the raw bits: the weakest of the lots; never upgraded.",
+    "The kind of source that produced the raw bits. If the origins of the lots differ, this is the weakest of them.",
     ({ lots }) => originOf(lots)
   ),
   evidence: derived(
     oneOfWords(EVIDENCE_LEVELS),
-    "How quantum the lots are shown to be: the weakest claim of them.",
+    "How well the quantum origin of the raw bits is supported. If the claims of the lots differ, this is the weakest of them.",
     ({ lots }) => evidenceOf(lots),
     { modes: QUANTUM }
   ),
   system_entropy: told(
     oneOfWords(SYSTEM_GENERATORS),
-    "The generator that was mixed in, or that gave the values of csprng.",
+    "The generator of the operating system. In quantum-seeded mode its output is mixed into the seed; in csprng mode it produced the values.",
     ({ systemGenerator }) => systemGenerator,
     { modes: ["quantum-seeded", "csprng"] }
   ),
   seed: told(
-    object({ index: described(count, "The place, from 0.") }),
-    "Which of the seeds of the lot served.",
+    object({ index: described(count, "The index of the seed within the lot, from 0.") }),
+    "The seed of the lot that the values were derived from.",
     ({ seed }) => seed,
     { modes: ["quantum-seeded"] }
   ),
   drawn: told(
     someOf(drawnPiece),
-    "Which of the pure bytes of the lots were drawn, in order; `lot` is the place in `lots`.",
+    "The pieces of pure bytes that the answer was drawn from, in the order in which they were drawn.",
     ({ drawn }) => drawn,
     { modes: ["pure"] }
   ),
   sample: told(
     { type: "boolean", const: true },
-    "The lot is a sample of the stream that gave the values, and not what they were drawn from.",
+    "Always `true` in csprng mode: the lot is a tested sample of the generator that produced the values. The values themselves do not come from the lot.",
     () => true,
     { modes: ["csprng"] }
   ),
   lots: told(
     someOf(lotEntry),
-    "Every lot, in the order in which they were drawn from, with the hash of its leaf in the log.",
+    "The lots that the answer was drawn from, in the order of drawing.",
     ({ named }) => named
   )
 };
 var VERIFICATION = {
   nist_sp800_22: derived(
     text2,
-    "`<passed>/<total> passed` of the tested windows that the answer was drawn from, or `not tested`.",
+    "How many tests of NIST SP 800-22 the tested windows that the answer was drawn from passed: `<passed>/<total> passed`, or `not tested`.",
     nistResultOf
   ),
   nist_verified: derived(
     boolean,
-    "Every bit that the answer drew on lies in a tested window that passed.",
+    "Whether every bit that the answer was drawn from lies in a tested window that passed.",
     nistVerifiedOf
   ),
   dieharder: derived(
     constant("not implemented"),
-    "That test is not implemented.",
+    "Always `not implemented`: the service does not run the Dieharder tests.",
     () => "not implemented"
   ),
   min_entropy_per_bit: derived(
     orNull(share),
-    "Estimated on raw bits: the least of the lots.",
+    "The estimated min-entropy per raw bit. If the estimates of the lots differ, this is the lowest of them.",
     ({ lots }) => minEntropyOf(lots)
   )
 };
 var HASHES = {
   raw_output: derived(
     sha2563,
-    "Of the raw bits of the lot; of several, of their digests joined.",
+    "The SHA-256 hash of the raw bits of the lot. For several lots, the hash of the concatenated hashes of the lots.",
     ({ lots }) => joinedDigest(lots.map((lot) => lot.raw_output))
   ),
   processed: derived(
     sha2563,
-    "Of the conditioned bytes, joined likewise.",
+    "The SHA-256 hash of the conditioned bytes of the lot. For several lots, the hash of the concatenated hashes of the lots.",
     ({ lots }) => joinedDigest(lots.map((lot) => lot.processed))
   ),
-  delivered: told(sha2563, "Of the salt and what was delivered.", ({ delivered }) => delivered)
+  delivered: told(
+    sha2563,
+    "The SHA-256 hash of the salt followed by the delivered values.",
+    ({ delivered }) => delivered
+  )
 };
 var UNSIGNED = ["status", "verify_url", "proof"];
 var SECTIONS = {
-  provenance: ["Where the entropy came from.", PROVENANCE],
-  verification: ["How the bits were tested.", VERIFICATION],
-  hashes: ["SHA-256 digests.", HASHES]
+  provenance: ["Where the entropy of the answer came from.", PROVENANCE],
+  verification: ["The results of the tests of the bits that the answer was drawn from.", VERIFICATION],
+  hashes: ["SHA-256 hashes of the raw bits, of the conditioned bytes and of the delivered values.", HASHES]
 };
 var CERTIFICATE_ROWS = [
   ...Object.entries(TOP),
@@ -3778,131 +3819,173 @@ function checkFigures({ lot_id: id, raw_bits: bits, min_entropy_per_bit, evidenc
 function row2(schema, meaning, of) {
   return { schema: described(schema, meaning), of };
 }
-var claim = oneOfWords(EVIDENCE_LEVELS, "From the weakest to the strongest; never promoted.");
+var claim = oneOfWords(
+  EVIDENCE_LEVELS,
+  "How well the quantum origin of the raw bits is supported. The values are listed from the weakest to the strongest claim."
+);
 var TESTED = object(
   {
-    of: oneOfWords(["raw", "conditioned", "system"], "What was tested: system is the csprng stream."),
-    bits: described(count, "How many bits."),
-    first_bit: described(count, "Place of the first bit."),
-    sha256: described(textLike(/^[0-9a-f]{64}$/), "Of the bits, packed."),
-    passed: described(count, "How many p-values passed."),
-    total: described(count, "All of them."),
+    of: oneOfWords(
+      ["raw", "conditioned", "system"],
+      "Which bits were tested: raw bits of the source, conditioned bits, or the csprng stream (`system`)."
+    ),
+    bits: described(count, "The number of tested bits."),
+    first_bit: described(count, "The offset of the first tested bit, from 0."),
+    sha256: described(textLike(/^[0-9a-f]{64}$/), "The SHA-256 hash of the tested bits, packed into bytes."),
+    passed: described(count, "The number of p-values that passed."),
+    total: described(count, "The number of all p-values."),
     smallest_p: described(share, "The smallest p-value."),
-    verified: described(boolean, "Whether the tests passed.")
+    verified: described(boolean, "Whether the tested bits passed SP 800-22 as a whole.")
   },
   {
-    order: oneOfWords(["shots", "channels"], "Of raw bits: shot after shot, or channel after channel."),
-    reason: described(text2, "Why it is not verified.")
+    order: oneOfWords(
+      ["shots", "channels"],
+      "The order of the tested raw bits: shot by shot, or channel by channel."
+    ),
+    reason: described(text2, "The reason why `verified` is false.")
   }
 );
 var EVIDENCE = object({
   claim,
-  min_entropy_per_bit: described(orNull(share), "Per raw bit, under the assumptions."),
-  figures: described({ type: "object", additionalProperties: { type: "number" } }, "By name."),
-  method: described(text2, "The formula and where it is published."),
-  assumptions: described(text2, "What must be true for it to hold."),
+  min_entropy_per_bit: described(
+    orNull(share),
+    "The min-entropy per raw bit that follows from the method and the assumptions."
+  ),
+  figures: described(
+    { type: "object", additionalProperties: { type: "number" } },
+    "The measured figures that the claim is computed from, by name."
+  ),
+  method: described(text2, "The formula and the publication that it comes from."),
+  assumptions: described(text2, "The assumptions under which the claim holds."),
   not_reached: described(
-    listOf(object({ claim, why: described(text2, "Why not.") })),
-    "The stronger claims, and why they are not made."
+    listOf(object({ claim, why: described(text2, "The reason why this claim is not made.") })),
+    "The stronger claims that are not made, with the reasons."
   )
 });
 var CALIBRATION = object({
-  id: described(orNull(text2), "Names it."),
-  date: described(orNull(text2), "The day, in UTC."),
-  digest: described(sha2563, "SHA-256 of what it names.")
+  id: described(orNull(text2), "The identifier of the calibration at the provider."),
+  date: described(orNull(text2), "The date of the calibration, as the provider states it."),
+  digest: described(
+    sha2563,
+    "The SHA-256 hash of the complete calibration data as canonical JSON (RFC 8785)."
+  )
 });
 var HEALTH = object({
-  samples: described(count, "Raw bits that were tested."),
-  rct_failures: described(count, "Alarms of the repetition count test."),
-  apt_failures: described(count, "Alarms of the adaptive proportion test.")
+  samples: described(count, "The number of raw bits that were tested."),
+  rct_failures: described(count, "The number of alarms of the repetition count test."),
+  apt_failures: described(count, "The number of alarms of the adaptive proportion test.")
 });
-var root = described(text2, "The root of the tree over them.");
+var root = described(text2, "The root hash of the Merkle tree over these blocks or seeds, in base64.");
 var PURE = object({
-  bytes: described(count, "Bytes, encoded or counted."),
-  block_bytes: described({ ...count, minimum: 1 }, "Bytes of one block."),
-  piece_bytes: described(count, "Bytes of one piece."),
+  bytes: described(count, "The number of bytes for pure mode."),
+  block_bytes: described({ ...count, minimum: 1 }, "The number of bytes in a block."),
+  piece_bytes: described(count, "The number of bytes in a piece."),
   root
 });
 var UPSTREAM = object({
-  log: described(text2, "The name of the log that holds them."),
-  origin: oneOfWords(ORIGINS, "The weakest that they name."),
+  log: described(text2, "The name of the log that contains the certificates."),
+  origin: oneOfWords(ORIGINS, "The weakest origin that the certificates state."),
   certificates: described(
     someOf(
       object({
-        id: described(textLike(CERTIFICATE_ID), "Names it."),
+        id: described(textLike(CERTIFICATE_ID), "The identifier of the certificate."),
         leaf: described(
           textLike(/^[A-Za-z0-9+/]{43}=$/),
-          "The leaf of the log: canonical JSON, or its hash."
+          "The leaf hash of the certificate in that log, in base64."
         )
       })
     ),
-    "Of each its id, and the hash of its leaf in that log."
+    "The certificates of the other service that cover the raw bits."
   )
 });
 var LOT_MEMBERS = {
-  type: row2(constant("lot"), "The kind of the leaf.", () => "lot"),
-  version: row2(constant(1), "Of this form.", () => 1),
-  lot_id: row2(text2, "Names the lot.", (lot) => lot.id),
-  source: row2(text2, "The source, as the operator named it.", (lot) => lot.source),
-  provider: row2(text2, "Who runs the device.", (lot) => lot.provider),
-  device: row2(text2, "The device, as its provider names it.", (lot) => lot.device),
-  quantum_backend: row2(text2, "The identifier of the quantum processor.", (lot) => lot.quantumBackend),
-  job_id: row2(orNull(text2), "The provider’s name of the job.", (lot) => lot.jobId),
-  origin: row2(oneOfWords(ORIGINS), "What kind of thing produced the raw bits.", (lot) => lot.origin),
-  declared: row2(boolean, "The operator alone says that the origin is quantum.", (lot) => lot.isDeclared),
-  deterministic: row2(boolean, "Made by a deterministic test source.", (lot) => lot.deterministic),
-  lang_circuit: row2(text2, "The circuit.", (lot) => lot.circuit),
+  type: row2(constant("lot"), "The type of the leaf.", () => "lot"),
+  version: row2(constant(1), "The version of the leaf format.", () => 1),
+  lot_id: row2(text2, "The identifier of the lot.", (lot) => lot.id),
+  source: row2(text2, "The name that the operator gave the source.", (lot) => lot.source),
+  provider: row2(text2, "The provider that runs the device.", (lot) => lot.provider),
+  device: row2(text2, "The name of the device at its provider.", (lot) => lot.device),
+  quantum_backend: row2(
+    text2,
+    "The identifier of the quantum processor or device.",
+    (lot) => lot.quantumBackend
+  ),
+  job_id: row2(orNull(text2), "The identifier of the job at the provider.", (lot) => lot.jobId),
+  origin: row2(oneOfWords(ORIGINS), "The kind of source that produced the raw bits.", (lot) => lot.origin),
+  declared: row2(
+    boolean,
+    "Whether the quantum origin rests only on the declaration of the operator.",
+    (lot) => lot.isDeclared
+  ),
+  deterministic: row2(
+    boolean,
+    "Whether a deterministic test source produced the lot.",
+    (lot) => lot.deterministic
+  ),
+  lang_circuit: row2(text2, "The name of the quantum circuit.", (lot) => lot.circuit),
   lang_version: row2(text2, "The version of the circuit compiler.", (lot) => lot.circuitVersion),
   circuit_sha256: row2(
     orNull(sha2563),
-    "Of the circuit as it was submitted.",
+    "The SHA-256 hash of the circuit as it was submitted.",
     (lot) => lot.circuitSha256 === null ? null : prefixed(lot.circuitSha256)
   ),
-  qubits_used: row2(count, "Qubits of the circuit.", (lot) => lot.qubitsUsed),
-  circuit_depth: row2(count, "Depth of the circuit.", (lot) => lot.circuitDepth),
-  shots: row2(count, "Times that the circuit was run.", (lot) => lot.shots),
+  qubits_used: row2(count, "The number of qubits that the circuit used.", (lot) => lot.qubitsUsed),
+  circuit_depth: row2(count, "The depth of the circuit.", (lot) => lot.circuitDepth),
+  shots: row2(count, "The number of times that the circuit was run.", (lot) => lot.shots),
   calibration: row2(
     orNull(CALIBRATION),
-    "The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.",
+    "The calibration of the device at the time of the job.",
     (lot) => lot.calibration === null ? null : calibrationOf(lot.calibration)
   ),
   upstream: row2(
     orNull(UPSTREAM),
-    "The certificates of another service under which the raw bits came; null where they came from a source itself.",
+    "The certificates under which another service delivered the raw bits. It is null if the raw bits came directly from a source.",
     ({ upstream }) => upstream === void 0 ? null : upstreamOf(upstream)
   ),
-  finished_at: row2(time, "When the read ended.", (lot) => new Date(lot.finishedAtMs).toISOString()),
-  raw_bits: row2(count, "Bits that were read.", (lot) => lot.rawBits),
-  raw_output: row2(sha2563, "Of the raw bits as the backend delivered them.", (lot) => prefixed(lot.rawSha256)),
-  processed: row2(sha2563, "Of the bytes after conditioning.", (lot) => prefixed(lot.processedSha256)),
-  health: row2(HEALTH, "The continuous health tests (SP 800-90B 4.4).", ({ health }) => ({
+  finished_at: row2(
+    time,
+    "The time at which reading the raw bits ended.",
+    (lot) => new Date(lot.finishedAtMs).toISOString()
+  ),
+  raw_bits: row2(count, "The number of raw bits that were read.", (lot) => lot.rawBits),
+  raw_output: row2(
+    sha2563,
+    "The SHA-256 hash of the raw bits as the source delivered them.",
+    (lot) => prefixed(lot.rawSha256)
+  ),
+  processed: row2(
+    sha2563,
+    "The SHA-256 hash of the conditioned bytes.",
+    (lot) => prefixed(lot.processedSha256)
+  ),
+  health: row2(HEALTH, "The results of the continuous health tests (SP 800-90B §4.4).", ({ health }) => ({
     samples: health.samples,
     rct_failures: health.rctFailures,
     apt_failures: health.aptFailures
   })),
   min_entropy_per_bit: row2(
     orNull(share),
-    "SP 800-90B 6.3 on the raw bits; null where too few were read.",
+    "The estimated min-entropy per raw bit (SP 800-90B §6.3). It is null if too few bits were read.",
     (lot) => lot.minEntropyPerBit
   ),
   raw_windows: row2(
     count,
-    "Windows of raw bits that were assessed; together they cover every bit in both orders.",
+    "The number of windows of raw bits that were assessed. Together the windows cover every bit in both orders.",
     (lot) => lot.rawWindows
   ),
   tested: row2(
     { ...listOf(TESTED), maxItems: LIST_ITEMS_MAX },
-    "Runs of SP 800-22. What lay in a conditioned window that failed was erased.",
+    "The runs of the SP 800-22 tests. The service erased the conditioned bits of every window that failed.",
     (lot) => lot.assessments.map(testedOf)
   ),
   evidence: row2(
     orNull(EVIDENCE),
-    "How quantum the lot is shown to be; null for a sample of the csprng stream.",
+    "How well the quantum origin of the lot is supported. It is null for a sample of the csprng stream.",
     (lot) => lot.evidence === void 0 ? null : evidenceOf2(lot.evidence)
   ),
   pure: row2(
     PURE,
-    "The blocks of pure mode, and the root of the tree over the roots of their trees.",
+    "The bytes for pure mode, divided into blocks, and the hash that commits to them.",
     (lot, { blocks }) => ({
       bytes: committed(lot).pureBytes,
       block_bytes: PURE_BLOCK_BYTES,
@@ -3911,8 +3994,8 @@ var LOT_MEMBERS = {
     })
   ),
   seeds: row2(
-    object({ count: described(count, "How many."), root }),
-    "The seeds, and the root of the tree over their hashes.",
+    object({ count: described(count, "The number of seeds."), root }),
+    "The seeds for quantum-seeded mode, and the hash that commits to them.",
     (_, { seeds }) => ({ count: seeds.size, root: toBase64(seeds.root) })
   )
 };
@@ -5579,40 +5662,43 @@ function digestOf(...parts) {
 // src/certificate/draw.ts
 var STATEMENT = object(
   {
-    type: described(constant("draw_statement"), "The kind."),
-    version: described(constant(1), "The version of the form."),
+    type: described(constant("draw_statement"), "The type of the object."),
+    version: described(constant(1), "The version of the format."),
     // 128 random bits, so that nobody can guess the statement from its hash.
-    id: described(text2, "Names it."),
+    id: described(text2, "The identifier of the draw."),
     request: described(
       { type: "object" },
-      "What is drawn, every default written out; kind says of which kind."
+      "The request for the values, with all defaults written out. `kind` is the kind of values."
     ),
-    purpose: described(text2, "What the values are for."),
-    public: described(boolean, "Whether the certificate shows purpose and user_data."),
-    due_at: described(time, "When the draw is due.")
+    purpose: described(text2, "The purpose of the draw."),
+    public: described(boolean, "Whether the certificate shows `purpose` and `user_data` to everyone."),
+    due_at: described(time, "The time at which the draw is due.")
   },
   {
     list: object(
       {
-        sha256: described(sha2563, "Of its items, each in UTF-8 with a line feed behind it."),
-        size: described(count, "How many items it has.")
+        sha256: described(sha2563, "The SHA-256 hash of the items in UTF-8, each followed by a line feed."),
+        size: described(count, "The number of items in the list.")
       },
       {},
-      "The list that is drawn from."
+      "The list that winners are drawn from."
     ),
-    user_data: described(text2, "What the draw is bound to."),
-    user_data_sha256: described(sha2563, "Of what the draw is bound to."),
-    nonce: described(text2, "Bytes of the caller that enter the values, in hex."),
-    nonce_sha256: described(sha2563, "Of bytes that the caller opens later."),
+    user_data: described(text2, "The user data that the draw is bound to."),
+    user_data_sha256: described(sha2563, "The SHA-256 hash of the user data that the draw is bound to."),
+    nonce: described(text2, "The nonce of the caller, in hex. The values depend on it."),
+    nonce_sha256: described(sha2563, "The SHA-256 hash of a nonce that the caller reveals later."),
     beacon: object(
       {
-        chain: described(text2, "The hash of its chain."),
+        chain: described(text2, "The hash of the beacon chain."),
         round: described(count, "The number of the round.")
       },
       {},
-      "The round of a public beacon that enters the values."
+      "The round of a public randomness beacon that the values depend on."
     ),
-    gives_up_at: described(time, "When the draw fails if the round or the nonce is still missing.")
+    gives_up_at: described(
+      time,
+      "The time at which the draw fails if the beacon round or the nonce is still missing."
+    )
   }
 );
 var ENDS = {
