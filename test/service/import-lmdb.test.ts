@@ -103,7 +103,9 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     database = new Database({ url, log: silentLog, connections: 1 });
     const { madeAtMs: databaseMadeAtMs } = await importStateOf(database);
     writeImportMark(ledgerPath, { id: 'x', database: 'elsewhere', databaseMadeAtMs: databaseMadeAtMs + 1 });
-    await refused(/into another database, elsewhere, has begun or has ended: set QRN_LEDGER to that database/);
+    await refused(
+      /into another database, elsewhere, has begun or has ended: set QRN_LEDGER to that database/,
+    );
 
     // as a crash between the mark and the commit leaves it: neither serves, and the command goes on
     writeImportMark(ledgerPath, { id: 'x', database: 'here', databaseMadeAtMs });
@@ -138,7 +140,10 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     writeFileSync(join(nodePath, 'data.mdb'), '');
     const late = await qrn('cluster', 'import-lmdb', '--yes');
     assert.deepEqual([late.code, late.stdout], [0, '']);
-    assert.match(late.stderr, /node is not empty, .* the unclaimed blocks in .*ledger are lost\. Delete that folder/);
+    assert.match(
+      late.stderr,
+      /node is not empty, .* the unclaimed blocks in .*ledger are lost\. Delete that folder/,
+    );
     rmSync(nodePath, { recursive: true });
     renameSync(ledgerPath, nodePath);
 

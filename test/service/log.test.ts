@@ -163,7 +163,10 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
       assert.equal(response.status, 200, await response.text());
     });
     assert.match(output, /^demo key qrn_\S+\r$/m);
-    assert.match(output, /^tier pro: 500 requests per minute, 500,000 requests and 10,240 bytes of pure mode per month/m);
+    assert.match(
+      output,
+      /^tier pro: 500 requests per minute, 500,000 requests and 10,240 bytes of pure mode per month/m,
+    );
     assert.match(output, /^next: http:\/\/127\.0\.0\.1:\d+\/docs is the documentation, /m);
     assert.ok(output.includes('\u001b[36minfo \u001b[0m  stopped'));
     assert.ok(!output.includes('"level"'), 'no line is JSON');

@@ -45,8 +45,14 @@ describe('the page of a lot', () => {
       text,
       /aria-label="P-values of raw bits, from bit 0, 180 of them, by tenths of 0 to 1: 10, 10, 10, 10, .* %\."/,
     );
-    assert.match(text, /aria-label="Estimated bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
-    assert.match(text, /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three standard deviations /);
+    assert.match(
+      text,
+      /aria-label="Estimated bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/,
+    );
+    assert.match(
+      text,
+      /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three standard deviations /,
+    );
     assert.match(text, /they cannot prove it/);
     assert.match(text, /Certified: 0\.856\./);
     const [raw] = lotOf().assessments;
