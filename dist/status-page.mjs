@@ -18,7 +18,7 @@ setInterval(() => {
   request.onloadend = () => {
     const fresh = request.response?.getElementById("main") ?? null;
     if (fresh !== null) update(element("main"), fresh);
-    element("freshness").textContent = fresh === null ? "; the service does not answer now." : ", and change as you look.";
+    element("freshness").textContent = fresh === null ? "; the service does not answer now." : ", updated automatically.";
   };
   request.send();
 }, INTERVAL_MS);

@@ -77,7 +77,9 @@ async function sampleAnswer() {
   const response = await fetch("/demo/die", { method: "POST", credentials: "omit" });
   const text = await response.text();
   if (response.ok) return text;
-  throw new Trouble(`The service gave no answer: ${String(member(JSON.parse(text), "error", "message"))}`);
+  throw new Trouble(
+    `The service refused the request: ${String(member(JSON.parse(text), "error", "message"))}`
+  );
 }
 async function checkDraw(draw) {
   const { verifyDraw } = await import("./qrn-verify.mjs");
@@ -112,7 +114,7 @@ async function fetched(path) {
     if (!(error instanceof TypeError)) throw error;
     throw new Trouble(`The service could not be reached (${error.message}).`);
   }
-  if (response.status === 404) throw new Trouble("This service has nothing with that id.");
+  if (response.status === 404) throw new Trouble("This service has no certificate with this identifier.");
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
@@ -150,7 +152,7 @@ function report({ verification, subject, status }) {
   title.append(made("span", "What was checked"));
   details.append(title, list(checks));
   if (notCovered.length > 0) {
-    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
+    const hint = made("p", `The certificate does not cover: ${notCovered.join(", ")}.`);
     hint.className = "hint";
     details.append(hint);
   }
@@ -161,7 +163,7 @@ function troubleBanner(error) {
   return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
 function drawSummary({ standing, advice }) {
-  if (advice === void 0) return banner("good", "Verified.", "This draw ended as its statement promised.");
+  if (advice === void 0) return banner("good", "Verified.", "The draw ended as its statement promised.");
   return banner(standing === "pending" ? "wait" : "bad", STANDINGS[standing], advice);
 }
 var STANDINGS = {
@@ -174,13 +176,13 @@ var STANDINGS = {
 function summary(checks, subject, status) {
   const failed = checks.filter((check) => !check.ok);
   if (failed.length === 0 && subject === "certificate")
-    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
-  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
+    return banner("good", "The certificate is valid.", "Paste the answer to check its values too.");
+  if (failed.length === 0) return banner("good", "Verified.", "These are the certified values.");
   if (status === "revoked" && failed.every((check) => check.name === "status"))
     return banner(
       "bad",
       "Genuine, but revoked.",
-      "It is what was certified, and the operator withdrew a lot of it since."
+      "This is what was certified, but the operator has since withdrawn one of its lots."
     );
   const count = `${failed.length} of ${checks.length} checks failed.`;
   return banner("bad", count, `Do not rely on this ${subject}.`);
@@ -251,7 +253,7 @@ async function verify(text, octets) {
   const pasted = text.trim() === "" ? void 0 : parsed(text);
   if (member(pasted, "error") !== void 0 && member(pasted, "data") === void 0) {
     throw new Trouble(
-      "This is an error of the service, not an answer: it carries no values and no certificate."
+      "This is an error message of the service and not an answer. It has no values and no certificate."
     );
   }
   if (member(pasted, "type") === "draw") return checkDraw(pasted);
@@ -263,7 +265,9 @@ async function verifyOctets(text, octets) {
   if (/^[0-9a-f]{64}$/.test(text)) return checkAnswer(idFor(void 0), { salt: text, octets });
   const response = responseOfFields(fieldsOf(text));
   if (member(response, "metadata", "certificate_salt") === void 0) {
-    throw new Trouble("Paste the header fields of the answer, with X-Certificate-Salt, or that salt alone.");
+    throw new Trouble(
+      "Paste the headers of the answer, including X-Certificate-Salt, or only the value of X-Certificate-Salt."
+    );
   }
   return checkAnswer(idFor(response), { response, octets });
 }
@@ -273,12 +277,14 @@ function parsed(text) {
     value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new Trouble(`This is not JSON (${error.message}). Paste the whole body of the answer, as it came.`);
+    throw new Trouble(
+      `This is not JSON (${error.message}). Paste the complete body of the answer, as you received it.`
+    );
   }
   const repeated = repeatedMember(text);
   if (repeated === void 0) return value;
   throw new Trouble(
-    `It has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts.`
+    `An object in it has two members ${JSON.stringify(repeated)}, and programs differ in which one they read.`
   );
 }
 function idFor(response) {

@@ -93,9 +93,9 @@ export async function createKey(
   const account = await accountOf(directory, wish.accountId);
   const scopes = SCOPES.filter((scope) => wish.scopes === undefined || wish.scopes.includes(scope));
   const expiresAtMs = wish.expiresAtMs ?? null;
-  if (scopes.length === 0) throw new AdministrationError('a key needs at least one scope');
+  if (scopes.length === 0) throw new AdministrationError('a key must have at least one scope');
   if (expiresAtMs !== null && expiresAtMs <= clock.wallMs()) {
-    throw new AdministrationError(`the expiry ${isoTime(expiresAtMs)} is not in the future`);
+    throw new AdministrationError(`the expiry time ${isoTime(expiresAtMs)} must be in the future`);
   }
   return putNewKey(directory, clock, account, scopes, expiresAtMs);
 }
@@ -112,9 +112,10 @@ export async function rotateKey(
 ): Promise<{ readonly created: CreatedKey; readonly old: KeyRecord }> {
   const key = await keyOf(directory, keyId);
   const nowMs = clock.wallMs();
-  if (key.revokedAtMs !== null) throw new AdministrationError(`key ${keyId} is revoked; create a new one`);
+  if (key.revokedAtMs !== null)
+    throw new AdministrationError(`the key ${keyId} is revoked; create a new key`);
   if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) {
-    throw new AdministrationError(`key ${keyId} has expired; create a new one`);
+    throw new AdministrationError(`the key ${keyId} has expired; create a new key`);
   }
   const account = await accountOf(directory, key.accountId);
   const created = await putNewKey(directory, clock, account, key.scopes, key.expiresAtMs);
@@ -170,7 +171,7 @@ function checkName(name: string): void {
   const visible = name.trim() === name && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name) && name.isWellFormed();
   if (name.length < 1 || name.length > NAME_LENGTH_MAX || !visible) {
     throw new AdministrationError(
-      `a name is 1 to ${NAME_LENGTH_MAX} visible characters, no space at its ends`,
+      `the name must be 1 to ${NAME_LENGTH_MAX} visible characters without spaces at its ends`,
     );
   }
 }
@@ -179,10 +180,12 @@ function checkOverrides(tier: Tier, overrides: AccountOverrides): void {
   for (const [name, value] of Object.entries(overrides) as [keyof AccountOverrides, number | null][]) {
     if (value === null) continue;
     if (tier !== 'enterprise') {
-      throw new AdministrationError(`limits of an account's own are for the enterprise tier, not ${tier}`);
+      throw new AdministrationError(
+        `an account of the ${tier} tier cannot have its own limits; only accounts of the enterprise tier can`,
+      );
     }
     if (!Number.isSafeInteger(value) || value < OVERRIDE_MIN[name]) {
-      throw new AdministrationError(`${name} is a whole number of at least ${OVERRIDE_MIN[name]}`);
+      throw new AdministrationError(`${name} must be a whole number of at least ${OVERRIDE_MIN[name]}`);
     }
   }
 }

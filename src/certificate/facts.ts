@@ -86,9 +86,9 @@ function sequenceFacts(lots: readonly Lot[]): Fact[] {
 }
 
 const SEQUENCES: Readonly<Record<string, string>> = {
-  raw: 'Raw noise',
+  raw: 'Raw bits',
   conditioned: 'Conditioned',
-  system: 'Its sample',
+  system: 'Sample of the stream',
 };
 
 /** Returns the claim and, if every lot has a figure, the least of the figures. Answers in csprng mode have no claim. */
@@ -102,15 +102,15 @@ function evidenceFacts(lots: readonly Lot[], claim: EvidenceLevel | undefined): 
 }
 
 export function lotsTitle(count: number): string {
-  return count === 1 ? 'The lot drawn from' : `The ${grouped(count)} lots drawn from`;
+  return count === 1 ? 'The lot of this answer' : `The ${grouped(count)} lots of this answer`;
 }
 
 /** Returns each hash with a description of what was hashed. */
 export function hashFacts({ hashes, provenance }: Certificate): [name: string, of: string, hash: string][] {
-  const joined = provenance.lots.length > 1 ? ', of all lots joined' : '';
+  const joined = provenance.lots.length > 1 ? ', concatenated over all lots' : '';
   return [
-    ['raw_output', `the raw bits as the backend delivered them${joined}`, hashes.raw_output],
+    ['raw_output', `the raw bits as the source delivered them${joined}`, hashes.raw_output],
     ['processed', `the bytes after conditioning${joined}`, hashes.processed],
-    ['delivered', 'salt and data of the answer; the salt is in the answer alone', hashes.delivered],
+    ['delivered', 'the salt and the data of the answer; only the answer contains the salt', hashes.delivered],
   ];
 }

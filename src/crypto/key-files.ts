@@ -31,7 +31,7 @@ const SECRET_BYTES = 32;
 const PRIVATE_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 const OTHERS_MASK = 0o077;
-const PUT_BACK = 'put it back from a copy of the keys folder';
+const PUT_BACK = 'restore it from a copy of the keys folder';
 
 export class KeyFileError extends Error {
   override name = 'KeyFileError';
@@ -74,7 +74,7 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
   if (stored !== undefined) {
     const secret = fromBase64(stored.trimEnd());
     if (secret?.length !== SECRET_BYTES)
-      throw new KeyFileError(`${path} does not hold 32 bytes in base64: ${PUT_BACK}`);
+      throw new KeyFileError(`${path} does not contain 32 bytes in base64: ${PUT_BACK}`);
     return secret;
   }
   const secret = fillSystemEntropy(new Uint8Array(SECRET_BYTES));
@@ -88,7 +88,9 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
  */
 export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   if (!isKeyName(name))
-    throw new KeyFileError(`${JSON.stringify(name)} is not a key name: empty, or with space or plus`);
+    throw new KeyFileError(
+      `${JSON.stringify(name)} is not a valid name of a log: it must not be empty and must not contain spaces or +`,
+    );
   makeFolder(directory);
   const numbers = keyNumbers(directory);
   if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
@@ -103,7 +105,7 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
   // A missing key is never replaced silently: its owner decides (rotateLogKeys).
   if (pem === undefined)
     throw new KeyFileError(
-      `${path}, the private key of the log, is missing: ${PUT_BACK}, or begin with a new one by qrn log rotate-key`,
+      `${path}, the private key of the log, is missing: ${PUT_BACK}, or create a new key with qrn log rotate-key`,
     );
   const current = signingKeyOf(path, pem);
   if (toBase64(current.publicKey) !== published[published.length - 1].public_key) {
@@ -116,7 +118,7 @@ function signingKeyOf(path: string, pem: string): SigningKey {
   try {
     return SigningKey.fromPem(pem);
   } catch (error) {
-    throw new KeyFileError(`${path} is damaged, it holds no Ed25519 key: ${PUT_BACK}`, {
+    throw new KeyFileError(`${path} is damaged and contains no Ed25519 key: ${PUT_BACK}`, {
       cause: error,
     });
   }
@@ -143,7 +145,7 @@ export function publishedKeys(directory: string, name: string): PublishedKey[] {
 /** Makes a new key the current one, keeps every public key and removes the previous private key. */
 export function rotateLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   const numbers = keyNumbers(directory);
-  if (numbers.length === 0) throw new KeyFileError(`${directory}: holds no key to rotate`);
+  if (numbers.length === 0) throw new KeyFileError(`${directory} contains no key to rotate`);
   const published = numbers.map((number) => readPublished(directory, number, name));
   const last = numbers[numbers.length - 1];
   const rotated = addKey(directory, name, clock, last + 1, published);
@@ -243,7 +245,9 @@ function readPrivate(path: string): string | undefined {
   try {
     // Windows has access lists instead of modes.
     if (process.platform !== 'win32' && (fstatSync(file).mode & OTHERS_MASK) !== 0) {
-      throw new KeyFileError(`${path}: others may read it; make it 0600, or rotate it if they may have`);
+      throw new KeyFileError(
+        `${path} can be read by other users: set its mode to 0600, and rotate the key if someone may have read it`,
+      );
     }
     return readFileSync(file, 'utf8');
   } finally {

@@ -63,14 +63,18 @@ describe('accounts', () => {
       '\ud800',
       'x'.repeat(101),
     ]) {
-      await refused(ledger, () => createAccount(ledger, clock, { name, tier: 'free' }), /a name is 1 to 100/);
-      await refused(ledger, () => setAccount(ledger, account.id, { name }), /a name is 1 to 100/);
+      await refused(
+        ledger,
+        () => createAccount(ledger, clock, { name, tier: 'free' }),
+        /the name must be 1 to 100/,
+      );
+      await refused(ledger, () => setAccount(ledger, account.id, { name }), /the name must be 1 to 100/);
     }
     for (const [overrides, message] of [
-      [{ requestsPerMinute: 0 }, /requestsPerMinute is a whole number of at least 1/],
-      [{ requestsPerMonth: 1.5 }, /requestsPerMonth is a whole number of at least 0/],
-      [{ creditsPerMonth: -1 }, /creditsPerMonth is a whole number of at least 0/],
-      [{ seedIntervalMs: 999 }, /seedIntervalMs is a whole number of at least 1000/],
+      [{ requestsPerMinute: 0 }, /requestsPerMinute must be a whole number of at least 1/],
+      [{ requestsPerMonth: 1.5 }, /requestsPerMonth must be a whole number of at least 0/],
+      [{ creditsPerMonth: -1 }, /creditsPerMonth must be a whole number of at least 0/],
+      [{ seedIntervalMs: 999 }, /seedIntervalMs must be a whole number of at least 1000/],
     ] as const) {
       await refused(
         ledger,
@@ -139,7 +143,11 @@ describe('keys', () => {
     );
     await refused(ledger, () => createKey(ledger, clock, { accountId, scopes: [] }), /at least one scope/);
     const expiresAtMs = clock.wallMs();
-    await refused(ledger, () => createKey(ledger, clock, { accountId, expiresAtMs }), /not in the future/);
+    await refused(
+      ledger,
+      () => createKey(ledger, clock, { accountId, expiresAtMs }),
+      /must be in the future/,
+    );
   });
 
   it('are replaced at a rotation by a like key, while the old one stays valid for a day', async () => {

@@ -163,7 +163,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
       await send(page);
       await page.click('#verify');
       await page.locator('#checks .banner').waitFor();
-      assert.match((await page.textContent('#checks .banner'))!, /^Everything holds\./);
+      assert.match((await page.textContent('#checks .banner'))!, /^Verified\./);
     });
     await visit('usage', async ({ page }) => {
       await open(page);

@@ -190,7 +190,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
       assert.match((await page.locator('.banner').first().textContent())!, /^SIMULATED/);
       await page.click('#die-button');
       await page.locator('#die-checks .banner').waitFor();
-      assert.match((await page.textContent('#die-checks .banner'))!, /^Everything holds\./);
+      assert.match((await page.textContent('#die-checks .banner'))!, /^Verified\./);
       const shown = await page.getAttribute('#die', 'data-value');
       const { data } = JSON.parse((await page.textContent('#die-answer'))!);
       assert.deepEqual(data.values.map(String), [shown]);
@@ -278,7 +278,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     await visit(browser, `${server.origin}/verify`, async ({ page, requests }) => {
       await page.click('#sample-button');
       await page.locator('#result[aria-busy="false"] .banner').waitFor();
-      assert.match((await page.textContent('#result .banner'))!, /^Everything holds\./);
+      assert.match((await page.textContent('#result .banner'))!, /^Verified\./);
       const sample = JSON.parse(await page.inputValue('#answer'));
       assert.ok([1, 2, 3, 4, 5, 6].includes(sample.data.values[0]));
       const paths = requests.map((each) => new URL(each.split(' ')[1]).pathname);
@@ -297,7 +297,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
         await page.locator('#result[aria-busy="false"] .banner').waitFor();
         return page.textContent('#result .banner');
       };
-      assert.match((await verdict())!, /^Verified\. This draw ended as its statement promised\./);
+      assert.match((await verdict())!, /^Verified\. The draw ended as its statement promised\./);
       await page.click('#check-title ~ .scripted details summary');
       await page.fill('#witnesses', 'nobody');
       assert.match((await verdict())!, /^2 of \d+ checks failed/);

@@ -68,7 +68,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const outcome = await paste(watched, served.response);
       assert.deepEqual(outcome, {
-        summary: 'Everything holds. These are the certified values.',
+        summary: 'Verified. These are the certified values.',
         failed: [],
         held: 12,
       });
@@ -80,7 +80,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       const loaded = watched.requests.map((request) => new URL(request.split(' ')[1]).pathname);
       assert.deepEqual(loaded.slice(-2).sort(), ['/.well-known/qrn-keys.json', `/verify/${served.id}`]);
       const alone = await paste(watched, '');
-      assert.equal(alone.summary, 'The certificate holds. Paste the answer to check its values too.');
+      assert.equal(alone.summary, 'The certificate is valid. Paste the answer to check its values too.');
     });
   });
 
@@ -207,7 +207,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       };
       current = { ...served, service: { ...served.service, find } };
       const { summary } = await paste(watched, served.response);
-      assert.equal(summary, 'Everything holds. These are the certified values.');
+      assert.equal(summary, 'Verified. These are the certified values.');
       assert.ok(asked >= 2);
     });
   });
@@ -233,7 +233,10 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const served = await scene();
     const unknown = changed(served.response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
     const pasteUnknown = async (watched: WatchedPage) => {
-      assert.match((await paste(watched, unknown)).summary, /This service has nothing with that id\./);
+      assert.match(
+        (await paste(watched, unknown)).summary,
+        /This service has no certificate with this identifier\./,
+      );
       assert.equal(watched.complaints.length, 1);
     };
     await visit(served, '/verify', pasteUnknown, { expected: /status of 404/ });

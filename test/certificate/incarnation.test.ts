@@ -433,7 +433,7 @@ describe('a backup', () => {
     const backup = `${data.path}-backup`;
     await data.with(({ ledger }) => ledger.backup(backup));
     const lost = await data.serve(2);
-    assert.match((await data.qrn('restore', backup)).talk, /is not empty: move the ledger that is there/);
+    assert.match((await data.qrn('restore', backup)).talk, /is not empty: move the ledger in it away/);
     rmSync(data.ledgerPath, { recursive: true });
     const { status, out, talk } = await data.qrn('restore', backup);
     assert.equal(status, 0, talk);
@@ -449,7 +449,7 @@ describe('a backup', () => {
     await data.serve(1);
     const { status, talk } = await data.qrn('restore', join(data.path, 'keys'));
     assert.equal(status, 1);
-    assert.match(talk, /holds no ledger: there is no data\.mdb in it/);
+    assert.match(talk, /contains no ledger: there is no data\.mdb in it/);
     await data.serve(1);
   });
 });
@@ -583,6 +583,6 @@ describe('keys', () => {
     await assert.rejects(data.open(), { message: `${path} is of a later release` });
     writeFileSync(path, whole);
     writeFileSync(join(data.keysPath, 'log-1.pem'), '');
-    await assert.rejects(data.open(), /log-1\.pem is damaged, it holds no Ed25519 key: put it back/);
+    await assert.rejects(data.open(), /log-1\.pem is damaged and contains no Ed25519 key: restore it/);
   });
 });

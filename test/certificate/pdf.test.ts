@@ -148,7 +148,7 @@ describe('the certificate as a PDF', () => {
       [labelled(true), ['no. 1,234 of spring raffle 2026', 'list of May'], /private/],
       [labelled(false), ['no. 1,234 of a private text', 'a private text'], /raffle|May/],
       [labelled(true, { purpose: undefined }), ['list of May'], /^Purpose$|raffle/],
-      [lotsOf('abc'), ['THE 3 LOTS DRAWN FROM', lotRecord('c').id], /listed in the JSON/],
+      [lotsOf('abc'), ['THE 3 LOTS OF THIS ANSWER', lotRecord('c').id], /listed in the JSON/],
       [lotsOf('abcd'), ['and 1 more, listed in the JSON'], /^lot_d/],
       [{ unlogged: true }, [/^Being logged: fetch the certificate again/], /in the log qrn/],
       [
@@ -205,7 +205,7 @@ describe('the certificate as a PDF', () => {
       [long, [/^Leaf 733,007,751,850 of 1,099,511,627,776/]],
       [
         await withLots(many, 'the cryostat warmed up during the read '.repeat(40)),
-        [/^THE 40 LOTS DRAWN FROM$/, /^and 37 more, listed in the JSON$/, /^7+…$/],
+        [/^THE 40 LOTS OF THIS ANSWER$/, /^and 37 more, listed in the JSON$/, /^7+…$/],
       ],
       ...(await Promise.all(claims)),
       // the longest words: of a platform without a kernel's generator, the evidence at its end

@@ -119,18 +119,18 @@ describe('key files', () => {
     openLogKeys(directory, NAME, clock);
     const secret = join(directory, 'secret');
     const [json, pem] = ['log-1.json', 'log-1.pem'].map((file) => join(directory, file));
-    const putBack = 'put it back from a copy of the keys folder';
+    const putBack = 'restore it from a copy of the keys folder';
     const open = () => openLogKeys(directory, NAME, clock);
     const cases: [file: string, content: string | undefined, message: string][] = [
-      [secret, 'x', `${secret} does not hold 32 bytes in base64: ${putBack}`],
+      [secret, 'x', `${secret} does not contain 32 bytes in base64: ${putBack}`],
       [json, 'x', `${json} is not a public key: ${putBack}`],
       [json, '[]', `${json} is not a public key: ${putBack}`],
-      [pem, 'x', `${pem} is damaged, it holds no Ed25519 key: ${putBack}`],
+      [pem, 'x', `${pem} is damaged and contains no Ed25519 key: ${putBack}`],
       [pem, SigningKey.generate().toPem(), `${pem} is not the private key of log-1.json: ${putBack}`],
       [
         pem,
         undefined,
-        `${pem}, the private key of the log, is missing: ${putBack}, or begin with a new one by qrn log rotate-key`,
+        `${pem}, the private key of the log, is missing: ${putBack}, or create a new key with qrn log rotate-key`,
       ],
     ];
     for (const [file, content, message] of cases) {
@@ -153,7 +153,7 @@ describe('key files', () => {
   }, () => {
     openLogKeys(directory, NAME, clock);
     chmodSync(join(directory, 'log-1.pem'), 0o640);
-    assert.throws(() => openLogKeys(directory, NAME, clock), /others may read it/);
+    assert.throws(() => openLogKeys(directory, NAME, clock), /can be read by other users/);
   });
 
   it('hold 32 secret bytes, made once and readable by their owner alone', () => {

@@ -87,14 +87,14 @@ function startMain(document: OpenApiDocument): Markup {
     return html`<section><h2>${title}</h2><dl class="params">${calls}</dl></section>`;
   });
   return html`<h1>Documentation</h1>
-<p class="lead">Send a key as <code>Authorization: Bearer KEY</code>. An answer has the values in <code>data</code>, where they came from in
-<code>metadata</code>, and the id of a certificate that anybody can <a href="/verify">check</a>.</p>
-<p>Begin with the <a href="/docs/quick-start">quick start</a>. Each call below has a page of its own: its parameters, a request, its answer with
-every member explained, and its errors. <a href="/docs/common">What calls share</a> stands once. For code generators there is
+<p class="lead">Send a key as <code>Authorization: Bearer KEY</code>. An answer contains the values in <code>data</code>, and their origin and
+the identifier of the certificate in <code>metadata</code>. Anyone can <a href="/verify">verify</a> the certificate.</p>
+<p>Begin with the <a href="/docs/quick-start">quick start</a>. Each call below has its own page with its parameters, an example request, all members
+of its answer, and its errors. <a href="/docs/common">What calls share</a> is described once. For code generators there is
 <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 <section aria-labelledby="get-a-key"><h2 id="get-a-key">${GET_A_KEY.title}</h2>
-<p>Whoever runs the service makes keys: <code>npm run -s qrn -- accounts create --name you --tier developer</code>. <code>npm start</code> prints one for
-a first look, and keeps it in <code>data/demo-key</code>.</p></section>
+<p>The operator of the service creates keys: <code>npm run -s qrn -- accounts create --name you --tier developer</code>. <code>npm start</code> prints a
+demo key and stores it in <code>data/demo-key</code>.</p></section>
 ${groups}`;
 }
 

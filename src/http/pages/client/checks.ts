@@ -51,7 +51,9 @@ export async function sampleAnswer(): Promise<string> {
   const response = await fetch('/demo/die', { method: 'POST', credentials: 'omit' });
   const text = await response.text();
   if (response.ok) return text;
-  throw new Trouble(`The service gave no answer: ${String(member(JSON.parse(text), 'error', 'message'))}`);
+  throw new Trouble(
+    `The service refused the request: ${String(member(JSON.parse(text), 'error', 'message'))}`,
+  );
 }
 
 /** Verifies the document of a committed draw. Needs only the document and the keys of the log. */
@@ -95,7 +97,7 @@ export async function fetched(path: string): Promise<unknown> {
     if (!(error instanceof TypeError)) throw error;
     throw new Trouble(`The service could not be reached (${error.message}).`);
   }
-  if (response.status === 404) throw new Trouble('This service has nothing with that id.');
+  if (response.status === 404) throw new Trouble('This service has no certificate with this identifier.');
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
@@ -143,7 +145,7 @@ function report({ verification, subject, status }: Checked): BrowserElement[] {
   title.append(made('span', 'What was checked'));
   details.append(title, list(checks));
   if (notCovered.length > 0) {
-    const hint = made('p', `No certificate speaks of: ${notCovered.join(', ')}.`);
+    const hint = made('p', `The certificate does not cover: ${notCovered.join(', ')}.`);
     hint.className = 'hint';
     details.append(hint);
   }
@@ -158,7 +160,7 @@ function troubleBanner(error: unknown): BrowserElement {
 
 /** Returns the banner for a draw whose checks all hold. */
 function drawSummary({ standing, advice }: DrawVerification): BrowserElement {
-  if (advice === undefined) return banner('good', 'Verified.', 'This draw ended as its statement promised.');
+  if (advice === undefined) return banner('good', 'Verified.', 'The draw ended as its statement promised.');
   return banner(standing === 'pending' ? 'wait' : 'bad', STANDINGS[standing], advice);
 }
 
@@ -173,13 +175,13 @@ const STANDINGS: Readonly<Record<DrawStanding, string>> = {
 function summary(checks: readonly Check[], subject: Checked['subject'], status: unknown): BrowserElement {
   const failed = checks.filter((check) => !check.ok);
   if (failed.length === 0 && subject === 'certificate')
-    return banner('good', 'The certificate holds.', 'Paste the answer to check its values too.');
-  if (failed.length === 0) return banner('good', 'Everything holds.', 'These are the certified values.');
+    return banner('good', 'The certificate is valid.', 'Paste the answer to check its values too.');
+  if (failed.length === 0) return banner('good', 'Verified.', 'These are the certified values.');
   if (status === 'revoked' && failed.every((check) => check.name === 'status'))
     return banner(
       'bad',
       'Genuine, but revoked.',
-      'It is what was certified, and the operator withdrew a lot of it since.',
+      'This is what was certified, but the operator has since withdrawn one of its lots.',
     );
   const count = `${failed.length} of ${checks.length} checks failed.`;
   return banner('bad', count, `Do not rely on this ${subject}.`);

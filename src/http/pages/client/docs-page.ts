@@ -24,7 +24,7 @@ async function send({ dataset }: BrowserElement): Promise<void> {
   const status = element('try-status');
   const key = page.getElementById('key');
   if (key?.value.trim() === '') {
-    status.textContent = 'Fill in the API key first.';
+    status.textContent = 'Enter the API key first.';
     key.focus({ preventScroll: false });
     return;
   }

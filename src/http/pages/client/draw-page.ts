@@ -18,7 +18,8 @@ if (countdown !== null) {
   const dueMs = Date.parse(countdown.dataset['due'] ?? '');
   const count = () => {
     const leftS = Math.max(0, Math.ceil((dueMs - Date.now()) / 1_000));
-    countdown.textContent = leftS === 0 ? 'Now. Reload this page for the outcome.' : `in ${spanText(leftS)}`;
+    countdown.textContent =
+      leftS === 0 ? 'Now. Reload this page to see the outcome.' : `in ${spanText(leftS)}`;
     if (leftS === 0) clearInterval(timer);
   };
   const timer = setInterval(count, 1_000);

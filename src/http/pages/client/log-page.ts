@@ -47,7 +47,11 @@ form.addEventListener('submit', (event) => {
 });
 element('forget').onclick = () => {
   kept((storage) => storage.removeItem(keyOf(originOf())));
-  tell('wait', 'Forgotten.', 'The next reading pins the keys anew and begins at the first leaf.');
+  tell(
+    'wait',
+    'The saved log is deleted.',
+    'The next reading pins the keys again and begins at the first leaf.',
+  );
   for (const id of ['facts', 'withdrawals', 'finding']) element(id).hidden = true;
 };
 if (!isFile) watch();
@@ -56,7 +60,11 @@ async function watch(): Promise<void> {
   clearTimeout(next);
   button.disabled = true;
   if (verdict.textContent === '')
-    tell('wait', 'Reading the log.', 'The first reading takes it whole; later ones take what is new.');
+    tell(
+      'wait',
+      'Reading the log.',
+      'The first reading reads the whole log; later readings read only the new leaves.',
+    );
   try {
     if (await pollOnce(originOf())) next = setTimeout(watch, INTERVAL_MS);
   } finally {
@@ -77,22 +85,22 @@ async function pollOnce(origin: string): Promise<boolean> {
     poll = await pollLog(seen?.state, { read: readerOf(origin), url: origin, nowMs });
   } catch (error) {
     if (error instanceof LogDoubt) {
-      const words = `${error.message} No signature of the log shows this to others. It is asked again in a minute.`;
-      tell('bad', 'The log contradicts what is known of it.', words);
+      const words = `${error.message} No signature of the log proves this to others. This page reads the log again in a minute.`;
+      tell('bad', 'The log contradicts what this browser knows about it.', words);
       return true;
     }
     if (!(error instanceof LogUnavailable)) {
       tell('bad', 'The check itself failed.', String(error));
       throw error; // a fault of this script must appear in the browser's console too
     }
-    tell('wait', 'The log cannot be read.', `${error.message}. It is asked again in a minute.`);
+    tell('wait', 'The log cannot be read.', `${error.message}. This page tries again in a minute.`);
     return true;
   }
   if ('finding' in poll) {
     const { finding } = poll;
     const { holds, why } = checkFinding(finding);
-    tell('bad', 'The log is not what it was.', finding.what);
-    element('finding-check').textContent = holds ? `${why} The log's own signatures show it.` : why;
+    tell('bad', 'The log was changed.', finding.what);
+    element('finding-check').textContent = holds ? `${why} The signatures of the log prove it.` : why;
     element('finding-text').value = JSON.stringify(finding, null, 2);
     element('finding').hidden = false;
     return false;
@@ -104,20 +112,28 @@ async function pollOnce(origin: string): Promise<boolean> {
   showState({ sinceMs, state }, size, atS);
   const at = utcTime(nowMs);
   if (isStale)
-    tell('wait', 'An older state was shown.', `It is part of what was seen before. Read at ${at}.`);
+    tell(
+      'wait',
+      'The service showed an older state of the log.',
+      `That state is part of the log that this browser saw before. Read at ${at}.`,
+    );
   else if (!isKept)
-    tell('wait', 'All holds, and nothing is kept.', 'This browser keeps no data for this page.');
+    tell(
+      'wait',
+      'The log is consistent, but nothing was saved.',
+      'This browser does not store data for this page.',
+    );
   else if (seen === undefined)
     tell(
       'good',
-      'The log holds together.',
-      `Its keys were pinned at ${at}. From now on it is compared with this.`,
+      'The log is consistent.',
+      `Its keys were pinned at ${at}. Later readings are compared with this one.`,
     );
   else
     tell(
       'good',
       'The log only grew.',
-      `Read at ${at}; compared with what was seen since ${utcTime(sinceMs)}.`,
+      `Read at ${at} and compared with everything seen since ${utcTime(sinceMs)}.`,
     );
   return true;
 }
@@ -153,7 +169,7 @@ function readerOf(origin: string): ReadPath {
       });
       if (!response.ok) throw new LogUnavailable(`${path} answered ${response.status}`);
       const bytes = new Uint8Array(await response.arrayBuffer());
-      if (bytes.length > ANSWER_BYTES_MAX) throw new LogUnavailable(`${path} answered too much`);
+      if (bytes.length > ANSWER_BYTES_MAX) throw new LogUnavailable(`the answer of ${path} is too large`);
       return bytes;
     } catch (error) {
       throw error instanceof LogUnavailable ? error : new LogUnavailable(`${path}: ${String(error)}`);

@@ -22,7 +22,7 @@ setInterval(() => {
     const fresh = request.response?.getElementById('main') ?? null;
     if (fresh !== null) update(element('main'), fresh);
     element('freshness').textContent =
-      fresh === null ? '; the service does not answer now.' : ', and change as you look.';
+      fresh === null ? '; the service does not answer now.' : ', updated automatically.';
   };
   request.send();
 }, INTERVAL_MS);

@@ -70,7 +70,7 @@ async function verify(text: string, octets: Uint8Array | undefined): Promise<Che
   const pasted = text.trim() === '' ? undefined : parsed(text);
   if (member(pasted, 'error') !== undefined && member(pasted, 'data') === undefined) {
     throw new Trouble(
-      'This is an error of the service, not an answer: it carries no values and no certificate.',
+      'This is an error message of the service and not an answer. It has no values and no certificate.',
     );
   }
   if (member(pasted, 'type') === 'draw') return checkDraw(pasted);
@@ -85,7 +85,9 @@ async function verifyOctets(text: string, octets: Uint8Array): Promise<Checked> 
   if (/^[0-9a-f]{64}$/.test(text)) return checkAnswer(idFor(undefined), { salt: text, octets });
   const response = responseOfFields(fieldsOf(text));
   if (member(response, 'metadata', 'certificate_salt') === undefined) {
-    throw new Trouble('Paste the header fields of the answer, with X-Certificate-Salt, or that salt alone.');
+    throw new Trouble(
+      'Paste the headers of the answer, including X-Certificate-Salt, or only the value of X-Certificate-Salt.',
+    );
   }
   return checkAnswer(idFor(response), { response, octets });
 }
@@ -96,12 +98,14 @@ function parsed(text: string): unknown {
     value = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new Trouble(`This is not JSON (${error.message}). Paste the whole body of the answer, as it came.`);
+    throw new Trouble(
+      `This is not JSON (${error.message}). Paste the complete body of the answer, as you received it.`,
+    );
   }
   const repeated = repeatedMember(text);
   if (repeated === undefined) return value;
   throw new Trouble(
-    `It has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts.`,
+    `An object in it has two members ${JSON.stringify(repeated)}, and programs differ in which one they read.`,
   );
 }
 
