@@ -18,6 +18,7 @@ import { silentLog } from '../core/log.ts';
 import { type SourceReaderOptions, sourceReader } from '../pool/intake/jobs.ts';
 import { charge, estimateOf, readStream, UNLIMITED } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
+import { onesPerChannel } from '../stats/autocorrelation.ts';
 import { action, type CommandContext, CommandError } from './command.ts';
 import { changeLedger, isThere, withLedgerIfAny } from './ledger-access.ts';
 
@@ -255,9 +256,7 @@ function describeRead(backend: Backend, read: RawRead, tookMs: number) {
 
 /** Returns the share of ones of each channel, to four decimals. */
 function onesShares({ bits, width, shots }: RawRead): number[] {
-  const ones = new Array<number>(width).fill(0);
-  for (let at = 0; at < width * shots; at++) ones[at % width] += (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
-  return ones.map((count) => Number((count / shots).toFixed(4)));
+  return Array.from(onesPerChannel(bits, width, shots), (count) => Number((count / shots).toFixed(4)));
 }
 
 function shownOf({ facts, estimate, read, failure: _said, ...source }: Trial, bits: number): object[] {

@@ -66,14 +66,19 @@ export function minEntropyOfCorrelation({ correlation, bound }: Omit<Autocorrela
 /** Writes the next values of x into `target`, and zeros after the last bit of the lot. */
 type Values = (target: Float64Array) => void;
 
-function centred(bits: Uint8Array, width: number, shots: number): Values {
-  const total = width * shots;
-  const ones = new Float64Array(width);
-  for (let at = 0, channel = 0; at < total; at++) {
+/** Returns how often each channel showed 1. */
+export function onesPerChannel(bits: Uint8Array, width: number, shots: number): Uint32Array {
+  const ones = new Uint32Array(width);
+  for (let at = 0, channel = 0; at < width * shots; at++) {
     ones[channel] += (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
     if (++channel === width) channel = 0;
   }
-  const means = ones.map((count) => (2 * count) / shots - 1);
+  return ones;
+}
+
+function centred(bits: Uint8Array, width: number, shots: number): Values {
+  const total = width * shots;
+  const means = Float64Array.from(onesPerChannel(bits, width, shots), (count) => (2 * count) / shots - 1);
   let at = 0;
   let channel = 0;
   return (target) => {

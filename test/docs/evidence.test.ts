@@ -14,7 +14,6 @@ import { EVIDENCE_LEVELS } from '../../src/ledger/records.ts';
 import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import { readoutMinEntropy } from '../../src/pool/intake/evidence/bounds.ts';
-import { onesPerChannel } from '../../src/pool/intake/evidence/counts.ts';
 import { evidenceOf } from '../../src/pool/intake/evidence/evidence.ts';
 import { ALARM_BITS } from '../../src/pool/intake/lot-alarm.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
@@ -83,12 +82,7 @@ describe('docs/evidence.md', () => {
     });
     assert.equal(simulator.kind, 'stream');
     const read = await simulator.read(65_536, new AbortController().signal);
-    const { figures } = evidenceOf(
-      'simulated',
-      read,
-      await onesPerChannel(read),
-      assessLot(read.bits, read.width, read.shots),
-    );
+    const { figures } = evidenceOf('simulated', read, assessLot(read.bits, read.width, read.shots));
     const table = section.slice(section.indexOf('| Figure |'), section.indexOf('### What more'));
     const told = Array.from(table.matchAll(/`(\w+)`/g), ([, name]) => name);
     assert.deepEqual(new Set(told), new Set(Object.keys(figures)));

@@ -9,6 +9,7 @@ import {
   SEED_BLOCK_BYTES,
 } from '../../src/ledger/records.ts';
 import { ASSESSED_BITS, type Assessor, type LotAssessment } from '../../src/pool/intake/assessor.ts';
+import { onesPerChannel } from '../../src/stats/autocorrelation.ts';
 
 /** The record of an accepted lot; equal names give equal records. */
 export function lotRecord(id: string, changes: Partial<LotRecord> = {}): LotRecord {
@@ -191,7 +192,8 @@ export class ScriptedAssessor implements Assessor {
     const block = assessedBlock('raw', bitLength, isLong && (this.rawVerdicts.shift() ?? true));
     const leastRow = { test: 'Serial', pValue: 0.01 };
     const window = { ...block, order: 'shots', minEntropyPerBit, leastRow } as const;
-    return { windows: [window], minEntropyPerBit, autocorrelation: this.autocorrelation };
+    const { autocorrelation } = this;
+    return { windows: [window], minEntropyPerBit, autocorrelation, ones: onesPerChannel(bits, width, shots) };
   }
 }
 

@@ -4,6 +4,7 @@ import {
   autocorrelationBound,
   autocorrelationOf,
   minEntropyOfCorrelation,
+  onesPerChannel,
 } from '../../src/stats/autocorrelation.ts';
 import { packBits } from '../support/bit-sequences.ts';
 import { uniforms } from '../support/chance.ts';
@@ -46,6 +47,11 @@ describe('autocorrelation', () => {
       const lags = 2 ** (Math.floor(Math.log2(width * shots)) - 1);
       const found = autocorrelationOf(packBits(bits), width, shots);
       const expected = plain(bits, width, lags);
+      const ones = Array.from({ length: width }, (_, i) => bits.filter((bit, at) => bit && at % width === i));
+      assert.deepEqual(
+        Array.from(onesPerChannel(packBits(bits), width, shots)),
+        ones.map(({ length }) => length),
+      );
       assert.equal(found.lag, expected.lag);
       assert.ok(Math.abs(found.correlation - expected.correlation) < 1e-9);
       assert.ok(Math.abs(found.bound - expected.bound) < 1e-12);

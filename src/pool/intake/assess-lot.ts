@@ -1,7 +1,7 @@
 import { assert } from '../../core/assert.ts';
 import { bitsFrom, wipe } from '../../core/bytes.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
-import { autocorrelationOf, minEntropyOfCorrelation } from '../../stats/autocorrelation.ts';
+import { autocorrelationOf, minEntropyOfCorrelation, onesPerChannel } from '../../stats/autocorrelation.ts';
 import { runBattery } from '../../stats/sp800-22/battery.ts';
 import { outcomeOf, testSequence } from '../../stats/sp800-22/verdict.ts';
 import { assessBits } from '../../stats/sp800-90b/assess.ts';
@@ -51,6 +51,7 @@ export function assessLot(bits: Uint8Array, width: number, shots: number): LotAs
     windows,
     minEntropyPerBit: estimates.length === 0 ? null : Math.min(...estimates, left),
     autocorrelation,
+    ones: onesPerChannel(bits, width, shots),
   };
 }
 

@@ -34,6 +34,8 @@ export interface LotAssessment {
    */
   readonly minEntropyPerBit: number | null;
   readonly autocorrelation: Autocorrelation;
+  /** How often each channel showed 1. */
+  readonly ones: Uint32Array;
 }
 
 /** Bits that SP 800-22 needs for all of its tests, and SP 800-90B §3.1.1 for a data set. */

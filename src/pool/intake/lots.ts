@@ -19,7 +19,6 @@ import { verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
 import { windowStarts } from './assess-lot.ts';
 import { ASSESSED_BITS, type AssessedWindow, type Assessor } from './assessor.ts';
 import { condition } from './conditioner.ts';
-import { onesPerChannel } from './evidence/counts.ts';
 import { evidenceOf } from './evidence/evidence.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
 import { commitmentOf } from './lot-commitment.ts';
@@ -64,9 +63,8 @@ export async function makeLot(
     });
   const rawBits = read.width * read.shots;
   const assessment = await assessor.assessLot(read.bits, read.width, read.shots);
-  const { windows, minEntropyPerBit: estimate } = assessment;
-  const ones = await onesPerChannel(read);
-  const evidence = evidenceOf(backend.origin, read, ones, assessment);
+  const { windows, minEntropyPerBit: estimate, ones } = assessment;
+  const evidence = evidenceOf(backend.origin, read, assessment);
   const raw = toldOf(windows);
   const { estimators } = leastOf(windows);
   const drawn = {

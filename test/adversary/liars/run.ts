@@ -2,9 +2,8 @@ import { MeasuredQubits } from '../../../src/backend/simulator/qubits.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { leastRowOf } from '../../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS, SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
-import { onesPerChannel } from '../../../src/pool/intake/evidence/counts.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
-import { autocorrelationOf } from '../../../src/stats/autocorrelation.ts';
+import { autocorrelationOf, onesPerChannel } from '../../../src/stats/autocorrelation.ts';
 import { runBattery } from '../../../src/stats/sp800-22/battery.ts';
 import { binomialAtLeast, outcomeOf } from '../../../src/stats/sp800-22/verdict.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
@@ -130,9 +129,8 @@ async function independence(): Promise<void> {
     const window = { of: 'raw', bits: ASSESSED_BITS, sha256: '', order: 'shots', firstBit: 0 } as const;
     const told = { minEntropyPerBit: null, sp80022: outcomeOf(battery, ASSESSED_BITS) };
     const windows = [{ ...window, ...told, leastRow: leastRowOf(battery.rows) }];
-    const ones = await onesPerChannel(read);
-    const assessment = { windows, autocorrelation };
-    const { claim } = evidenceOf('quantum-processor', { ...read, provenance }, ones, assessment);
+    const assessment = { windows, autocorrelation, ones: onesPerChannel(bits, width, shots) };
+    const { claim } = evidenceOf('quantum-processor', { ...read, provenance }, assessment);
     if (claim !== 'calibrated') refuted++;
   }
   const p = made === 0 ? 1 : binomialAtLeast(made, refuted, 1e-4);

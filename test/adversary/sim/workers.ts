@@ -4,6 +4,7 @@ import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
 import type { Assessor, LotAssessment } from '../../../src/pool/intake/assessor.ts';
 import { expandPieces, type RefillOrder } from '../../../src/pool/supply/keystream.ts';
+import { onesPerChannel } from '../../../src/stats/autocorrelation.ts';
 import type { Workers } from '../../../src/workers/dispatch.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
@@ -85,11 +86,13 @@ export class SimWorkers implements Assessor {
 
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
     const minEntropyPerBit = this.#entropyOf(bits);
+    const ones = onesPerChannel(bits, width, shots);
     await this.#wait(TEST_MS);
     const block = await this.testBits('raw', bits, width * shots);
     const leastRow = { test: 'Serial', pValue: 0.01 };
     const window = { ...block, order: 'shots', minEntropyPerBit, leastRow } as const;
-    return { windows: [window], minEntropyPerBit, autocorrelation: { lag: 0, correlation: 0, bound: 1 } };
+    const autocorrelation = { lag: 0, correlation: 0, bound: 1 };
+    return { windows: [window], minEntropyPerBit, autocorrelation, ones };
   }
 
   async #task<T>(work: () => T): Promise<T> {

@@ -13,12 +13,12 @@ import {
 } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
-import { onesPerChannel } from '../../../src/pool/intake/evidence/counts.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
 import { makeLot } from '../../../src/pool/intake/lots.ts';
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
+import { onesPerChannel } from '../../../src/stats/autocorrelation.ts';
 import { biasedBackend, fixedBytes, rawRead, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { countingTurns, isZero, ScriptedAssessor } from '../fixtures.ts';
@@ -93,9 +93,10 @@ describe('a lot that may serve', () => {
       minEntropyPerBit: 0.85,
       minEntropyMethod:
         'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what their autocorrelation leaves, and what the source claims',
-      evidence: evidenceOf('simulated', read, await onesPerChannel(read), {
+      evidence: evidenceOf('simulated', read, {
         windows: [],
         autocorrelation: new ScriptedAssessor().autocorrelation,
+        ones: onesPerChannel(read.bits, read.width, read.shots),
       }),
       assessments: record.assessments,
       rawWindows: 1,
@@ -239,7 +240,8 @@ describe('a lot that may serve', () => {
     const assessor = new ScriptedAssessor();
     const { assessLot } = assessor;
     assessor.assessLot = async (bits, width, shots) => {
-      const [window] = (await assessLot.call(assessor, bits, width, shots)).windows;
+      const assessed = await assessLot.call(assessor, bits, width, shots);
+      const [window] = assessed.windows;
       const scores = [0.85, 0.7, 0.6, 0.8];
       const windows = scores.map((minEntropyPerBit, at) => ({
         ...window,
@@ -247,7 +249,7 @@ describe('a lot that may serve', () => {
         order: at < 2 ? ('shots' as const) : ('channels' as const),
         minEntropyPerBit,
       }));
-      return { windows, minEntropyPerBit: 0.6, autocorrelation: assessor.autocorrelation };
+      return { ...assessed, windows, minEntropyPerBit: 0.6 };
     };
     const { lot } = await lotOf(soundBackend(), 2 * MEBIBIT, assessor);
     const { assessments, rawWindows, minEntropyPerBit } = lot.record;
@@ -385,9 +387,10 @@ describe('lots below a million bits', () => {
     const read = rawRead(bits, 10, shots);
     const seen: Uint8Array[] = [];
     const assessor = new ScriptedAssessor();
-    assessor.assessLot = async (pooled) => {
+    const { assessLot } = assessor;
+    assessor.assessLot = async (pooled, ...layout) => {
       seen.push(pooled, pooled.slice());
-      return { windows: [], minEntropyPerBit: 0.5, autocorrelation: assessor.autocorrelation };
+      return assessLot.call(assessor, pooled, ...layout);
     };
     const third = { ...read, shots: 33_335, bits: bits.slice(0, Math.ceil(333_350 / 8)) };
     third.bits[third.bits.length - 1] &= 0b1111_1100;

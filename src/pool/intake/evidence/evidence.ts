@@ -12,13 +12,12 @@ import { type ReadoutErrors, rateUpperBound, readoutMinEntropy } from './bounds.
 
 /**
  * Returns the evidence that a read is quantum: the strongest claim that its own shots support, and what one must assume
- * for it. The claim is never above what the origin allows. `ones` is how often each channel showed 1.
+ * for it. The claim is never above what the origin allows.
  */
 export function evidenceOf(
   origin: Origin,
   read: RawRead,
-  ones: Uint32Array,
-  { windows, autocorrelation }: Pick<LotAssessment, 'windows' | 'autocorrelation'>,
+  { windows, autocorrelation, ones }: Pick<LotAssessment, 'windows' | 'autocorrelation' | 'ones'>,
 ): LotEvidence {
   const shares = Array.from(ones, (count) => count / read.shots);
   const told = figuresOf(autocorrelation);

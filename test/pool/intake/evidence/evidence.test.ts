@@ -4,20 +4,23 @@ import type { RawRead } from '../../../../src/backend/backend.ts';
 import { MeasuredQubits, type Noise } from '../../../../src/backend/simulator/qubits.ts';
 import { ORIGINS, type Origin } from '../../../../src/core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type LotEvidence } from '../../../../src/ledger/records.ts';
-import { onesPerChannel } from '../../../../src/pool/intake/evidence/counts.ts';
 import { evidenceOf as evidenceOfAssessed } from '../../../../src/pool/intake/evidence/evidence.ts';
+import { onesPerChannel } from '../../../../src/stats/autocorrelation.ts';
 import { fixedBytes, rawRead } from '../../../support/backends.ts';
 
 const NEVER = new AbortController().signal;
 
 /** The assessment of a lot of independent bits. */
-const SOUND: Parameters<typeof evidenceOfAssessed>[3] = {
+const SOUND: Omit<Parameters<typeof evidenceOfAssessed>[2], 'ones'> = {
   windows: [],
   autocorrelation: { lag: 7, correlation: 0.0021, bound: 0.0044 },
 };
 
-const evidenceOf = async (origin: Origin, read: RawRead, assessed = SOUND) =>
-  evidenceOfAssessed(origin, read, await onesPerChannel(read), assessed);
+const evidenceOf = (origin: Origin, read: RawRead, assessed = SOUND) =>
+  evidenceOfAssessed(origin, read, {
+    ...assessed,
+    ones: onesPerChannel(read.bits, read.width, read.shots),
+  });
 
 const PERFECT = { e01: 0, e10: 0 };
 
@@ -55,7 +58,7 @@ describe('the evidence of a read', () => {
   it('is statistical, without a figure, when nothing is known of the device', async () => {
     const read = await readOf();
     const { provenance } = read;
-    const evidence = await evidenceOf('qrng-device', {
+    const evidence = evidenceOf('qrng-device', {
       ...read,
       provenance: { ...provenance, calibration: null },
     });
@@ -75,7 +78,7 @@ describe('the evidence of a read', () => {
     const upstream = { log: 'hub.example/log', origin: 'simulated' as const, certificates };
     const answered = { ...read, provenance: { ...read.provenance, circuit: 'none', upstream } };
     for (const origin of ['quantum-processor', 'simulated'] as const) {
-      const { claim, assumptions } = await evidenceOf(origin, answered);
+      const { claim, assumptions } = evidenceOf(origin, answered);
       assert.equal(claim, origin === 'simulated' ? 'simulated' : 'statistical');
       assert.match(assumptions, / The raw bits are conditioned output of another service, .* is its word\.$/);
     }
@@ -83,7 +86,7 @@ describe('the evidence of a read', () => {
 
   it('is calibrated by the published errors and the shares of ones of its own shots', async () => {
     const read = await readOf({ readout: new Array(4).fill({ e01: 0.004, e10: 0.006 }) });
-    const evidence = await evidenceOf('quantum-processor', read);
+    const evidence = evidenceOf('quantum-processor', read);
     assert.equal(evidence.claim, 'calibrated');
     const { figures } = evidence;
     // 1 - log2(1.01) = 0.986 is what ideal qubits have; four bounds on shares cost 2 sqrt(30 / (2 · 100,000)) at most
@@ -110,7 +113,7 @@ describe('the evidence of a read', () => {
   it('is not calibrated for entangled qubits, dead ones or lists that do not fit', async () => {
     const plain = await readOf();
     const joined = { ...plain, provenance: { ...plain.provenance, circuit: 'ghz-4' } };
-    const entangled = await evidenceOf('quantum-processor', joined);
+    const entangled = evidenceOf('quantum-processor', joined);
     assert.equal(entangled.claim, 'statistical');
     assert.equal(whyNot(entangled)['calibrated'], 'the circuit is no superposition of separate qubits');
     const dead = [PERFECT, PERFECT, PERFECT, { e01: 0, e10: 1 }];
@@ -128,7 +131,7 @@ describe('the evidence of a read', () => {
       { readout_e01: 0.01, readout_e10: 0.01 },
     ]) {
       const provenance = { ...read.provenance, calibration };
-      const evidence = await evidenceOf('quantum-processor', { ...read, provenance });
+      const evidence = evidenceOf('quantum-processor', { ...read, provenance });
       assert.equal(evidence.claim, 'statistical', JSON.stringify(calibration));
     }
   });
@@ -137,9 +140,9 @@ describe('the evidence of a read', () => {
 describe('no claim is above what the origin allows', () => {
   it('and every origin has the same figures, each with its own limit', async () => {
     const read = await readOf();
-    const real = await evidenceOf('quantum-processor', read);
+    const real = evidenceOf('quantum-processor', read);
     for (const origin of ORIGINS) {
-      const evidence = await evidenceOf(origin, read);
+      const evidence = evidenceOf(origin, read);
       assert.deepEqual(evidence.figures, real.figures, origin);
       const isQuantum = origin === 'quantum-processor' || origin === 'qrng-device';
       const ceiling = origin === 'simulated' ? 'simulated' : 'statistical';
@@ -152,7 +155,7 @@ describe('no claim is above what the origin allows', () => {
   });
 
   it('and a simulated read states why it is no evidence', async () => {
-    const evidence = await evidenceOf('simulated', await readOf());
+    const evidence = evidenceOf('simulated', await readOf());
     assert.equal(evidence.method, 'none: the origin is simulated');
     assert.deepEqual(whyNot(evidence), {
       statistical: 'a program computed the shots',
@@ -173,7 +176,7 @@ describe('bits that are not independent', () => {
   it('are not calibrated, and are credited with what their autocorrelation leaves, whatever the origin', async () => {
     const read = await readOf();
     for (const origin of ORIGINS) {
-      const { claim, minEntropyPerBit, notReached } = await evidenceOf(origin, read, dependent);
+      const { claim, minEntropyPerBit, notReached } = evidenceOf(origin, read, dependent);
       assert.equal(claim, origin === 'simulated' ? 'simulated' : 'statistical');
       assert.equal(minEntropyPerBit, 0.41083, '-log2((1 + sqrt(0.2544)) / 2), rounded down');
       assert.equal(
@@ -182,7 +185,7 @@ describe('bits that are not independent', () => {
       );
     }
     const worse = await readOf({ readout: new Array(4).fill({ e01: 0.3, e10: 0.3 }) });
-    const { minEntropyPerBit, figures } = await evidenceOf('quantum-processor', worse, dependent);
+    const { minEntropyPerBit, figures } = evidenceOf('quantum-processor', worse, dependent);
     assert.equal(minEntropyPerBit, figures['calibrated_min_entropy'], 'the least figure of all');
   });
 
@@ -196,10 +199,10 @@ describe('bits that are not independent', () => {
       [2 ** -40.1, 'statistical'],
       [0, 'statistical'],
     ] as const) {
-      const evidence = await evidenceOf('quantum-processor', read, row(pValue));
+      const evidence = evidenceOf('quantum-processor', read, row(pValue));
       assert.equal(evidence.claim, claim, `p ${pValue}`);
     }
-    const evidence = await evidenceOf('quantum-processor', await readOf(), row(1e-40));
+    const evidence = evidenceOf('quantum-processor', await readOf(), row(1e-40));
     assert.match(
       whyNot(evidence)['calibrated'],
       /^the p-value of Serial .* is 1\.0e-40, which no share of ones/,
@@ -210,7 +213,7 @@ describe('bits that are not independent', () => {
   it('are not refuted by a p-value that a stated bias explains', async () => {
     // Shares of 0.515: over 400,000 bits the frequency test alone gives exp(-180), and exp(-(5.3 + 13.4)²) is the limit.
     const read = await readOf({ bias: 0.015 });
-    assert.equal((await evidenceOf('quantum-processor', read, row(Math.exp(-180)))).claim, 'calibrated');
-    assert.equal((await evidenceOf('quantum-processor', read, row(Number.MIN_VALUE))).claim, 'statistical');
+    assert.equal(evidenceOf('quantum-processor', read, row(Math.exp(-180))).claim, 'calibrated');
+    assert.equal(evidenceOf('quantum-processor', read, row(Number.MIN_VALUE)).claim, 'statistical');
   });
 });
