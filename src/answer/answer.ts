@@ -3,30 +3,26 @@ import type { Reservation } from '../account/reservation.ts';
 import { assert } from '../core/assert.ts';
 import { withinPeriod } from '../core/clock.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
+import type { Hold } from '../fair/budget.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
 import { UnknownOutcome } from '../ledger/linked-sink.ts';
 import type { DrawSource } from '../ledger/records.ts';
-import { packedBytesMax } from '../values/packed.ts';
 import type { ValueRequest } from '../values/value-request.ts';
-import type { QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer, ReplyMemory } from './buffer.ts';
-import type { PendingAnswer } from './commit.ts';
-import type { PrintedAnswer, ServiceNames } from './fields.ts';
+import type { PrintedAnswer } from './fields.ts';
 import { type FirstAnswer, type FirstUse, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
 import {
   AT_CERTIFICATE_ID,
   AT_REQUEST_ID,
-  AT_SALT,
   DATA_START,
   type DataTemplate,
   type Making,
   RECORD_BYTES_MAX,
-  SALT_BYTES,
 } from './make.ts';
-import { type AnswerForm, type DataRequest, isLarge, type Plan, type Written } from './request.ts';
+import type { AnswerForm, AnswerSize, Plan, Written } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 import { OPENING_BYTES, type ReplyTemplate } from './template.ts';
-import { bodyTemplateOf, hasMoreMembers, withMoreMembers } from './text.ts';
+import { hasMoreMembers, withMoreMembers } from './text.ts';
 
 /** The request that an answer is made for. An HTTP exchange implements it. */
 export interface Requester {
@@ -95,54 +91,35 @@ export interface Quote {
 }
 
 const NO_BYTES = new Uint8Array();
-const ID_BYTES = 16;
 
 /**
- * One answer on its way from the request to the reply. It holds the request, the source and the bytes of the values,
- * the entry for the ledger, and everything that must be given back if the answer fails. answers.ts runs its steps.
+ * The record of one answer on its way from the request to the reply: the request, the source and the bytes of the values, the entry
+ * for the ledger, and everything that must be given back if the answer fails. answers.ts runs its steps.
  */
-export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnswer {
+export class Answer implements Making {
   readonly ask: Ask;
   readonly listener: Listener;
   readonly account: Account;
   readonly reservation: Reservation;
   readonly plan: Plan;
-  readonly form: AnswerForm;
-  readonly octets: BareType | undefined;
-  /** Upper bound on the bytes of the values: of their JSON, or of the bare values. */
-  readonly valuesBytesMax: number;
-  /** Upper bound on the bytes of the values in the body that is sent and, under an Idempotency-Key, kept. */
-  readonly bodyBytesMax: number;
-  /** Upper bound on the memory for the values. Of MessagePack it includes the JSON text, which the commitment covers. */
-  readonly #madeBytesMax: number;
-  /** True when a worker makes it. */
-  readonly isLarge: boolean;
+  readonly size: AnswerSize;
   /** The use of its Idempotency-Key, until the outcome is known; undefined without a key. */
   first: FirstUse | undefined = undefined;
   /** True once its reservation holds the credits that it costs. */
   isPaid = false;
-  /** Its place in the workers' queue. */
-  queued: QueuedWork | undefined = undefined;
+  /** Its part of the work that waits for the workers, in microseconds, until it is made; of an answer that a worker makes. */
+  queued: Hold | undefined = undefined;
+  /** Its part of the budget of memory, until its reader has taken the reply; of an answer that a worker makes. */
+  heldMemory: Hold | undefined = undefined;
   /** True when nobody knows yet whether its commit succeeded (`UnknownOutcome`). */
   #isUndecided = false;
   readonly #memory: ReplyMemory;
   #buffer: ReplyBuffer | undefined = undefined;
 
-  // the draw
-  readonly mode: EntropyMode;
-  from!: DrawnFrom;
-  /** In pure mode: the lots of `from`, and where in them the bytes lay. */
-  drawSource: DrawSource | undefined = undefined;
-  /** In pure mode: canonical JSON that proves that the bytes are those that the lots' leaves commit to. */
-  opening: string | undefined = undefined;
-  /** The caller's label (label.ts) as the ledger keeps it. */
-  label: AnswerLabel | undefined = undefined;
-  /** The caller's label as the reply prints it. */
-  labelText: string | undefined = undefined;
-  /** Index of its source among the sources of the open segment. */
-  source!: number;
-
-  // the bytes
+  // how and where it is made
+  readonly values: ValueRequest;
+  readonly form: AnswerForm;
+  readonly octets: BareType | undefined;
   template!: DataTemplate;
   bytes: Uint8Array<ArrayBuffer> = NO_BYTES;
   start!: number;
@@ -150,18 +127,38 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   dataEnd!: number;
   packedStart!: number;
   packedEnd!: number;
+
+  // where it was drawn from
+  from!: DrawnFrom;
+  /** In pure mode: the lots of `from`, and where in them the bytes lay. */
+  drawSource: DrawSource | undefined = undefined;
+  /** In pure mode: canonical JSON that proves that the bytes are those that the lots' leaves commit to. */
+  opening: string | undefined = undefined;
+
+  // the entry for the ledger
+  readonly requestId: Uint8Array<ArrayBuffer>;
+  readonly accountNumber: number;
+  readonly endpoint: DataEndpoint;
+  readonly mode: EntropyMode;
+  readonly valueCount: number;
+  issuedAtMs!: number;
+  /** Index of its source among the sources of the open segment. */
+  source!: number;
   /** The commitment. Answers made in this thread share one buffer for it, so it must be read before the next one is made. */
   delivered: Uint8Array<ArrayBuffer> = NO_BYTES;
   deliveredBytes!: number;
   consumedBytes!: number;
+  /** The caller's label (label.ts) as the ledger keeps it. */
+  label: AnswerLabel | undefined = undefined;
+
+  // the reply
+  durationMs!: number;
+  /** The caller's label as the reply prints it. */
+  labelText: string | undefined = undefined;
   /** The header fields that a retry gets again; undefined when a template prints the head (JSON, nothing ignored). */
   fields: FirstAnswer['fields'] | undefined = undefined;
   /** The body, if it is made before the reply is sent: MessagePack, bare values, and answers that are kept. */
   body: Uint8Array<ArrayBuffer> | undefined = undefined;
-
-  // the certificate
-  issuedAtMs!: number;
-  durationMs!: number;
 
   constructor(
     ask: Ask,
@@ -179,55 +176,21 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.reservation = reservation;
     this.plan = plan;
     this.mode = mode;
-    const { form, octets } = ask.offer;
-    this.form = form;
-    this.octets = octets;
-    this.valuesBytesMax = plan.valuesBytesMax(octets);
-    const packedMax = form === 'msgpack' ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0;
-    this.bodyBytesMax = packedMax === 0 ? this.valuesBytesMax : packedMax;
-    this.#madeBytesMax = this.valuesBytesMax + packedMax;
-    this.isLarge = plan.hasManyDraws || isLarge(this.valuesBytesMax);
+    const { request, valueCount } = plan;
+    this.size = plan.sizeAs(ask.offer);
+    this.values = request.values;
+    this.form = ask.offer.form;
+    this.octets = ask.offer.octets;
+    this.requestId = ask.requestId;
+    this.accountNumber = account.record.number;
+    this.endpoint = request.endpoint;
+    this.valueCount = valueCount;
   }
 
-  get request(): DataRequest {
-    return this.plan.request;
-  }
-
-  /** Sealing an answer that is kept makes a second copy of its body. */
+  /** Upper bound on the bytes of memory that it holds. Sealing an answer that is kept makes a second copy of its body. */
   get memoryBytesMax(): number {
-    return this.#madeBytesMax + (this.first === undefined ? 0 : this.bodyBytesMax + STORED_HEAD_BYTES_MAX);
-  }
-
-  get values(): ValueRequest {
-    return this.plan.request.values;
-  }
-
-  get requestId(): Uint8Array<ArrayBuffer> {
-    return this.ask.requestId;
-  }
-
-  get certificateId(): Uint8Array {
-    return this.#recorded(AT_CERTIFICATE_ID, ID_BYTES);
-  }
-
-  get salt(): Uint8Array<ArrayBuffer> {
-    return this.#recorded(AT_SALT, SALT_BYTES);
-  }
-
-  #recorded(at: number, size: number): Uint8Array<ArrayBuffer> {
-    return this.bytes.subarray(this.start + at, this.start + at + size);
-  }
-
-  get accountNumber(): number {
-    return this.account.record.number;
-  }
-
-  get endpoint(): DataEndpoint {
-    return this.plan.request.endpoint;
-  }
-
-  get valueCount(): number {
-    return this.plan.valueCount;
+    const { madeBytesMax, bodyBytesMax } = this.size;
+    return madeBytesMax + (this.first === undefined ? 0 : bodyBytesMax + STORED_HEAD_BYTES_MAX);
   }
 
   /** Credits that it spends. */
@@ -261,6 +224,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     bytes.set(ask.requestId, start + AT_REQUEST_ID);
     bytes.set(certificateId, start + AT_CERTIFICATE_ID);
     this.issuedAtMs = Math.max(withinPeriod(ask.atMs, reservation.period), from.availableAtMs);
+    this.deliveredBytes = this.dataEnd - start - DATA_START;
     this.durationMs = durationMs;
   }
 
@@ -281,17 +245,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return hasMoreMembers(this) ? this.#held(withMoreMembers(body, this)) : body;
   }
 
-  /** Makes and keeps the JSON body before the reply is sent. */
-  makeBody(names: ServiceNames): Uint8Array<ArrayBuffer> {
-    const template = bodyTemplateOf(this.from, names);
-    try {
-      const body = this.print(template, undefined);
-      return this.keepBody(body.buffer === this.bytes.buffer ? body : body.slice());
-    } finally {
-      template.forget();
-    }
-  }
-
   /** Keeps a body that was made before the reply is sent, and returns it. */
   keepBody(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     return (this.body = body.buffer === this.bytes.buffer ? body : this.#held(body));
@@ -308,7 +261,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     if (failure instanceof UnknownOutcome) this.#keepUntil(failure.outcome);
     this.first?.finish(failure === undefined);
     this.first = undefined;
-    this.queued?.memory.resize(this.#madeBytesMax); // the sealed copy of a kept answer is not in memory any more
+    this.heldMemory?.resize(this.size.madeBytesMax); // the sealed copy of a kept answer is not in memory any more
     if (failure !== undefined) {
       this.refuse(failure);
       return;
@@ -350,8 +303,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.#buffer?.release();
     this.#buffer = undefined;
     this.body = undefined;
-    this.queued?.leave();
-    this.queued?.memory.resize(0);
-    this.queued = undefined;
+    this.queued?.resize(0);
+    this.heldMemory?.resize(0);
   }
 }

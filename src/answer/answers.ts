@@ -5,16 +5,18 @@ import { type Allowance, seededTier } from '../account/tiers.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { inOrder } from '../core/in-order.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
+import { Budget } from '../fair/budget.ts';
 import type { Fair } from '../fair/fair.ts';
 import type { AnswerEntry, StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import type { Admission } from './admission.ts';
 import { Answer, type Ask, type Drawn, type Keeping, type Listener, type Quote } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
+import { MeasuredCosts } from './cost.ts';
 import { keptFields, type ServiceNames } from './fields.ts';
 import { IDEMPOTENCY_LIFETIME_MS, type Idempotency, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
 import { labelOf, labelText } from './label.ts';
@@ -28,18 +30,16 @@ import {
   type DrawOrder,
   drawFrom,
   type MadeByWorker,
-  SALT_BYTES,
   TAIL_BYTES_MAX,
 } from './make.ts';
-import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
+import { type DataRequest, DEAR_FROM_BYTES, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type EntropySupply, unavailable } from './supply.ts';
-import { completePacked } from './text.ts';
+import { bodyTemplateOf, completePacked } from './text.ts';
 
 export interface AnswersOptions {
   readonly supply: EntropySupply;
   readonly workers: AnswerWorkers;
-  readonly admission: Admission;
-  /** Continues an answer that waited, in a turn of its account. */
+  /** Continues an answer that waited, in a turn of its account, and bounds the memory of large replies. */
   readonly fair: Fair;
   readonly memory: ReplyMemory;
   readonly committer: Committer;
@@ -68,6 +68,12 @@ type Missing = () => Promise<unknown>;
 /**
  * Takes each answer through its steps, once and in this order: mode → price → draw → bytes → entry → reply. The
  * request is already valid and within its limits. A request that is refused here draws nothing and spends nothing.
+ *
+ * Expensive answers are shed with 503 `overloaded` before anything is drawn. What waits is measured in time and bytes, not in
+ * requests, because a batch of 100,000 UUIDs costs a thousand times what 100 integers do. So small requests go on while large
+ * ones are shed, and every admitted answer is done within a known time. There are two bounds (core/limits.ts): on the work that
+ * waits for workers, and on the bytes of large replies until their readers have taken them. A dear answer that this thread makes
+ * is also shed when it waited too long for its account's turn of the loop (fair/fair.ts).
  */
 export class Answers {
   readonly #options: AnswersOptions;
@@ -75,13 +81,22 @@ export class Answers {
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
   /** Holds the commitment of the answer that this thread makes now. It is read before the next one is made. */
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
-  /** Stored large answers are read one at a time, because each is in memory before `requireRoom` checks whether it fits. */
+  /** Stored large answers are read one at a time, because each is in memory before `#replay` checks whether it fits. */
   readonly #afterOthers = inOrder();
-  /** The monotonic time while an answer is made in the call that asked for it; undefined for an answer that waited. */
-  #nowMs: number | undefined;
+  /** Estimates what workers will need for an answer. */
+  readonly #costs = new MeasuredCosts();
+  /** Microseconds of work that waits for the workers. */
+  readonly #queued: Budget;
+  /** The least of it that an answer counts for, so that `largeAnswersMax` of them are the most. */
+  readonly #queuedUsMin: number;
+  /** Answers that wait for what they lack. */
+  readonly #waiting = new Budget(LIMITS.waitingDrawsMax, undefined, LIMITS.waitingDrawsMax);
 
   constructor(options: AnswersOptions) {
     this.#options = options;
+    const queuedUsMax = 1_000 * LIMITS.largeQueueMs * options.workers.threads;
+    this.#queued = new Budget(queuedUsMax);
+    this.#queuedUsMin = Math.floor(queuedUsMax / LIMITS.largeAnswersMax);
   }
 
   /**
@@ -90,18 +105,17 @@ export class Answers {
    */
   draw(ask: Ask, account: Account, reservation: Reservation, request: DataRequest): Promise<Drawn> {
     const { promise, resolve, reject } = Promise.withResolvers<Drawn>();
+    const { record, clock } = this.#options;
     const listener: Listener = {
       answered: (answer) => {
-        const { record, names } = this.#options;
         record.answered(answer);
-        const body = answer.body ?? answer.makeBody(names);
+        const body = answer.body ?? this.#makeBody(answer);
         resolve({ body, isReplay: false, release: () => answer.release() });
       },
       replayed: ({ body }) => resolve({ body, isReplay: true, release: () => {} }),
       refused: reject,
     };
-    const nowMs = this.#options.clock.monotonicMs();
-    this.answer(ask, listener, account, reservation, new Plan(request), nowMs);
+    this.answer(ask, listener, account, reservation, new Plan(request), clock.monotonicMs());
     return promise;
   }
 
@@ -119,31 +133,15 @@ export class Answers {
     try {
       // a replay needs no quota, and only the look-up of the key tells whether this request is a replay
       if (keeping === undefined) requireRequest(reservation, ask.atMs);
-      const { memory } = this.#options;
-      answer = new Answer(
-        ask,
-        listener,
-        account,
-        reservation,
-        plan,
-        this.#modeOf(ask, account, plan),
-        memory,
-      );
+      const mode = this.#modeOf(ask, account, plan);
+      answer = new Answer(ask, listener, account, reservation, plan, mode, this.#options.memory);
     } catch (error) {
       reservation.release();
       listener.refused(error);
       return;
     }
-    if (keeping !== undefined) {
-      this.#refuseOnFailure(answer, this.#beginOnce(answer, keeping));
-    } else {
-      this.#nowMs = nowMs;
-      try {
-        this.#begin(answer);
-      } finally {
-        this.#nowMs = undefined; // also when a listener throws: no later answer may use this time
-      }
-    }
+    if (keeping === undefined) this.#begin(answer, nowMs);
+    else this.#refuseOnFailure(answer, this.#beginOnce(answer, keeping));
   }
 
   /**
@@ -157,7 +155,7 @@ export class Answers {
       requiredBytes: entropyBytes(request.values),
       creditsRemaining: reservation.creditsRemaining,
       creditsTotal: account.allowance.creditsPerMonth,
-      durationMs: this.#elapsedMs(ask),
+      durationMs: Math.round(this.#options.clock.monotonicMs() - ask.startedMonotonicMs),
     };
   }
 
@@ -183,32 +181,29 @@ export class Answers {
 
   /** Answers a request under an Idempotency-Key: keeps the first answer; a retry gets it again and spends nothing. */
   async #beginOnce(answer: Answer, { key, fingerprint }: Keeping): Promise<void> {
-    const { ask, accountNumber } = answer;
-    const { idempotency, admission, fair } = this.#options;
-    const bytesMax = answer.bodyBytesMax + STORED_HEAD_BYTES_MAX;
+    const { ask, accountNumber, size, reservation, listener } = answer;
+    const { idempotency, fair } = this.#options;
+    const bytesMax = size.bodyBytesMax + STORED_HEAD_BYTES_MAX;
     const request = { accountNumber, keyText: key, fingerprint, bytesMax };
     const look = () => idempotency.begin(request, ask.atMs);
-    const outcome = await (answer.isLarge ? this.#afterOthers(look) : look());
+    const outcome = await (size.isLarge ? this.#afterOthers(look) : look());
     if ('first' in outcome) {
       answer.first = outcome.first;
-      requireRequest(answer.reservation, ask.atMs);
+      requireRequest(reservation, ask.atMs);
       await fair.inTurn(accountNumber, () => this.#begin(answer));
     } else {
-      admission.requireRoom(accountNumber, outcome.replay.body.length);
-      answer.reservation.release();
-      answer.listener.replayed(outcome.replay);
+      const { length } = outcome.replay.body;
+      if (length >= DEAR_FROM_BYTES) this.#requireMemory(accountNumber, length);
+      reservation.release();
+      listener.replayed(outcome.replay);
     }
   }
 
   /** Draws the answer now, or once what it lacks has come. Refuses it when too many answers wait. */
-  #begin(answer: Answer): void {
+  #begin(answer: Answer, nowMs?: number): void {
     try {
-      const missing = this.#drawNow(answer);
-      if (missing === undefined) return;
-      this.#refuseOnFailure(
-        answer,
-        this.#options.admission.afterWaiting(() => this.#drawAfter(answer, missing)),
-      );
+      const missing = this.#drawNow(answer, nowMs);
+      if (missing !== undefined) this.#refuseOnFailure(answer, this.#drawAfter(answer, missing));
     } catch (error) {
       answer.refuse(error);
     }
@@ -219,14 +214,23 @@ export class Answers {
    * account. By then another answer may have used what came, or a newer seed may have replaced it: then it waits again.
    */
   async #drawAfter(answer: Answer, first: Missing): Promise<void> {
-    for (let missing: Missing | undefined = first; missing !== undefined; ) {
-      await missing();
-      missing = await this.#options.fair.inTurn(answer.accountNumber, () => this.#drawNow(answer));
+    const { accountNumber } = answer;
+    const waits = this.#waiting.hold(accountNumber, 1);
+    try {
+      for (let missing: Missing | undefined = first; missing !== undefined; ) {
+        await missing();
+        missing = await this.#options.fair.inTurn(accountNumber, () => this.#drawNow(answer));
+      }
+    } finally {
+      waits.resize(0);
     }
   }
 
-  /** Draws the answer. Returns what it must wait for first, if anything. Throws when the client is gone. */
-  #drawNow(answer: Answer): Missing | undefined {
+  /**
+   * Draws the answer. Returns what it must wait for first, if anything. Throws when the client is gone. `nowMs` is the monotonic
+   * time if the caller knows it.
+   */
+  #drawNow(answer: Answer, nowMs?: number): Missing | undefined {
     requirePresent(answer);
     const { account, mode } = answer;
     if (mode === 'pure' && !answer.isPaid) {
@@ -235,8 +239,8 @@ export class Answers {
     }
     this.#committerOf(answer).assertRoom();
     this.#options.memory.assertRoom();
-    if (mode === 'pure') return this.#drawPure(answer);
-    return this.#drawFromStream(answer, mode === 'csprng' ? undefined : this.#seedGroupOf(account));
+    if (mode === 'pure') return this.#drawPure(answer, nowMs);
+    return this.#drawFromStream(answer, mode === 'csprng' ? undefined : this.#seedGroupOf(account), nowMs);
   }
 
   /**
@@ -253,58 +257,57 @@ export class Answers {
    * Draws from the keystream of the group's seed, or without a group from system entropy. This thread makes small answers, a worker
    * makes large ones.
    */
-  #drawFromStream(answer: Answer, group: SeedGroup | undefined): Missing | undefined {
+  #drawFromStream(answer: Answer, group: SeedGroup | undefined, nowMs?: number): Missing | undefined {
     const { supply } = this.#options;
-    const held = supply.held(group, this.#nowMs);
+    const held = supply.held(group, nowMs);
     if (held === undefined) return () => supply.comes(group);
     const { from, reader, order } = held;
     answer.from = from;
     answer.template = answer.plan.templateFor(answer.mode, from.quantumBackend);
-    if (answer.isLarge) {
-      answer.queued = this.#options.admission.enterQueue(answer);
-      this.#refuseOnFailure(
-        answer,
-        this.#workerMakes(answer, order()).then(() => this.#issue(answer)),
-      );
+    if (answer.size.isLarge) {
+      this.#enterQueue(answer);
+      const made = this.#workerMakes(answer, order()).then(() => this.#issue(answer));
+      this.#refuseOnFailure(answer, made);
     } else {
       this.#makeHere(answer, reader);
-      this.#issue(answer);
+      this.#issue(answer, nowMs);
     }
     return undefined;
   }
 
   /** Draws in pure mode: from the ring if the draw can fit into it, else from blocks that are claimed for the answer. */
-  #drawPure(answer: Answer): Missing | undefined {
-    const { supply, admission } = this.#options;
+  #drawPure(answer: Answer, nowMs?: number): Missing | undefined {
+    const { supply } = this.#options;
     const { plan } = answer;
-    if (answer.isLarge || !PureSupply.fitsRing(plan.drawBytesMax)) {
-      answer.queued = admission.enterQueue(answer);
+    const bytesMax = plan.drawBytesMax;
+    if (answer.size.isLarge || !PureSupply.fitsRing(bytesMax)) {
+      this.#enterQueue(answer);
       this.#refuseOnFailure(answer, this.#makeClaimed(answer));
       return undefined;
     }
-    const draw = supply.pure.tryDraw(plan.drawBytesMax, (reader, { quantumBackend }) => {
+    const draw = supply.pure.tryDraw(bytesMax, (reader, { quantumBackend }) => {
       answer.template = plan.templateFor('pure', quantumBackend);
       this.#makeHere(answer, reader);
     });
     if (draw === undefined) {
       return async () => {
-        if (!(await supply.pure.fill(plan.drawBytesMax))) throw unavailable('pure');
+        if (!(await supply.pure.fill(bytesMax))) throw unavailable('pure');
       };
     }
     answer.opening = draw.opening;
     this.#drawnFrom(answer, draw.shares);
-    this.#issue(answer);
+    this.#issue(answer, nowMs);
     return undefined;
   }
 
   async #makeClaimed(answer: Answer): Promise<void> {
-    const { supply } = this.#options;
-    const blocks = await supply.pure.claim(answer.plan.drawBytesMax);
+    const { pure } = this.#options.supply;
+    const blocks = await pure.claim(answer.plan.drawBytesMax);
     if (blocks === undefined) throw unavailable('pure');
     try {
       requirePresent(answer);
     } catch (error) {
-      supply.pure.giveBack(blocks.map((block) => ({ block, bytes: block.bytes })));
+      pure.giveBack(blocks.map((block) => ({ block, bytes: block.bytes })));
       throw error;
     }
     answer.template = answer.plan.templateFor('pure', blocks[0].lot.quantumBackend);
@@ -312,7 +315,7 @@ export class Answers {
     const pieces = blocks.map(({ bytes }) => bytes);
     const left = await this.#workerMakes(answer, { from: 'pieces', pieces });
     const firstLeft = blocks.length - left.length;
-    supply.pure.giveBack(left.map((bytes, i) => ({ block: blocks[firstLeft + i], bytes })));
+    pure.giveBack(left.map((bytes, i) => ({ block: blocks[firstLeft + i], bytes })));
     this.#drawnFrom(answer, sharesOf(blocks, answer.consumedBytes));
     this.#issue(answer);
   }
@@ -325,38 +328,52 @@ export class Answers {
     answer.drawSource = { mode, lotIds, drawn };
   }
 
+  /** Admits an answer that a worker makes. Throws `overloaded` when too much work waits, or too much memory is held. */
+  #enterQueue(answer: Answer): void {
+    const { accountNumber, memoryBytesMax } = answer;
+    answer.heldMemory = this.#options.fair.memory.hold(accountNumber, memoryBytesMax);
+    answer.queued = this.#queued.hold(accountNumber, Math.max(this.#queuedUsMin, this.#costs.us(answer)));
+  }
+
+  /** Throws `overloaded` when the account's share of the memory has no room for so many bytes. */
+  #requireMemory(accountNumber: number, bytes: number): void {
+    if (!this.#options.fair.memory.fits(accountNumber, bytes)) throw overloaded();
+  }
+
   /** Has a worker make the answer. Returns the pieces that were not read. */
   async #workerMakes(answer: Answer, draw: DrawOrder): Promise<MadeByWorker['left']> {
     const { workers, memory } = this.#options;
-    const { values, form, octets, template } = answer;
-    const buffer = memory.large(answerBytesMax(answer, answer.valuesBytesMax));
+    const { values, form, octets, template, size } = answer;
+    const buffer = memory.large(answerBytesMax(answer, size.valuesBytesMax));
     answer.hold(buffer);
     this.#salt(answer);
     const order = { values, form, octets, template, draw, memory: buffer.bytes };
     const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
     buffer.returned(made.bytes, Math.max(made.dataEnd + TAIL_BYTES_MAX, made.packedEnd));
-    answer.queued?.leave(busyMs);
+    answer.queued?.resize(0);
+    this.#costs.learn(answer, busyMs);
     return left;
   }
 
   #makeHere(answer: Answer, reader: EntropyReader): void {
-    const { admission, memory } = this.#options;
-    const startedMs = admission.enterTurn(answer, answer.ask.by.isLate);
-    answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
+    const { ask, accountNumber, size } = answer;
+    if (size.isDear) {
+      if (ask.by.isLate) throw overloaded();
+      this.#requireMemory(accountNumber, answer.memoryBytesMax);
+    }
+    answer.hold(this.#options.memory.small(answerBytesMax(answer, size.valuesBytesMax)));
     this.#salt(answer);
     drawFrom(reader, answer);
-    if (!this.#committerOf(answer).commitTo(answer)) {
-      answer.delivered = this.#delivered;
-      commitInPlace(answer);
-    }
-    admission.madeHere(answer, startedMs);
+    if (this.#committerOf(answer).commitTo(answer)) return;
+    answer.delivered = this.#delivered;
+    commitInPlace(answer);
   }
 
   /** Draws the salt. Only the caller gets it, and it is erased with the memory of the answer. */
   #salt({ bytes, start }: Answer): void {
     const { random } = this.#options;
-    random.fill(bytes, start + AT_SALT, start + AT_SALT + SALT_BYTES);
+    random.fill(bytes, start + AT_SALT, start + DATA_START);
     random.erase();
   }
 
@@ -366,16 +383,16 @@ export class Answers {
   }
 
   /** Gives the answer its certificate and adds it to the open segment. The reply is sent when that is durable. */
-  #issue(answer: Answer): void {
-    const { ask, form } = answer;
+  #issue(answer: Answer, nowMs = this.#options.clock.monotonicMs()): void {
+    const { ask, form, bytes, start } = answer;
     const { names } = this.#options;
     const committer = this.#committerOf(answer);
-    answer.issue(committer.nextCertificateId(), this.#elapsedMs(ask));
+    answer.issue(committer.nextCertificateId(), Math.round(nowMs - ask.startedMonotonicMs));
     answer.reservation.countIn(periodOf(answer.issuedAtMs));
-    answer.deliveredBytes = answer.dataEnd - answer.start - DATA_START;
-    const { label } = answer.request;
+    const { label } = answer.plan.request;
     if (label !== undefined) {
-      answer.label = labelOf(label, answer.account.record.id, answer.salt);
+      const salt = bytes.subarray(start + AT_SALT, start + DATA_START);
+      answer.label = labelOf(label, answer.account.record.id, salt);
       answer.labelText = labelText(label, answer.label);
     }
     let stored: StoredAnswer | undefined;
@@ -396,17 +413,22 @@ export class Answers {
 
   #committerOf(answer: Answer): Committer {
     const { committer, keptCommitter } = this.#options;
-    return answer.isLarge && answer.first !== undefined ? keptCommitter : committer;
+    return answer.size.isLarge && answer.first !== undefined ? keptCommitter : committer;
   }
 
+  /** Makes and keeps the body before the reply is sent. */
   #makeBody(answer: Answer): Uint8Array<ArrayBuffer> {
     const { names } = this.#options;
-    const { form, bytes, start, dataEnd, request } = answer;
-    if (form === 'json') return answer.makeBody(names);
-    const isBare = form === 'octet-stream';
-    return answer.keepBody(
-      isBare ? bytes.subarray(start + DATA_START, dataEnd) : completePacked(answer, names, request, bytes),
-    );
+    const { form, bytes, start, dataEnd, plan, from } = answer;
+    if (form === 'octet-stream') return answer.keepBody(bytes.subarray(start + DATA_START, dataEnd));
+    if (form === 'msgpack') return answer.keepBody(completePacked(answer, names, plan.request));
+    const template = bodyTemplateOf(from, names);
+    try {
+      const body = answer.print(template, undefined);
+      return answer.keepBody(body.buffer === answer.bytes.buffer ? body : body.slice());
+    } finally {
+      template.forget();
+    }
   }
 
   /** Returns the seed group of the account. Its tier has seeds, because no other tier allows quantum-seeded mode. */
@@ -418,10 +440,10 @@ export class Answers {
     }
     return group;
   }
+}
 
-  #elapsedMs(ask: Ask): number {
-    return Math.round((this.#nowMs ?? this.#options.clock.monotonicMs()) - ask.startedMonotonicMs);
-  }
+function overloaded(): ApiError {
+  return new ApiError('overloaded', { retryAfterS: 1 });
 }
 
 /**

@@ -1,6 +1,5 @@
-import { toHex } from '../core/bytes.ts';
 import { isoTime } from '../core/clock.ts';
-import { base32Of, CERTIFICATE_ID, REQUEST_ID, uuidText } from '../core/ids.ts';
+import { CERTIFICATE_ID, REQUEST_ID } from '../core/ids.ts';
 import {
   boolean,
   count,
@@ -13,33 +12,26 @@ import {
   time,
 } from '../core/schema.ts';
 import { ENTROPY_MODES, ORIGINS } from '../core/vocabulary.ts';
+import type { Answer } from './answer.ts';
 import type { AnswerForm } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
-import type { BytesForm, RecordBytes } from './template.ts';
+import { type BytesSlot, type TextSlot, textIn } from './template.ts';
 
-/** What a reply prints about its answer, apart from the values. The class Answer implements it. */
-export interface PrintedAnswer {
-  readonly from: DrawnFrom;
-  /** 16 bytes, printed as `req_…` and as a UUID. */
-  readonly requestId: Uint8Array;
-  readonly issuedAtMs: number;
-  /** 16 bytes, printed as `cert_…`. */
-  readonly certificateId: Uint8Array;
-  /** 32 bytes; printed for the caller only, never stored in the ledger. */
-  readonly salt: Uint8Array;
-  readonly durationMs: number;
-  readonly consumedBytes: number;
-  /** Credits that this answer spends. */
-  readonly credits: number;
-  /** Credits of the month that are left. */
-  readonly creditsRemaining: number;
-  /** Credits of the month in all. */
-  readonly creditsTotal: number;
-  /** In pure mode, the opening as canonical JSON (pool/supply/opening.ts); undefined when there is none. */
-  readonly opening: string | undefined;
-  /** The caller's label as canonical JSON (label.ts); undefined when there is none. */
-  readonly labelText?: string | undefined;
-}
+/** What a reply prints about its answer, apart from the values. */
+export type PrintedAnswer = Pick<
+  Answer,
+  | 'from'
+  | 'bytes'
+  | 'start'
+  | 'issuedAtMs'
+  | 'durationMs'
+  | 'consumedBytes'
+  | 'credits'
+  | 'creditsRemaining'
+  | 'creditsTotal'
+  | 'opening'
+  | 'labelText'
+>;
 
 /** The texts about the service that every answer prints. */
 export interface ServiceNames {
@@ -73,17 +65,12 @@ interface NumberField extends FieldBase {
 }
 
 /** Bytes that change from answer to answer, printed after a constant text. */
-interface BytesField extends FieldBase {
+interface BytesField extends FieldBase, BytesSlot {
   readonly before: (names: ServiceNames) => string;
-  readonly form: BytesForm;
-  readonly bytes: RecordBytes;
 }
 
 /** A text of constant width, the same for many answers. */
-interface TextField extends FieldBase {
-  readonly width: number;
-  readonly text: (answer: PrintedAnswer) => string;
-}
+type TextField = FieldBase & TextSlot<PrintedAnswer>;
 
 export type AnswerField = FixedField | NumberField | BytesField | TextField;
 
@@ -288,12 +275,6 @@ function durationMs(answer: PrintedAnswer): number {
   return answer.durationMs;
 }
 
-const TEXT_OF: Readonly<Record<BytesForm, (bytes: Uint8Array) => string>> = {
-  hex: toHex,
-  base32: base32Of,
-  uuid: uuidText,
-};
-
 /** Returns the fields of a group, sorted by name as canonical JSON requires. */
 export function fieldsOf(group: Group): readonly AnswerField[] {
   const fields = new Map(
@@ -308,11 +289,11 @@ export function schemaOf(group: Group): Schema {
 }
 
 /** Returns the value of a field in one answer. */
-export function valueIn(field: AnswerField, answer: PrintedAnswer, names: ServiceNames) {
+function valueIn(field: AnswerField, answer: PrintedAnswer, names: ServiceNames) {
   if ('fixed' in field) return field.fixed(answer.from, names);
   if ('number' in field) return field.number(answer);
   if ('text' in field) return field.text(answer);
-  return field.before(names) + TEXT_OF[field.form](answer[field.bytes]);
+  return field.before(names) + textIn(answer, field);
 }
 
 export type HeadedField = AnswerField & { readonly header: string };

@@ -8,6 +8,7 @@ import {
   type TextType,
   type Tier,
 } from '../core/vocabulary.ts';
+import { packedBytesMax } from '../values/packed.ts';
 import { textBytesMax } from '../values/text-lines.ts';
 import {
   drawCount,
@@ -18,6 +19,7 @@ import {
   type ValueRequest,
   valueCount,
 } from '../values/value-request.ts';
+import { usualCostUs } from './cost.ts';
 import type { LabelRequest } from './label.ts';
 import type { DataTemplate } from './make.ts';
 import { dataTemplate } from './text.ts';
@@ -95,53 +97,75 @@ export const HOP_ABOVE_BYTES = 96 * 1024;
 /** A worker also makes answers of more draws than this, which take about as long as the numbers of a text of that size. */
 const HOP_ABOVE_DRAWS = 400;
 
-/** Returns true when a worker makes an answer whose values take so many bytes. */
-export function isLarge(valuesBytesMax: number): boolean {
-  return valuesBytesMax > HOP_ABOVE_BYTES;
+/**
+ * An answer that costs more than this, or whose values may take more than DEAR_FROM_BYTES, is dear: it is shed when it waited too
+ * long for its turn, or when its account holds too much memory. From that size on, a body stays in this process's memory while
+ * its reader does not take it (http/exchange.ts).
+ */
+const DEAR_FROM_US = 25;
+export const DEAR_FROM_BYTES = 16 * 1024;
+
+/** What is known of an answer in one format before anything is drawn for it. */
+export interface AnswerSize {
+  /** Upper bound on the bytes of the values: of their JSON, or of the bare values. */
+  readonly valuesBytesMax: number;
+  /** Upper bound on the bytes of the values in the body that is sent and, under an Idempotency-Key, kept. */
+  readonly bodyBytesMax: number;
+  /** Upper bound on the memory for the values. Of MessagePack it includes the JSON text, which the commitment covers. */
+  readonly madeBytesMax: number;
+  /** True when a worker makes it, because its text is long or its draws would hold up the front. */
+  readonly isLarge: boolean;
+  readonly isDear: boolean;
 }
 
 /** A request with the figures that are computed from it once, for all its answers: clients repeat a few requests. */
 export class Plan {
   readonly request: DataRequest;
-  /** Upper bound on the bytes of the values as JSON. */
-  readonly #textBytesMax: number;
   /** Number of values, which usage counts. */
   readonly valueCount: number;
-  /** True if a worker makes the answer however short it is, because its draws would hold up the front. */
-  readonly hasManyDraws: boolean;
   #drawBytesMax: number | undefined;
-  #templateMode: EntropyMode | undefined;
-  #templateSource = '';
-  #template: DataTemplate | undefined;
+  #size: (AnswerSize & Pick<Written, 'form' | 'octets'>) | undefined;
+  #template: { mode: EntropyMode; source: string; text: DataTemplate } | undefined;
 
   constructor(request: DataRequest) {
     this.request = request;
-    this.#textBytesMax = jsonBytesMax(request.values);
     this.valueCount = valueCount(request.values);
-    this.hasManyDraws = drawCount(request.values) > HOP_ABOVE_DRAWS;
-  }
-
-  /** Returns an upper bound on the bytes of the bare values, or without a type of the values as JSON. */
-  valuesBytesMax(octets: BareType | undefined): number {
-    const { values } = this.request;
-    if (octets === undefined) return this.#textBytesMax;
-    return isTextType(octets) ? textBytesMax(values, octets) : octetBytes(values);
   }
 
   /** Upper bound on the random bytes that the values draw. */
   get drawBytesMax(): number {
-    this.#drawBytesMax ??= entropyBytesMax(this.request.values);
-    return this.#drawBytesMax;
+    return (this.#drawBytesMax ??= entropyBytesMax(this.request.values));
+  }
+
+  /** Returns the size of the answers in this format. */
+  sizeAs({ form, octets }: Written): AnswerSize {
+    if (this.#size?.form === form && this.#size.octets === octets) return this.#size;
+    const { values } = this.request;
+    const valuesBytesMax = bytesMaxOf(values, octets);
+    const packedMax = form === 'msgpack' ? packedBytesMax(values, valuesBytesMax) : 0;
+    this.#size = {
+      form,
+      octets,
+      valuesBytesMax,
+      bodyBytesMax: packedMax === 0 ? valuesBytesMax : packedMax,
+      madeBytesMax: valuesBytesMax + packedMax,
+      isLarge: valuesBytesMax > HOP_ABOVE_BYTES || drawCount(values) > HOP_ABOVE_DRAWS,
+      isDear: valuesBytesMax >= DEAR_FROM_BYTES || usualCostUs(values) >= DEAR_FROM_US,
+    };
+    return this.#size;
   }
 
   /** Returns the text around the values, for a mode and a source. */
-  templateFor(mode: EntropyMode, quantumSource: string): DataTemplate {
-    if (mode !== this.#templateMode || quantumSource !== this.#templateSource) {
+  templateFor(mode: EntropyMode, source: string): DataTemplate {
+    if (this.#template?.mode !== mode || this.#template.source !== source) {
       const { valueKey, members } = this.request;
-      this.#template = dataTemplate(valueKey, members, mode, quantumSource);
-      this.#templateMode = mode;
-      this.#templateSource = quantumSource;
+      this.#template = { mode, source, text: dataTemplate(valueKey, members, mode, source) };
     }
-    return this.#template!;
+    return this.#template.text;
   }
+}
+
+function bytesMaxOf(values: ValueRequest, octets: BareType | undefined): number {
+  if (octets === undefined) return jsonBytesMax(values);
+  return isTextType(octets) ? textBytesMax(values, octets) : octetBytes(values);
 }

@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
-import { utf8Bytes } from '../core/bytes.ts';
+import { toHex, utf8Bytes } from '../core/bytes.ts';
+import { base32Of, uuidText } from '../core/ids.ts';
 import { decimalDigits, writeLatin1, writeNumber } from '../core/text-bytes.ts';
 import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
 import {
@@ -61,21 +62,18 @@ const places = new Uint32Array(
 /** Bytes of `{"data":`, with which every body begins. */
 export const OPENING_BYTES = kernel.openingBytes.value;
 
-/** How bytes are printed, and the width in characters: 32 bytes as hex, 16 bytes in base32 (ids.ts) or as a UUID. */
+/** How bytes are printed: the size in bytes, the width in characters, and the same text as the kernel prints. */
 const FORMS = {
-  hex: { code: kernel.asHex.value, width: 64 },
-  base32: { code: kernel.asBase32.value, width: 26 },
-  uuid: { code: kernel.asUuid.value, width: 36 },
+  hex: { code: kernel.asHex.value, size: 32, width: 64, text: toHex },
+  base32: { code: kernel.asBase32.value, size: 16, width: 26, text: base32Of },
+  uuid: { code: kernel.asUuid.value, size: 16, width: 36, text: uuidText },
 } as const;
-export type BytesForm = keyof typeof FORMS;
 
 const PLACE_IN_RECORD = {
   requestId: AT_REQUEST_ID,
   certificateId: AT_CERTIFICATE_ID,
   salt: AT_SALT,
 } as const;
-/** The names of the parts of a record that a reply prints. */
-export type RecordBytes = keyof typeof PLACE_IN_RECORD;
 
 /** A whole number from 0 to 2^53 - 1, printed in decimal. */
 interface NumberSlot<A, B> {
@@ -83,15 +81,24 @@ interface NumberSlot<A, B> {
 }
 
 /** Bytes of the record. Bytes that are printed as hex are secret: `forget` erases their digits. */
-interface BytesSlot {
-  readonly form: BytesForm;
-  readonly bytes: RecordBytes;
+export interface BytesSlot {
+  readonly form: keyof typeof FORMS;
+  readonly bytes: keyof typeof PLACE_IN_RECORD;
 }
 
 /** A text in Latin-1 that seldom changes and always has the same width. It stays in the layout until it changes. */
-interface TextSlot<A> {
+export interface TextSlot<A> {
   readonly width: number;
   readonly text: (a: A) => string;
+}
+
+/** Returns the bytes of a slot as text. `start` is where the record starts in `bytes`. */
+export function textIn(
+  { bytes, start }: { readonly bytes: Uint8Array; readonly start: number },
+  { form, bytes: part }: BytesSlot,
+): string {
+  const at = start + PLACE_IN_RECORD[part];
+  return FORMS[form].text(bytes.subarray(at, at + FORMS[form].size));
 }
 
 export type Slot<A, B> = NumberSlot<A, B> | BytesSlot | TextSlot<A>;

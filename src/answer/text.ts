@@ -1,19 +1,13 @@
 import canonicalize from 'canonicalize';
 import { pack } from 'msgpackr';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
-import { isObject } from '../core/json.ts';
-import {
-  type AnswerField,
-  fieldsOf,
-  type Group,
-  type PrintedAnswer,
-  type ServiceNames,
-  valueIn,
-} from './fields.ts';
-import { type DataTemplate, PACKED_HEAD_BYTES_MAX } from './make.ts';
-import type { EchoedMembers } from './request.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import type { Answer } from './answer.ts';
+import { type AnswerField, fieldsOf, type PrintedAnswer, type ServiceNames } from './fields.ts';
+import { DATA_START, type DataTemplate, PACKED_HEAD_BYTES_MAX } from './make.ts';
+import type { DataRequest, EchoedMembers } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
-import { type Part, ReplyTemplate } from './template.ts';
+import { OPENING_BYTES, type Part, ReplyTemplate } from './template.ts';
 
 /** Placeholder for the values. It cannot occur in canonical JSON, which escapes control characters. */
 const VALUES_MARK = '\u0000';
@@ -26,11 +20,11 @@ const VALUES_MARK = '\u0000';
 export function dataTemplate(
   valueKey: string,
   members: EchoedMembers,
-  entropyMode: string,
-  quantumSource: string,
+  mode: string,
+  source: string,
 ): DataTemplate {
   const texts: Record<string, string> = {
-    metadata: JSON.stringify({ entropy_mode: entropyMode, quantum_source: quantumSource }),
+    metadata: JSON.stringify(drawnMembers(mode, source)),
     [valueKey]: VALUES_MARK,
   };
   for (const [name, value] of Object.entries(members))
@@ -43,21 +37,9 @@ export function dataTemplate(
   return { before: utf8Bytes(`{${text.slice(0, cut)}`), after: utf8Bytes(`${text.slice(cut + 1)}}`) };
 }
 
-/** Returns the object of a group (fields.ts) for one answer. */
-function objectOf(group: Group, answer: PrintedAnswer, names: ServiceNames): Record<string, unknown> {
-  return Object.fromEntries(fieldsOf(group).map((field) => [field.name, valueIn(field, answer, names)]));
-}
-
-/**
- * Returns the members of a body beside `data`: `metadata`, `meta` and `quantum_credits` (specification, Resources), which are
- * the same in all modes, and `label` and `opening` if the answer has them.
- */
-export function envelopeObject(answer: PrintedAnswer, names: ServiceNames): Record<string, unknown> {
-  return {
-    ...Object.fromEntries(ENVELOPE.map((group) => [group, objectOf(group, answer, names)])),
-    ...(answer.labelText === undefined ? {} : { label: JSON.parse(answer.labelText) as unknown }),
-    ...(answer.opening === undefined ? {} : { opening: JSON.parse(answer.opening) as unknown }),
-  };
+/** Returns `data.metadata`. */
+function drawnMembers(mode: string, source: string) {
+  return { entropy_mode: mode, quantum_source: source };
 }
 
 /** The objects that follow `data` in every body, sorted by name. */
@@ -68,15 +50,14 @@ const ENVELOPE = ['meta', 'metadata', 'quantum_credits'] as const;
  * into the room before the values, else in new memory.
  */
 export function completePacked(
-  answer: PrintedAnswer & { readonly packedStart: number; readonly packedEnd: number },
+  answer: PrintedAnswer & Pick<Answer, 'packedStart' | 'packedEnd'>,
   names: ServiceNames,
-  { valueKey, members }: { readonly valueKey: string; readonly members: EchoedMembers },
-  bytes: Uint8Array<ArrayBuffer>,
+  { valueKey, members }: Pick<DataRequest, 'valueKey' | 'members'>,
 ): Uint8Array<ArrayBuffer> {
-  const { packedStart, packedEnd } = answer;
+  const { bytes, packedStart, packedEnd, from } = answer;
   const head = concatBytes(
-    packedUpTo('data', envelopeObject(answer, names)),
-    packedUpTo(valueKey, { ...members, metadata: objectOf('drawn', answer, names) }),
+    packedUpTo('data', envelopeOf(answer, names)),
+    packedUpTo(valueKey, { ...members, metadata: drawnMembers(from.mode, from.quantumBackend) }),
   );
   // the parameters that the answer repeats, such as an alphabet, may need more than the room before the values
   const isLong = hasMoreMembers(answer) || head.length > PACKED_HEAD_BYTES_MAX;
@@ -86,8 +67,18 @@ export function completePacked(
   return bytes.subarray(replyStart, packedEnd);
 }
 
+/** Returns the members of a body beside `data`, read from what the template prints around the data. */
+function envelopeOf(answer: PrintedAnswer, names: ServiceNames): JsonObject {
+  const template = bodyTemplateOf(answer.from, names);
+  const { bytes, start } = answer;
+  template.print(answer, undefined, bytes, start, start + DATA_START);
+  const text = Buffer.from(withMoreMembers(template.body.subarray(OPENING_BYTES), answer)).toString('utf8');
+  template.forget();
+  return JSON.parse(`{${text.slice(1)}`) as JsonObject;
+}
+
 /** Packs an object whose last member is `name`, and returns the bytes that precede the value of that member. */
-function packedUpTo(name: string, members: Readonly<Record<string, unknown>>): Uint8Array {
+function packedUpTo(name: string, members: JsonObject): Uint8Array {
   return pack({ ...members, [name]: null }).subarray(0, -1); // null is one byte
 }
 

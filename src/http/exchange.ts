@@ -504,7 +504,7 @@ export class Exchange implements Ask, Listener, Requester, Piece {
   /**
    * Keeps the bytes that the client has not read. Copies a small rest, because a view would keep the whole body in memory while the
    * client does not read. Cuts a document or a replay whose account already holds its share of memory: the client can ask again
-   * at no charge. Never cuts an answer for this, because answers were admitted before they were paid for (answer/admission.ts).
+   * at no charge. Never cuts an answer for this, because answers were admitted before they were paid for (answer/answers.ts).
    */
   #keep(unsent: Uint8Array, taken: number): void {
     const rest = unsent.subarray(taken);

@@ -3,7 +3,6 @@ import { totalmem } from 'node:os';
 import type { Cells } from '../account/cells.ts';
 import { AccountDirectory } from '../account/directory.ts';
 import { usageOf } from '../account/usage.ts';
-import { Admission } from '../answer/admission.ts';
 import { Answers } from '../answer/answers.ts';
 import { ReplyMemory } from '../answer/buffer.ts';
 import { Committer } from '../answer/commit.ts';
@@ -188,14 +187,12 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const replyMemory = new ReplyMemory();
   const fair = new Fair(clock, () => replyMemory.waitingBytes);
   const { memory } = fair;
-  const admission = new Admission({ threads: workers.threads, memory, clock });
   const random = systemReader();
   const assets = loadPageAssets();
   const idempotency = new Idempotency(ledger, options.keys.storedAnswers, mainThread);
   const answers = new Answers({
     supply,
     workers,
-    admission,
     fair,
     memory: replyMemory,
     committer,

@@ -15,7 +15,7 @@ import type { AssessTask, ExpandTask } from './protocol.ts';
 /** Bound on the PDF documents that wait to be drawn. */
 const DRAWING_QUEUE_MAX = 32;
 
-/** Bound on the waiting tasks of both kinds: the large answers that answer/admission.ts admitted, and refills of keystreams. */
+/** Bound on the waiting tasks of both kinds: the large answers that answer/answers.ts admitted, and refills of keystreams. */
 const TASK_QUEUE_MAX = 2 * LIMITS.largeAnswersMax;
 /**
  * A thread gets its next task before it has finished the last one, so that it does not wait while the front sends the reply. An

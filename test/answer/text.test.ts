@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { pack, unpack } from 'msgpackr';
-import type { PrintedAnswer } from '../../src/answer/fields.ts';
+import type { PrintedAnswer, ServiceNames } from '../../src/answer/fields.ts';
 import { PACKED_HEAD_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
 import { ReplyTemplate } from '../../src/answer/template.ts';
@@ -11,13 +11,13 @@ import {
   bodyTemplateOf,
   completePacked,
   dataTemplate,
-  envelopeObject,
   hasMoreMembers,
   tailOf,
   withMoreMembers,
 } from '../../src/answer/text.ts';
 import { loadConfig } from '../../src/config/sources.ts';
-import { concatBytes } from '../../src/core/bytes.ts';
+import { concatBytes, toHex } from '../../src/core/bytes.ts';
+import { base32Of } from '../../src/core/ids.ts';
 import { replyTemplateOf } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/reply-fields.ts';
 
@@ -45,10 +45,9 @@ const RATE: RateFacts = {
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const facts = fc.record({
   from: fc.constantFrom(FROM, { ...FROM, nistVerified: false, quantumBackend: 'ä"\\ backend' }),
-  requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
+  bytes: fc.uint8Array({ minLength: 64, maxLength: 64 }).map((ids) => concatBytes(ids, Buffer.from('1'))),
+  start: fc.constant(0),
   issuedAtMs: fc.constant(Date.UTC(2026, 10, 21, 8, 40, 7, 786)),
-  certificateId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
-  salt: fc.uint8Array({ minLength: 32, maxLength: 32 }),
   durationMs: fc.nat({ max: 99_999_999 }),
   consumedBytes: fc.nat({ max: 2 ** 32 }),
   credits: count,
@@ -81,26 +80,51 @@ describe('the data of an answer', () => {
   });
 });
 
+/** The members of a body beside `data`. */
+function envelopeOf(each: PrintedAnswer, names: ServiceNames): object {
+  const { from, bytes, issuedAtMs, durationMs, consumedBytes, credits, creditsRemaining, creditsTotal } = each;
+  const id = (at: number) => base32Of(bytes.subarray(at, at + 16));
+  const uuid = toHex(bytes.subarray(0, 16)).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return {
+    meta: { duration_ms: durationMs, request_id: uuid },
+    metadata: {
+      certificate_id: `cert_${id(16)}`,
+      certificate_salt: toHex(bytes.subarray(32, 64)),
+      entropy_consumed_bytes: consumedBytes,
+      entropy_origin: from.origin,
+      lang_circuit: from.circuit,
+      lang_version: from.circuitVersion,
+      nist_verified: from.nistVerified,
+      powered_by: names.poweredBy,
+      processing_time_ms: durationMs,
+      quantum_backend: from.quantumBackend,
+      request_id: `req_${id(0)}`,
+      timestamp: new Date(issuedAtMs).toISOString(),
+      verify_url: `${names.verifyUrlBase}/cert_${id(16)}`,
+    },
+    quantum_credits: { remaining: creditsRemaining, total: creditsTotal, used: credits },
+    ...(each.labelText === undefined ? {} : { label: JSON.parse(each.labelText) as object }),
+    ...(each.opening === undefined ? {} : { opening: JSON.parse(each.opening) as object }),
+  };
+}
+
 /** The reply of an answer whose data is 1. */
 function replyOf(each: PrintedAnswer, template: ReplyTemplate<PrintedAnswer, RateFacts>, rate = RATE) {
-  const record = concatBytes(each.requestId, each.certificateId, each.salt, Buffer.from('1'));
-  template.print(each, rate, record, 0, record.length);
+  template.print(each, rate, each.bytes, 0, each.bytes.length);
   const [head, body] = [template.head, template.body].map((bytes) => Buffer.from(bytes));
   template.forget();
   return { head: head.toString('latin1'), body };
 }
 
 describe('the envelope of an answer', () => {
-  it('has the same content as bytes and as an object', () => {
+  it('has every member with its value, in the same order in both formats', () => {
     fc.assert(
       fc.property(facts, fc.constantFrom(NAMES, ODD_NAMES), (each, names) => {
         const { body } = replyOf(each, new ReplyTemplate([], tailOf(each.from, names)));
         const hasMore = each.opening !== undefined || each.labelText !== undefined;
         assert.equal(hasMoreMembers(each), hasMore);
-        const parsed = JSON.parse(Buffer.from(hasMore ? withMoreMembers(body, each) : body).toString('utf8'));
-        const more = [each.opening, each.labelText].map((text) => text && JSON.parse(text));
-        assert.deepEqual([parsed.opening, parsed.label], more);
-        assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, names) });
+        const text = Buffer.from(hasMore ? withMoreMembers(body, each) : body).toString('utf8');
+        assert.equal(text, JSON.stringify({ data: 1, ...envelopeOf(each, names) }));
       }),
     );
   });
@@ -131,13 +155,14 @@ describe('the envelope of an answer', () => {
       const members = { alphabet: '𝄞'.repeat(characters), count: 2, length: 1 };
       const bytes = new Uint8Array(PACKED_HEAD_BYTES_MAX + packed.length);
       bytes.set(packed, PACKED_HEAD_BYTES_MAX);
-      const answer = { ...each, packedStart: PACKED_HEAD_BYTES_MAX, packedEnd: bytes.length };
-      const reply = completePacked(answer, NAMES, { valueKey: 'values', members }, bytes);
+      bytes.set(each.bytes.subarray(0, 64));
+      const answer = { ...each, bytes, packedStart: PACKED_HEAD_BYTES_MAX, packedEnd: bytes.length };
+      const reply = completePacked(answer, NAMES, { valueKey: 'values', members });
       const isInPlace = characters === 2 && each.opening === undefined && each.labelText === undefined;
       assert.equal(reply.buffer === bytes.buffer, isInPlace);
       const { data, ...rest } = unpack(reply);
       assert.deepEqual([data.alphabet, data.values], [members.alphabet, ['a', 'b']]);
-      assert.deepEqual(rest, envelopeObject(each, NAMES));
+      assert.equal(JSON.stringify(rest), JSON.stringify(envelopeOf(each, NAMES)));
     }
   });
 

@@ -3,8 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { HttpConnection } from '../support/http.ts';
 import { OverloadedFront, steppingClock, turn } from './stack.ts';
 
-/** 60 ns each to begin with (answer/admission.ts), and what the clock makes of each, so that the average stays. */
+/** Long enough to be shed when it is late. */
 const COUNT = 10_000;
+/** The time by which the clock goes on with each reading. */
 const ANSWER_MS = 0.6;
 const PATH = `/v1/integers?count=${COUNT}&max=1000000&unique=true`;
 /**

@@ -5,7 +5,7 @@ import { ERRORS } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront, type Reply, turn } from './stack.ts';
 
-/** 100 ns each to begin with (answer/admission.ts), the dearest for their size. */
+/** 100 ns each to begin with (answer/cost.ts), the dearest for their size. */
 const SORTED = { type: 'integers', count: 100_000, params: { min: 0, max: 999_999, sort: 'ascending' } };
 const SORTED_MS = 10;
 const PACKED = { accept: 'application/msgpack' };
@@ -39,6 +39,21 @@ it('consecutive large answers reuse the same memory', async (t) => {
   }
   assert.equal(front.workers.memories.length, 3);
   assert.equal(new Set(front.workers.memories).size, 1);
+});
+
+it('large answers that are cheap to make are admitted up to a bound of count, half of it for one account', async (t) => {
+  const front = await OverloadedFront.start(systemClock, 0);
+  t.after(() => front.stop());
+  const key = await front.account();
+  const own = LIMITS.largeAnswersMax / 2;
+  const cheap = { type: 'bytes', count: 100, params: { length: 1_000 } };
+  const statuses: number[] = [];
+  const ask = async () => statuses.push((await front.batch(key, cheap)).status);
+  const asked = Array.from({ length: own + 3 }, ask);
+  while (front.workers.held + statuses.length < own + 3) await turn();
+  assert.deepEqual([front.workers.held, statuses], [own, [503, 503, 503]]);
+  front.workers.release();
+  await Promise.all(asked);
 });
 
 describe('more large answers than the workers can make', () => {

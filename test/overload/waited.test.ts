@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { DEMO_ACCOUNT_NAME } from '../../src/account/directory.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { Budget } from '../../src/fair/budget.ts';
 import { fetchWhole } from '../support/http.ts';
 import { OverloadedFront, turn } from './stack.ts';
 
@@ -41,6 +43,28 @@ it('answers that waited for the same seed are made in turns of the loop, not all
   isSlow = false;
   assert.deepEqual(statuses, Array(REQUESTS).fill(200));
   assert.ok(most < REQUESTS / 2, `${most} of ${REQUESTS} at once`);
+});
+
+it('an answer is shed when too many wait for a seed', async (t) => {
+  const seedCame = Promise.withResolvers<boolean>();
+  const front = await OverloadedFront.start(systemClock, 0, { askForSeed: () => seedCame.promise });
+  t.after(() => front.stop());
+  const key = await front.account({ seedIntervalMs: 7_000 });
+  const { hold } = Budget.prototype;
+  let waiting: Budget | undefined;
+  t.mock.method(Budget.prototype, 'hold', function (this: Budget, ...given: Parameters<typeof hold>) {
+    waiting ??= this;
+    return hold.apply(this, given);
+  });
+  const first = front.get(key, '/uuid');
+  while (waiting === undefined) await turn();
+  const others = waiting.add(99, LIMITS.waitingDrawsMax - 1);
+  assert.equal((await front.get(key, '/uuid')).body.error?.code, 'overloaded');
+  others.resize(0);
+  front.installSeed(7_000);
+  seedCame.resolve(true);
+  assert.equal((await first).status, 200);
+  assert.equal(waiting.total, 0);
 });
 
 it('a throw of the demo that waited for a seed is made in a turn of the demo account', async (t) => {

@@ -4,7 +4,7 @@ import { getPriority } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { DATA_START, type DrawOrder } from '../../src/answer/make.ts';
-import { HOP_ABOVE_BYTES, isLarge, Plan } from '../../src/answer/request.ts';
+import { HOP_ABOVE_BYTES, Plan, type Written } from '../../src/answer/request.ts';
 import { toHex } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
@@ -21,6 +21,7 @@ import { until } from '../support/server.ts';
 
 const LARGE: ValueRequest = { kind: 'floats', count: 50_000, precision: null };
 
+const AS_JSON: Written = { form: 'json', octets: undefined, mediaType: 'application/json' };
 const REQUEST = {
   endpoint: 'floats',
   valueKey: 'values',
@@ -39,7 +40,7 @@ describe('the choice of a worker', () => {
     const firstLarge = (octets: BareType | undefined): number => {
       for (let count = 1; ; count++) {
         const plan = new Plan({ ...REQUEST, values: { kind: 'floats', count, precision: null } });
-        if (isLarge(plan.valuesBytesMax(octets))) return count;
+        if (plan.sizeAs({ ...AS_JSON, octets }).isLarge) return count;
       }
     };
     assert.equal(firstLarge(undefined), Math.floor((HOP_ABOVE_BYTES - 2) / 25) + 1);
@@ -59,7 +60,8 @@ describe('the choice of a worker', () => {
     ];
     for (const [values, hasManyDraws] of requests) {
       const plan = new Plan({ ...REQUEST, values });
-      assert.deepEqual([isLarge(plan.valuesBytesMax(undefined)), plan.hasManyDraws], [false, hasManyDraws]);
+      const { valuesBytesMax, isLarge } = plan.sizeAs(AS_JSON);
+      assert.deepEqual([valuesBytesMax > HOP_ABOVE_BYTES, isLarge], [false, hasManyDraws]);
     }
   });
 });
