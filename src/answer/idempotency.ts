@@ -1,6 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
+import { type Cipher, createCipheriv, createDecipheriv, createHash, type Decipher } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assert } from '../core/assert.ts';
 import { utf8Bytes, wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -18,10 +17,7 @@ export const STORED_HEAD_BYTES_MAX = 16_384;
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/**
- * An answer is sealed in pieces of this size, because the cipher's output for a whole one would be a second copy of up to 40
- * MB.
- */
+const LENGTH_BYTES = 4;
 const PIECE_BYTES = 256 * 1024;
 /** 1 to 255 visible ASCII characters. */
 export const KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
@@ -43,26 +39,26 @@ export interface FirstUse {
 
 export type IdempotencyOutcome = { readonly replay: FirstAnswer } | { readonly first: FirstUse };
 
+/** A request under an Idempotency-Key, as the holder of the running keys knows it. */
+interface HeldRequest {
+  readonly accountNumber: number;
+  /** SHA-256 (hex) of account and key. */
+  readonly keyDigest: string;
+  readonly fingerprint: string;
+  /** Upper bound on the size of its sealed answer. */
+  readonly bytesMax: number;
+}
+
 /** The keys whose first request runs now, and the bytes of kept answers, for all fronts of a process. */
 export interface RunningKeys {
   /**
-   * Takes a key for the request. If another request holds it, returns `same` when that has the same fingerprint, else
-   * `other`.
+   * Takes a key for the request, and reserves room for its answer. If another request holds the key, returns `same` when that has
+   * the same fingerprint, else `other`. Returns `full`, and does not take the key, when the account's kept answers would take too
+   * much. An account that keeps nothing yet always gets room.
    */
-  hold(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'>;
-  /**
-   * Reserves `bytesMax` bytes for the answer that is kept under the key. Returns false when the account's kept answers
-   * would take too much. An account that keeps nothing yet always gets room.
-   */
-  reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean>;
+  hold(request: HeldRequest, nowMs: number): Promise<'held' | 'same' | 'other' | 'full'>;
   /** Lets go of a key. `keptBytes` is the size of the answer that is kept under it, 0 if there is none. */
   release(keyDigest: string, keptBytes: number): Promise<void>;
-}
-
-interface RunningKey {
-  readonly fingerprint: string;
-  /** The reserved bytes, and the hour of the request; undefined before `reserve`. */
-  room?: { readonly accountNumber: number; readonly hour: number; readonly bytes: number };
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -83,7 +79,8 @@ const RELEASE_RETRY_MS = 250;
  */
 export class OwnedRunningKeys implements RunningKeys {
   readonly #claims: Claims | undefined;
-  readonly #running = new Map<string, RunningKey>();
+  /** The running requests by their keys, each with its hour. */
+  readonly #running = new Map<string, HeldRequest & { readonly hour: number }>();
   /**
    * Bytes of kept answers, and bytes reserved for answers that are being made, by the hour of the request and the account. An hour
    * is dropped at the next call after all its answers have expired.
@@ -107,19 +104,23 @@ export class OwnedRunningKeys implements RunningKeys {
     return keys;
   }
 
-  async hold(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'> {
+  async hold(request: HeldRequest, nowMs: number): Promise<'held' | 'same' | 'other' | 'full'> {
+    const { accountNumber, keyDigest, fingerprint, bytesMax } = request;
     const running = this.#running.get(keyDigest);
     if (running !== undefined) return running.fingerprint === fingerprint ? 'same' : 'other';
-    this.#running.set(keyDigest, { fingerprint });
+    const bytes = this.#hours(nowMs).reduce((sum, byAccount) => sum + (byAccount.get(accountNumber) ?? 0), 0);
+    const roomBytes = bytesMax > BULK_BYTES ? LIMITS.keptAnswerBytesMax / 2 : LIMITS.keptAnswerBytesMax;
+    if (bytes > 0 && bytes + bytesMax > roomBytes) return 'full';
+    const hour = Math.floor(nowMs / HOUR_MS);
+    this.#running.set(keyDigest, { ...request, hour });
+    this.#add(accountNumber, hour, bytesMax);
     if (this.#claims === undefined) return 'held';
-    const claims = this.#claims;
     try {
-      const holder = await claims.claimKey(keyDigest, fingerprint);
-      if (holder !== 'held') this.#running.delete(keyDigest);
+      const holder = await this.#claims.claimKey(keyDigest, fingerprint);
+      if (holder !== 'held') this.#drop(keyDigest, 0);
       return holder;
     } catch (error) {
-      // the claim may exist nevertheless; release it, or no node could use the key
-      void this.#letGo(claims, keyDigest).then(() => this.#running.delete(keyDigest));
+      void this.release(keyDigest, 0); // the claim may exist nevertheless; unreleased, it would keep the key from all nodes
       throw error;
     }
   }
@@ -129,17 +130,6 @@ export class OwnedRunningKeys implements RunningKeys {
     return this.#hours(nowMs)
       .flatMap((byAccount) => [...byAccount.values()])
       .reduce((sum, bytes) => sum + bytes, 0);
-  }
-
-  async reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean> {
-    const running = this.#running.get(keyDigest);
-    assert(running !== undefined, 'room is set aside for a key that is held');
-    const bytes = this.#hours(nowMs).reduce((sum, byAccount) => sum + (byAccount.get(accountNumber) ?? 0), 0);
-    const roomBytes = bytesMax > BULK_BYTES ? LIMITS.keptAnswerBytesMax / 2 : LIMITS.keptAnswerBytesMax;
-    if (bytes > 0 && bytes + bytesMax > roomBytes) return false;
-    running.room = { accountNumber, hour: Math.floor(nowMs / HOUR_MS), bytes: bytesMax };
-    this.#add(accountNumber, running.room.hour, bytesMax);
-    return true;
   }
 
   /** Returns the bytes by account for each hour, without the hours whose answers have expired. */
@@ -158,9 +148,13 @@ export class OwnedRunningKeys implements RunningKeys {
   async release(keyDigest: string, keptBytes: number): Promise<void> {
     // the commit of a kept answer has released the claim
     if (this.#claims !== undefined && keptBytes === 0) await this.#letGo(this.#claims, keyDigest);
-    const room = this.#running.get(keyDigest)?.room;
+    this.#drop(keyDigest, keptBytes);
+  }
+
+  #drop(keyDigest: string, keptBytes: number): void {
+    const { accountNumber, hour, bytesMax } = this.#running.get(keyDigest)!;
     this.#running.delete(keyDigest);
-    if (room !== undefined) this.#add(room.accountNumber, room.hour, keptBytes - room.bytes);
+    this.#add(accountNumber, hour, keptBytes - bytesMax);
   }
 
   /** Releases the claim. Until that succeeds the key counts as running, because no other node can use it either. */
@@ -177,13 +171,9 @@ export class OwnedRunningKeys implements RunningKeys {
   }
 }
 
-/** A request under an Idempotency-Key. */
-interface KeyedRequest {
-  readonly accountNumber: number;
+/** A request under an Idempotency-Key, as the client sent it. */
+interface KeyedRequest extends Pick<HeldRequest, 'accountNumber' | 'fingerprint'> {
   readonly keyText: string;
-  readonly fingerprint: string;
-  /** Upper bound on the size of its sealed answer. */
-  readonly bytesMax: number;
 }
 
 /** The seal of a kept answer cannot be opened, and trying again cannot help. */
@@ -218,45 +208,44 @@ export class Idempotency {
    * `idempotency_mismatch`, 409 `idempotency_in_flight`, or 429 `idempotency_full` when the account's kept answers leave no
    * room for this one.
    */
-  async begin(request: KeyedRequest, nowMs: number): Promise<IdempotencyOutcome> {
+  async begin(
+    request: KeyedRequest & Pick<HeldRequest, 'bytesMax'>,
+    nowMs: number,
+  ): Promise<IdempotencyOutcome> {
     const { accountNumber, keyText, fingerprint, bytesMax } = request;
     if (!KEY_TEXT.test(keyText)) throw new ApiError('invalid_idempotency_key');
-    const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
-    const holder = await this.#running.hold(keyDigest, fingerprint);
-    if (holder === 'same') {
-      // the holder may itself be a retry that reads the kept answer: so look it up here without holding the key
-      const replay = await this.kept(request, nowMs);
-      if (replay !== undefined) return { replay };
-      throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
-    }
+    const keyDigest = digestOf(request);
+    const holder = await this.#running.hold({ accountNumber, keyDigest, fingerprint, bytesMax }, nowMs);
     if (holder === 'other') throw new ApiError('idempotency_mismatch');
-    let staysHeld = false;
+    let mustRelease = holder === 'held';
     try {
-      const stored = await this.#books.storedAnswer(accountNumber, keyDigest);
-      if (stored !== undefined && stored.expiresAtMs > nowMs) {
+      // also when another request holds the key, because that may itself be a retry that reads the kept answer
+      const stored = await this.#stored(request, nowMs);
+      if (stored !== undefined) {
         if (stored.fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
         return { replay: this.#open(stored, keyText) };
       }
-      if (!(await this.#running.reserve(accountNumber, keyDigest, bytesMax, nowMs))) {
-        throw new ApiError('idempotency_full', { retryAfterS: HOUR_MS / 1000 });
-      }
-      staysHeld = true;
-      return { first: this.#firstUse(accountNumber, keyText, keyDigest, fingerprint) };
+      if (holder === 'same') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+      if (holder === 'full') throw new ApiError('idempotency_full', { retryAfterS: HOUR_MS / 1000 });
+      mustRelease = false;
+      return { first: this.#firstUse(request, keyDigest) };
     } finally {
-      if (!staysHeld) await this.#running.release(keyDigest, 0);
+      if (mustRelease) await this.#running.release(keyDigest, 0);
     }
   }
 
   /** Returns the answer that is kept under a key, or undefined. Does not hold the key, so it disturbs no other request. */
-  async kept(request: Omit<KeyedRequest, 'bytesMax'>, nowMs: number): Promise<FirstAnswer | undefined> {
-    const { accountNumber, keyText, fingerprint } = request;
-    const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
-    const stored = await this.#books.storedAnswer(accountNumber, keyDigest);
-    const isKept = stored !== undefined && stored.expiresAtMs > nowMs && stored.fingerprint === fingerprint;
-    return isKept ? this.#open(stored, keyText) : undefined;
+  async kept(request: KeyedRequest, nowMs: number): Promise<FirstAnswer | undefined> {
+    const stored = await this.#stored(request, nowMs);
+    return stored?.fingerprint === request.fingerprint ? this.#open(stored, request.keyText) : undefined;
   }
 
-  #firstUse(accountNumber: number, keyText: string, keyDigest: string, fingerprint: string): FirstUse {
+  async #stored(request: KeyedRequest, nowMs: number): Promise<StoredAnswer | undefined> {
+    const stored = await this.#books.storedAnswer(request.accountNumber, digestOf(request));
+    return stored !== undefined && stored.expiresAtMs > nowMs ? stored : undefined;
+  }
+
+  #firstUse({ accountNumber, keyText, fingerprint }: KeyedRequest, keyDigest: string): FirstUse {
     let keptBytes = 0;
     return {
       complete: (answer, expiresAtMs) => {
@@ -277,40 +266,30 @@ export class Idempotency {
   }
 
   /** Returns nonce ‖ ciphertext ‖ tag. The plaintext is the length of the fields (4 bytes), the fields as JSON, and the body. */
-  #seal(accountNumber: number, keyText: string, answer: FirstAnswer): Uint8Array<ArrayBuffer> {
-    const head = utf8Bytes(JSON.stringify(answer.fields));
-    const headSize = new Uint8Array(4);
-    new DataView(headSize.buffer).setUint32(0, head.length);
-    const nonce = fillSystemEntropy(new Uint8Array(NONCE_BYTES));
+  #seal(accountNumber: number, keyText: string, { fields, body }: FirstAnswer): Uint8Array<ArrayBuffer> {
+    const head = utf8Bytes(JSON.stringify(fields));
+    const sealed = new Uint8Array(NONCE_BYTES + LENGTH_BYTES + head.length + body.length + TAG_BYTES);
+    const nonce = fillSystemEntropy(sealed.subarray(0, NONCE_BYTES));
+    const text = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+    new DataView(sealed.buffer).setUint32(NONCE_BYTES, head.length);
+    text.set(head, LENGTH_BYTES);
+    text.set(body, LENGTH_BYTES + head.length);
     const key = this.#key(accountNumber, keyText);
     const cipher = createCipheriv('aes-256-gcm', key, nonce);
     wipe(key);
-    const { body } = answer;
-    const sealed = new Uint8Array(NONCE_BYTES + headSize.length + head.length + body.length + TAG_BYTES);
-    sealed.set(nonce);
-    let at = NONCE_BYTES;
-    const add = (piece: Uint8Array) => {
-      sealed.set(cipher.update(piece), at);
-      at += piece.length;
-    };
-    add(headSize);
-    add(head);
-    for (let rest = body; rest.length > 0; rest = rest.subarray(PIECE_BYTES))
-      add(rest.subarray(0, PIECE_BYTES));
+    runInPlace(cipher, text);
     cipher.final();
-    sealed.set(cipher.getAuthTag(), at);
+    sealed.set(cipher.getAuthTag(), NONCE_BYTES + text.length);
     return sealed;
   }
 
-  /** Decrypts in place, because an answer may have 40 MB and a copy would take as much again. */
-  #open(stored: StoredAnswer, keyText: string): FirstAnswer {
-    const key = this.#key(stored.accountNumber, keyText);
-    const decipher = createDecipheriv('aes-256-gcm', key, stored.sealed.subarray(0, NONCE_BYTES));
+  #open({ accountNumber, sealed }: StoredAnswer, keyText: string): FirstAnswer {
+    const key = this.#key(accountNumber, keyText);
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
     wipe(key);
-    decipher.setAuthTag(stored.sealed.subarray(-TAG_BYTES));
-    const text = stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES);
-    for (let rest = text; rest.length > 0; rest = rest.subarray(PIECE_BYTES))
-      rest.set(decipher.update(rest.subarray(0, PIECE_BYTES)));
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    const text = sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+    runInPlace(decipher, text);
     try {
       decipher.final();
     } catch (cause) {
@@ -318,10 +297,18 @@ export class Idempotency {
         cause,
       });
     }
-    const headEnd = 4 + new DataView(text.buffer, text.byteOffset).getUint32(0);
-    const fields = JSON.parse(
-      Buffer.from(text.subarray(4, headEnd)).toString('utf8'),
-    ) as FirstAnswer['fields'];
-    return { fields, body: text.subarray(headEnd) };
+    const headEnd = LENGTH_BYTES + new DataView(text.buffer, text.byteOffset).getUint32(0);
+    const fields = Buffer.from(text.subarray(LENGTH_BYTES, headEnd)).toString('utf8');
+    return { fields: JSON.parse(fields) as FirstAnswer['fields'], body: text.subarray(headEnd) };
   }
+}
+
+function digestOf({ accountNumber, keyText }: KeyedRequest): string {
+  return Idempotency.fingerprint([String(accountNumber), keyText]);
+}
+
+/** Encrypts or decrypts in place, piece by piece, because an answer may have 40 MB and a copy would take as much again. */
+function runInPlace(cipher: Cipher | Decipher, text: Uint8Array): void {
+  for (let at = 0; at < text.length; at += PIECE_BYTES)
+    text.set(cipher.update(text.subarray(at, at + PIECE_BYTES)), at);
 }

@@ -108,7 +108,13 @@ describe('the estimated cost of an answer', () => {
 });
 
 it('an answer is dear from 25 µs or 16 KiB on', () => {
-  const request = { endpoint: 'uuid', valueKey: 'uuids', members: {}, mode: undefined, dryRun: false } as const;
+  const request = {
+    endpoint: 'uuid',
+    valueKey: 'uuids',
+    members: {},
+    mode: undefined,
+    dryRun: false,
+  } as const;
   const isDear = (values: ValueRequest) =>
     new Plan({ ...request, values }).sizeAs({ form: 'json', octets: undefined, mediaType: '' }).isDear;
   const digits = (length: number): ValueRequest => ({ kind: 'bitstring', length });

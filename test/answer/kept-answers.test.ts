@@ -31,6 +31,16 @@ async function world() {
   return { ledger, keys, idempotency, keep };
 }
 
+/** A request with the fingerprint 01 of the first account. */
+const use = (
+  keyDigest: string,
+  bytesMax: number,
+  more: { accountNumber?: number; fingerprint?: string } = {},
+) => ({
+  ...{ accountNumber: 1, keyDigest, fingerprint: '01', bytesMax },
+  ...more,
+});
+
 describe('the bytes of stored answers', () => {
   it('count against the account after a restart until they expire, and against nobody else', async () => {
     const { ledger, keep } = await world();
@@ -43,14 +53,12 @@ describe('the bytes of stored answers', () => {
     await keep({ ...half, keyDigest: 'b', expiresAtMs: EXPIRY_MS });
     const hasRoom = async (accountNumber: number, nowMs: number, bytesMax = 60_000) => {
       const keys = await OwnedRunningKeys.open(ledger, nowMs);
-      await keys.hold('c', '01');
-      return keys.reserve(accountNumber, 'c', bytesMax, nowMs);
+      return (await keys.hold(use('c', bytesMax, { accountNumber }), nowMs)) === 'held';
     };
     const keys = await OwnedRunningKeys.open(ledger, NOON_MS);
     const restarted = keys.keptBytes(NOON_MS);
     assert.ok(restarted >= LIMITS.keptAnswerBytesMax && restarted < LIMITS.keptAnswerBytesMax + 1_000);
-    await keys.hold('d', '01');
-    await keys.reserve(2, 'd', 1_000, NOON_MS);
+    await keys.hold(use('d', 1_000, { accountNumber: 2 }), NOON_MS);
     assert.equal(keys.keptBytes(NOON_MS), restarted + 1_000, 'what is set aside counts');
     await keys.release('d', 300);
     assert.equal(keys.keptBytes(NOON_MS), restarted + 300);
@@ -77,10 +85,10 @@ describe('the bytes of stored answers', () => {
     ];
     for (const [kept, bytesMax, hasRoom] of cases) {
       const keys = new OwnedRunningKeys();
-      for (const key of ['a', 'b']) await keys.hold(key, '01');
-      if (kept > 0) assert.equal(await keys.reserve(1, 'a', kept, NOON_MS), true);
+      assert.equal(await keys.hold(use('a', kept), NOON_MS), 'held');
       await keys.release('a', kept);
-      assert.equal(await keys.reserve(1, 'b', bytesMax, NOON_MS), hasRoom, `${kept} and ${bytesMax}`);
+      const held = await keys.hold(use('b', bytesMax), NOON_MS);
+      assert.equal(held, hasRoom ? 'held' : 'full', `${kept} and ${bytesMax}`);
       assert.equal(keys.keptBytes(NOON_MS), kept + (hasRoom ? bytesMax : 0));
     }
   });
@@ -90,8 +98,7 @@ describe('the bytes of stored answers', () => {
     const keys = new OwnedRunningKeys();
     const before = maps();
     for (let account = 0; account < 1_000; account++) {
-      await keys.hold('a', '01');
-      await keys.reserve(account, 'a', 1_000, NOON_MS);
+      await keys.hold(use('a', 1_000, { accountNumber: account }), NOON_MS);
       await keys.release('a', 700);
     }
     assert.equal(keys.keptBytes(NOON_MS), 700_000);
@@ -106,8 +113,7 @@ describe('the bytes of stored answers', () => {
       ['a', startMs],
       ['b', startMs + HOUR_MS],
     ] as const) {
-      await keys.hold(key, '01');
-      await keys.reserve(1, key, 1_000, atMs);
+      await keys.hold(use(key, 1_000), atMs);
       await keys.release(key, 700);
     }
     const left = [DAY_MS, DAY_MS + HOUR_MS - 1, DAY_MS + HOUR_MS, DAY_MS + 2 * HOUR_MS];
@@ -238,28 +244,32 @@ describe('an Idempotency-Key that several nodes may receive', () => {
       },
     };
     const [a, b] = [new OwnedRunningKeys(claims), new OwnedRunningKeys(claims)];
-    await assert.rejects(a.hold('k', '01'), { code: 'storage_unavailable' });
+    await assert.rejects(a.hold(use('k', 1), NOON_MS), { code: 'storage_unavailable' });
     await nextTurn();
     losesReply = false;
-    assert.equal(await b.hold('k', '01'), 'held');
-    assert.equal(await a.hold('k', '01'), 'same');
-    assert.equal(await a.hold('k', '02'), 'other', 'and it is not held here meanwhile');
+    assert.equal(await b.hold(use('k', 1), NOON_MS), 'held');
+    assert.equal(await a.hold(use('k', 1), NOON_MS), 'same');
+    assert.equal(
+      await a.hold(use('k', 1, { fingerprint: '02' }), NOON_MS),
+      'other',
+      'and it is not held here meanwhile',
+    );
     await b.release('k', 0);
-    assert.equal(await a.hold('k', '01'), 'held');
+    assert.equal(await a.hold(use('k', 1), NOON_MS), 'held');
     await a.release('k', 500);
     assert.ok(taken.has('k'), 'the commit of the answer lets go of the claim');
     taken.clear();
-    assert.equal(await a.hold('k', '01'), 'held');
+    assert.equal(await a.hold(use('k', 1), NOON_MS), 'held');
     refusal = new ApiError('storage_unavailable');
     const released = a.release('k', 0);
     await nextTurn();
-    assert.equal(await a.hold('k', '01'), 'same', 'no other node could take it either');
+    assert.equal(await a.hold(use('k', 1), NOON_MS), 'same', 'no other node could take it either');
     refusal = undefined;
     const alive = setInterval(() => {}, 1_000); // the timer of the retry keeps no process alive
     await released;
     clearInterval(alive);
     assert.ok(!taken.has('k'));
-    assert.equal(await a.hold('k', '01'), 'held');
+    assert.equal(await a.hold(use('k', 1), NOON_MS), 'held');
     refusal = new Error('this node writes no more');
     await a.release('k', 0);
   });

@@ -82,7 +82,8 @@ describe('the data of an answer', () => {
 
 /** The members of a body beside `data`. */
 function envelopeOf(each: PrintedAnswer, names: ServiceNames): object {
-  const { from, bytes, issuedAtMs, durationMs, consumedBytes, credits, creditsRemaining, creditsTotal } = each;
+  const { from, bytes, issuedAtMs, durationMs, consumedBytes, credits, creditsRemaining, creditsTotal } =
+    each;
   const id = (at: number) => base32Of(bytes.subarray(at, at + 16));
   const uuid = toHex(bytes.subarray(0, 16)).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   return {

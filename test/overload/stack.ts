@@ -201,7 +201,6 @@ export class OverloadedFront {
       workers: workers as unknown as Workers, // whose fields are private
       mainThread: {
         hold: (...args) => running.hold(...args),
-        reserve: (...args) => running.reserve(...args),
         release: (...args) => running.release(...args),
         cellsOf: (...args) => cells.cellsOf(...args),
         ask: (...args) => cells.ask(...args),
