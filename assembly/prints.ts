@@ -1,7 +1,6 @@
 /**
- * Prints the head and the body of a reply around the data of an answer (src/answer/template.ts). Members that change with
- * each answer are printed over the text of the previous one: hexadecimal, base32 (src/core/ids.ts) and the form of a UUID
- * (RFC 9562). A reply has six of them, and printing them character by character took a third of its time.
+ * Prints the head and the body of a reply around the data of an answer (src/answer/template.ts), by a program: a list of fixed
+ * texts and of places for what changes. Ids and salts are printed as hexadecimal, base32 (src/core/ids.ts) and UUIDs (RFC 9562).
  */
 import { base32, hex, hexDigits, lowerHalf, upperHalf } from './hex';
 
@@ -10,82 +9,100 @@ const DASH: u8 = 0x2d;
 const OPENING: u64 = 0x3a2261746164227b;
 const OPENING_BYTES: i32 = 8;
 
-/**
- * A layout is the text of a reply: its head from the start on, and the end of its body from `dataEnd` on. When a reply is
- * printed, the record of an answer (src/answer/make.ts) ends at `dataEnd`: ids and salt, and then the data of the body.
- */
-const LAYOUTS: i32 = 64;
+/** Texts are copied in whole vectors, so each area has room for the rest of the last one, and of a cell. */
+const SPARE_BYTES: i32 = 32;
 const HEAD_BYTES: i32 = 2048;
 const RECORD_BYTES: i32 = 4096;
 const TAIL_BYTES: i32 = 2048;
-const DATA_END: i32 = HEAD_BYTES + RECORD_BYTES;
-const LAYOUT_BYTES: i32 = DATA_END + TAIL_BYTES;
-export const layoutsMax: i32 = LAYOUTS;
+/**
+ * Where a reply is printed: the head from the start on, and the end of the body from `dataEnd` on. The record of an answer
+ * (src/answer/make.ts) ends at `dataEnd`: ids and salt, and then the data of the body.
+ */
+const DATA_END: i32 = HEAD_BYTES + SPARE_BYTES + RECORD_BYTES;
 export const headBytesMax: i32 = HEAD_BYTES;
 export const recordBytesMax: i32 = RECORD_BYTES;
 export const tailBytesMax: i32 = TAIL_BYTES;
-export const dataEnd: i32 = DATA_END;
-export const layoutBytes: i32 = LAYOUT_BYTES;
-export const layoutsAt: usize = memory.data(LAYOUTS * LAYOUT_BYTES, 16);
-
+export const headAt: usize = memory.data(DATA_END + TAIL_BYTES + SPARE_BYTES, 16);
+export const dataEndAt: usize = headAt + DATA_END;
+export const openingBytes: i32 = OPENING_BYTES;
 /** Size of the part of a record before its data. */
 const RECORD_HEAD: i32 = 64;
-/** For each layout, the places of members: form, offset of the bytes in the record, and offset of the text in the layout. */
-const PLACES: i32 = 12;
-const PLACE_BYTES: i32 = 12;
-export const placesMax: i32 = PLACES - 1;
-export const openingBytes: i32 = OPENING_BYTES;
 export const recordHeadBytes: i32 = RECORD_HEAD;
-export const placesAt: usize = memory.data(LAYOUTS * PLACES * PLACE_BYTES, 16);
 
-/** The form that ends the places of a layout. */
-export const noMore: i32 = 0;
-export const asHex: i32 = 1;
-export const asBase32: i32 = 2;
-export const asUuid: i32 = 3;
+/** A slot holds the cells of a template, the texts of its numbers and times, and behind them its program. */
+const SLOTS: i32 = 64;
+const CELLS: i32 = 16;
+/** A cell is a text, and its length in the last byte. */
+const CELL_BYTES: i32 = 32;
+const PROGRAM_BYTES: i32 = HEAD_BYTES + TAIL_BYTES + 1024;
+const SLOT_BYTES: i32 = CELLS * CELL_BYTES + PROGRAM_BYTES;
+export const slotsMax: i32 = SLOTS;
+export const cellsMax: i32 = CELLS;
+export const cellBytes: i32 = CELL_BYTES;
+export const programBytesMax: i32 = PROGRAM_BYTES;
+export const slotBytes: i32 = SLOT_BYTES;
+export const slotsAt: usize = memory.data(SLOTS * SLOT_BYTES, 16);
 
-/** Prints the members of the record in a layout, and the opening of the body before its data. */
-export function print(layout: i32, recordBytes: i32): void {
-  const text = layoutsAt + usize(layout * LAYOUT_BYTES);
-  const record = text + DATA_END - recordBytes;
-  let place = placesAt + usize(layout * PLACES * PLACE_BYTES);
-  for (let form = load<i32>(place); form != noMore; form = load<i32>(place)) {
-    const value = record + load<u32>(place, 4);
-    const at = text + load<u32>(place, 8);
-    if (form == asBase32) base32(value, at);
-    else if (form == asUuid) uuid(v128.load(value), at);
-    else {
-      hex(v128.load(value), at);
-      hex(v128.load(value, 16), at + 32);
+/** Instructions: a code and an operand of two bytes each. The operand of a text is its size; the text follows. */
+export const asEnd: i32 = 0;
+export const asText: i32 = 1;
+/** Prints the cell with this index. */
+export const asCell: i32 = 2;
+/** Prints the bytes of the record from this offset on. */
+export const asHex: i32 = 3;
+export const asBase32: i32 = 4;
+export const asUuid: i32 = 5;
+/** Goes on behind the data. */
+export const asTail: i32 = 6;
+
+/** Runs the program of a slot, and prints the opening of the body before the data. Returns the size of head + 2^16 × tail. */
+export function print(slot: i32, recordBytes: i32): i32 {
+  const cells = slotsAt + usize(slot * SLOT_BYTES);
+  const record = dataEndAt - recordBytes;
+  let next = cells + CELLS * CELL_BYTES;
+  let at = headAt;
+  let headBytes: i32 = 0;
+  for (let code = load<u16>(next); code != asEnd; code = load<u16>(next)) {
+    const operand = usize(load<u16>(next, 2));
+    next += 4;
+    if (code == asText) {
+      for (let done: usize = 0; done < operand; done += 16) v128.store(at + done, v128.load(next + done));
+      next += operand;
+      at += operand;
+    } else if (code == asCell) {
+      const cell = cells + operand * CELL_BYTES;
+      v128.store(at, v128.load(cell));
+      v128.store(at, v128.load(cell, 16), 16);
+      at += usize(load<u8>(cell, CELL_BYTES - 1));
+    } else if (code == asBase32) {
+      base32(record + operand, at);
+      at += 26;
+    } else if (code == asUuid) {
+      uuid(v128.load(record + operand), at);
+      at += 36;
+    } else if (code == asHex) {
+      hex(v128.load(record + operand), at);
+      hex(v128.load(record + operand, 16), at + 32);
+      at += 64;
+    } else {
+      headBytes = i32(at - headAt);
+      at = dataEndAt;
     }
-    place += PLACE_BYTES;
   }
   store<u64>(record + RECORD_HEAD - OPENING_BYTES, OPENING);
+  return headBytes | (i32(at - dataEndAt) << 16);
 }
 
-/** Zeroes a record and the hexadecimal digits, which are secret. */
-export function forget(layout: i32, recordBytes: i32): void {
-  const text = layoutsAt + usize(layout * LAYOUT_BYTES);
-  zero(text + DATA_END - recordBytes, text + DATA_END);
-  let place = placesAt + usize(layout * PLACES * PLACE_BYTES);
-  for (let form = load<i32>(place); form != noMore; form = load<i32>(place)) {
-    const at = text + load<u32>(place, 8);
-    if (form == asHex) zero(at, at + 64);
-    place += PLACE_BYTES;
-  }
+/** Zeroes a reply. */
+export function forget(recordBytes: i32, headBytes: i32, tailBytes: i32): void {
+  zero(headAt, headAt + headBytes);
+  zero(dataEndAt - recordBytes, dataEndAt + tailBytes);
 }
 
-/**
- * Zeroes whole vectors from the end backwards. Before the beginning they reach room for longer records, or nothing if the
- * size is a multiple of 16.
- */
+/** Zeroes whole vectors; the last one may reach into the spare bytes. */
 @inline
 function zero(from: usize, to: usize): void {
-  let at = to;
-  while (at > from) {
-    at -= 16;
-    v128.store(at, i8x16.splat(0));
-  }
+  for (let at = from; at < to; at += 16) v128.store(at, i8x16.splat(0));
 }
 
 @inline

@@ -344,13 +344,18 @@ export class Answers {
   async #workerMakes(answer: Answer, draw: DrawOrder): Promise<MadeByWorker['left']> {
     const { workers, memory } = this.#options;
     const { values, form, octets, template, size } = answer;
-    const buffer = memory.large(answerBytesMax(answer, size.valuesBytesMax));
-    answer.hold(buffer);
-    this.#salt(answer);
-    const order = { values, form, octets, template, draw, memory: buffer.bytes };
-    const { busyMs, left, ...made } = await workers.make(order);
+    const bytes = memory.forWorker(answerBytesMax(answer, size.valuesBytesMax));
+    this.#salt(bytes, 0);
+    const { busyMs, left, ...made } = await workers.make({
+      values,
+      form,
+      octets,
+      template,
+      draw,
+      memory: bytes,
+    });
+    answer.hold(memory.large(made.bytes, Math.max(made.dataEnd + TAIL_BYTES_MAX, made.packedEnd)));
     Object.assign(answer, made);
-    buffer.returned(made.bytes, Math.max(made.dataEnd + TAIL_BYTES_MAX, made.packedEnd));
     answer.queued?.resize(0);
     this.#costs.learn(answer, busyMs);
     return left;
@@ -363,7 +368,7 @@ export class Answers {
       this.#requireMemory(accountNumber, answer.memoryBytesMax);
     }
     answer.hold(this.#options.memory.small(answerBytesMax(answer, size.valuesBytesMax)));
-    this.#salt(answer);
+    this.#salt(answer.bytes, answer.start);
     drawFrom(reader, answer);
     if (this.#committerOf(answer).commitTo(answer)) return;
     answer.delivered = this.#delivered;
@@ -371,7 +376,7 @@ export class Answers {
   }
 
   /** Draws the salt. Only the caller gets it, and it is erased with the memory of the answer. */
-  #salt({ bytes, start }: Answer): void {
+  #salt(bytes: Uint8Array, start: number): void {
     const { random } = this.#options;
     random.fill(bytes, start + AT_SALT, start + DATA_START);
     random.erase();

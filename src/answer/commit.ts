@@ -1,4 +1,4 @@
-import type { CertificateIds } from '../certificate/ids.ts';
+import { type CertificateIds, NextIds } from '../certificate/ids.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -44,14 +44,6 @@ export interface CommitterOptions {
  */
 const COMMITS_MAX = 2;
 /**
- * Certificate ids that one cipher call makes. They serve the next segments; each gets about as many as the segment before it had
- * answers, and at least SEGMENT_IDS_MIN.
- */
-const IDS_PER_CALL = 256;
-const SEGMENT_IDS_MIN = 16;
-const ID_BYTES = 16;
-
-/**
  * Group commit of one front. Answers that are made during a commit form the next segment. That is committed as soon as it has
  * as many answers as are being written, or else when a write is done: so writing two segments at a time does not make
  * segments smaller. An answer waits here until its certificate, its spend and its counters are durable; only then is its
@@ -62,17 +54,7 @@ export class Committer {
   readonly #writer = new SegmentWriter();
   /** Sequence of the open segment; undefined before its first answer. */
   #sequence: number | undefined;
-  /** Certificate ids that were made ahead, and a view of each. */
-  readonly #idBytes = new Uint8Array(IDS_PER_CALL * ID_BYTES);
-  readonly #idViews = Array.from({ length: IDS_PER_CALL }, (_, i) =>
-    this.#idBytes.subarray(i * ID_BYTES, (i + 1) * ID_BYTES),
-  );
-  /**
-   * Which ids those are: of each of `segments` segments from sequence `segment` on, the ids of `count` answers from index
-   * `from` on.
-   */
-  #idRange = { segment: 0, segments: 0, from: 0, count: 0 };
-  #segmentIds = SEGMENT_IDS_MIN;
+  readonly #ids: NextIds;
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
   #answers: StoredAnswer[] = [];
@@ -85,6 +67,7 @@ export class Committer {
 
   constructor(options: CommitterOptions) {
     this.#options = options;
+    this.#ids = new NextIds(options.ids);
   }
 
   /** Number of answers that are not durable yet. */
@@ -111,23 +94,8 @@ export class Committer {
    * caller must add the answer in the same turn of the loop.
    */
   nextCertificateId(): Uint8Array {
-    const index = this.#writer.count;
     this.#sequence ??= this.#options.sink.nextSequence();
-    const segment = this.#sequence - this.#idRange.segment;
-    const place = index - this.#idRange.from;
-    const { segments, count } = this.#idRange;
-    if (segment >= 0 && segment < segments && place >= 0 && place < count)
-      return this.#idViews[segment * count + place];
-    this.#makeIds(this.#sequence, index);
-    return this.#idViews[0];
-  }
-
-  #makeIds(segment: number, from: number): void {
-    const count = this.#segmentIds;
-    const segments = from === 0 ? Math.floor(IDS_PER_CALL / count) : 1;
-    const ranges = Array.from({ length: segments }, (_, i) => ({ segment: segment + i, from, count }));
-    this.#idBytes.set(this.#options.ids.blocks(ranges));
-    this.#idRange = { segment, segments, from, count }; // last: if the cipher call throws, the old ids must not pass for these
+    return this.#ids.of(this.#sequence, this.#writer.count);
   }
 
   /** Returns the index of a source among the sources of the open segment, and adds it there if it is new. */
@@ -217,7 +185,6 @@ export class Committer {
       ...this.#writer.finish(),
     };
     this.#sequence = undefined;
-    this.#segmentIds = Math.min(Math.max(segment.count, SEGMENT_IDS_MIN), IDS_PER_CALL);
     this.#sources = [];
     this.#sourceIndex = new Map();
     return segment;

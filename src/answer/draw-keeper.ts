@@ -1,5 +1,5 @@
 import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
-import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
+import { type BeaconChain, BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
 import { type DrawStatement, drawCommitText, drawEndText, hashOf } from '../certificate/draw.ts';
 import type { DrawBody, DrawOutcome, DrawReason } from '../certificate/draw-document.ts';
 import { canonicalText } from '../certificate/members.ts';
@@ -49,11 +49,12 @@ export function keyOfDraw(statement: DrawStatement): {
 
 /** A draw that has not ended, as the keeper holds it in memory. */
 interface Waiting {
-  /** Hash of the chain of its beacon; undefined without a beacon. */
-  readonly chain: string | undefined;
+  readonly beacon: { readonly chain: BeaconChain; readonly round: number } | undefined;
   /** Unix time at which the keeper next tries to end it. */
   atMs: number;
   tries: number;
+  /** The try that is under way. */
+  attempt: Promise<void> | undefined;
 }
 
 /** The number of open draws, and of draws that ended since the start. */
@@ -69,7 +70,6 @@ export interface DrawCounts {
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
 const OPEN_READ_MAX = 1_000_000;
-const NO_BYTES = new Uint8Array();
 const UNKNOWN_CHAIN =
   'beacon.chain is not a chain that the service knows. The service knows quicknet and default, unless its operator changed QRN_BEACONS.';
 
@@ -81,11 +81,6 @@ const UNKNOWN_CHAIN =
 export class DrawKeeper {
   readonly #options: DrawKeeperOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /**
-   * One pass at a time for each chain, which ends its draws one after the other. So a slow beacon delays only the draws of
-   * its chain.
-   */
-  readonly #underWay = new Map<string | undefined, Promise<void>>();
   readonly #ended = { revealed: 0, cancelled: 0, failed: 0 };
   /** Draws whose answers are being made. */
   readonly #making = new Set<string>();
@@ -100,12 +95,11 @@ export class DrawKeeper {
     const keeper = new DrawKeeper(options);
     for (const draw of await options.draws.openDraws(OPEN_READ_MAX)) {
       if (draw.state === 'committed') keeper.#wait(draw);
-      else
-        await keeper.#settle(draw).catch((error: unknown) => {
-          // a ledger that is held back takes no writes: the next start tries again
-          if (!(error instanceof ApiError)) throw error;
-          options.log.warn({ draw: draw.id, reason: error.message }, 'a draw could not be committed to');
-        });
+      await keeper.#settle(draw).catch((error: unknown) => {
+        // a ledger that is held back takes no writes: the next start tries again
+        if (!(error instanceof ApiError)) throw error;
+        options.log.warn({ draw: draw.id, reason: error.message }, 'a draw could not be committed to');
+      });
     }
     return keeper;
   }
@@ -120,12 +114,8 @@ export class DrawKeeper {
    * Throws `idempotency_mismatch` when a request of another fingerprint has used the id, `idempotency_in_flight` while the draw
    * is being made, `draws_full`, and the errors of its beacon and its times.
    */
-  async openDraw({
-    id,
-    accountNumber,
-    fingerprint,
-    request,
-  }: DrawOpening): Promise<DrawStatement | undefined> {
+  async openDraw(opening: DrawOpening): Promise<DrawStatement | undefined> {
+    const { id, accountNumber, fingerprint, request } = opening;
     const { draws, clock } = this.#options;
     // first, because a retry may come so late that its times are in the past
     if (await this.#inTurn(() => this.#isMade(id, fingerprint))) return undefined;
@@ -157,13 +147,10 @@ export class DrawKeeper {
     });
   }
 
-  async #chainOf(nameOrHash: string): Promise<KnownChain> {
-    const known = await this.#options.chains.chain(nameOrHash).catch((error: unknown) => {
-      const reason = messageOf(error);
-      this.#options.log.warn(
-        { chain: nameOrHash, reason },
-        'could not get the information of a beacon’s chain',
-      );
+  async #chainOf(chain: string): Promise<KnownChain> {
+    const { chains, log } = this.#options;
+    const known = await chains.chain(chain).catch((error: unknown) => {
+      log.warn({ chain, reason: messageOf(error) }, 'could not get the information of a beacon’s chain');
       throw new ApiError('beacon_unavailable', { retryAfterS: 5 });
     });
     if (known !== undefined) return known;
@@ -176,7 +163,7 @@ export class DrawKeeper {
     if (stored === undefined) return false;
     if (bodyOf(stored).fingerprint !== fingerprint) throw new ApiError('idempotency_mismatch');
     if (this.#making.has(id)) throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
-    return stored.state === 'opening' ? this.#settle(stored) : true;
+    return this.#settle(stored);
   }
 
   /** Commits to the draw if its answer is durable; else drops it and returns false. */
@@ -184,7 +171,7 @@ export class DrawKeeper {
     const isCommitted = await this.#inTurn(async () => {
       this.#making.delete(id);
       const draw = await this.#options.draws.draw(id);
-      return draw?.state === 'opening' ? this.#settle(draw) : draw !== undefined;
+      return draw !== undefined && this.#settle(draw);
     });
     this.lookAtDue();
     return isCommitted;
@@ -217,72 +204,50 @@ export class DrawKeeper {
   /** Starts to end the draws that are due. Does not wait. */
   lookAtDue(): void {
     const nowMs = this.#options.clock.wallMs();
-    const due = [...this.#waiting].filter(([, { atMs }]) => atMs <= nowMs);
-    for (const [chain, draws] of Map.groupBy(due, ([, waiting]) => waiting.chain)) {
-      if (this.#underWay.has(chain)) continue;
-      const pass = this.#tryToEndAll(draws).finally(() => this.#underWay.delete(chain));
-      this.#underWay.set(chain, pass);
-    }
+    for (const [id, waiting] of this.#waiting)
+      if (waiting.atMs <= nowMs) waiting.attempt ??= this.#tryToEnd(id, waiting);
   }
 
   /** Tries to end all draws that are due. Never rejects. */
   async tick(): Promise<void> {
     this.lookAtDue();
-    await Promise.all(this.#underWay.values());
+    await Promise.all([...this.#waiting.values()].map(({ attempt }) => attempt));
   }
 
-  async #tryToEndAll(draws: readonly (readonly [string, Waiting])[]): Promise<void> {
+  /** Ends the draw if it can end now. Fetches the round outside #inTurn, so that a slow beacon delays no other draw. */
+  async #tryToEnd(id: string, waiting: Waiting): Promise<void> {
     const { clock, log } = this.#options;
-    for (const [id, waiting] of draws) {
-      try {
-        await this.#tryToEnd(id);
-      } catch (error) {
-        const reason = messageOf(error);
-        log.error({ draw: id, reason }, 'a draw could not be ended; trying again');
-      }
-      waiting.atMs = clock.wallMs() + retryMs(waiting.tries++);
+    try {
+      const round = await this.#roundOf(id, waiting);
+      await this.#inTurn(() => this.#endIfComplete(id, round));
+    } catch (error) {
+      log.error({ draw: id, reason: messageOf(error) }, 'a draw could not be ended; trying again');
     }
+    waiting.atMs = clock.wallMs() + Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** waiting.tries++);
+    waiting.attempt = undefined;
   }
 
-  /**
-   * Ends the draw if it can end now. Fetches the round outside #inTurn, so that a slow beacon does not delay changes of other
-   * draws.
-   */
-  async #tryToEnd(id: string): Promise<void> {
+  /** Ends the draw if nothing is missing, or if it has waited long enough for what is missing. */
+  async #endIfComplete(id: string, found: ChainRound | undefined | DrawReason): Promise<void> {
     const { draws, clock } = this.#options;
     const draw = await draws.draw(id);
-    if (draw?.state !== 'committed') return; // it has ended since it was listed
+    if (draw?.state !== 'committed') return; // it has ended meanwhile
     const body = bodyOf(draw);
-    const round = await this.#roundOf(body);
-    await this.#inTurn(async () => {
-      const current = await draws.draw(id);
-      if (current?.state !== 'committed') return;
-      const missing =
-        typeof round === 'string'
-          ? round
-          : nonceOf(bodyOf(current)) === undefined
-            ? 'nonce_missing'
-            : undefined;
-      const givesUpAtMs = Date.parse(body.statement.gives_up_at ?? '');
-      const knownRound = typeof round === 'string' ? undefined : round;
-      if (missing === undefined) await this.#end(current, 'revealed', null, knownRound);
-      else if (clock.wallMs() >= givesUpAtMs) await this.#end(current, 'failed', missing, knownRound);
-    });
+    const [round, missing] = typeof found === 'string' ? [undefined, found] : [found, null];
+    const reason = missing ?? (nonceOf(body) === undefined ? 'nonce_missing' : null);
+    if (reason === null) await this.#end(draw, 'revealed', null, round);
+    else if (clock.wallMs() >= Date.parse(body.statement.gives_up_at ?? ''))
+      await this.#end(draw, 'failed', reason, round);
   }
 
   /** Returns the round of the draw's beacon, undefined without a beacon, or the reason why the round is missing. */
-  async #roundOf({ statement, chain }: DrawBody): Promise<ChainRound | undefined | DrawReason> {
-    const { beacon } = statement;
+  async #roundOf(id: string, { beacon }: Waiting): Promise<ChainRound | undefined | DrawReason> {
     if (beacon === undefined) return undefined;
-    const known = { chain: chainOf(chain, beacon.chain) };
+    const { chains, log } = this.#options;
     try {
-      return await this.#options.chains.round(known, beacon.round);
+      return await chains.round(beacon, beacon.round);
     } catch (error) {
-      const reason = messageOf(error);
-      this.#options.log.warn(
-        { draw: statement.id, round: beacon.round, reason },
-        'a draw waits for its beacon',
-      );
+      log.warn({ draw: id, round: beacon.round, reason: messageOf(error) }, 'a draw waits for its beacon');
       return error instanceof BeaconError ? 'beacon_wrong' : 'beacon_missing';
     }
   }
@@ -299,7 +264,7 @@ export class DrawKeeper {
     const answer = await this.#answerOf(draw);
     const secret = answer?.data.bytes ?? null;
     const opened = nonceOf(body);
-    const nonce = opened ?? NO_BYTES;
+    const nonce = opened ?? fromHex('');
     // the values of a cancelled draw with a beacon are not known, because its round is not out yet
     const isKnown =
       state === 'revealed' ||
@@ -319,7 +284,7 @@ export class DrawKeeper {
           ? drawnValues(statement.request, {
               secret: fromHex(secret),
               nonce,
-              randomness: round === undefined ? NO_BYTES : fromHex(round.randomness),
+              randomness: fromHex(round?.randomness ?? ''),
               statementSha256: fromHex(statementSha256.slice('sha256:'.length)),
             })
           : null,
@@ -349,7 +314,9 @@ export class DrawKeeper {
     }
   }
 
+  /** Commits to the draw, or drops it and returns false if its answer is not durable. */
   async #settle(draw: DrawRecord): Promise<boolean> {
+    if (draw.state !== 'opening') return true;
     const { draws } = this.#options;
     const answer = await this.#answerOf(draw);
     if (answer === undefined) {
@@ -377,8 +344,12 @@ export class DrawKeeper {
   }
 
   #wait(draw: DrawRecord): void {
-    const chain = bodyOf(draw).statement.beacon?.chain;
-    this.#waiting.set(draw.id, { chain, atMs: draw.dueAtMs, tries: 0 });
+    const { statement, chain } = bodyOf(draw);
+    const beacon = statement.beacon && {
+      chain: chainOf(chain, statement.beacon.chain),
+      round: statement.beacon.round,
+    };
+    this.#waiting.set(draw.id, { beacon, atMs: draw.dueAtMs, tries: 0, attempt: undefined });
   }
 }
 
@@ -397,7 +368,7 @@ interface KeptAnswer {
 /** Returns the caller's nonce, empty if the draw has none; undefined while it has not been opened. */
 function nonceOf({ statement, nonce }: DrawBody): Uint8Array | undefined {
   if (statement.nonce_sha256 !== undefined) return nonce === null ? undefined : fromHex(nonce);
-  return statement.nonce === undefined ? NO_BYTES : fromHex(statement.nonce);
+  return fromHex(statement.nonce ?? '');
 }
 
 /**
@@ -412,8 +383,4 @@ function cancelUntilMs({ dueAtMs }: DrawRecord, { statement, chain }: DrawBody):
 
 function bodyOf({ body }: DrawRecord): DrawBody {
   return JSON.parse(body) as DrawBody;
-}
-
-function retryMs(tries: number): number {
-  return Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** Math.min(tries, 6));
 }

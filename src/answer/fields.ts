@@ -69,7 +69,7 @@ interface BytesField extends FieldBase, BytesSlot {
   readonly before: (names: ServiceNames) => string;
 }
 
-/** A text of constant width, the same for many answers. */
+/** A text that is the same for many answers. */
 type TextField = FieldBase & TextSlot<PrintedAnswer>;
 
 export type AnswerField = FixedField | NumberField | BytesField | TextField;
@@ -85,7 +85,6 @@ const originSchema = oneOfWords(
   'The kind of source that produced the raw bits. The service never reports a better origin than the true one.',
 );
 
-const TIME_WIDTH = 24;
 const nothing = () => '';
 
 /**
@@ -192,7 +191,6 @@ const ANSWER_FIELDS: readonly AnswerField[] = [
     name: 'timestamp',
     header: 'X-Timestamp',
     schema: described(time, 'The time at which the service received the request, in ISO 8601 and UTC.'),
-    width: TIME_WIDTH,
     text: ({ issuedAtMs }) => isoTime(issuedAtMs), // the same for all requests of a millisecond
   },
   {

@@ -8,6 +8,7 @@ import {
   type TextType,
   type Tier,
 } from '../core/vocabulary.ts';
+import { usualCostUs } from '../values/cost.ts';
 import { packedBytesMax } from '../values/packed.ts';
 import { textBytesMax } from '../values/text-lines.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type ValueRequest,
   valueCount,
 } from '../values/value-request.ts';
-import { usualCostUs } from './cost.ts';
 import type { LabelRequest } from './label.ts';
 import type { DataTemplate } from './make.ts';
 import { dataTemplate } from './text.ts';

@@ -117,6 +117,55 @@ export class CertificateIds {
   }
 }
 
+/** Certificate ids that one cipher call of NextIds makes. */
+const IDS_PER_CALL = 256;
+const SEGMENT_IDS_MIN = 16;
+
+/**
+ * Gives the ids of records in their order, and makes them ahead, because a cipher call costs more than the rest of an id. The ids
+ * of a call serve the next segments; each gets about as many as the segment before it had records, and at least SEGMENT_IDS_MIN.
+ */
+export class NextIds {
+  readonly #ids: CertificateIds;
+  readonly #bytes = new Uint8Array(IDS_PER_CALL * BLOCK_BYTES);
+  readonly #views = Array.from({ length: IDS_PER_CALL }, (_, i) =>
+    this.#bytes.subarray(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES),
+  );
+  /** Which ids those are: of each of `segments` segments from `segment` on, the ids of `count` records from index `from` on. */
+  #range = { segment: 0, segments: 0, from: 0, count: 0 };
+  /** The place of the record before. */
+  #segment = 0;
+  #index = 0;
+  /** Count of the records of the segment before. */
+  #usualCount = 0;
+
+  constructor(ids: CertificateIds) {
+    this.#ids = ids;
+  }
+
+  /** Returns the id of a record, 16 bytes, valid until the next call. */
+  of(segment: number, index: number): Uint8Array {
+    if (segment !== this.#segment) this.#usualCount = this.#index + 1;
+    this.#segment = segment;
+    this.#index = index;
+    const { segments, count, from } = this.#range;
+    const place = index - from;
+    const ahead = segment - this.#range.segment;
+    if (ahead >= 0 && ahead < segments && place >= 0 && place < count)
+      return this.#views[ahead * count + place];
+    this.#make(segment, index);
+    return this.#views[0];
+  }
+
+  #make(segment: number, from: number): void {
+    const count = Math.min(Math.max(this.#usualCount, SEGMENT_IDS_MIN), IDS_PER_CALL);
+    const segments = from === 0 ? Math.floor(IDS_PER_CALL / count) : 1;
+    const ranges = Array.from({ length: segments }, (_, i) => ({ segment: segment + i, from, count }));
+    this.#bytes.set(this.#ids.blocks(ranges));
+    this.#range = { segment, segments, from, count }; // last: if the cipher call throws, the old ids must not pass for these
+  }
+}
+
 function isCount(value: number, max: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= max;
 }

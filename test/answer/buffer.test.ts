@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type MovableBuffer, type ReplyBuffer, ReplyMemory } from '../../src/answer/buffer.ts';
+import { type ReplyBuffer, ReplyMemory } from '../../src/answer/buffer.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront } from '../overload/stack.ts';
@@ -11,17 +11,14 @@ const KIB = 1_024;
 const MIB = 2 ** 20;
 
 const isZero = (bytes: Uint8Array) => Buffer.alloc(bytes.length).equals(bytes);
-const partOf = ({ bytes, start, size }: Pick<MovableBuffer, 'bytes' | 'start' | 'size'>) =>
-  bytes.subarray(start, start + size);
+const partOf = ({ bytes, start, size }: ReplyBuffer) => bytes.subarray(start, start + size);
 
 /** Uses memory like an answer that a worker made: it is written, transferred, and released when it was sent. */
 function useLarge(memory: ReplyMemory, size: number): Uint8Array<ArrayBuffer> {
-  const buffer = memory.large(size);
-  buffer.bytes.fill(0xee, 0, size);
-  const moved = structuredClone(buffer.bytes, { transfer: [buffer.bytes.buffer] });
-  buffer.returned(moved, size);
-  buffer.release();
-  return moved;
+  const sent = memory.forWorker(size).fill(0xee, 0, size);
+  const returned = structuredClone(sent, { transfer: [sent.buffer] });
+  memory.large(returned, size).release();
+  return returned;
 }
 
 describe('memory of small answers', () => {
@@ -126,8 +123,8 @@ describe('memory of large answers', () => {
     ];
     for (const [asked, given] of sizes) {
       useLarge(memory, asked);
-      const { bytes, start } = memory.large(asked);
-      assert.deepEqual([bytes.length, start, bytes.byteOffset], [given, 0, 0]);
+      const bytes = memory.forWorker(asked);
+      assert.deepEqual([bytes.length, bytes.byteOffset], [given, 0]);
       assert.equal(bytes.length, bytes.buffer.byteLength);
       assert.ok(isZero(bytes));
     }
@@ -136,34 +133,26 @@ describe('memory of large answers', () => {
   it('is reused among answers of about the same size', () => {
     const memory = new ReplyMemory();
     const first = useLarge(memory, 300_000);
-    assert.equal(memory.large(500_000).bytes, first);
-    assert.notEqual(memory.large(500_000).bytes, first, 'one owner at a time');
+    assert.equal(memory.forWorker(500_000), first);
+    assert.notEqual(memory.forWorker(500_000), first, 'one owner at a time');
     useLarge(memory, 300_000);
-    assert.notEqual(memory.large(600_000).bytes.length, first.length);
-  });
-
-  it('is dropped when a worker fails with it', () => {
-    const memory = new ReplyMemory();
-    const buffer = memory.large(300_000);
-    structuredClone(buffer.bytes, { transfer: [buffer.bytes.buffer] });
-    buffer.release();
-    assert.equal(memory.spareBytes, 0);
+    assert.notEqual(memory.forWorker(600_000).length, first.length);
   });
 
   it('is kept only up to a bound', () => {
     const memory = new ReplyMemory();
-    const taken = Array.from({ length: 12 }, () => memory.large(4 * MIB));
-    for (const each of taken) each.release();
+    const taken = Array.from({ length: 12 }, () => memory.forWorker(4 * MIB));
+    for (const bytes of taken) memory.large(bytes, 0).release();
     assert.equal(memory.spareBytes, 32 * MIB);
     useLarge(memory, 9 * MIB);
     assert.equal(memory.spareBytes, 32 * MIB, 'larger memory is not kept');
-    for (let i = 0; i < 8; i++) memory.large(4 * MIB);
+    for (let i = 0; i < 8; i++) memory.forWorker(4 * MIB);
     assert.equal(memory.spareBytes, 0);
   });
 
   it('is returned to the system at once when it is not kept', () => {
     const memory = new ReplyMemory();
-    const buffer = memory.large(9 * MIB);
+    const buffer = memory.large(memory.forWorker(9 * MIB), 0);
     const adopted = memory.adopt(new Uint8Array(MIB));
     const views = [buffer.bytes, adopted.bytes];
     buffer.release();
@@ -178,17 +167,17 @@ describe('memory of large answers', () => {
   it('gives up the sizes that were unused for longest in favour of those in use', () => {
     const memory = new ReplyMemory();
     const [unused, ...rest] = [MIB, 2 * MIB, 4 * MIB].map((size) => {
-      const taken = Array.from({ length: 5 }, () => memory.large(size));
-      for (const each of taken) each.release();
-      return taken.map(({ bytes }) => bytes);
+      const taken = Array.from({ length: 5 }, () => memory.forWorker(size));
+      for (const bytes of taken) memory.large(bytes, 0).release();
+      return taken;
     });
     // 5 + 10 + 20 MiB: three of the first size had to go
     assert.equal(memory.spareBytes, 32 * MIB);
     for (const kept of rest) {
-      const again = kept.map((bytes) => memory.large(bytes.length).bytes);
+      const again = kept.map((bytes) => memory.forWorker(bytes.length));
       assert.deepEqual(new Set(again), new Set(kept));
     }
-    const left = Array.from({ length: 5 }, () => memory.large(MIB).bytes);
+    const left = Array.from({ length: 5 }, () => memory.forWorker(MIB));
     assert.equal(left.filter((bytes) => unused.includes(bytes)).length, 2);
   });
 });
@@ -218,7 +207,11 @@ describe('the body of a labelled answer', () => {
 describe('memory of an answer', () => {
   it('is released exactly once', () => {
     const memory = new ReplyMemory();
-    for (const buffer of [memory.small(10), memory.large(10), memory.adopt(new Uint8Array(10))]) {
+    for (const buffer of [
+      memory.small(10),
+      memory.large(memory.forWorker(10), 0),
+      memory.adopt(new Uint8Array(10)),
+    ]) {
       buffer.release();
       assert.throws(() => buffer.release(), /released once/);
     }

@@ -5,7 +5,7 @@ import { ERRORS } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { OverloadedFront, type Reply, turn } from './stack.ts';
 
-/** 100 ns each to begin with (answer/cost.ts), the dearest for their size. */
+/** 100 ns each to begin with (values/cost.ts), the dearest for their size. */
 const SORTED = { type: 'integers', count: 100_000, params: { min: 0, max: 999_999, sort: 'ascending' } };
 const SORTED_MS = 10;
 const PACKED = { accept: 'application/msgpack' };
