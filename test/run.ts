@@ -31,7 +31,7 @@ const GROUPS: readonly (readonly string[])[] = [
   ['stats/', 'values/', 'crypto/', 'core/'],
   ['cli/'],
   ['backend/', 'pool/', 'deploy/'],
-  ['service/', 'workers/', 'answer/', 'overload/'],
+  ['service/', 'workers/', 'answer/', 'draws/', 'overload/'],
   ['ledger/contract/'],
   ['ledger/'],
   ['sources/'],

@@ -79,6 +79,12 @@ export const ROOMS: Readonly<Record<string, Promises>> = {
     ['one answer under one Idempotency-Key', 'test/answer/kept-answers.test.ts', 'test/api/requests.test.ts'],
     ['a client that leaves pays for what was drawn alone', 'test/overload/gone.test.ts'],
   ],
+  draws: [
+    [
+      'a committed draw ends once, as its statement says, whatever is killed or missing',
+      'test/draws/keeper.test.ts',
+    ],
+  ],
   workers: [
     ['calls between threads are answered, in order, or fail', 'test/workers/call.test.ts'],
     ['a worker makes what the front would', 'test/workers/dispatch.test.ts'],

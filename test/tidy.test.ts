@@ -38,6 +38,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['pool/intake', 'pool/supply', 'account', 'certificate'],
   ['fair'],
   ['answer'],
+  ['draws'],
   ['workers'],
   ['http'],
   ['observe'],

@@ -1,4 +1,4 @@
-/** A committed draw as the ledger stores it. The ledger does not read `body`; answer/draw-keeper.ts writes and reads it. */
+/** A committed draw as the ledger stores it. The ledger does not read `body`; draws/keeper.ts writes and reads it. */
 export interface DrawRecord {
   /** `draw_` and 26 base32 characters. */
   readonly id: string;

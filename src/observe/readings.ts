@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { DrawCounts } from '../answer/draw-keeper.ts';
 import type { Backend } from '../backend/backend.ts';
 import type { WitnessState } from '../certificate/witnessed.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import type { DrawCounts } from '../draws/keeper.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
 import type { LotRecord, SpendLimits } from '../ledger/records.ts';

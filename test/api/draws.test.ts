@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
-import { drawnValues } from '../../src/answer/draw-values.ts';
+import { drawnValues } from '../../src/draws/values.ts';
 import { hashOf, listSha256 } from '../../src/certificate/draw.ts';
 import type { DrawDocument } from '../../src/certificate/draw-document.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
@@ -12,7 +12,7 @@ import { bearer, failedChecks, statusOf, usageOf } from '../support/replies.ts';
 import { REFUSED_DRAWS } from '../support/request-table.ts';
 import { TestServer } from '../support/server.ts';
 
-/** Committed draws of the real service: without a beacon, for which test/answer/draw-keeper.test.ts has one of its own. */
+/** Committed draws of the real service: without a beacon, for which test/draws/keeper.test.ts has one of its own. */
 let server: TestServer;
 before(async () => {
   server = await TestServer.shared();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, hash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { DrawKeeper } from '../../src/answer/draw-keeper.ts';
+import { DrawKeeper } from '../../src/draws/keeper.ts';
 import type { BeaconChains } from '../../src/beacon/chains.ts';
 import { type DrawStatement, hashOf, listSha256 } from '../../src/certificate/draw.ts';
 import type { DrawBody } from '../../src/certificate/draw-document.ts';

@@ -1,4 +1,4 @@
-import type { CommittedDraws } from '../../src/answer/draw-keeper.ts';
+import type { CommittedDraws } from '../../src/draws/keeper.ts';
 
 function none(): never {
   throw new Error('nobody commits to a draw here');

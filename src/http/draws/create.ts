@@ -1,6 +1,5 @@
 import type { Account } from '../../account/directory.ts';
 import type { Answers } from '../../answer/answers.ts';
-import { type CommittedDraws, keyOfDraw } from '../../answer/draw-keeper.ts';
 import { KEY_TEXT } from '../../answer/idempotency.ts';
 import { type DrawStatement, hashOf } from '../../certificate/draw.ts';
 import { assert } from '../../core/assert.ts';
@@ -8,6 +7,7 @@ import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
 import { base32Of } from '../../core/ids.ts';
 import { deriveKey, sha256Hex } from '../../crypto/digest.ts';
+import { type CommittedDraws, keyOfDraw } from '../../draws/keeper.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { valuesRequest } from '../endpoints/values.ts';
 import type { Exchange } from '../exchange.ts';

@@ -1,4 +1,3 @@
-import type { DrawRequest } from '../../answer/draw-opening.ts';
 import { listSha256 } from '../../certificate/draw.ts';
 import { checkRequest } from '../../certificate/draw-statement.ts';
 import { found } from '../../certificate/verdict.ts';
@@ -7,6 +6,7 @@ import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { textLike, wholeFrom } from '../../core/schema.ts';
+import type { DrawRequest } from '../../draws/opening.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import { LABEL_PARAMETERS } from '../endpoint.ts';
 import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';

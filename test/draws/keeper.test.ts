@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { before, beforeEach, describe, it } from 'node:test';
-import { DrawKeeper } from '../../src/answer/draw-keeper.ts';
-import { drawnValues } from '../../src/answer/draw-values.ts';
 import { type FirstAnswer, SealBroken } from '../../src/answer/idempotency.ts';
 import { BeaconChains, type FetchJson } from '../../src/beacon/chains.ts';
 import { dueMs } from '../../src/beacon/drand.ts';
@@ -15,6 +13,8 @@ import { fromHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
+import { DrawKeeper } from '../../src/draws/keeper.ts';
+import { drawnValues } from '../../src/draws/values.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { LocalDrand } from '../support/local-drand.ts';
 import { ManualClock } from '../support/manual-clock.ts';

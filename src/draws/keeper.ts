@@ -1,3 +1,4 @@
+import { type Idempotency, SealBroken } from '../answer/idempotency.ts';
 import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
 import { type BeaconChain, BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
 import { type DrawStatement, drawCommitText, drawEndText, hashOf } from '../certificate/draw.ts';
@@ -13,9 +14,8 @@ import type { Log } from '../core/log.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import type { DrawRecord } from '../ledger/draw-records.ts';
 import type { DrawStore } from '../ledger/ledger.ts';
-import { type DrawRequest, statementOf } from './draw-opening.ts';
-import { drawnValues } from './draw-values.ts';
-import { type Idempotency, SealBroken } from './idempotency.ts';
+import { type DrawRequest, statementOf } from './opening.ts';
+import { drawnValues } from './values.ts';
 
 /** The methods of the keeper that fronts call. The keeper runs on the main thread. */
 export type CommittedDraws = Pick<DrawKeeper, 'openDraw' | 'settleDraw' | 'cancelDraw' | 'openNonce'>;
