@@ -159,11 +159,6 @@ export class Answers {
     };
   }
 
-  /** Commits the answers of this turn of the loop as one segment. Called when all requests of the turn were taken. */
-  endTurn(): void {
-    this.#options.committer.endTurn();
-  }
-
   /**
    * Returns the entropy mode. Refuses a pure draw that exceeds the full reservoir: a client that retried it would never
    * succeed.

@@ -132,14 +132,6 @@ export class Committer {
     while (this.pending > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /**
-   * Commits the open segment now. A caller that runs at the end of a turn calls this when it has added all answers of the turn:
-   * the commit that `add` has scheduled would start later.
-   */
-  endTurn(): void {
-    this.#commit();
-  }
-
   /** Commits when the code that runs now is done, so that all answers that it adds share the segment. */
   #schedule(): void {
     if (this.#scheduled) return;

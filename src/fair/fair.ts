@@ -114,8 +114,6 @@ class Line {
 export class Fair {
   /** Counts the bytes that are held for replies and for waiting requests. */
   readonly memory: Budget;
-  /** Called at the end of each turn that ran a piece. Must not throw. */
-  afterTurn: () => void = () => {};
   readonly #clock: FairClock;
   readonly #lookUps = new Budget(LOOK_UPS_MAX, undefined, OWN_LOOK_UPS_MAX);
   readonly #lines = new Map<Owner, Line>();
@@ -220,18 +218,16 @@ export class Fair {
     this.#ready = [];
     for (const { owner } of ready) if (owner >= 0) this.#noteAccount(owner);
     const limited: Line[] = [];
-    let hasRun = false;
     for (const line of ready) {
       line.isReady = false;
       if (this.isLimited(line.owner)) {
         limited.push(line);
         continue;
       }
-      hasRun = true;
       this.#runAll(line);
     }
     const isCut = this.#ready.length > 0;
-    if (this.#runShares(limited) || hasRun) this.afterTurn();
+    this.#runShares(limited);
     if (nowMs - this.#forgottenAtMs > SHARED_MS) this.#forget();
     if (isCut) this.#schedule();
     else if (this.#ready.length > 0) this.#rest ??= setTimeout(this.#afterRest, REST_MS);
@@ -261,15 +257,13 @@ export class Fair {
     this.#schedule();
   };
 
-  /** Runs one piece of each owner in rotation while any owner has time. Returns true if it ran a piece. */
-  #runShares(lines: Line[]): boolean {
+  /** Runs one piece of each owner in rotation while any owner has time. */
+  #runShares(lines: Line[]): void {
     const nowMs = this.#nowMs;
-    let hasRun = false;
     let round = lines.sort((a, b) => a.owedMs(nowMs) - b.owedMs(nowMs));
     for (;;) {
       round = round.filter((line) => line.waiting.length > 0 && line.hasTime(nowMs));
       if (round.length === 0) break;
-      hasRun = true;
       for (const line of round) {
         const piece = line.take(nowMs);
         const startedMs = this.#clock.monotonicMs();
@@ -278,7 +272,6 @@ export class Fair {
       }
     }
     for (const line of lines) if (line.waiting.length > 0) this.#makeReady(line);
-    return hasRun;
   }
 
   #makeReady(line: Line): void {

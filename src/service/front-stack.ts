@@ -205,7 +205,6 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     reservoirBytes: config.reservoirBytes,
     askCredits: (...args) => mainThread.ask(...args),
   });
-  fair.afterTurn = () => answers.endTurn();
   const router = new Router({
     names,
     directory,

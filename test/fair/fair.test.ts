@@ -217,14 +217,4 @@ describe('the time of a front’s loop', () => {
     await loop.pass(3_000);
     assert.equal(loop.ran.filter((owner) => owner === NO_KEY).length, 4_000);
   });
-
-  it('calls back after each turn that ran something', async (t) => {
-    const loop = new Loop(t);
-    let turns = 0;
-    loop.fair.afterTurn = () => turns++;
-    for (const owner of [1, 1, 2, NO_KEY]) loop.add(owner, 0);
-    await loop.turn();
-    await loop.turn();
-    assert.deepEqual([turns, loop.ran.length], [1, 4]);
-  });
 });

@@ -197,7 +197,7 @@ describe('answers that wait for a slow disk', () => {
         const said = i === 9 ? { label } : {};
         committer.add({ ...entry(i), ...said, settled: () => {} }, i === 7 ? kept : undefined);
       }
-      committer.endTurn();
+      await Promise.resolve();
       assert.deepEqual(slow.stored.splice(0), [kept], 'with the answer that is kept');
       const [segment] = slow.segments;
       assert.deepEqual(segment.notes, [{ index: 9, label }]);
@@ -216,10 +216,10 @@ describe('answers that wait for a slow disk', () => {
         );
         committer.add({ ...entry(index), settled: () => {} });
       }
-      committer.endTurn();
+      await Promise.resolve();
       await slow.release();
     }
-    committer.endTurn();
+    await Promise.resolve();
     assert.deepEqual(slow.underWay, [], 'nothing waits');
   });
 
