@@ -22,7 +22,7 @@ import {
 import type { AnswerForm, AnswerSize, Plan, Written } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 import { OPENING_BYTES, type ReplyTemplate } from './template.ts';
-import { hasMoreMembers, withMoreMembers } from './text.ts';
+import { withMore } from './text.ts';
 
 /** The request that an answer is made for. An HTTP exchange implements it. */
 export interface Requester {
@@ -132,8 +132,6 @@ export class Answer implements Making {
   from!: DrawnFrom;
   /** In pure mode: the lots of `from`, and where in them the bytes lay. */
   drawSource: DrawSource | undefined = undefined;
-  /** In pure mode: canonical JSON that proves that the bytes are those that the lots' leaves commit to. */
-  opening: string | undefined = undefined;
 
   // the entry for the ledger
   readonly requestId: Uint8Array<ArrayBuffer>;
@@ -153,8 +151,11 @@ export class Answer implements Making {
 
   // the reply
   durationMs!: number;
-  /** The caller's label as the reply prints it. */
-  labelText: string | undefined = undefined;
+  /**
+   * The members that only some bodies have, and no template prints, as JSON that follows other members: the caller's label, and in
+   * pure mode the opening, which proves that the bytes are those that the lots' leaves commit to.
+   */
+  more = '';
   /** The header fields that a retry gets again; undefined when a template prints the head (JSON, nothing ignored). */
   fields: FirstAnswer['fields'] | undefined = undefined;
   /** The body, if it is made before the reply is sent: MessagePack, bare values, and answers that are kept. */
@@ -242,7 +243,7 @@ export class Answer implements Making {
       bytes.set(body.subarray(OPENING_BYTES), dataEnd);
       body = bytes.subarray(start + DATA_START - OPENING_BYTES, bodyEnd);
     }
-    return hasMoreMembers(this) ? this.#held(withMoreMembers(body, this)) : body;
+    return this.more === '' ? body : this.#held(withMore(body, this.more));
   }
 
   /** Keeps a body that was made before the reply is sent, and returns it. */

@@ -289,7 +289,7 @@ export class Answers {
         if (!(await supply.pure.fill(bytesMax))) throw unavailable('pure');
       };
     }
-    answer.opening = draw.opening;
+    if (draw.opening !== undefined) answer.more = `,"opening":${draw.opening}`;
     this.#drawnFrom(answer, draw.shares);
     this.#issue(answer, nowMs);
     return undefined;
@@ -393,7 +393,7 @@ export class Answers {
     if (label !== undefined) {
       const salt = bytes.subarray(start + AT_SALT, start + DATA_START);
       answer.label = labelOf(label, answer.account.record.id, salt);
-      answer.labelText = labelText(label, answer.label);
+      answer.more = `,"label":${labelText(label, answer.label)}${answer.more}`;
     }
     let stored: StoredAnswer | undefined;
     // of all other answers a template prints the reply when it is sent

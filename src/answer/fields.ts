@@ -29,8 +29,7 @@ export type PrintedAnswer = Pick<
   | 'credits'
   | 'creditsRemaining'
   | 'creditsTotal'
-  | 'opening'
-  | 'labelText'
+  | 'more'
 >;
 
 /** The texts about the service that every answer prints. */

@@ -109,20 +109,37 @@ export function answerBytesMax(
   return textBytes > RECORD_BYTES_MAX ? textBytes + TAIL_BYTES_MAX : textBytes;
 }
 
+/** Smallest piece of keystream for one answer. Otherwise the last piece is only as long as the rest that the answer may read. */
+const PIECE_BYTES_MIN = 1_024;
+
 /** Makes an answer in a worker: draws its values, writes them and hashes them. Erases the key and the pieces of the order. */
 export function makeValues({ draw, memory, ...order }: WorkerOrder): Omit<MadeByWorker, 'busyMs'> {
-  const stream = openStream(draw, order.values);
   const delivered = new Uint8Array(DIGEST_BYTES);
   const making = { ...order, bytes: memory, start: 0, end: memory.length, delivered } as Making;
-  let left: Uint8Array<ArrayBuffer>[];
+  const pieces = draw.from === 'pieces' ? [...draw.pieces] : [];
+  const root = draw.from === 'one-time-key' ? new Expander(draw.key) : undefined;
+  let dueBytes = entropyBytesMax(order.values);
+  const next = () => {
+    if (root !== undefined) {
+      const size = Math.min(PIECE_OUTPUT_BYTES, Math.max(PIECE_BYTES_MIN, dueBytes));
+      dueBytes -= size;
+      return nextPiece(root, size);
+    }
+    const piece = pieces.shift();
+    assert(piece !== undefined, 'the pieces hold the bound of the draw');
+    return piece;
+  };
+  const reader = draw.from === 'system' ? systemReader() : new EntropyReader(next);
   try {
-    makeFrom(stream.reader, making);
-    left = stream.takeRest();
+    makeFrom(reader, making);
+    const left = draw.from === 'pieces' ? [...reader.takeRest(), ...pieces.splice(0)] : [];
+    const { bytes, dataEnd, packedStart, packedEnd, consumedBytes } = making;
+    return { bytes, dataEnd, packedStart, packedEnd, delivered, consumedBytes, left };
   } finally {
-    stream.close();
+    reader.discard();
+    root?.erase();
+    wipe(...pieces, ...(draw.from === 'one-time-key' ? [draw.key] : []));
   }
-  const { bytes, dataEnd, packedStart, packedEnd, consumedBytes } = making;
-  return { bytes, dataEnd, packedStart, packedEnd, delivered, consumedBytes, left };
 }
 
 /** Makes an answer from the bytes of `reader`, and computes its commitment. Erases the bytes that were read. */
@@ -165,57 +182,4 @@ function writeData(reader: EntropyReader, making: Making): void {
 /** Computes the commitment SHA-256(salt ‖ data or octets) of an answer. */
 export function commitInPlace({ bytes, start, dataEnd, delivered }: Making): void {
   sha256(bytes.subarray(start + AT_SALT, dataEnd), delivered);
-}
-
-/** The random bytes for one answer. */
-interface EntropyStream {
-  readonly reader: EntropyReader;
-  /** Returns the unread rest of claimed pieces; nothing for streams that are expanded. */
-  takeRest(): Uint8Array<ArrayBuffer>[];
-  close(): void;
-}
-
-/** Smallest piece of keystream for one answer. Otherwise the last piece is only as long as the rest that the answer may read. */
-const PIECE_BYTES_MIN = 1_024;
-
-/** Opens the stream of an order, and takes over its key. The caller must close the stream, which erases what is left. */
-function openStream(draw: DrawOrder, values: ValueRequest): EntropyStream {
-  if (draw.from === 'pieces') return concatenationOf(draw.pieces);
-  const takeRest = () => [];
-  if (draw.from === 'system') {
-    const reader = systemReader();
-    return { reader, takeRest, close: () => reader.discard() };
-  }
-  const root = new Expander(draw.key);
-  wipe(draw.key);
-  let due = entropyBytesMax(values);
-  const reader = new EntropyReader(() => {
-    const size = Math.min(PIECE_OUTPUT_BYTES, Math.max(PIECE_BYTES_MIN, due));
-    due -= size;
-    return nextPiece(root, size);
-  });
-  const close = () => {
-    reader.discard();
-    root.erase();
-  };
-  return { reader, takeRest, close };
-}
-
-function concatenationOf(pieces: readonly Uint8Array<ArrayBuffer>[]): EntropyStream {
-  let next = 0;
-  const reader = new EntropyReader(() => {
-    assert(next < pieces.length, 'the pieces hold the bound of the draw');
-    return pieces[next++];
-  });
-  let kept = pieces;
-  const close = () => {
-    reader.discard();
-    wipe(...kept);
-  };
-  const takeRest = () => {
-    const rest = [...reader.takeRest(), ...pieces.slice(next)];
-    kept = pieces.slice(0, next);
-    return rest;
-  };
-  return { reader, takeRest, close };
 }

@@ -26,17 +26,12 @@ export interface DrawnFrom extends DrawSource {
 }
 
 /** A stream that answers can be drawn from now. */
-export interface StreamHeld {
+interface StreamHeld {
   readonly from: DrawnFrom;
   /** The random bytes for answers that this thread makes. */
   readonly reader: EntropyReader;
   /** Returns the source of random bytes for an answer that a worker makes. */
   order(): DrawOrder;
-}
-
-interface SeedHeld extends StreamHeld {
-  readonly stream: SeededKeystream;
-  readonly seed: SeedInForce;
 }
 
 const RETRY_AFTER_S = 5;
@@ -58,7 +53,10 @@ export class EntropySupply {
   readonly pure: PureSupply;
   readonly system = systemReader();
   readonly #options: EntropySupplyOptions;
-  readonly #seeded = new Map<string, SeedHeld>();
+  readonly #seeded = new Map<
+    string,
+    StreamHeld & { readonly stream: SeededKeystream; readonly seed: SeedInForce }
+  >();
   readonly #names = new WeakMap<SeedGroup, string>();
   /** Undefined until the first sample of the system's stream was tested; null after a sample failed. */
   #systemHeld: StreamHeld | null | undefined;

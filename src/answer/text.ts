@@ -60,7 +60,7 @@ export function completePacked(
     packedUpTo(valueKey, { ...members, metadata: drawnMembers(from.mode, from.quantumBackend) }),
   );
   // the parameters that the answer repeats, such as an alphabet, may need more than the room before the values
-  const isLong = hasMoreMembers(answer) || head.length > PACKED_HEAD_BYTES_MAX;
+  const isLong = answer.more !== '' || head.length > PACKED_HEAD_BYTES_MAX;
   if (isLong) return concatBytes(head, bytes.subarray(packedStart, packedEnd));
   const replyStart = packedStart - head.length;
   bytes.set(head, replyStart);
@@ -72,7 +72,7 @@ function envelopeOf(answer: PrintedAnswer, names: ServiceNames): JsonObject {
   const template = bodyTemplateOf(answer.from, names);
   const { bytes, start } = answer;
   template.print(answer, undefined, bytes, start, start + DATA_START);
-  const text = Buffer.from(withMoreMembers(template.body.subarray(OPENING_BYTES), answer)).toString('utf8');
+  const text = Buffer.from(withMore(template.body.subarray(OPENING_BYTES), answer.more)).toString('utf8');
   template.forget();
   return JSON.parse(`{${text.slice(1)}`) as JsonObject;
 }
@@ -82,19 +82,9 @@ function packedUpTo(name: string, members: JsonObject): Uint8Array {
   return pack({ ...members, [name]: null }).subarray(0, -1); // null is one byte
 }
 
-/** Returns true when the body has an opening or a label, which only some bodies have and no template prints. */
-export function hasMoreMembers({ opening, labelText }: PrintedAnswer): boolean {
-  return opening !== undefined || labelText !== undefined;
-}
-
-/** Returns a copy of a JSON body with the label and the opening as its last members. */
-export function withMoreMembers(
-  body: Uint8Array,
-  { opening, labelText }: PrintedAnswer,
-): Uint8Array<ArrayBuffer> {
-  const label = labelText === undefined ? '' : `,"label":${labelText}`;
-  const end = utf8Bytes(`${label}${opening === undefined ? '' : `,"opening":${opening}`}}`);
-  return concatBytes(body.subarray(0, -1), end);
+/** Returns a copy of a JSON body with more members at its end: see Answer.more. */
+export function withMore(body: Uint8Array, more: string): Uint8Array<ArrayBuffer> {
+  return concatBytes(body.subarray(0, -1), utf8Bytes(`${more}}`));
 }
 
 /** Returns the part of a JSON body that follows the data, for all answers from one source. */

@@ -7,14 +7,7 @@ import type { PrintedAnswer, ServiceNames } from '../../src/answer/fields.ts';
 import { PACKED_HEAD_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
 import { ReplyTemplate } from '../../src/answer/template.ts';
-import {
-  bodyTemplateOf,
-  completePacked,
-  dataTemplate,
-  hasMoreMembers,
-  tailOf,
-  withMoreMembers,
-} from '../../src/answer/text.ts';
+import { bodyTemplateOf, completePacked, dataTemplate, tailOf, withMore } from '../../src/answer/text.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 import { concatBytes, toHex } from '../../src/core/bytes.ts';
 import { base32Of } from '../../src/core/ids.ts';
@@ -53,8 +46,11 @@ const facts = fc.record({
   credits: count,
   creditsRemaining: count,
   creditsTotal: count,
-  opening: fc.constantFrom(undefined, '{"bytes":"AA==","path":""}'),
-  labelText: fc.constantFrom(undefined, '{"public":true,"purpose":"raffle"}'),
+  more: fc.constantFrom(
+    '',
+    ',"label":{"public":true,"purpose":"raffle"}',
+    ',"label":{"public":true},"opening":{"bytes":"AA=="}',
+  ),
 });
 
 describe('the data of an answer', () => {
@@ -104,8 +100,7 @@ function envelopeOf(each: PrintedAnswer, names: ServiceNames): object {
       verify_url: `${names.verifyUrlBase}/cert_${id(16)}`,
     },
     quantum_credits: { remaining: creditsRemaining, total: creditsTotal, used: credits },
-    ...(each.labelText === undefined ? {} : { label: JSON.parse(each.labelText) as object }),
-    ...(each.opening === undefined ? {} : { opening: JSON.parse(each.opening) as object }),
+    ...(JSON.parse(`{${each.more.slice(1)}}`) as object),
   };
 }
 
@@ -122,9 +117,7 @@ describe('the envelope of an answer', () => {
     fc.assert(
       fc.property(facts, fc.constantFrom(NAMES, ODD_NAMES), (each, names) => {
         const { body } = replyOf(each, new ReplyTemplate([], tailOf(each.from, names)));
-        const hasMore = each.opening !== undefined || each.labelText !== undefined;
-        assert.equal(hasMoreMembers(each), hasMore);
-        const text = Buffer.from(hasMore ? withMoreMembers(body, each) : body).toString('utf8');
+        const text = Buffer.from(withMore(body, each.more)).toString('utf8');
         assert.equal(text, JSON.stringify({ data: 1, ...envelopeOf(each, names) }));
       }),
     );
@@ -159,7 +152,7 @@ describe('the envelope of an answer', () => {
       bytes.set(each.bytes.subarray(0, 64));
       const answer = { ...each, bytes, packedStart: PACKED_HEAD_BYTES_MAX, packedEnd: bytes.length };
       const reply = completePacked(answer, NAMES, { valueKey: 'values', members });
-      const isInPlace = characters === 2 && each.opening === undefined && each.labelText === undefined;
+      const isInPlace = characters === 2 && each.more === '';
       assert.equal(reply.buffer === bytes.buffer, isInPlace);
       const { data, ...rest } = unpack(reply);
       assert.deepEqual([data.alphabet, data.values], [members.alphabet, ['a', 'b']]);
