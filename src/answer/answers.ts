@@ -81,7 +81,7 @@ export class Answers {
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
   /** Holds the commitment of the answer that this thread makes now. It is read before the next one is made. */
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
-  /** Stored large answers are read one at a time, because each is in memory before `#replay` checks whether it fits. */
+  /** Stored large answers are read one at a time, because each is in memory before its room is known. */
   readonly #afterOthers = inOrder();
   /** Estimates what workers will need for an answer. */
   readonly #costs = new MeasuredCosts();

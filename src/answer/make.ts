@@ -19,7 +19,7 @@ import type { AnswerForm } from './request.ts';
 export const AT_REQUEST_ID = 0;
 export const AT_CERTIFICATE_ID = 16;
 export const AT_SALT = 32;
-export const SALT_BYTES = 32;
+const SALT_BYTES = 32;
 export const DATA_START = AT_SALT + SALT_BYTES;
 /**
  * A record of at most this size is copied into its reply when the reply is sent (template.ts). The reply of a longer record is

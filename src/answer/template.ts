@@ -97,7 +97,7 @@ export function textIn(
   return FORMS[form].text(bytes.subarray(at, at + FORMS[form].size));
 }
 
-export type Slot<A, B> = NumberSlot<A, B> | BytesSlot | TextSlot<A>;
+type Slot<A, B> = NumberSlot<A, B> | BytesSlot | TextSlot<A>;
 export type Part<A, B> = string | Slot<A, B>;
 
 const DIGITS_MAX = 16;

@@ -99,7 +99,7 @@ function writeDigits(value: number, target: Uint8Array, at: number, end: number)
 }
 
 /** Returns the number of digits that `writeNumber` writes. */
-export function decimalDigits(value: number): number {
+function decimalDigits(value: number): number {
   assert(Number.isSafeInteger(value) && value >= 0, 'only whole numbers from 0 on are written');
   if (value >= LOW_END) return LOW_DIGITS + digitsBelow(Math.floor(value / LOW_END));
   return digitsBelow(value);
