@@ -84,7 +84,7 @@ export function quoteReply(quote: Quote, exchange: Exchange): Reply {
 }
 
 /** Returns the head that answers HEAD and begins a stream: the fields that are known without a draw. */
-export function describedHead(exchange: Exchange, creditsRemaining: number): Uint8Array {
+export function describedHead(exchange: Exchange, creditsRemaining: number): Uint8Array<ArrayBuffer> {
   const { offer, mode, requestUuid, ignored, rate } = exchange;
   const fields: Field[] = [
     ['Content-Type', offer.mediaType],
@@ -98,7 +98,7 @@ export function describedHead(exchange: Exchange, creditsRemaining: number): Uin
 }
 
 /** Makes a head field by field, for the formats that no template prints. */
-export function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined): Uint8Array {
+export function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined): Uint8Array<ArrayBuffer> {
   return headOf(200, [...fields, ...rateFields(rate)]);
 }
 
@@ -108,8 +108,19 @@ const templates = new WeakMap<DrawnFrom, Map<string | undefined, AnswerTemplate>
 /** Bound on the templates of one source, because operators may give each account a rate of its own. */
 const TEMPLATES_MAX = 64;
 
+/** The template that was used last. Most replies have the template of the reply before. */
+let last:
+  | { readonly from: DrawnFrom; readonly policy: string | undefined; readonly template: AnswerTemplate }
+  | undefined;
+
 /** Returns the template of the JSON replies from this source to clients with this rate limit. */
 export function replyTemplateOf(from: DrawnFrom, { policy }: RateFacts, names: ServiceNames): AnswerTemplate {
+  if (last?.from !== from || last.policy !== policy)
+    last = { from, policy, template: keptTemplate(from, policy, names) };
+  return last.template;
+}
+
+function keptTemplate(from: DrawnFrom, policy: string | undefined, names: ServiceNames): AnswerTemplate {
   let ofSource = templates.get(from);
   if (ofSource === undefined) templates.set(from, (ofSource = new Map()));
   let template = ofSource.get(policy);

@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { withFields } from './head.ts';
+import { type Field, withFields } from './head.ts';
 import type { Reply } from './reply.ts';
 import { parseWeighted } from './representation.ts';
 
@@ -30,26 +30,26 @@ export function compressed(reply: Reply, acceptEncoding: string): Reply {
   const { head, body } = reply;
   const fields = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
   if (reply.hasValues || !COMPRESSIBLE.test(fields)) return reply;
-  const vary = withFields(head, [['Vary', 'Accept-Encoding']]) as Uint8Array<ArrayBuffer>;
+  const vary: Field = ['Vary', 'Accept-Encoding'];
   const isWorthIt = body.length >= BYTES_MIN && body.length <= BYTES_MAX;
   const coding = isWorthIt ? codingOf(acceptEncoding) : undefined;
-  if (coding === undefined) return { head: vary, body };
-  const encoded = withFields(vary, [['Content-Encoding', coding]]) as Uint8Array<ArrayBuffer>;
-  return { head: encoded, body: formOf(body, coding) };
+  if (coding === undefined) return { head: withFields(head, [vary]), body };
+  return { head: withFields(head, [vary, ['Content-Encoding', coding]]), body: formOf(body, coding) };
 }
 
 function formOf(body: Uint8Array<ArrayBuffer>, coding: Coding): Uint8Array<ArrayBuffer> {
   let forms = compressedForms.get(body);
   if (forms === undefined) compressedForms.set(body, (forms = {}));
-  return (forms[coding] ??= new Uint8Array(compress(body, coding)));
+  return (forms[coding] ??= new Uint8Array(COMPRESS[coding](body)));
 }
 
-function compress(body: Uint8Array, coding: Coding): Buffer {
-  if (coding === 'gzip') return gzipSync(body, { level: 5 });
-  return brotliCompressSync(body, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
-  });
-}
+const COMPRESS: Readonly<Record<Coding, (body: Uint8Array) => Buffer>> = {
+  gzip: (body) => gzipSync(body, { level: 5 }),
+  br: (body) =>
+    brotliCompressSync(body, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+    }),
+};
 
 /**
  * Chooses Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3). Returns undefined when the client accepts neither,

@@ -12,20 +12,14 @@ import type { EntropyMode, Scope } from '../core/vocabulary.ts';
 import { type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { Fair, Piece, Turn } from '../fair/fair.ts';
 import { type AnswerOffer, AS_JSON, fieldsHead, replyTemplateOf } from './answer-reply.ts';
+import type { DeadlineQueue, Linked, Timed } from './deadline-queue.ts';
 import type { Wire } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
 import type { Front } from './front.ts';
 import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
 import { corsFields, type RateFacts, rateFacts, rateFields } from './reply-fields.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
-import {
-  newRequestId,
-  parseTraceparent,
-  type RequestId,
-  requestIdText,
-  type Trace,
-  traceparentOf,
-} from './request-id.ts';
+import { newRequestId, type RequestId, requestIdText, traceIdOf, traceparentOf } from './request-id.ts';
 import type { Route } from './route-table.ts';
 import type { RouterOptions } from './router.ts';
 
@@ -70,7 +64,7 @@ const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
  * One request and its reply, with everything that the pipeline knows about them so far. `reply` and `send` may be called at any
  * time after the engine has finished reading the bytes of the request (see Wire). Only the first call has an effect.
  */
-export class Exchange implements Ask, Listener, Requester, Piece {
+export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   readonly head: RequestHead;
   // the members that a reply reads come first and together: by then they have left the processor's caches
   /** Set by authentication. */
@@ -101,9 +95,10 @@ export class Exchange implements Ask, Listener, Requester, Piece {
   readonly #front: Front;
   readonly #wire: Wire;
   /** The queue that it is a member of; null once the reply is finished or the client is gone. */
-  #queue: Set<Exchange> | null = null;
-  /** Monotonic time at which it joined the queue. */
+  #queue: DeadlineQueue<Exchange> | null = null;
   queuedAtMs = 0;
+  previous: Linked = this;
+  next: Linked = this;
   /** The owner of the body or the line that is being sent, until it is released. */
   #bodyOwner: BodyOwner | undefined = undefined;
   /** The bytes of a large body or of a line that the client has not read yet. */
@@ -255,16 +250,11 @@ export class Exchange implements Ask, Listener, Requester, Piece {
     return uuidText(this.requestId);
   }
 
-  /** The trace that the client named, if its `traceparent` is valid. */
-  get trace(): Trace | undefined {
-    return parseTraceparent(this.head.traceparent);
-  }
-
   /** The members that identify the request in a log line: both spellings of its id, because a client may quote either. */
   get logNames(): object {
-    const { trace, requestIdText, requestUuid } = this;
-    const names = { request_id: requestIdText, x_request_id: requestUuid };
-    return trace === undefined ? names : { ...names, trace_id: trace.traceId };
+    const names = { request_id: this.requestIdText, x_request_id: this.requestUuid };
+    const traceId = traceIdOf(this.head.traceparent);
+    return traceId === undefined ? names : { ...names, trace_id: traceId };
   }
 
   get by(): Requester {
@@ -328,11 +318,9 @@ export class Exchange implements Ask, Listener, Requester, Piece {
    * Answers the request and records it. `head`, `body` and `owner` are those of `send`. `atMonotonicMs` is the time if the
    * caller knows it, which saves reading the clock.
    */
-  reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
-    const {
-      service: { record },
-      fair,
-    } = this;
+  reply(head: Uint8Array<ArrayBuffer>, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
+    const { record } = this.service;
+    const { fair } = this;
     if (this.isAnswered || this.isAborted) {
       owner?.release();
       if (!this.isAnswered) record.aborted(); // otherwise the front has answered, because the deadline had passed
@@ -349,10 +337,10 @@ export class Exchange implements Ask, Listener, Requester, Piece {
 
   /** Returns the fields that depend on the client: CORS, unless the resource is open to all origins, and the trace. */
   #fieldsBeside(head: Uint8Array): Field[] {
-    const { trace } = this;
-    const open = hasField(head, 'Access-Control-Allow-Origin');
-    const fields = open ? [] : corsFields(this.service.corsOrigins, this.head.origin);
-    if (trace !== undefined) fields.push(['traceparent', traceparentOf(trace, this.requestId)]);
+    const isOpen = hasField(head, 'Access-Control-Allow-Origin');
+    const fields = isOpen ? [] : corsFields(this.service.corsOrigins, this.head.origin);
+    const traceparent = traceparentOf(this.head.traceparent, this.requestId);
+    if (traceparent !== undefined) fields.push(['traceparent', traceparent]);
     return fields;
   }
 
@@ -417,7 +405,7 @@ export class Exchange implements Ask, Listener, Requester, Piece {
     }
   }
 
-  #begin(head: Uint8Array, length: number | undefined): void {
+  #begin(head: Uint8Array, length?: number): void {
     const saysClose = this.#closing || this.#front.draining;
     this.#wire.begin({ head, length, saysClose, isLast: this.#closing }, () => {
       try {
@@ -430,10 +418,10 @@ export class Exchange implements Ask, Listener, Requester, Piece {
   }
 
   /** Begins a reply of lines, whose length is not known, and records it. */
-  beginLines(head: Uint8Array): void {
+  beginLines(head: Uint8Array<ArrayBuffer>): void {
     assert(!this.isAnswered && !this.isInLines, 'a request is answered once');
     this.isInLines = true;
-    this.#orCut(() => this.#begin(withFields(head, this.#fieldsBeside(head)), undefined));
+    this.#orCut(() => this.#begin(withFields(head, this.#fieldsBeside(head))));
     this.service.record.replied(this, 200);
   }
 
@@ -570,16 +558,15 @@ export class Exchange implements Ask, Listener, Requester, Piece {
 
   /** Releases everything. Called when the engine has taken the whole reply or the client has gone. */
   #release(): void {
-    this.#queue?.delete(this);
+    this.#queue?.leave(this);
     this.#queue = null;
     this.#letGo();
     this.#tellTaken(false);
   }
 
-  #enter(queue: Set<Exchange>): void {
-    this.#queue?.delete(this);
+  #enter(queue: DeadlineQueue<Exchange>): void {
+    this.#queue?.leave(this);
     this.#queue = queue;
-    this.queuedAtMs = this.#front.nowMs;
-    queue.add(this);
+    queue.join(this, this.#front.nowMs);
   }
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { Fair } from '../fair/fair.ts';
+import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, ListenOptions, StartEngine, Wire } from './engine.ts';
 import { errorReply } from './error-reply.ts';
 import { Exchange } from './exchange.ts';
@@ -87,9 +88,9 @@ export class Front {
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
   /** Requests that nobody has answered yet, oldest first. */
-  readonly waiting = new Set<Exchange>();
+  readonly waiting = new DeadlineQueue<Exchange>();
   /** Replies that their clients have not read yet, oldest first. */
-  readonly sending = new Set<Exchange>();
+  readonly sending = new DeadlineQueue<Exchange>();
   readonly #options: FrontOptions;
   readonly #limits: FrontLimits;
   #engine: Engine | undefined;
@@ -109,7 +110,7 @@ export class Front {
 
   /** Bytes of memory that are held for replies that their clients have not read yet. */
   get heldBytes(): number {
-    return [...this.sending].reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+    return [...this.sending.before()].reduce((sum, { heldBytes }) => sum + heldBytes, 0);
   }
 
   async listen(): Promise<Front> {
@@ -255,25 +256,17 @@ export class Front {
   #sweep(): void {
     this.nowMs = this.#options.clock.monotonicMs();
     const { log } = this.#options;
-    for (const late of this.#overdue(this.waiting, this.#limits.answerDeadlineMs)) {
+    for (const late of this.waiting.before(this.nowMs - this.#limits.answerDeadlineMs)) {
       log.warn(this.#namesOf(late), 'request not answered in time');
       this.#handle(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }), true);
-      // if `handle` did not answer, or its reply failed half-way, the request would stay in the queue forever
-      if (this.waiting.has(late)) late.destroy();
+      // if `handle` did not answer, the request would stay in the queue forever
+      if (!late.isAnswered) late.destroy();
     }
-    for (const slow of this.#overdue(this.sending, this.#limits.replyDeadlineMs)) {
+    for (const slow of this.sending.before(this.nowMs - this.#limits.replyDeadlineMs)) {
       log.warn(this.#namesOf(slow), 'reply not taken in time');
       slow.destroy();
     }
     this.#logTurnedAway();
-  }
-
-  /** Returns the members of a queue that have been in it for this long. They are its first, since all have the same time. */
-  *#overdue(queue: Set<Exchange>, allowanceMs: number): Iterable<Exchange> {
-    for (const exchange of queue) {
-      if (exchange.queuedAtMs + allowanceMs > this.nowMs) return;
-      yield exchange;
-    }
   }
 
   #logTurnedAway(): void {

@@ -45,7 +45,7 @@ export function headOf(status: number, fields: readonly Field[]): Uint8Array<Arr
 }
 
 /** Returns the head with more fields appended. Throws as `headOf` does. */
-export function withFields(head: Uint8Array, fields: readonly Field[]): Uint8Array {
+export function withFields(head: Uint8Array<ArrayBuffer>, fields: readonly Field[]): Uint8Array<ArrayBuffer> {
   return fields.length === 0 ? head : Buffer.concat([head, Buffer.from(linesOf(fields), 'latin1')]);
 }
 

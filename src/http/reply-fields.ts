@@ -24,13 +24,18 @@ export function rateFacts(
   nowMs: number,
   draftFields: boolean,
 ): RateFacts {
-  return {
-    remaining: decision.remaining,
-    resetAtS: resetAtUnixS(decision, nowMs),
-    resetAfterS: Math.ceil(decision.resetAfterMs / 1000),
-    policy: draftFields ? policyOf(limit) : undefined,
-  };
+  const { remaining } = decision;
+  const resetAtS = resetAtUnixS(decision, nowMs);
+  const resetAfterS = Math.ceil(decision.resetAfterMs / 1000);
+  const policy = draftFields ? policyOf(limit) : undefined;
+  const isAsBefore = remaining === last?.remaining && resetAtS === last.resetAtS;
+  if (!isAsBefore || resetAfterS !== last?.resetAfterS || policy !== last.policy)
+    last = { remaining, resetAtS, resetAfterS, policy };
+  return last;
 }
+
+/** The result of the last call, which is reused while it stays the same: without a limit that is the case for a whole second. */
+let last: RateFacts | undefined;
 
 /** The largest integer of a structured field (RFC 9651 §3.3.1). */
 const FIELD_INTEGER_MAX = 999_999_999_999_999;
@@ -61,20 +66,18 @@ const REMAINING = { number: (_: unknown, rate: RateFacts) => rate.remaining };
 const RESET = { number: (_: unknown, rate: RateFacts) => rate.resetAtS };
 const RESET_AFTER = { number: (_: unknown, rate: RateFacts) => rate.resetAfterS };
 
-/** The header fields that report a rate limit with this policy: the name of each, and the parts of its value. */
-export function ratePartsOf(
-  policy: string | undefined,
-): readonly (readonly [name: string, ...value: RatePart[]])[] {
-  return [
+/** A header field that reports a rate limit: its name, and the parts of its value. */
+type RateField = readonly [name: string, ...value: RatePart[]];
+
+/** Returns the header fields that report a rate limit with this policy. */
+export function ratePartsOf(policy: string | undefined): readonly RateField[] {
+  const standing: RateField[] = [
     ['X-RateLimit-Remaining', REMAINING],
     ['X-RateLimit-Reset', RESET],
-    ...(policy === undefined
-      ? []
-      : ([
-          ['RateLimit-Policy', policy],
-          ['RateLimit', '"burst";r=', REMAINING, ';t=', RESET_AFTER],
-        ] as const)),
   ];
+  if (policy === undefined) return standing;
+  const ofBurst: RateField = ['RateLimit', '"burst";r=', REMAINING, ';t=', RESET_AFTER];
+  return [...standing, ['RateLimit-Policy', policy], ofBurst];
 }
 
 /** Returns the header fields that report a rate limit, for replies that no template prints. */

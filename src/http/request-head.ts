@@ -79,6 +79,17 @@ READ_FIELDS.forEach(([name, read, once], i) => {
   (BY_LENGTH[name.length] ??= []).push({ name, read, once, bit: 1 << i });
 });
 
+/**
+ * The host, path and query that were read last. Nearly all requests name the same host, and most have the path and the query of the
+ * request before. Reusing the same string saves a Map from computing its hash again.
+ */
+let lastHost = '';
+let lastPath = '';
+let lastQuery = '';
+
+/** The head that `read` fills: one callback serves all requests, and reading is synchronous, so there is only one at a time. */
+let reading: RequestHead;
+
 /** The method, the target and the known header fields of a request, read in one pass; '' for a field that is absent. */
 export class RequestHead {
   // the members that every reply reads come first and together
@@ -123,19 +134,24 @@ export class RequestHead {
 
   constructor(method: string, request: NativeRequest) {
     this.method = method;
-    this.path = request.getUrl();
-    this.query = request.getQuery() ?? '';
+    const path = request.getUrl();
+    const query = request.getQuery() ?? '';
+    this.path = path === lastPath ? lastPath : path;
+    this.query = query === lastQuery ? lastQuery : query;
+    lastQuery = this.query;
     this.headBytes = method.length + this.path.length + this.query.length + REQUEST_LINE_REST;
-    request.forEach((name, value) => {
-      this.#read(name, value);
-    });
+    reading = this;
+    request.forEach(RequestHead.read);
   }
 
-  #read(name: string, value: string): void {
-    this.headBytes += name.length + value.length + FIELD_REST;
-    const field = BY_LENGTH[name.length]?.find((each) => each.name === name);
-    if (field === undefined) return;
-    const { read, once, bit } = field;
+  private static readonly read = (name: string, value: string): void => {
+    reading.headBytes += name.length + value.length + FIELD_REST;
+    const fields = BY_LENGTH[name.length];
+    if (fields === undefined) return;
+    for (const field of fields) if (field.name === name) reading.#read(field, value);
+  };
+
+  #read({ name, read, once, bit }: ReadField, value: string): void {
     if (value.length > LIMITS.requestFieldBytesMax && read !== noteProxy) {
       this.#tooLong ||= name;
       return;
@@ -177,8 +193,7 @@ export class RequestHead {
     const { method, host, contentLength, transferEncoding } = this;
     if (this.#repeated !== '') return `The header ${this.#repeated} must not occur more than once.`;
     if (host === undefined) return 'The request has no Host header.'; // RFC 9112 §3.2
-    if (!HOST_AND_PORT.test(host))
-      return 'The Host header must be a host name or an address, with an optional port.';
+    if (!isHost(host)) return 'The Host header must be a host name or an address, with an optional port.';
     if (transferEncoding === undefined) {
       if (Number.isNaN(contentLength)) return 'Content-Length must be a number of bytes.';
     } else {
@@ -205,9 +220,17 @@ const REQUEST_LINE_REST = 15;
 /** Bytes of `: ` and CR LF. */
 const FIELD_REST = 4;
 
+function isHost(host: string): boolean {
+  if (host !== lastHost && !HOST_AND_PORT.test(host)) return false;
+  lastHost = host;
+  return true;
+}
+
 /** Returns true when all characters are visible ASCII, as a path requires. */
-export function isVisible(text: string): boolean {
-  return !INVISIBLE.test(text);
+export function isVisible(path: string): boolean {
+  if (path !== lastPath && INVISIBLE.test(path)) return false;
+  lastPath = path;
+  return true;
 }
 
 function fieldTooLong(name: string): ApiError {
@@ -222,5 +245,15 @@ function fieldTooLong(name: string): ApiError {
  * else ''.
  */
 export function bearerOf(authorization: string): string {
-  return /^bearer /i.test(authorization) ? authorization.slice('bearer '.length).trim() : '';
+  const { length } = authorization;
+  const place = (authorization.charCodeAt(length - 1) ^ (authorization.charCodeAt(length - 2) << 3)) & 0xff;
+  const known = bearers[place];
+  if (known?.authorization === authorization) return known.token;
+  const token = /^bearer /i.test(authorization) ? authorization.slice('bearer '.length).trim() : '';
+  if (length <= KNOWN_LENGTH_MAX) bearers[place] = { authorization, token };
+  return token;
 }
+
+/** A cache of recent fields. Reusing the same token string saves a Map from computing its hash again. */
+const bearers: { readonly authorization: string; readonly token: string }[] = [];
+const KNOWN_LENGTH_MAX = 256;

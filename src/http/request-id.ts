@@ -28,31 +28,24 @@ export function requestIdText(id: Uint8Array): string {
   return `req_${base32Of(id)}`;
 }
 
-/**
+/*
  * The trace of a request (W3C Trace Context, https://www.w3.org/TR/trace-context/). The reply to a request with a valid
  * `traceparent` carries one of the same trace, and its log lines name the trace. An invalid `traceparent` is ignored.
  */
-export interface Trace {
-  /** 32 hex digits. */
-  readonly traceId: string;
-  /** Two hex digits; the last bit says that the caller records this trace. */
-  readonly flags: string;
-}
 
 /** The format of version 00 (§3.2.2). Ids of only zeros are invalid (§3.2.2.3, §3.2.2.4). */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})$/;
 
-export function parseTraceparent(field: string): Trace | undefined {
-  const match = TRACEPARENT.exec(field);
-  return match === null ? undefined : { traceId: match[1], flags: match[2] };
+export function traceIdOf(traceparent: string): string | undefined {
+  return TRACEPARENT.exec(traceparent)?.[1];
 }
 
 /**
- * Returns the `traceparent` of the reply: the same trace with this request as the parent. The parent id is the last 8 bytes of
- * the request id, so that a trace leads to the request. They are never all zero, because they hold the variant bits
+ * Returns the `traceparent` of the reply: the same trace and flags with this request as the parent. The parent id is the last 8
+ * bytes of the request id, so that a trace leads to the request. They are never all zero, because they hold the variant bits
  * (RFC 9562 §4.1).
  */
-export function traceparentOf(trace: Trace, requestId: Uint8Array): string {
+export function traceparentOf(traceparent: string, requestId: Uint8Array): string | undefined {
   const parentId = Buffer.from(requestId.buffer, requestId.byteOffset + 8, 8).toString('hex');
-  return `00-${trace.traceId}-${parentId}-${trace.flags}`;
+  return TRACEPARENT.test(traceparent) ? traceparent.replace(TRACEPARENT, `00-$1-${parentId}-$2`) : undefined;
 }

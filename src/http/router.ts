@@ -205,10 +205,8 @@ export class Router {
     const { plan, stream } = parsed;
     if (plan.request.dryRun) {
       const atOnce = stream === undefined ? plan : new Plan(stream.requestOf(stream.first));
-      const { head, body } = quoteReply(
-        answers.quote(exchange, account, reservation, plan, atOnce),
-        exchange,
-      );
+      const quote = answers.quote(exchange, account, reservation, plan, atOnce);
+      const { head, body } = quoteReply(quote, exchange);
       exchange.reply(head, body);
     } else if (stream === undefined) answers.answer(exchange, exchange, account, reservation, plan, nowMs);
     else {

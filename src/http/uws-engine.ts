@@ -44,11 +44,22 @@ const LISTEN_SHARED = 0;
 export function startUwsEngine(options: EngineOptions): Promise<Engine> {
   const { host, port, sharePort, receive, connectionChanged } = options;
   const app = appOf(options.tls);
-  app.any('/*', (response, request) => {
-    isReading = true;
-    receive(new UwsWire(response), request, request.getCaseSensitiveMethod());
-    isReading = false;
-  });
+  const serve = (methodOf: (request: Uws.HttpRequest) => string) => {
+    return (response: Uws.HttpResponse, request: Uws.HttpRequest) => {
+      isReading = true;
+      receive(new UwsWire(response), request, methodOf(request));
+      isReading = false;
+    };
+  };
+  // GET is served by itself, so that its name needs no call of the library
+  app.get(
+    '/*',
+    serve(() => 'GET'),
+  );
+  app.any(
+    '/*',
+    serve((request) => request.getCaseSensitiveMethod()),
+  );
   app.filter(connectionChanged);
   // the published types lack this form
   const listen = app.listen.bind(app) as unknown as (
@@ -96,8 +107,26 @@ const PIECE_BYTES = 128 * 1024;
 const PROBE_BYTES = 4 * 1024;
 const NO_BYTES = new Uint8Array(0);
 
+/**
+ * The reply that `sendCorked` sends. `cork` calls its callback before it returns, so one function serves all replies without
+ * closures.
+ */
+let corked: Uws.HttpResponse;
+let corkedHead: Uint8Array;
+let corkedBody: Uint8Array;
+let corkedClose: boolean;
+let fault: { readonly error: unknown } | undefined;
 /** True while uWebSockets.js calls a handler with bytes that it read: no reply may be sent then (see Wire). */
 let isReading = false;
+
+function sendCorked(): void {
+  try {
+    corked.writeStatus(corkedHead);
+    corked.end(corkedBody, corkedClose);
+  } catch (error) {
+    fault = { error }; // an exception must not pass through the library's stack frames
+  }
+}
 
 class UwsWire implements Wire {
   isFull = false;
@@ -112,10 +141,11 @@ class UwsWire implements Wire {
   }
 
   send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
-    this.#cork(() => {
-      this.#response.writeStatus(head);
-      this.#response.end(body, saysClose);
-    });
+    corked = this.#response;
+    corkedHead = head;
+    corkedBody = body;
+    corkedClose = saysClose;
+    this.#cork(sendCorked);
   }
 
   begin(reply: ReplyHead, hasRoom: () => void): void {
@@ -141,7 +171,7 @@ class UwsWire implements Wire {
     const response = this.#response;
     const { length, isLast } = this.#begun!;
     let taken = rest.length;
-    this.#cork(() => {
+    this.#write(() => {
       if (this.#isHeadDue) this.#writeHead(this.#begun!);
       if (isLast) response.pause(); // again: a write that the socket did not take whole has ended the pause
       if (length === undefined) taken = this.#writeLine(rest);
@@ -167,7 +197,7 @@ class UwsWire implements Wire {
   }
 
   end(): void {
-    this.#cork(() => {
+    this.#write(() => {
       if (!this.#isHeadDue) this.#response.end(NO_BYTES);
       else {
         this.#writeHead(this.#begun!, this.#begun!.length);
@@ -178,16 +208,20 @@ class UwsWire implements Wire {
   }
 
   /** Runs `write` corked, so that everything it writes is sent together. Throws what `write` throws. */
-  #cork(write: () => void): void {
-    assert(!isReading, 'no reply leaves while the engine reads');
-    let fault: { readonly error: unknown } | undefined;
-    this.#response.cork(() => {
+  #write(write: () => void): void {
+    this.#cork(() => {
       try {
         write();
       } catch (error) {
-        fault = { error }; // an exception must not pass through the library's stack frames
+        fault = { error };
       }
     });
+  }
+
+  #cork(write: () => void): void {
+    assert(!isReading, 'no reply leaves while the engine reads');
+    fault = undefined;
+    this.#response.cork(write);
     if (fault !== undefined) throw (fault as { readonly error: unknown }).error;
   }
 

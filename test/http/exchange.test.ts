@@ -9,15 +9,15 @@ import type { RouterOptions } from '../../src/http/router.ts';
 import { exchangeOn, HEAD, ModelHost, ModelWire } from './model-exchange.ts';
 
 /** An exchange whose reply may begin in lines. */
-function inLines(takes: readonly number[]): { wire: ModelWire; exchange: Exchange; host: ModelHost } {
-  const wire = new ModelWire(takes);
-  const { exchange, host } = exchangeOn(wire);
+function inLines(wire: ModelWire, host?: ModelHost): Exchange {
+  const { exchange } = exchangeOn(wire, host);
   exchange.account = { record: { number: 1 } } as Account;
   exchange.service = { record: { replied: () => {} }, corsOrigins: [] } as unknown as RouterOptions;
-  return { wire, exchange, host };
+  return exchange;
 }
 
-const heldBytes = ({ sending }: ModelHost) => [...sending].reduce((sum, each) => sum + each.heldBytes, 0);
+const heldBytes = ({ sending }: ModelHost) =>
+  [...sending.before()].reduce((sum, each) => sum + each.heldBytes, 0);
 
 function assertNothingHeld(host: ModelHost): void {
   assert.deepEqual([host.waiting.size, host.sending.size, heldBytes(host)], [0, 0, 0]);
@@ -131,7 +131,8 @@ describe('an exchange', () => {
 
   it('closes the connection when a reply in lines breaks off, and the sender learns why', async () => {
     for (const failAt of ['begin', 'offer', 'end'] as const) {
-      const { wire, exchange, host } = inLines([]);
+      const [wire, host] = [new ModelWire(), new ModelHost()];
+      const exchange = inLines(wire, host);
       wire.failAt = failAt;
       const reply = async () => {
         exchange.beginLines(HEAD);
@@ -146,11 +147,30 @@ describe('an exchange', () => {
     }
   });
 
+  it('has its deadline anew for each line, after the exchanges that wait since before', async () => {
+    const host = new ModelHost();
+    const [first, second] = [new ModelWire(), new ModelWire()].map((wire) => inLines(wire, host));
+    for (const exchange of [first, second]) {
+      exchange.beginLines(HEAD);
+      await exchange.sendLine(HEAD, undefined);
+    }
+    host.nowMs = 5;
+    await first.sendLine(HEAD, undefined);
+    assert.deepEqual(
+      [...host.sending.before()].map((exchange) => [exchange === first, exchange.queuedAtMs]),
+      [
+        [false, 0],
+        [true, 5],
+      ],
+    );
+  });
+
   it('sends each line whole, and reports when its reader has room for the next, or has gone', async () => {
     const begun = (takes: readonly number[]) => {
-      const all = inLines(takes);
-      all.exchange.beginLines(HEAD);
-      return all;
+      const [wire, host] = [new ModelWire(takes), new ModelHost()];
+      const exchange = inLines(wire, host);
+      exchange.beginLines(HEAD);
+      return { wire, exchange, host };
     };
     const line = Buffer.from('line');
     const { wire, exchange, host } = begun([4, 2]);

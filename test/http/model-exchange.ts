@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import { Fair } from '../../src/fair/fair.ts';
+import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { ReplyHead, Wire } from '../../src/http/engine.ts';
 import { Exchange } from '../../src/http/exchange.ts';
 import type { Front } from '../../src/http/front.ts';
@@ -84,8 +85,8 @@ export class ModelHost {
   readonly random: RandomBytes;
   draining = false;
   nowMs = 0;
-  readonly waiting = new Set<Exchange>();
-  readonly sending = new Set<Exchange>();
+  readonly waiting = new DeadlineQueue<Exchange>();
+  readonly sending = new DeadlineQueue<Exchange>();
   readonly faults: unknown[] = [];
 
   constructor(

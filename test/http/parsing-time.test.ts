@@ -15,7 +15,7 @@ import { parseQuery } from '../../src/http/params.ts';
 import { canonicalText, RpcSigner } from '../../src/http/random-org/signed.ts';
 import { isJson, negotiate } from '../../src/http/representation.ts';
 import { bearerOf, RequestHead } from '../../src/http/request-head.ts';
-import { parseTraceparent } from '../../src/http/request-id.ts';
+import { traceIdOf } from '../../src/http/request-id.ts';
 import { isPrefix } from '../../src/http/route-table.ts';
 import type { Books } from '../../src/ledger/ledger.ts';
 
@@ -85,7 +85,7 @@ const READERS: readonly Reader[] = [
     read: (text) => parseKey(bearerOf(`Bearer ${text}`)),
   },
   { name: 'Content-Type', words: [...FIELD_WORDS, 'application/json'], read: (text) => isJson(text) },
-  { name: 'traceparent', words: ['00-', '0', 'a', '-'], read: (text) => parseTraceparent(text) },
+  { name: 'traceparent', words: ['00-', '0', 'a', '-'], read: (text) => traceIdOf(text) },
   { name: 'a head of many fields', words: FIELD_WORDS, read: (text) => headOf(text) },
   ...DRAWING.map((endpoint) => ({
     name: `the query of ${endpoint.path}`,

@@ -168,7 +168,7 @@ describe('a head', () => {
 });
 
 describe('the token of a request', () => {
-  it('follows Bearer in any case', () => {
+  it('follows Bearer in any case, whatever came before', () => {
     const cases = {
       ...{
         '': '',
@@ -180,7 +180,10 @@ describe('the token of a request', () => {
         Bearerk: '',
       },
       [`Bearer ${'k'.repeat(300)}`]: 'k'.repeat(300),
+      ...{ 'Bearer ak': 'ak', 'Bearer bk': 'bk' }, // of one place among those that are known
     };
-    for (const [authorization, token] of Object.entries(cases)) assert.equal(bearerOf(authorization), token);
+    for (const _ of ['first', 'known'])
+      for (const [authorization, token] of Object.entries(cases))
+        assert.equal(bearerOf(authorization), token);
   });
 });
