@@ -21,7 +21,7 @@ const unavailable = (mode: EntropyMode) => (error: unknown) =>
   error.code === 'entropy_unavailable' &&
   error.facts.retryAfterS === 5 &&
   error.facts.details?.['entropy_mode'] === mode &&
-  error.message.includes(`mode ${mode} cannot`);
+  error.message.includes(`mode ${mode} now`);
 const PASSED = { assessments: [tested('conditioned')] };
 
 function supplyWith(options: Partial<EntropySupplyOptions> = {}): EntropySupply {
