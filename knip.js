@@ -24,10 +24,10 @@ export default {
         'bench/peers/*.ts',
         'bench/support/no-durability.ts',
         'test/**/*.test.ts',
-        'test/**/{run,night,readers,property-seed,first-failure,core-times,write-vectors}.ts',
+        'test/**/{run,night,property-seed,first-failure,core-times,write-vectors}.ts',
         'test/**/long/*.ts',
         'test/adversary/crash/*.ts',
-        'test/support/*-child.ts',
+        'test/ledger/ledger-child.ts',
         'clients/typescript/src/*.ts',
       ],
       project: [

@@ -6,9 +6,9 @@ import { Worker } from 'node:worker_threads';
 import { createCell, Meter } from '../../src/account/meter.ts';
 import { lock, unlock } from '../../src/account/spin-lock.ts';
 import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
-import type { MeterThreadCounts, MeterThreadData } from '../support/meter-thread.ts';
+import type { MeterThreadCounts, MeterThreadData } from './meter-thread.ts';
 
-const ENTRY = new URL('../support/meter-thread.ts', import.meta.url);
+const ENTRY = new URL('./meter-thread.ts', import.meta.url);
 /** The lock word while a thread sleeps on it (account/spin-lock.ts). */
 const HELD_WITH_SLEEPERS = 2;
 const THREADS = 3;

@@ -4,25 +4,20 @@ import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type RawRead } from '../../src/backend/backend.ts';
 import { braketBackend } from '../../src/backend/braket/braket.ts';
 import { OptionError } from '../../src/backend/definition.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import type { Fault } from '../support/providers/http-server.ts';
+import { onesShare, packed } from '../support/shots.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 import {
   assertRead,
   type JobFault,
   type JobSubject,
   jobBackendContract,
   runJob,
-} from '../support/backend-contract.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { BUCKET, braketError, LocalBraket, type ResultFault } from '../support/providers/braket.ts';
-import {
-  gridDevice,
-  type LocalDevice,
-  simulatorDevice,
-  trapDevice,
-} from '../support/providers/braket-device.ts';
-import type { Fault } from '../support/providers/http-server.ts';
-import { s3Error } from '../support/providers/s3.ts';
-import { onesShare, packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+} from './backend-contract.ts';
+import { BUCKET, braketError, LocalBraket, type ResultFault } from './providers/braket.ts';
+import { gridDevice, type LocalDevice, simulatorDevice, trapDevice } from './providers/braket-device.ts';
+import { s3Error } from './providers/s3.ts';
 
 const NEVER = new AbortController().signal;
 const KEY_ID = 'AKIAIOSFODNN7EXAMPLE';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
-import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
-import { FifoGenerator } from '../support/providers/device-fifo.ts';
+import { type StreamSubject, streamBackendContract } from './backend-contract.ts';
+import { FifoGenerator } from './providers/device-fifo.ts';
 
 const BITS = 80_008; // several pieces, the last one short
 

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { BackendError } from '../../src/backend/backend.ts';
 import { DeviceReader, type ReaderProcess } from '../../src/backend/local-device/reader.ts';
 import type { Failure, Order, Report } from '../../src/backend/local-device/reader-protocol.ts';
-import { makeFifo } from '../support/providers/device-fifo.ts';
+import { makeFifo } from './providers/device-fifo.ts';
 
 const NEVER = new AbortController().signal;
 const ORDER: Order = {

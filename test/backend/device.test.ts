@@ -16,14 +16,14 @@ import { suite, test } from 'node:test';
 import { OptionError } from '../../src/backend/definition.ts';
 import { type DevicePlaces, localDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
-import { failsWith } from '../support/backend-contract.ts';
 import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { DECLARED, makeFifo } from '../support/providers/device-fifo.ts';
-import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { until } from '../support/server.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { failsWith } from './backend-contract.ts';
+import { DECLARED, makeFifo } from './providers/device-fifo.ts';
+import { NO_LINE, SerialLine } from './providers/device-line.ts';
 
 const NEVER = new AbortController().signal;
 const randomBytes = bytesOf('device');

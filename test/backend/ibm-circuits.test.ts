@@ -4,9 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { OptionError } from '../../src/backend/definition.ts';
 import { ibmBackend } from '../../src/backend/ibm/ibm.ts';
 import { apiUrlOf } from '../../src/backend/ibm/options.ts';
-import { runJob } from '../support/backend-contract.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { runJob } from './backend-contract.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { type IbmBackend, ibmBackend } from '../../src/backend/ibm/ibm.ts';
-import type { JobSubject, Sent } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { packed } from '../support/shots.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import type { JobSubject, Sent } from './backend-contract.ts';
 
 type Texts = Parameters<typeof optionValues<typeof ibmBackend.options>>[1];
 

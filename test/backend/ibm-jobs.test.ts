@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { BackendError, BackendErrorKind, JobReference } from '../../src/backend/backend.ts';
 import type { IbmBackend } from '../../src/backend/ibm/ibm.ts';
-import { assertRead, failsWith, runJob } from '../support/backend-contract.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
+import { assertRead, failsWith, runJob } from './backend-contract.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 
 const NEVER = new AbortController().signal;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decodeResult } from '../../src/backend/ibm/results.ts';
-import { failsWith } from '../support/backend-contract.ts';
+import { failsWith } from './backend-contract.ts';
 
 /** Shots as people write them: character i of a shot is c[i]. */
 type Shots = readonly string[];

@@ -1,6 +1,6 @@
-import { type JobFault, jobBackendContract } from '../support/backend-contract.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import type { Spoilt } from '../support/providers/ibm.ts';
+import { type JobFault, jobBackendContract } from './backend-contract.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 
 type IbmFault = JobFault<IbmSubject>;

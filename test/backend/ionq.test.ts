@@ -5,18 +5,18 @@ import { BackendError, type RawRead } from '../../src/backend/backend.ts';
 import { OptionError } from '../../src/backend/definition.ts';
 import { ionqBackend } from '../../src/backend/ionq/ionq.ts';
 import { decodeShots } from '../../src/backend/ionq/shots.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import type { Fault } from '../support/providers/http-server.ts';
+import { onesShare, packed } from '../support/shots.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 import {
   assertRead,
   type JobFault,
   type JobSubject,
   jobBackendContract,
   runJob,
-} from '../support/backend-contract.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import type { Fault } from '../support/providers/http-server.ts';
-import { IONQ_KEY, ionqError, LocalIonq, type ResultFault } from '../support/providers/ionq.ts';
-import { onesShare, packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+} from './backend-contract.ts';
+import { IONQ_KEY, ionqError, LocalIonq, type ResultFault } from './providers/ionq.ts';
 
 const NEVER = new AbortController().signal;
 const QUBITS = 9;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { BackendErrorKind } from '../../src/backend/backend.ts';
 import { decodeReply, isJsonPath, valuesAt } from '../../src/backend/qrng-http/decoder.ts';
 import { type Decoder, QRNG_PRESETS, type QrngService } from '../../src/backend/qrng-http/presets.ts';
-import { failsWith } from '../support/backend-contract.ts';
+import { failsWith } from './backend-contract.ts';
 
 interface Shape {
   readonly decoder: Decoder;

@@ -1,10 +1,10 @@
 import type { qrngHttp } from '../../src/backend/qrng-http/qrng-http.ts';
 import { qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
 import type { Wait } from '../../src/core/clock.ts';
-import type { Sent, StreamSubject } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { QrngServer } from '../support/providers/qrng-server.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import type { Sent, StreamSubject } from './backend-contract.ts';
 
 type QrngHttp = ReturnType<typeof qrngHttp>;
 type Texts = Parameters<typeof optionValues<typeof qrngHttpBackend.options>>[1];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BackendError } from '../../src/backend/backend.ts';
-import { assertRead, failsWith } from '../support/backend-contract.ts';
 import { type ProviderReply, ProviderServer } from '../support/providers/http-server.ts';
 import {
   ANU_KEY,
@@ -12,6 +11,7 @@ import {
   QUANDELA_TOKEN,
   quandelaServer,
 } from '../support/providers/qrng-services.ts';
+import { assertRead, failsWith } from './backend-contract.ts';
 import { CALLS, Pace, QrngSubject, source } from './qrng-http-fixtures.ts';
 
 const NEVER = new AbortController().signal;

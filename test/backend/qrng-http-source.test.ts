@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OptionError } from '../../src/backend/definition.ts';
-import { assertNoSecret } from '../support/backend-contract.ts';
 import { ProviderServer } from '../support/providers/http-server.ts';
+import { assertNoSecret } from './backend-contract.ts';
 import { source } from './qrng-http-fixtures.ts';
 
 const NEVER = new AbortController().signal;

@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import { type StreamFault, streamBackendContract } from '../support/backend-contract.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import {
   ANU_KEY,
@@ -12,6 +11,7 @@ import {
   qryptServer,
   quandelaServer,
 } from '../support/providers/qrng-services.ts';
+import { type StreamFault, streamBackendContract } from './backend-contract.ts';
 import { Pace, QrngSubject } from './qrng-http-fixtures.ts';
 
 /** A call is tried four times. */

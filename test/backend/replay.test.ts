@@ -15,12 +15,12 @@ import fc from 'fast-check';
 import type { StreamBackend } from '../../src/backend/backend.ts';
 import { OptionError, type SourceMemory } from '../../src/backend/definition.ts';
 import { replayBackend } from '../../src/backend/replay/replay.ts';
-import { failsWith, type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
 import { bytesOf } from '../support/chance.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { makeFifo } from '../support/providers/device-fifo.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
+import { failsWith, type StreamSubject, streamBackendContract } from './backend-contract.ts';
+import { makeFifo } from './providers/device-fifo.ts';
 
 const NEVER = new AbortController().signal;
 const WALL_MS = 1_800_000_000_000;

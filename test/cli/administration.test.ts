@@ -23,7 +23,7 @@ describe('changes of accounts and keys beside a running service', () => {
     ledger = await openTestLedger(join(dataDir, 'ledger'), { clock: systemClock });
     const cells = await OwnedCells.open(ledger, systemClock);
     directory = await AccountDirectory.open({ ledger, cells, clock: systemClock });
-    commands = fork(new URL('../support/command-process.ts', import.meta.url), {
+    commands = fork(new URL('./command-process.ts', import.meta.url), {
       execArgv: [...STRIPPED],
       env: { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir },
     });

@@ -28,7 +28,7 @@ import { SmallDisk } from '../support/small-disk.ts';
 
 /** Bad states, each in a process of its own that may die of it. */
 
-const CHILD = fileURLToPath(new URL('../support/ledger-child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('./ledger-child.ts', import.meta.url));
 const ENTRIES = 20;
 
 /** The child's messages by their first word. */

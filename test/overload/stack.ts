@@ -41,7 +41,7 @@ const OTHERS: ValueRequest = {
 };
 
 /** Workers that make nothing before they are told to. */
-export class HeldWorkers {
+class HeldWorkers {
   readonly threads = 1;
   /** The time that they report for an answer, in ms. */
   busyMs = 1;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { TransactionGate } from '../../src/ledger/lmdb/transaction-gate.ts';
 import { STRIPPED } from '../support/server.ts';
 
-const CHILD = fileURLToPath(new URL('../support/exit-in-transaction.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('./exit-in-transaction.ts', import.meta.url));
 /** Time limit; without the gate the process would not end at all. */
 const ENDS_WITHIN_MS = 100_000;
 

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { BackendError, type RawRead, type StreamBackend, wholeShots } from '../../src/backend/backend.ts';
-import type { ByteSource } from '../../src/backend/simulator/coins.ts';
-import { Chance } from './chance.ts';
+import { type ByteSource, Chance } from './chance.ts';
 import { ASSESSED_LOT_BITS } from './server.ts';
 
 /** An endless run of bytes that depends on the label alone. */

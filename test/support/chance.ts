@@ -2,6 +2,9 @@ import { createCipheriv, hash } from 'node:crypto';
 
 const POOL_BYTES = 4096;
 
+/** Fills an array with the next bytes of a stream. */
+export type ByteSource = (target: Uint8Array<ArrayBuffer>) => void;
+
 /**
  * The one source of chance for tests: random numbers that depend on a label (often a seed) alone: AES-256-CTR of zeros, key = SHA-256(label). Streams of different labels
  * know nothing of each other, so that one more draw here does not change what is drawn there.

@@ -1,5 +1,10 @@
-import type { ByteSource } from '../../src/backend/simulator/coins.ts';
-import type { ReadoutError } from '../../src/backend/simulator/qubits.ts';
+import type { ByteSource } from './chance.ts';
+
+/** The shares of zeros that read as 1, and of ones that read as 0. */
+export interface ReadoutError {
+  readonly e01: number;
+  readonly e10: number;
+}
 
 /** A gate on one qubit, by the name that a provider has for it. Angles are radians. */
 export interface NativeGate {

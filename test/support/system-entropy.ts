@@ -2,8 +2,8 @@ import fs, { fstatSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import type { TestContext } from 'node:test';
 import { chacha20 } from '@noble/ciphers/chacha.js';
-import type { ByteSource } from '../../src/backend/simulator/coins.ts';
 import { PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
+import type { ByteSource } from './chance.ts';
 
 const DEVICE = statSync('/dev/urandom').rdev;
 const known = new Map<number, boolean>();

@@ -3,7 +3,7 @@ import { rawRead, soundBackend } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
 
 /** Returns the bit of a channel in a shot; called for every bit once, in the order of the raw noise. */
-export type Rule = (shot: number, channel: number) => number;
+type Rule = (shot: number, channel: number) => number;
 
 /** A source with false claims: its bits depend on the label alone, and have less entropy than it claims. */
 export interface Model {
@@ -14,7 +14,7 @@ export interface Model {
   rule(random: () => number): Rule;
 }
 
-export function filled(rule: Rule, shots: number, width: number, firstShot = 0): Uint8Array<ArrayBuffer> {
+function filled(rule: Rule, shots: number, width: number, firstShot = 0): Uint8Array<ArrayBuffer> {
   const bits = new Uint8Array(Math.ceil((shots * width) / 8));
   for (let shot = 0, at = 0; shot < shots; shot++) {
     for (let channel = 0; channel < width; channel++, at++) {

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { NOON_MS } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { emptiedDatabase, freshDatabase } from '../../support/postgres.ts';
-import { openBooks } from '../../support/postgres-books.ts';
+import { openBooks } from '../postgres/postgres-books.ts';
 import { drawsContract } from './draws.contract.ts';
 import { ledgerContract } from './ledger.contract.ts';
 import { inTurn, nodesContract } from './nodes.contract.ts';

@@ -18,8 +18,8 @@ import {
 } from '../../support/ledger-records.ts';
 import { Link } from '../../support/link.ts';
 import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
-import { openBooks } from '../../support/postgres-books.ts';
 import { until } from '../../support/server.ts';
+import { openBooks } from './postgres-books.ts';
 
 /** One connection for each concurrent call. */
 const OPENED_CONNECTIONS = 5;

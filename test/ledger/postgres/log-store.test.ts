@@ -7,7 +7,7 @@ import { periodOf } from '../../../src/core/clock.ts';
 import { logKeys } from '../../certificate/log-world.ts';
 import { filledSegment, lot, NOON_MS, source, TODAY } from '../../support/ledger-records.ts';
 import { emptiedDatabase } from '../../support/postgres.ts';
-import { openBooks, type TestNode } from '../../support/postgres-books.ts';
+import { openBooks, type TestNode } from './postgres-books.ts';
 
 test('if two nodes seal from the same state one is refused, and the log has one root for each size', async (t) => {
   const url = await emptiedDatabase(t);

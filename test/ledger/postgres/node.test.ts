@@ -27,7 +27,7 @@ import {
 import { Link } from '../../support/link.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, emptiedDatabase, emptyDatabase } from '../../support/postgres.ts';
-import { openBooks } from '../../support/postgres-books.ts';
+import { openBooks } from './postgres-books.ts';
 
 const PERIOD = periodOf(NOON_MS);
 

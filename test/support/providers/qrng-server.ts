@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { Sent } from '../backend-contract.ts';
 import { fixedBytes } from '../backends.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 
@@ -29,7 +28,7 @@ export class QrngServer extends ProviderServer {
   }
 
   /** The last `calls` responses that held bytes, a repeated one counted where it came first. */
-  lastSent(calls: number): Sent {
+  lastSent(calls: number): { readonly verbatim: readonly Uint8Array[]; readonly bits: Uint8Array } {
     const distinct = new Map(this.sent.map((body) => [digest(body), body]));
     const known = [...distinct].filter(([key]) => this.#bytesOf.has(key)).slice(-calls);
     return {

@@ -3,9 +3,9 @@ import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import { openJournaledLedger, openTestLedger } from './ledger-folder.ts';
-import { block, childSegment, lot, lotId, TODAY } from './ledger-records.ts';
-import { addReleased } from './released-lots.ts';
+import { openJournaledLedger, openTestLedger } from '../support/ledger-folder.ts';
+import { block, childSegment, lot, lotId, TODAY } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
 
 /**
  * A process that a test may kill, starve or feed with damage:

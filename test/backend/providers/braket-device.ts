@@ -1,5 +1,5 @@
-import type { ReadoutError } from '../../../src/backend/simulator/qubits.ts';
-import type { Target } from './program.ts';
+import type { ReadoutError } from '../../support/circuits.ts';
+import type { Target } from '../../support/providers/program.ts';
 
 /** A device as GetDevice describes it, in the form of the published schemas; its figures are made up. */
 export interface LocalDevice {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { localDevice, localDeviceBackend } from '../../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
-import { bytesOf } from '../chance.ts';
-import { ManualClock } from '../manual-clock.ts';
-import { scratchFolder } from '../scratch-folder.ts';
-import { optionValues } from '../source-parts.ts';
+import { bytesOf } from '../../support/chance.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
+import { optionValues } from '../../support/source-parts.ts';
 
 export function makeFifo(): string {
   const path = join(scratchFolder(), 'fifo');

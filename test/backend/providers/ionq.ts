@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { fixedBytes } from '../backends.ts';
-import { type Circuit, measuredRows } from '../circuits.ts';
-import type { ManualClock } from '../manual-clock.ts';
-import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
+import { fixedBytes } from '../../support/backends.ts';
+import { type Circuit, measuredRows } from '../../support/circuits.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
+import {
+  type ProviderReply,
+  type ProviderRequest,
+  ProviderServer,
+} from '../../support/providers/http-server.ts';
 
 export const IONQ_KEY = 'ionq-key-0123456789abcdef';
 
@@ -46,7 +50,6 @@ export class LocalIonq {
   readonly #clock: ManualClock;
   readonly #outcomes = fixedBytes('ionq');
   readonly #jobs = new Map<string, LocalJob>();
-  #running: Promise<void> = Promise.resolve();
   /** Documents of shots that were read, in order, verbatim. */
   readonly read: Buffer[] = [];
   form: ShotsForm = 'url-v1';
@@ -85,8 +88,17 @@ export class LocalIonq {
   /** The outcomes of the job that was finished last. */
   measured: readonly (readonly number[])[] = [];
 
+  /** Runs every job that waits. */
   finish(): void {
-    this.#running = this.#finish();
+    for (const job of [...this.#jobs.values()]) {
+      if (job.status !== 'ready') continue;
+      this.#clock.advance(60_000);
+      this.#run(job);
+      this.measured = job.rows;
+      job.status = 'completed';
+      job.endedAtMs = this.#clock.wallMs();
+      this.fault = this.fault === 'foreign-url' || this.fault === 'other-backend' ? this.fault : undefined;
+    }
   }
 
   /** Sets the state of every job of the account. */
@@ -97,18 +109,6 @@ export class LocalIonq {
   /** Adds jobs of other users on the same system. */
   addForeignJobs(count: number): void {
     for (let i = 0; i < count; i++) this.#add({ metadata: {} }, 'qpu.forte-1', null, null);
-  }
-
-  async #finish(): Promise<void> {
-    for (const job of [...this.#jobs.values()]) {
-      if (job.status !== 'ready') continue;
-      this.#clock.advance(60_000);
-      this.#run(job);
-      this.measured = job.rows;
-      job.status = 'completed';
-      job.endedAtMs = this.#clock.wallMs();
-      this.fault = this.fault === 'foreign-url' || this.fault === 'other-backend' ? this.fault : undefined;
-    }
   }
 
   #run(job: LocalJob): void {
@@ -137,8 +137,7 @@ export class LocalIonq {
     return { v1: JSON.stringify(numbers), v2: JSON.stringify({ shots }) };
   }
 
-  async #handle(request: ProviderRequest): Promise<ProviderReply> {
-    await this.#running;
+  #handle(request: ProviderRequest): ProviderReply {
     const { method, query } = request;
     const [, version, resource, name, ...rest] = request.path.split('/').map(decodeURIComponent);
     if (version !== 'v0.4') return ionqError(404, `No such path: ${request.path}`);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLedgerThread } from '../../src/service/ledger-thread.ts';
-import { account, filledSegment } from './ledger-records.ts';
+import { account, filledSegment } from '../support/ledger-records.ts';
 
 /** Count of segments for a transaction that is longer than the waits around it. */
 const SEGMENTS = 1_000;

@@ -1,13 +1,13 @@
 import type { TestContext } from 'node:test';
-import { silentLog } from '../../src/core/log.ts';
-import { booksIn } from '../../src/ledger/domain/books.ts';
-import type { Books, LogStore } from '../../src/ledger/ledger.ts';
-import { SegmentCommits } from '../../src/ledger/postgres/commit.ts';
-import { Database } from '../../src/ledger/postgres/connection.ts';
-import { NodeIdentity } from '../../src/ledger/postgres/node.ts';
-import { PostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
-import { NOON_MS } from './ledger-records.ts';
-import { ManualClock } from './manual-clock.ts';
+import { silentLog } from '../../../src/core/log.ts';
+import { booksIn } from '../../../src/ledger/domain/books.ts';
+import type { Books, LogStore } from '../../../src/ledger/ledger.ts';
+import { SegmentCommits } from '../../../src/ledger/postgres/commit.ts';
+import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { NodeIdentity } from '../../../src/ledger/postgres/node.ts';
+import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
+import { NOON_MS } from '../../support/ledger-records.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 
 export interface TestNode {
   readonly node: NodeIdentity;

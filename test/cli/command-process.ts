@@ -3,7 +3,7 @@ import { accounts } from '../../src/cli/accounts.ts';
 import { group } from '../../src/cli/command.ts';
 import { keys } from '../../src/cli/keys.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { type CommandRun, runCommand } from './run-command.ts';
+import { type CommandRun, runCommand } from '../support/run-command.ts';
 
 /** Runs the commands that this process receives, one after the other, and sends back their results. */
 const qrn = group('qrn', 'The commands under test.', [accounts, keys]);

@@ -1,4 +1,8 @@
-import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
+import {
+  type ProviderReply,
+  type ProviderRequest,
+  ProviderServer,
+} from '../../support/providers/http-server.ts';
 
 /** One S3 bucket on the loopback, addressed by path: GetObject, DeleteObject and ListObjectsV2 (two keys a page). */
 export class LocalBucket {

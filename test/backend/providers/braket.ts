@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { fixedBytes } from '../backends.ts';
-import { measuredRows } from '../circuits.ts';
-import type { ManualClock } from '../manual-clock.ts';
+import { fixedBytes } from '../../support/backends.ts';
+import { measuredRows } from '../../support/circuits.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
+import {
+  type ProviderReply,
+  type ProviderRequest,
+  ProviderServer,
+} from '../../support/providers/http-server.ts';
+import { readProgram } from '../../support/providers/program.ts';
 import type { LocalDevice } from './braket-device.ts';
-import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
-import { readProgram } from './program.ts';
 import { LocalBucket } from './s3.ts';
 
 /** Defects of the results of the tasks that finish next. */
@@ -55,8 +59,6 @@ export class LocalBraket {
   readonly #clock: ManualClock;
   readonly #outcomes = fixedBytes('braket');
   readonly #tasks = new Map<string, LocalTask>();
-  /** Settles when the tasks that run have ended. */
-  #running: Promise<void> = Promise.resolve();
   #measured: Measured = { source: '', rows: [] };
   fault: ResultFault | undefined;
   /** The final state of finished tasks. */
@@ -86,12 +88,8 @@ export class LocalBraket {
     return this.#measured;
   }
 
-  /** Runs every task that waits; what is asked meanwhile is answered afterwards. */
+  /** Runs every task that waits. */
   finish(): void {
-    this.#running = this.#finish();
-  }
-
-  async #finish(): Promise<void> {
     for (const task of this.#tasks.values()) {
       if (task.status !== 'CREATED' && task.status !== 'QUEUED') continue;
       task.status = this.outcome;
@@ -105,8 +103,7 @@ export class LocalBraket {
     return this.device.arn.split(':')[3] || 'us-east-1';
   }
 
-  async #handle(request: ProviderRequest): Promise<ProviderReply> {
-    await this.#running;
+  #handle(request: ProviderRequest): ProviderReply {
     const scope = new RegExp(
       `^AWS4-HMAC-SHA256 Credential=\\S+/\\d{8}/${this.#region()}/braket/aws4_request, SignedHeaders=\\S+, Signature=[0-9a-f]{64}$`,
     );
