@@ -5,7 +5,7 @@ import { createCell, Meter } from '../../src/account/meter.ts';
 import { COMES_BACK_S } from '../../src/account/reservation.ts';
 import { allowanceOf } from '../../src/account/tiers.ts';
 import { periodOf, systemClock } from '../../src/core/clock.ts';
-import { OverloadedFront } from '../overload/stack.ts';
+import { overloadedFront } from '../overload/stack.ts';
 import { fetchWhole } from '../support/http.ts';
 import { lot, NOON_MS } from '../support/ledger-records.ts';
 
@@ -54,7 +54,7 @@ describe('an answer near the end of a month', () => {
 });
 
 it('HEAD reports like GET when a request is possible, at the beginning of a month that nodes share', async (t) => {
-  const front = await OverloadedFront.start(systemClock, 0, {
+  const front = await overloadedFront(systemClock, 0, {
     cellsOf: async (accounts) => accounts.map(({ allowance }) => usedUp(createCell(allowance, true))),
   });
   t.after(() => front.stop());
@@ -87,7 +87,7 @@ function usedUp(cell: SharedArrayBuffer): SharedArrayBuffer {
 /** Starts a front with one account of CREDITS credits. */
 async function frontAt(wallMs: () => number) {
   const clock = { wallMs, monotonicMs: systemClock.monotonicMs, jumpMs: () => 0 };
-  const front = await OverloadedFront.start(clock, 8);
+  const front = await overloadedFront(clock, 8);
   const key = await front.account({ creditsPerMonth: CREDITS });
   return {
     front,

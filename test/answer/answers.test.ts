@@ -12,7 +12,7 @@ import { COUNTED, MetricTotals } from '../../src/core/metrics.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
 import { UnknownOutcome } from '../../src/ledger/linked-sink.ts';
 import type { AnswerEntry } from '../../src/ledger/records.ts';
-import { OverloadedFront, type Reply, turn } from '../overload/stack.ts';
+import { type OverloadedFront, overloadedFront, type Reply, turn } from '../overload/stack.ts';
 import { fetchWhole, HttpConnection } from '../support/http.ts';
 
 /** The life of an answer, behind a real socket and over a ledger in memory. */
@@ -20,7 +20,7 @@ describe('an answer', () => {
   let front: OverloadedFront;
   let key: string;
   before(async () => {
-    front = await OverloadedFront.start(systemClock, 100);
+    front = await overloadedFront(systemClock, 100);
     key = await front.account();
   });
   after(() => front.stop());
@@ -235,7 +235,7 @@ describe('a pure answer of an account that nodes share', () => {
     let meter!: Meter;
     let asked: number[] = [];
     let answer = async (_credits: number): Promise<void> => {};
-    const front = await OverloadedFront.start(systemClock, 8, {
+    const front = await overloadedFront(systemClock, 8, {
       cellsOf: async (accounts) =>
         accounts.map(({ allowance }) => {
           const cell = createCell(allowance, true);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type ReplyBuffer, ReplyMemory } from '../../src/answer/buffer.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import { OverloadedFront } from '../overload/stack.ts';
+import { overloadedFront } from '../overload/stack.ts';
 import { until } from '../support/server.ts';
 
 const KIB = 1_024;
@@ -194,7 +194,7 @@ describe('the body of a labelled answer', () => {
         return adopt.call(this, bytes);
       },
     );
-    const front = await OverloadedFront.start(systemClock, 8);
+    const front = await overloadedFront(systemClock, 8);
     t.after(() => front.stop());
     const key = await front.account({ creditsPerMonth: 100 });
     const { status } = await front.get(key, '/bytes?count=16&purpose=raffle&entropy_mode=pure');

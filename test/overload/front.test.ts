@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { HttpConnection } from '../support/http.ts';
-import { OverloadedFront, steppingClock, turn } from './stack.ts';
+import { type OverloadedFront, overloadedFront, steppingClock, turn } from './stack.ts';
 
 /** Long enough to be shed when it is late. */
 const COUNT = 10_000;
@@ -21,7 +21,7 @@ describe('more expensive answers at once than a front can make', () => {
   let connections: HttpConnection[] = [];
 
   before(async () => {
-    front = await OverloadedFront.start(clock, 0);
+    front = await overloadedFront(clock, 0);
     for (let i = 0; i < 3; i++) keys.push(await front.account());
     connections = await HttpConnection.openMany(front.stack.port, 2 * MANY + 1);
   });

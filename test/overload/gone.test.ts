@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { EngineName } from '../../src/http/engine.ts';
 import { fetchWhole, HttpConnection, type HttpReply } from '../support/http.ts';
-import { AheadClock, OverloadedFront, turn } from './stack.ts';
+import { AheadClock, type OverloadedFront, overloadedFront, turn } from './stack.ts';
 
 /*
  * What is drawn is charged. A client that is known to be gone by then pays nothing, also one that leaves while its request waits
@@ -33,7 +33,7 @@ function contract(engine: EngineName): void {
 
   before(async () => {
     const askForSeed = () => new Promise<boolean>((resolve) => (seedCame = resolve));
-    front = await OverloadedFront.start(clock, 40, { engine, askForSeed });
+    front = await overloadedFront(clock, 40, { engine, askForSeed });
     const commit = front.ledger.commit.bind(front.ledger);
     front.ledger.commit = (segments, answers) => {
       for (const { count } of segments) drawn += count;

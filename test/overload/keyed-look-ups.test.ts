@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
-import { AheadClock, OverloadedFront, turn } from './stack.ts';
+import { AheadClock, type OverloadedFront, overloadedFront, turn } from './stack.ts';
 
 /** The bound of fair/fair.ts. */
 const OF_ONE_ACCOUNT = 32;
@@ -13,7 +13,7 @@ describe('look-ups with a key', () => {
   let other: string;
 
   before(async () => {
-    front = await OverloadedFront.start(clock, 0);
+    front = await overloadedFront(clock, 0);
     greedy = await front.account();
     other = await front.account();
   });

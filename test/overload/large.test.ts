@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
 import { ERRORS } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import { OverloadedFront, type Reply, turn } from './stack.ts';
+import { type OverloadedFront, overloadedFront, type Reply, turn } from './stack.ts';
 
 /** 100 ns each to begin with (values/cost.ts), the dearest for their size. */
 const SORTED = { type: 'integers', count: 100_000, params: { min: 0, max: 999_999, sort: 'ascending' } };
@@ -28,7 +28,7 @@ function assertShed({ status, headers, body }: Reply): void {
 }
 
 it('consecutive large answers reuse the same memory', async (t) => {
-  const front = await OverloadedFront.start(systemClock, 500);
+  const front = await overloadedFront(systemClock, 500);
   t.after(() => front.stop());
   const key = await front.account();
   for (const headers of [PACKED, PACKED, PACKED]) {
@@ -42,7 +42,7 @@ it('consecutive large answers reuse the same memory', async (t) => {
 });
 
 it('large answers that are cheap to make are admitted up to a bound of count, half of it for one account', async (t) => {
-  const front = await OverloadedFront.start(systemClock, 0);
+  const front = await overloadedFront(systemClock, 0);
   t.after(() => front.stop());
   const key = await front.account();
   const own = LIMITS.largeAnswersMax / 2;
@@ -81,7 +81,7 @@ describe('more large answers than the workers can make', () => {
   }
 
   before(async () => {
-    front = await OverloadedFront.start(systemClock, 500);
+    front = await overloadedFront(systemClock, 500);
     front.workers.busyMs = SORTED_MS; // as weighed: the averages stay where they are
     first = await front.account();
     second = await front.account();

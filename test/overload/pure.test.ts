@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
 import { PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { fetchWhole } from '../support/http.ts';
-import { OverloadedFront, turn } from './stack.ts';
+import { type OverloadedFront, overloadedFront, turn } from './stack.ts';
 
 const BLOCKS = 100;
 
@@ -11,7 +11,7 @@ describe('pure requests whose text is long and whose entropy is short', () => {
   let front: OverloadedFront;
   let key: string;
   before(async () => {
-    front = await OverloadedFront.start(systemClock, BLOCKS);
+    front = await overloadedFront(systemClock, BLOCKS);
     key = await front.account();
   });
   after(() => front.stop());
@@ -63,7 +63,7 @@ describe('pure requests whose text is long and whose entropy is short', () => {
 });
 
 it('pure requests on a full disk are refused and draw nothing, small, large and under a key, and the service is not ready', async (t) => {
-  const front = await OverloadedFront.start(systemClock, BLOCKS);
+  const front = await overloadedFront(systemClock, BLOCKS);
   t.after(() => front.stop());
   const key = await front.account();
   front.stack.becomeReady();
@@ -99,7 +99,7 @@ it('pure requests on a full disk are refused and draw nothing, small, large and 
 });
 
 it("a pure request above the full reservoir's size is refused with the bound, draws nothing and costs nothing", async (t) => {
-  const front = await OverloadedFront.start(systemClock, 4);
+  const front = await overloadedFront(systemClock, 4);
   t.after(() => front.stop());
   const key = await front.account({ requestsPerMonth: 1 });
   const dear = { type: 'bytes', count: 10_000, params: { length: 1_024 }, entropy_mode: 'pure' };

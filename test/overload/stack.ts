@@ -20,17 +20,15 @@ import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
 import type { EngineName } from '../../src/http/engine.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type AccountOverrides, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
-import { type FrontStack, type MainThread, startFrontStack } from '../../src/service/front-stack.ts';
+import { type MainThread, startFrontStack } from '../../src/service/front-stack.ts';
 import type { KeyedLookUps } from '../../src/service/ledger-link.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import type { Workers } from '../../src/workers/dispatch.ts';
-import { fixedBytes } from '../support/backends.ts';
+import { bytesOf } from '../support/chance.ts';
 import { fetchWhole } from '../support/http.ts';
 import * as records from '../support/ledger-records.ts';
 import { memoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
-import { NO_DRAWS } from '../support/no-draws.ts';
 
 /**
  * Made in place of the requested values, which nobody reads. They take 16 bytes of entropy, and more text than a reply
@@ -119,164 +117,105 @@ export interface Reply {
   };
 }
 
-/** A real front on a real socket, with a ledger in memory and slow parts in the place of the quick ones. */
-export class OverloadedFront {
-  readonly workers: HeldWorkers;
-  readonly ledger: Ledger;
-  readonly stack: FrontStack;
+/**
+ * Starts a real front on a real socket, with a ledger in memory and slow parts in the place of the quick ones: `pureBlocks`
+ * blocks in the reservoir, and a lasting seed for enterprise accounts with default figures.
+ */
+export async function overloadedFront(
+  clock: Clock,
+  pureBlocks: number,
+  {
+    engine = 'uws',
+    ...ofMainThread
+  }: { readonly engine?: EngineName } & Partial<Pick<MainThread, 'ask' | 'askForSeed' | 'cellsOf'>> = {},
+) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
+  const ledger = memoryLedger(clock);
+  const workers = new HeldWorkers();
+  /** Usage is looked up no sooner than the gate resolves. */
+  const lookUps: { gate: Promise<void> } = { gate: Promise.resolve() };
+  const lot = records.lot(1, { accepted: true });
+  const drawn = bytesOf('overload');
+  const secret = () => new Uint8Array(drawn(32));
+  const block = () => ({ kind: 'pure', bytes: new Uint8Array(drawn(PURE_BLOCK_BYTES)) }) as const;
+  await ledger.addLot(lot, Array.from({ length: pureBlocks }, block));
+  const running = new OwnedRunningKeys();
+  /** Makes answers durable; a test may let it refuse them. */
+  const sink = sinkInto(ledger, sequencesFrom(1));
+  const nobody = async (): Promise<never> => {
+    throw new Error('nobody asks for this here');
+  };
+  const cells = await OwnedCells.open(ledger, clock);
   /** The counts of the front. */
-  readonly metrics: ReturnType<typeof createMetricMemory>;
-  /** Usage is looked up no sooner than this resolves. */
-  readonly lookUps: { gate: Promise<void> };
-  /** Installs a seed for enterprise accounts with this interval; it lasts. */
-  readonly installSeed: (intervalMs: number) => void;
-  /** The sink that makes answers durable; a test may let it refuse them. */
-  readonly sink: ReturnType<typeof sinkInto>;
-  readonly #clock: Clock;
-  readonly #dataDir: string;
-
-  private constructor(
-    clock: Clock,
-    dataDir: string,
-    parts: Pick<
-      OverloadedFront,
-      'workers' | 'ledger' | 'stack' | 'metrics' | 'lookUps' | 'installSeed' | 'sink'
-    >,
-  ) {
-    this.#clock = clock;
-    this.#dataDir = dataDir;
-    this.workers = parts.workers;
-    this.ledger = parts.ledger;
-    this.stack = parts.stack;
-    this.metrics = parts.metrics;
-    this.lookUps = parts.lookUps;
-    this.installSeed = parts.installSeed;
-    this.sink = parts.sink;
-  }
-
-  /**
-   * Starts with `pureBlocks` blocks in the reservoir, and a lasting seed for enterprise accounts with default figures.
-   */
-  static async start(
-    clock: Clock,
-    pureBlocks: number,
-    {
-      engine = 'uws',
-      ...mainThread
-    }: { readonly engine?: EngineName } & Partial<Pick<MainThread, 'ask' | 'askForSeed' | 'cellsOf'>> = {},
-  ): Promise<OverloadedFront> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
-    const ledger = memoryLedger(clock);
-    const workers = new HeldWorkers();
-    const lookUps = { gate: Promise.resolve() };
-    const lot = records.lot(1, { accepted: true });
-    const random = fixedBytes('overload');
-    const drawn = (size: number) => {
-      const bytes = new Uint8Array(size);
-      random(bytes);
-      return bytes;
-    };
-    const secret = () => drawn(32);
-    const block = () => ({ kind: 'pure', bytes: drawn(PURE_BLOCK_BYTES) }) as const;
-    await ledger.addLot(lot, Array.from({ length: pureBlocks }, block));
-    const running = new OwnedRunningKeys();
-    const sink = sinkInto(ledger, sequencesFrom(1));
-    const nobody = async (): Promise<never> => {
-      throw new Error('nobody asks for this here');
-    };
-    const cells = await OwnedCells.open(ledger, clock);
-    const metrics = createMetricMemory(1);
-    const stack = await startFrontStack({
-      config: loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_FRONT: engine }),
-      log: silentLog,
-      clock,
-      ledger,
-      keyedLookUps: {
-        async usage(...args: Parameters<KeyedLookUps['usage']>) {
-          await lookUps.gate;
-          return ledger.usage(...args);
-        },
-      } as KeyedLookUps,
-      certificates: { held: async () => null } as Partial<CertificateService> as CertificateService,
-      workers: workers as unknown as Workers, // whose fields are private
-      mainThread: {
-        hold: (...args) => running.hold(...args),
-        release: (...args) => running.release(...args),
-        cellsOf: (...args) => cells.cellsOf(...args),
-        ask: (...args) => cells.ask(...args),
-        askForSeed: async () => false,
-        ...NO_DRAWS,
-        askForSample: async () => {},
-        health: nobody,
-        metrics: nobody,
-        status: nobody,
-        ...mainThread,
+  const metrics = createMetricMemory(1);
+  const stack = await startFrontStack({
+    ...{ log: silentLog, clock, ledger, sink },
+    config: loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_FRONT: engine }),
+    keyedLookUps: {
+      async usage(...args: Parameters<KeyedLookUps['usage']>) {
+        await lookUps.gate;
+        return ledger.usage(...args);
       },
-      keys: { certificateIds: secret(), incarnations: [], storedAnswers: secret() },
-      sink,
-      metrics: { memory: metrics, shard: 0 },
-    });
-    const installSeed = (intervalMs: number) => {
-      const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
-      const place = { index: 0, releasedAtMs: 0 };
-      const group = `enterprise/${intervalMs}`;
-      stack.installSeed(
-        { ...seed, ...place, group, dueAtMonotonicMs: Number.POSITIVE_INFINITY },
-        secret(),
-        lot,
-      );
-    };
-    installSeed(300_000);
-    return new OverloadedFront(clock, dataDir, {
-      workers,
-      ledger,
-      stack,
-      metrics,
-      lookUps,
-      installSeed,
-      sink,
-    });
-  }
+    } as KeyedLookUps,
+    certificates: { held: async () => null } as Partial<CertificateService> as CertificateService,
+    workers: workers as unknown as Workers, // whose fields are private
+    mainThread: {
+      hold: (...args) => running.hold(...args),
+      release: (...args) => running.release(...args),
+      cellsOf: (...args) => cells.cellsOf(...args),
+      ask: (...args) => cells.ask(...args),
+      askForSeed: async () => false,
+      askForSample: async () => {},
+      ...{ openDraw: nobody, settleDraw: nobody, cancelDraw: nobody, openNonce: nobody },
+      ...{ health: nobody, metrics: nobody, status: nobody },
+      ...ofMainThread,
+    },
+    keys: { certificateIds: secret(), incarnations: [], storedAnswers: secret() },
+    metrics: { memory: metrics, shard: 0 },
+  });
+  /** Installs a seed for enterprise accounts with this interval; it lasts. */
+  const installSeed = (intervalMs: number) => {
+    const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
+    const place = { index: 0, releasedAtMs: 0, dueAtMonotonicMs: Number.POSITIVE_INFINITY };
+    stack.installSeed({ ...seed, ...place, group: `enterprise/${intervalMs}` }, secret(), lot);
+  };
+  installSeed(300_000);
 
-  /** The key of a new enterprise account that the front knows already. */
-  async account(
-    overrides: Partial<AccountOverrides> = {},
-    { name = 'overload', expiresAtMs = null }: { name?: string; expiresAtMs?: number | null } = {},
-  ): Promise<string> {
-    const wish = { name, tier: 'enterprise', overrides } as const;
-    const { id: accountId } = await createAccount(this.ledger, this.#clock, wish);
-    const { text } = await createKey(this.ledger, this.#clock, { accountId, expiresAtMs });
-    while ((await this.get(text, '/usage')).status === 401) await turn();
-    return text;
-  }
-
-  get(key: string, path: string, headers: Record<string, string> = {}): Promise<Reply> {
-    return this.#fetch(key, path, { headers });
-  }
-
-  batch(key: string, body: object, headers: Record<string, string> = {}): Promise<Reply> {
-    const fields = { 'content-type': 'application/json', ...headers };
-    return this.#fetch(key, '/batch', { method: 'POST', headers: fields, body: JSON.stringify(body) });
-  }
-
-  async #fetch(key: string, path: string, init: RequestInit): Promise<Reply> {
+  async function asked(key: string, path: string, init: RequestInit): Promise<Reply> {
     const headers = { ...init.headers, 'x-api-key': key };
-    const response = await fetchWhole(`${this.stack.baseUrl}${path}`, { ...init, headers });
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: bodyOf(response.headers, Buffer.from(await response.arrayBuffer())),
-    };
+    const response = await fetchWhole(`${stack.baseUrl}${path}`, { ...init, headers });
+    const body = bodyOf(response.headers, Buffer.from(await response.arrayBuffer()));
+    return { status: response.status, headers: response.headers, body };
   }
-
-  async stop(): Promise<void> {
-    this.workers.release();
-    await this.stack.drain(1_000);
-    this.stack.close();
-    await this.ledger.close();
-    rmSync(this.#dataDir, { recursive: true, force: true });
-  }
+  const get = (key: string, path: string, headers: Record<string, string> = {}) =>
+    asked(key, path, { headers });
+  return {
+    ...{ workers, ledger, stack, metrics, lookUps, installSeed, sink, get },
+    /** The key of a new enterprise account that the front knows already. */
+    async account(
+      overrides: Partial<AccountOverrides> = {},
+      { name = 'overload', expiresAtMs = null }: { name?: string; expiresAtMs?: number | null } = {},
+    ): Promise<string> {
+      const wish = { name, tier: 'enterprise', overrides } as const;
+      const { id: accountId } = await createAccount(ledger, clock, wish);
+      const { text } = await createKey(ledger, clock, { accountId, expiresAtMs });
+      while ((await get(text, '/usage')).status === 401) await turn();
+      return text;
+    },
+    batch(key: string, body: object, headers: Record<string, string> = {}): Promise<Reply> {
+      const fields = { 'content-type': 'application/json', ...headers };
+      return asked(key, '/batch', { method: 'POST', headers: fields, body: JSON.stringify(body) });
+    },
+    async stop(): Promise<void> {
+      workers.release();
+      await stack.drain(1_000);
+      stack.close();
+      await ledger.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
 }
+export type OverloadedFront = Awaited<ReturnType<typeof overloadedFront>>;
 
 function bodyOf(headers: Headers, bytes: Buffer): Reply['body'] {
   const isPacked = headers.get('content-type') === 'application/msgpack';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
 import { HttpConnection } from '../support/http.ts';
-import { OverloadedFront } from './stack.ts';
+import { type OverloadedFront, overloadedFront } from './stack.ts';
 
 const FLOOD = 48;
 
@@ -14,7 +14,7 @@ for (const engine of ['uws', 'node'] as const)
     let connections: HttpConnection[];
 
     before(async () => {
-      front = await OverloadedFront.start(systemClock, 0, { engine });
+      front = await overloadedFront(systemClock, 0, { engine });
       flooding = await front.account();
       other = await front.account();
       connections = await HttpConnection.openMany(front.stack.port, FLOOD + 1);

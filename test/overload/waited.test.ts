@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import { fetchWhole } from '../support/http.ts';
-import { OverloadedFront, turn } from './stack.ts';
+import { overloadedFront, turn } from './stack.ts';
 
 const REQUESTS = 30;
 const LOOK_MS = 10;
@@ -20,7 +20,7 @@ it('answers that waited for the same seed are made in turns of the loop, not all
   };
   const seedCame: ((isThere: boolean) => void)[] = [];
   const askForSeed = () => new Promise<boolean>((resolve) => seedCame.push(resolve));
-  const front = await OverloadedFront.start(clock, 0, { askForSeed });
+  const front = await overloadedFront(clock, 0, { askForSeed });
   t.after(() => front.stop());
   const key = await front.account({ seedIntervalMs: 7_000 });
 
@@ -47,7 +47,7 @@ it('answers that waited for the same seed are made in turns of the loop, not all
 
 it('an answer is shed when too many wait for a seed', async (t) => {
   const seedCame = Promise.withResolvers<boolean>();
-  const front = await OverloadedFront.start(systemClock, 0, { askForSeed: () => seedCame.promise });
+  const front = await overloadedFront(systemClock, 0, { askForSeed: () => seedCame.promise });
   t.after(() => front.stop());
   const key = await front.account({ seedIntervalMs: 7_000 });
   const { hold } = Budget.prototype;
@@ -77,7 +77,7 @@ it('a throw of the demo that waited for a seed is made in a turn of the demo acc
     asked.resolve();
     return seedCame.promise;
   };
-  const front = await OverloadedFront.start(systemClock, 0, { askForSeed });
+  const front = await overloadedFront(systemClock, 0, { askForSeed });
   t.after(() => front.stop());
   const expiresAtMs = systemClock.wallMs() + 3_600_000;
   await front.account({ seedIntervalMs: 7_000 }, { name: DEMO_ACCOUNT_NAME, expiresAtMs });
