@@ -66,18 +66,12 @@ const STEPS: readonly Step[] = [
   simulation('simulation'),
   simulation('simulation of two nodes', '--nodes', '2'),
   {
-    name: 'fuzz of requests',
-    share: 0.08,
+    name: 'fuzz',
+    share: 0.14,
     repeats: true,
-    command: (seed) => program('test/adversary/fuzz/run.ts', '--seed', seed, '--runs', 5_000),
-    ends: /^the books: /m,
-  },
-  {
-    name: 'fuzz of readers',
-    share: 0.06,
-    repeats: true,
-    command: (seed) => program('test/adversary/fuzz/readers.ts', '--seed', seed, '--seconds', 10),
-    ends: /executions with seed/,
+    command: () => program('test/run.ts', 'adversary/fuzz'),
+    ends: /^\d+ passed, \d+ failed/m,
+    seedVariable: 'QRN_TEST_SEED',
   },
   {
     name: 'crash',
@@ -96,18 +90,18 @@ const STEPS: readonly Step[] = [
       program('test/adversary/soak/run.ts', '--minutes', Math.max(minutes, SOAK_MINUTES_MIN), '--seed', seed),
     ends: /^violations +\d+$/m,
   },
-  {
-    name: 'abuse',
-    command: (seed) => program('test/adversary/abuse/run.ts', '--seed', seed),
-    ends: /(within|beyond) their bounds$/m,
-  },
   { name: 'liars', command: () => program('test/adversary/liars/run.ts'), ends: /^lots\n.*s of CPU$/ms },
   {
     name: 'mutants',
     command: (seed) => program('test/mutants/run.ts', '--sample', MUTANTS_A_ROOM, '--seed', seed),
     ends: /mutants killed/,
   },
-  { name: 'long', command: () => program('test/run.ts', '--long'), ends: /^\d+ passed, \d+ failed/m },
+  {
+    name: 'long',
+    command: () => program('test/run.ts', '--long'),
+    ends: /^\d+ passed, \d+ failed/m,
+    seedVariable: 'QRN_TEST_SEED',
+  },
 ];
 
 const asked = { minutes: 480, seed: randomInt(SEEDS), plant: NOT_GIVEN };

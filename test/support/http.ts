@@ -289,36 +289,6 @@ export async function askOnce(
   }
 }
 
-/** The library closes idle connections after 10 s; one that is as old as this is not used again. */
-const IDLE_MAX_MS = 5_000;
-
-/** Sends requests one after the other on a connection that is kept for the next. */
-export class HttpClient {
-  readonly #port: number;
-  #kept: HttpConnection | undefined;
-  #usedAtMs = 0;
-
-  constructor(port: number) {
-    this.#port = port;
-  }
-
-  async send(request: HttpRequest, options?: { readonly lostAfterMs: number }): Promise<HttpReply> {
-    const isFresh = performance.now() - this.#usedAtMs < IDLE_MAX_MS;
-    if (!isFresh || this.#kept === undefined || this.#kept.isClosed) {
-      this.close();
-      this.#kept = await HttpConnection.open(this.#port);
-    }
-    const isHead = request.method === 'HEAD';
-    const reply = await this.#kept.ask(requestBytes(request), { isHead, ...options });
-    this.#usedAtMs = performance.now();
-    return reply;
-  }
-
-  close(): void {
-    this.#kept?.leave();
-  }
-}
-
 /** A connected socket that nobody reads, for tests that read it themselves. */
 export async function openSocket(port: number, allowHalfOpen = false): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
@@ -382,6 +352,9 @@ export async function talk(
 
 /** Statuses of replies that must not have a body (the Fetch standard's "null body status"). */
 const BODILESS: readonly number[] = [204, 205, 304];
+
+/** The library closes idle connections after 10 s; one that is as old as this is not used again. */
+const IDLE_MAX_MS = 5_000;
 
 const keptAgents = () => ({
   'http:': new HttpAgent({ keepAlive: true, timeout: IDLE_MAX_MS }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
 import type { HttpRequest } from '../../support/http.ts';
-import type { Role } from './roles.ts';
+import type { Role } from './world.ts';
 
 /** The parts of a request to a data endpoint that say what is requested. */
 export interface DataAsk {

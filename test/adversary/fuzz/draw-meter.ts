@@ -3,7 +3,7 @@ import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { AssessmentThread, Workers } from '../../../src/workers/dispatch.ts';
-import { replaced } from '../planting.ts';
+import { around } from '../planting.ts';
 
 /**
  * Measures what really leaves the entropy pool of the services in this process, where it leaves and not where answers
@@ -12,17 +12,44 @@ import { replaced } from '../planting.ts';
 export class DrawMeter {
   readonly #supplies = new Set<EntropySupply>();
   readonly #streams = new Set<SeededKeystream>();
-  readonly #undo: (() => void)[] = [];
   #fromRings = 0;
   #byWorkers = 0;
   /** Bytes of the seeded streams and of the csprng stream that the service tests and discards. */
   #sampled = 0;
-
-  constructor() {
-    this.#watchSupplies();
-    this.#watchPure();
-    this.#watchWorkers();
-  }
+  readonly #undo: readonly (() => void)[] = [
+    around(EntropySupply.prototype, 'installSystemLot', (install, supply, lot) => {
+      this.#supplies.add(supply);
+      install(lot);
+    }),
+    around(SeededKeystream.prototype, 'reseed', (reseed, stream, seed) => {
+      this.#streams.add(stream);
+      reseed(seed);
+    }),
+    around(PureSupply.prototype, 'tryDraw', (tryDraw, _supply, bytesMax, use) =>
+      tryDraw(bytesMax, (reader, first) => {
+        const before = reader.consumedBytes;
+        try {
+          return use(reader, first);
+        } finally {
+          this.#fromRings += reader.consumedBytes - before;
+        }
+      }),
+    ),
+    around(Workers.prototype, 'make', async (make, _workers, order) => {
+      const made = await make(order);
+      this.#byWorkers += made.consumedBytes;
+      return made;
+    }),
+    around(AssessmentThread.prototype, 'testBits', (testBits, _thread, of, bits, bitLength) => {
+      if (of === 'delivered') this.#sampled += bitLength / 8;
+      return testBits(of, bits, bitLength);
+    }),
+    around(AssessmentThread.prototype, 'assessLot', (assessLot, _thread, bits, width, shots) => {
+      // The sample of the system's stream is one window of one channel; the lots of this source are longer.
+      if (width === 1 && shots === ASSESSED_BITS) this.#sampled += shots / 8;
+      return assessLot(bits, width, shots);
+    }),
+  ];
 
   /** Bytes drawn since the meter was attached. */
   get drawnBytes(): number {
@@ -40,65 +67,5 @@ export class DrawMeter {
 
   detach(): void {
     for (const undo of this.#undo) undo();
-  }
-
-  #watchSupplies(): void {
-    const meter = this;
-    this.#wrap(EntropySupply.prototype, 'installSystemLot', (installed) => {
-      return function (this: EntropySupply, lot) {
-        meter.#supplies.add(this);
-        installed.call(this, lot);
-      };
-    });
-    this.#wrap(SeededKeystream.prototype, 'reseed', (reseed) => {
-      return function (this: SeededKeystream, seed) {
-        meter.#streams.add(this);
-        reseed.call(this, seed);
-      };
-    });
-  }
-
-  #watchPure(): void {
-    const meter = this;
-    this.#wrap(PureSupply.prototype, 'tryDraw', (tryDraw) => {
-      return function (this: PureSupply, bytesMax, use) {
-        return tryDraw.call(this, bytesMax, (reader, first) => {
-          const before = reader.consumedBytes;
-          try {
-            return use(reader, first);
-          } finally {
-            meter.#fromRings += reader.consumedBytes - before;
-          }
-        });
-      } as typeof tryDraw;
-    });
-  }
-
-  #watchWorkers(): void {
-    const meter = this;
-    this.#wrap(Workers.prototype, 'make', (make) => {
-      return async function (this: Workers, order) {
-        const made = await make.call(this, order);
-        meter.#byWorkers += made.consumedBytes;
-        return made;
-      };
-    });
-    this.#wrap(AssessmentThread.prototype, 'testBits', (testBits) => {
-      return function (this: AssessmentThread, of, bits, bitLength) {
-        if (of === 'delivered') meter.#sampled += bitLength / 8;
-        return testBits.call(this, of, bits, bitLength);
-      } as typeof testBits;
-    });
-    this.#wrap(AssessmentThread.prototype, 'assessLot', (assessLot) => {
-      return function (this: AssessmentThread, bits, width, shots) {
-        // The sample of the system's stream is one window of one channel; the lots of this source are longer.
-        if (width === 1 && shots === ASSESSED_BITS) meter.#sampled += shots / 8;
-        return assessLot.call(this, bits, width, shots);
-      };
-    });
-  }
-
-  #wrap<T extends object, K extends keyof T>(owner: T, name: K, wrapped: (own: T[K]) => T[K]): void {
-    this.#undo.push(replaced(owner, name, wrapped));
   }
 }

@@ -9,10 +9,9 @@ import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import type { HttpReply, HttpRequest } from '../../support/http.ts';
 import { type Data, type TableRow, wrongData } from '../../support/request-table.ts';
 import { type Accept, type FuzzCase, isAcceptable, wireRequest } from './cases.ts';
-import { factsOf } from './roles.ts';
 import type { TableCase } from './table-cases.ts';
 import { askedOf, assertValues, priceOf } from './values-model.ts';
-import { type Actor, RESERVOIR_BYTES, type World } from './world.ts';
+import { type Actor, RESERVOIR_BYTES, ROLES, type World } from './world.ts';
 
 /** A pool with this much more than the request, which is more than two lots, must not refuse anybody. */
 const NEARLY_DRY_BYTES = 1024 * 1024;
@@ -90,7 +89,7 @@ function expected({ role, keyWay, method, ask, accept }: FuzzCase, due: Due): Ex
   }
   if (keyWay === 'missing' || keyWay === 'other scheme') return { refused: 'auth_missing' };
   if (keyWay === 'mistyped' || keyWay === 'never given out') return { refused: 'auth_invalid' };
-  const { scopes, modes } = factsOf(role);
+  const { scopes, modes } = ROLES[role];
   if (scopes?.includes(endpoint === 'batch' ? 'entropy:batch' : 'entropy:read') === false)
     return { refused: 'auth_scope' };
   // A row of a query has no body, and a row of a body no query: methods other than its own request something else.
@@ -119,7 +118,7 @@ async function mayRefuse(
   { role, credits: spent }: Actor,
   reply: HttpReply,
 ): Promise<boolean> {
-  const { credits, isThrottled } = factsOf(role);
+  const { credits, isThrottled } = ROLES[role];
   if (code === 'rate_limited') return isThrottled === true && !isBeforeRate(outcome);
   if (!('row' in outcome) || outcome.mode !== 'pure') return false;
   if (code === 'entropy_unavailable') {
@@ -235,7 +234,7 @@ function holdAnswer(
   { headers, body: bytes }: HttpReply,
   drawn: number,
 ): AnswerBody | undefined {
-  const { credits: total = UNLIMITED, modes } = factsOf(actor.role);
+  const { credits: total = UNLIMITED, modes } = ROLES[actor.role];
   const mode = headers.get('x-entropy-mode') as EntropyMode;
   assert.ok(modes.includes(mode), `${actor.role} gets ${mode}`);
   assert.match(headers.get('x-ignored-parameters') ?? '', /^[0-9A-Za-z._~%, -]*$/);
@@ -311,7 +310,7 @@ function textOf({ status, body }: HttpReply): string {
 /** Checks after any number of requests that the service counted exactly what its answers stated. */
 export async function assertBooks(world: World): Promise<void> {
   for (const actor of world.actors.values()) {
-    if (factsOf(actor.role).isThrottled === true) continue; // it cannot send requests
+    if (ROLES[actor.role].isThrottled === true) continue; // it cannot send requests
     const { data } = (await world.json('/usage', actor.role)) as {
       data: { requests: { used: number }; credits: { used: number } };
     };

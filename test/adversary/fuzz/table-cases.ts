@@ -3,7 +3,7 @@ import type { EntropyMode } from '../../../src/core/vocabulary.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
 import { BODIES, QUERIES, SENDABLE_QUERIES, type TableRow } from '../../support/request-table.ts';
 import { ACCEPTS, anyAccept, anyKeyWay, type DataAsk, type FuzzCase } from './cases.ts';
-import { factsOf, type Role } from './roles.ts';
+import { ROLES, type Role } from './world.ts';
 
 /**
  * Requests of test/vectors/requests.json with known results, and requests made of their parts, whose results are not
@@ -51,8 +51,8 @@ export const tableCase: fc.Arbitrary<TableCase> = fc
   .map(({ of: { row, method }, role: anyone, keyWay, accept: anyForm, modeChoice, mask, other }) => {
     const { endpoint, request } = row;
     const hasMode = request.includes('entropy_mod');
-    const role = hasMode && factsOf(anyone).modes.length < 3 ? 'pure' : anyone;
-    const { modes, defaultMode } = factsOf(role);
+    const role = hasMode && ROLES[anyone].modes.length < 3 ? 'pure' : anyone;
+    const { modes, defaultMode } = ROLES[role];
     const asked = hasMode || (method === 'POST' && endpoint !== 'batch') ? undefined : modes.at(modeChoice);
     const pair =
       asked === undefined
@@ -111,7 +111,7 @@ const PAIRS = [...new Set(QUERIES.flatMap(({ request }) => request.split('&')))]
 export const ODD_TEXTS = [...new Set(PAIRS.map((pair) => pair.slice(pair.indexOf('=') + 1)))];
 
 /** Bytes that a request target may hold without ending it. */
-const wireText = fc
+export const wireText = fc
   .array(fc.integer({ min: 0x21, max: 0xff }), { maxLength: 12 })
   .map((codes) => String.fromCharCode(...codes));
 const anyNumber = fc.oneof(fc.nat(12), fc.integer({ min: -200, max: 2_000 }), fc.maxSafeInteger());

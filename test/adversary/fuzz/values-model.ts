@@ -40,82 +40,75 @@ function impliedOf(kind: unknown, members: Data, values: unknown): Data {
 
 /** Checks `values` as a JSON or MessagePack answer has them. */
 export function assertValues(request: ValueRequest, values: unknown): void {
-  switch (request.kind) {
-    case 'integers':
-      assertIntegers(request, values as number[]);
-      return;
-    case 'floats':
-      assertFloats(request, values as number[]);
-      return;
-    case 'bytes': {
-      const list = request.single ? [values] : (values as unknown[]);
-      assert.equal(list.length, request.count);
-      for (const text of list) assertEncoded(text as string, request.length, request.encoding);
-      return;
-    }
-    case 'uuid': {
-      const uuids = values as string[];
-      assert.equal(uuids.length, request.count);
-      for (const uuid of uuids)
-        assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      assert.equal(new Set(uuids).size, uuids.length, 'no UUID comes twice');
-      return;
-    }
-    case 'bitstring':
-      assert.match(values as string, /^[01]+$/);
-      assert.equal((values as string).length, request.length);
-      return;
-    case 'shuffle':
-    case 'sample':
-    case 'weighted':
-      assert.equal((values as string[]).length, 'count' in request ? request.count : request.items.length);
-      return;
-    case 'strings':
-      assert.equal((values as string[]).length, request.count);
-      for (const text of values as string[]) {
-        const characters = [...text];
-        assert.equal(characters.length, request.length);
-        for (const each of characters)
-          assert.ok(request.alphabet.includes(each), `${each} is of the alphabet`);
-      }
-      return;
-    case 'sequences': {
-      const { count, ranges, sort } = request;
-      assert.equal((values as unknown[]).length, count);
-      for (const together of values as number[][][]) {
-        assert.equal(together.length, ranges.length);
-        ranges.forEach(({ length, min, max, unique }, i) => {
-          assertIntegers({ kind: 'integers', count: length, min, max, unique, sort }, together[i]);
-        });
-      }
-      return;
-    }
-    case 'gaussians': {
-      assert.equal((values as number[]).length, request.count);
-      for (const value of values as number[])
-        assert.equal(
-          Number(value.toPrecision(request.digits)),
-          value,
-          `${value} has ${request.digits} digits`,
-        );
-      return;
-    }
-    case 'permutations': {
-      const { count, length } = request;
-      assert.equal((values as unknown[]).length, count);
-      for (const permutation of values as number[][]) {
-        const whole = { kind: 'integers', count: length, min: 0, max: length - 1 } as const;
-        assertIntegers({ ...whole, unique: true, sort: 'none' }, permutation);
-      }
-    }
-  }
+  const check = CHECKS[request.kind] as (of: ValueRequest, values: unknown) => void;
+  if ('count' in request && request.kind !== 'bytes')
+    assert.equal((values as unknown[]).length, request.count);
+  check(request, values);
 }
+
+type Kind = ValueRequest['kind'];
+const CHECKS: { readonly [K in Kind]: (of: ValueRequest & { kind: K }, values: never) => void } = {
+  integers: assertIntegers,
+  floats({ precision }, values: readonly number[]) {
+    for (const value of values) {
+      assert.ok(value >= 0 && value < 1 && !Object.is(value, -0), `${value} is in [0, 1)`);
+      if (precision === null) assert.ok(Number.isInteger(value * 2 ** 53), `${value} is a multiple of 2^-53`);
+      else assert.equal(Number(value.toFixed(precision)), value, `${value} has ${precision} decimal places`);
+    }
+  },
+  bytes({ count, length, encoding, single }, values: string | readonly string[]) {
+    const list = [values].flat();
+    assert.deepEqual([list.length, typeof values === 'string'], [count, single]);
+    for (const text of list) {
+      const octets = Buffer.from(text, encoding);
+      assert.equal(octets.length, length);
+      assert.equal(octets.toString(encoding), text, `canonical ${encoding}`);
+    }
+  },
+  uuid(_request, values: readonly string[]) {
+    for (const uuid of values)
+      assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.equal(new Set(values).size, values.length, 'no UUID comes twice');
+  },
+  bitstring({ length }, values: string) {
+    assert.match(values, /^[01]+$/);
+    assert.equal(values.length, length);
+  },
+  shuffle: ({ items }, values: readonly string[]) => assert.equal(values.length, items.length),
+  sample() {},
+  weighted() {},
+  strings({ length, alphabet }, values: readonly string[]) {
+    for (const characters of values.map((text) => [...text])) {
+      assert.equal(characters.length, length);
+      for (const each of characters) assert.ok(alphabet.includes(each), `${each} is of the alphabet`);
+    }
+  },
+  sequences({ ranges, sort }, values: readonly (readonly number[][])[]) {
+    for (const together of values) {
+      assert.equal(together.length, ranges.length);
+      for (const [i, { length: count, ...range }] of ranges.entries()) {
+        assert.equal(together[i].length, count);
+        assertIntegers({ kind: 'integers', count, ...range, sort }, together[i]);
+      }
+    }
+  },
+  gaussians({ digits }, values: readonly number[]) {
+    for (const value of values)
+      assert.equal(Number(value.toPrecision(digits)), value, `${value} has ${digits} digits`);
+  },
+  permutations({ length: count }, values: readonly (readonly number[])[]) {
+    const whole = { kind: 'integers', count, min: 0, max: count - 1, unique: true, sort: 'none' } as const;
+    for (const permutation of values) {
+      assert.equal(permutation.length, count);
+      assertIntegers(whole, permutation);
+    }
+  },
+};
 
 function assertIntegers(
   { count, min, max, unique, sort }: ValueRequest & { kind: 'integers' },
   values: readonly number[],
 ): void {
-  assert.equal(values.length, count);
   for (const value of values) {
     assert.ok(Number.isSafeInteger(value) && value >= min && value <= max, `${value} of ${min} to ${max}`);
     assert.ok(!Object.is(value, -0), '-0 is 0');
@@ -125,24 +118,6 @@ function assertIntegers(
     const isOrdered = sort === 'ascending' ? values[i - 1] <= values[i] : values[i - 1] >= values[i];
     assert.ok(isOrdered, `${sort}: ${values[i - 1]} before ${values[i]}`);
   }
-}
-
-function assertFloats(
-  { count, precision }: ValueRequest & { kind: 'floats' },
-  values: readonly number[],
-): void {
-  assert.equal(values.length, count);
-  for (const value of values) {
-    assert.ok(value >= 0 && value < 1 && !Object.is(value, -0), `${value} is in [0, 1)`);
-    if (precision === null) assert.ok(Number.isInteger(value * 2 ** 53), `${value} is a multiple of 2^-53`);
-    else assert.equal(Number(value.toFixed(precision)), value, `${value} has ${precision} decimal places`);
-  }
-}
-
-function assertEncoded(text: string, bytes: number, encoding: 'hex' | 'base64'): void {
-  const octets = Buffer.from(text, encoding);
-  assert.equal(octets.length, bytes);
-  assert.equal(octets.toString(encoding), text, `canonical ${encoding}`);
 }
 
 /** Returns the entropy of the answer in whole bytes: the least b with 256^b at least the number of possible answers. */

@@ -1,12 +1,46 @@
 import { rmSync } from 'node:fs';
 import { silentLog } from '../../../src/core/log.ts';
+import type { EntropyMode, Scope, Tier } from '../../../src/core/vocabulary.ts';
+import type { AccountOverrides } from '../../../src/ledger/records.ts';
 import type { Service } from '../../../src/service/service.ts';
 import { soundBackend } from '../../support/backends.ts';
-import { fetchWhole, HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
+import { askOnce, fetchWhole, type HttpReply, type HttpRequest } from '../../support/http.ts';
 import { type Document, DocumentSchemas } from '../../support/openapi.ts';
 import { LocalService } from '../../support/service.ts';
 import { DrawMeter } from './draw-meter.ts';
-import { factsOf, ROLES, type Role } from './roles.ts';
+
+/**
+ * The sender of a fuzzed request: the specification's limits of its tier, raised where the fuzzer should not run into
+ * them.
+ */
+interface RoleFacts {
+  readonly tier: Tier;
+  readonly overrides: Partial<AccountOverrides>;
+  /** Undefined means all. */
+  readonly scopes?: readonly Scope[];
+  readonly modes: readonly EntropyMode[];
+  readonly defaultMode: EntropyMode;
+  /** Pure bytes a month; undefined means no limit. */
+  readonly credits?: number;
+  readonly isThrottled?: true;
+}
+
+export type Role = 'csprng' | 'seeded' | 'pure' | 'poor' | 'throttled' | 'reader';
+
+const FREE = { modes: ['csprng'], defaultMode: 'csprng', credits: 0 } as const;
+const DEVELOPER = { modes: ['quantum-seeded', 'csprng'], defaultMode: 'quantum-seeded', credits: 0 } as const;
+const ENTERPRISE = { modes: ['quantum-seeded', 'pure', 'csprng'], defaultMode: 'quantum-seeded' } as const;
+const FAST: Partial<AccountOverrides> = { requestsPerMinute: 1_000_000, requestsPerMonth: 1_000_000_000 };
+const SLOW: Partial<AccountOverrides> = { requestsPerMinute: 1, requestsPerMonth: 1_000 };
+
+export const ROLES: Readonly<Record<Role, RoleFacts>> = {
+  csprng: { tier: 'free', overrides: FAST, ...FREE },
+  seeded: { tier: 'developer', overrides: FAST, ...DEVELOPER },
+  pure: { tier: 'enterprise', overrides: {}, ...ENTERPRISE },
+  poor: { tier: 'enterprise', overrides: { creditsPerMonth: 500 }, ...ENTERPRISE, credits: 500 },
+  throttled: { tier: 'enterprise', overrides: SLOW, ...ENTERPRISE, isThrottled: true },
+  reader: { tier: 'enterprise', overrides: {}, ...ENTERPRISE, scopes: ['entropy:read', 'usage:read'] },
+};
 
 /** One of the fuzzer's accounts, and the totals that its answers stated. */
 export interface Actor {
@@ -24,7 +58,6 @@ export const RESERVOIR_BYTES = 1024 * 1024;
  */
 export class World {
   readonly service: Service;
-  readonly wire: HttpClient;
   readonly meter: DrawMeter;
   readonly document: Document;
   readonly schemas: DocumentSchemas;
@@ -48,7 +81,6 @@ export class World {
   ) {
     this.#local = local;
     this.service = local.service;
-    this.wire = new HttpClient(local.service.port);
     this.meter = meter;
     this.faults = faults;
     this.document = document;
@@ -73,7 +105,7 @@ export class World {
     const document = (await (await fetchWhole(new URL('/openapi.json', service.baseUrl))).json()) as Document;
     const actors = new Map<Role, Actor>();
     for (const role of Object.keys(ROLES) as Role[]) {
-      const { tier, overrides, scopes } = factsOf(role);
+      const { tier, overrides, scopes } = ROLES[role];
       actors.set(role, { role, key: await local.account(tier, overrides, scopes), answers: 0, credits: 0 });
     }
     const world = new World(local, meter, faults, document, actors);
@@ -97,7 +129,7 @@ export class World {
   }
 
   send(request: HttpRequest): Promise<HttpReply> {
-    return this.wire.send(request);
+    return askOnce(this.service.port, request, { isHead: request.method === 'HEAD' });
   }
 
   /** Fetches a JSON body of the service below /v1, apart from the fuzzed requests. */
@@ -110,7 +142,6 @@ export class World {
   }
 
   async stop(): Promise<void> {
-    this.wire.close();
     await this.#local.stop();
     this.meter.detach();
     rmSync(this.#local.dataDir, { recursive: true, force: true });

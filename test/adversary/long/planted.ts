@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
 import { planted } from '../../mutants/plant.ts';
 import { Chance } from '../../support/chance.ts';
 import { crashRounds } from '../crash/crash-rounds.ts';
+import { assertBooks } from '../fuzz/oracle.ts';
 import { PLANTS, UNRELEASED_QUOTA } from '../fuzz/plants.ts';
-import { bookFailure, FUZZ_PROPERTIES, tryProperty } from '../fuzz/properties.ts';
+import { FUZZ_PROPERTIES } from '../fuzz/properties.ts';
 import { World } from '../fuzz/world.ts';
 
 /** The instruments can fail: each finds the bugs that are planted for it. */
-const SEED = 20_261_122;
 
 it('the crash test finds answers that are sent before the commit', async () => {
   const rounds = await crashRounds({
@@ -32,29 +33,19 @@ describe('the fuzzer finds', () => {
     world = await World.start();
   });
   after(() => world.stop());
-  const propertyOf = (name: string) => FUZZ_PROPERTIES.find((each) => each.name === name)!;
+  const [runs, holds] = FUZZ_PROPERTIES['table'];
+  const table = (numRuns: number) => fc.check(holds(world), { numRuns, endOnFailure: true });
 
-  for (const { bug, foundBy, plant } of PLANTS) {
+  for (const [bug, plant] of Object.entries(PLANTS))
     it(bug, async () => {
-      const property = propertyOf(foundBy);
       const undo = plant(world);
-      try {
-        const runs = 3 * property.runs;
-        const found = await tryProperty(world, property, SEED, runs, { stopsAtFirst: true });
-        assert.ok(found.failure, `not found in ${runs} cases`);
-      } finally {
-        undo();
-      }
+      const { failed, numRuns } = await table(3 * runs).finally(undo);
+      assert.ok(failed, `not found in ${numRuns} cases`);
     });
-  }
 
   it('a quota that refused requests consume', async () => {
     const undo = UNRELEASED_QUOTA();
-    try {
-      await tryProperty(world, propertyOf('table'), SEED + 1, 50, { stopsAtFirst: true });
-      assert.match((await bookFailure(world)) ?? '', /the books of/);
-    } finally {
-      undo();
-    }
+    await table(50).finally(undo);
+    await assert.rejects(assertBooks(world), /the books of/);
   });
 });

@@ -1,6 +1,5 @@
 import './machine.ts'; // first: it takes its place before anything of the service is loaded
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import zlib from 'node:zlib';
 import { Reservation } from '../../../src/account/reservation.ts';
@@ -14,9 +13,8 @@ import { FrontJournal } from '../../../src/ledger/front-journal.ts';
 import { JournalBoard, JournalReader, journalOf } from '../../../src/ledger/journal.ts';
 import type { Ledger, SequenceLease } from '../../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';
-import type { LotShare } from '../../../src/pool/supply/pure.ts';
 import type { NodeFaults } from '../../support/memory-nodes.ts';
-import { forgettingRelease, replaced } from '../planting.ts';
+import { around, aroundBuiltin, forgettingRelease, replaced } from '../planting.ts';
 import type { Likely } from './deeds.ts';
 import type { Invariant } from './oracle/violation.ts';
 import type { Life } from './wire.ts';
@@ -74,36 +72,16 @@ function changed(inner: Ledger, methods: Partial<Ledger>): Ledger {
   });
 }
 
-/** Does what `replaced` does for a module of Node, for all its importers. */
-function replacedBuiltin<T extends object, K extends keyof T>(
-  module: T,
-  name: K,
-  make: (own: T[K]) => T[K],
-): () => void {
-  const undo = replaced(module, name, make);
-  syncBuiltinESMExports();
-  return () => {
-    undo();
-    syncBuiltinESMExports();
-  };
-}
-
 /** Size of the header of a journal's file (ledger/journal.ts). */
 const JOURNAL_HEADER_BYTES = 4_096;
 
 /** The files of journals are read as `change` has them. */
 function readsJournals(change: (content: Buffer) => Buffer): () => void {
-  return replacedBuiltin(
-    fs,
-    'readFileSync',
-    (own) =>
-      ((path: string, ...options: []) => {
-        const content = own(path, ...options);
-        return journalOf(basename(String(path))) === undefined
-          ? content
-          : change(content as unknown as Buffer);
-      }) as typeof fs.readFileSync,
-  );
+  const read = fs.readFileSync;
+  return aroundBuiltin(fs, 'readFileSync', ((_own: unknown, _fs: unknown, path: string, ...options: []) => {
+    const content = read(path, ...options) as unknown as Buffer;
+    return journalOf(basename(String(path))) === undefined ? content : change(content);
+  }) as never);
 }
 
 /** Plants a bug: blocks of one kind are claimed and kept. */
@@ -131,14 +109,9 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['durable before the reply'],
     shows: { seed: 2, steps: 10 },
     plant: () =>
-      replaced(
-        FrontJournal.prototype,
-        'commit',
-        (own) =>
-          async function (this: FrontJournal, segment, answers) {
-            own.call(this, segment, answers).catch(() => {});
-          },
-      ),
+      around(FrontJournal.prototype, 'commit', async (commit, _journal, segment, answers) => {
+        commit(segment, answers).catch(() => {});
+      }),
   },
   {
     name: 'a pure block is not deleted when it is claimed',
@@ -196,65 +169,44 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['origin'],
     shows: { seed: 12, steps: 80, likely: SOURCES_FAIL },
     plant: () =>
-      replaced(
-        EntropySupply.prototype,
-        'pureFrom',
-        (own) =>
-          function (this: EntropySupply, shares: readonly LotShare[]) {
-            const from = own.call(this, shares);
-            return { ...from, origin: own.call(this, shares.slice(0, 1)).origin };
-          },
-      ),
+      around(EntropySupply.prototype, 'pureFrom', (pureFrom, _supply, shares) => {
+        const { origin } = pureFrom(shares.slice(0, 1));
+        return { ...pureFrom(shares), origin };
+      }),
   },
   {
     name: 'pure turns into csprng when there is none',
     breaks: ['mode'],
     shows: { seed: 2, steps: 10 },
     plant: () =>
-      replaced(
-        Answers.prototype,
-        'answer',
-        (own) =>
-          function (this: Answers, ask, listener, account, reservation, plan, nowMs) {
-            const refused = (error: unknown) => {
-              const isEmpty = error instanceof ApiError && error.code === 'entropy_unavailable';
-              if (!isEmpty || ask.by.mode !== 'pure') listener.refused(error);
-              else {
-                // the refusal released what the request held, and an answer needs a request of the month
-                const { period, creditsRemaining } = reservation;
-                const held = new Reservation(account.meter, true, period, true, creditsRemaining, false);
-                const other = new Plan({ ...plan.request, mode: 'csprng' });
-                own.call(this, ask, listener, account, held, other, nowMs);
-              }
-            };
-            const other: Listener = {
-              answered: (answer, atMs) => listener.answered(answer, atMs),
-              replayed: (first) => listener.replayed(first),
-              refused,
-            };
-            own.call(this, ask, other, account, reservation, plan, nowMs);
-          },
-      ),
+      around(Answers.prototype, 'answer', (serve, _answers, ask, listener, account, held, plan, nowMs) => {
+        const refused = (error: unknown) => {
+          const isEmpty = error instanceof ApiError && error.code === 'entropy_unavailable';
+          if (!isEmpty || ask.by.mode !== 'pure') return listener.refused(error);
+          // the refusal released what the request held, and an answer needs a request of the month
+          const { period, creditsRemaining } = held;
+          const again = new Reservation(account.meter, true, period, true, creditsRemaining, false);
+          serve(ask, listener, account, again, new Plan({ ...plan.request, mode: 'csprng' }), nowMs);
+        };
+        const other: Listener = {
+          answered: (answer, atMs) => listener.answered(answer, atMs),
+          replayed: (first) => listener.replayed(first),
+          refused,
+        };
+        serve(ask, other, account, held, plan, nowMs);
+      }),
   },
   {
     name: 'withdrawn lots go on',
     breaks: ['withdrawn lots'],
     shows: { seed: 2, steps: 60, likely: { 'withdraw a lot': 15 } },
-    plant: () => replaced(EntropySupply.prototype, 'withdraw', () => () => {}),
+    plant: () => replaced(EntropySupply.prototype, 'withdraw', () => {}),
   },
   {
     name: 'the first answer is not kept',
     breaks: ['idempotency'],
     shows: { seed: 13, steps: 60 },
-    plant: () =>
-      replaced(
-        FrontJournal.prototype,
-        'commit',
-        (own) =>
-          function (this: FrontJournal, segment) {
-            return own.call(this, segment, []);
-          },
-      ),
+    plant: () => around(FrontJournal.prototype, 'commit', (commit, _journal, segment) => commit(segment, [])),
   },
   {
     name: 'another request under a used Idempotency-Key gets the first answer',
@@ -262,10 +214,8 @@ export const MUTANTS: readonly Mutant[] = [
     shows: { seed: 1, steps: 60, likely: { 'request again': 40 } },
     // the digest of account and key is made by the same function, and stays
     plant: () =>
-      replaced(
-        Idempotency,
-        'fingerprint',
-        (own) => (parts) => (parts.length === 2 ? own(parts) : 'the same'),
+      around(Idempotency, 'fingerprint', (own, _class, parts) =>
+        parts.length === 2 ? own(parts) : 'the same',
       ),
   },
   {
@@ -340,11 +290,8 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['durable before the reply'],
     shows: { seed: 1, steps: 120, likely: POWER_FAILS },
     plant: () =>
-      replacedBuiltin(
-        fs,
-        'openSync',
-        (own) => (path, flags, mode) =>
-          own(path, typeof flags === 'number' ? flags & ~fs.constants.O_DSYNC : flags, mode),
+      aroundBuiltin(fs, 'openSync', (open, _fs, path, flags, mode) =>
+        open(path, typeof flags === 'number' ? flags & ~fs.constants.O_DSYNC : flags, mode),
       ),
   },
   {
@@ -353,24 +300,20 @@ export const MUTANTS: readonly Mutant[] = [
     shows: { seed: 1, steps: 120, likely: { ...POWER_FAILS, crash: 25, request: 20 } },
     plant: () => {
       const underWay = new Set<() => void>();
-      return replacedBuiltin(fs, 'write', (own) => {
-        const write = own as (...args: unknown[]) => void;
-        return ((
-          fd: number,
-          bytes: Uint8Array,
-          from: number,
-          length: number,
-          at: number,
-          done: WriteDone,
-        ) => {
-          underWay.add(() => done(null, length));
-          write(fd, bytes, from, length, at, (error: Error | null, count: number) => {
-            done(error, count);
-            for (const other of underWay) other();
-            underWay.clear();
-          });
-        }) as typeof fs.write;
-      });
+      const write = fs.write as (...args: unknown[]) => void;
+      const writes = (
+        _own: unknown,
+        _fs: unknown,
+        ...[fd, bytes, from, length, at, done]: WriteArguments
+      ) => {
+        underWay.add(() => done(null, length));
+        write(fd, bytes, from, length, at, (error: Error | null, count: number) => {
+          done(error, count);
+          for (const other of underWay) other();
+          underWay.clear();
+        });
+      };
+      return aroundBuiltin(fs, 'write', writes as never);
     },
   },
   {
@@ -388,7 +331,7 @@ export const MUTANTS: readonly Mutant[] = [
       'refused changes nothing',
     ],
     shows: { seed: 1, steps: 120, likely: POWER_FAILS },
-    plant: () => replacedBuiltin(zlib, 'crc32', () => () => 0),
+    plant: () => aroundBuiltin(zlib, 'crc32', () => 0),
   },
   {
     name: 'a start takes damage for the end of a journal',
@@ -406,29 +349,17 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: ['durable before the reply', 'progress', 'certificates', 'idempotency', 'no fault of its own'],
     shows: { seed: 1, steps: 120 },
     plant: () =>
-      replaced(
-        JournalBoard.prototype,
-        'setWritten',
-        (own) =>
-          function (this: JournalBoard, front, position) {
-            own.call(this, front, position);
-            this.setStored(front, position);
-          },
-      ),
+      around(JournalBoard.prototype, 'setWritten', (setWritten, board, front, position) => {
+        setWritten(front, position);
+        board.setStored(front, position);
+      }),
   },
   {
     name: 'the store that follows the journals leaves out the last record',
     breaks: ['durable before the reply', 'progress', 'certificates', 'refused changes nothing'],
     shows: { seed: 1, steps: 120 },
     plant: () =>
-      replaced(
-        JournalReader.prototype,
-        'readTo',
-        (own) =>
-          function (this: JournalReader, end) {
-            return own.call(this, end).slice(0, -1);
-          },
-      ),
+      around(JournalReader.prototype, 'readTo', (readTo, _reader, end) => readTo(end).slice(0, -1)),
   },
   {
     name: 'a node that was fenced goes on',
@@ -457,6 +388,14 @@ export const MUTANTS: readonly Mutant[] = [
 ];
 
 type WriteDone = (error: Error | null, count: number) => void;
+type WriteArguments = [
+  fd: number,
+  bytes: Uint8Array,
+  from: number,
+  length: number,
+  at: number,
+  done: WriteDone,
+];
 
 /** The one lease of each life. */
 const leased = new WeakMap<Life, Promise<SequenceLease>>();

@@ -11,7 +11,7 @@ import {
   parseProof,
 } from '../../../../src/crypto/note.ts';
 import { readVector, type VerificationCase, vectorNames } from '../../../certificate/vectors.ts';
-import { type FuzzTarget, JSON_WORDS, magnitude, textOf } from './target.ts';
+import { type FuzzTarget, JSON_WORDS, jsonOf, magnitude, textOf } from './target.ts';
 
 /** Answers with certificate and keys, as a caller has them. */
 const vectors = () => vectorNames().map(readVector);
@@ -39,13 +39,7 @@ const verify: FuzzTarget = {
         .filter(({ fails }) => fails.every((name) => name === 'status' || name === 'fixed'))
         .map(believed),
     );
-    let given: unknown;
-    try {
-      given = JSON.parse(textOf(input));
-    } catch (error) {
-      if (error instanceof SyntaxError) return 'no JSON';
-      throw error;
-    }
+    const { value: given } = jsonOf(input) ?? {};
     if (typeof given !== 'object' || given === null) return 'no object';
     const { response, octets: hex, certificate, keys } = given as Partial<VerificationCase>;
     const octets = typeof hex === 'string' ? Buffer.from(hex, 'hex') : undefined; // the hex digits up to the first character that is none
@@ -71,19 +65,8 @@ const verify: FuzzTarget = {
 const note: FuzzTarget = {
   name: 'note',
   words: [
-    '\n\n',
-    '\n',
-    '— ',
-    ' ',
-    'c2sp.org/tlog-proof@v1\n',
-    'index ',
-    '0',
-    '9007199254740991',
-    '+',
-    '=',
-    '\u2028',
-    '\u00a0',
-    '\r',
+    ...['\n\n', '\n', '— ', ' ', 'c2sp.org/tlog-proof@v1\n', 'index ', '0', '9007199254740991', '+', '='],
+    ...['\u2028', '\u00a0', '\r'],
   ],
   read: (input) => {
     const text = textOf(input);

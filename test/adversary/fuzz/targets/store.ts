@@ -1,31 +1,26 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { pack } from 'msgpackr';
 import { createJournal, filesOf, readJournal, wholeRecordsIn } from '../../../../src/ledger/journal.ts';
 import { LedgerError } from '../../../../src/ledger/ledger.ts';
 import { decodeRun, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
-import { type FuzzTarget, magnitude, refusalOf, scratchFile } from './target.ts';
+import { scratchFolder } from '../../../support/scratch-folder.ts';
+import { type FuzzTarget, magnitude, refusalOf } from './target.ts';
 
 /** A stored segment is refused as damaged, or one that is stored again unchanged. */
 const segment: FuzzTarget = {
   name: 'segment',
   words: [
-    'quantum-seeded',
-    'pure',
-    'csprng',
-    'developer',
-    'pro',
-    'https://',
-    '\x95',
-    '\x93',
-    '\x92',
-    '\xc0',
-    '\xdd\xff\xff\xff\xff',
-    '\xdf\x00\x00\xff\xff',
-    '\xc7',
-    '\xd4',
-    '\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00',
+    ...['quantum-seeded', 'pure', 'csprng', 'developer', 'pro', 'https://', '\x95', '\x93', '\x92', '\xc0'],
+    ...[
+      '\xdd\xff\xff\xff\xff',
+      '\xdf\x00\x00\xff\xff',
+      '\xc7',
+      '\xd4',
+      '\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00',
+    ],
   ],
   seeds: () => [segmentSeed(0), segmentSeed(1), segmentSeed(3)],
   read: (input) => {
@@ -71,6 +66,7 @@ function segmentSeed(count: number): Uint8Array {
   return Buffer.concat([headAt, head, entries]);
 }
 
+const FOLDER = scratchFolder();
 const FILE_HEADER_BYTES = 4_096;
 const FILE_BYTES = 1_024;
 const HEADER_BYTES = 32;
@@ -88,7 +84,7 @@ const journal: FuzzTarget = {
   seeds: () => [Buffer.from([0]), Buffer.concat([Buffer.from([1]), journalSeed()])],
   read: (input) => {
     const isSealed = ((input[0] ?? 0) & 1) === 1;
-    const path = scratchFile('journal', Buffer.alloc(0));
+    const path = join(FOLDER, 'journal');
     createJournal(path, { ...OWNER, durability: 'fsync', fileBytes: FILE_BYTES });
     const contents = filesOf(path).map((file, slot) => {
       const content = Buffer.alloc(FILE_BYTES);

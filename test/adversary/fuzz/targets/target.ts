@@ -1,7 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { scratchFolder } from '../../../support/scratch-folder.ts';
-
 /** A reader of foreign data, which is tried with any bytes. */
 export interface FuzzTarget {
   readonly name: string;
@@ -9,10 +5,7 @@ export interface FuzzTarget {
   readonly words: readonly string[];
   /** Initial inputs besides those of test/adversary/fuzz/corpus. */
   readonly seeds?: () => readonly Uint8Array[];
-  /**
-   * Reads the input and checks what must hold for any outcome. An error is a finding; the result names the kind of
-   * outcome, and an input with a new kind is worth keeping.
-   */
+  /** Reads the input and checks what must hold for any outcome. An error is a finding; the result names the kind of outcome. */
   readonly read: (input: Uint8Array) => string | Promise<string>;
 }
 
@@ -33,6 +26,16 @@ export function textOf(input: Uint8Array): string {
   return Buffer.from(input.buffer, input.byteOffset, input.length).toString('utf8');
 }
 
+/** Undefined for what is no JSON. */
+export function jsonOf(input: Uint8Array): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(textOf(input)) as unknown };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** Returns a power of two as the kind of a count: 0, 1, 2, 4, … */
 export function magnitude(count: number): number {
   return count === 0 ? 0 : 2 ** Math.floor(Math.log2(count));
@@ -43,16 +46,3 @@ export const JSON_WORDS: readonly string[] = [
   ...['null', 'true', '""', '[]', '{}', '[', ']', '{', '}', ',', '-1', '1e0', '1e400', '9007199254740993'],
   ...['__proto__', '{"toString":1}', '\\u0063'],
 ];
-
-let folder: string | undefined;
-
-/**
- * Writes a file with this content, for a reader that accepts nothing else; each name is one file, which is
- * overwritten.
- */
-export function scratchFile(name: string, content: Uint8Array): string {
-  folder ??= scratchFolder();
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
