@@ -1,5 +1,25 @@
 import { Chance } from '../../support/chance.ts';
-import { type Flood, type FloodContext, getOf, postOf } from './look-ups.ts';
+import { getOf, postOf } from './requests.ts';
+
+/** The parameters of floods. */
+export interface FloodContext {
+  /** Count of leaves in the log. */
+  readonly size: number;
+  readonly certificateId: string;
+  /** Key of a free account that has used up its rate. */
+  readonly spentKey: string;
+  /** Key of a second account without limits, which is not measured. */
+  readonly otherKey: string;
+}
+
+export interface Flood {
+  readonly what: string;
+  readonly request: (context: FloodContext) => string;
+  /** The status of its answers, apart from 503; 200 by default. */
+  readonly status?: number;
+  /** Count of its requests that may be answered 200 nevertheless. */
+  readonly servedMax?: number;
+}
 
 /**
  * The requests that others send while the rate of a paying account is measured, by who pays for them: one of each kind
@@ -23,13 +43,11 @@ export const LOOK_UPS: readonly Flood[] = [
   },
 ];
 
-const PAGE = ['Accept-Encoding: br'];
-
 /** More requests that nobody pays for: pages, preflights, and those of an account that has used up its rate. */
 export const PAGES: readonly Flood[] = [
   {
     what: 'the page of a certificate, compressed',
-    request: ({ certificateId }) => getOf(`/verify/${certificateId}`, ...PAGE),
+    request: ({ certificateId }) => getOf(`/verify/${certificateId}`, 'Accept-Encoding: br'),
   },
   { what: 'a PDF', request: ({ certificateId }) => getOf(`/verify/${certificateId}.pdf`) },
   { what: 'the OpenAPI document', request: () => getOf('/openapi.json') },

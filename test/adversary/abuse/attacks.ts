@@ -6,6 +6,7 @@ import type { EngineName } from '../../../src/http/engine.ts';
 import { hostileCases } from '../../support/hostile-requests.ts';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
+import { CaseRunner, cut } from './http-malformed.ts';
 
 /** Clients that are slow, many, impatient or gone, and how the service treats others meanwhile. */
 
@@ -58,7 +59,7 @@ export async function assertServes(target: Target, requests: number): Promise<vo
  * wait for the library's own limit, which bytes do not extend. Each must be cut without an answer, or by node:http
  * with a refusal. Returns their count.
  */
-export async function cutsSlowClients(target: Target, each: number, engine: EngineName): Promise<number> {
+async function cutsSlowClients(target: Target, each: number, engine: EngineName): Promise<number> {
   const beginnings = [
     'G',
     'GET /v1/bytes?entropy_mode=pure&a=',
@@ -88,48 +89,34 @@ export async function cutsSlowClients(target: Target, each: number, engine: Engi
   return connections.length;
 }
 
-type Phase = readonly [
-  name: string,
-  reach: (connection: HttpConnection, target: Target) => Promise<void> | void,
-];
-
-/** The phases in which a client may disconnect. */
-const PHASES: readonly Phase[] = [
-  ['before a byte', () => {}],
-  ['within the request line', (connection) => connection.send('GET /v1/by')],
-  ['within the head', (connection) => connection.send('GET /v1/bytes HTTP/1.1\r\nHost: a\r\nAuthor')],
-  ['before the body', (connection, target) => connection.send(largeBatch(target).split('{')[0])],
-  ['within the body', (connection, target) => connection.send(largeBatch(target).slice(0, -5))],
-  [
-    'before the reply',
-    (connection, target) => connection.send(head(target, 'GET /v1/bytes?entropy_mode=pure')),
-  ],
-  ['before a large reply', (connection, target) => connection.send(largeBatch(target))],
-  [
-    'within a large reply',
-    async (connection, target) => {
-      connection.send(largeBatch(target));
-      await connection.received(1);
-    },
-  ],
-  [
-    'behind the reply',
-    async (connection, target) => {
-      connection.send(head(target, 'GET /v1/uuid?entropy_mode=csprng'));
-      await connection.received(1);
-    },
-  ],
+/** What a client does before it disconnects: nothing, a part of the request line, of the head or of the body; all; or it waits for a reply. */
+const PHASES: readonly ((connection: HttpConnection, target: Target) => Promise<void> | void)[] = [
+  () => {},
+  (connection) => connection.send('GET /v1/by'),
+  (connection) => connection.send('GET /v1/bytes HTTP/1.1\r\nHost: a\r\nAuthor'),
+  (connection, target) => connection.send(largeBatch(target).split('{')[0]),
+  (connection, target) => connection.send(largeBatch(target).slice(0, -5)),
+  (connection, target) => connection.send(head(target, 'GET /v1/bytes?entropy_mode=pure')),
+  (connection, target) => connection.send(largeBatch(target)),
+  (connection, target) => {
+    connection.send(largeBatch(target));
+    return connection.received(1);
+  },
+  (connection, target) => {
+    connection.send(head(target, 'GET /v1/uuid?entropy_mode=csprng'));
+    return connection.received(1);
+  },
 ];
 
 /**
  * Clients close, reset or half-close their connection in each phase, `rounds` times. Every admitted request must be
  * booked exactly once, whether its client is still there or not.
  */
-export async function survivesLeavers(target: Target, rounds: number): Promise<number> {
+async function survivesLeavers(target: Target, rounds: number): Promise<number> {
   const before = await target.books();
   let left = 0;
   for (let round = 0; round < rounds; round++) {
-    for (const [, reach] of PHASES) {
+    for (const reach of PHASES) {
       for (const way of ['close', 'reset', 'half'] as const) {
         const connection = await HttpConnection.open(target.port);
         await reach(connection, target);
@@ -154,7 +141,7 @@ export async function survivesLeavers(target: Target, rounds: number): Promise<n
 }
 
 /** Opens connections that have read the start of a large answer, of `bytesEach` bytes a value, and read no more. */
-export async function restingReaders(
+async function restingReaders(
   target: Target,
   readers: number,
   bytesEach: number,
@@ -176,7 +163,7 @@ export async function restingReaders(
  * Readers take the start of a large answer and then pause: the service holds the rest, serves others, and sends the
  * rest to those who continue.
  */
-export async function holdsForReaders(target: Target, readers: number): Promise<number> {
+async function holdsForReaders(target: Target, readers: number): Promise<number> {
   const connections = await restingReaders(target, readers, HELD_BYTES_EACH, 'Connection: close');
   const { heldBytes } = await target.until(({ sendingReplies }) => sendingReplies >= readers);
   assert.ok(heldBytes > readers * 100_000, `${readers} readers rest, ${heldBytes} bytes are held for them`);
@@ -206,7 +193,7 @@ export async function holdsForReaders(target: Target, readers: number): Promise<
 }
 
 /** Opens many silent connections, beside which honest requests must be served. Returns their count. */
-export async function servesBesideIdle(target: Target, wanted: number): Promise<number> {
+async function servesBesideIdle(target: Target, wanted: number): Promise<number> {
   const crowd = Math.min(wanted, descriptorLimit() - OWN_DESCRIPTORS);
   const connections = await HttpConnection.openMany(target.port, crowd);
   const open = () => connections.filter(({ isClosed }) => !isClosed).length;
@@ -229,31 +216,36 @@ function refusals(target: Target): readonly (readonly [status: number, request: 
   ];
 }
 
-/** Requests that a client may repeat forever, with what it sends before. Whatever is answered is answered at once. */
-function endless(target: Target): readonly (readonly [name: string, first: string, again: string])[] {
+/** What a client may repeat forever, behind what it sends before. Whatever is answered is answered at once. */
+function endless(target: Target): readonly (readonly [first: string, again: string])[] {
   const live = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
   const chunked = head(target, 'POST /v1/batch', 'Transfer-Encoding: chunked');
   const unauthorized = `POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n${'b'.repeat(65_536)}`;
   return [
-    ['requests', '', live.repeat(1_000)],
-    ['large replies', '', live.replace('/livez', '/openapi.json').repeat(1_000)],
-    ['heads asked for', '', live.replace('GET', 'HEAD').repeat(1_000)],
-    ['refusals', '', refusals(target)[3][1].repeat(1_000)],
-    ['bodies without a key', '', unauthorized],
-    ['answers', '', head(target, 'GET /v1/usage').repeat(1_000)],
-    ['chunks of a byte', chunked, '1\r\nb\r\n'.repeat(20_000)],
-    ['chunks', chunked, `fa0\r\n${'b'.repeat(4_000)}\r\n`.repeat(20)],
-    ['fields', 'GET /livez HTTP/1.1\r\n', 'A: b\r\n'.repeat(5_000)],
-    ['a target', 'GET /', 'a'.repeat(50_000)],
-    ['empty lines', '', '\r\n'.repeat(20_000)],
+    // requests, large replies, heads, refusals, bodies without a key, answers
+    ...[
+      live,
+      live.replace('/livez', '/openapi.json'),
+      live.replace('GET', 'HEAD'),
+      refusals(target)[3][1],
+    ].map((request) => ['', request.repeat(1_000)] as const),
+    ['', unauthorized],
+    ['', head(target, 'GET /v1/usage').repeat(1_000)],
+    // chunks of a byte, and longer ones
+    [chunked, '1\r\nb\r\n'.repeat(20_000)],
+    [chunked, `fa0\r\n${'b'.repeat(4_000)}\r\n`.repeat(20)],
+    // fields, a target, empty lines
+    ['GET /livez HTTP/1.1\r\n', 'A: b\r\n'.repeat(5_000)],
+    ['GET /', 'a'.repeat(50_000)],
+    ['', '\r\n'.repeat(20_000)],
   ];
 }
 
 /** Clients never stop sending and never read: each must be cut, and others served meanwhile. Returns their count. */
-export async function cutsEndless(target: Target, rounds: number): Promise<number> {
+async function cutsEndless(target: Target, rounds: number): Promise<number> {
   const kinds = endless(target);
   for (let round = 0; round < rounds; round++) {
-    for (const [, first, again] of kinds) {
+    for (const [first, again] of kinds) {
       const connection = await HttpConnection.open(target.port);
       connection.socket.pause();
       connection.send(first);
@@ -281,7 +273,7 @@ const FLOODERS = 25;
  * Floods the service with each refusal over 25 connections, `groups` times on each. All must be answered and nothing
  * booked, and the log must have few, short lines and a count of the others.
  */
-export async function withstandsFlood(target: Target, groups: number, engine: EngineName): Promise<number> {
+async function withstandsFlood(target: Target, groups: number, engine: EngineName): Promise<number> {
   const before = await target.books();
   const linesBefore = target.logLines('"msg":"request"').filter(isRefusal).length;
   const leftOutBefore = leftOut(target);
@@ -365,4 +357,140 @@ export async function assertOutlivesCrowd(
   await assertServes(target, 20);
   assert.equal(target.logLines('connections at their limit').length, 1);
   return away;
+}
+
+/** What follows is of the long form alone: memory, processor time, and limits that take half a minute. */
+
+const MEGABYTE = 1_000_000;
+
+/** Runs an attack and returns by how many megabytes the service grew at most, measured ten times a second. */
+export async function growthMb(target: Target, attack: () => Promise<void>): Promise<number> {
+  const before = target.residentBytes();
+  let largest = before;
+  const watch = setInterval(() => {
+    largest = Math.max(largest, target.residentBytes());
+  }, 100);
+  try {
+    await attack();
+  } finally {
+    clearInterval(watch);
+  }
+  return (largest - before) / MEGABYTE;
+}
+
+/** Sends every case of one request again, cut into packets at random places, and asserts the same answer. */
+export async function assertCutsChangeNothing(
+  target: Target,
+  rounds: number,
+  random: () => number,
+): Promise<void> {
+  const runner = new CaseRunner(target);
+  const cases = hostileCases(target.key).filter(
+    ({ uws, dependsOnPackets }) => uws.connection !== 'waits' && !dependsOnPackets,
+  );
+  for (let round = 0; round < rounds; round++) {
+    for (const hostile of cases) {
+      const pieces = cut(hostile.bytes, 1 + Math.floor(random() * 5), random);
+      try {
+        await runner.assertAnswer(hostile, 'uws', pieces);
+      } catch (error) {
+        throw new Error(`${hostile.name}, cut at ${pieces.map(({ length }) => length).join(' + ')}`, {
+          cause: error,
+        });
+      }
+    }
+  }
+}
+
+/** Announces a body on each of `count` connections and sends one byte of it. */
+async function takesBodiesAsTheyCome(target: Target, count: number): Promise<number> {
+  const connections = await HttpConnection.openMany(target.port, count);
+  const head = 'POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n{';
+  for (const connection of connections) connection.send(head);
+  await target.until(({ waitingRequests }) => waitingRequests >= count);
+  for (const connection of connections) connection.leave();
+  await target.untilCalm();
+  return count;
+}
+
+/**
+ * Large enough that the send buffer of the service, up to 4 MB, is writable again within the 10 s after which
+ * uWebSockets.js closes a connection without progress, and small enough that 30 MB take longer than the 30 s of a
+ * reply.
+ */
+const TRICKLE_BYTES = 256 * 1024;
+const TRICKLE_MS = 500;
+
+/**
+ * Readers of a large answer take 512 KB a second, and others one byte. Each must be cut by the deadline of a reply at
+ * the latest, whatever its progress, and others served meanwhile.
+ */
+async function keepsReplyDeadline(target: Target, readers: number): Promise<number> {
+  const connections = await restingReaders(target, readers, 150);
+  const trickle = setInterval(() => {
+    connections.forEach(({ socket }, i) => {
+      socket.read(i % 2 === 0 ? TRICKLE_BYTES : 1);
+    });
+  }, TRICKLE_MS);
+  const held = await target.until(({ sendingReplies }) => sendingReplies >= readers);
+  assert.ok(held.heldBytes > readers * 10 * MEGABYTE, `${held.heldBytes} bytes are held`);
+  await assertServes(target, 50);
+  await target.until(({ sendingReplies, heldBytes }) => sendingReplies + heldBytes === 0);
+  clearInterval(trickle);
+  for (const connection of connections) connection.leave();
+  const cutByDeadline = target.logLines('reply not taken in time').length;
+  assert.ok(cutByDeadline >= Math.floor(readers / 2), `${cutByDeadline} readers were cut by the deadline`);
+  await target.untilCalm();
+  return readers;
+}
+
+/** Returns the share of one processor that the service uses while more clients than descriptors stay for `seconds`. */
+export async function cpuShareBesideCrowd(target: Target, crowd: number, seconds: number): Promise<number> {
+  const connections = await HttpConnection.openMany(target.port, crowd);
+  const before = target.cpuSeconds();
+  const end = process.hrtime.bigint() + BigInt(seconds * 1e9);
+  while (process.hrtime.bigint() < end) {
+    await sleep(250);
+    const gone = connections.filter(({ isClosed }) => isClosed).length;
+    connections.push(...(await HttpConnection.openMany(target.port, Math.min(50, gone)))); // they reconnect
+  }
+  const share = (target.cpuSeconds() - before) / seconds;
+  for (const connection of connections) connection.leave();
+  await target.untilCalm();
+  return share;
+}
+
+/** An attack by a number of clients, requests or connections, which it returns. An error is a failure. */
+interface Attack {
+  readonly name: string;
+  readonly attack: (target: Target, size: number, engine: EngineName) => Promise<number>;
+  /** Size of the gating form (http.test.ts) and of the long one. */
+  readonly short?: number;
+  readonly long: number;
+  /**
+   * At least three times the growth of a long run; memory that grows with each attack, or by sizes that clients
+   * announce, exceeds it by far.
+   */
+  readonly growthMbMax: number;
+}
+
+export const ATTACKS: readonly Attack[] = [
+  { name: 'clients that leave', attack: survivesLeavers, short: 1, long: 20, growthMbMax: 300 },
+  { name: 'a flood of refusals', attack: withstandsFlood, long: 200, growthMbMax: 150 },
+  { name: 'bodies that do not come', attack: takesBodiesAsTheyCome, long: 4_000, growthMbMax: 80 },
+  { name: 'clients that send without end', attack: cutsEndless, short: 1, long: 4, growthMbMax: 150 },
+  { name: 'idle connections', attack: servesBesideIdle, short: 1_000, long: 10_000, growthMbMax: 80 },
+  { name: 'slow clients', attack: cutsSlowClients, short: 4, long: 400, growthMbMax: 80 },
+  // one account: replies beyond 128 MiB are refused to it (test/overload/stalled.test.ts)
+  { name: 'readers that rest', attack: holdsForReaders, short: 2, long: 5, growthMbMax: 400 },
+  { name: 'readers that trickle', attack: keepsReplyDeadline, long: 3, growthMbMax: 400 },
+];
+
+/** Audits the books after all attacks. */
+export async function assertBooks(target: Target): Promise<void> {
+  await target.untilCalm();
+  const { answers } = await target.books();
+  const audit = JSON.parse(await target.server.qrn('ledger', 'audit', '--json'));
+  assert.deepEqual([audit.ok, audit.certificates], [true, answers]);
+  assert.deepEqual(target.logLines('"level":50'), []);
 }
