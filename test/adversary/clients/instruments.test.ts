@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { base32Of } from '../../../src/core/ids.ts';
-import { silentLog } from '../../../src/core/log.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
-import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
-import type { AnswerEntry } from '../../../src/ledger/records.ts';
-import { SegmentWriter } from '../../../src/ledger/segment.ts';
-import { Chance, uniforms } from '../../support/chance.ts';
+import { bytesOf, Chance } from '../../support/chance.ts';
+import { openTestLedger } from '../../support/ledger-folder.ts';
 import * as records from '../../support/ledger-records.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
 import { served } from '../../support/served.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { Clients } from './clients.ts';
@@ -26,42 +22,26 @@ describe('the check of the books', () => {
   const ENTRIES = 5;
 
   beforeEach(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), 'qrn-soak-'));
+    dataDir = scratchFolder();
     ids = new CertificateIds(openSecretFile(join(dataDir, 'keys', 'certificate-ids')));
-    const path = join(dataDir, 'ledger');
-    const parts = { clock: systemClock, log: silentLog };
-    const ledger = await openLmdbLedger({ path, role: 'server', durability: 'fsync', ...parts });
+    const ledger = await openTestLedger(join(dataDir, 'ledger'), { clock: systemClock });
     const account = await ledger.createAccount(records.account(1, { tier: 'enterprise' }));
     accountId = account.id;
-    const lot = records.lot(1);
-    await ledger.addLot(lot, []);
-    const writer = new SegmentWriter();
-    for (let n = 0; n < ENTRIES; n++) writer.append(entryOf(n, account.number));
-    const sources = [{ mode: 'pure', lotIds: [lot.id], drawn: [] } as const];
-    const context = { verifyUrlBase: 'http://a/verify', systemGenerator: 'kernel' } as const;
-    await ledger.commit(
-      [{ sequence: 1, committedAtMs: systemClock.wallMs(), sources, context, ...writer.finish() }],
-      [],
-    );
-    await ledger.close();
-  });
-  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
-
-  function entryOf(n: number, accountNumber: number): AnswerEntry {
-    return {
-      requestId: requestIdOf(n),
-      issuedAtMs: systemClock.wallMs(),
-      accountNumber,
+    await ledger.addLot(records.lot(1), []);
+    const nowMs = systemClock.wallMs();
+    const asked = {
+      accountNumber: account.number,
       endpoint: 'bytes',
       mode: 'pure',
-      source: 0,
-      delivered: new Uint8Array(32),
-      valueCount: 1,
-      deliveredBytes: 10,
-      consumedBytes: 7,
-      credits: 7,
-    };
-  }
+      issuedAtMs: nowMs,
+    } as const;
+    const entries = Array.from({ length: ENTRIES }, (_, n) =>
+      records.entry(n, { ...asked, requestId: requestIdOf(n), valueCount: 1, consumedBytes: 7, credits: 7 }),
+    );
+    const more = { committedAtMs: nowMs, sources: [records.source('pure', [1])] };
+    await ledger.commit([records.segment(1, entries, more)], []);
+    await ledger.close();
+  });
 
   const requestIdOf = (n: number) => new Uint8Array(16).fill(n + 1);
   const told = (n: number, more: Partial<Answered> = {}): Answered => ({
@@ -147,13 +127,8 @@ describe('a client under an Idempotency-Key', () => {
 });
 
 it('the watch over pure bytes finds a block that is delivered twice, wherever it is', () => {
-  const random = uniforms(7);
-  const hex = (bytes: number) =>
-    Array.from({ length: bytes }, () =>
-      Math.floor(256 * random())
-        .toString(16)
-        .padStart(2, '0'),
-    ).join('');
+  const next = bytesOf('watched');
+  const hex = (bytes: number) => next(bytes).toString('hex');
   const seen = new PureSeen({ isSampled: true });
   const block = hex(4_096);
   assert.equal(seen.add(block, 'first'), undefined);

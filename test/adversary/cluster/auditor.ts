@@ -16,14 +16,9 @@ const TOLD_MAX = 5;
  * `dataDir` is the data folder of any node: it has the secrets of all.
  */
 export async function audit(url: string, dataDir: string, load: Load): Promise<string[]> {
-  const known = load.clients.map(({ account, clients }): Known => {
-    return {
-      accountId: account.id,
-      clients,
-      creditsMax: account.creditsMax,
-      requestsMax: account.requestsMax,
-    };
-  });
+  const known = load.clients.map(
+    ({ account, clients }): Known => ({ ...account, accountId: account.id, clients }),
+  );
   const ledger = await openTool(url, dataDir);
   try {
     const books = await auditBooks(ledger, dataDir, known);

@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { fence } from '../../../src/ledger/postgres/node.ts';
-import { SEGMENT_TIMES, SEGMENTS } from '../../../src/ledger/tables.ts';
+import { SEGMENT_TIMES } from '../../../src/ledger/tables.ts';
 import { Chance } from '../../support/chance.ts';
 import { Link } from '../../support/link.ts';
 import { administer } from '../../support/postgres.ts';
@@ -53,12 +53,11 @@ export class Cluster {
   readonly #folder: string;
 
   private constructor(
-    pair: PostgresPair,
+    { pair, chance = new Chance('cluster') }: ClusterOptions,
     folder: string,
     nodes: readonly ClusterNode[],
     links: readonly Link[],
     accounts: Accounts,
-    chance: Chance,
   ) {
     this.#pair = pair;
     this.#folder = folder;
@@ -91,9 +90,9 @@ export class Cluster {
         node.launch();
       }
       const accounts = await makeAccounts(options.pair.url(), folder, options.totals);
-      const { isAwaited = () => true, chance = new Chance('cluster') } = options;
+      const { isAwaited = () => true } = options;
       await Promise.all(others.filter((_, at) => isAwaited(at + 2)).map((node) => node.ready()));
-      return new Cluster(options.pair, folder, nodes, links, accounts, chance);
+      return new Cluster(options, folder, nodes, links, accounts);
     } catch (error) {
       await Promise.all(nodes.map((node) => node.kill()));
       for (const link of links) link.close();
@@ -131,23 +130,6 @@ export class Cluster {
     return Number(rows[0].count);
   }
 
-  /**
-   * Returns how many acknowledged answers are missing in the books: just a count, which is cheap enough to take after
-   * each fault. The audit looks for each answer.
-   */
-  async lostCount(acknowledged: number): Promise<string[]> {
-    // A node stores each segment alone, and its third number is the count of its entries (segment.ts).
-    const entries = 'get_byte(value, 21) + 256 * get_byte(value, 22) + 65536 * get_byte(value, 23)';
-    const counted = `SELECT sum(${entries}) AS stored
-      FROM qrn.record WHERE part = '${SEGMENTS.name}'`;
-    const { rows } = await administer<{ stored: string | null }>(this.url, counted);
-    const [{ stored }] = rows;
-    if (Number(stored ?? 0) >= acknowledged) return [];
-    return [
-      `${acknowledged} acknowledged answers, and ${stored ?? 0} in the books: acknowledged answers are lost`,
-    ];
-  }
-
   /** Points all nodes at the present primary. Connections to the old one are gone with it. */
   follow(): void {
     for (const link of this.links) link.retarget(this.#pair.port);
@@ -159,8 +141,7 @@ export class Cluster {
     await Promise.all(this.nodes.map((node) => node.kill('SIGTERM')));
     for (const { name } of this.nodes) await this.fence(name);
     const audited = await audit(this.url, this.nodes[0].dataDir, this.load);
-    const told = this.nodes.flatMap(({ violations }) => [...violations]);
-    return [...audited, ...told];
+    return [...audited, ...this.nodes.flatMap(({ violations }) => [...violations])];
   }
 
   async stop(): Promise<void> {

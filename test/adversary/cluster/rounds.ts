@@ -47,7 +47,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       await oneReady(cluster, name);
       await sleep(pauseMs);
       const met = load.acknowledged - before;
-      load.violate(...(await cluster.lostCount(before)), ...nodes.flatMap(heldBack));
+      load.violate(...nodes.flatMap(heldBack));
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
       const told = `${met} of ${load.acknowledged} answers, ${load.violations.length} violations`;
       report(`${faults} of ${options.faults.length}: ${name}, ${seconds} s; ${told}`);

@@ -4,8 +4,7 @@ import type { RawRead } from '../../../src/backend/backend.ts';
 import { CopyTest } from '../../../src/pool/intake/copies.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { rawRead } from '../../support/backends.ts';
-import { soundRead as soundReadOf } from './attacks.ts';
-import { changedBackend, collected, collecting, LOT_RAW_BITS } from './collecting.ts';
+import { changedBackend, collected, collecting, LOT_RAW_BITS, soundRead as soundReadOf } from './lying.ts';
 import { biased, readsOf, sound } from './models.ts';
 
 const BITS = 256 * 1024;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../../support/backends.ts';
-import { firstLot } from './attacks.ts';
+import { firstLot } from './lying.ts';
 import {
   biased,
   driftingChannel,

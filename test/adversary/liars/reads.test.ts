@@ -11,7 +11,7 @@ import { ORIGINS } from '../../../src/core/vocabulary.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
 import { JobDouble } from '../../pool/intake/job-double.ts';
 import { deadBackend, soundBackend } from '../../support/backends.ts';
-import { atRest, changedBackend, collected, collecting, FAILED_READS, LOT_RAW_BITS } from './collecting.ts';
+import { atRest, changedBackend, collected, collecting, FAILED_READS, LOT_RAW_BITS } from './lying.ts';
 
 const NEVER = new AbortController().signal;
 

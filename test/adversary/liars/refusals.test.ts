@@ -4,7 +4,7 @@ import { LotAlarm, refusalChance } from '../../../src/pool/intake/lot-alarm.ts';
 import { lotRecord } from '../../pool/fixtures.ts';
 import { soundBackend } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
-import { changedBackend, collected, collecting, LOT_RAW_BITS, withRun } from './collecting.ts';
+import { changedBackend, collected, collecting, LOT_RAW_BITS, withRun } from './lying.ts';
 
 const LOTS = {
   'of 64 Kbit': { width: 16, shots: LOT_RAW_BITS / 16 },

@@ -23,7 +23,7 @@ const { minutes, rate, seed, durability, arenas } = readOptions({
 const outcome = await soak({
   seconds: 60 * minutes,
   ratePerS: rate === 0 ? undefined : rate,
-  simSeed: seed,
+  seed,
   environment: { QRN_DURABILITY: durability, ...(arenas !== undefined && { MALLOC_ARENA_MAX: arenas }) },
   report: say,
 });
