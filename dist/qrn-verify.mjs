@@ -2948,14 +2948,16 @@ var REPEATED = [
 function shapeOf(...names) {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
-function strangersIn(value, shape, path = "") {
+function unknownMembersIn(value, shape, path = "") {
   if (Array.isArray(value))
-    return [...new Set(value.flatMap((each) => Array.isArray(each) ? [] : strangersIn(each, shape, path)))];
+    return [
+      ...new Set(value.flatMap((each) => Array.isArray(each) ? [] : unknownMembersIn(each, shape, path)))
+    ];
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const known = Object.hasOwn(shape, name) ? shape[name] : void 0;
     if (known === void 0) return [`${path}${name}`];
-    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
+    return known === null ? [] : unknownMembersIn(inner, known, `${path}${name}.`);
   });
 }
 var METADATA = REPEATED.flatMap(([path]) => /^metadata\.(\w+)$/.exec(path)?.[1] ?? []);
@@ -2968,7 +2970,7 @@ var RESPONSE = {
   quantum_credits: {}
 };
 function notCovered(response, isOctets) {
-  return strangersIn(response, {
+  return unknownMembersIn(response, {
     ...RESPONSE,
     data: isOctets ? { metadata: shapeOf("entropy_mode") } : null
   });
@@ -8332,7 +8334,7 @@ function verifyDraw(given) {
   add2("commitment", () => commitmentVerdict(draw, statement(), digest2));
   add2("logged", () => loggedVerdict(given, statement(), round()));
   checkOutcome({ draw, keys, digest: digest2, round }, add2);
-  const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
+  const uncovered = [...unknownMembersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
   const standing = standingOf(draw, nowMs);
   return {
     ok: checks.every(({ ok }) => ok),

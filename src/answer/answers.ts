@@ -255,7 +255,7 @@ export class Answers {
   #drawFromStream(answer: Answer, group: SeedGroup | undefined, nowMs?: number): Missing | undefined {
     const { supply } = this.#options;
     const held = supply.held(group, nowMs);
-    if (held === undefined) return () => supply.comes(group);
+    if (held === undefined) return () => supply.waitUntilAvailable(group);
     const { from, reader, order } = held;
     answer.from = from;
     answer.template = answer.plan.templateFor(answer.mode, from.quantumBackend);

@@ -113,7 +113,7 @@ export class EntropySupply {
    * when it is not available, or the supply is closed: a request may wait for the ledger for longer than a stopping service
    * waits for its requests.
    */
-  async comes(group: SeedGroup | undefined): Promise<void> {
+  async waitUntilAvailable(group: SeedGroup | undefined): Promise<void> {
     const { askForSeed, askForSample } = this.#options;
     if (group === undefined) {
       askForSample().catch(() => {}); // it fails only when the service stops, and `close` then ends the wait

@@ -25,7 +25,10 @@ export function jsonRecord(key: string, value: unknown): LogRecord {
 }
 
 /** Resolves to the first number below `count` that passes, or `count`. All numbers after it must pass too. */
-export async function firstThat(count: number, passes: (n: number) => Promise<boolean>): Promise<number> {
+export async function firstIndexWhere(
+  count: number,
+  passes: (n: number) => Promise<boolean>,
+): Promise<number> {
   let from = 0;
   let before = count;
   while (from < before) {

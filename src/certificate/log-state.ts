@@ -177,7 +177,7 @@ export function putState(
  * Marks the segments that the previous log did not seal as sealed, without giving them leaves: a new key must not sign
  * for answers that are older than the key.
  */
-export async function leaveUnsealed(
+export async function sealWithoutLeaves(
   store: LogStore & Pick<Books, 'unsealed'>,
   first: ReturnType<typeof recorded>,
   batchLeaves: number,

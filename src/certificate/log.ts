@@ -26,13 +26,13 @@ import {
   checkpointKey,
   isSignedBy,
   type LogState,
-  leaveUnsealed,
   loadState,
   putState,
   recorded,
   STATE_KEY,
   sealedLeaf,
   sealRecords,
+  sealWithoutLeaves,
   signCheckpoint,
   voucherRecord,
 } from './log-state.ts';
@@ -154,7 +154,7 @@ export class CertificateLog {
       const published = noPublicLeaves(nowS);
       const first = recorded({ range, edge, checkpoint, sealedAtS: nowS, published }, ids, keys);
       await putState(store, undefined, first, { records: edge.partialTiles(), sealed: [] });
-      if (firstLeafText !== undefined) await leaveUnsealed(store, first, BATCH_LEAVES);
+      if (firstLeafText !== undefined) await sealWithoutLeaves(store, first, BATCH_LEAVES);
       state = first;
     } else if (!isSignedBy(state.checkpoint, keys.currentKeyId)) {
       // The key was rotated. The new key signs the newest checkpoint too, so that the old key vouches for it.

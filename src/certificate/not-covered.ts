@@ -24,15 +24,17 @@ export function shapeOf(...names: readonly string[]): Shape {
 }
 
 /** Returns the paths of members that the shape does not have: no check covers them. */
-export function strangersIn(value: unknown, shape: Shape, path = ''): string[] {
+export function unknownMembersIn(value: unknown, shape: Shape, path = ''): string[] {
   // Skip lists within lists: they have no members, and deep nesting would overflow the stack.
   if (Array.isArray(value))
-    return [...new Set(value.flatMap((each) => (Array.isArray(each) ? [] : strangersIn(each, shape, path))))];
+    return [
+      ...new Set(value.flatMap((each) => (Array.isArray(each) ? [] : unknownMembersIn(each, shape, path)))),
+    ];
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (known === undefined) return [`${path}${name}`];
-    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
+    return known === null ? [] : unknownMembersIn(inner, known, `${path}${name}.`);
   });
 }
 
@@ -51,7 +53,7 @@ const RESPONSE: Shape = {
  * answer in octets it covers the octets, and `data` holds only what header fields say.
  */
 export function notCovered(response: unknown, isOctets: boolean): string[] {
-  return strangersIn(response, {
+  return unknownMembersIn(response, {
     ...RESPONSE,
     data: isOctets ? { metadata: shapeOf('entropy_mode') } : null,
   });

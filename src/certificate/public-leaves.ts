@@ -3,7 +3,7 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { CompactRange, leafHash } from '../crypto/merkle.ts';
 import type { DrawLeaf } from '../ledger/draw-records.ts';
 import type { LogRecord } from '../ledger/ledger.ts';
-import { firstThat, jsonRecord, type LogReader, paddedNumber, readJson } from './log-records.ts';
+import { firstIndexWhere, jsonRecord, type LogReader, paddedNumber, readJson } from './log-records.ts';
 
 /**
  * The leaves whose text anybody may read: lots, withdrawals, statements and draws. Each statement says how many lots
@@ -177,7 +177,7 @@ export async function publicLeavesFrom(
   index: number,
   limit: number,
 ): Promise<PublicLeaf[]> {
-  const from = await firstThat(count, async (n) => (await leafAt(store, n)).index >= index);
+  const from = await firstIndexWhere(count, async (n) => (await leafAt(store, n)).index >= index);
   const leaves: PublicLeaf[] = [];
   for (let n = from; n < Math.min(count, from + limit); n++) {
     const { index: at, leaf } = await leafAt(store, n);

@@ -3,7 +3,7 @@ import { numberIn } from '../core/json.ts';
 import { type DrawStatement, drawCommitText, hashOf } from './draw.ts';
 import { OVERDUE_MS, readStatement, statementVerdict } from './draw-statement.ts';
 import { listAt, member, show, text, timeOf, timeText } from './members.ts';
-import { type Shape, shapeOf, strangersIn } from './not-covered.ts';
+import { type Shape, shapeOf, unknownMembersIn } from './not-covered.ts';
 import { loggedLeaf } from './signed-checkpoint.ts';
 import { about, found, refuse } from './verdict.ts';
 import { type AddCheck, type Check, check, type Verification, verifyAnswer } from './verify.ts';
@@ -60,7 +60,7 @@ export function verifyDraw(given: DrawVerificationInput): DrawVerification {
   add('commitment', () => commitmentVerdict(draw, statement(), digest));
   add('logged', () => loggedVerdict(given, statement(), round()));
   checkOutcome({ draw, keys, digest, round }, add);
-  const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
+  const uncovered = [...unknownMembersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
   const standing = standingOf(draw, nowMs);
   return {
     ok: checks.every(({ ok }) => ok),

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts';
 import { formatNote, readTimestamped } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
-import { firstThat, jsonRecord, paddedNumber, readJson } from './log-records.ts';
+import { firstIndexWhere, jsonRecord, paddedNumber, readJson } from './log-records.ts';
 import { noteOf } from './log-state.ts';
 
 /**
@@ -56,14 +56,14 @@ function withThoseOf(first: string, second: string): string {
 /** Returns the smallest witnessed checkpoint of at least `size` leaves; undefined if there is none. */
 export async function firstWitnessed(store: LogStore, size: number): Promise<Witnessed | undefined> {
   const count = await countOf(store);
-  const n = await firstThat(count, async (each) => (await readWitnessed(store, each)).size >= size);
+  const n = await firstIndexWhere(count, async (each) => (await readWitnessed(store, each)).size >= size);
   return n === count ? undefined : await readWitnessed(store, n);
 }
 
 /** Returns the largest witnessed checkpoint that the log says it had signed by a time; undefined if none. */
 export async function witnessedBy(store: LogStore, atMs: number): Promise<Witnessed | undefined> {
   const isLater = async (n: number) => signedAtMs((await readWitnessed(store, n)).note) > atMs;
-  const n = await firstThat(await countOf(store), isLater);
+  const n = await firstIndexWhere(await countOf(store), isLater);
   return n === 0 ? undefined : await readWitnessed(store, n - 1);
 }
 

@@ -173,7 +173,7 @@ export class DrawKeeper {
       const draw = await this.#options.draws.draw(id);
       return draw !== undefined && this.#settle(draw);
     });
-    this.lookAtDue();
+    this.endDueDraws();
     return isCommitted;
   }
 
@@ -198,11 +198,11 @@ export class DrawKeeper {
       await this.#options.draws.putDraw({ ...draw, body: JSON.stringify({ ...body, nonce }) });
       this.#wait(draw);
     });
-    this.lookAtDue();
+    this.endDueDraws();
   }
 
   /** Starts to end the draws that are due. Does not wait. */
-  lookAtDue(): void {
+  endDueDraws(): void {
     const nowMs = this.#options.clock.wallMs();
     for (const [id, waiting] of this.#waiting)
       if (waiting.atMs <= nowMs) waiting.attempt ??= this.#tryToEnd(id, waiting);
@@ -210,7 +210,7 @@ export class DrawKeeper {
 
   /** Tries to end all draws that are due. Never rejects. */
   async tick(): Promise<void> {
-    this.lookAtDue();
+    this.endDueDraws();
     await Promise.all([...this.#waiting.values()].map(({ attempt }) => attempt));
   }
 

@@ -55,7 +55,7 @@ export async function sendBlocks(exchange: Exchange, plan: StreamPlan, draw: Dra
     else {
       // ends the stream with the error in place of the block that was refused
       const error = exchange.explain(thrown);
-      exchange.service.record.brokeOff(error.code);
+      exchange.service.record.recordBreakOff(error.code);
       const refusal = errorOf(error, exchange.requestId);
       await sendLast(exchange, { ...refusal, retry_after: retryAfterOf(error), next: block });
     }

@@ -90,7 +90,7 @@ export class RequestRecord {
   }
 
   /** Counts the error that ended a reply after it had begun. */
-  brokeOff(error: ErrorCode): void {
+  recordBreakOff(error: ErrorCode): void {
     this.#options.shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[error]);
   }
 

@@ -75,7 +75,7 @@ export interface FrontEvents {
   /** Sets the sample that certifies csprng answers from now on; null when the stream failed its tests. */
   installSystemLot(lot: LotRecord | null): void;
   /** There may be new blocks to claim. */
-  lotsCame(): void;
+  lotsAdded(): void;
   /** The operator revoked these lots. Resolves when the front holds nothing that was drawn from them. */
   lotsRevoked(lotIds: ReadonlySet<string>): Promise<void>;
   /** Every quantum source is closed: there will be no more pure bytes. */
@@ -87,7 +87,7 @@ export interface FrontEvents {
 export const FRONT_TOLD: readonly (keyof FrontEvents | keyof HeldFront)[] = [
   'installSeed',
   'installSystemLot',
-  'lotsCame',
+  'lotsAdded',
   'sourcesClosed',
   'becomeReady',
   'holdBack',
@@ -296,7 +296,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     directory,
     installSeed: (seed, quantumSeed, lot) => supply.installSeed(seed, quantumSeed, lot),
     installSystemLot: (lot) => supply.installSystemLot(lot),
-    lotsCame: () => supply.pure.keepFilled(),
+    lotsAdded: () => supply.pure.keepFilled(),
     lotsRevoked: async (lotIds) => supply.withdraw(lotIds),
     fillPure: () => supply.pure.fill(1),
     sample: async (group, size) => supply.sample(group, size),

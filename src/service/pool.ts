@@ -104,7 +104,7 @@ export function startPool(options: PoolOptions): Pool {
   const look = async () => {
     await follow();
     await schedule.refresh();
-    for (const front of fronts) front.lotsCame();
+    for (const front of fronts) front.lotsAdded();
     const seeded = schedule.states().every(({ name }) => schedule.inForce(name) !== undefined);
     if (isReady || !seeded || !(await options.tested.fillPure())) return;
     isReady = true;

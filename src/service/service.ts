@@ -298,7 +298,7 @@ async function startOn(
   monitor = watched;
   const upkeep = [
     ...startUpkeep(ledger, cells, config, log, clock),
-    every(DRAWS_INTERVAL_MS, log, async () => keeper.lookAtDue()),
+    every(DRAWS_INTERVAL_MS, log, async () => keeper.endDueDraws()),
     ...(config.ledger === '' ? [] : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, fronts))]),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
   ];

@@ -51,7 +51,7 @@ describe('csprng before the first sample of its stream is tested', () => {
     assert.equal(supply.held(undefined), undefined);
     assert.equal(asked, 0);
     let isOver = false;
-    const waiting = supply.comes(undefined).finally(() => (isOver = true));
+    const waiting = supply.waitUntilAvailable(undefined).finally(() => (isOver = true));
     await nextTurn();
     assert.equal(isOver, false);
     assert.equal(asked, 1);
@@ -75,7 +75,7 @@ describe('csprng before the first sample of its stream is tested', () => {
       (supply: EntropySupply) => supply.close(),
     ]) {
       const supply = supplyWith({ askForSample: () => Promise.reject(new Error('it stops')) });
-      const waiting = supply.comes(undefined);
+      const waiting = supply.waitUntilAvailable(undefined);
       await nextTurn();
       end(supply);
       await assert.rejects(waiting, unavailable('csprng'));
@@ -91,15 +91,15 @@ describe('csprng before the first sample of its stream is tested', () => {
 describe('a seed', () => {
   it('serves its group until it is due and never after, and names its place in its lot', async () => {
     const supply = supplyWith();
-    await assert.rejects(supply.comes(BUSINESS), unavailable('quantum-seeded'));
+    await assert.rejects(supply.waitUntilAvailable(BUSINESS), unavailable('quantum-seeded'));
     await assert.rejects(
-      supply.comes(PRO),
+      supply.waitUntilAvailable(PRO),
       unavailable('quantum-seeded'),
       'it was said to come, and did not',
     );
     const of = lot(1, PASSED);
     seed(supply, PRO, of, NOON_MS + 7);
-    await supply.comes(PRO);
+    await supply.waitUntilAvailable(PRO);
     assert.equal(supply.held(BUSINESS), undefined);
     const dueMs = clock.monotonicMs() + 1_000;
     const held = supply.held(PRO, dueMs - 1);
@@ -165,7 +165,7 @@ describe('a seed', () => {
     assert.equal(supply.held(PRO), undefined);
     await store.addLot(lot(1), [block('pure', 1, 64)]);
     assert.equal(await supply.pure.fill(1), false);
-    await assert.rejects(supply.comes(PRO), unavailable('quantum-seeded'));
+    await assert.rejects(supply.waitUntilAvailable(PRO), unavailable('quantum-seeded'));
   });
 });
 

@@ -198,7 +198,7 @@ describe('the keeper of draws', () => {
     assert.deepEqual([w.keeper.counts().open, w.keeper.counts().overdue], [1, 1]);
     for (let second = 1; second <= 600; second++) {
       w.clock.advance(1_000);
-      w.keeper.lookAtDue(); // as a nonce does that comes meanwhile
+      w.keeper.endDueDraws(); // as a nonce does that comes meanwhile
       await w.keeper.tick();
     }
     // after 1, 2, 4 … 32 seconds, and then each minute

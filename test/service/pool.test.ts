@@ -16,7 +16,7 @@ import { memoryLedger } from '../support/memory-ledger.ts';
 const FRONT: FrontEvents = {
   installSeed: () => {},
   installSystemLot: () => {},
-  lotsCame: () => {},
+  lotsAdded: () => {},
   lotsRevoked: async () => {},
   sourcesClosed: () => {},
   becomeReady: () => {},
