@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, hash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { DrawKeeper } from '../../src/draws/keeper.ts';
 import type { BeaconChains } from '../../src/beacon/chains.ts';
 import { type DrawStatement, hashOf, listSha256 } from '../../src/certificate/draw.ts';
 import type { DrawBody } from '../../src/certificate/draw-document.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { DrawKeeper } from '../../src/draws/keeper.ts';
 import { createDraw, type DrawSources } from '../../src/http/draws/create.ts';
 import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
 import { drawRoutes } from '../../src/http/draws/routes.ts';

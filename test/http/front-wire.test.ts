@@ -305,7 +305,7 @@ function wireContract(engine: EngineName): void {
 
     it('of 64 KiB are read, and the connection continues', async () => {
       const body = 'b'.repeat(65_536);
-      const { replies } = await talk(front.port, [post(65_536) + body, NEXT], { replies: 2 });
+      const { replies } = await talk(front.port, [post(65_536) + body, NEXT], { replies: 2, inTurn: true });
       assert.equal(replies[0].body, `|${body}`);
       assert.equal(replies[1].status, 200);
     });
