@@ -1,4 +1,4 @@
-import { type ApiError, ERRORS } from '../../core/errors.ts';
+import { type ApiError, ERRORS, type ErrorCode } from '../../core/errors.ts';
 
 /**
  * The errors of the JSON-RPC interface. The codes are those of JSON-RPC 2.0 and of random.org, so that its clients recognize
@@ -49,29 +49,28 @@ export function invalid(name: string): RpcError {
   return new RpcError('invalidParams', `Invalid params: ${name} is missing or has the wrong type.`, [name]);
 }
 
+type DataOf = (detail: (name: string) => number) => RpcData;
+
+/** The errors of the service that have a code of their own, and the data of each. */
+const OWN_CODES: Partial<Record<ErrorCode, readonly [code: keyof typeof RPC_CODES, data?: DataOf]>> = {
+  auth_missing: ['keyUnknown'],
+  auth_invalid: ['keyUnknown'],
+  auth_scope: ['keyNotRunning'],
+  quota_exceeded: ['requestsUsedUp', () => [1, 0]],
+  credits_exhausted: ['bitsUsedUp', (detail) => [8 * detail('required'), 8 * detail('remaining')]],
+  payload_too_large: ['invalidRequest'],
+  internal_error: ['internalError'],
+  unique_impossible: ['domainTooSmall', (detail) => [detail('count'), detail('available')]],
+};
+const KEY_UNKNOWN = 'The API key does not exist, has expired or was revoked.';
+
 /** Converts an error of the service into one of JSON-RPC. */
 export function rpcErrorOf({ code, message, facts }: ApiError): RpcError {
   const { details = {}, retryAfterS } = facts;
-  const bitsOf = (name: string) => 8 * Number(details[name]);
-  switch (code) {
-    case 'auth_missing':
-    case 'auth_invalid':
-      return new RpcError('keyUnknown', 'The API key does not exist, has expired or was revoked.');
-    case 'auth_scope':
-      return new RpcError('keyNotRunning', message);
-    case 'quota_exceeded':
-      return new RpcError('requestsUsedUp', message, [1, 0]);
-    case 'credits_exhausted':
-      return new RpcError('bitsUsedUp', message, [bitsOf('required'), bitsOf('remaining')]);
-    case 'payload_too_large':
-      return new RpcError('invalidRequest', message);
-    case 'internal_error':
-      return new RpcError('internalError', message);
-    case 'unique_impossible':
-      return new RpcError('domainTooSmall', message, [
-        Number(details['count']),
-        Number(details['available']),
-      ]);
+  const [own, dataOf] = OWN_CODES[code] ?? [];
+  if (own !== undefined) {
+    const data = dataOf?.((name) => Number(details[name])) ?? null;
+    return new RpcError(own, own === 'keyUnknown' ? KEY_UNKNOWN : message, data);
   }
   if (ERRORS[code].status !== 400) return new RpcError('later', message, retryAfterS ? [retryAfterS] : null);
   const { parameter } = details;

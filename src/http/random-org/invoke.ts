@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Account, AccountDirectory } from '../../account/directory.ts';
 import type { Usage } from '../../account/usage.ts';
 import type { Answers } from '../../answer/answers.ts';
@@ -16,7 +16,7 @@ import { type ParameterDefinition, readParameters, type ValuesOf } from '../para
 import { type Reply, valueReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
 import { invalid, RpcError, rpcErrorOf } from './errors.ts';
-import { type Draw, drawOf, isDrawMethod, parameter } from './methods.ts';
+import { type Draw, drawOf, isDrawMethod, needed } from './methods.ts';
 import { canonicalText, newSerial, type RpcSigner, rpcTime, type Ticket } from './signed.ts';
 
 // `POST /json-rpc/4/invoke` is the JSON-RPC interface of random.org, so that its clients run unchanged. `apiKey` is a key of this
@@ -36,9 +36,7 @@ export function randomOrgRoute(sources: RpcSources): PlainRoute {
   return {
     path: '/json-rpc/4/invoke',
     methods: ['POST'],
-    scope: null,
-    limited: false,
-    accountIn: (body) => rpc.accountIn(body),
+    accountIn: (body) => sources.directory.authenticate(keyIn(body))?.account,
     handler: (exchange) => rpc.reply(exchange),
   };
 }
@@ -50,8 +48,14 @@ const TICKET_USED = 'The ticket has been used.';
 const SAME_NUMBER =
   'Another answer already has the serial number of this millisecond. Send the request again.';
 
-/** Finds the key in a body before that is parsed as JSON, which costs much more. */
 const KEY_IN_BODY = /"apiKey"[\t\n\r ]{0,8}:[\t\n\r ]{0,8}"(qrn_[0-9A-Za-z_]{56})"/;
+
+/** Returns the key in a body, or ''. It finds it before the body is parsed, which costs much more: that is done in the account's turn. */
+function keyIn(body: Uint8Array): string {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
+  return KEY_IN_BODY.exec(text)?.[1] ?? '';
+}
+
 const USER_DATA_LENGTH_MAX = 1_000;
 /**
  * Processor time of a signed answer that is not measured: the ledger's thread looks its serial number up and stores the
@@ -69,29 +73,26 @@ const LICENSE = {
 /** random.org can chain tickets; this service does not. */
 const UNCHAINED = { previousTicketId: null, nextTicketId: null };
 
-const OF_TICKETS = [parameter('n', wholeFrom(1, 50)), parameter('showResult', boolean)] as const;
-const OF_RESULT = [parameter('serialNumber', wholeFrom(0, Number.MAX_SAFE_INTEGER))] as const;
+const OF_TICKETS = [needed('n', wholeFrom(1, 50)), needed('showResult', boolean)] as const;
+const OF_RESULT = [needed('serialNumber', wholeFrom(0, Number.MAX_SAFE_INTEGER))] as const;
+
+type Method = (exchange: Exchange, params: JsonObject) => object | Promise<object>;
 
 class RandomOrg {
   readonly #sources: RpcSources;
   /** The methods that draw nothing. */
-  readonly #methods: Readonly<Record<string, (exchange: Exchange, params: JsonObject) => Promise<object>>> = {
-    getUsage: (exchange, params) => this.#usage(exchange, params),
-    getResult: (exchange, params) => this.#kept(exchange, params),
-    createTickets: (exchange, params) => this.#newTickets(exchange, params),
-    getTicket: (exchange, params) => this.#ticket(exchange, params),
-    verifySignature: (exchange, params) => this.#verified(exchange, params),
+  readonly #methods: Readonly<Record<string, Method>> = {
+    getUsage: this.#undrawn('usage:read', [], (exchange) => this.#usage(exchange)),
+    getResult: this.#undrawn('entropy:read', OF_RESULT, (exchange, given) => this.#kept(exchange, given)),
+    createTickets: this.#undrawn('entropy:read', OF_TICKETS, (exchange, given) =>
+      this.#newTickets(exchange, given),
+    ),
+    getTicket: this.#undrawn(null, [], (exchange, _, params) => this.#ticket(exchange, params)),
+    verifySignature: this.#undrawn(null, [], (exchange, _, params) => this.#verified(exchange, params)),
   };
 
   constructor(sources: RpcSources) {
     this.#sources = sources;
-  }
-
-  /** Returns the account of the key in a body that is not parsed yet, so that the call is parsed in the account's turn. */
-  accountIn(body: Uint8Array): Account | undefined {
-    const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
-    const [, keyText = ''] = KEY_IN_BODY.exec(text) ?? [];
-    return this.#sources.directory.authenticate(keyText)?.account;
   }
 
   async reply(exchange: Exchange): Promise<Reply> {
@@ -121,20 +122,18 @@ class RandomOrg {
     return this.#methods[method](exchange, params);
   }
 
-  /**
-   * Admits a call that draws nothing, and returns its parameters. Without a scope no key is needed, but a key's account is
-   * charged.
-   */
-  #admit<const D extends readonly ParameterDefinition[]>(
-    exchange: Exchange,
-    params: JsonObject,
+  /** Returns a method that draws nothing. Without a scope it needs no key, but a key's account is charged. */
+  #undrawn<const D extends readonly ParameterDefinition[]>(
     scope: Scope | null,
     definitions: D,
-  ): ValuesOf<D> {
-    if (scope !== null) this.#authenticate(exchange, params, scope);
-    const given = readParameters(definitions, new Map(Object.entries(params)));
-    if (exchange.account !== undefined) exchange.admit(exchange.account);
-    return given;
+    answer: (exchange: Exchange, given: ValuesOf<D>, params: JsonObject) => object | Promise<object>,
+  ): Method {
+    return (exchange, params) => {
+      if (scope !== null) this.#authenticate(exchange, params, scope);
+      const given = readParameters(definitions, new Map(Object.entries(params)));
+      if (exchange.account !== undefined) exchange.admit(exchange.account);
+      return answer(exchange, given, params);
+    };
   }
 
   /** Returns the account of the key. Throws if the key is unknown or lacks the scope. */
@@ -151,39 +150,35 @@ class RandomOrg {
   }
 
   async #drawn(exchange: Exchange, kind: string, params: JsonObject, isSigned: boolean): Promise<object> {
-    const scope = kind === 'Blobs' ? 'entropy:batch' : 'entropy:read';
-    const account = this.#authenticate(exchange, params, scope);
+    const account = this.#authenticate(exchange, params, kind === 'Blobs' ? 'entropy:batch' : 'entropy:read');
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
     const reservation = exchange.enter(account);
-    let draw: Draw;
-    let facts: SignedFacts | undefined;
+    let asked: { readonly draw: Draw; readonly facts: SignedFacts | undefined } | undefined;
     try {
       requireNone(params, 'pregeneratedRandomization', 'Values of an earlier day cannot be drawn again');
-      draw = drawOf(kind, params);
-      if (isSigned) {
-        const ticket = this.#ticketOf(exchange, account, params);
-        facts = {
-          method: `generateSigned${kind}`,
-          hashedApiKey: createHash('sha512').update(String(params['apiKey'])).digest('base64'),
-          echo: draw.echo,
-          userData: userDataOf(params),
-          ticket,
-          serialNumber: ticket?.serialNumber ?? newSerial(exchange.atMs),
-        };
-      }
-    } catch (error) {
-      reservation.release();
-      throw error;
+      const draw = drawOf(kind, params);
+      const method = `generateSigned${kind}`;
+      asked = {
+        draw,
+        facts: isSigned ? this.#factsOf(exchange, account, method, draw.echo, params) : undefined,
+      };
+    } finally {
+      if (asked === undefined) reservation.release();
     }
+    const { draw, facts } = asked;
     if (facts !== undefined) exchange.fair.charge(account.record.number, SIGNED_US);
     const keeping = facts && {
       ...keyOf(facts.serialNumber),
-      fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
+      fields: [[FACTS, JSON.stringify(facts)] as const],
     };
-    const ask = exchange.asForJson(keeping);
     const request = { mode: undefined, dryRun: false, ...draw.asked };
-    const drawing = exchange.spend(() => this.#sources.answers.draw(ask, account, reservation, request));
-    const { body: shared, isReplay, release } = await drawing;
+    const {
+      body: shared,
+      isReplay,
+      release,
+    } = await exchange.spend(() =>
+      this.#sources.answers.draw(exchange.asForJson(keeping), account, reservation, request),
+    );
     const body = shared.slice();
     release();
     if (isReplay)
@@ -193,6 +188,19 @@ class RandomOrg {
       return { ...exchange.spend(() => this.#signedResult(facts, draw, body)), cost: 0, ...usage };
     const { data, completionTime } = drawnIn(body, draw);
     return { random: { data, completionTime }, ...usage };
+  }
+
+  #factsOf(
+    exchange: Exchange,
+    account: Account,
+    method: string,
+    echo: JsonObject,
+    params: JsonObject,
+  ): SignedFacts {
+    const ticket = this.#ticketOf(exchange, account, params);
+    const hashedApiKey = hash('sha512', String(params['apiKey']), 'base64');
+    const serialNumber = ticket?.serialNumber ?? newSerial(exchange.atMs);
+    return { method, hashedApiKey, echo, userData: userDataOf(params), ticket, serialNumber };
   }
 
   #ticketOf(exchange: Exchange, account: Account, { ticketId = null }: JsonObject): Ticket | null {
@@ -208,8 +216,13 @@ class RandomOrg {
   }
 
   #signedResult(facts: SignedFacts, draw: Draw, body: Uint8Array) {
-    const { certificate, ...drawn } = drawnIn(body, draw);
-    const random: JsonObject = { ...undrawnObject(facts), ...drawn };
+    const { method, hashedApiKey, echo, userData, ticket, serialNumber } = facts;
+    const { data, completionTime, certificate } = drawnIn(body, draw);
+    const random: JsonObject = {
+      ...{ method, hashedApiKey, ...echo, pregeneratedRandomization: null, data },
+      ...{ license: LICENSE, licenseData: null, userData },
+      ...{ ticketData: ticket && { ticketId: ticket.ticketId, ...UNCHAINED }, completionTime, serialNumber },
+    };
     return { random, signature: this.#sources.signer.sign(random), certificate };
   }
 
@@ -227,8 +240,7 @@ class RandomOrg {
     };
   }
 
-  async #usage(exchange: Exchange, params: JsonObject): Promise<object> {
-    this.#admit(exchange, params, 'usage:read', []);
+  async #usage(exchange: Exchange): Promise<object> {
     const account = exchange.account!;
     const { by_mode: modes, requests } = await exchange.fair.lookUp(exchange.owner, () =>
       this.#sources.usage(account),
@@ -242,8 +254,7 @@ class RandomOrg {
     };
   }
 
-  async #kept(exchange: Exchange, params: JsonObject): Promise<object> {
-    const { serialNumber } = this.#admit(exchange, params, 'entropy:read', OF_RESULT);
+  async #kept(exchange: Exchange, { serialNumber }: ValuesOf<typeof OF_RESULT>): Promise<object> {
     const account = exchange.account!;
     const result = await this.#resultOf(exchange, account.record.number, serialNumber);
     if (result === undefined)
@@ -262,8 +273,8 @@ class RandomOrg {
     const { fair } = exchange;
     return fair.lookUp(exchange.owner, async () => {
       const { key: keyText, fingerprint } = keyOf(serialNumber);
-      const request = { accountNumber, keyText, fingerprint };
-      const found = await this.#sources.idempotency.kept(request, exchange.atMs);
+      const asked = { accountNumber, keyText, fingerprint };
+      const found = await this.#sources.idempotency.kept(asked, exchange.atMs);
       if (found === undefined) return undefined;
       return fair.inTurn(exchange.owner, () => {
         if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody reads this error
@@ -274,8 +285,7 @@ class RandomOrg {
     });
   }
 
-  async #newTickets(exchange: Exchange, params: JsonObject): Promise<object> {
-    const { n, showResult } = this.#admit(exchange, params, 'entropy:read', OF_TICKETS);
+  #newTickets(exchange: Exchange, { n, showResult }: ValuesOf<typeof OF_TICKETS>): object {
     const { number } = exchange.account!.record;
     return Array.from({ length: n }, () => {
       const { ticketId, createdAtMs } = this.#sources.signer.newTicket(number, exchange.atMs, showResult);
@@ -284,9 +294,7 @@ class RandomOrg {
   }
 
   /** Answers getTicket. Needs no key: whoever has a ticket may see its answer, if the ticket was made with showResult. */
-  async #ticket(exchange: Exchange, params: JsonObject): Promise<object> {
-    this.#admit(exchange, params, null, []);
-    const { ticketId } = params;
+  async #ticket(exchange: Exchange, { ticketId }: JsonObject): Promise<object> {
     if (typeof ticketId !== 'string') throw invalid('ticketId');
     const { accountNumber, serialNumber, showResult, createdAtMs } =
       this.#sources.signer.openTicket(ticketId);
@@ -303,9 +311,7 @@ class RandomOrg {
     };
   }
 
-  async #verified(exchange: Exchange, params: JsonObject): Promise<object> {
-    this.#admit(exchange, params, null, []);
-    const { random, signature } = params;
+  #verified(exchange: Exchange, { random, signature }: JsonObject): object {
     if (!isObject(random)) throw invalid('random');
     if (typeof signature !== 'string') throw invalid('signature');
     return { authenticity: exchange.spend(() => this.#sources.signer.isAuthentic(random, signature)) };
@@ -326,22 +332,8 @@ interface SignedFacts {
   readonly serialNumber: number;
 }
 
-/** Returns the random object that is signed, with null in place of its values. */
-function undrawnObject({ method, hashedApiKey, echo, userData, ticket, serialNumber }: SignedFacts) {
-  return {
-    method,
-    hashedApiKey,
-    ...echo,
-    pregeneratedRandomization: null,
-    data: null,
-    license: LICENSE,
-    licenseData: null,
-    userData,
-    ticketData: ticket && { ticketId: ticket.ticketId, ...UNCHAINED },
-    completionTime: null,
-    serialNumber,
-  };
-}
+/** The name under which the facts are kept. */
+const FACTS = 'X-JSON-RPC';
 
 /**
  * Returns the key under which a signed answer is kept: its serial number. All have one fingerprint, so getResult needs only

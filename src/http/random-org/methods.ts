@@ -9,6 +9,7 @@ import { batchRequest, valuesRequest } from '../endpoints/values.ts';
 import {
   type ParameterDefinition,
   type ParameterValue,
+  parameter,
   type ReadValues,
   readParameters,
   type ValuesOf,
@@ -46,25 +47,27 @@ function givenIn(params: JsonObject): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(params).filter(([, value]) => value !== null));
 }
 
-export function parameter<const Name extends string, T extends ParameterValue>(
+/** Returns the definition of a member that a call must have. */
+export function needed<const Name extends string, T extends ParameterValue>(
   name: Name,
   schema: Schema<T>,
+  more: Pick<ParameterDefinition, 'check' | 'form'> = {},
 ) {
-  return { name, schema, required: true, error: 'invalid_params', description: '' } as const;
+  return parameter(name, schema, '', { required: true, error: 'invalid_params', ...more });
 }
 
-const N = parameter('n', wholeFrom(1, LIMITS.integersCountMax));
-const MIN = parameter('min', wholeFrom(-LIMITS.integerMagnitudeMax, LIMITS.integerMagnitudeMax));
-const MAX = { ...MIN, name: 'max' } as const;
-const REPLACEMENT = { ...parameter('replacement', boolean), required: false, default: true } as const;
-const BASE = {
-  ...parameter('base', wholeFrom(2, 16)),
-  required: false,
+const N = needed('n', wholeFrom(1, LIMITS.integersCountMax));
+const BOUND = wholeFrom(-LIMITS.integerMagnitudeMax, LIMITS.integerMagnitudeMax);
+const MIN = needed('min', BOUND);
+const MAX = needed('max', BOUND);
+const REPLACEMENT = parameter('replacement', boolean, '', { default: true, error: 'invalid_params' });
+const BASE = parameter('base', wholeFrom(2, 16), '', {
   default: 10,
+  error: 'invalid_params',
   check: ({ base }: ReadValues) => {
     if (![2, 8, 10, 16].includes(base as number)) throw refused('base', '2, 8, 10 or 16');
   },
-} as const;
+});
 const MAGNITUDE = numberFrom(-LIMITS.gaussianMagnitudeMax, LIMITS.gaussianMagnitudeMax);
 
 const METHODS: Readonly<Record<string, Method>> = {
@@ -77,9 +80,9 @@ const METHODS: Readonly<Record<string, Method>> = {
   ),
 
   IntegerSequences: (params) => {
-    const { n } = readParameters([parameter('n', wholeFrom(1, LIMITS.sequencesMax))], givenIn(params));
+    const { n } = readParameters([needed('n', wholeFrom(1, LIMITS.sequencesMax))], givenIn(params));
     const lists = {
-      length: each(params, n, parameter('length', wholeFrom(1, LIMITS.integersCountMax))),
+      length: each(params, n, needed('length', wholeFrom(1, LIMITS.integersCountMax))),
       min: each(params, n, MIN),
       max: each(params, n, MAX),
       replacement: each(params, n, REPLACEMENT),
@@ -106,7 +109,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
 
   DecimalFractions: method(
-    [N, parameter('decimalPlaces', wholeFrom(1, LIMITS.floatPrecisionMax)), REPLACEMENT],
+    [N, needed('decimalPlaces', wholeFrom(1, LIMITS.floatPrecisionMax)), REPLACEMENT],
     ({ n, decimalPlaces: precision, replacement }) =>
       replacement
         ? { asked: valuesRequest('floats', { precision }, n) }
@@ -119,15 +122,14 @@ const METHODS: Readonly<Record<string, Method>> = {
   Gaussians: method(
     [
       N,
-      parameter('mean', MAGNITUDE),
-      {
-        ...parameter('standardDeviation', MAGNITUDE),
+      needed('mean', MAGNITUDE),
+      needed('standardDeviation', MAGNITUDE, {
         check: ({ standardDeviation }) => {
           if (Math.abs(standardDeviation as number) < LIMITS.gaussianStddevMin)
             throw refused('standardDeviation', `at least ${LIMITS.gaussianStddevMin} from 0`);
         },
-      },
-      parameter('significantDigits', wholeFrom(LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax)),
+      }),
+      needed('significantDigits', wholeFrom(LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax)),
     ],
     // a negative deviation has the same distribution
     ({ n, mean, standardDeviation, significantDigits: digits }) => ({
@@ -138,8 +140,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   Strings: method(
     [
       N,
-      parameter('length', wholeFrom(1, LIMITS.stringLengthMax)),
-      { ...parameter('characters', textLike(/^[\s\S]{2,1000}$/u)), form: ALPHABET_FORM },
+      needed('length', wholeFrom(1, LIMITS.stringLengthMax)),
+      needed('characters', textLike(/^[\s\S]{2,1000}$/u), { form: ALPHABET_FORM }),
       REPLACEMENT,
     ],
     ({ n, length, characters, replacement }) => {
@@ -156,20 +158,19 @@ const METHODS: Readonly<Record<string, Method>> = {
     },
   ),
 
-  UUIDs: method([parameter('n', wholeFrom(1, LIMITS.uuidCountMax))], ({ n }) => ({
+  UUIDs: method([needed('n', wholeFrom(1, LIMITS.uuidCountMax))], ({ n }) => ({
     asked: valuesRequest('uuid', {}, n),
   })),
 
   Blobs: method(
     [
-      parameter('n', wholeFrom(1, LIMITS.batchCountMax)),
-      {
-        ...parameter('size', wholeFrom(8, 8 * LIMITS.batchBytesLengthMax)),
+      needed('n', wholeFrom(1, LIMITS.batchCountMax)),
+      needed('size', wholeFrom(8, 8 * LIMITS.batchBytesLengthMax), {
         check: ({ size }) => {
           if ((size as number) % 8 !== 0) throw refused('size', 'a multiple of 8 bits');
         },
-      },
-      { ...parameter('format', oneOfWords(['base64', 'hex'])), required: false, default: 'base64' },
+      }),
+      parameter('format', oneOfWords(['base64', 'hex']), '', { default: 'base64', error: 'invalid_params' }),
     ],
     ({ n, size, format: encoding }) => {
       const asked = batchRequest('bytes', { encoding, length: size / 8 }, n);
