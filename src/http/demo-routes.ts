@@ -37,7 +37,7 @@ export function demoRoute(sources: DemoSources): PlainRoute {
     return { reply };
   });
   const handler = async () => (await draw()).reply;
-  return { path: '/demo/die', methods: ['POST'], scope: null, limited: false, handler };
+  return { path: '/demo/die', methods: ['POST'], handler };
 }
 
 async function drawn(sources: DemoSources): Promise<Reply> {

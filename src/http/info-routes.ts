@@ -13,7 +13,7 @@ import { landingMain } from './pages/landing-page.ts';
 import { type Markup, type Page, pageReply } from './pages/layout.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
 import { type Reply, replyOf } from './reply.ts';
-import { OPEN, type PlainRoute } from './route-table.ts';
+import type { PlainRoute } from './route-table.ts';
 
 /**
  * Returns the text of the metrics. All clients share one text for a second; with `isFresh` it is made now. Only clients on this
@@ -52,7 +52,7 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
     const handler = atMostEvery(FRESH_MS, clock, async () =>
       publicPage({ ...page, main: main(await facts()) }),
     );
-    return { ...OPEN, path, handler };
+    return { path, handler };
   };
   const routes: PlainRoute[] = [
     live('/', { title: 'Quantum Random Number Service', script: 'landing-page.mjs', place: null }, (now) =>
@@ -66,7 +66,7 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
     if (areMetricsPublic || exchange.isFromThisMachine) return metricsReply(metrics, exchange);
     throw new ApiError('not_found', { message: METRICS_ARE_LOCAL });
   };
-  return [...routes, { ...OPEN, path: '/metrics', handler }];
+  return [...routes, { path: '/metrics', handler }];
 }
 
 async function metricsReply(metrics: MetricsText, exchange: Exchange): Promise<Reply> {

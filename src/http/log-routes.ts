@@ -2,7 +2,7 @@ import type { CertificateService } from '../certificate/archive.ts';
 import { ApiError } from '../core/errors.ts';
 import { LOT_ID } from '../core/ids.ts';
 import { publicReply, type Reply } from './reply.ts';
-import { OPEN, type PlainRoute } from './route-table.ts';
+import type { PlainRoute } from './route-table.ts';
 
 /**
  * Returns the routes of the transparency log, which need no key: its keys, its newest checkpoint, its tiles
@@ -10,30 +10,16 @@ import { OPEN, type PlainRoute } from './route-table.ts';
  * and statements. The log has only the hashes of certificates, so nobody can read a certificate from it.
  */
 export function logRoutes(certificates: CertificateService): PlainRoute[] {
+  const keys = async () => json(await certificates.keys(), 'max-age=300');
+  const checkpoint = async () =>
+    publicReply('text/plain; charset=utf-8', await certificates.checkpoint(), 'no-cache');
   return [
-    {
-      ...OPEN,
-      path: '/.well-known/qrn-keys.json',
-      handler: async () => json(await certificates.keys(), 'max-age=300'),
-    },
-    {
-      ...OPEN,
-      path: '/log/checkpoint',
-      handler: async () =>
-        publicReply('text/plain; charset=utf-8', await certificates.checkpoint(), 'no-cache'),
-    },
-    {
-      ...OPEN,
-      path: '/log/consistency',
-      handler: (exchange) => consistency(certificates, exchange.query),
-    },
-    {
-      ...OPEN,
-      path: '/log/leaves',
-      handler: (exchange) => publicLeaves(certificates, exchange.query),
-    },
-    { ...OPEN, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) },
-    { ...OPEN, path: LOT_PREFIX, handler: (exchange) => lot(certificates, exchange.path) },
+    { path: '/.well-known/qrn-keys.json', handler: keys },
+    { path: '/log/checkpoint', handler: checkpoint },
+    { path: '/log/consistency', handler: ({ query }) => consistency(certificates, query) },
+    { path: '/log/leaves', handler: ({ query }) => publicLeaves(certificates, query) },
+    { path: '/log/tile/', handler: ({ path }) => tile(certificates, path) },
+    { path: LOT_PREFIX, handler: ({ path }) => lot(certificates, path) },
   ];
 }
 
@@ -42,14 +28,13 @@ const TILE_PATH = /^\/log\/tile\/(\d{1,2})\/((?:x\d{3}\/)*\d{3})(?:\.p\/(\d{1,3}
 const HASH_BYTES = 32;
 
 async function tile(certificates: CertificateService, path: string): Promise<Reply> {
-  const match = TILE_PATH.exec(path);
-  if (match === null) throw new ApiError('not_found');
-  const index = Number(match[2].replaceAll(/[x/]/g, ''));
-  const bytes = await certificates.tile(Number(match[1]), index);
   // the path of a partial tile states its width, that of a full one does not
-  const width = match[3] === undefined ? 256 : Number(match[3]);
-  if (bytes === undefined || width < 1 || bytes.length < width * HASH_BYTES) throw new ApiError('not_found');
-  const cut = new Uint8Array(bytes.subarray(0, width * HASH_BYTES));
+  const [, level, index, width = 256] = TILE_PATH.exec(path) ?? [];
+  if (level === undefined) throw new ApiError('not_found');
+  const bytes = await certificates.tile(Number(level), Number(index.replaceAll(/[x/]/g, '')));
+  const length = Number(width) * HASH_BYTES;
+  if (bytes === undefined || length === 0 || bytes.length < length) throw new ApiError('not_found');
+  const cut = new Uint8Array(bytes.subarray(0, length));
   return publicReply('application/octet-stream', cut, 'max-age=31536000, immutable');
 }
 

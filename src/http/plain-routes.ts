@@ -22,7 +22,7 @@ import { parseQuery } from './params.ts';
 import { type Reply, replyOf, valueReply } from './reply.ts';
 import { rateFields } from './reply-fields.ts';
 import { negotiate } from './representation.ts';
-import { OPEN, type PlainRoute } from './route-table.ts';
+import type { PlainRoute } from './route-table.ts';
 
 const healthStatus = oneOfWords(['pass', 'warn', 'fail']);
 export type HealthStatus = TypeOf<typeof healthStatus>;
@@ -93,42 +93,28 @@ export interface PlainRouteSources {
 }
 
 export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
+  const ready = async () => {
+    const readiness = sources.readiness();
+    return readiness === 'ready' ? word(200, readiness) : word(503, (await sources.held()) ?? readiness);
+  };
+  const usage = async (exchange: Exchange) =>
+    envelope(exchange, { data: await sources.usage(exchange) }, drawnFrom(sources));
+  const tiers = (exchange: Exchange) => envelope(exchange, { data: TIER_LIST }, drawnFrom(sources));
   return [
-    { ...OPEN, path: '/livez', handler: () => word(200, 'ok') },
+    { path: '/livez', handler: () => word(200, 'ok') },
+    { path: '/readyz', handler: ready },
     {
-      ...OPEN,
-      path: '/readyz',
-      handler: async () => {
-        const readiness = sources.readiness();
-        if (readiness === 'ready') return word(200, readiness);
-        return word(503, (await sources.held()) ?? readiness);
-      },
-    },
-    {
-      ...OPEN,
       path: HEALTH.path,
       scope: HEALTH.scope,
+      isUnlimited: true,
       answersAlways: true,
-      handler: async (exchange) => healthReply(await sources.health(), exchange, drawnFrom(sources)),
+      handler: (exchange) => healthReply(exchange, sources),
     },
+    { path: USAGE.path, scope: USAGE.scope, handler: usage },
+    { path: TIERS_PATH, handler: tiers }, // clients read the tiers before they have a key
     {
-      ...OPEN,
-      path: USAGE.path,
-      scope: USAGE.scope,
-      limited: true,
-      handler: async (exchange) =>
-        envelope(exchange, { data: await sources.usage(exchange) }, drawnFrom(sources)),
-    },
-    {
-      ...OPEN, // clients read the tiers before they have a key
-      path: TIERS_PATH,
-      handler: (exchange) => envelope(exchange, { data: TIER_LIST }, drawnFrom(sources)),
-    },
-    {
-      ...OPEN,
       path: CERTIFICATE.path,
       scope: CERTIFICATE.scope,
-      limited: true,
       handler: (exchange) => certificateReply(exchange, sources),
     },
   ];
@@ -138,11 +124,13 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
  * Answers `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). The report is the `data` of
  * the usual envelope; a client that accepts application/health+json gets the bare report of the draft.
  */
-export function healthReply(report: HealthReport, asked: Asked, drawn: Drawn): Reply {
+async function healthReply(exchange: Exchange, sources: PlainRouteSources): Promise<Reply> {
+  const report = await sources.health();
   const status = report.status === 'fail' ? 503 : 200;
-  const form = negotiate(asked.accept, ['json', 'health', 'msgpack']);
-  if (form !== 'health') return envelope(asked, { data: report }, drawn, status);
-  return valueReply(status, form, report, envelopeFields(asked, drawn));
+  const form = negotiate(exchange.accept, ['json', 'health', 'msgpack']);
+  const drawn = drawnFrom(sources);
+  if (form !== 'health') return envelope(exchange, { data: report }, drawn, status);
+  return valueReply(status, form, report, envelopeFields(exchange, drawn));
 }
 
 async function certificateReply(exchange: Exchange, sources: PlainRouteSources): Promise<Reply> {
@@ -163,9 +151,6 @@ export function foundDocument(found: CertificateDocument | 'malformed' | 'unknow
   if (found === 'unknown') throw new ApiError('cert_not_found');
   return found;
 }
-
-/** The facts of a request that its envelope reports. */
-type Asked = Pick<Exchange, 'accept' | 'atMs' | 'rate' | 'requestIdText' | 'requestUuid'>;
 
 /** The provenance that every envelope and its header fields report (specification, metadata object). */
 export const PROVENANCE = {
@@ -196,7 +181,7 @@ function drawnFrom({ poweredBy }: PlainRouteSources, certified?: CertificateDocu
   return { lang_circuit, lang_version, quantum_backend, nist_verified, powered_by: poweredBy };
 }
 
-function envelopeFields({ requestUuid, rate }: Asked, drawn: Drawn): Field[] {
+function envelopeFields({ requestUuid, rate }: Exchange, drawn: Drawn): Field[] {
   return [
     ['X-Request-ID', requestUuid],
     ['X-Lang-Circuit', drawn.lang_circuit],
@@ -207,11 +192,11 @@ function envelopeFields({ requestUuid, rate }: Asked, drawn: Drawn): Field[] {
   ];
 }
 
-function envelope(asked: Asked, content: object, drawn: Drawn, status = 200): Reply {
-  const { requestIdText, atMs, accept } = asked;
+function envelope(exchange: Exchange, content: object, drawn: Drawn, status = 200): Reply {
+  const { requestIdText, atMs, accept } = exchange;
   const metadata = { request_id: requestIdText, timestamp: new Date(atMs).toISOString(), ...drawn };
   const form = negotiate(accept, ['json', 'msgpack']);
-  return valueReply(status, form, { ...content, metadata }, envelopeFields(asked, drawn));
+  return valueReply(status, form, { ...content, metadata }, envelopeFields(exchange, drawn));
 }
 
 /** Returns the reply to a probe: one line of text. */

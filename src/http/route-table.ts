@@ -14,11 +14,12 @@ type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
 export interface PlainRoute {
   /** A path that ends in a slash, except `/` itself, serves every path below it that has no route of its own. */
   readonly path: string;
-  readonly methods: readonly string[];
-  /** The scope that the key needs; null if no key is needed and no limits apply. */
-  readonly scope: Scope | null;
-  /** True if requests count against the rate limit. */
-  readonly limited: boolean;
+  /** GET and HEAD by default. */
+  readonly methods?: readonly string[];
+  /** The scope that the key needs. By default no key is needed, and no limits apply. */
+  readonly scope?: Scope;
+  /** True if requests with a key do not count against the rate limit, or the handler counts them. */
+  readonly isUnlimited?: true;
   /**
    * Returns the account whose key is in the body, for a resource without a scope; the body is then parsed in that account's
    * turn.
@@ -29,11 +30,13 @@ export interface PlainRoute {
   readonly handler: Handler;
 }
 
-/** The properties of a resource that anybody may read. */
-export const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
-
 /** A resource in the router: one that draws has `data`, any other a handler. */
-export interface Route extends Omit<PlainRoute, 'handler'> {
+export interface Route extends Pick<PlainRoute, 'path' | 'accountIn' | 'answersAlways'> {
+  readonly methods: readonly string[];
+  /** null if no key is needed. */
+  readonly scope: Scope | null;
+  /** True if requests count against the rate limit. */
+  readonly limited: boolean;
   /** Row of the endpoint in the counters. */
   readonly endpoint: number;
   /** Parses a request for values. */
@@ -62,7 +65,12 @@ export class RouteTable {
       const data = requestParser(endpoint, strictParameters);
       addRoute(this.#routes, { path, methods, scope, limited: true, data });
     }
-    for (const route of plainRoutes) addRoute(isPrefix(route) ? this.#prefixes : this.#routes, route);
+    for (const plain of plainRoutes) {
+      const { methods = ['GET', 'HEAD'], scope = null, isUnlimited } = plain;
+      const route = { ...plain, methods, scope, limited: scope !== null && !isUnlimited };
+      const isPrefix = plain.path.length > 1 && plain.path.endsWith('/');
+      addRoute(isPrefix ? this.#prefixes : this.#routes, route);
+    }
   }
 
   /** Returns the first route of a path. A route of the exact path comes before any prefix. */
@@ -80,14 +88,6 @@ export class RouteTable {
     const stripped = path.replace(/\/{1,8}$/, '');
     return stripped !== '' && this.of(stripped) !== undefined ? stripped : undefined;
   }
-}
-
-/**
- * Returns true when a route serves the paths below its own.
- * @internal for tests, which find the routes of a list as the table does
- */
-export function isPrefix({ path }: Pick<PlainRoute, 'path'>): boolean {
-  return path.length > 1 && path.endsWith('/');
 }
 
 function addRoute(routes: Map<string, Route>, route: Omit<Route, 'endpoint'>): void {

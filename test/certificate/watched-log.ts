@@ -6,7 +6,7 @@ import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { logRoutes } from '../../src/http/log-routes.ts';
-import { isPrefix } from '../../src/http/route-table.ts';
+import { RouteTable } from '../../src/http/route-table.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 
@@ -60,11 +60,10 @@ export class WatchedLog {
     const [place, query = ''] = path.split('?');
     const { world, log } = this;
     const keys = keysDocument(world.keys, [], await readVouchers(world.store, world.keys));
-    const routes = logRoutes(world.service(log, keys));
-    const route = routes.find((each) => (isPrefix(each) ? place.startsWith(each.path) : place === each.path));
-    if (route === undefined) throw new LogUnavailable(`there is no ${path}`);
+    const handler = new RouteTable([], logRoutes(world.service(log, keys)), false).of(place)?.handler;
+    if (handler === undefined) throw new LogUnavailable(`there is no ${path}`);
     try {
-      const { body } = await route.handler({ path: place, query } as Exchange);
+      const { body } = await handler({ path: place, query } as Exchange);
       const truth = body as Uint8Array;
       const lie = this.lies.get(place)?.(Buffer.from(truth).toString('utf8'));
       return typeof lie === 'string' ? utf8Bytes(lie) : (lie ?? truth);

@@ -6,14 +6,13 @@ import { type DrawStatement, hashOf, listSha256 } from '../../src/certificate/dr
 import type { DrawBody } from '../../src/certificate/draw-document.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
-import { LIMITS } from '../../src/core/limits.ts';
 import { DrawKeeper } from '../../src/draws/keeper.ts';
 import { createDraw, type DrawSources } from '../../src/http/draws/create.ts';
 import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
 import { drawRoutes } from '../../src/http/draws/routes.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { statusOf } from '../../src/http/head.ts';
-import { isPrefix } from '../../src/http/route-table.ts';
+import { RouteTable } from '../../src/http/route-table.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -213,39 +212,17 @@ describe('the body of a draw', () => {
   const sha256 = 'ab'.repeat(32);
   const of = (list: object, more: object = {}) => ({ winners: { count: 1, list, ...more }, purpose: 'p' });
   const own = createHash('sha256').update('ada\ngrace\nbarbara\nkatherine\n').digest('hex');
-  const cases: [what: string, body: object, code: string | undefined][] = [
-    ['a list of two that stays', of({ sha256, size: 2 }), undefined],
-    ['a list of one that stays', of({ sha256, size: 1 }), 'invalid_count'],
-    ['a list without its size', of({ sha256 }), 'invalid_count'],
-    ['items with their hash and size', of({ items: LIST, sha256: own, size: 4 }), undefined],
-    ['items with another hash', of({ items: LIST, sha256 }), 'list_mismatch'],
-    ['items with another size', of({ items: LIST, size: 3 }), 'list_mismatch'],
-    ['weights of a list that stays', of({ sha256, size: 2 }, { weights: [1, 3] }), undefined],
-    ['too few weights', of({ sha256, size: 3 }, { weights: [1, 3] }), 'invalid_weights'],
-    [
-      'weights of too long a list',
-      of({ sha256, size: LIMITS.shuffleItemsMax + 1 }, { weights: [1, 3] }),
-      'invalid_weights',
-    ],
-    ['a list that is no object', of(LIST), 'invalid_draw'],
-    ['winners that are no object', { winners: 2, purpose: 'p' }, 'invalid_draw'],
-    ['a request of values', { request: { type: 'uuid', count: 2 }, purpose: 'p' }, undefined],
-    ['a beacon that is none', { ...WINNERS, beacon: 'quicknet' }, 'invalid_beacon'],
-    [
-      'a beacon with more to it',
-      { ...WINNERS, beacon: { chain: 'a', round: 1, of: 2 } },
-      'unknown_parameter',
-    ],
-    ['a beacon without a chain', { ...WINNERS, beacon: { round: 1 } }, 'invalid_beacon'],
-    ['the first round', { ...WINNERS, ...round(1) }, undefined],
-    ['a round before the first', { ...WINNERS, ...round(0) }, 'invalid_beacon'],
-    ['half a round', { ...WINNERS, ...round(1.5) }, 'invalid_beacon'],
+  // what it may not have stands in test/vectors/requests.json
+  const cases: [what: string, body: object][] = [
+    ['a list of two that stays', of({ sha256, size: 2 })],
+    ['items with their hash and size', of({ items: LIST, sha256: own, size: 4 })],
+    ['weights of a list that stays', of({ sha256, size: 2 }, { weights: [1, 3] })],
+    ['a request of values', { request: { type: 'uuid', count: 2 }, purpose: 'p' }],
+    ['the first round', { ...WINNERS, ...round(1) }],
   ];
-  for (const [what, body, code] of cases)
-    it(`may ${code === undefined ? '' : 'not '}have ${what}`, () => {
-      const read = () => readDrawRequest(utf8Bytes(JSON.stringify(body)));
-      if (code === undefined) assert.doesNotThrow(read);
-      else assert.throws(read, { code });
+  for (const [what, body] of cases)
+    it(`may have ${what}`, () => {
+      readDrawRequest(utf8Bytes(JSON.stringify(body))); // throws nothing
     });
 
   it('requests lines of a list that the caller keeps, items, or picks by weight', () => {
@@ -290,14 +267,11 @@ describe('the resources of draws', () => {
       ...{ ...sources, certificates: certificates as never, committedDraws: keeper as never },
       strictParameters: path.endsWith('?'),
     });
-    const { handler } = routes.find(
-      (each) =>
-        each.methods.includes(method) &&
-        (isPrefix(each) ? path.startsWith(each.path) : path.replace('?', '') === each.path),
-    )!;
+    let route = new RouteTable([], routes, false).of(path.replace('?', ''))!;
+    while (!route.methods.includes(method)) route = route.next!;
     const request = Object.assign(exchange, { method, path, contentType, query });
     const reply = await Promise.resolve()
-      .then(() => handler(request))
+      .then(() => route.handler!(request))
       .catch((error: ApiError) => error.code);
     if (typeof reply === 'string') return [reply, ...done];
     const [, location] = /\r\nLocation: (\S+)/.exec(Buffer.from(reply.head).toString()) ?? [];

@@ -16,7 +16,6 @@ import { canonicalText, RpcSigner } from '../../src/http/random-org/signed.ts';
 import { isJson, negotiate } from '../../src/http/representation.ts';
 import { bearerOf, RequestHead } from '../../src/http/request-head.ts';
 import { traceIdOf } from '../../src/http/request-id.ts';
-import { isPrefix } from '../../src/http/route-table.ts';
 import type { Books } from '../../src/ledger/ledger.ts';
 
 /**
@@ -73,7 +72,7 @@ const FIELD_WORDS = [
 ];
 const ids = new CertificateIds(new Uint8Array(32));
 const signer = new RpcSigner(new Uint8Array(32));
-const TILES = logRoutes({ tile: async () => undefined } as never).find(isPrefix)!;
+const TILES = logRoutes({ tile: async () => undefined } as never).find(({ path }) => path === '/log/tile/')!;
 const FORMS = ['json', 'msgpack', 'octet-stream'] as const;
 
 const READERS: readonly Reader[] = [

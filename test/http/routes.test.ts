@@ -4,7 +4,8 @@ import type { CertificateService } from '../../src/certificate/archive.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { statusOf } from '../../src/http/head.ts';
 import { metricsAlone } from '../../src/http/info-routes.ts';
-import { OPEN, RouteTable } from '../../src/http/route-table.ts';
+import { type PlainRouteSources, plainRoutes } from '../../src/http/plain-routes.ts';
+import { RouteTable } from '../../src/http/route-table.ts';
 import { replyOf } from './pages/page-server.ts';
 
 /** The resource of a path, and how the public log and the metrics treat paths and queries. */
@@ -13,7 +14,7 @@ describe('the table of routes', () => {
   const routes = new RouteTable(
     [],
     ['/docs', '/v1/usage', '/', '/lots/', '/v1/draws/'].map((path) => {
-      return { ...OPEN, path, handler: () => assert.fail('not asked') };
+      return { path, handler: () => assert.fail('not asked') };
     }),
     false,
   );
@@ -81,6 +82,19 @@ describe('the public log', () => {
       else if (body !== undefined) assert.deepEqual(JSON.parse(reply.text), body);
       if (target.includes('x001')) assert.deepEqual(asked, [0, 1_234_067]);
     });
+});
+
+describe('the answer of /v1/health', () => {
+  it('is 503 for fail alone', async () => {
+    for (const accept of ['', 'application/health+json'])
+      for (const status of ['pass', 'warn', 'fail'] as const) {
+        const health = async () => ({ status, version: '1', releaseId: '1.2.3', time: '', checks: {} });
+        const routes = plainRoutes({ health, poweredBy: 'Lang' } as unknown as PlainRouteSources);
+        const { handler } = routes.find(({ path }) => path === '/v1/health')!;
+        const { head } = await handler({ accept, atMs: 0 } as Exchange);
+        assert.equal(statusOf(head), status === 'fail' ? 503 : 200, `${status} ${accept}`);
+      }
+  });
 });
 
 describe('a port for metrics alone', () => {

@@ -56,14 +56,10 @@ export async function createDraw(
       fingerprint: sha256Hex(exchange.body),
       request,
     });
-  } catch (error) {
-    reservation.release();
-    throw error;
+  } finally {
+    if (statement === undefined) reservation.release(); // refused, or drawn earlier
   }
-  if (statement === undefined) {
-    reservation.release();
-    return { id, isNew: false };
-  }
+  if (statement === undefined) return { id, isNew: false };
   const ask = exchange.asForJson(keepingOf(statement));
   const committed = { ...COMMITTED_BYTES, label: labelOf(statement) };
   const drawing = answers.draw(ask, account, reservation, committed);

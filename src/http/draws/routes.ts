@@ -3,11 +3,12 @@ import { ApiError } from '../../core/errors.ts';
 import { DRAW_ID, SERIES_ID } from '../../core/ids.ts';
 import { textLike, wholeFrom } from '../../core/schema.ts';
 import { LABEL_PARAMETERS } from '../endpoint.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Field } from '../head.ts';
 import { parameter, parseQuery } from '../params.ts';
 import { publicReply, type Reply } from '../reply.ts';
 import { isJson } from '../representation.ts';
-import { OPEN, type PlainRoute } from '../route-table.ts';
+import type { PlainRoute } from '../route-table.ts';
 import { createDraw, type DrawSources } from './create.ts';
 import { readNonce } from './request.ts';
 
@@ -40,44 +41,29 @@ const SCOPE = 'entropy:batch';
  */
 export function drawRoutes(sources: DrawRouteSources): PlainRoute[] {
   const { committedDraws } = sources;
-  const prefix = `${DRAWS_PATH}/`;
+  const create = async (exchange: Exchange) => {
+    if (!isJson(exchange.contentType)) throw new ApiError('unsupported_media_type');
+    const { id, isNew } = await createDraw(sources, exchange);
+    return documentOf(sources, id, isNew ? 201 : 200);
+  };
+  const cancel = async ({ path, account }: Exchange) => {
+    const id = idIn(path);
+    await committedDraws.cancelDraw(id, account!.record.number);
+    return documentOf(sources, id);
+  };
+  const open = async ({ path, account, contentType, body }: Exchange) => {
+    const id = idIn(path, REVEAL);
+    if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
+    await committedDraws.openNonce(id, account!.record.number, readNonce(body));
+    return documentOf(sources, id);
+  };
+  const ofOne = { path: `${DRAWS_PATH}/`, scope: SCOPE } as const;
   return [
-    { ...OPEN, path: DRAWS_PATH, handler: ({ query }) => listed(sources, query) },
-    {
-      path: DRAWS_PATH,
-      methods: ['POST'],
-      scope: SCOPE,
-      limited: false,
-      handler: async (exchange) => {
-        if (!isJson(exchange.contentType)) throw new ApiError('unsupported_media_type');
-        const { id, isNew } = await createDraw(sources, exchange);
-        return documentOf(sources, id, isNew ? 201 : 200);
-      },
-    },
-    { ...OPEN, path: prefix, handler: ({ path }) => documentOf(sources, idIn(path)) },
-    {
-      path: prefix,
-      methods: ['DELETE'],
-      scope: SCOPE,
-      limited: true,
-      handler: async ({ path, account }) => {
-        const id = idIn(path);
-        await committedDraws.cancelDraw(id, account!.record.number);
-        return documentOf(sources, id);
-      },
-    },
-    {
-      path: prefix,
-      methods: ['POST'],
-      scope: SCOPE,
-      limited: true,
-      handler: async ({ path, account, contentType, body }) => {
-        const id = idIn(path, REVEAL);
-        if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
-        await committedDraws.openNonce(id, account!.record.number, readNonce(body));
-        return documentOf(sources, id);
-      },
-    },
+    { path: DRAWS_PATH, handler: ({ query }) => listed(sources, query) },
+    { path: DRAWS_PATH, methods: ['POST'], scope: SCOPE, isUnlimited: true, handler: create },
+    { path: ofOne.path, handler: ({ path }) => documentOf(sources, idIn(path)) },
+    { ...ofOne, methods: ['DELETE'], handler: cancel },
+    { ...ofOne, methods: ['POST'], handler: open },
   ];
 }
 

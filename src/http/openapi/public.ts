@@ -1,10 +1,10 @@
 import { certificateIdSchema } from '../../answer/fields.ts';
 import type { ErrorCode } from '../../core/errors.ts';
-import { octets, ref, text } from '../../core/schema.ts';
+import { LOT_ID } from '../../core/ids.ts';
+import { octets, ref, text, textLike } from '../../core/schema.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
 import type { OperationRow } from './operation.ts';
 import { inPath, json, type MediaTypes, type Parameter } from './parameters.ts';
-import { lotId } from './schemas.ts';
 
 const plain: MediaTypes = { 'text/plain': { schema: text } };
 const page: MediaTypes = { 'text/html': { schema: text } };
@@ -108,7 +108,7 @@ const ROWS: readonly Row[] = [
     'The leaf of a lot with its proof, and all withdrawals of lots.',
     json(ref('PublicLot')),
     ['not_found'],
-    [inPath('id', 'The identifier of the lot.', lotId)],
+    [inPath('id', 'The identifier of the lot.', textLike(LOT_ID))],
   ],
   [
     '/log/consistency',

@@ -5,7 +5,6 @@ import { CERTIFICATE_DOCUMENT } from '../../certificate/document.ts';
 import { DRAW } from '../../certificate/draw-document.ts';
 import { KEYS_DOCUMENT } from '../../certificate/keys-document.ts';
 import { ERRORS } from '../../core/errors.ts';
-import { LOT_ID } from '../../core/ids.ts';
 import {
   base64,
   boolean,
@@ -19,7 +18,6 @@ import {
   type Schema,
   sha256,
   text,
-  textLike,
   time,
 } from '../../core/schema.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, SCOPES, TIERS } from '../../core/vocabulary.ts';
@@ -32,7 +30,6 @@ import { parameterSchema } from './parameters.ts';
  * The answers as JSON Schema (draft 2020-12, which OpenAPI 3.1 uses). test/api/openapi.test.ts validates the replies of a
  * running service, in which no object may have a member that is not named here.
  */
-export const lotId = textLike(LOT_ID);
 
 /** The facts about the request that accompany every document. */
 const timestamp = described(time, 'The time at which the service received the request.');

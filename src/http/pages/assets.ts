@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { publicReply } from '../reply.ts';
-import { OPEN, type PlainRoute } from '../route-table.ts';
+import type { PlainRoute } from '../route-table.ts';
 
 /** The files that pages load. scripts/build-verifier.ts makes the scripts; a test runs it again to compare. */
 const ASSETS = [
@@ -46,13 +46,13 @@ export function loadPageAssets(): PageAssets {
   const path = (name: string) => `/assets/${digest}/${name}`;
   const routes = loaded.flatMap(({ name, contentType, bytes }): PlainRoute[] => {
     const forEver = publicReply(contentType, bytes, 'public, max-age=31536000, immutable');
-    const named = { ...OPEN, path: path(name), handler: () => forEver };
+    const named = { path: path(name), handler: () => forEver };
     if (name !== VERIFIER) return [named];
     const forNow = publicReply(contentType, bytes, 'public, max-age=300');
-    return [named, { ...OPEN, path: VERIFIER_PATH, handler: () => forNow }];
+    return [named, { path: VERIFIER_PATH, handler: () => forNow }];
   });
   const icon = loaded.find(({ name }) => name === 'icon.svg')!;
   // browsers ask for /favicon.ico when a reply names no icon, such as JSON
   const favicon = publicReply(icon.contentType, icon.bytes, 'public, max-age=86400');
-  return { routes: [...routes, { ...OPEN, path: '/favicon.ico', handler: () => favicon }], path };
+  return { routes: [...routes, { path: '/favicon.ico', handler: () => favicon }], path };
 }

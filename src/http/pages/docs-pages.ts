@@ -3,7 +3,7 @@ import { ERRORS } from '../../core/errors.ts';
 import type { Exchange } from '../exchange.ts';
 import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from '../openapi/document.ts';
 import { publicReply, type Reply } from '../reply.ts';
-import { OPEN, type PlainRoute } from '../route-table.ts';
+import type { PlainRoute } from '../route-table.ts';
 import { BACKGROUND, GUIDES, type Guide } from './guides.ts';
 import { html, Markup, type Page, shortened } from './layout.ts';
 import {
@@ -34,7 +34,7 @@ export function docsRoutes(
         place: 'docs',
       }),
     );
-    return { ...OPEN, path, handler: () => reply() };
+    return { path, handler: () => reply() };
   };
   // the operations are known before the service listens; the base URL in their examples is not
   const operations = operationGroups(openApiDocument({ baseUrl: '/v1', version: '' })).flatMap(
@@ -57,9 +57,8 @@ export function docsRoutes(
         operationMain(operation, document(), facts().baseUrl),
       ),
     ),
-    { ...OPEN, path: SEARCH_PATH, handler: search },
+    { path: SEARCH_PATH, handler: search },
     {
-      ...OPEN,
       path: '/openapi.json',
       handler: () => publicReply('application/json', JSON.stringify(document()), 'public, max-age=300'),
     },

@@ -10,7 +10,7 @@ import { parseQuery } from '../params.ts';
 import { foundDocument } from '../plain-routes.ts';
 import { type Reply, redirectReply, replyOf } from '../reply.ts';
 import { chooseOffer, parseWeighted } from '../representation.ts';
-import { OPEN, type PlainRoute } from '../route-table.ts';
+import type { PlainRoute } from '../route-table.ts';
 import { type PageAssets, VERIFIER_PATH } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { drawMain } from './draw-page.ts';
@@ -146,11 +146,11 @@ export function verifyRoutes(
   return [
     ...assets.routes,
     logPageRoute(),
-    { ...OPEN, path: '/verify', handler: start },
-    { ...OPEN, path: '/draws', handler: draws },
-    { ...OPEN, path: PREFIX, handler: certificate },
-    { ...OPEN, path: LOTS, handler: lot },
-    { ...OPEN, path: DRAWS, handler: draw },
+    { path: '/verify', handler: start },
+    { path: '/draws', handler: draws },
+    { path: PREFIX, handler: certificate },
+    { path: LOTS, handler: lot },
+    { path: DRAWS, handler: draw },
   ];
 }
 
@@ -227,7 +227,7 @@ function logPageRoute(): PlainRoute {
     ['X-Content-Type-Options', 'nosniff'],
     ['X-Frame-Options', 'DENY'],
   ]);
-  return { ...OPEN, path: LOG_PAGE_PATH, handler: () => reply };
+  return { path: LOG_PAGE_PATH, handler: () => reply };
 }
 
 const [PAGE, JSON_FORM] = [{ mediaType: 'text/html' }, { mediaType: 'application/json' }];

@@ -11,7 +11,7 @@ import { logRoutes } from '../../../src/http/log-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { Reply } from '../../../src/http/reply.ts';
-import { isPrefix, type PlainRoute } from '../../../src/http/route-table.ts';
+import { RouteTable } from '../../../src/http/route-table.ts';
 import { served } from '../../support/served.ts';
 
 /**
@@ -43,25 +43,24 @@ const assets = loadPageAssets();
 const fair = new Fair(systemClock);
 const certificatePdfBytes = async (document: CertificateDocument) =>
   new Uint8Array(await certificatePdf(document));
-const known = new WeakMap<CertificateService, readonly PlainRoute[]>();
+const known = new WeakMap<CertificateService, RouteTable>();
 
-function routesOf(certificates: CertificateService): readonly PlainRoute[] {
+function routesOf(certificates: CertificateService): RouteTable {
   let routes = known.get(certificates);
   if (routes === undefined) {
-    routes = [...logRoutes(certificates), ...verifyRoutes(certificates, certificatePdfBytes, assets)];
+    const all = [...logRoutes(certificates), ...verifyRoutes(certificates, certificatePdfBytes, assets)];
+    routes = new RouteTable([], all, false);
     known.set(certificates, routes);
   }
   return routes;
 }
 
-async function answer(routes: readonly PlainRoute[], target: string, accept: string): Promise<Reply> {
+async function answer(routes: RouteTable, target: string, accept: string): Promise<Reply> {
   const [path, query = ''] = target.split('?');
-  const route =
-    routes.find((each) => each.path === path) ??
-    routes.find((each) => isPrefix(each) && path.startsWith(each.path));
+  const handler = routes.of(path)?.handler;
   try {
-    if (route === undefined) throw new ApiError('not_found');
-    return await route.handler({ method: 'GET', path, query, accept, fair } as unknown as Exchange);
+    if (handler === undefined) throw new ApiError('not_found');
+    return await handler({ method: 'GET', path, query, accept, fair } as unknown as Exchange);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return errorReply(error, { requestId: new Uint8Array(16), accept });
