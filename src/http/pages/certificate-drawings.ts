@@ -13,13 +13,11 @@ const DECADES = 8;
 /** The rule of docs/evidence.md: a window with a p-value below 10^-6 fails. */
 const FAILING_DECADES = 6;
 
-/** Plots the smallest p-value of every tested window on a logarithmic scale; null when nothing was tested. */
-export function smallestPPlot(lots: readonly Lot[]): Markup | null {
-  const all = lots.flatMap((lot) => lot.tested);
-  if (all.length === 0) return null;
-  const tested = [...all.filter(({ of }) => of === 'raw'), ...all.filter(({ of }) => of !== 'raw')];
+/** Plots the smallest p-value of every tested window on a logarithmic scale, those of raw noise first. */
+export function smallestPPlot(windows: Lot['tested']): Markup {
+  const ofRaw = windows.filter(({ of }) => of === 'raw');
+  const tested = [...ofRaw, ...windows.filter(({ of }) => of !== 'raw')];
   const least = rounded(Math.min(...tested.map(({ smallest_p: p }) => p)));
-  const raw = tested.filter(({ of }) => of === 'raw').length;
   const drawn = tested.map(({ of, smallest_p: p }) => ({
     y: Math.min(DECADES, -Math.log10(p)),
     tone: of === 'raw' ? 'raw' : '',
@@ -28,10 +26,10 @@ export function smallestPPlot(lots: readonly Lot[]): Markup | null {
     label:
       'Smallest p-value of each tested window. A taller bar is a smaller p-value; a window above the line fails',
     value: `least ${least}`,
-    words: `Smallest p-value of each of ${grouped(tested.length)} tested windows, ${grouped(raw)} of them of raw bits. The smallest is ${least}. A window fails below 0.000001.`,
+    words: `Smallest p-value of each of ${grouped(tested.length)} tested windows, ${grouped(ofRaw.length)} of them of raw bits. The smallest is ${least}. A window fails below 0.000001.`,
     axis: [
-      `${raw} of raw bits, which may be biased`,
-      `${tested.length - raw} of bits that answers are drawn from`,
+      `${ofRaw.length} of raw bits, which may be biased`,
+      `${tested.length - ofRaw.length} of bits that answers are drawn from`,
     ],
     y: [0, DECADES],
     rule: FAILING_DECADES,
@@ -41,13 +39,11 @@ export function smallestPPlot(lots: readonly Lot[]): Markup | null {
 /** Lists the events, the earliest first: lots read, the answer issued, a withdrawal. Times between two events are rounded. */
 export function timeLine({ certificate, lots, revocation }: CertificateDocument): Markup {
   const finished = lots.map(({ leaf }) => leaf.finished_at).sort();
-  const events: [at: string, what: string][] =
-    finished.length === 1
-      ? [[finished[0], 'The lot was read and tested']]
-      : [
-          [finished[0], 'The first lot was read and tested'],
-          [finished[finished.length - 1], 'The last lot was read and tested'],
-        ];
+  const [first, last] = [finished[0], finished[finished.length - 1]];
+  const events: [at: string, what: string][] = [
+    [first, `The ${finished.length === 1 ? '' : 'first '}lot was read and tested`],
+  ];
+  if (finished.length > 1) events.push([last, 'The last lot was read and tested']);
   events.push([certificate.issued_at, 'The answer was issued']);
   if (revocation !== undefined) events.push([revocation.revoked_at, 'The operator withdrew a lot']);
   events.sort(([a], [b]) => a.localeCompare(b));

@@ -14,7 +14,7 @@ import { grouped, rounded } from '../../core/figures.ts';
 import { plainSignatures } from '../../crypto/note.ts';
 import { VERIFIER_PATH } from './assets.ts';
 import { evidenceLadder, smallestPPlot, timeLine } from './certificate-drawings.ts';
-import { type Content, html, type Markup, time } from './layout.ts';
+import { type Content, html, type Markup, section, time } from './layout.ts';
 
 type Certificate = CertificateDocument['certificate'];
 type Lot = CertificateDocument['lots'][number]['leaf'];
@@ -26,6 +26,7 @@ export function certificateMain(document: CertificateDocument): Markup {
   const { certificate } = document;
   const { provenance } = certificate;
   const lots = document.lots.map(({ leaf }) => leaf);
+  const tested = lots.flatMap((lot) => lot.tested);
   return html`<h1>Certificate of provenance</h1>
 <p class="id"><code>${certificate.id}</code></p>
 ${originBanners(document)}
@@ -33,9 +34,9 @@ ${statusOf(document)}
 <p class="links-inline"><a href="/verify/${certificate.id}.pdf">This certificate as PDF</a></p>
 ${checkForm(certificate.id)}
 <div class="groups">
-<section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(document)}</section>
-${provenance.evidence === undefined ? null : html`<section aria-labelledby="ladder"><h2 id="ladder">Evidence of a quantum origin</h2>${evidenceLadder(provenance.evidence)}</section>`}
-${drawing('p-values', 'P-values', smallestPPlot(lots))}
+${section('time-line', 'What happened when', timeLine(document))}
+${provenance.evidence === undefined ? null : section('ladder', 'Evidence of a quantum origin', evidenceLadder(provenance.evidence))}
+${tested.length === 0 ? null : section('p-values', 'P-values', smallestPPlot(tested))}
 </div>
 <div class="groups">
 ${group('The answer', [...answerFacts(certificate).map(rowOf), ...drawsRow(certificate.label)])}
@@ -43,7 +44,7 @@ ${group('Source of the raw bits', sourceFacts(document).map(rowOf))}
 ${group('Tests', testFacts(document, false).map(rowOf))}
 ${group('Signed log', logRows(certificate.proof))}
 </div>
-${testedSection(lots)}
+${tested.length === 0 ? null : testedSection(lots, tested.length)}
 <details class="exact"><summary><span>Hashes</span></summary>
 <dl class="wide">
 ${rows(hashFacts(certificate).map(([name, of, hash]): Row => [`${name}: ${of}`, code(hash)]))}
@@ -65,11 +66,6 @@ export function asJson(what: string, document: object): Markup {
   return html`<details class="raw"><summary>${what} as JSON</summary>
 <pre tabindex="0" role="region" aria-label="${what} as JSON">${JSON.stringify(document, null, 2)}</pre>
 </details>`;
-}
-
-function drawing(id: string, title: string, figure: Markup | null): Markup | null {
-  if (figure === null) return null;
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${figure}</section>`;
 }
 
 function statusOf({ certificate, revocation }: CertificateDocument): Markup {
@@ -121,12 +117,11 @@ function drawsRow(label: Certificate['label']): Row[] {
 }
 
 /** Lists the runs of SP 800-22, each with the sequence that it tested: the counts of p-values differ because the sequences do. */
-function testedSection(lots: readonly Lot[]): Markup | null {
-  const runs = lots.reduce((sum, { tested }) => sum + tested.length, 0);
-  if (runs === 0) return null;
-  return html`<section aria-labelledby="tested"><h2 id="tested">What was tested</h2>
+function testedSection(lots: readonly Lot[], runs: number): Markup {
+  const details = html`
 <details class="exact"><summary><span>${grouped(runs)} runs of SP 800-22, each on a different sequence of bits</span></summary>
-${testedTable(lots)}</details></section>`;
+${testedTable(lots)}</details>`;
+  return section('tested', 'What was tested', details);
 }
 
 function testedTable(lots: readonly Lot[]): Markup {
@@ -198,11 +193,7 @@ function shown(value: unknown): Content {
 }
 
 function group(title: string, members: readonly Row[]): Markup {
-  const id = title.toLowerCase().replaceAll(' ', '-');
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
-<dl>
-${rows(members)}
-</dl></section>`;
+  return section(title.toLowerCase().replaceAll(' ', '-'), title, html`\n<dl>\n${rows(members)}\n</dl>`);
 }
 
 export function rows(members: readonly Row[]): Markup[] {

@@ -3,7 +3,7 @@ import type { DrawDocument } from '../../certificate/draw-document.ts';
 import { OVERDUE_MS } from '../../certificate/draw-statement.ts';
 import { grouped } from '../../core/figures.ts';
 import { asJson, banner, originBanners, rows, witnessFields } from './certificate-page.ts';
-import { FAIR_DRAWS_PATH, html, type Markup, time } from './layout.ts';
+import { FAIR_DRAWS_PATH, html, type Markup, section, time } from './layout.ts';
 
 /** Returns the page of a committed draw: its state, its events, the winners, and what to check. */
 export function drawMain(draw: DrawDocument, nowMs: number): Markup {
@@ -26,7 +26,7 @@ ${outcome === null ? countdown(draw, nowMs) : valuesSection(draw)}
 <code>qrn verify ${id}.json</code></p>
 <div id="result" class="checks" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div></section>
 <div class="groups">
-<section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(draw)}</section>
+${section('time-line', 'What happened when', timeLine(draw))}
 <section aria-labelledby="drawn"><h2 id="drawn">What is drawn</h2><dl>
 ${rows(requestRows(draw))}
 </dl>${chancesTable(draw)}</section>

@@ -146,6 +146,11 @@ function textOf(value: Content): string {
   return value === null ? '' : value.map(textOf).join('');
 }
 
+/** Returns a section that its heading names. */
+export function section(id: string, title: Content, content: Content): Markup {
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`;
+}
+
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

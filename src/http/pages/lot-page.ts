@@ -4,7 +4,7 @@ import { grouped, roundedDown } from '../../core/figures.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
 import { banner, lotDetails } from './certificate-page.ts';
-import { html, type Markup, time } from './layout.ts';
+import { html, type Markup, section, time } from './layout.ts';
 import { barPlot, histogram, onesSharePlot } from './lot-plots.ts';
 
 /** Returns the public page of a lot: the results of its tests, as plots and in words. */
@@ -15,10 +15,10 @@ ${revocation === null ? null : withdrawn(revocation)}
 the method. ${lot.accepted ? '' : 'The lot was rejected, and nothing was ever drawn from it. '}These figures can refute randomness, but they cannot prove it.</p>
 <section aria-labelledby="p-values"><h2 id="p-values">P-values of SP 800-22</h2>
 <div class="plots">${pValuePlots(lot)}</div></section>
-<section aria-labelledby="estimators"><h2 id="estimators">Estimators of SP 800-90B</h2>${estimatorPlot(lot)}</section>
-<section aria-labelledby="channels"><h2 id="channels">Channels</h2>${channelPlot(lot)}</section>
-<section aria-labelledby="logged"><h2 id="logged">In the log</h2>${logged === undefined ? NOT_LOGGED : placeInLog(logged)}</section>
-${lot.accepted ? html`<section aria-labelledby="record"><h2 id="record">The record in the log</h2>${lotDetails(certifiedLot(lot).leaf, true)}</section>` : null}`;
+${section('estimators', 'Estimators of SP 800-90B', estimatorPlot(lot))}
+${section('channels', 'Channels', channelPlot(lot))}
+${section('logged', 'In the log', logged === undefined ? NOT_LOGGED : placeInLog(logged))}
+${lot.accepted ? section('record', 'The record in the log', lotDetails(certifiedLot(lot).leaf, true)) : null}`;
 }
 
 const NOT_LOGGED = html`<p>The lot has no leaf in the log. Either nothing can be drawn from it yet, or it was rejected.</p>`;

@@ -38,36 +38,6 @@ export function bars(values: readonly Bar[], frame: Frame & { readonly from?: nu
   return framed(html`${drawn}`, frame);
 }
 
-interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** Draws a line through points. Points that are further apart than `gap` are not joined. */
-export function line(
-  points: readonly Point[],
-  frame: Frame & { readonly x: Limits; readonly gap?: number },
-): Markup {
-  const [least, most] = frame.x;
-  const at = ({ x }: Point) => fixed(WIDTH * Math.max(0, (x - least) / (most - least || 1)));
-  const runs: Point[][] = [];
-  for (const point of points) {
-    const last = runs.at(-1)?.at(-1);
-    if (last === undefined || point.x - last.x > (frame.gap ?? Number.POSITIVE_INFINITY)) runs.push([]);
-    runs.at(-1)!.push(point);
-  }
-  const paths = runs.map((run) =>
-    run.map((point) => `${at(point)} ${fixed(placeOf(point.y, frame.y))}`).join('L'),
-  );
-  const areas = runs.map((run, i) => `M${at(run[0])} ${HEIGHT}L${paths[i]}L${at(run.at(-1)!)} ${HEIGHT}Z`);
-  // a single point is drawn as a short line to the right
-  const lines = runs.map((run, i) => (run.length === 1 ? `M${paths[i]}h2` : `M${paths[i]}`));
-  return framed(
-    html`<path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/>`,
-    frame,
-  );
-}
-
 /** Returns the figure as SVG. Its colours come from the style sheet. */
 function framed(drawn: Markup, { label, value, words, axis, y, rule, band, style = '' }: Frame): Markup {
   const [bottom, top] = (band ?? []).map((each) => placeOf(each, y));
@@ -85,6 +55,11 @@ ${stripe}<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawn}${across}</svg>
 </figure>`;
 }
 
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 interface Figures {
   readonly unit: string;
   /** Decimal places. */
@@ -95,6 +70,7 @@ interface Figures {
   readonly ends: readonly [begin: string, end: string];
   /** The limits of the x axis; by default from the first to the last point. */
   readonly x?: Limits;
+  /** Points that are further apart are not joined. */
   readonly gap?: number;
 }
 
@@ -103,7 +79,7 @@ interface Figures {
  * below.
  */
 export function figuresPlot(label: string, points: readonly Point[], figures: Figures): Markup {
-  const { unit, digits, top, ends, gap } = figures;
+  const { unit, digits, top, ends, gap = Number.POSITIVE_INFINITY } = figures;
   const values = points.map(({ y }) => y);
   const text = (value: number) => value.toFixed(digits);
   const last = values.at(-1);
@@ -112,14 +88,27 @@ export function figuresPlot(label: string, points: readonly Point[], figures: Fi
     last === undefined
       ? 'nothing yet'
       : `least ${text(Math.min(...values))} · most ${text(Math.max(...values))}`;
+  const y: Limits = [0, Math.max(top, ...values)];
+  const [least, most] = figures.x ?? [0, Math.max(1, points.length - 1)];
+  const at = ({ x }: Point) => fixed(WIDTH * Math.max(0, (x - least) / (most - least || 1)));
   // a single figure is drawn as a horizontal line
   const drawn = points.length === 1 && figures.x === undefined ? [points[0], { ...points[0], x: 1 }] : points;
-  return line(drawn, {
-    ...{ label, value, ...(gap !== undefined && { gap }) },
+  const runs: Point[][] = [];
+  for (const point of drawn) {
+    const before = runs.at(-1)?.at(-1);
+    if (before === undefined || point.x - before.x > gap) runs.push([]);
+    runs.at(-1)!.push(point);
+  }
+  const paths = runs.map((run) => run.map((point) => `${at(point)} ${fixed(placeOf(point.y, y))}`).join('L'));
+  const areas = runs.map((run, i) => `M${at(run[0])} ${HEIGHT}L${paths[i]}L${at(run.at(-1)!)} ${HEIGHT}Z`);
+  // a single point is drawn as a short line to the right
+  const lines = runs.map((run, i) => (run.length === 1 ? `M${paths[i]}h2` : `M${paths[i]}`));
+  return framed(html`<path class="area" d="${areas.join('')}"/><path class="line" d="${lines.join('')}"/>`, {
+    label,
+    value,
     words: `${label}: now ${value}, ${range}.`,
     axis: [ends[0], range, ends[1]],
-    x: figures.x ?? [0, Math.max(1, points.length - 1)],
-    y: [0, Math.max(top, ...values)],
+    y,
   });
 }
 

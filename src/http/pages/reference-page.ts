@@ -7,7 +7,7 @@ import { ORDINARY_ERRORS } from '../openapi/endpoints.ts';
 import type { Operation } from '../openapi/operation.ts';
 import type { MediaTypes, Parameter } from '../openapi/parameters.ts';
 import { prettyJson, samplesOf } from './code-samples.ts';
-import { type Content, html, type Markup } from './layout.ts';
+import { type Content, html, type Markup, section } from './layout.ts';
 
 /*
  * The reference: a page for each operation of the OpenAPI document. That document is made from the definitions that route and
@@ -68,18 +68,12 @@ export function operationMain(operation: Call, document: OpenApiDocument, baseUr
 <p class="lead">${prose(summary)}</p>
 <p>${scope === undefined ? 'Needs no key.' : html`Needs a key with the scope <code>${scope}</code>.`}</p>
 ${request(operation, baseUrl)}
-${own.length === 0 ? null : html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${fieldList(own.map(parameterField))}</section>`}
-${
-  requestBody === undefined
-    ? null
-    : html`<section aria-labelledby="body-members"><h2 id="body-members">Body</h2>
-<p>JSON, sent as <code>Content-Type: application/json</code>. A member that is not listed is refused.</p>
-${fieldList(bodyFields(requestBody.content, document))}</section>`
-}
+${own.length === 0 ? null : section('parameters', 'Parameters', fieldList(own.map(parameterField)))}
+${requestBody === undefined ? null : section('body-members', 'Body', bodyMembers(requestBody.content, document))}
 ${
   common.length === 0
     ? null
-    : html`<p>Also takes the <a href="/docs/common">common parameters</a> ${common.map(({ name }, i) => html`${i === 0 ? '' : ', '}<a href="/docs/common#${name}"><code>${name}</code></a>`)}.</p>`
+    : html`<p>Also takes the <a href="/docs/common">common parameters</a> ${inWords(common.map(({ name }) => linked('common', name)))}.</p>`
 }
 ${answerSection(operation, document)}
 ${errorSection(operation)}`;
@@ -90,12 +84,9 @@ export function commonMain(document: OpenApiDocument): Markup {
   const { parameters, members, headers } = sharedBy(document);
   return html`<h1>What calls for values share</h1>
 <p class="lead">Parameters that each of them takes, members that each answer has, and the fields of its head.</p>
-<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${fieldList(parameters.map(parameterField))}</section>
-${members.map(
-  ([id, fields]) =>
-    html`<section aria-labelledby="${id}"><h2 id="${id}">Members of <code>${id}</code></h2>${fieldList(fields)}</section>`,
-)}
-<section aria-labelledby="headers"><h2 id="headers">Header fields</h2>${fieldList(headers)}</section>`;
+${section('parameters', 'Parameters', fieldList(parameters.map(parameterField)))}
+${members.map(([id, fields]) => section(id, html`Members of <code>${id}</code>`, fieldList(fields)))}
+${section('headers', 'Header fields', fieldList(headers))}`;
 }
 
 function sharedBy(document: OpenApiDocument) {
@@ -196,6 +187,12 @@ function valuesText(schema: Schema): string {
   return types.join(' or ') + orNull;
 }
 
+function bodyMembers(content: MediaTypes, document: OpenApiDocument): Markup {
+  return html`
+<p>JSON, sent as <code>Content-Type: application/json</code>. A member that is not listed is refused.</p>
+${fieldList(bodyFields(content, document))}`;
+}
+
 /** Returns the members of a body. If it has types with parameters of their own, they are listed for each type. */
 function bodyFields(content: MediaTypes, document: OpenApiDocument): Field[] {
   const { schema } = content['application/json'];
@@ -274,6 +271,15 @@ function countOf(fields: readonly Field[]): number {
   return fields.reduce((sum, { members = [] }) => sum + 1 + countOf(members), 0);
 }
 
+/** Returns the items with commas between them. */
+function inWords(items: readonly Markup[]): Content[] {
+  return items.flatMap((each, i) => (i === 0 ? [each] : [', ', each]));
+}
+
+function linked(page: string, name: string): Markup {
+  return html`<a href="/docs/${page}#${name}"><code>${name}</code></a>`;
+}
+
 /** Converts text with code between backticks into HTML. */
 function prose(text: string): Content[] {
   return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
@@ -292,7 +298,7 @@ function answerSection(operation: Operation, document: OpenApiDocument): Markup 
   const others = Object.keys(responses[content.status].content ?? {}).filter((each) => each !== content.type);
   const fields = answerFields(content.schema, document);
   return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
-<p><strong>${content.status}</strong> as <code>${content.type}</code>. ${prose(responses[content.status].description)}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${others.map((each, i) => html`${i === 0 ? '' : ', '}<code>${each}</code>`)}.`}</p>
+<p><strong>${content.status}</strong> as <code>${content.type}</code>. ${prose(responses[content.status].description)}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${inWords(others.map((each) => html`<code>${each}</code>`))}.`}</p>
 ${content.example === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${typeof content.example === 'string' ? content.example : prettyJson(content.example)}</code></pre></div>`}
 ${fields.length === 0 ? (content.schema['description'] === undefined ? null : html`<p>${String(content.schema['description'])}</p>`) : fieldList(fields)}</section>`;
 }
@@ -310,7 +316,7 @@ function errorSection({ responses }: Operation): Markup | null {
   );
   return html`<section aria-labelledby="errors"><h2 id="errors">Errors</h2>
 ${own.length > MEMBERS_SHOWN_MAX ? html`<details><summary>${own.length} errors of this call</summary>${list}</details>` : list}
-<p>And those that many calls can answer: ${ordinary.map((code, i) => html`${i === 0 ? '' : ', '}<a href="/docs/errors#${code}"><code>${code}</code></a>`)}.</p></section>`;
+<p>And those that many calls can answer: ${inWords(ordinary.map((code) => linked('errors', code)))}.</p></section>`;
 }
 
 /** Returns the search entries of the reference: each call with its parameters and members, and what calls share. */

@@ -2,7 +2,7 @@ import { durationText, grouped } from '../../core/figures.ts';
 import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { banner } from './certificate-page.ts';
-import { type Content, html, type Markup, time } from './layout.ts';
+import { type Content, html, type Markup, section, time } from './layout.ts';
 import { bars, figuresPlot } from './plots.ts';
 import { originWords, sourceBanner } from './source-banner.ts';
 
@@ -78,12 +78,12 @@ export function statusMain(facts: StatusFacts): Markup {
 Figures as of <span id="as-of">${time(facts.atMs)}</span><span id="freshness">; reload for newer ones.</span></p>
 ${sourceBanner(facts)}
 ${statusBanner(facts)}
-<section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts)}</section>
-<section aria-labelledby="traffic"><h2 id="traffic">Requests and latency</h2>${modeTable(facts)}</section>
+${section('modes', 'Entropy modes now', modes(facts))}
+${section('traffic', 'Requests and latency', modeTable(facts))}
 <section aria-labelledby="hour"><h2 id="hour">Recent past</h2>
 ${healthStrip(facts.history, span)}
 <div class="plots">${hourPlots(facts)}</div></section>
-<section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
+${section('sources', 'Sources', sourceList(facts))}
 <section aria-labelledby="lots"><h2 id="lots">The last lots</h2>
 <p>Each lot is one read of a source. These figures can refute randomness, but they cannot prove it. The raw bits of a lot are never
 shown, because values of pure mode can be computed from them.</p>
@@ -94,24 +94,14 @@ can read <code>GET /v1/health</code> with an API key.</p>`;
 
 /** Plots the last lots of a source: their min-entropy and the evidence of the alarm. */
 function lotPlots({ name, lots: { estimates, alarmBits } }: StatusSource): Markup[] {
-  const ends = ['oldest lot', 'newest'] as const;
-  const overLots = (of: (each: (typeof estimates)[number]) => number) =>
-    estimates.map((each, x) => ({ x, y: of(each) }));
+  type Estimate = (typeof estimates)[number];
+  const plot = (what: string, of: (each: Estimate) => number, unit: string, digits: number, top: number) => {
+    const points = estimates.map((each, x) => ({ x, y: of(each) }));
+    return figuresPlot(`${what} of ${name}`, points, { unit, digits, top, ends: ['oldest lot', 'newest'] });
+  };
   return [
-    figuresPlot(
-      `Min-entropy of ${name}`,
-      overLots((each) => each.minEntropyPerBit),
-      {
-        ...{ unit: 'bits per bit', digits: 3, top: 1, ends },
-      },
-    ),
-    figuresPlot(
-      `Alarm of ${name}`,
-      overLots((each) => each.alarmBits),
-      {
-        ...{ unit: `bits, alarm at ${alarmBits}`, digits: 1, top: alarmBits, ends },
-      },
-    ),
+    plot('Min-entropy', (each) => each.minEntropyPerBit, 'bits per bit', 3, 1),
+    plot('Alarm', (each) => each.alarmBits, `bits, alarm at ${alarmBits}`, 1, alarmBits),
   ];
 }
 
@@ -233,29 +223,28 @@ function spanOf(atMs: number, startedAtMs: number): Span {
 function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): Markup[] {
   const { endMs, ms, begin } = spanOf(atMs, startedAtMs);
   const within = history.filter((point) => endMs - point.atMs <= ms);
-  const series = (
+  const frame = { ends: [begin, 'now'], x: [endMs - ms, endMs], gap: GAP_MS } as const;
+  const plot = (
     label: string,
-    unit: string,
     of: (point: StatusPoint) => number,
-    top: number,
+    unit: string,
     digits: number,
-  ) =>
-    figuresPlot(
-      label,
-      within.map((point) => ({ x: point.atMs, y: of(point) })),
-      { unit, digits, top, ends: [begin, 'now'], x: [endMs - ms, endMs], gap: GAP_MS },
-    );
+    top: number,
+  ) => {
+    const points = within.map((point) => ({ x: point.atMs, y: of(point) }));
+    return figuresPlot(label, points, { unit, digits, top, ...frame });
+  };
   return [
-    series('Requests', 'per s', ({ requestsPerS }) => requestsPerS, 1, 1),
-    series('Slowest commit', 'ms', ({ commitMaxMs }) => commitMaxMs, 10, 1),
-    series(
+    plot('Requests', ({ requestsPerS }) => requestsPerS, 'per s', 1, 1),
+    plot('Slowest commit', ({ commitMaxMs }) => commitMaxMs, 'ms', 1, 10),
+    plot(
       'Pure bytes available',
-      'MiB',
       ({ pureBytes }) => pureBytes / MEBIBYTE,
-      pure.highBytes / MEBIBYTE,
+      'MiB',
       2,
+      pure.highBytes / MEBIBYTE,
     ),
-    series('Seeds available', 'seeds', ({ seeds }) => seeds, 64, 0),
+    plot('Seeds available', ({ seeds }) => seeds, 'seeds', 0, 64),
   ];
 }
 
@@ -264,32 +253,26 @@ function healthStrip(history: readonly StatusPoint[], { endMs, ms, begin }: Span
   const pieces = Array.from({ length: STRIP_PIECES }, (_, i) => {
     const fromMs = endMs - ms + (i * ms) / STRIP_PIECES;
     const within = history.filter((point) => point.atMs >= fromMs && point.atMs < fromMs + ms / STRIP_PIECES);
-    return worst(within.map(({ status }) => status));
+    return WORST_FIRST.find((status) => within.some((point) => point.status === status));
   });
-  const recorded = pieces.filter((piece) => piece !== 'none').length;
   const share = (status: HealthStatus) => pieces.filter((piece) => piece === status).length;
+  const recorded = pieces.filter((piece) => piece !== undefined).length;
   const words =
     recorded === 0
       ? 'nothing is recorded yet'
       : `${share('pass')} of ${recorded} recorded intervals without problems, ${share('warn')} with warnings, ${share('fail')} failing`;
-  const drawn = pieces.map((piece) => ({
-    y: HEIGHTS[piece],
-    tone: piece === 'none' ? 'none' : TONES[piece],
-  }));
+  const drawn = pieces.map((piece) =>
+    piece === undefined ? { y: 0, tone: 'none' } : { y: HEIGHTS[piece], tone: TONES[piece] },
+  );
   return bars(drawn, {
     style: 'strip',
     label: 'Health',
     value: words,
     words: `Health since ${begin}: ${words}.`,
     axis: [begin, 'taller is worse', 'now'],
-    y: [0, 7],
+    y: [0, HEIGHTS.fail],
   });
 }
 
-const HEIGHTS = { pass: 3, warn: 5, fail: 7, none: 0 } as const;
-
-function worst(statuses: readonly HealthStatus[]): HealthStatus | 'none' {
-  if (statuses.length === 0) return 'none';
-  if (statuses.includes('fail')) return 'fail';
-  return statuses.includes('warn') ? 'warn' : 'pass';
-}
+const HEIGHTS = { pass: 3, warn: 5, fail: 7 } as const;
+const WORST_FIRST = ['fail', 'warn', 'pass'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ORIGINS } from '../../../src/core/vocabulary.ts';
-import { bars, line } from '../../../src/http/pages/plots.ts';
+import { bars, figuresPlot } from '../../../src/http/pages/plots.ts';
 import { type StatusFacts, type StatusSource, statusMain } from '../../../src/http/pages/status-page.ts';
 import { FACTS, NOW, POINT, SOURCE } from './status-facts.ts';
 
@@ -197,14 +197,9 @@ describe('the plots of the last hour', () => {
 });
 
 describe('a plot', () => {
-  const LIMITS = {
-    label: 'Level',
-    value: '5 MiB',
-    words: 'Level: 5 MiB.',
-    axis: ['then', 'now'],
-  } as const;
+  const FIGURES = { unit: 'MiB', digits: 0, top: 10, ends: ['then', 'now'], x: [0, 100] } as const;
   const drawn = (points: { x: number; y: number }[], gap = 10) =>
-    /class="line" d="([^"]*)"/.exec(line(points, { ...LIMITS, x: [0, 100], y: [0, 10], gap }).text)?.[1];
+    /class="line" d="([^"]*)"/.exec(figuresPlot('Level', points, { ...FIGURES, gap }).text)?.[1];
 
   it('leaves the time blank in which nothing was recorded', () => {
     const points = [0, 5, 90, 95].map((x) => ({ x, y: 1 }));
@@ -213,7 +208,8 @@ describe('a plot', () => {
   });
 
   it('starts its bars at the base line, upwards and downwards', () => {
-    const frame = { ...LIMITS, y: [-1, 1], from: 0 } as const;
+    const texts = { label: 'Level', value: '5 MiB', words: 'Level: 5 MiB.', axis: ['then', 'now'] } as const;
+    const frame = { ...texts, y: [-1, 1], from: 0 } as const;
     const tops = [...bars([1, -1], frame).text.matchAll(/ y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g)];
     assert.deepEqual(
       tops.map(([, top, height]) => `${top} ${height}`),
