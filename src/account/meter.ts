@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { lock, unlock } from '../core/spin-lock.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
 import type { LimitGrant, LimitShare } from '../ledger/sharing.ts';
 import {
@@ -14,7 +15,6 @@ import {
   remember,
 } from './rate.ts';
 import { Reservation } from './reservation.ts';
-import { lock, unlock } from './spin-lock.ts';
 import { type Allowance, burstOf, UNLIMITED } from './tiers.ts';
 
 /**

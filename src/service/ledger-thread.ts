@@ -1,10 +1,10 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { Clock } from '../core/clock.ts';
+import { lock } from '../core/spin-lock.ts';
 import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.ts';
 import { type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { LinkedSink } from '../ledger/linked-sink.ts';
-import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { heldSink, type SegmentSink } from '../ledger/segment-sink.ts';
 import { Sequences } from '../ledger/sequences.ts';
 import { Link } from '../workers/call.ts';
@@ -53,8 +53,8 @@ export async function startLedgerThread(
     channels.map((each) => Object.fromEntries(PORTS.map((name, i) => [name, each[i][end]])) as LedgerPorts);
   const far = portsAt('port2');
   const [own, ...ports] = portsAt('port1');
-  const gate = new TransactionGate();
-  const data: Omit<LedgerWorkerData, 'home'> = { ...options, callers: far, gate: gate.words };
+  const gate = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const data: Omit<LedgerWorkerData, 'home'> = { ...options, callers: far, gate };
   const thread = startThread<LedgerCommands, LedgerOwner>(
     new URL('./ledger-worker.ts', import.meta.url),
     {
@@ -66,7 +66,11 @@ export async function startLedgerThread(
     LEDGER_MEMORY,
   );
   const closeGate = () => {
-    if (!gate.close(EXIT_PATIENCE_MS)) process.kill(process.pid, 'SIGKILL');
+    try {
+      lock(gate, 0, EXIT_PATIENCE_MS); // for good: a later transaction waits where the thread can be ended
+    } catch {
+      process.kill(process.pid, 'SIGKILL');
+    }
   };
   process.once('exit', closeGate);
   void thread.ended.then(() => process.off('exit', closeGate));

@@ -11,7 +11,6 @@ import { createLog, type LogLevel } from '../core/log.ts';
 import { type Durability, isDiskFull, type JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
-import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { HELD_RETRY_AFTER_S } from '../ledger/segment-sink.ts';
 import { Link, OneEachTurn } from '../workers/call.ts';
@@ -42,8 +41,8 @@ export interface LedgerSettings {
 export interface LedgerWorkerData extends LedgerSettings, ThreadData {
   /** The ports for the calls of the main thread and of each front. */
   readonly callers: readonly LedgerPorts[];
-  /** The words of the TransactionGate that every write transaction of this thread passes. */
-  readonly gate: Int32Array<SharedArrayBuffer>;
+  /** See LmdbLedgerOptions. */
+  readonly gate: Int32Array;
 }
 
 /** The calls on the ledger's thread. */
@@ -115,8 +114,7 @@ interface OpenLedger extends Pick<OpenedLedger, 'journals'> {
 }
 
 async function openLedger(): Promise<OpenLedger> {
-  const { path, durability, scrubBytesPerS, cluster, keysPath, logName } = data;
-  const gate = new TransactionGate(data.gate);
+  const { path, durability, scrubBytesPerS, cluster, keysPath, logName, gate } = data;
   const options = { path, clock, log, role: 'server', durability, scrubBytesPerS, gate } as const;
   if (cluster !== null) {
     // imported only here, so that a service without a database does not load its client

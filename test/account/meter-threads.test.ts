@@ -4,12 +4,12 @@ import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { createCell, Meter } from '../../src/account/meter.ts';
-import { lock, unlock } from '../../src/account/spin-lock.ts';
 import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
+import { lock, unlock } from '../../src/core/spin-lock.ts';
 import type { MeterThreadCounts, MeterThreadData } from './meter-thread.ts';
 
 const ENTRY = new URL('./meter-thread.ts', import.meta.url);
-/** The lock word while a thread sleeps on it (account/spin-lock.ts). */
+/** The lock word while a thread sleeps on it (core/spin-lock.ts). */
 const HELD_WITH_SLEEPERS = 2;
 const THREADS = 3;
 const PERIOD = 202_611;

@@ -36,7 +36,6 @@ import { beginStartAudit, type FolderAudit, type StartAudit } from './start-audi
 import { hasJournals, startJournals } from './start-journals.ts';
 import type { RawStore, Snapshot } from './table.ts';
 import { count, type Tables } from './tables.ts';
-import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
   /** The data folder. A server creates it when it is missing. */
@@ -73,8 +72,12 @@ export interface LmdbLedgerOptions {
    * and are then refused, so none changes what is copied.
    */
   readonly forImport?: true;
-  /** For a ledger in a thread that the process may end at any moment. */
-  readonly gate?: TransactionGate;
+  /**
+   * A lock (core/spin-lock.ts) that is held during each write transaction, for a ledger in a thread that the process may end at
+   * any moment. Node ends a thread between two steps of JavaScript, and lmdb-js then closes the environment in that thread: it
+   * would wait forever for the lock that the thread's own transaction holds (lmdb 3.5.6, `beginTxn` and `cleanupStrayTxns`).
+   */
+  readonly gate?: Int32Array;
   /** Wraps the store; tests make it fail. */
   readonly wrap?: (raw: RawStore) => RawStore;
 }

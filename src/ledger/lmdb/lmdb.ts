@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { assert, messageOf } from '../../core/assert.ts';
 import { silentLog } from '../../core/log.ts';
+import { lock, unlock } from '../../core/spin-lock.ts';
 import { newLedgerId } from '../journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import type { Key } from '../store.ts';
@@ -12,7 +13,6 @@ import { DATA_FILE, isWritable, lengthen, makePrivate, requireLength, requireLmd
 import { GroupWriter } from './group-writer.ts';
 import type { RawDatabase, RawStore } from './table.ts';
 import { count, openMeta, openTables, type Tables } from './tables.ts';
-import type { TransactionGate } from './transaction-gate.ts';
 
 /** Reserves address space, not memory. LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 2 ** 30;
@@ -46,7 +46,7 @@ export async function openRaw(
     readOnly,
     mayLengthen = !readOnly,
     gate,
-  }: { readOnly: boolean; mayLengthen?: boolean; gate?: TransactionGate | undefined },
+  }: { readOnly: boolean; mayLengthen?: boolean; gate?: Int32Array | undefined },
 ): Promise<DataFile> {
   const root = openRoot(path, readOnly);
   // `env` is missing in the type declarations. `stat` and `info` read only the header, while getStats() reads the free list.
@@ -71,7 +71,12 @@ export async function openRaw(
     return isLengthened;
   };
   const transact = (body: () => void) => {
-    root.transactionSync(body);
+    if (gate !== undefined) lock(gate, 0, Number.POSITIVE_INFINITY);
+    try {
+      root.transactionSync(body);
+    } finally {
+      if (gate !== undefined) unlock(gate, 0);
+    }
     try {
       makeWhole();
     } catch {
@@ -92,7 +97,7 @@ export async function openRaw(
     },
     // Never use transaction(): it commits what was put before a throw. With overlappingSync off, transactionSync returns
     // after the fsync, and a failed transaction leaves nothing visible.
-    transact: (body) => (gate === undefined ? transact(body) : gate.pass(() => transact(body))),
+    transact,
     snapshot: () => root.useReadTransaction(),
     copyTo: (directory, compact) => root.backup(directory, compact),
     close,
