@@ -5,7 +5,6 @@ import {
   openSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -44,7 +43,7 @@ export const RECORD_HEADER_BYTES = 32;
 const ALIGNMENT = 8;
 
 /** The name of a journal has the start of its server and the number of its front; its files add a letter. */
-const FILE_NAME = /^(journal-\d+-\d+)-[ab](\.draft)?$/;
+const FILE_NAME = /^(journal-\d+-\d+)-[ab]$/;
 
 /** With `commit` an acknowledged answer survives a killed process, with `fsync` also a power cut. */
 export type Durability = 'fsync' | 'commit';
@@ -71,11 +70,6 @@ function headerOf({ ledgerId, start, front, durability, fileBytes }: JournalHead
 const HEADER =
   /^qrn journal 1, ledger (\d+), start (\d+), front (\d+), file ([01]), \d+ bytes, (?:fsync|commit)$/;
 
-/** Returns the first line of a file. */
-function statedIn(content: Uint8Array): string {
-  return Buffer.from(content.subarray(0, FENCE_AT)).toString('latin1').split('\n', 1)[0];
-}
-
 export function journalName({ start, front }: Pick<JournalOwner, 'start' | 'front'>): string {
   return `journal-${start}-${front}`;
 }
@@ -86,10 +80,9 @@ export function ownerOf(name: string, ledgerId: number): JournalOwner {
   return { ledgerId, start, front };
 }
 
-/** Returns the journal that a file of this name belongs to; undefined for other files. A killed start leaves drafts. */
-export function journalOf(file: string): { readonly name: string; readonly isDraft: boolean } | undefined {
-  const [, name, draft] = FILE_NAME.exec(file) ?? [];
-  return name === undefined ? undefined : { name, isDraft: draft !== undefined };
+/** Returns the name of the journal that a file of this name belongs to; undefined for other files. */
+export function journalOf(file: string): string | undefined {
+  return FILE_NAME.exec(file)?.[1];
 }
 
 /** Returns the paths of both files of a journal. */
@@ -205,31 +198,29 @@ export function newLedgerId(): number {
 }
 
 /**
- * Creates both files at their full length; the caller flushes the folder. When the disk has no room, creates empty files, which
- * only show that a server started, and returns false. A file gets its name when it is complete, so a start that is killed
- * leaves a draft, never a file that looks cut short.
+ * Creates both files at their full length; the caller flushes the folder. When the disk has no room, makes them empty, so that
+ * they only show that a server started, and returns false. Nothing lists them yet, so whatever a killed start leaves is removed
+ * by the next one.
  */
 export function createJournal(path: string, header: JournalHeader): boolean {
-  const files = filesOf(path);
   const content = Buffer.alloc(FILE_HEADER_BYTES + header.fileBytes);
-  let hasRoom = true;
+  const files = filesOf(path);
   try {
     for (const [slot, file] of files.entries()) {
       content.write(`${headerOf(header, slot)}\n`);
-      writeFileSync(`${file}.draft`, content, { mode: 0o600, flush: true });
+      writeFileSync(file, content, { mode: 0o600, flush: true });
     }
+    return true;
   } catch (error) {
-    hasRoom = !isDiskFull(error);
-    for (const file of files) rmSync(`${file}.draft`, { force: true });
-    if (hasRoom) throw error;
+    if (!isDiskFull(error)) throw error;
   }
+  for (const file of files) rmSync(file, { force: true }); // frees the room of what was written
   try {
-    if (!hasRoom) for (const file of files) closeSync(openSync(`${file}.draft`, 'w', 0o600));
-    for (const file of files) renameSync(`${file}.draft`, file);
+    for (const file of files) closeSync(openSync(file, 'w', 0o600));
   } catch (error) {
-    if (hasRoom || !isDiskFull(error)) throw error; // not even a file without content has room
+    if (!isDiskFull(error)) throw error; // not even a file without content has room
   }
-  return hasRoom;
+  return false;
 }
 
 export function isDiskFull(error: unknown): boolean {
@@ -407,86 +398,90 @@ export class JournalReader {
   }
 }
 
+/** A file of a journal, as a dead process left it. */
+interface LeftFile {
+  readonly path: string;
+  /** Why it is not as its owner wrote it; undefined when it is. */
+  readonly flaw: string | undefined;
+  /** Whether its header is readable and names another ledger, start or front, or the other file. */
+  readonly isForeign: boolean;
+  readonly durability: Durability | undefined;
+  /** Bytes without the header. */
+  readonly bytes: number;
+  /** The whole records that lie in their own places. */
+  readonly records: readonly JournalRecord[];
+}
+
+/** Returns both files of the journal of a dead process. */
+export function filesLeftIn(path: string, owner: JournalOwner): LeftFile[] {
+  return filesOf(path).map((file, slot) => {
+    const isThere = existsSync(file);
+    const content = isThere ? new Uint8Array(readFileSync(file)) : new Uint8Array(0);
+    const stated = Buffer.from(content.subarray(0, FENCE_AT)).toString('latin1').split('\n', 1)[0];
+    const records = content.subarray(FILE_HEADER_BYTES);
+    const durability = DURABILITIES.find(
+      (each) => headerOf({ ...owner, durability: each, fileBytes: records.length }, slot) === stated,
+    );
+    const begins = JSON.stringify(stated.replace(/\0+$/, '').slice(0, 120));
+    const wrong = `is not as start ${owner.start} of ledger ${owner.ledgerId} wrote it: it has ${content.length} bytes and begins with ${begins}`;
+    const own = [owner.ledgerId, owner.start, owner.front, slot];
+    const [, ...names] = HEADER.exec(stated) ?? [];
+    return {
+      path: file,
+      flaw: isThere ? (durability === undefined ? wrong : undefined) : 'is missing',
+      isForeign: names.some((each, i) => Number(each) !== own[i]),
+      durability,
+      bytes: records.length,
+      records: wholeRecordsIn(records, slot),
+    };
+  });
+}
+
+function wholeRecordsIn(bytes: Uint8Array<ArrayBuffer>, slot: number): JournalRecord[] {
+  const found: JournalRecord[] = [];
+  for (let at = 0; at + RECORD_HEADER_BYTES <= bytes.length; ) {
+    const record = recordAt(bytes, at);
+    const place = record && placeInFiles(record.position, bytes.length);
+    if (record !== undefined && place?.slot === slot && place.offset === FILE_HEADER_BYTES + at)
+      found.push(record);
+    at += record === undefined ? ALIGNMENT : record.end - record.position;
+  }
+  return found;
+}
+
+/** Returns the records of these files after the position `from`, oldest first. */
+export function recordsLeftIn(files: readonly LeftFile[], from: number): JournalRecord[] {
+  const all = files.flatMap(({ records }) => records.filter(({ position }) => position >= from));
+  return all.sort((a, b) => a.position - b.position);
+}
+
 /**
- * Returns the payloads after the position `from` in the journal of a dead process, oldest first. They end at the first record
- * that is not whole: the process was writing it, and had acknowledged neither it nor a later one.
+ * Like recordsLeftIn, for files that must be as their owner wrote them. The records end at the first that is not whole: the
+ * process was writing it, and had acknowledged neither it nor a later one.
  *
  * Throws LedgerError `unusable` when a file is missing, has another owner, or holds a record that cannot be there:
  * - With `fsync`, a later record which states that the missing one was acknowledged: so the missing one is damaged. Damage to
  *   the last records looks like the end of the journal, since no later record names them.
  * - With `commit`, a record for which no file was free yet (see isFree): so LMDB's position is of an earlier state.
  */
-export function readJournal(path: string, from: number, owner: JournalOwner): Uint8Array<ArrayBuffer>[] {
-  const read = filesOf(path).map((file, slot) => readFile(file, slot, owner));
-  const [{ durability, records: first }] = read;
-  const fileBytes = first.length;
-  const payloads: Uint8Array<ArrayBuffer>[] = [];
-  let end = from;
-  const bytesOf = (at: number, to: number) => {
-    const { slot, offset } = placeInFiles(at, fileBytes);
-    return read[slot].records.subarray(offset - FILE_HEADER_BYTES).subarray(0, to - at);
-  };
+export function readJournal(files: readonly LeftFile[], from: number): JournalRecord[] {
+  for (const file of files) if (file.flaw !== undefined) throw lossOf(file.path, file.flaw);
+  const [{ durability, bytes: fileBytes }] = files;
   const beyond = startOfFile(from, fileBytes) + 2 * fileBytes;
-  for (const record of recordsBetween(from, beyond, fileBytes, bytesOf)) {
-    payloads.push(record.payload);
-    end = record.end;
-  }
+  const left = recordsLeftIn(files, from);
+  let end = from;
+  const isNext = ({ position, after }: JournalRecord) => position < beyond && after === end;
+  let count = 0;
+  for (; count < left.length && isNext(left[count]); count++) end = left[count].end;
   const isFlushed = durability === 'fsync';
-  const later = wholeRecordsIn(path, isFlushed ? end : beyond);
-  if (!later.some(({ acknowledged }) => !isFlushed || acknowledged > end)) return payloads;
+  const cannotBe = ({ position, acknowledged }: JournalRecord) =>
+    isFlushed ? acknowledged > end : position >= beyond;
+  if (!left.slice(count).some(cannotBe)) return left.slice(0, count);
   const { slot, offset } = placeInFiles(end, fileBytes);
   const what = isFlushed
     ? `is damaged at byte ${offset}`
     : 'is of another state of the ledger than the data file';
-  throw lossOf(filesOf(path)[slot], what);
-}
-
-function readFile(file: string, slot: number, owner: JournalOwner) {
-  if (!existsSync(file)) throw lossOf(file, 'is missing');
-  const content = new Uint8Array(readFileSync(file));
-  const stated = statedIn(content);
-  const records = content.subarray(FILE_HEADER_BYTES);
-  const fileBytes = records.length;
-  const durability = DURABILITIES.find(
-    (each) => headerOf({ ...owner, durability: each, fileBytes }, slot) === stated,
-  );
-  if (durability !== undefined) return { durability, records };
-  const begins = JSON.stringify(stated.replace(/\0+$/, '').slice(0, 120));
-  throw lossOf(
-    file,
-    `is not as start ${owner.start} of ledger ${owner.ledgerId} wrote it: it has ${content.length} bytes and begins with ${begins}`,
-  );
-}
-
-/** Returns the journal's files whose header is readable and names another ledger, start or front, or the other file. */
-export function foreignFilesOf(path: string, owner: JournalOwner): string[] {
-  return filesOf(path).filter((file, slot) => {
-    if (!existsSync(file)) return false;
-    const [, ...stated] = HEADER.exec(statedIn(readFileSync(file))) ?? [];
-    const own = [owner.ledgerId, owner.start, owner.front, slot];
-    return stated.some((each, i) => Number(each) !== own[i]);
-  });
-}
-
-/**
- * Returns the whole records after the position `from` that lie in their own places, oldest first. A missing file counts as
- * empty.
- */
-export function wholeRecordsIn(path: string, from: number): JournalRecord[] {
-  const records = filesOf(path).flatMap((file, slot) => {
-    if (!existsSync(file)) return [];
-    const content = new Uint8Array(readFileSync(file)).subarray(FILE_HEADER_BYTES);
-    const found: JournalRecord[] = [];
-    for (let at = 0; at + RECORD_HEADER_BYTES <= content.length; ) {
-      const record = recordAt(content, at);
-      const place = record && placeInFiles(record.position, content.length);
-      const isInPlace = place?.slot === slot && place.offset === FILE_HEADER_BYTES + at;
-      if (record !== undefined && isInPlace && record.position >= from) found.push(record);
-      at += record === undefined ? ALIGNMENT : record.end - record.position;
-    }
-    return found;
-  });
-  return records.sort((a, b) => a.position - b.position);
+  throw lossOf(files[slot].path, what);
 }
 
 /** Returns the error that refuses a start which would silently lose acknowledged answers. */

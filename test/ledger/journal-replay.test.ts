@@ -285,7 +285,7 @@ suite('a start after a server was killed with records in its journal', () => {
     const path = temporaryFolder(t);
     await (await openTestLedger(path)).close();
     writeFileSync(join(path, 'journal-2-0-a'), Buffer.alloc(2 * FILE_HEADER_BYTES));
-    writeFileSync(join(path, 'journal-2-0-b.draft'), Buffer.alloc(FILE_HEADER_BYTES));
+    writeFileSync(join(path, 'journal-2-0-b'), 'qrn jour');
     const { log, told: errors } = gatheringLog('error');
     const ledger = await openTestLedger(path, { log, fronts: 0 });
     assert.deepEqual(errors, []);

@@ -8,8 +8,8 @@ import {
   createJournal,
   type Durability,
   fenceJournal,
+  filesLeftIn,
   filesOf,
-  foreignFilesOf,
   JournalBoard,
   type JournalPlace,
   journalName,
@@ -17,7 +17,7 @@ import {
   lossOf,
   ownerOf,
   readJournal,
-  wholeRecordsIn,
+  recordsLeftIn,
 } from '../journal.ts';
 import { LedgerError, type LedgerIdentity } from '../ledger.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
@@ -27,7 +27,7 @@ import type { GroupWriter } from './group-writer.ts';
 
 /** Whether the folder has journals, which shows an unclean stop: a server that ends cleanly removes its own. */
 export function hasJournals(path: string): boolean {
-  return readdirSync(path).some((file) => journalOf(file)?.isDraft === false);
+  return readdirSync(path).some((file) => journalOf(file) !== undefined);
 }
 
 export interface StartJournalsOptions {
@@ -91,12 +91,16 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
     const journal = join(path, name);
     fenceJournal(journal);
     const owner = ownerOf(name, identity.ledgerId);
+    const files = filesLeftIn(journal, owner);
     if (mayLackJournals)
-      for (const file of foreignFilesOf(journal, owner)) setAside(file, 'is of another ledger or start', log);
-    const payloads = mayLackJournals
-      ? wholeRecordsIn(journal, from).map(({ payload }) => payload)
-      : readJournal(journal, from, owner);
-    const records = payloads.map((payload) => unpackRecord(payload));
+      for (const file of files) if (file.isForeign) setAside(file.path, 'is of another ledger or start', log);
+    const left = mayLackJournals
+      ? recordsLeftIn(
+          files.filter(({ isForeign }) => !isForeign),
+          from,
+        )
+      : readJournal(files, from);
+    const records = left.map(({ payload }) => unpackRecord(payload));
     try {
       await books.store(
         runsOf(records.map(({ segment }) => segment)),
@@ -131,13 +135,13 @@ function setAside(file: string, why: string, log: Log): void {
 function removeJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions): void {
   const known = books.journalPositions();
   for (const file of readdirSync(path)) {
-    const journal = journalOf(file);
-    if (journal === undefined) continue;
+    const name = journalOf(file);
+    if (name === undefined) continue;
     const at = join(path, file);
-    const named = join(path, journal.name);
-    const isForeign = foreignFilesOf(named, ownerOf(journal.name, identity.ledgerId)).includes(at);
-    const isStored = journal.isDraft || (known.has(journal.name) && !isForeign);
-    if (isStored || wholeRecordsIn(named, 0).length === 0) rmSync(at);
+    const files = filesLeftIn(join(path, name), ownerOf(name, identity.ledgerId));
+    const isForeign = files.some((each) => each.path === at && each.isForeign);
+    const isStored = known.has(name) && !isForeign;
+    if (isStored || recordsLeftIn(files, 0).length === 0) rmSync(at);
     else if (!mayLackJournals) throw lossOf(at, 'is of another state of the ledger than the data file');
     else setAside(at, 'is of another state of the ledger', log);
   }

@@ -300,9 +300,9 @@ export class SimDisk {
   }
 
   #journalAt(path: string): Journal | undefined {
-    const journal = journalOf(basename(path));
-    if (journal === undefined || journal.isDraft) return undefined;
-    const front = Number(journal.name.split('-').at(-1));
+    const name = journalOf(basename(path));
+    if (name === undefined) return undefined;
+    const front = Number(name.split('-').at(-1));
     const known = this.#journals.get(path) ?? { path, front, unflushed: [], records: [] };
     this.#journals.set(path, known);
     return known;
@@ -340,7 +340,8 @@ Object.assign(fs, {
     const isThrough = typeof flags === 'number' && (flags & fs.constants.O_DSYNC) !== 0;
     const own = mounted !== undefined && isThrough ? (flags as number) & ~fs.constants.O_DSYNC : flags;
     const fd = real.openSync(path, own, mode);
-    mounted?.opened(fd, String(path), isThrough);
+    // a file that is being made is flushed before anything relies on it
+    if (flags !== 'w') mounted?.opened(fd, String(path), isThrough);
     return fd;
   },
   closeSync: (fd: number) => {
