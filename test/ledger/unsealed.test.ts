@@ -4,34 +4,12 @@ import fc from 'fast-check';
 import { booksIn, encoded, type LogPut, runsOf } from '../../src/ledger/domain/books.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import { tx } from '../../src/ledger/store.ts';
-import { SEGMENT_TIMES, SEGMENTS, SPENT, UNSEALED } from '../../src/ledger/tables.ts';
+import { SPENT, UNSEALED } from '../../src/ledger/tables.ts';
 import { entry, filledSegment, NOON_MS, segment, source } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryStore } from '../support/memory-store.ts';
 
 const STATE = { key: 'state', value: new Uint8Array([1]) };
-
-test('answers that a failover lost are in no counter, even if this process had read them', async () => {
-  const store = new MemoryStore();
-  const books = booksIn(store, new ManualClock(NOON_MS), { number: 1, epoch: 1 });
-  const spending = (credits: number) => segment(1, [entry(1, { credits })]);
-  const credits = async () => (await books.balances(202611)).map((balance) => balance.credits);
-  const lost = spending(7);
-  await books.commit([lost], []);
-  await books.unsealed(100);
-  assert.deepEqual(await credits(), [7]);
-  store.within(
-    (function* () {
-      yield* tx.remove(SEGMENTS, [1]);
-      yield* tx.remove(SEGMENT_TIMES, [[lost.committedAtMs, 1]]);
-      yield* tx.remove(UNSEALED, [1]);
-    })(),
-  );
-  await books.commit([spending(2)], []);
-  await books.unsealed(100); // as whoever seals reads what is signed
-  await books.putLog([STATE], { key: STATE.key, expected: undefined, sealed: [1] });
-  assert.deepEqual(await credits(), [2]);
-});
 
 test('a seal that is behind gets the oldest segments, as many as it asked for, and then the rest', async () => {
   const books = booksIn(new MemoryStore(), new ManualClock(NOON_MS), { number: 1, epoch: 1 });

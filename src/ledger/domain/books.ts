@@ -47,8 +47,6 @@ const RUN_MS = 1_000;
 const RUNS_PER_SWEEP = 8;
 /** Runs read in one turn of the loop: some megabytes. */
 const RUNS_PER_READ = 128;
-/** Bytes of entries kept in memory until they are sealed: fewer than those of a million certificates. */
-const ENTRIES_BYTES_MAX = 64 * 2 ** 20;
 
 /** The node that stores segments. */
 export interface Writer {
@@ -115,18 +113,17 @@ interface WaitingRun extends Writer {
 
 /** Returns the books of one process, over a store that other processes may write too. */
 export function booksIn(store: Store, clock: Clock, writer: Writer): Books & LogStore & Storing {
-  const unsealed = new UnsealedEntries();
   const { expireAnswers, ...answers } = answersIn(store, clock);
 
   /** Throws `conflict`, before it writes, when the step of the log cannot be taken. */
-  function* putLog([records, step, released]: LogPut): Body<void> {
+  function* putLog([records, step, released]: LogPut, known?: readonly Run[]): Body<void> {
     if (step !== undefined && !(yield* mayStep(records, step))) return; // it was taken already
     const { sealed = [] } = step ?? {};
     const runs = yield* waitingOf(sealed);
     // A failover may have lost segments that were read before a standby had them.
     if (runs.reduce((left, { segments }) => left - segments, sealed.length) !== 0)
       throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
-    yield* fold(runs, unsealed);
+    yield* fold(runs, known);
     yield* putLogRecords(records, released);
   }
 
@@ -137,8 +134,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       return yield* storedRuns(times.map(({ key: [, last] }) => last));
     });
     const segments = segmentsOf(due);
-    if (due.length > 0)
-      await store.write([LOG_LOCK, ...seriesLocks(segments)], () => dropRuns(due, unsealed));
+    if (due.length > 0) await store.write([LOG_LOCK, ...seriesLocks(segments)], () => dropRuns(due));
     return segments.length;
   }
 
@@ -163,9 +159,9 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
     },
 
     *storing(runs, kept, put) {
-      for (const run of yield* storeRuns(runs, kept, writer)) unsealed.note(run); // sealing soon needs their entries
+      const fresh = yield* storeRuns(runs, kept, writer);
       try {
-        if (put !== undefined) yield* putLog(put);
+        if (put !== undefined) yield* putLog(put, fresh);
       } catch (error) {
         if (isRefusal(error)) return error;
         throw error;
@@ -185,7 +181,6 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
         const waiting = await store.read(() => tx.range(UNSEALED, { from, limit: RUNS_PER_READ }));
         const wanted = waiting.filter(({ value }) => (missing -= value.count) + value.count > 0);
         const runs = await store.read(() => unsealedRuns(wanted.map(({ key }) => key)));
-        for (const run of runs) unsealed.note(run);
         all.push(...segmentsOf(runs));
         if (wanted.length < RUNS_PER_READ) return store.read(() => withSerials(all));
         from = wanted[wanted.length - 1].key;
@@ -207,7 +202,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
         const sums = new Map<number, Charge>();
         const rows = yield* tx.range(BALANCES, { from: [period, 0], before: [period + 1, 0] });
         for (const { key, value } of rows) sums.set(key[1], value);
-        for (const charge of (yield* unsealed.tallyAll()).charges())
+        for (const charge of (yield* unsealedTally()).charges())
           if (charge.period === period) sums.set(charge.account, sumOf(sums.get(charge.account), charge));
         const sorted = [...sums].sort(([a], [b]) => a - b);
         return sorted.map(([accountNumber, charge]) => ({ accountNumber, period, ...charge }));
@@ -223,7 +218,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
           keys.push(usageKey(day, accountNumber));
         for (const [i, counters] of (yield* tx.getMany(USAGE, keys)).entries())
           if (counters !== undefined) sums.counters.set(keys[i], counters);
-        sums.addTally(yield* unsealed.tallyAll());
+        sums.addTally(yield* unsealedTally());
         return [...sums.counters]
           .filter(([key]) => accountOfKey(key) === accountNumber && dayOfKey(key) >= sinceDay)
           .sort(([a], [b]) => a - b)
@@ -242,7 +237,8 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
           return times.map(({ key, value: node }, i) => ({ key, node, run: runs[i] }));
         });
         for (const { node, run } of recent)
-          rates.addEntries(node, entriesOf(run.filter(({ segment }) => segment.committedAtMs >= sinceMs)));
+          for (const { segment } of run)
+            if (segment.committedAtMs >= sinceMs) rates.addEntries(node, segment.entries);
         const last = recent.at(-1);
         if (last === undefined) return rates.records();
         from = [last.key[0], last.key[1] + 1];
@@ -324,7 +320,7 @@ export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCh
     return { epoch: of, period, account, ...value };
   });
   for (const [of, rows] of Map.groupBy(waiting, ({ value }) => value.epoch)) {
-    const tally = yield* new UnsealedEntries().tally(rows.map(({ key }) => key));
+    const tally = yield* tallyOf(rows.map(({ key }) => key));
     spent.push(...tally.charges().map((charge) => ({ epoch: of, ...charge })));
   }
   return spent;
@@ -377,12 +373,12 @@ function* storedRuns(keys: readonly number[]): Body<Run[]> {
 }
 
 /** Erases these runs; another node may have erased some of them meanwhile. */
-function* dropRuns(due: readonly Run[], unsealed: UnsealedEntries): Body<void> {
+function* dropRuns(due: readonly Run[]): Body<void> {
   const keys = due.map(keyOf);
   const stored = yield* tx.getMany(SEGMENTS, keys);
   const runs = due.filter((_, i) => stored[i] !== undefined);
   const dropped = yield* droppedSegment();
-  yield* fold(yield* waitingOf(keys), unsealed);
+  yield* fold(yield* waitingOf(keys), due);
   yield* dropNumbers(segmentsOf(runs));
   yield* tx.remove(SEGMENTS, runs.map(keyOf));
   yield* tx.remove(
@@ -404,15 +400,19 @@ function* waitingOf(sequences: readonly number[]): Body<WaitingRun[]> {
   return waiting.map(({ key, value: { segments, node, epoch } }) => ({ key, segments, number: node, epoch }));
 }
 
-/** Adds the runs to the counters, and removes them from UNSEALED. */
-function* fold(sealed: readonly WaitingRun[], unsealed: UnsealedEntries): Body<void> {
+/** Adds the runs to the counters, and removes them from UNSEALED. The caller has read the `known` ones. */
+function* fold(sealed: readonly WaitingRun[], known: readonly Run[] = []): Body<void> {
   if (sealed.length === 0) return;
   const keys = sealed.map(({ key }) => key);
+  const runs = new Map(known.map((run) => [keyOf(run), run]));
+  const unread = keys.filter((key) => !runs.has(key));
+  yield* visitRuns(unread, (run) => runs.set(keyOf(run), run));
   const all = new UsageTally();
   const spent: (readonly [readonly [number, number, number, number], Charge])[] = [];
   for (const life of Map.groupBy(sealed, ({ number, epoch }) => `${number} ${epoch}`).values()) {
     const [{ number, epoch }] = life;
-    const tally = yield* unsealed.tally(life.map(({ key }) => key));
+    const tally = new UsageTally();
+    for (const { key } of life) addRun(tally, runs.get(key)!);
     all.addTally(tally);
     if (epoch === 0) continue;
     for (const { period, account, ...charge } of tally.charges())
@@ -426,7 +426,6 @@ function* fold(sealed: readonly WaitingRun[], unsealed: UnsealedEntries): Body<v
   yield* addTo(BALANCES, charged, sumOf);
   yield* addTo(SPENT, spent, sumOf);
   yield* tx.remove(UNSEALED, keys);
-  unsealed.forget(keys);
 }
 
 /** Adds to each record the value that is given for its key. */
@@ -445,60 +444,24 @@ function* addTo<K extends Key, V>(
   );
 }
 
-/** Returns a copy of the entries of all segments of a run. */
-function entriesOf(run: Run): Uint8Array {
-  return concatBytes(...run.map(({ segment }) => segment.entries));
+/** Returns the sum over all unsealed runs. */
+function* unsealedTally(): Body<UsageTally> {
+  return yield* tallyOf((yield* tx.range(UNSEALED, {})).map(({ key }) => key));
 }
 
-/**
- * Keeps the entries of unsealed runs by key, so that this process reads each run once: for sealing or for a counter. Entries
- * that a failover took back are not used, since UNSEALED does not list them.
- */
-class UnsealedEntries {
-  readonly #entries = new Map<number, Uint8Array>();
-  #bytes = 0;
+/** Returns the sum over these runs, which must be stored. */
+function* tallyOf(keys: readonly number[]): Body<UsageTally> {
+  const tally = new UsageTally();
+  yield* visitRuns(keys, (run) => addRun(tally, run));
+  return tally;
+}
 
-  /** Keeps the entries of a run that was read. Replaces entries from before a failover. */
-  note(run: Run): void {
-    const entries = entriesOf(run); // a copy, since receivers of a segment may move its buffer to another thread
-    this.forget([keyOf(run)]);
-    this.#entries.set(keyOf(run), entries);
-    this.#bytes += entries.length;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= ENTRIES_BYTES_MAX) return;
-      this.forget([oldest]);
-    }
-  }
+function addRun(tally: UsageTally, run: Run): void {
+  for (const { segment } of run) tally.addEntries(segment.entries);
+}
 
-  /** Forgets runs that were sealed: the counters have them. */
-  forget(keys: readonly number[]): void {
-    for (const key of keys) {
-      this.#bytes -= this.#entries.get(key)?.length ?? 0;
-      this.#entries.delete(key);
-    }
-  }
-
-  /** Returns the sum over all unsealed runs. Forgets runs that other nodes have sealed or dropped. */
-  *tallyAll(): Body<UsageTally> {
-    const waiting = new Set((yield* tx.range(UNSEALED, {})).map(({ key }) => key));
-    this.forget([...this.#entries.keys()].filter((key) => !waiting.has(key)));
-    return yield* this.tally([...waiting]);
-  }
-
-  /** Returns the sum over these runs, which must be stored. */
-  *tally(keys: readonly number[]): Body<UsageTally> {
-    const tally = new UsageTally();
-    const missing: number[] = [];
-    for (const key of keys) {
-      const known = this.#entries.get(key);
-      if (known === undefined) missing.push(key);
-      else tally.addEntries(known);
-    }
-    for (let at = 0; at < missing.length; at += RUNS_PER_READ)
-      for (const run of yield* storedRuns(missing.slice(at, at + RUNS_PER_READ))) {
-        tally.addEntries(entriesOf(run));
-        this.note(run);
-      }
-    return tally;
-  }
+/** Reads runs, which must be stored, some at a time. */
+function* visitRuns(keys: readonly number[], visit: (run: Run) => void): Body<void> {
+  for (let at = 0; at < keys.length; at += RUNS_PER_READ)
+    for (const run of yield* storedRuns(keys.slice(at, at + RUNS_PER_READ))) visit(run);
 }
