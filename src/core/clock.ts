@@ -121,6 +121,17 @@ export const systemWait: Wait = async (ms, signal) => {
   }
 };
 
+/** Settles like `work`, or with what `late` returns or throws after `ms` milliseconds. */
+export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
+  const { promise: timeUp, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    return await Promise.race([work, timeUp.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The time between two log lines about the same failure. */
 const REPEAT_LOG_MS = 60_000;
 

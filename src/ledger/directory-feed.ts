@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import { type Clock, within } from '../core/clock.ts';
 import { inOrder } from '../core/in-order.ts';
 import type { DirectoryChanges, DirectoryReader, Ledger, LedgerCalls } from './ledger.ts';
 
@@ -50,7 +50,8 @@ export class DirectoryFeed {
         // a reader that cannot be reached has ended
         reader.directoryChanged(changes, readAtMs).catch(() => this.#readers.delete(reader)),
       );
-      return inTime(Promise.all(told));
+      const isTold = Promise.all(told).then(() => true);
+      return within(FOLLOW_DEADLINE_MS, isTold, () => false);
     });
   }
 
@@ -74,12 +75,4 @@ export class DirectoryFeed {
       return result;
     };
   }
-}
-
-async function inTime(told: Promise<unknown>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), FOLLOW_DEADLINE_MS);
-  const isInTime = await Promise.race([told.then(() => true), late]);
-  clearTimeout(timer);
-  return isInTime;
 }

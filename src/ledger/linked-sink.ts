@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import { type Clock, within } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Books } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
@@ -83,17 +83,13 @@ export class LinkedSink implements SegmentSink {
       this.#waitingBytes -= bytes;
       this.#waitingSinceMs.delete(waiting);
     });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new UnknownOutcome(outcome)), UNKNOWN_AFTER_MS);
-    });
     try {
-      await Promise.race([outcome, late]);
+      await within(UNKNOWN_AFTER_MS, outcome, () => {
+        throw new UnknownOutcome(outcome);
+      });
     } catch (error) {
       this.#refusedAtMs = clock.monotonicMs();
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 }

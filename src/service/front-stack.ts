@@ -81,10 +81,12 @@ export interface FrontEvents {
   /** Every quantum source is closed: there will be no more pure bytes. */
   sourcesClosed(): void;
   becomeReady(): void;
+  /** Tells the front why this node is not ready at present; null when it is again. */
+  holdBack(why: Readiness | null): void;
 }
 
 /** The calls on a front that need no reply. */
-export const FRONT_TOLD: readonly (keyof FrontEvents | keyof HeldFront)[] = [
+export const FRONT_TOLD: readonly (keyof FrontEvents)[] = [
   'installSeed',
   'installSystemLot',
   'lotsAdded',
@@ -113,13 +115,8 @@ export interface FrontOptions extends LedgerOfFront {
   readonly listen?: typeof startFront;
 }
 
-export interface HeldFront {
-  /** Tells the front why this node is not ready at present; null when it is again. */
-  holdBack(why: Readiness | null): void;
-}
-
 /** The calls on a front, in whichever thread it runs. */
-export interface FrontCommands extends FrontEvents, HeldFront {
+export interface FrontCommands extends FrontEvents {
   /** Claims pure bytes. Resolves with false when there are none to claim. */
   fillPure(): Promise<boolean>;
   /** See EntropySupply.sample. */

@@ -9,7 +9,6 @@ import {
   type LedgerCalls,
   LedgerError,
 } from '../ledger/ledger.ts';
-import type { SegmentRecord, StoredAnswer } from '../ledger/records.ts';
 import { Link, type OneEachTurn } from '../workers/call.ts';
 
 /**
@@ -84,7 +83,10 @@ export function connectLedger(port: MessagePort): Ledger {
     hand: {
       commit: (segments, answers) => {
         const copies = segments.map((segment) => ({ ...segment, entries: segment.entries.slice() }));
-        return { args: [copies, answers], moves: [...buffersOf(copies), ...answers.flatMap(buffersOf)] };
+        return {
+          args: [copies, answers],
+          moves: [...copies.map(({ entries }) => entries.buffer), ...buffersOf(answers)],
+        };
       },
       addLot: (lot, blocks, jobKey) => {
         const { moved, buffer } = copiedToMove(blocks);
@@ -115,28 +117,15 @@ function copiedToMove(blocks: Parameters<LedgerCalls['addLot']>[1]) {
 }
 
 /**
- * Returns the buffers of segments, answers and blocks that can move to another thread without a copy: those that the bytes
- * fill. A view of a larger buffer, such as the entries of a segment that was read, is copied, since the rest of the buffer is
- * still in use.
+ * Returns the buffers of blocks, and of kept answers that are cheaper to move than to copy, as far as the bytes fill their
+ * buffer: the rest of a larger one is still in use.
  */
 function buffersOf(value: unknown): ArrayBuffer[] {
-  const buffers: ArrayBuffer[] = [];
-  for (const item of Array.isArray(value) ? value : [value]) {
-    const bytes = bytesOf(item);
-    if (bytes !== undefined && bytes.byteLength > 0 && bytes.byteLength === bytes.buffer.byteLength) {
-      buffers.push(bytes.buffer);
-    }
-  }
-  return buffers;
-}
-
-/** Returns the packed entries of a segment, the bytes of a block, or a kept answer that is cheaper to move than to copy. */
-function bytesOf(item: unknown): Uint8Array<ArrayBuffer> | undefined {
-  if (typeof item !== 'object' || item === null) return undefined;
-  const { entries, sealed, bytes } = item as Partial<
-    SegmentRecord & StoredAnswer & { bytes: Uint8Array<ArrayBuffer> }
-  >;
-  if (entries instanceof Uint8Array) return entries;
-  if (sealed instanceof Uint8Array) return isLarge(sealed) ? sealed : undefined;
-  return bytes instanceof Uint8Array ? bytes : undefined;
+  return [value].flat().flatMap((item) => {
+    const { sealed, bytes } = (item ?? {}) as { sealed?: Uint8Array<ArrayBuffer>; bytes?: unknown };
+    const moved = sealed === undefined ? bytes : isLarge(sealed) && sealed;
+    const isWhole =
+      moved instanceof Uint8Array && moved.length > 0 && moved.length === moved.buffer.byteLength;
+    return isWhole ? [moved.buffer as ArrayBuffer] : [];
+  });
 }

@@ -28,7 +28,7 @@ import type { Assessor } from '../pool/intake/assessor.ts';
 import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered-sampler.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { AssessmentThread } from '../workers/dispatch.ts';
-import type { FrontCommands, FrontOptions, HeldFront, MainThread } from './front-stack.ts';
+import type { FrontCommands, FrontEvents, FrontOptions, MainThread } from './front-stack.ts';
 import { type FrontData, openFront, type RunningFront, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
 import type { LedgerSettings } from './ledger-worker.ts';
@@ -325,7 +325,7 @@ async function startOn(
  */
 export async function followDatabase(
   ledger: Pick<Ledger, 'integrity'>,
-  fronts: readonly HeldFront[],
+  fronts: readonly Pick<FrontEvents, 'holdBack'>[],
 ): Promise<void> {
   const { database } = await ledger.integrity();
   const why = database?.isAway

@@ -20,6 +20,7 @@ const FRONT: FrontEvents = {
   lotsRevoked: async () => {},
   sourcesClosed: () => {},
   becomeReady: () => {},
+  holdBack: () => {},
 };
 
 function partsOf(ledger: Ledger, clock: ManualClock): PoolOptions {

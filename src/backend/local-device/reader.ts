@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { wipe } from '../../core/bytes.ts';
+import { within } from '../../core/clock.ts';
 import { BackendError } from '../backend.ts';
 import type { Failure, Order, Report } from './reader-protocol.ts';
 
@@ -68,14 +68,9 @@ function hasEnded({ exitCode, signalCode }: ReaderProcess): boolean {
 /** Kills the process. Resolves to false if it lives on. */
 async function end(child: ReaderProcess): Promise<boolean> {
   if (hasEnded(child)) return true;
-  const patience = new AbortController();
   const ended = new Promise<boolean>((resolve) => child.on('exit', () => resolve(true)));
   child.kill('SIGKILL');
-  const late = sleep(EXIT_GRACE_MS, false, { signal: patience.signal });
-  late.catch(() => {}); // rejects when the process has ended in time
-  const hasGone = await Promise.race([ended, late]);
-  patience.abort();
-  return hasGone;
+  return within(EXIT_GRACE_MS, ended, () => false);
 }
 
 function receive(

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/assert.ts';
+import { within } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
@@ -48,10 +48,7 @@ export async function beginStartAudit({ path, log, waitMs, audit }: StartAuditOp
   }
 
   const damage = damageIn();
-  const waiting = new AbortController();
-  const timeUp = sleep(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined);
-  const found = await Promise.race([damage, timeUp]);
-  waiting.abort();
+  const found = await within(waitMs, damage, () => undefined);
   if (found !== undefined) throw found;
   if (state === 'running')
     log.warn({ path }, 'ledger: serving while the audit continues; damage that it finds stops the service');

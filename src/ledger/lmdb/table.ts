@@ -78,13 +78,9 @@ export class Table<K extends Key, V> {
   }
 
   /** Throws LedgerError `damaged` when the stored bytes are not what was put. */
-  get(key: K, at?: Snapshot): V | undefined {
-    const stored = this.#raw.get(key, at === undefined ? undefined : { transaction: at });
+  get(key: K): V | undefined {
+    const stored = this.#raw.get(key);
     return stored === undefined ? undefined : this.#open(key, stored);
-  }
-
-  has(key: K, at?: Snapshot): boolean {
-    return this.#raw.get(key, at === undefined ? undefined : { transaction: at }) !== undefined;
   }
 
   /** Must be called inside a write transaction. */
@@ -116,7 +112,7 @@ export class Table<K extends Key, V> {
     for (const { key, value } of this.#raw.getRange(rawRange(range, at))) {
       const opened = this.#openOrDamage(key as K, value);
       const problems: string[] = [];
-      if (!this.has(key as K, at))
+      if (this.#raw.get(key, { transaction: at }) === undefined)
         problems.push(`${this.name} ${String(key)}: stored, and not found by its key`);
       if (opened instanceof LedgerError) problems.push(opened.message);
       yield {

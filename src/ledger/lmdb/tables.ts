@@ -1,7 +1,7 @@
 import { LedgerError } from '../ledger.ts';
 import { type Key, plainCodec, type SharedTable } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
-import { type RawStore, type Snapshot, Table, type WriteGate } from './table.ts';
+import { type RawStore, Table, type WriteGate } from './table.ts';
 
 /** Single numbers of the ledger. Each changes in the same transaction as what it describes. */
 export type MetaName =
@@ -47,6 +47,6 @@ export function openTables(raw: RawStore, gate: WriteGate, meta: Tables['meta'],
 }
 
 /** Returns a number of the ledger; 0 before it was first written. */
-export function count(meta: Table<MetaName, number>, name: MetaName, at?: Snapshot): number {
-  return meta.get(name, at) ?? 0;
+export function count(meta: Table<MetaName, number>, name: MetaName): number {
+  return meta.get(name) ?? 0;
 }

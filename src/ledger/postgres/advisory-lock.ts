@@ -1,4 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
+import { inOrder } from '../../core/in-order.ts';
 import type { Database, HeldSession } from './connection.ts';
 
 const LOCK = {
@@ -17,7 +18,7 @@ export class AdvisoryLock {
   readonly #name: string;
   #session: HeldSession | undefined;
   #isHeld = false;
-  #asking: Promise<boolean> | undefined;
+  readonly #inTurn = inOrder();
 
   constructor(database: Database, name: string) {
     this.#database = database;
@@ -29,16 +30,12 @@ export class AdvisoryLock {
    * PostgreSQL does not answer.
    */
   take(): Promise<boolean> {
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
-    });
-    return this.#asking;
+    return this.#inTurn(() => this.#ask());
   }
 
   /** Releases the lock. The next process that asks gets it, which may be this one. */
-  async release(): Promise<void> {
-    await this.#asking?.catch(() => {}); // the caller of `take` gets the error
-    await this.#drop();
+  release(): Promise<void> {
+    return this.#inTurn(() => this.#drop());
   }
 
   async #ask(): Promise<boolean> {
