@@ -32,6 +32,8 @@ import { assertRejects } from './contract/ledger.contract.ts';
 class BreakableDisk {
   broken = false;
   transactions = 0;
+  /** Runs within the next transaction. */
+  during = () => {};
 
   readonly wrap = (raw: RawStore): RawStore => ({
     ...raw,
@@ -39,6 +41,8 @@ class BreakableDisk {
       this.transactions++;
       raw.transact(() => {
         body();
+        this.during();
+        this.during = () => {};
         if (this.broken) throw Object.assign(new Error('Input/output error'), { code: 5 });
       });
     },
@@ -108,6 +112,46 @@ suite('group commit', () => {
     await assertRejects(put, 'conflict');
     assert.deepEqual(await ledger.unsealed(5), [filledSegment(3, 3)]);
     await closeSound(ledger);
+  });
+
+  test('reads that are asked for together share a store, and an answer acknowledged during it goes with the next', async (t) => {
+    const { disk, ledger } = await openJournaled(t, 'commit');
+    const requests = async () => (await ledger.balances(202_611))[0].requests;
+    const sequences = async () => (await ledger.unsealed(10)).map(({ sequence }) => sequence);
+    await ledger.commit([filledSegment(1, 3)], []);
+    const later: Promise<unknown>[] = [];
+    disk.during = () => later.push(ledger.commit([filledSegment(2, 4)], []), sequences(), requests());
+    const before = disk.transactions;
+    assert.deepEqual(await Promise.all([requests(), requests()]), [3, 3]);
+    assert.deepEqual(await Promise.all(later), [undefined, [1, 2], 7]);
+    assert.equal(disk.transactions, before + 2);
+    await closeSound(ledger);
+  });
+
+  test('answers that the log has read can be sealed, whatever is stored before it does', async (t) => {
+    const { ledger } = await openJournaled(t);
+    for (const n of [1, 2, 3, 4]) await ledger.commit([filledSegment(n, 1)], []);
+    const sealed = (await ledger.unsealed(2)).map(({ sequence }) => sequence);
+    assert.equal((await ledger.balances(202_611))[0].requests, 4);
+    const state = { key: 'state', value: new Uint8Array([1]) };
+    await ledger.putLog([state], { key: 'state', expected: undefined, sealed });
+    assert.deepEqual(
+      [sealed, await ledger.unsealed(5)],
+      [
+        [1, 2],
+        [filledSegment(3, 1), filledSegment(4, 1)],
+      ],
+    );
+    await closeSound(ledger);
+  });
+
+  test('acknowledged answers that LMDB refuses stop the ledger, whoever asked for the store', async (t) => {
+    const { ledger } = await openJournaled(t);
+    for (const count of [3, 4]) await ledger.commit([filledSegment(1, count)], []);
+    await ledger.unsealed(10); // as the log does: what it has read is stored with its put
+    await assertRejects(ledger.putLog([]), 'stopped');
+    await assertRejects(ledger.createAccount(account(1)), 'stopped');
+    await assert.rejects(ledger.close());
   });
 
   test('acknowledged answers reach LMDB unasked, in one transaction, and an idle ledger makes no transaction', async (t) => {

@@ -67,17 +67,6 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     await unknown.outcome;
   });
 
-  test('takes the next lease before the last one ends, and repeats no sequence', async () => {
-    const { sink } = await sinkOver(2 ** 16);
-    const given = new Set<number>();
-    for (let i = 0; i < 3 * 2 ** 16; i++) {
-      if (i % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
-      assert.equal(isAway(sink), false);
-      given.add(sink.nextSequence());
-    }
-    assert.equal(given.size, 3 * 2 ** 16);
-  });
-
   test('is away while it has no sequence left, and retries a failed lease', async () => {
     const { ledger, sink } = await sinkOver(3);
     const { leaseSequences } = ledger;
@@ -92,23 +81,6 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(isAway(sink), false);
     assert.equal(sink.nextSequence(), 4);
-  });
-
-  test('takes a new lease after an hour, and uses none that is a day old, because other fronts may have dropped later ones', async () => {
-    const { clock, sink } = await sinkOver();
-    const turn = () => new Promise((resolve) => setImmediate(resolve));
-    const leaseOf = (sequence: number) => Math.ceil(sequence / 2 ** 24);
-    assert.equal(leaseOf(sink.nextSequence()), 1);
-    clock.monotonic += 61 * 60 * 1_000;
-    assert.equal(isAway(sink), false);
-    assert.equal(leaseOf(sink.nextSequence()), 1, 'asks for the next one meanwhile');
-    await turn();
-    assert.equal(leaseOf(sink.nextSequence()), 2);
-    clock.monotonic += 25 * 60 * 60 * 1_000;
-    assert.equal(isAway(sink), true);
-    await turn();
-    assert.equal(isAway(sink), false);
-    assert.equal(leaseOf(sink.nextSequence()), 3);
   });
 
   test('is away for a second after the database refused a segment, so that few draws are wasted', async () => {

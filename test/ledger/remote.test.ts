@@ -4,9 +4,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { ApiError } from '../../src/core/errors.ts';
 import { type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import { connectLedger, serveLedger } from '../../src/service/ledger-link.ts';
-import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment, NOON_MS } from '../support/ledger-records.ts';
-import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { memoryLedger } from '../support/memory-ledger.ts';
 
@@ -86,16 +84,5 @@ suite('the ledger across a port', () => {
     assert.equal(await answer, true);
     await closed;
     await assert.rejects(ledger.isShared(), { name: 'LedgerError', reason: 'stopped' });
-  });
-
-  test('the death of a thread rejects pending calls of its ledger', async (t) => {
-    const thread = new LedgerThread();
-    const { ledger } = await thread.open(temporaryFolder(t), 'fsync', new SharedClock(NOON_MS));
-    await ledger.commit([filledSegment(1, 1)], []);
-    await thread.stop();
-    await assert.rejects(ledger.isShared(), {
-      reason: 'stopped',
-      message: /^the ledger cannot answer: /,
-    });
   });
 });

@@ -6,20 +6,7 @@ import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { LimitAsk, Limits } from '../../src/ledger/sharing.ts';
 import { ManualClock } from './manual-clock.ts';
-
-/** The store of the nodes' limits: the model, or PostgreSQL. */
-export interface LimitStore {
-  /** A new node, or a new life of one that died. */
-  start(): Promise<Limits>;
-  /** The node runs no more. What it was granted beyond what it spent of the account goes back. */
-  settle(limits: Limits, account: number, spent: LimitSpent): Promise<void>;
-}
-
-interface LimitSpent {
-  readonly period: number;
-  readonly requests: number;
-  readonly credits: number;
-}
+import { MemoryLimits } from './memory-limits.ts';
 
 type Call = [order: number, asks: readonly LimitAsk[]];
 
@@ -27,6 +14,7 @@ const ACCOUNT = 7;
 
 /** One node that serves an account with its own meter, over a ledger whose replies can be lost. */
 class LimitNode {
+  readonly name: string;
   readonly meter: Meter;
   readonly shared: SharedLimits;
   readonly limits: Limits;
@@ -35,7 +23,8 @@ class LimitNode {
   readonly #asked: Call[] = [];
   readonly #clock: ManualClock;
 
-  constructor(limits: Limits, allowance: Allowance, clock: ManualClock) {
+  constructor(name: string, limits: Limits, allowance: Allowance, clock: ManualClock) {
+    this.name = name;
     this.limits = limits;
     this.#clock = clock;
     const askLimits: Limits['askLimits'] = async (...call) => {
@@ -72,31 +61,17 @@ class LimitNode {
 export class LimitNodes {
   readonly allowance: Allowance;
   readonly clock = new ManualClock();
-  readonly #store: LimitStore;
+  readonly #limits = new MemoryLimits();
+  #started = 0;
   readonly #nodes: LimitNode[] = [];
   readonly #settled = { requests: 0, credits: 0 };
 
-  private constructor(store: LimitStore, limits: Partial<Allowance>) {
-    this.#store = store;
+  private constructor(limits: Partial<Allowance>) {
     this.allowance = { ...TIER_ALLOWANCES.enterprise, ...limits };
   }
 
-  static async start(
-    store: LimitStore,
-    count: number,
-    requests: number,
-    credits: number,
-  ): Promise<LimitNodes> {
-    return LimitNodes.#startAll(store, count, { requestsPerMonth: requests, creditsPerMonth: credits });
-  }
-
-  /** Nodes that share a rate, and a month of 100,000 requests. */
-  static async startRate(store: LimitStore, count: number, requestsPerMinute: number): Promise<LimitNodes> {
-    return LimitNodes.#startAll(store, count, { requestsPerMinute, requestsPerMonth: 100_000 });
-  }
-
-  static async #startAll(store: LimitStore, count: number, limits: Partial<Allowance>): Promise<LimitNodes> {
-    const nodes = new LimitNodes(store, limits);
+  static async start(count: number, limits: Partial<Allowance>): Promise<LimitNodes> {
+    const nodes = new LimitNodes(limits);
     for (let i = 0; i < count; i++) nodes.#nodes.push(await nodes.#start());
     return nodes;
   }
@@ -118,11 +93,11 @@ export class LimitNodes {
 
   /** A node dies, is settled by what it committed, and starts again. */
   async restart(i: number): Promise<void> {
-    const { meter, limits } = this.#nodes[i];
-    const { period, requestsUsed, creditsUsed } = meter.share();
-    this.#settled.requests += requestsUsed;
-    this.#settled.credits += creditsUsed;
-    await this.#store.settle(limits, ACCOUNT, { period, requests: requestsUsed, credits: creditsUsed });
+    const { meter, name } = this.#nodes[i];
+    const { requestsUsed: requests, creditsUsed: credits } = meter.share();
+    this.#settled.requests += requests;
+    this.#settled.credits += credits;
+    this.#limits.settle(name, () => ({ requests, credits }));
     this.#nodes[i] = await this.#start();
   }
 
@@ -145,7 +120,8 @@ export class LimitNodes {
   }
 
   async #start(): Promise<LimitNode> {
-    const node = new LimitNode(await this.#store.start(), this.allowance, this.clock);
+    const name = `node ${++this.#started}`;
+    const node = new LimitNode(name, this.#limits.node(name), this.allowance, this.clock);
     await node.shared.look();
     return node;
   }

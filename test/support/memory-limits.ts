@@ -2,7 +2,7 @@ import type { Writer } from '../../src/ledger/domain/books.ts';
 import { limitsIn, settle } from '../../src/ledger/domain/limits.ts';
 import type { LimitAsk, Limits } from '../../src/ledger/sharing.ts';
 import { tx } from '../../src/ledger/store.ts';
-import { ALLOWANCES, GRANTS, SPENT } from '../../src/ledger/tables.ts';
+import { ALLOWANCES, BALANCES, GRANTS, SPENT } from '../../src/ledger/tables.ts';
 import type { Charge } from '../../src/ledger/usage-counters.ts';
 import { MemoryStore } from './memory-store.ts';
 
@@ -58,6 +58,11 @@ export class MemoryLimits {
     for (const { key } of this.#store.within(tx.range(GRANTS, range)))
       if (spentIn !== undefined) this.#store.within(tx.put(SPENT, key, { ...spentIn(key[3], key[2]) }));
     this.#store.within(settle({ number, epoch: epoch + 1 }));
+  }
+
+  /** Puts into the books what was spent of an account's month. */
+  book(accountNumber: number, spent: Charge): void {
+    this.#store.within(tx.put(BALANCES, [this.period, accountNumber], spent));
   }
 
   /** Returns what is granted of an account's month, to all nodes together. */

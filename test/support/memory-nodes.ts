@@ -32,6 +32,7 @@ const FENCED_CALLS: ReadonlySet<string> = new Set([
   'openDraw',
   'putDraw',
   'dropDraw',
+  'drawLeavesLogged',
 ]);
 
 /**

@@ -1,7 +1,7 @@
-import { after } from 'node:test';
-import { openJournaledLedger, temporaryFolder } from '../../support/ledger-folder.ts';
-import { NOON_MS } from '../../support/ledger-records.ts';
-import { LedgerThread, SharedClock } from '../../support/ledger-thread.ts';
+import { MessageChannel } from 'node:worker_threads';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { connectLedger, serveLedger } from '../../../src/service/ledger-link.ts';
+import { openJournaledLedger, openTestLedger } from '../../support/ledger-folder.ts';
 import { ledgerContract } from './ledger.contract.ts';
 import { contract, onFolder } from './ledgers.ts';
 
@@ -13,23 +13,19 @@ for (const durability of ['fsync', 'commit'] as const) {
   );
 }
 
-const thread = new LedgerThread();
-after(() => thread.stop());
+contract(
+  'LMDB behind a port',
+  onFolder(async (path, clock) => behindPort(await openTestLedger(path, { clock }))),
+);
 
-contract('LMDB behind a thread', async (t) => {
-  const path = temporaryFolder(t);
-  const clock = new SharedClock(NOON_MS);
-  let opened = await thread.open(path, 'fsync', clock);
-  const reopen = async () => {
-    await opened.close();
-    opened = await thread.open(path, 'fsync', clock);
-    return opened.ledger;
+/** Returns the ledger as another thread has it. */
+function behindPort(ledger: Ledger): Ledger {
+  const { port1, port2 } = new MessageChannel();
+  serveLedger(ledger, port2);
+  const far = connectLedger(port1);
+  const close = async () => {
+    await far.close();
+    await ledger.close();
   };
-  return {
-    ledger: opened.ledger,
-    clock,
-    reopen,
-    current: () => opened.ledger,
-    close: () => opened.close(),
-  };
-});
+  return { ...far, close };
+}

@@ -16,6 +16,7 @@ import {
   NO_LIMITS,
   NOON_MS,
   spend,
+  submitted,
   TODAY,
 } from '../../support/ledger-records.ts';
 import { addReleased } from '../../support/released-lots.ts';
@@ -205,6 +206,30 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       }
     });
 
+    test('nodes that ask at once are granted no more than there is', async () => {
+      const { a, b } = pair;
+      const { period } = await a.askLimits(++orders, []);
+      const had = { requestsGranted: 0, creditsGranted: 0, requestsUsed: 0, creditsUsed: 0 };
+      const total = { requestsTotal: 1_000, creditsTotal: 100 };
+      const wanted = { requestsWanted: 0, creditsWanted: 80 };
+      const accounts = Array.from({ length: 8 }, (_, i) => 70 + i);
+      const asked = accounts.flatMap((accountNumber) =>
+        [a, b].map(async (node) => {
+          const { grants } = await node.askLimits(++orders, [
+            { accountNumber, period, ...had, ...total, ...wanted },
+          ]);
+          return { accountNumber, credits: grants[0].creditsGranted };
+        }),
+      );
+      const granted = Map.groupBy(await Promise.all(asked), ({ accountNumber }) => accountNumber);
+      for (const [account, each] of granted)
+        assert.equal(
+          each.reduce((sum, { credits }) => sum + credits, 0),
+          100,
+          `account ${account}`,
+        );
+    });
+
     test('a fenced node writes nothing more, and the other node takes over what it held', async () => {
       const { a, b } = pair;
       assert.deepEqual([await a.isShared(), await b.isShared()], [true, true]);
@@ -227,6 +252,16 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
         () => a.putLog([{ key: 'late', value: new Uint8Array([1]) }]),
         () => a.askLimits(++orders, []),
         () => a.claimKey('late', 'one'),
+        () => a.openJob(job(2), NO_LIMITS),
+        () => a.putJob(submitted(1)),
+        () => a.openJobs('simulator'),
+        () => a.charge('late', spend(1), NO_LIMITS),
+        () => a.putSourceNote('simulator', 'late', 'x'),
+        () => a.openDraw(drawOf(9), 99),
+        () => a.putDraw({ ...drawOf(0), state: 'committed' }),
+        () => a.dropDraw(drawOf(0).id),
+        () => a.drawLeavesLogged([1]),
+        () => a.addLot(lot(2), [block('seed', 2)]),
       ];
       for (const call of late) await assertRejects(call(), 'stopped');
       assert.equal(await b.segment(32), undefined);

@@ -2,28 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { periodOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
-import { drawsIn } from '../../../src/ledger/domain/draws.ts';
-import { lotsIn } from '../../../src/ledger/domain/lots.ts';
-import { sourcesIn } from '../../../src/ledger/domain/sources.ts';
 import { AdvisoryLock } from '../../../src/ledger/postgres/advisory-lock.ts';
 import { clusterState } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import { fence, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
+import { fence, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { makeSchema } from '../../../src/ledger/postgres/schema.ts';
 import { tx } from '../../../src/ledger/store.ts';
 import { ALLOWANCES, FORMAT, GRANTS, KEY_CLAIMS, UNSEALED } from '../../../src/ledger/tables.ts';
-import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
-import {
-  block,
-  filledSegment,
-  job,
-  lot,
-  NO_LIMITS,
-  NOON_MS,
-  spend,
-  submitted,
-} from '../../support/ledger-records.ts';
+import { filledSegment, NOON_MS } from '../../support/ledger-records.ts';
 import { Link } from '../../support/link.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, emptiedDatabase, emptyDatabase } from '../../support/postgres.ts';
@@ -67,38 +54,6 @@ test('a start raises the epoch, and statements of the former process are refused
     reason: 'stopped',
   });
   await next.books.commit([filledSegment(2, 1)], []);
-});
-
-test('a fenced node writes no job, draw, lot or charge, and takes no jobs of other nodes', async (t) => {
-  const url = await emptiedDatabase(t);
-  const { node, database } = await openBooks(t, url, { name: 'a' });
-  const folder = await openTestLedger(temporaryFolder(t));
-  t.after(() => folder.close());
-  const books = new PostgresStore(database, node);
-  const sources = sourcesIn(books, jobOwner(database, node));
-  const draws = drawsIn(books);
-  const lots = lotsIn({ books, folder: folder.folder, node: node.number });
-  const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
-  assert.equal(await sources.openJob(job(1), NO_LIMITS), true);
-  assert.equal(await draws.openDraw(draw, 9), true);
-  assert.equal(await lots.addLot(lot(1), [block('seed', 1)]), true);
-  assert.equal(await fence(database, 'a', silentLog), true);
-  const content = async () => (await administer(url, 'SELECT * FROM qrn.record')).rows;
-  const before = await content();
-  const calls: Record<string, () => Promise<unknown>> = {
-    openJob: () => sources.openJob(job(2), NO_LIMITS),
-    putJob: () => sources.putJob(submitted(1)),
-    openJobs: () => sources.openJobs('simulator'),
-    charge: () => sources.charge('charge', spend(1), NO_LIMITS),
-    putSourceNote: () => sources.putSourceNote('simulator', 'note', 'x'),
-    openDraw: () => draws.openDraw({ ...draw, id: 'draw_b' }, 9),
-    putDraw: () => draws.putDraw({ ...draw, state: 'committed' }),
-    dropDraw: () => draws.dropDraw('draw_a'),
-    drawLeavesLogged: () => draws.drawLeavesLogged([1]),
-    addLot: () => lots.addLot(lot(2), [block('seed', 2)]),
-  };
-  for (const [name, call] of Object.entries(calls)) await assert.rejects(call, { reason: 'stopped' }, name);
-  assert.deepEqual(await content(), before);
 });
 
 test('a connection whose server is cut off closes without an answer', async (t) => {

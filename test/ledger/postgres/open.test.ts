@@ -245,20 +245,6 @@ test('a node with missing or different secrets is refused', async (t) => {
   await assert.rejects(openNode(t, url, { node: 'b', ...of(second) }), refusal(/^log-1\.json is missing/));
 });
 
-test("a clock that differs from the database's by more than a second is reported", async (t) => {
-  const url = await emptiedDatabase(t);
-  for (const [offsetMs, isSkewed] of [
-    [0, false],
-    [5_000, true],
-    [-5_000, true],
-  ] as const) {
-    const ledger = await openNode(t, url, { clock: new ManualClock(Date.now() + offsetMs) });
-    const { database } = await ledger.integrity();
-    assert.equal(database?.isSkewed, isSkewed, String(database?.skewMs));
-    await ledger.close();
-  }
-});
-
 test('a node serves none of its blocks after a fence', async (t) => {
   const url = await emptiedDatabase(t);
   const path = temporaryFolder(t);
