@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { silentLog } from '../../src/core/log.ts';
 import { Scrub } from '../../src/ledger/lmdb/scrub.ts';
 import type { RawStore } from '../../src/ledger/lmdb/table.ts';
-import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
+import { openTables } from '../../src/ledger/lmdb/tables.ts';
 import { damageContent, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, entry, filledSegment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -32,9 +32,7 @@ async function filledLedger(path: string) {
   );
   assert.ok(raw !== undefined);
   const gate = { open: false, wrote() {} };
-  const meta = openMeta(raw, gate);
-  assert.ok(meta !== undefined);
-  return { ledger, store: raw, tables: openTables(raw, gate, meta, false) };
+  return { ledger, store: raw, tables: openTables(raw, gate, false) };
 }
 
 /** Resolves once `isTrue`; fails after so many turns of the loop. */
@@ -69,7 +67,7 @@ suite('the scrub', () => {
     const { records, bytes, passMs, damaged } = scrub.state();
     let [stored, storedBytes, cost] = [0, 0, 0];
     const snapshot = store.snapshot();
-    for (const table of tables.all.values()) {
+    for (const table of tables.values()) {
       for (const record of table.checked(snapshot)) {
         stored++;
         storedBytes += record.bytes;

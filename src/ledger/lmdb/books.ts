@@ -4,9 +4,8 @@ import { ONLY_OWNER } from '../domain/sources.ts';
 import type { Books, LogStore } from '../ledger.ts';
 import type { StoredAnswer } from '../records.ts';
 import type { Run } from '../segment.ts';
-import type { GroupWriter } from './group-writer.ts';
-import type { LmdbStore } from './lmdb-store.ts';
-import type { Tables } from './tables.ts';
+import { type Body, type Store, tx } from '../store.ts';
+import { META, type MetaName } from './tables.ts';
 
 /** Stands for a position: all of the journal is stored, and its files may be gone. */
 export const JOURNAL_FINISHED = -1;
@@ -32,46 +31,50 @@ export interface LmdbBooks extends Books, LogStore {
     put?: LogPut,
   ): Promise<Error | undefined>;
   /** Returns the position or JOURNAL_FINISHED of each journal that this ledger lists, by name. */
-  journalPositions(): Map<string, number>;
+  journalPositions(): Promise<Map<string, number>>;
   /** Lists these journals in place of all others. Their files must be durable. */
   beginJournals(journals: readonly JournalPosition[]): Promise<void>;
   /** Notes that these journals are stored to their ends, so that their files may be removed. */
   finishJournals(names: readonly string[]): Promise<void>;
 }
 
-export function lmdbBooksIn(
-  domain: LmdbStore,
-  { meta }: Tables,
-  writer: GroupWriter,
-  clock: Clock,
-): LmdbBooks {
-  const putPositions = (journals: readonly JournalPosition[]) => {
-    for (const { name, position } of journals) meta.put(`journal/${name}`, position);
-  };
-  const journalPositions = () => {
-    const known = meta.entries({ from: 'journal/', before: 'journal0' });
-    return new Map([...known].map(({ key, value }) => [key.slice('journal/'.length), value]));
-  };
-  const { storing, ...books } = booksIn(domain, clock, WRITER);
+export function lmdbBooksIn(store: Store, clock: Clock): LmdbBooks {
+  const { storing, ...books } = booksIn(store, clock, WRITER);
   return {
     ...books,
 
     store: (runs, answers, journals = [], put) =>
-      writer.submit(() => {
-        const refusal = domain.within(storing(runs, answers, put));
-        putPositions(journals);
+      store.write([], function* () {
+        const refusal = yield* storing(runs, answers, put);
+        yield* putPositions(journals);
         return refusal;
       }),
 
-    journalPositions,
+    journalPositions: () => store.read(positions),
 
     beginJournals: (journals) =>
-      writer.submit(() => {
-        for (const name of journalPositions().keys()) meta.remove(`journal/${name}`);
-        putPositions(journals);
+      store.write([], function* () {
+        yield* tx.remove(META, [...(yield* positions()).keys()].map(nameOf));
+        yield* putPositions(journals);
       }),
 
     finishJournals: (names) =>
-      writer.submit(() => putPositions(names.map((name) => ({ name, position: JOURNAL_FINISHED })))),
+      store.write([], () => putPositions(names.map((name) => ({ name, position: JOURNAL_FINISHED })))),
   };
+}
+
+function nameOf(journal: string): MetaName {
+  return `journal/${journal}`;
+}
+
+function* putPositions(journals: readonly JournalPosition[]): Body<void> {
+  yield* tx.putAll(
+    META,
+    journals.map(({ name, position }) => [nameOf(name), position]),
+  );
+}
+
+function* positions(): Body<Map<string, number>> {
+  const known = yield* tx.range(META, { from: 'journal/', before: 'journal0' });
+  return new Map(known.map(({ key, value }) => [key.slice('journal/'.length), value]));
 }

@@ -35,7 +35,7 @@ import { Scrub } from './scrub.ts';
 import { beginStartAudit, type FolderAudit, type StartAudit } from './start-audit.ts';
 import { hasJournals, startJournals } from './start-journals.ts';
 import type { RawStore, Snapshot } from './table.ts';
-import { count, type Tables } from './tables.ts';
+import { META, numberIn, type Tables, tableOf } from './tables.ts';
 
 export interface LmdbLedgerOptions {
   /** The data folder. A server creates it when it is missing. */
@@ -184,11 +184,11 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
     options.freeBytesMin ?? FREE_BYTES_MIN,
   );
   const identity: LedgerIdentity = {
-    ledgerId: count(tables.meta, 'ledgerId'),
-    start: count(tables.meta, 'start') + 1,
+    ledgerId: numberIn(tables, 'ledgerId'),
+    start: numberIn(tables, 'start') + 1,
   };
   const domain = new LmdbStore(tables, writer);
-  const books = lmdbBooksIn(domain, tables, writer, clock);
+  const books = lmdbBooksIn(domain, clock);
   const parts = { raw, tables, writer, books, domain, identity, space, startAudit, owner, audit };
   const reading: BlockFolder = { store: domain, seals: undefined, stop: (cause) => writer.stop(cause), log };
   if (!isServer) {
@@ -198,7 +198,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
   let seals: BlockKeys | undefined;
   opened.push(() => seals?.close());
   opened.push(() => writer.close());
-  writer.transact(() => tables.meta.put('start', identity.start));
+  writer.transact(() => tableOf(tables, META).put('start', identity.start));
   startAudit?.damage.then((damage) => damage && writer.stop(damage));
   // Journals come before block keys: when the data file does not fit the journals, no key of a block may be erased.
   const { following, journals } = await startJournals({
@@ -216,7 +216,7 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
     await books.finishJournals(namesOf(journals));
     for (const file of journals.flatMap((journal) => filesOf(journal.path))) rmSync(file, { force: true });
   });
-  seals = BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1);
+  seals = BlockKeys.open(join(path, BLOCK_KEYS_FILE), numberIn(tables, 'blocks') + 1);
   const folder = { ...reading, seals };
   await new Blocks(folder).begin();
   const files = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
@@ -350,8 +350,8 @@ function ledgerOver(
 }
 
 /** Throws `stopped` when another server has started on the folder since this one. */
-function requireStart({ meta }: Tables, { start }: LedgerIdentity): void {
-  const now = count(meta, 'start');
+function requireStart(tables: Tables, { start }: LedgerIdentity): void {
+  const now = numberIn(tables, 'start');
   if (now === start) return;
   throw new LedgerError(
     'stopped',

@@ -20,11 +20,6 @@ export class LmdbStore implements Store {
     return this.read(body);
   }
 
-  /** Runs a body within the caller's transaction. */
-  within<T>(body: Body<T>): T {
-    return runNow(body, this.#answer);
-  }
-
   write<T>(_locks: readonly string[], body: () => Body<T>): Promise<T> {
     return this.#writer.submit(() => runNow(body(), this.#answer));
   }

@@ -11,8 +11,8 @@ import { FORMAT } from '../tables.ts';
 import { auditTables } from './audit.ts';
 import { DATA_FILE, isWritable, lengthen, makePrivate, requireLength, requireLmdbFile } from './data-file.ts';
 import { GroupWriter } from './group-writer.ts';
-import type { RawDatabase, RawStore } from './table.ts';
-import { count, openMeta, openTables, type Tables } from './tables.ts';
+import { type RawDatabase, type RawStore, Table } from './table.ts';
+import { META, openTables, type Tables, tableOf } from './tables.ts';
 
 /** Reserves address space, not memory. LMDB maps more when a ledger outgrows it. */
 const MAP_BYTES = 64 * 2 ** 30;
@@ -135,13 +135,13 @@ export async function requireWhole(raw: RawStore, tables: Tables, path: string):
 }
 
 export function openFormat(raw: RawStore, writer: GroupWriter, path: string, readOnly: boolean): Tables {
-  const meta = openMeta(raw, writer);
-  const format = meta === undefined ? 0 : count(meta, 'format');
-  if (meta === undefined || (readOnly && format === 0)) {
+  const database = raw.openDatabase(META.name, true); // alone: a folder with another format is left as it is
+  const format = database && (new Table(META.name, database, META.codec, writer).get('format') ?? 0);
+  if (format === undefined || (readOnly && format === 0)) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
   if (format > 0) {
-    if (format === FORMAT) return openTables(raw, writer, meta, false);
+    if (format === FORMAT) return openTables(raw, writer, false);
     throw new LedgerError(
       'unusable',
       `the ledger in ${path} has format ${format}, and this program reads format ${FORMAT} alone: use the release that wrote it, or another data folder`,
@@ -150,9 +150,9 @@ export function openFormat(raw: RawStore, writer: GroupWriter, path: string, rea
   // One transaction creates all tables and the format, so a new folder has a whole ledger or none.
   let tables: Tables | undefined;
   writer.transact(() => {
-    tables = openTables(raw, writer, meta, true);
-    meta.put('format', FORMAT);
-    meta.put('ledgerId', newLedgerId());
+    tables = openTables(raw, writer, true);
+    tableOf(tables, META).put('format', FORMAT);
+    tableOf(tables, META).put('ledgerId', newLedgerId());
   });
   assert(tables !== undefined, 'the transaction ran');
   return tables;

@@ -84,7 +84,7 @@ export class Scrub {
     await earlier;
     for (;;) {
       const beganMs = clock.monotonicMs();
-      for (const table of tables.all.values()) await this.#walk(table);
+      for (const table of tables.values()) await this.#walk(table);
       const endedMs = clock.monotonicMs();
       this.#passes++;
       this.#passMs = endedMs - beganMs;

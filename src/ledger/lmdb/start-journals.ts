@@ -55,7 +55,7 @@ export async function startJournals(
 ): Promise<{ following: FollowingBooks; journals: readonly JournalPlace[] }> {
   const { path, log, books, writer, space, identity, fronts, durability, fileBytes, intervalMs } = options;
   await recoverJournals(options);
-  removeJournals(options);
+  await removeJournals(options);
   const board = JournalBoard.create(fronts);
   space.follow((isFull, freeBytes, freeBytesMin) => {
     board.setDiskFull(isFull);
@@ -86,7 +86,7 @@ export async function startJournals(
  */
 async function recoverJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions) {
   let recovered = 0;
-  for (const [name, from] of books.journalPositions()) {
+  for (const [name, from] of await books.journalPositions()) {
     if (from === JOURNAL_FINISHED) continue;
     const journal = join(path, name);
     fenceJournal(journal);
@@ -132,8 +132,8 @@ function setAside(file: string, why: string, log: Log): void {
 }
 
 /** Removes journal files that are stored or that a killed start left empty. Refuses or sets aside any other. */
-function removeJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions): void {
-  const known = books.journalPositions();
+async function removeJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions) {
+  const known = await books.journalPositions();
   for (const file of readdirSync(path)) {
     const name = journalOf(file);
     if (name === undefined) continue;

@@ -4,7 +4,7 @@ import { silentLog } from '../../../src/core/log.ts';
 import { GroupWriter } from '../../../src/ledger/lmdb/group-writer.ts';
 import { LmdbStore } from '../../../src/ledger/lmdb/lmdb-store.ts';
 import type { RawDatabase, RawStore } from '../../../src/ledger/lmdb/table.ts';
-import { openMeta, openTables } from '../../../src/ledger/lmdb/tables.ts';
+import { openTables } from '../../../src/ledger/lmdb/tables.ts';
 import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { MemoryStore } from '../../support/memory-store.ts';
 import { storeContract } from './store.contract.ts';
@@ -28,5 +28,5 @@ storeContract('LMDB', async (t: TestContext) => {
     close: () => root.close(),
   };
   const writer = new GroupWriter(raw, silentLog, () => {});
-  return new LmdbStore(openTables(raw, writer, openMeta(raw, writer)!, true), writer);
+  return new LmdbStore(openTables(raw, writer, true), writer);
 });
