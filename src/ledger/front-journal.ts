@@ -169,12 +169,8 @@ export class FrontJournal implements SegmentSink {
   }
 
   async #commitToLedger(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
-    this.#requireWritable();
-    await this.#options.ledger.commit([segment], answers);
-  }
-
-  #requireWritable(): void {
     if (this.#stopped !== undefined) throw this.#stopped;
+    await this.#options.ledger.commit([segment], answers);
   }
 
   /** Whether the answers are too large for the journal. Checked before packing, since the journal keeps its record buffers. */

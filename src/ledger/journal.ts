@@ -47,7 +47,6 @@ const FILE_NAME = /^(journal-\d+-\d+)-[ab]$/;
 
 /** With `commit` an acknowledged answer survives a killed process, with `fsync` also a power cut. */
 export type Durability = 'fsync' | 'commit';
-const DURABILITIES: readonly Durability[] = ['fsync', 'commit'];
 
 /** The front that writes a journal. */
 export interface JournalOwner {
@@ -68,7 +67,9 @@ function headerOf({ ledgerId, start, front, durability, fileBytes }: JournalHead
 }
 
 const HEADER =
-  /^qrn journal 1, ledger (\d+), start (\d+), front (\d+), file ([01]), \d+ bytes, (?:fsync|commit)$/;
+  /^qrn journal 1, ledger (\d+), start (\d+), front (\d+), file ([01]), (\d+) bytes, (fsync|commit)$/;
+/** The first facts of a header, which say whose the file is. */
+const WHOSE = 4;
 
 export function journalName({ start, front }: Pick<JournalOwner, 'start' | 'front'>): string {
   return `journal-${start}-${front}`;
@@ -405,7 +406,8 @@ interface LeftFile {
   readonly flaw: string | undefined;
   /** Whether its header is readable and names another ledger, start or front, or the other file. */
   readonly isForeign: boolean;
-  readonly durability: Durability | undefined;
+  /** What its header states. */
+  readonly durability: string | undefined;
   /** Bytes without the header. */
   readonly bytes: number;
   /** The whole records that lie in their own places. */
@@ -419,18 +421,16 @@ export function filesLeftIn(path: string, owner: JournalOwner): LeftFile[] {
     const content = isThere ? new Uint8Array(readFileSync(file)) : new Uint8Array(0);
     const stated = Buffer.from(content.subarray(0, FENCE_AT)).toString('latin1').split('\n', 1)[0];
     const records = content.subarray(FILE_HEADER_BYTES);
-    const durability = DURABILITIES.find(
-      (each) => headerOf({ ...owner, durability: each, fileBytes: records.length }, slot) === stated,
-    );
+    const [, ...facts] = HEADER.exec(stated) ?? [];
+    const own = [owner.ledgerId, owner.start, owner.front, slot, records.length];
+    const isOwn = facts.length > 0 && own.every((each, i) => facts[i] === String(each));
     const begins = JSON.stringify(stated.replace(/\0+$/, '').slice(0, 120));
     const wrong = `is not as start ${owner.start} of ledger ${owner.ledgerId} wrote it: it has ${content.length} bytes and begins with ${begins}`;
-    const own = [owner.ledgerId, owner.start, owner.front, slot];
-    const [, ...names] = HEADER.exec(stated) ?? [];
     return {
       path: file,
-      flaw: isThere ? (durability === undefined ? wrong : undefined) : 'is missing',
-      isForeign: names.some((each, i) => Number(each) !== own[i]),
-      durability,
+      flaw: isThere ? (isOwn ? undefined : wrong) : 'is missing',
+      isForeign: facts.slice(0, WHOSE).some((each, i) => each !== String(own[i])),
+      durability: facts.at(-1),
       bytes: records.length,
       records: wholeRecordsIn(records, slot),
     };

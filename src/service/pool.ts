@@ -125,6 +125,9 @@ export function startPool(options: PoolOptions): Pool {
   };
   const sampled = { draw, store: ledger, assessor, clock, log };
   const sample = async () => {
+    isSampled = true;
+    clearTimeout(nextSample);
+    let againMs = SYSTEM_SAMPLE_INTERVAL_MS;
     try {
       const lot = await sampleSystem(sampled, stopping.signal);
       for (const front of fronts) front.installSystemLot(lot);
@@ -136,21 +139,15 @@ export function startPool(options: PoolOptions): Pool {
         { reason: String(error) },
         'the csprng stream was not sampled; it is tried again in a minute',
       );
-      clearTimeout(nextSample); // The cause may be a full disk or a dead thread, not the stream: try again.
-      nextSample = setTimeout(sample, FIRST_SAMPLE_MS);
-      if (installed !== undefined) return; // an earlier sample stays in use; it has the time at which it was taken
-      installed = null;
-      for (const front of fronts) front.installSystemLot(null);
+      againMs = FIRST_SAMPLE_MS; // The cause may be a full disk or a dead thread, not the stream: try again.
+      // an earlier sample stays in use; it has the time at which it was taken
+      if (installed === undefined) for (const front of fronts) front.installSystemLot(null);
+      installed ??= null;
     }
+    if (!stopping.signal.aborted) nextSample = setTimeout(sample, againMs);
   };
   let isSampled = false;
-  const beginSampling = () => {
-    if (isSampled || stopping.signal.aborted) return;
-    isSampled = true;
-    clearTimeout(nextSample);
-    void sample();
-  };
-  let nextSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
+  let nextSample = setTimeout(sample, FIRST_SAMPLE_MS);
   // The first look uses what an earlier run left; the collectors start after it. If the look fails, the next one logs why.
   const firstLook = look()
     .catch(() => {})
@@ -158,17 +155,19 @@ export function startPool(options: PoolOptions): Pool {
       if (stopping.signal.aborted) return;
       for (const collector of collectors) collector.start();
     });
-  const timers = [every(SEED_CHECK_INTERVAL_MS, log, look), every(SYSTEM_SAMPLE_INTERVAL_MS, log, sample)];
+  const looks = every(SEED_CHECK_INTERVAL_MS, log, look);
   return {
     sources: options.sources.map((source, place) => ({ ...source, collector: collectors[place] })),
     schedule,
     systemLot: () => installed,
-    sampleSystem: beginSampling,
+    sampleSystem() {
+      if (!isSampled && !stopping.signal.aborted) void sample();
+    },
     ready: readiness.promise,
     async stop() {
       stopping.abort();
       clearTimeout(nextSample);
-      for (const timer of timers) clearInterval(timer);
+      clearInterval(looks);
       schedule.close();
       await firstLook;
       await Promise.all(collectors.map((collector) => collector.stop()));

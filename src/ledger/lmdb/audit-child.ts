@@ -1,11 +1,10 @@
 import { fork } from 'node:child_process';
 import { setPriority } from 'node:os';
-import { type AuditReport, LedgerError, type LedgerErrorReason } from '../ledger.ts';
+import { type AuditReport, LedgerError } from '../ledger.ts';
+import { type PackedError, unpackError } from '../packed-error.ts';
 
 /** What the child process sends before it ends. */
-export type AuditOutcome =
-  | { readonly report: AuditReport }
-  | { readonly failure: { readonly reason: LedgerErrorReason; readonly message: string } };
+export type AuditOutcome = { readonly report: AuditReport } | { readonly failure: PackedError };
 
 /** The signals that end a process when LMDB meets a page that it cannot follow. */
 const BY_DAMAGE: readonly (NodeJS.Signals | null)[] = ['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE'];
@@ -38,7 +37,7 @@ export async function auditInChild(
   child.on('error', (error) => reject(signal?.aborted ? signal.reason : error));
   child.on('message', (outcome: AuditOutcome) => {
     if ('report' in outcome) resolve(outcome.report);
-    else reject(new LedgerError(outcome.failure.reason, outcome.failure.message));
+    else reject(unpackError(outcome.failure));
   });
   child.on('exit', (code, by) => {
     reject(

@@ -1,5 +1,6 @@
 import { messageOf } from '../../core/assert.ts';
 import { LedgerError } from '../ledger.ts';
+import { packError } from '../packed-error.ts';
 import type { AuditOutcome } from './audit-child.ts';
 import { auditFolder } from './lmdb.ts';
 
@@ -7,8 +8,9 @@ import { auditFolder } from './lmdb.ts';
 const [path, served] = process.argv.slice(2);
 const outcome: AuditOutcome = await auditFolder(path, served !== undefined).then(
   (report) => ({ report }),
-  (error: unknown) => ({
-    failure: { reason: error instanceof LedgerError ? error.reason : 'damaged', message: messageOf(error) },
-  }),
+  (error: unknown) => {
+    const known = error instanceof LedgerError ? error : new LedgerError('damaged', messageOf(error));
+    return { failure: packError(known) };
+  },
 );
 process.send?.(outcome, () => process.disconnect());
