@@ -134,7 +134,8 @@ suite('two nodes on one PostgreSQL', () => {
     const qrn = (...args: string[]) => runQrnHere(a.dataDir, args, { QRN_LEDGER: url, QRN_NODE: 'tool' });
     const made = await qrn('accounts', 'create', '--name', 'c', '--tier', 'pro', '--json');
     const { key, key_id: keyId } = JSON.parse(made.stdout) as { key: string; key_id: string };
-    for (const node of nodes) assert.equal((await node.ask('/uuid', key)).status, 200);
+    for (const node of nodes)
+      await until('it is served', async () => (await node.ask('/uuid', key)).status === 200);
     const revoked = await qrn('keys', 'revoke', keyId, '--yes');
     assert.deepEqual([revoked.code, revoked.stderr], [0, '']);
     for (const node of [b, a]) assert.equal((await node.ask('/uuid', key)).status, 401);
@@ -171,9 +172,12 @@ suite('two nodes on one PostgreSQL', () => {
     nodes[0] = await start(0);
     const again = nodes[0];
     await Promise.all([again.service.ready, b.knows(again.key)]);
-    const reply = await fetchWhole(`${b.service.baseUrl}/uuid`, { headers: { 'x-api-key': again.key } });
-    assert.equal(reply.status, 200, 'it answers all the same');
-    const answer = await reply.text();
+    let answer = '';
+    await until('it answers all the same', async () => {
+      const reply = await fetchWhole(`${b.service.baseUrl}/uuid`, { headers: { 'x-api-key': again.key } });
+      answer = await reply.text();
+      return reply.status === 200;
+    });
     const { certificate_id: id } = (JSON.parse(answer) as Answer).metadata;
     const proof = await proofOf(again, id);
     const signedBy = parseNote(parseProof(proof)?.note ?? '')?.signatures.map((each) => each.keyId);
