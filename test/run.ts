@@ -36,10 +36,15 @@ const GROUPS: readonly (readonly string[])[] = [
   ['ledger/'],
   ['sources/'],
 ];
-/** Folders whose files run one to a process, but for those of LIARS. */
+/** Folders whose files run one to a process, but for those of ADVERSARIES. */
 const ALONE: readonly string[] = ['adversary/', 'secrets/'];
-/** Simulated collectors, which share nothing and patch nothing: they make a group. */
-const LIARS = 'test/adversary/liars/';
+/** Files of those folders that share nothing and patch nothing: they make a group. */
+const ADVERSARIES: readonly string[] = [
+  'adversary/liars/',
+  'adversary/fuzz/targets',
+  'adversary/clients/',
+  'adversary/soak/',
+];
 /** The full tier also looks for what nothing uses, or tests alone. */
 const CHECKS = (isFast: boolean): readonly (readonly string[])[] => [
   ['npm', 'run', '-s', 'types'],
@@ -60,7 +65,8 @@ const PRELOADED: readonly string[] = ['./scripts/stripped.mjs', './test/support/
 /** The reporter of `--times`, and its lines. */
 const TIMES = './test/support/core-times.ts';
 const TIMES_LINE = /^# core-seconds (\S+) (.+)$/gm;
-const TEST_TIMEOUT_MS = 180_000;
+/** Ends a test that hangs: far more than the slowest takes on the slowest machine. */
+const TEST_TIMEOUT_MS = 300_000;
 /** Every test reports its end, so a process is silent for no longer than a test may take; types and lint take less. */
 const SILENCE_MS = 2 * TEST_TIMEOUT_MS;
 /** Lines of the failures of one process that are repeated at the end. */
@@ -177,11 +183,16 @@ function tasks(): (readonly string[])[] {
     return found;
   };
   const groups = GROUPS.map((prefixes) => taken((file) => startsWithOneOf(prefixes, file)));
-  const liars = taken((file) => file.startsWith(LIARS));
+  const adversaries = taken((file) => startsWithOneOf(ADVERSARIES, file));
   const alone = taken((file) => startsWithOneOf(ALONE, file)).map((file) => [file]);
-  const tests = [...groups.slice(0, 3), ...first, ...groups.slice(3), liars, ...alone, [...others]].filter(
-    (task) => task.length > 0,
-  );
+  const tests = [
+    ...groups.slice(0, 3),
+    ...first,
+    ...groups.slice(3),
+    adversaries,
+    ...alone,
+    [...others],
+  ].filter((task) => task.length > 0);
   return [...(asked.checks ? CHECKS(asked.fast) : []), ...tests.map(testCommand)];
 }
 

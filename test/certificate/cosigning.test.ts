@@ -16,7 +16,7 @@ import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { runQrnHere } from '../support/run-command.ts';
 import { served } from '../support/served.ts';
-import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
+import { TestServer } from '../support/server.ts';
 import { answerEntry, sampleLot, segmentRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 import { cosignature, witness } from './signatures.ts';
@@ -320,7 +320,7 @@ describe('a service with a witness', () => {
     let witnessing: Witness | undefined;
     const unknown = { status: 404, contentType: 'text/plain', body: '' };
     const url = await served(answering((body) => witnessing?.addCheckpoint(body) ?? unknown));
-    const server = TestServer.spawnFor(t, { ...ASSESSED_LOTS, QRN_WITNESSES: `${verifier}@${url}` });
+    const server = TestServer.spawnFor(t, { QRN_WITNESSES: `${verifier}@${url}` });
     await server.listening();
     // the witness does not know the log yet: what it needs is public before there is any entropy
     const { keys } = (await server.keys()) as { keys: [{ verifier_key: string }] };

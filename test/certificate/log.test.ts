@@ -160,7 +160,7 @@ describe('faults', () => {
         arbitrary: fc.record({
           do: fc.constant('commit' as const),
           lane: fc.nat(2),
-          count: fc.integer({ min: 1, max: 300 }),
+          count: fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 300 })),
         }),
       },
       { weight: 3, arbitrary: fc.record({ do: fc.constant('seal' as const) }) },

@@ -10,7 +10,7 @@ import { lots } from '../../src/cli/lots.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
-import { ASSESSED_LOTS, TestServer, until } from '../support/server.ts';
+import { TestServer, until } from '../support/server.ts';
 
 /*
  * A command that changes who is served, or what is drawn from, returns when the running service goes by the change. The
@@ -30,7 +30,7 @@ describe('a running service with two fronts', () => {
   let ownKey: string;
 
   before(async () => {
-    server = await TestServer.start({ ...ASSESSED_LOTS, QRN_FRONTS: '2' }); // one lot of which all is drawn
+    server = await TestServer.start({ QRN_FRONTS: '2' }); // one lot of which all is drawn
     const made = await qrn(accounts, 'create', '--name', 'T', '--tier', 'enterprise');
     account = made['account_id'];
     ownKey = made['key'];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchWhole } from '../support/http.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
@@ -9,6 +10,7 @@ import { LocalService } from '../support/service.ts';
 
 /** The service looks once a second. */
 const ENDED_WITHIN_MS = 60_000;
+const ASKED_EVERY_MS = 20;
 
 /** Faults of the data folder: each is a refusal or a stop in one sentence, with status 1. */
 suite('a real service', () => {
@@ -79,6 +81,7 @@ async function askedUntilEnd(server: TestServer, key: string): Promise<string[]>
   const deadlineMs = performance.now() + ENDED_WITHIN_MS;
   while (!hasEnded) {
     assert.ok(performance.now() < deadlineMs, 'it goes on acknowledging');
+    await sleep(ASKED_EVERY_MS);
     try {
       const reply = await server.get('/uuid', { authorization: `Bearer ${key}` });
       if (reply.status !== 200) continue;

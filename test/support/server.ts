@@ -30,34 +30,30 @@ function plantingOf(mutant: string | undefined): string[] {
   return mutant === undefined ? [] : ['--import', `${root}test/mutants/plant.ts`];
 }
 
-/** Raw bits of a lot that gets each judgement that a lot can get, see ASSESSED_LOTS. */
+/** Raw bits of a lot that gets each judgement that a lot can get. */
 export const ASSESSED_LOT_BITS = 2_000_000;
 
 /**
- * The simulator's lots of one qubit, with two windows of raw bits, which have one order where there is one channel
- * (test/pool/intake tests both), and one of conditioned ones. Their tests are half of the processor time of a start, so only a
- * service whose evidence is looked at has them.
+ * The simulator's lots have one qubit, with two windows of raw bits, which have one order where there is one channel
+ * (test/pool/intake tests both), and one of conditioned ones. One lot fills the small reservoir: the tests of a dozen shorter
+ * lots, while a test runs, take three times the processor time.
  */
-export const ASSESSED_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: String(ASSESSED_LOT_BITS) };
-
-/** Lots that are too short for the batteries: a reservoir takes several, which together are below 10^6 bits too. */
-const SMALL_LOTS = {
-  QRN_SOURCE_SIMULATOR_LOT_BITS: '131072',
+const SMALL_RESERVOIR = { QRN_RESERVOIR_BYTES: '65536' };
+const ASSESSED_LOTS = {
+  QRN_SOURCE_SIMULATOR_LOT_BITS: String(ASSESSED_LOT_BITS),
   QRN_SOURCE_SIMULATOR_QUBITS: '1',
 };
-const SMALL_RESERVOIR = { QRN_RESERVOIR_BYTES: '65536' };
+/** Lots for a service that is killed over and over, each start of which reads lots again, or whose memory is measured. */
+export const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 /** Variables that may leave the simulator out of the sources, which then has no options. */
 const SOURCE_SETTINGS = ['QRN_BACKEND', 'QRN_SOURCES', 'QRN_CONFIG'];
 
-/**
- * The settings, with a small reservoir that a few short lots of one qubit fill. Each passes the health tests and the estimate of
- * min-entropy; the batteries of tests are for longer lots.
- */
+/** The settings, with a small reservoir that one lot of one qubit fills. */
 export function withSmallPool(environment: Environment): Environment {
   if (SOURCE_SETTINGS.some((name) => environment[name] !== undefined)) {
     return { ...SMALL_RESERVOIR, ...environment };
   }
-  return { ...SMALL_RESERVOIR, ...SMALL_LOTS, ...environment };
+  return { ...SMALL_RESERVOIR, ...ASSESSED_LOTS, ...environment };
 }
 
 /** Settings of a service whose wall clock is wrong by as many milliseconds as the file says, which may change meanwhile. */
@@ -70,9 +66,8 @@ export function withWallClock(file: string): Environment {
 /** An origin whose pages may call the shared server, and on which a browser has all that needs a secure context. */
 export const ALLOWED_ORIGIN = 'http://localhost:8';
 
-/** The settings of a `shared` server: evidence, pages of two origins that may call, and a log line for each request. */
+/** The settings of a `shared` server: pages of two origins that may call, and a log line for each request. */
 const SHARED: Environment = {
-  ...ASSESSED_LOTS,
   QRN_CORS_ORIGINS: `https://app.example,${ALLOWED_ORIGIN}`,
   QRN_ACCESS_LOG_SAMPLE: '1',
 };
@@ -84,7 +79,6 @@ export const ON_NODE: Environment = { QRN_FRONT: 'node' };
  * The settings of a shared server with everything switched on: three fronts, of which two run beside the main thread.
  */
 export const ALL_ON: Environment = {
-  ...ASSESSED_LOTS,
   QRN_FRONTS: '3',
   QRN_METRICS_PORT: 'public',
   QRN_STRICT_PARAMETERS: '1',

@@ -400,6 +400,7 @@ export async function assertCutsChangeNothing(
       }
     }
   }
+  await runner.assertUnchanged();
 }
 
 /** Announces a body on each of `count` connections and sends one byte of it. */

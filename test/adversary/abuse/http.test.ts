@@ -26,6 +26,7 @@ for (const engine of ['uws', 'node'] as const)
         if (each[engine].connection === 'waits') return; // it is among the slow clients
         it(each.name, () => runner.assertAnswer(hostileCases(target.key)[i], engine));
       });
+      it('has drawn, spent and counted nothing when it was refused', () => runner.assertUnchanged());
     });
 
     // The other engine is attacked like this only in the long form.

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuTimeEver } from '../../support/process-usage.ts';
-import { type Environment, TestServer, until } from '../../support/server.ts';
+import { type Environment, SHORT_LOTS, TestServer, until } from '../../support/server.ts';
 
 /** Processor time after which a start counts as failed: it takes 3 s. With less time used, the machine is slow. */
 const READY_WITHIN_CORE_MS = 60_000;
@@ -13,8 +13,6 @@ const LAST_WORDS = 400;
 const END_KEPT = 4_000;
 /** The reasons for which a node may end that nobody killed. */
 const ENDS_FOR = /the node \W*node-\d+\W+was fenced|PostgreSQL does not answer at/;
-/** Makes lots short, because each start of a killed node reads lots again: their tests cost a fifth. */
-const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 
 export interface NodeOptions {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from '../../support/chance.ts';
-import { TestServer } from '../../support/server.ts';
+import { SHORT_LOTS, TestServer } from '../../support/server.ts';
 import { Clients, clientKey } from '../clients/clients.ts';
 import { checkLedger } from '../clients/ledger-check.ts';
 
@@ -47,7 +47,8 @@ const START_KILLED_WITHIN_MS = 1_000;
  * byte may come twice. If a promise is broken and there is a `report`, the folder is kept.
  */
 export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> {
-  const { chance, environment, report } = options;
+  const { chance, report } = options;
+  const environment = { ...SHORT_LOTS, ...options.environment };
   const rounds: CrashRound[] = [];
   let server = await TestServer.start(environment);
   const { dataDir } = server;

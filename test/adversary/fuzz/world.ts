@@ -50,7 +50,7 @@ export interface Actor {
   credits: number;
 }
 
-export const RESERVOIR_BYTES = 1024 * 1024;
+export const RESERVOIR_BYTES = 256 * 1024;
 
 /**
  * The real service on a real socket in this process, with a sound source and an account for each role. In this process

@@ -9,7 +9,7 @@ import { HttpConnection } from '../../../support/http.ts';
 import { residentMemory } from '../../../support/process-usage.ts';
 import { freePort } from '../../../support/programs.ts';
 import { Target } from '../../../support/raw-http.ts';
-import { shippedStart, TestServer } from '../../../support/server.ts';
+import { SHORT_LOTS, shippedStart, TestServer } from '../../../support/server.ts';
 import {
   ATTACKS,
   assertBooks,
@@ -202,7 +202,7 @@ async function wideStatus(port: number, fields: readonly string[]): Promise<numb
 
 for (const engine of ['uws', 'node'] as const)
   describe(`on ${engine}`, { timeout: HOUR_MS }, () => {
-    const environment = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine };
+    const environment = { ...SHORT_LOTS, QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: engine };
     let server: TestServer;
     let target: Target;
     before(async () => {
@@ -256,6 +256,7 @@ for (const engine of ['uws', 'node'] as const)
       // cases that wait for uWebSockets.js are tried among the slow clients
       for (const each of hostileCases(target.key))
         if (engine === 'node' || each.uws.connection !== 'waits') await runner.assertAnswer(each, engine);
+      await runner.assertUnchanged();
     });
 
     if (engine === 'uws')
