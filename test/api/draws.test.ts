@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
-import { drawnValues } from '../../src/draws/values.ts';
 import { hashOf, listSha256 } from '../../src/certificate/draw.ts';
 import type { DrawDocument } from '../../src/certificate/draw-document.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { drawnValues } from '../../src/draws/values.ts';
 import { fetchWhole } from '../support/http.ts';
 import { bearer, failedChecks, statusOf, usageOf } from '../support/replies.ts';
 import { REFUSED_DRAWS } from '../support/request-table.ts';

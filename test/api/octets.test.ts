@@ -194,10 +194,10 @@ describe('qrn verify of an answer in octets', () => {
 
   it('names what is missing', async () => {
     const refused: [args: string[], said: RegExp][] = [
-      [[body, ...certificate, ...keys], /body\.bin is not JSON; an answer in octets needs --headers/],
-      [[body, '--salt', salt, ...keys], /--salt needs --certificate/],
-      [[body, '--salt', 'x', ...certificate], /--salt is 64 lower-case hex digits/],
-      [[body, '--salt', salt, '--headers', headers], /give it or --salt, not both/],
+      [[body, ...certificate, ...keys], /body\.bin is not JSON; an answer in octets requires --headers/],
+      [[body, '--salt', salt, ...keys], /--salt requires --certificate/],
+      [[body, '--salt', 'x', ...certificate], /--salt must be 64 lower-case hex digits/],
+      [[body, '--salt', salt, '--headers', headers], /--headers and --salt must not both be given/],
       [[body, '--headers', keys[1]], /k\.json has no X-Certificate-ID/],
     ];
     for (const [args, said] of refused) {

@@ -104,7 +104,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
       async ({ page }) => {
         await page.click('#try summary');
         await page.click('#try-form button[type=submit]');
-        assert.match((await page.textContent('#try-status')) ?? '', /Fill in the API key/);
+        assert.match((await page.textContent('#try-status')) ?? '', /Enter the API key/);
         assert.equal(await page.evaluate('document.activeElement.id'), 'key');
         await page.fill('#key', server.key);
         await page.fill('#field-count', '0');

@@ -223,7 +223,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
           { data: {}, metadata: { certificate_id: '../../v1/usage' } },
           /Not checked\. The answer names no certificate/,
         ],
-        [{ error: { code: 'rate_limited' } }, /Not checked\. This is an error of the service/],
+        [{ error: { code: 'rate_limited' } }, /Not checked\. This is an error message of the service/],
       ];
       for (const [text, summary] of told) assert.match((await paste(watched, text)).summary, summary);
     });
@@ -248,7 +248,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const insecure = `${origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`;
     const check = async (watched: WatchedPage) => {
       const good = await paste(watched, served.response);
-      assert.match(good.summary, /^Everything holds\./);
+      assert.match(good.summary, /^Verified\./);
       const bad = await paste(watched, changed(served.response, 'data.values', [0]));
       assert.match(bad.summary, /^1 of 12 checks failed\./);
     };
@@ -262,7 +262,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     writeFileSync(file, JSON.stringify(served.response));
     await visit(served, '/verify', async (watched) => {
       await watched.page.setInputFiles('#file', file);
-      assert.match((await outcomeOf(watched)).summary, /^Everything holds\./);
+      assert.match((await outcomeOf(watched)).summary, /^Verified\./);
     });
     await visit(served, '/verify', async (watched) => {
       const dropped = await watched.page.evaluateHandle((text) => {
@@ -273,7 +273,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
         return transfer;
       }, JSON.stringify(served.response));
       await watched.page.dispatchEvent('#check', 'drop', { dataTransfer: dropped });
-      assert.match((await outcomeOf(watched)).summary, /^Everything holds\./);
+      assert.match((await outcomeOf(watched)).summary, /^Verified\./);
     });
   });
 
@@ -304,7 +304,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       await page.keyboard.insertText(JSON.stringify(served.response));
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      assert.match((await outcomeOf(watched)).summary, /^Everything holds\./);
+      assert.match((await outcomeOf(watched)).summary, /^Verified\./);
       const result = page.getByRole('status');
       assert.equal(await result.getAttribute('aria-live'), 'polite');
       assert.ok(await result.evaluate((node) => node === node.ownerDocument.activeElement));
