@@ -128,7 +128,7 @@ function settings(cores: number) {
     fronts: setting('1', 'number of threads that serve HTTP, 1 to 64', wholeNumber(1, 64)),
     workers: setting(
       String(cores),
-      'number of worker threads for large answers and statistical tests, 1 to 256; by default the number of CPU cores',
+      'number of worker threads that make large answers and expand keystreams, 1 to 256; by default the number of CPU cores',
       wholeNumber(1, 256),
     ),
     // fsync: an answer is on disk before its reply leaves. commit: it is committed before, and on disk within 10 ms.

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { assert } from '../core/assert.ts';
+import { STATUS_LABELS } from '../core/metrics.ts';
 
 /**
  * Response heads are one byte string, `200 OK CRLF Name: value CRLF Name: value`. uWebSockets.js takes it as its status
@@ -8,12 +9,13 @@ import { assert } from '../core/assert.ts';
  */
 export type Field = readonly [name: string, value: string];
 
-/** The reason phrases of RFC 9110 §15, of which Node.js still has two by their former names. */
-const REASONS: Readonly<Record<number, string | undefined>> = {
-  ...STATUS_CODES,
-  413: 'Content Too Large',
-  422: 'Unprocessable Content',
-};
+/** Two phrases of RFC 9110 §15 that Node.js still has by their former names. */
+const RENAMED: Readonly<Record<number, string>> = { 413: 'Content Too Large', 422: 'Unprocessable Content' };
+
+/** The reason phrases of the statuses that are counted: a reply with any other would be counted in a wrong row. */
+const REASONS: ReadonlyMap<number, string> = new Map(
+  STATUS_LABELS.map(Number).map((status) => [status, RENAMED[status] ?? STATUS_CODES[status]!]),
+);
 
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // token, RFC 9110 §5.6.2
 const FIELD_VALUE = /^[\x20-\x7e]*$/; // visible ASCII and blanks: narrower than RFC 9110 §5.5
@@ -22,7 +24,7 @@ const FIELD_VALUE = /^[\x20-\x7e]*$/; // visible ASCII and blanks: narrower than
 const WRITTEN_BY_LIBRARY = new Set(['content-length', 'transfer-encoding', 'connection', 'date']);
 
 export function reasonOf(status: number): string {
-  const reason = REASONS[status];
+  const reason = REASONS.get(status);
   assert(reason !== undefined, `no reason phrase for status ${status}`);
   return reason;
 }
