@@ -37,13 +37,16 @@ export class DeadlineQueue<T extends Timed> implements Linked {
     this.size--;
   }
 
-  /** Yields the things that have been here since before `sinceMs`, or all, oldest first. Whoever is yielded may leave. */
-  *before(sinceMs = Number.POSITIVE_INFINITY): Generator<T, void> {
-    for (let each = this.next; each !== this; ) {
-      const thing = each as T;
-      if (thing.queuedAtMs > sinceMs) return;
-      each = each.next;
-      yield thing;
+  /**
+   * Returns the things that have been here since before `sinceMs`, or all, oldest first. It is a list of its own, so that any of
+   * them may leave while the caller goes through it.
+   */
+  before(sinceMs = Number.POSITIVE_INFINITY): T[] {
+    const found: T[] = [];
+    for (let each = this.next as T; each !== (this as Linked); each = each.next as T) {
+      if (each.queuedAtMs > sinceMs) break;
+      found.push(each);
     }
+    return found;
   }
 }

@@ -110,7 +110,7 @@ export class Front {
 
   /** Bytes of memory that are held for replies that their clients have not read yet. */
   get heldBytes(): number {
-    return [...this.sending.before()].reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+    return this.sending.before().reduce((sum, { heldBytes }) => sum + heldBytes, 0);
   }
 
   async listen(): Promise<Front> {

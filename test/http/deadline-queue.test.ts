@@ -32,7 +32,7 @@ describe('a deadline queue', () => {
           assert.equal(thing.queuedAtMs, nowMs);
           model.push(thing);
           if (leaves !== null && leaves < model.length) leave(model[leaves]);
-          assert.deepEqual([[...queue.before()], queue.size], [model, model.length]);
+          assert.deepEqual([queue.before(), queue.size], [model, model.length]);
           const overdue = model.filter(({ queuedAtMs }) => queuedAtMs <= sinceMs - 600);
           for (const each of queue.before(sinceMs - 600)) {
             assert.equal(each, overdue.shift());
@@ -42,5 +42,19 @@ describe('a deadline queue', () => {
         }
       }),
     );
+  });
+
+  it('lets any thing leave while its overdue things are gone through', () => {
+    const queue = new DeadlineQueue<Thing>();
+    const things = Array.from({ length: 3 }, () => new Thing());
+    for (const thing of things) queue.join(thing, 0);
+    const seen: Thing[] = [];
+    for (const each of queue.before()) {
+      seen.push(each);
+      assert.ok(seen.length <= things.length, 'the walk ends');
+      if (each === things[0]) queue.leave(things[1]); // as a handler that cuts another connection
+    }
+    assert.deepEqual(seen, things);
+    assert.deepEqual(queue.before(), [things[0], things[2]]);
   });
 });
