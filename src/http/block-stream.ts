@@ -68,9 +68,12 @@ async function sendLast(exchange: Exchange, facts: object): Promise<void> {
   exchange.endLines();
 }
 
-/** Returns the key of a block: the stream's key and the block's number. So a resumed stream may begin at any block. */
-function keepingOf({ idempotencyKey }: Exchange, { values, mode }: DataRequest, block: number) {
+/**
+ * Returns the key of a block: the stream's key and the block's number. So a resumed stream may begin at any block. The block is
+ * the same request only with the same values, mode and label.
+ */
+function keepingOf({ idempotencyKey }: Exchange, { values, mode, label }: DataRequest, block: number) {
   if (idempotencyKey === undefined) return undefined;
-  const fingerprint = Idempotency.fingerprint(['stream', JSON.stringify([values, mode ?? null])]);
+  const fingerprint = Idempotency.fingerprint(['stream', JSON.stringify([values, mode, label])]);
   return { key: `${idempotencyKey}/${block}`, fingerprint };
 }

@@ -154,6 +154,9 @@ function streamContract(engine: 'uws' | 'node'): void {
       assert.deepEqual(rest.slice(0, -1), whole.slice(2, 4));
       assert.deepEqual(rest.at(-1), { end: { first: 2, blocks: 2, of: 4 } });
       assert.equal(await requestsOf(key), 4, 'blocks that were made are not charged again');
+      const other = `${query}&purpose=another%20raffle`;
+      const refused = (await (await stream(other, key, headers)).json()) as Line;
+      assert.equal(refused.error?.code, 'idempotency_mismatch', 'a label makes it another request');
       const fresh = await linesOf(`${query}&first=2`, key);
       assert.notDeepEqual(fresh.slice(0, -1), whole.slice(2, 4));
       assert.equal(await requestsOf(key), 6);
