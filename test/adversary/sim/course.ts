@@ -8,7 +8,7 @@ import { Connection, type WireRequest } from './front.ts';
 import { SimMachine } from './machine.ts';
 import type { Mutant } from './mutants.ts';
 import { hold, Violation } from './oracle/violation.ts';
-import { isAnswer, type Sent, watchAdmission } from './sent.ts';
+import { type Sent, watchAdmission } from './sent.ts';
 import { type Member, World } from './simulation.ts';
 import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
 
@@ -298,49 +298,25 @@ class Course {
       sentAtMs: machine.nowMs,
       mode:
         plan.data === undefined ? undefined : (plan.data.mode ?? TIER_ALLOWANCES[client.tier].defaultMode),
-      requestId: '',
-      before: undefined,
-      hungUp: false,
-      reply: undefined,
-      repliedAtMs: undefined,
-      persisted: undefined,
+      ...{ requestId: '', hungUp: false, reply: undefined, repliedAtMs: undefined, persisted: undefined },
     };
     const connection = new Connection((reply) => {
       sent.reply = reply;
       sent.repliedAtMs = machine.nowMs;
-      if (sent.requestId === '') return; // the front is still in receive()
-      this.#replied(sent);
-      const { before } = sent;
-      if (before !== undefined && !isAnswer(sent)) world.check(() => this.#mustStand(sent, before));
+      if (sent.requestId !== '') this.#replied(sent); // else the front is still in receive()
     });
     world.note(`sends ${sent.number} ${client.name} ${plan.method} ${plan.path}?${plan.query.slice(0, 60)}`);
-    const before = this.#snapshot();
     const exchange = node.fronts[front].front.receive(requestOf(plan, key.text, idempotencyKey), connection);
-    const { requestId } = exchange;
-    sent.requestId = Buffer.from(requestId).toString('hex');
+    sent.requestId = Buffer.from(exchange.requestId).toString('hex');
     this.#sent.push({ sent, connection });
     if (this.#sent.length > 400) this.#sent.splice(0, 200);
     world.check(() => world.keepers.named(sent));
-    const admitted = () => world.check(() => world.keepers.admitted(sent));
-    if (exchange.rate !== undefined && exchange.error !== 'rate_limited') admitted();
-    if (sent.reply === undefined) {
-      if (exchange.rate === undefined) {
-        const isCounted = (allowed: boolean, snapshot: string) => {
-          if (world.nodes !== undefined) {
-            // The request may have waited for its turn while others came and went.
-            queueMicrotask(() => exchange.error !== 'rate_limited' && admitted());
-            return;
-          }
-          sent.before = snapshot;
-          queueMicrotask(() => (sent.before = undefined)); // by then other requests have changed the state
-          if (allowed) admitted();
-        };
-        watchAdmission(exchange, () => this.#snapshot(), isCounted);
-      }
-      return;
-    }
-    this.#replied(sent);
-    if (!isAnswer(sent)) world.check(() => this.#mustStand(sent, before));
+    const counted = () => {
+      if (exchange.error !== 'rate_limited') world.check(() => world.keepers.admitted(sent));
+    };
+    if (exchange.rate !== undefined) counted();
+    if (sent.reply !== undefined) this.#replied(sent);
+    else if (exchange.rate === undefined) watchAdmission(exchange, counted);
   }
 
   #replied(sent: Sent): void {
@@ -355,26 +331,6 @@ class Course {
     if ((status === 500) !== isKilled)
       world.breaks(new Violation('no fault of its own', `request ${sent.number} got ${status} ${expected}`));
     world.check(() => world.keepers.replied(sent));
-  }
-
-  /** Returns the state that a refusal must not change: every account's month, and every front's entropy. */
-  #snapshot(): string {
-    const { operator, machine } = this.#world;
-    const { node } = this.#member;
-    if (node === undefined) return '';
-    const { directory } = node.fronts[0].stack;
-    const used = operator.clients.map(({ account }) =>
-      directory.account(account.id)?.meter.used(periodOf(machine.wallMs())),
-    );
-    const pure = node.fronts.map(({ stack }) => stack.supply.pure.available());
-    return JSON.stringify({ used, pure });
-  }
-
-  #mustStand(sent: Sent, before: string): void {
-    const after = this.#snapshot();
-    if (after === before) return;
-    const what = `request ${sent.number} was answered ${sent.reply?.status}: ${before} became ${after}`;
-    throw new Violation('refused changes nothing', what);
   }
 
   async #withdraw(): Promise<void> {
@@ -473,7 +429,7 @@ class Course {
     hold(
       used.requests <= most.quota && used.credits <= most.credits,
       'credits and quota',
-      () => `${used.requests} requests and ${used.credits} credits are granted to ${client.name}`,
+      `${used.requests} requests and ${used.credits} credits are granted to ${client.name}`,
     );
     for (const share of meters.map((meter) => meter.share())) {
       if (share.period !== period) continue;

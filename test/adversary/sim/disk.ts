@@ -19,8 +19,6 @@ export interface DiskFaults {
   full: number;
 }
 
-export const SOUND_DISK: DiskFaults = { slow: 0, fails: 0, lies: 0, full: 0 };
-
 /** A sector is written completely or not at all. */
 const SECTOR_BYTES = 512;
 /** Mean time of a write through to the disk. */

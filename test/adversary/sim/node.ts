@@ -9,6 +9,7 @@ import type { Log } from '../../../src/core/log.ts';
 import type { LogKeys } from '../../../src/crypto/key-files.ts';
 import { DirectoryFeed } from '../../../src/ledger/directory-feed.ts';
 import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
+import type { Assessor } from '../../../src/pool/intake/assessor.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
 import {
@@ -23,11 +24,11 @@ import type { LedgerPorts } from '../../../src/service/ledger-link.ts';
 import { type FrontSinkData, type LedgerOfFront, openFrontSink } from '../../../src/service/ledger-thread.ts';
 import { type Service, startService } from '../../../src/service/service.ts';
 import { Link } from '../../../src/workers/call.ts';
+import type { Workers } from '../../../src/workers/dispatch.ts';
 import type { Chance } from '../../support/chance.ts';
 import { SimFront } from './front.ts';
 import type { SimMachine } from './machine.ts';
 import { JOB_LIMITS, type SimSources } from './sources.ts';
-import type { SimWorkers } from './workers.ts';
 
 /** As in ledger/postgres/directory.ts. */
 const LOOK_INTERVAL_MS = 250;
@@ -54,7 +55,7 @@ export interface NodeOptions {
   readonly ledgerFor: (of: 'main' | 'log' | number) => Ledger;
   /** Returns where the front makes its answers durable. */
   readonly sinkFor: (front: number) => FrontSinkData;
-  readonly workers: SimWorkers;
+  readonly workers: Workers & Assessor;
   readonly sources: SimSources;
   /** Callbacks for what a front is told, at the moment it hears it. */
   readonly seen: {
@@ -133,8 +134,8 @@ export class SimNode {
       },
       startAssessor: () => workers,
       openSources: () => [
-        { backend: sources.processor(), limits: JOB_LIMITS },
-        { backend: sources.stream(), limits: UNLIMITED },
+        { backend: sources.processor, limits: JOB_LIMITS },
+        { backend: sources.stream, limits: UNLIMITED },
       ],
       fetchBeacon: () => Promise.reject(new Error('no beacon is in this world')),
     });
@@ -172,7 +173,7 @@ async function openFront(
   const front = new SimFront();
   const stack = await startFrontStack({
     ...{ config, log, clock, ...lookUps, keys, metrics, sink },
-    workers: workers.asWorkers(),
+    workers,
     mainThread: place === 0 ? mainThread : far.calls,
     listen: (options) => front.listen(options),
   });

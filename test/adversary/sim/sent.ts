@@ -32,8 +32,6 @@ export interface Sent {
   readonly mode: EntropyMode | undefined;
   /** Hex; '' until a front named it. */
   requestId: string;
-  /** The state right before the front counted the request, while the front has it. */
-  before: string | undefined;
   hungUp: boolean;
   reply: WireReply | undefined;
   /** True time. */
@@ -80,32 +78,14 @@ export function isDeadline({ reply }: Sent): boolean {
   return reply !== undefined && isUndecided(reply.status, reply.body);
 }
 
-/**
- * Follows a request that its front counts in a later turn of the event loop (http/router.ts). The front reads the account
- * right before it counts the request and sets the rate right after. `counted` hears whether the rate limit let the request
- * through, and what `snapshot` gave right before.
- */
-export function watchAdmission(
-  exchange: Exchange,
-  snapshot: () => string,
-  counted: (allowed: boolean, snapshot: string) => void,
-): void {
-  let { account, rate } = exchange;
-  let before = '';
-  Object.defineProperties(exchange, {
-    account: {
-      get: () => {
-        if (rate === undefined) before = snapshot();
-        return account;
-      },
-      set: (found: Exchange['account']) => (account = found),
-    },
-    rate: {
-      get: () => rate,
-      set: (facts: Exchange['rate']) => {
-        rate = facts;
-        counted(account!.meter.decision.allowed, before);
-      },
+/** Tells when the front has counted a request in a later turn of the event loop (http/router.ts), and decided about its rate. */
+export function watchAdmission(exchange: Exchange, counted: () => void): void {
+  let { rate } = exchange;
+  Object.defineProperty(exchange, 'rate', {
+    get: () => rate,
+    set: (facts: Exchange['rate']) => {
+      rate = facts;
+      queueMicrotask(counted);
     },
   });
 }

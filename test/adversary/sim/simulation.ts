@@ -18,10 +18,10 @@ import type { Mutant } from './mutants.ts';
 import { type NodeKeys, SimNode } from './node.ts';
 import { Keepers } from './oracle/keepers.ts';
 import { hold, Violation } from './oracle/violation.ts';
-import { type Job, SimSources, type SourceWatch } from './sources.ts';
+import { type Job, type SimSources, type SourceWatch, simSources } from './sources.ts';
 import { Weather } from './weather.ts';
 import { type Life, wired } from './wire.ts';
-import { SimWorkers } from './workers.ts';
+import { simWorkers } from './workers.ts';
 
 /** Half of what two clocks may differ by (ledger/postgres/node.ts). */
 const CLOCKS_DIFFER_MS = 450;
@@ -134,11 +134,8 @@ export class World {
     const atProvider = new Map<string, Job>();
     this.members = Array.from({ length: nodeCount }, (_, i) => {
       const chance = random.fork(i === 0 ? 'sources' : `sources ${i}`);
-      return new Member(
-        i,
-        new SimSources(machine, chance, this.weather.source, watch, atProvider),
-        this.ledger,
-      );
+      const faults = () => this.weather.now.source;
+      return new Member(i, simSources(machine, chance, faults, watch, atProvider), this.ledger);
     });
   }
 
@@ -171,7 +168,7 @@ export class World {
         random: this.random.fork('disk'),
         folder: folder.path,
         durability,
-        faults: this.weather.disk,
+        faults: () => this.weather.now.disk,
       },
       written: ({ front, segment }) => {
         this.note(`journal ${front}: segment ${segment.sequence}`);
@@ -309,7 +306,7 @@ export class World {
       const sequences = this.#journaled.splice(0);
       for (const sequence of sequences) await this.#mustBeThere(sequence, atRisk, isRefused);
       const isRight = !isRefused || sequences.some((each) => atRisk.get(each)?.mustBeTold);
-      hold(isRight, 'no fault of its own', () => 'a start tells of damage, and there is none');
+      hold(isRight, 'no fault of its own', 'a start tells of damage, and there is none');
     } catch (error) {
       const isViolation = error instanceof Violation;
       this.breaks(isViolation ? error : new Violation('no fault of its own', String((error as Error).stack)));
@@ -332,13 +329,9 @@ export class World {
   async #mustBeThere(sequence: number, atRisk: ReadonlyMap<number, AtRisk>, isTold: boolean): Promise<void> {
     if ((await this.ledger.segment(sequence)) !== undefined) return;
     const risk = atRisk.get(sequence);
-    hold(
-      risk?.mayBeLost === true,
-      'durable before the reply',
-      () => `segment ${sequence} is gone after a restart`,
-    );
+    hold(risk?.mayBeLost === true, 'durable before the reply', `segment ${sequence} is gone after a restart`);
     const isKnown = !risk.mustBeTold || isTold;
-    hold(isKnown, 'durable before the reply', () => `segment ${sequence} is lost, and no start has told so`);
+    hold(isKnown, 'durable before the reply', `segment ${sequence} is lost, and no start has told so`);
     this.count('segments lost by the disk');
     if (risk.mustBeTold) this.count('losses told');
     this.keepers.books.lost(sequence);
@@ -369,9 +362,7 @@ export class World {
         const place = this.#folder?.journals[front];
         return { held: null, journal: place ? { place, durability: this.#config.durability } : null };
       },
-      workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf, (pieces, left) =>
-        this.check(() => keepers.pure.worked(pieces, left)),
-      ),
+      workers: simWorkers(machine, random.fork('workers'), () => weather.now.workers, entropyOf),
       sources,
       seen: {
         seed: (front, seed, bytes) => {
@@ -390,7 +381,7 @@ export class World {
       machine,
       random,
       life,
-      faults: weather.wire,
+      faults: () => weather.now.wire,
       note: (what) => {
         const [, fate] = what.split(/ (.*)/s);
         if (fate !== 'well') this.count(`ledger: ${fate}`);

@@ -32,17 +32,6 @@ export interface SourceFaults {
   breaks: number;
 }
 
-export const SOUND: SourceFaults = {
-  fails: 0,
-  lost: 0,
-  stalls: 0,
-  permanent: 0,
-  repeats: 0,
-  stuck: 0,
-  short: 0,
-  breaks: 0,
-};
-
 const WIDTH = 16;
 const CALL_MS = 10;
 const QUEUE_MS = 1_000;
@@ -84,177 +73,151 @@ export interface SourceWatch {
   spoilt(rawSha256: string): void;
 }
 
-/** Providers of entropy, outside of every process that asks them: they keep their jobs whatever becomes of those. */
-export class SimSources {
-  readonly jobs: Map<string, Job>;
-  readonly #machine: SimMachine;
-  readonly #random: Chance;
-  readonly #faults: () => SourceFaults;
-  readonly #watch: SourceWatch;
-  #reads = 0;
-  #lastStream: Uint8Array<ArrayBuffer> | undefined;
-  #lastJob: Uint8Array<ArrayBuffer> | undefined;
-
-  /** `jobs` are those of the provider, which all nodes ask: a node goes on with those of one that was fenced. */
-  constructor(
-    machine: SimMachine,
-    random: Chance,
-    faults: () => SourceFaults,
-    watch: SourceWatch,
-    jobs: Map<string, Job>,
-  ) {
-    this.jobs = jobs;
-    this.#machine = machine;
-    this.#random = random;
-    this.#faults = faults;
-    this.#watch = watch;
-  }
-
+export interface SimSources {
   /** A processor whose jobs cost money. */
-  processor(): JobBackend {
-    return {
-      kind: 'job',
-      name: 'processor',
-      origin: 'quantum-processor',
-      quantumBackend: 'sim-qpu-16',
-      deterministic: false,
-      claimedMinEntropyPerBit: 0.9,
-      lotRawBits: JOB_LOT_BITS,
-      estimate: () => PRICE,
-      submit: (bits, key) => this.#call(() => this.#submit(bits, key)),
-      poll: (job) => this.#call(() => this.#poll(job)),
-      fetch: (job) => this.#call(() => this.#fetch(job)),
-      cancel: (job) =>
-        this.#call(() => {
-          const known = this.jobs.get(job.jobId);
-          if (known !== undefined && known.doneAtMs > this.#machine.nowMs) known.cancelled = true;
-        }),
-      forget: (job) =>
-        this.#call(() => {
-          const known = this.jobs.get(job.jobId);
-          if (known !== undefined) known.forgotten = true;
-        }),
-    };
-  }
-
+  readonly processor: JobBackend;
   /** A simulator that costs nothing: its origin is less than the processor's. */
-  stream(): StreamBackend {
-    return {
-      kind: 'stream',
-      name: 'stream',
-      origin: 'simulated',
-      quantumBackend: 'sim-stream',
-      deterministic: true,
-      claimedMinEntropyPerBit: 1,
-      lotRawBits: STREAM_LOT_BITS,
-      read: (bits) => this.#call(() => this.#read(bits), READ_MS),
-    };
-  }
+  readonly stream: StreamBackend;
+}
 
-  async #call<T>(work: () => T, meanMs = CALL_MS): Promise<T> {
-    const { fails, lost, stalls, permanent } = this.#faults();
-    const drawn = this.#random.uniform();
-    const { owner } = this.#machine;
+/**
+ * Providers of entropy, outside of every process that asks them: they keep their jobs whatever becomes of those. `jobs` are those of
+ * the provider, which all nodes ask: a node goes on with those of one that was fenced. The faults are read at each call.
+ */
+export function simSources(
+  machine: SimMachine,
+  random: Chance,
+  faults: () => SourceFaults,
+  watch: SourceWatch,
+  jobs: Map<string, Job>,
+): SimSources {
+  const last = new Map<'processor' | 'stream', Uint8Array<ArrayBuffer>>();
+  let reads = 0;
+
+  async function called<T>(work: () => T, meanMs = CALL_MS): Promise<T> {
+    const { fails, lost, stalls, permanent } = faults();
+    const drawn = random.uniform();
+    const { owner } = machine;
     // what is on its way arrives, whatever becomes of who sent it
-    await new Promise<void>((resolve) => this.#machine.after(this.#random.gap(meanMs), resolve, 'world'));
-    this.#machine.enter(owner);
+    await new Promise<void>((resolve) => machine.after(random.gap(meanMs), resolve, 'world'));
+    machine.enter(owner);
     if (drawn < fails) throw new BackendError('retryable', 'injected: the call failed');
     if (drawn < fails + permanent) throw new BackendError('permanent', 'injected: the source is broken');
     if (drawn < fails + permanent + stalls) await new Promise<never>(() => {});
     const result = work();
-    await new Promise<void>((resolve) => this.#machine.after(this.#random.gap(CALL_MS), resolve));
-    if (drawn < fails + permanent + stalls + lost) {
-      throw new BackendError('retryable', 'injected: done, and the answer lost');
-    }
-    return result;
+    await new Promise<void>((resolve) => machine.after(random.gap(CALL_MS), resolve));
+    if (drawn >= fails + permanent + stalls + lost) return result;
+    throw new BackendError('retryable', 'injected: done, and the answer lost');
   }
 
-  #submit(bits: number, key: string): JobReference {
-    this.#watch.submitted(key, bits);
-    let job = [...this.jobs.values()].find((each) => each.key === key);
+  function submit(bits: number, key: string): JobReference {
+    watch.submitted(key, bits);
+    let job = [...jobs.values()].find((each) => each.key === key);
     if (job === undefined) {
-      const { breaks } = this.#faults();
-      const startsAtMs = this.#machine.nowMs + this.#random.gap(QUEUE_MS);
+      const { breaks } = faults();
+      const startsAtMs = machine.nowMs + random.gap(QUEUE_MS);
       job = {
-        id: `job-${this.jobs.size + 1}`,
-        key,
-        bits,
-        startsAtMs,
-        doneAtMs: startsAtMs + this.#random.gap(QUEUE_MS),
-        end: this.#random.chance(breaks) ? this.#random.pick(['failed', 'cancelled'] as const) : 'done',
-        flaw: flawOf(this.#random, this.#faults()),
-        cancelled: false,
-        forgotten: false,
+        ...{ id: `job-${jobs.size + 1}`, key, bits, startsAtMs },
+        doneAtMs: startsAtMs + random.gap(QUEUE_MS),
+        end: random.chance(breaks) ? random.pick(['failed', 'cancelled'] as const) : 'done',
+        flaw: flawOf(random, faults()),
+        ...{ cancelled: false, forgotten: false },
       };
-      this.jobs.set(job.id, job);
-      this.#watch.paid(key);
+      jobs.set(job.id, job);
+      watch.paid(key);
     }
     return { jobId: job.id, idempotencyKey: key, bits, memo: `memo of ${job.id}` };
   }
 
-  #poll({ jobId, memo }: JobReference): JobState {
-    const job = this.#job(jobId, memo);
+  function poll({ jobId, memo }: JobReference): JobState {
+    const job = jobOf(jobId, memo);
     if (job.cancelled) return { state: 'cancelled', reason: 'as asked' };
-    if (this.#machine.nowMs < job.startsAtMs) return { state: 'queued' };
-    if (this.#machine.nowMs < job.doneAtMs) return { state: 'running', retryAfterMs: 700 };
+    if (machine.nowMs < job.startsAtMs) return { state: 'queued' };
+    if (machine.nowMs < job.doneAtMs) return { state: 'running', retryAfterMs: 700 };
     return job.end === 'done' ? { state: 'done' } : { state: job.end, reason: 'injected' };
   }
 
-  #fetch({ jobId, memo }: JobReference): RawRead {
-    const job = this.#job(jobId, memo);
+  function fetch({ jobId, memo }: JobReference): RawRead {
+    const job = jobOf(jobId, memo);
     if (job.forgotten) throw new BackendError('permanent', 'the results are deleted');
-    const { flaw } = job;
-    const earlier = this.#lastJob;
-    const bits = new Chance(`${jobId} ${job.key}`).fill(new Uint8Array(job.bits / 8));
-    if (flaw === 'repeat' && earlier?.length === bits.length) bits.set(earlier);
-    if (flaw === 'stuck') stick(bits);
-    this.#lastJob = bits.slice();
-    return this.#given(bits, flaw, 'processor', jobId);
+    return given('processor', `${jobId} ${job.key}`, job.bits, job.flaw, jobId);
   }
 
-  #job(jobId: string, memo: string): Job {
-    const job = this.jobs.get(jobId);
-    if (job === undefined || memo !== `memo of ${jobId}`) {
-      throw new BackendError('permanent', `there is no job ${jobId}`);
-    }
-    return job;
+  function jobOf(jobId: string, memo: string): Job {
+    const job = jobs.get(jobId);
+    if (job !== undefined && memo === `memo of ${jobId}`) return job;
+    throw new BackendError('permanent', `there is no job ${jobId}`);
   }
 
-  #read(bits: number): RawRead {
-    const flaw = flawOf(this.#random, this.#faults());
-    const fresh = new Chance(`${this.#random.u32()} read ${++this.#reads}`).fill(new Uint8Array(bits / 8));
-    const given = flaw === 'repeat' && this.#lastStream?.length === fresh.length ? this.#lastStream : fresh;
-    if (flaw === 'stuck') stick(given);
-    this.#lastStream = given.slice();
-    return this.#given(given, flaw, 'stream', null);
+  function read(bits: number): RawRead {
+    const flaw = flawOf(random, faults());
+    return given('stream', `${random.u32()} read ${++reads}`, bits, flaw, null);
   }
 
-  #given(bits: Uint8Array<ArrayBuffer>, flaw: Flaw, device: string, jobId: string | null): RawRead {
+  function given(
+    device: 'processor' | 'stream',
+    label: string,
+    size: number,
+    flaw: Flaw,
+    jobId: string | null,
+  ): RawRead {
+    const bits = new Chance(label).fill(new Uint8Array(size / 8));
+    const before = last.get(device);
+    if (flaw === 'repeat' && before?.length === bits.length) bits.set(before);
+    // one qubit always reads 0
+    if (flaw === 'stuck') for (let at = 0; at < bits.length; at += WIDTH / 8) bits[at] &= 0x7f;
+    last.set(device, bits.slice());
     const rawSha256 = sha256Hex(bits);
-    const shots = (bits.length * 8) / WIDTH;
-    if (flaw === 'stuck') this.#watch.spoilt(rawSha256);
-    const nowMs = Math.floor(this.#machine.wallMs());
+    if (flaw === 'stuck') watch.spoilt(rawSha256);
+    const nowMs = Math.floor(machine.wallMs());
     return {
       bits: flaw === 'short' ? bits.slice(0, bits.length / 2) : bits,
       width: WIDTH,
-      shots,
+      shots: size / WIDTH,
       rawSha256,
       provenance: {
-        provider: 'simulation',
-        device,
-        jobId,
-        circuit: `circuit of the ${device}`,
-        circuitVersion: '1.0.0',
-        circuitSha256: null,
-        qubitsUsed: WIDTH,
-        circuitDepth: 1,
-        shots,
-        startedAtMs: nowMs,
-        finishedAtMs: nowMs,
-        calibration: null,
+        ...{
+          provider: 'simulation',
+          device,
+          jobId,
+          circuit: `circuit of the ${device}`,
+          circuitVersion: '1.0.0',
+        },
+        ...{ circuitSha256: null, qubitsUsed: WIDTH, circuitDepth: 1, shots: size / WIDTH },
+        ...{ startedAtMs: nowMs, finishedAtMs: nowMs, calibration: null },
       },
     };
   }
+
+  return {
+    processor: {
+      kind: 'job',
+      origin: 'quantum-processor',
+      ...{ name: 'processor', quantumBackend: 'sim-qpu-16', deterministic: false },
+      ...{ claimedMinEntropyPerBit: 0.9, lotRawBits: JOB_LOT_BITS },
+      estimate: () => PRICE,
+      submit: (bits, key) => called(() => submit(bits, key)),
+      poll: (job) => called(() => poll(job)),
+      fetch: (job) => called(() => fetch(job)),
+      cancel: ({ jobId }) =>
+        called(() => {
+          const known = jobs.get(jobId);
+          if (known !== undefined && known.doneAtMs > machine.nowMs) known.cancelled = true;
+        }),
+      forget: ({ jobId }) =>
+        called(() => {
+          const known = jobs.get(jobId);
+          if (known !== undefined) known.forgotten = true;
+        }),
+    },
+    stream: {
+      kind: 'stream',
+      origin: 'simulated',
+      ...{ name: 'stream', quantumBackend: 'sim-stream', deterministic: true },
+      ...{ claimedMinEntropyPerBit: 1, lotRawBits: STREAM_LOT_BITS },
+      read: (bits) => called(() => read(bits), READ_MS),
+    },
+  };
 }
 
 type Flaw = 'none' | 'repeat' | 'stuck' | 'short';
@@ -264,9 +227,4 @@ function flawOf(random: Chance, { repeats, stuck, short }: SourceFaults): Flaw {
   if (drawn < repeats) return 'repeat';
   if (drawn < repeats + stuck) return 'stuck';
   return drawn < repeats + stuck + short ? 'short' : 'none';
-}
-
-/** Makes one qubit always read 0. */
-function stick(bits: Uint8Array): void {
-  for (let at = 0; at < bits.length; at += WIDTH / 8) bits[at] &= 0x7f;
 }

@@ -3,7 +3,7 @@ import { type DataEndpoint, ENTROPY_MODES, type EntropyMode } from '../../../src
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
 import type { Chance } from '../../support/chance.ts';
-import { SENDABLE_QUERIES } from '../../support/request-table.ts';
+import { BODIES, SENDABLE_QUERIES } from '../../support/request-table.ts';
 import { priceOf } from '../fuzz/values-model.ts';
 
 /** A client's request before the client is chosen. */
@@ -41,82 +41,74 @@ const SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
 /** A request without its mode: a query, or the body of a batch. */
 type Shape = readonly [endpoint: DataEndpoint, query: string] | readonly [endpoint: 'batch', body: object];
 
+/** What a row of the table asks for besides values is added here, or is not looked at. */
+const MORE_THAN_VALUES = /mode|dry_run|format|purpose|user_data|series|public/;
+const PRICE_BYTES_MAX = 1_000;
+/** The short requests of test/vectors/requests.json that are answered, of every kind of values. */
+const ROWS: readonly Shape[] = [
+  ...SENDABLE_QUERIES.map((row) => ({ ...row, shape: [row.endpoint, row.request] as Shape })),
+  ...BODIES.filter(({ endpoint, code }) => endpoint === 'batch' && code === undefined).map((row) => ({
+    ...row,
+    shape: ['batch', JSON.parse(row.request) as object] as Shape,
+  })),
+]
+  .filter(
+    ({ code, request }) => code === undefined && request.length < 400 && !MORE_THAN_VALUES.test(request),
+  )
+  .map(({ shape }) => shape)
+  .filter((shape) => {
+    const price = priceOf(valuesOf(shape));
+    return price > 0 && price <= PRICE_BYTES_MAX;
+  });
+
 /** A data request; `wish` is the mode, or undefined for one at random or none. */
 export function dataPlan(random: Chance, wish?: EntropyMode): Plan {
-  const shape =
-    wish === 'pure' ? pureShape(random) : random.chance(0.01) ? largeShape(random) : shapeOf(random);
+  const shape = shapeOf(random, wish);
   const [endpoint, asked] = shape;
   const mode = wish ?? (random.chance(0.3) ? undefined : random.pick(ENTROPY_MODES));
   const dryRun = random.chance(0.04);
-  const pairs = typeof asked === 'string' ? [asked] : [];
+  const pairs = typeof asked === 'string' && asked !== '' ? [asked] : [];
   if (mode !== undefined) pairs.push(`entropy_mode=${random.pick(SPELLINGS[mode])}`);
   if (dryRun) pairs.push('dry_run=true');
   if (random.chance(0.03)) pairs.push(`cache=${random.between(0, 9)}`);
-  const query = pairs.join('&');
-  const body = typeof asked === 'string' ? NO_BODY : new Uint8Array(Buffer.from(JSON.stringify(asked)));
-  const method = typeof asked === 'string' ? 'GET' : 'POST';
-  const contentType = method === 'GET' ? '' : 'application/json';
-  // the service's own parser, which the table of requests holds to what the specification says (test/api/request-table.test.ts)
-  const { parse } = DATA_ENDPOINT_DEFINITIONS.find(({ name }) => name === endpoint)!;
-  const { values } = parse({ method, query, contentType, body }).request;
-  const data = { endpoint, values, mode, dryRun, priceBytes: priceOf(values) };
-  return { method, path: `/v1/${endpoint}`, query, body, accept: acceptOf(random, endpoint), data };
+  const values = valuesOf(shape);
+  return {
+    ...{ path: `/v1/${endpoint}`, query: pairs.join('&'), accept: acceptOf(random, values.kind) },
+    method: typeof asked === 'string' ? 'GET' : 'POST',
+    body: bodyOf(asked),
+    data: { endpoint, values, mode, dryRun, priceBytes: priceOf(values) },
+  };
 }
 
-function acceptOf(random: Chance, endpoint: DataEndpoint): string {
+/** Some pure requests take more than a block, so that answers come from several lots; large answers are made by a worker. */
+function shapeOf(random: Chance, wish: EntropyMode | undefined): Shape {
+  const drawn = random.uniform();
+  if (drawn < (wish === 'pure' ? 0.03 : 0.01))
+    return ['batch', { type: 'integers', count: random.between(50_000, 52_000), params: { min: 0, max: 1 } }];
+  const params = { length: 100, encoding: 'base64' };
+  if (wish === 'pure' && drawn < 0.5)
+    return ['batch', { type: 'bytes', count: random.between(20, 60), params }];
+  return random.pick(ROWS);
+}
+
+function bodyOf(asked: string | object): Uint8Array {
+  return typeof asked === 'string' ? NO_BODY : new Uint8Array(Buffer.from(JSON.stringify(asked)));
+}
+
+/** The service's own parser, which the table of requests holds to what the specification says (test/api/request-table.test.ts). */
+function valuesOf([endpoint, asked]: Shape): ValueRequest {
+  const { parse } = DATA_ENDPOINT_DEFINITIONS.find(({ name }) => name === endpoint)!;
+  const isQuery = typeof asked === 'string';
+  const form = isQuery
+    ? { method: 'GET', contentType: '' }
+    : { method: 'POST', contentType: 'application/json' };
+  return parse({ ...form, query: isQuery ? asked : '', body: bodyOf(asked) }).request.values;
+}
+
+function acceptOf(random: Chance, kind: ValueRequest['kind']): string {
   if (random.chance(0.85)) return '';
   if (random.chance(0.5)) return 'application/msgpack';
-  return endpoint === 'bytes' || endpoint === 'batch' ? 'application/octet-stream' : '*/*';
-}
-
-/** Answers that hold 12 bytes of entropy or more: what a pure one was made of can then be told from its values. */
-function shapeOf(random: Chance): Shape {
-  return random.pick(SHAPES)(random);
-}
-
-const SHAPES: readonly ((random: Chance) => Shape)[] = [
-  (random) => {
-    const length = random.chance(0.1) ? random.between(300, 1024) : random.between(12, 120);
-    return ['bytes', `count=${length}&encoding=${random.pick(['hex', 'base64'])}`];
-  },
-  (random) => {
-    const max = random.pick([2 ** 24, 2 ** 32 + 12_345, 99_999_999]);
-    const order = `unique=${random.chance(0.3)}&sort=${random.pick(['none', 'ascending', 'descending'])}`;
-    return ['integers', `count=${random.between(4, 30)}&min=1&max=${max}&${order}`];
-  },
-  (random) => ['floats', `count=${random.between(3, 12)}${random.chance(0.5) ? '&precision=9' : ''}`],
-  (random) => ['uuid', `count=${random.between(1, 5)}`],
-  (random) => ['bitstring', `length=${random.between(96, 800)}`],
-  (random) => ['shuffle', `items=${Array.from({ length: random.between(28, 40) }, (_, i) => `i${i}`)}`],
-  (random) => {
-    const count = random.between(4, 40);
-    const kinds = [
-      integersBatch(count, 2 ** 40),
-      bytesBatch(count, 24),
-      ['batch', { type: 'uuid', count }],
-    ] as const;
-    return random.pick<Shape>(kinds);
-  },
-];
-
-function integersBatch(count: number, max: number): Shape {
-  return ['batch', { type: 'integers', count, params: { min: 0, max } }];
-}
-
-function bytesBatch(count: number, length: number): Shape {
-  return ['batch', { type: 'bytes', count, params: { length, encoding: 'base64' } }];
-}
-
-/** Some requests take more than a block, so that answers come from several lots. */
-function pureShape(random: Chance): Shape {
-  const drawn = random.uniform();
-  if (drawn < 0.03) return largeShape(random);
-  return drawn < 0.5 ? bytesBatch(random.between(20, 60), 100) : shapeOf(random);
-}
-
-/** An answer whose text is so long that a worker makes it, of blocks that are claimed for it alone. */
-function largeShape(random: Chance): Shape {
-  return integersBatch(random.between(50_000, 52_000), 1);
+  return kind === 'bytes' ? 'application/octet-stream' : '*/*';
 }
 
 const FLAWED = SENDABLE_QUERIES.filter(({ code }) => code !== undefined);

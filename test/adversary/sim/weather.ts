@@ -1,17 +1,16 @@
 import type { Chance } from '../../support/chance.ts';
-import { type DiskFaults, SOUND_DISK } from './disk.ts';
-import { SOUND, type SourceFaults } from './sources.ts';
-import { CALM, type WireFaults } from './wire.ts';
+import type { DiskFaults } from './disk.ts';
+import type { SourceFaults } from './sources.ts';
+import type { WireFaults } from './wire.ts';
 import type { WorkerFaults } from './workers.ts';
 
+/** The probability of each fault, from 0 to 1. */
 interface Faults {
   readonly wire: WireFaults;
   readonly disk: DiskFaults;
   readonly source: SourceFaults;
   readonly workers: WorkerFaults;
 }
-
-const FAIR: Faults = { wire: CALM, disk: SOUND_DISK, source: SOUND, workers: { overloaded: 0, dies: 0 } };
 
 /** Highest probability of a fault, or nothing would ever succeed. */
 const FAULT_MAX = 0.6;
@@ -22,8 +21,9 @@ const FAULT_MAX = 0.6;
  */
 export class Weather {
   readonly #usual: Faults;
+  readonly #fair: Faults;
   readonly #random: Chance;
-  #now: Faults;
+  now: Faults;
 
   constructor(random: Chance) {
     this.#random = random;
@@ -55,54 +55,43 @@ export class Weather {
       },
       workers: { overloaded: rate(0.01, 0.05), dies: rate(0.01, 0.05) },
     };
-    this.#now = this.#usual;
+    this.#fair = changed(this.#usual, () => 0);
+    this.now = this.#usual;
   }
 
-  readonly wire = (): WireFaults => this.#now.wire;
-  readonly disk = (): DiskFaults => this.#now.disk;
-  readonly source = (): SourceFaults => this.#now.source;
-  readonly workers = (): WorkerFaults => this.#now.workers;
-
   get isFair(): boolean {
-    return this.#now === FAIR;
+    return this.now === this.#fair;
   }
 
   /** Ends all faults. */
   clear(): void {
-    this.#now = FAIR;
+    this.now = this.#fair;
   }
 
   usual(): void {
-    this.#now = this.#usual;
+    this.now = this.#usual;
   }
 
   change(): void {
-    const { wire, disk, source, workers } = this.#usual;
-    const kinds: Readonly<Record<string, readonly [weight: number, faults: Faults]>> = {
-      usual: [3, this.#usual],
-      fair: [1, FAIR],
-      storm: [
-        1,
-        {
-          wire: stronger(wire),
-          disk: stronger(disk),
-          source: stronger(source),
-          workers: stronger(workers),
-        },
-      ],
-      'disk full': [
-        1,
-        { ...this.#usual, wire: { ...wire, full: FAULT_MAX }, disk: { ...disk, full: FAULT_MAX } },
-      ],
-      'ledger away': [1, { ...this.#usual, wire: { ...wire, lostBefore: FAULT_MAX, slow: 0.1 } }],
-      'sources away': [1, { ...this.#usual, source: { ...source, fails: 1 } }],
+    const { wire, disk, source } = this.#usual;
+    const full = { wire: { ...wire, full: FAULT_MAX }, disk: { ...disk, full: FAULT_MAX } };
+    const kinds: Readonly<Record<string, Faults>> = {
+      usual: this.#usual,
+      fair: this.#fair,
+      storm: changed(this.#usual, (rate) => Math.min(4 * rate, FAULT_MAX)),
+      'disk full': { ...this.#usual, ...full },
+      'ledger away': { ...this.#usual, wire: { ...wire, lostBefore: FAULT_MAX, slow: 0.1 } },
+      'sources away': { ...this.#usual, source: { ...source, fails: 1 } },
     };
-    const weights = Object.fromEntries(Object.entries(kinds).map(([kind, [weight]]) => [kind, weight]));
-    [, this.#now] = kinds[this.#random.weighted(weights)];
+    const weights = Object.keys(kinds).map((kind) => [kind, kind === 'usual' ? 3 : 1]);
+    this.now = kinds[this.#random.weighted(Object.fromEntries(weights))];
   }
 }
 
-function stronger<T extends { [K in keyof T]: number }>(faults: T): T {
-  const entries = Object.entries<number>(faults).map(([name, rate]) => [name, Math.min(4 * rate, FAULT_MAX)]);
+function changed<T extends object>(faults: T, change: (rate: number) => number): T {
+  const entries = Object.entries(faults).map(([name, each]: [string, number | object]) => [
+    name,
+    typeof each === 'number' ? change(each) : changed(each, change),
+  ]);
   return Object.fromEntries(entries) as T;
 }

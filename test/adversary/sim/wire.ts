@@ -21,8 +21,6 @@ export interface WireFaults {
   stop: number;
 }
 
-export const CALM: WireFaults = { lostBefore: 0, lostAfter: 0, duplicate: 0, slow: 0, full: 0, stop: 0 };
-
 /** A call takes this long there and as long back, on average. */
 const LATENCY_MS = 0.4;
 const SLOW_MAX_MS = 4_000;
@@ -160,7 +158,7 @@ function call(inner: Methods, method: string, args: unknown[], options: WireOpti
   const { machine, life } = options;
   const isOwn = machine.owner === life;
   options.check(() =>
-    hold(isOwn, 'no fault of its own', () => `life ${life.number} calls ${method} in the name of another`),
+    hold(isOwn, 'no fault of its own', `life ${life.number} calls ${method} in the name of another`),
   );
   // A copy, as between threads; what the entries of a commit lay in is gone here afterwards (service/ledger-link.ts).
   const sent = structuredClone(args, { transfer: method === 'commit' ? buffersOf(args) : [] });

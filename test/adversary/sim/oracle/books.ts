@@ -39,11 +39,7 @@ export class BookKeeper {
 
   /** A front gave the request its name. */
   named(sent: Sent): void {
-    hold(
-      !this.sent.has(sent.requestId),
-      'credits and quota',
-      () => `request id ${sent.requestId} came twice`,
-    );
+    hold(!this.sent.has(sent.requestId), 'credits and quota', `request id ${sent.requestId} came twice`);
     this.sent.set(sent.requestId, sent);
   }
 
@@ -62,31 +58,19 @@ export class BookKeeper {
     const requestId = Buffer.from(entry.requestId).toString('hex');
     const sent = this.sent.get(requestId);
     const { data } = sent?.plan ?? {};
-    hold(
-      sent !== undefined && data !== undefined,
-      'credits and quota',
-      () => `nobody asked for ${requestId}`,
-    );
+    hold(sent !== undefined && data !== undefined, 'credits and quota', `nobody asked for ${requestId}`);
     const name = nameOf(sent);
-    hold(sent.persisted === undefined, 'credits and quota', () => `${name} is in the ledger twice`);
+    hold(sent.persisted === undefined, 'credits and quota', `${name} is in the ledger twice`);
     hold(
       entry.accountNumber === sent.client.account.number && entry.endpoint === data.endpoint && !data.dryRun,
       'credits and quota',
-      () => `${name} is booked as another request`,
+      `${name} is booked as another request`,
     );
-    hold(
-      entry.mode === sent.mode,
-      'mode',
-      () => `${name} asked for ${sent.mode} and is booked as ${entry.mode}`,
-    );
+    hold(entry.mode === sent.mode, 'mode', `${name} asked for ${sent.mode} and is booked as ${entry.mode}`);
     const price = entry.mode === 'pure' ? data.priceBytes : 0;
-    hold(
-      entry.credits === price,
-      'credits and quota',
-      () => `${name}: ${entry.credits} credits for ${price}`,
-    );
+    hold(entry.credits === price, 'credits and quota', `${name}: ${entry.credits} credits for ${price}`);
     const isRefused = sent.reply !== undefined && !isDeadline(sent);
-    hold(!isRefused, 'refused changes nothing', () => `${name} was answered before it was booked`);
+    hold(!isRefused, 'refused changes nothing', `${name} was answered before it was booked`);
     sent.persisted = {
       entry,
       source: segment.sources[entry.source],
@@ -119,8 +103,7 @@ export class BookKeeper {
     hold(
       used.requests <= allowed.quota && (credits === 0 || used.credits <= allowed.credits),
       'credits and quota',
-      () =>
-        `${client.name} used ${used.requests} requests of ${allowed.quota} and ${used.credits} credits of ` +
+      `${client.name} used ${used.requests} requests of ${allowed.quota} and ${used.credits} credits of ` +
         `${allowed.credits} in ${period}`,
     );
   }
@@ -140,15 +123,11 @@ export class BookKeeper {
     const name = nameOf(sent);
     if (!isAnswer(sent)) {
       const isKnown = persisted === undefined || sent.life.stopped || isDeadline(sent);
-      hold(isKnown, 'refused changes nothing', () => `${name} is booked and was answered ${reply.status}`);
+      hold(isKnown, 'refused changes nothing', `${name} is booked and was answered ${reply.status}`);
       return;
     }
     if (this.#isReplay(sent)) return;
-    hold(
-      persisted !== undefined,
-      'durable before the reply',
-      () => `${name} was answered and is in no ledger`,
-    );
+    hold(persisted !== undefined, 'durable before the reply', `${name} was answered and is in no ledger`);
     this.answered.push(sent);
     const body = bodyOf(reply) as AnswerBody | undefined;
     if (body === undefined) return;
@@ -157,7 +136,7 @@ export class BookKeeper {
     hold(
       body.quantum_credits.used === entry.credits && consumed === entry.consumedBytes,
       'credits and quota',
-      () => `${name} says another price or draw than its entry`,
+      `${name} says another price or draw than its entry`,
     );
   }
 
@@ -176,8 +155,7 @@ export class BookKeeper {
       hold(
         metered.requests === booked.requests && unbooked >= 0 && unbooked <= booked.lateCredits,
         'refused changes nothing',
-        () =>
-          `${client.name}: the meter counts ${metered.requests} requests and ${metered.credits} credits, ` +
+        `${client.name}: the meter counts ${metered.requests} requests and ${metered.credits} credits, ` +
           `the ledger ${booked.requests} and ${booked.credits}, in ${metered.period}`,
       );
     }

@@ -52,7 +52,7 @@ export class CertificateKeeper {
     const body = bodyOf(reply) as AnswerBody | undefined;
     const named = body?.metadata.certificate_id ?? reply.headers['x-certificate-id'];
     const id = this.#ids.textOf(persisted.segment, persisted.index);
-    hold(named === id, 'certificates', () => `${nameOf(sent)} names ${named}, its entry is ${id}`);
+    hold(named === id, 'certificates', `${nameOf(sent)} names ${named}, its entry is ${id}`);
     this.#unlogged.push(sent);
   }
 
@@ -76,7 +76,7 @@ export class CertificateKeeper {
     this.#unlogged = waiting;
     for (let i = 0; i < REREAD_PER_LOOK && this.#logged.length > 0; i++) {
       const isLogged = await this.#check(this.#random.pick(this.#logged), service);
-      hold(isLogged, 'log', () => 'a certificate was logged and is not any more');
+      hold(isLogged, 'log', 'a certificate was logged and is not any more');
     }
   }
 
@@ -84,18 +84,14 @@ export class CertificateKeeper {
   async #extend(log: CertificateLog): Promise<void> {
     const note = parseNote(log.checkpoint);
     const now = note && parseCheckpoint(note.text);
-    hold(now !== undefined, 'log', () => 'the checkpoint is not a signed note');
+    hold(now !== undefined, 'log', 'the checkpoint is not a signed note');
     const before = this.#checkpoint;
     this.#checkpoint = { size: now.size, root: now.root };
     if (before === undefined || before.size === 0) return;
-    hold(now.size >= before.size, 'log', () => `the log had ${before.size} leaves and has ${now.size}`);
+    hold(now.size >= before.size, 'log', `the log had ${before.size} leaves and has ${now.size}`);
     const proof = await log.consistencyProof(before.size, now.size);
     const isExtension = verifyConsistency(before.size, before.root, now.size, now.root, proof);
-    hold(
-      isExtension,
-      'log',
-      () => `the log of ${now.size} leaves is not the log of ${before.size} with more`,
-    );
+    hold(isExtension, 'log', `the log of ${now.size} leaves is not the log of ${before.size} with more`);
   }
 
   /** True when it is logged. */
@@ -105,7 +101,7 @@ export class CertificateKeeper {
     if (persisted === undefined || reply === undefined) return true;
     const found = await service.find(this.#ids.textOf(persisted.segment, persisted.index));
     if (typeof found === 'string') {
-      hold(false, 'certificates', () => `the certificate of ${name} is ${found}`);
+      hold(false, 'certificates', `the certificate of ${name} is ${found}`);
       return false;
     }
     this.#compare(sent, found);
@@ -121,7 +117,7 @@ export class CertificateKeeper {
     });
     this.verified++;
     const failed = checks.filter((check) => !check.ok && check.name !== 'status');
-    hold(failed.length === 0, 'certificates', () => `${name}: ${failed.map(({ why }) => why).join(' ')}`);
+    hold(failed.length === 0, 'certificates', `${name}: ${failed.map(({ why }) => why).join(' ')}`);
     return true;
   }
 
@@ -135,18 +131,18 @@ export class CertificateKeeper {
     hold(
       certificate.status === status && (revocation === undefined) === (withdrawn.length === 0),
       'withdrawn lots',
-      () => `the certificate of ${name} is ${certificate.status}, its lots make it ${status}`,
+      `the certificate of ${name} is ${certificate.status}, its lots make it ${status}`,
     );
     const { provenance, hashes } = certificate;
     hold(
       provenance.origin === weakest(lots),
       'origin',
-      () => `the certificate of ${name} says ${provenance.origin}`,
+      `the certificate of ${name} says ${provenance.origin}`,
     );
-    hold(certificate.entropy_mode === sent.mode, 'mode', () => `the certificate of ${name} has another mode`);
+    hold(certificate.entropy_mode === sent.mode, 'mode', `the certificate of ${name} has another mode`);
     const delivered = `sha256:${Buffer.from(entry.delivered).toString('hex')}`;
     const isOwn =
       hashes.delivered === delivered && provenance.lots.map(({ id }) => id).join() === source.lotIds.join();
-    hold(isOwn, 'certificates', () => `the certificate of ${name} is not of its entry`);
+    hold(isOwn, 'certificates', `the certificate of ${name} is not of its entry`);
   }
 }

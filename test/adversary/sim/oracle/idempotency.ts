@@ -38,7 +38,7 @@ export class KeyKeeper {
       if (other === sent || other.persisted === undefined) continue;
       const earlierMs = Math.min(other.persisted.entry.issuedAtMs, issuedAtMs);
       const hasEnded = this.#latestWallMs >= earlierMs + LIFETIME_MS;
-      hold(hasEnded, 'idempotency', () => `${nameOf(sent)} was spent for twice, first as ${nameOf(other)}`);
+      hold(hasEnded, 'idempotency', `${nameOf(sent)} was spent for twice, first as ${nameOf(other)}`);
     }
   }
 
@@ -50,13 +50,13 @@ export class KeyKeeper {
     const name = nameOf(sent);
     if (code === 'idempotency_in_flight') {
       const isRunning = others.some((each) => isSame(each, sent) && this.#mayRun(each, sent));
-      hold(isRunning, 'idempotency', () => `${name} is told that its first runs, and none does`);
+      hold(isRunning, 'idempotency', `${name} is told that its first runs, and none does`);
     }
     if (code === 'idempotency_mismatch') {
       hold(
         others.some((each) => !isSame(each, sent)),
         'idempotency',
-        () => `${name} matches every other`,
+        `${name} matches every other`,
       );
     }
     if (isAnswer(sent)) this.#answered(sent, others);
@@ -67,12 +67,12 @@ export class KeyKeeper {
     if (requestId === sent.requestId) return;
     const name = nameOf(sent);
     const first = others.find((each) => each.requestId === requestId);
-    hold(first?.persisted !== undefined, 'idempotency', () => `${name} was given an answer that nobody got`);
-    hold(isSame(first, sent), 'idempotency', () => `${name} was given the answer of another request`);
-    hold(sent.persisted === undefined, 'idempotency', () => `${name} was given an old answer and is booked`);
+    hold(first?.persisted !== undefined, 'idempotency', `${name} was given an answer that nobody got`);
+    hold(isSame(first, sent), 'idempotency', `${name} was given the answer of another request`);
+    hold(sent.persisted === undefined, 'idempotency', `${name} was given an old answer and is booked`);
     if (first.reply?.status !== 200) return; // the first time, nobody heard it
     const same = Buffer.compare(first.reply.body, sent.reply?.body ?? new Uint8Array(0)) === 0;
-    hold(same, 'idempotency', () => `${name} was not given the first answer byte for byte`);
+    hold(same, 'idempotency', `${name} was not given the first answer byte for byte`);
   }
 
   /** Whether the other may still be under way: what a client gave up goes on. */

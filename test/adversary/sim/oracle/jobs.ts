@@ -25,12 +25,12 @@ export class JobKeeper {
         ({ key, state }) => (state === 'intended' || state === 'submitted') && this.#nodes.get(key) === node,
       );
       this.#nodes.set(job.key, node);
-      hold(open.length === 0, 'jobs', () => `job ${job.key} is intended while ${open[0].key} is open`);
+      hold(open.length === 0, 'jobs', `job ${job.key} is intended while ${open.at(0)?.key} is open`);
       const calls = (this.#calls.get(job.day) ?? 0) + 1;
       this.#calls.set(job.day, calls);
       const { amountPerDay, callsPerDay } = JOB_LIMITS;
       const isWithin = calls <= (callsPerDay ?? 0) && calls * PRICE.amount <= (amountPerDay ?? 0);
-      hold(isWithin, 'jobs', () => `${calls} jobs on day ${job.day}: more than its budget`);
+      hold(isWithin, 'jobs', `${calls} jobs on day ${job.day}: more than its budget`);
     }
     this.records.set(job.key, job);
   }
@@ -43,24 +43,20 @@ export class JobKeeper {
   /** The provider was asked for a job. */
   submitted(key: string, bits: number): void {
     const job = this.records.get(key);
-    hold(job !== undefined, 'jobs', () => `job ${key} was asked for before its intention was on disk`);
+    hold(job !== undefined, 'jobs', `job ${key} was asked for before its intention was on disk`);
     // a request that was on its way when its process died may arrive after the next one has read the job
-    hold(job.bits === bits, 'jobs', () => `job ${key} was asked for with ${bits} bits, not ${job.bits}`);
+    hold(job.bits === bits, 'jobs', `job ${key} was asked for with ${bits} bits, not ${job.bits}`);
   }
 
   /** The provider started one. */
   started(key: string): void {
-    hold(!this.#paid.has(key), 'jobs', () => `job ${key} was paid for twice`);
+    hold(!this.#paid.has(key), 'jobs', `job ${key} was paid for twice`);
     this.#paid.add(key);
   }
 
   gaveLot(key: string, lot: LotRecord): void {
     const earlier = this.#lots.get(key);
-    hold(
-      earlier === undefined || earlier === lot.id,
-      'jobs',
-      () => `job ${key} gave ${earlier} and ${lot.id}`,
-    );
+    hold(earlier === undefined || earlier === lot.id, 'jobs', `job ${key} gave ${earlier} and ${lot.id}`);
     this.#lots.set(key, lot.id);
     const job = this.records.get(key);
     if (job !== undefined) this.records.set(key, { ...job, state: 'stored' });

@@ -63,7 +63,8 @@ export class Keepers {
       commit: () => this.#committed(args[0] as readonly SegmentRecord[]),
       addLot: () => this.#lotStored(args as LotArguments, result as boolean),
       claimBlocks: () => {
-        if (args[0] === 'pure' && !again) this.#claimed(life, thread, result as readonly ClaimedBlock[]);
+        if (args[0] === 'pure' && !again)
+          this.pure.claimed(frontOf(life, thread), result as readonly ClaimedBlock[]);
       },
       openJob: () => {
         if (result === true) this.jobs.recorded(life.node, args[0] as JobRecord, true);
@@ -105,11 +106,6 @@ export class Keepers {
     if (jobKey !== undefined) this.jobs.gaveLot(jobKey, lot);
   }
 
-  #claimed(life: Life, thread: string | number, blocks: readonly ClaimedBlock[]): void {
-    const bytes = blocks.map((block) => block.bytes);
-    this.pure.claimed(frontOf(life, thread), bytes);
-  }
-
   /** A front has the request and named it. */
   named(sent: Sent): void {
     this.books.named(sent);
@@ -126,9 +122,9 @@ export class Keepers {
   #checkKey(sent: Sent): void {
     const key = sent.client.keys.find(({ text }) => text === sent.keyText);
     const name = nameOf(sent);
-    hold(key !== undefined, 'keys', () => `${name} was let in with a key that nobody has`);
+    hold(key !== undefined, 'keys', `${name} was let in with a key that nobody has`);
     const isLate = sent.sentAtMs > key.revokedAtMs + VIEW_AGE_MAX_MS;
-    hold(!isLate, 'keys', () => `${name} was let in with a key that is revoked since ${key.revokedAtMs}`);
+    hold(!isLate, 'keys', `${name} was let in with a key that is revoked since ${key.revokedAtMs}`);
   }
 
   replied(sent: Sent): void {
@@ -142,7 +138,7 @@ export class Keepers {
       hold(
         code === plan.flaw || EARLIER_REFUSALS.has(code),
         'refused changes nothing',
-        () => `${name} was answered ${code}`,
+        `${name} was answered ${code}`,
       );
     }
     if (!isAnswer(sent) || sent.persisted === undefined) return;

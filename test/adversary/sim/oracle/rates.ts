@@ -80,8 +80,7 @@ export class RateKeeper {
     hold(
       counted <= burst,
       'rate limit',
-      () =>
-        `${nameOf(sent)} at ${nowMs.toFixed(3)} is number ${counted} in 60 seconds, the burst is ${burst}; ` +
+      `${nameOf(sent)} at ${nowMs.toFixed(3)} is number ${counted} in 60 seconds, the burst is ${burst}; ` +
         `the oldest is request ${recent[0].sent.number} at ${recent[0].atMs.toFixed(3)}`,
     );
     // each node has an equal part: together they are one bucket, full at first, and filled at its rate for a minute
@@ -89,7 +88,7 @@ export class RateKeeper {
     hold(
       remembered.length <= most || this.#isSingle(remembered),
       'rate limit',
-      () => `${nameOf(sent)} is number ${remembered.length} in 60 seconds over all nodes, of ${most}`,
+      `${nameOf(sent)} is number ${remembered.length} in 60 seconds over all nodes, of ${most}`,
     );
   }
 }

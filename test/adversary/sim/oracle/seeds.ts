@@ -42,15 +42,15 @@ export class SeedKeeper {
     const digest = sha256Hex(bytes);
     let known = this.#byGeneration.get(name);
     if (known === undefined) {
-      hold(!this.#byDigest.has(digest), 'seeds', () => `seed ${name} was used before, under another number`);
+      hold(!this.#byDigest.has(digest), 'seeds', `seed ${name} was used before, under another number`);
       this.#number(life, seed);
       known = { seed, digest, life, inForce: new Map() };
       this.#byGeneration.set(name, known);
       this.#byDigest.set(digest, known);
       this.#byPlace.set(`${seed.lotId} ${seed.index * SEED_BLOCK_BYTES}`, known);
     }
-    hold(known.digest === digest && known.life === life, 'seeds', () => `two seeds are ${name}`);
-    hold(!known.inForce.has(front), 'seeds', () => `front ${front} takes seed ${name} twice`);
+    hold(known.digest === digest && known.life === life, 'seeds', `two seeds are ${name}`);
+    hold(!known.inForce.has(front), 'seeds', `front ${front} takes seed ${name} twice`);
     const group = `${life.number} ${front} ${seed.group}`;
     const last = this.#current.get(group)?.inForce.get(front);
     if (last !== undefined) last.toMs = Math.min(last.toMs, this.#machine.nowMs);
@@ -69,7 +69,7 @@ export class SeedKeeper {
     hold(
       generation > highest.before,
       'seeds',
-      () => `seed ${generation} of ${tier}: ${highest.before} was given out before a restart`,
+      `seed ${generation} of ${tier}: ${highest.before} was given out before a restart`,
     );
     highest.now = Math.max(highest.now, generation);
     this.#highest.set(counted, highest);
@@ -81,13 +81,13 @@ export class SeedKeeper {
     const { source, atMs } = sent.persisted;
     const name = nameOf(sent);
     const isOfOne = source.lotIds.length === 1 && source.drawn.length === 1;
-    hold(isOfOne, 'seeds', () => `${name} is not of exactly one seed`);
+    hold(isOfOne, 'seeds', `${name} is not of exactly one seed`);
     const installed = this.#byPlace.get(`${source.lotIds[0]} ${source.drawn[0].offset}`);
     const span = installed?.life === sent.life ? installed.inForce.get(sent.front) : undefined;
-    hold(installed !== undefined && span !== undefined, 'seeds', () => `${name}: its front has no such seed`);
+    hold(installed !== undefined && span !== undefined, 'seeds', `${name}: its front has no such seed`);
     const { tier } = installed.seed;
-    hold(tier === sent.client.tier, 'seeds', () => `${name} is of a seed of ${tier}`);
+    hold(tier === sent.client.tier, 'seeds', `${name} is of a seed of ${tier}`);
     const wasInForce = span.fromMs <= atMs && span.toMs >= sent.sentAtMs;
-    hold(wasInForce, 'seeds', () => `${name} is of a seed that was not in force`);
+    hold(wasInForce, 'seeds', `${name} is of a seed that was not in force`);
   }
 }

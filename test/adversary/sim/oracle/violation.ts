@@ -33,6 +33,6 @@ export class Violation extends Error {
   }
 }
 
-export function hold(condition: unknown, invariant: Invariant, what: () => string): asserts condition {
-  if (!condition) throw new Violation(invariant, what());
+export function hold(condition: unknown, invariant: Invariant, what: string): asserts condition {
+  if (!condition) throw new Violation(invariant, what);
 }
