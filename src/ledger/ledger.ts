@@ -30,7 +30,7 @@ import type { Claims, Limits } from './sharing.ts';
  */
 export interface Ledger extends LedgerCalls {
   /** Absent when nodes share the ledger. */
-  readonly identity?: LedgerIdentity;
+  readonly identity?: LedgerIdentity | undefined;
   /**
    * Sends the whole directory to the reader, and resolves when the reader has it. From then on the ledger sends every
    * change to the reader, and a call on this object that changes the directory waits for the reader, up to a deadline.
@@ -311,82 +311,40 @@ export interface CallRule {
   readonly room?: true;
 }
 
-/**
- * Every call of LedgerCalls. All code that forwards, guards or lists the calls derives them from this table. The compiler
- * reports a call that is missing here.
- */
-export const LEDGER_CALLS = {
-  directoryChanges: {},
-  accounts: {},
-  keys: {},
-  createAccount: {},
-  putAccount: {},
-  putKey: {},
+/** The calls that not everybody may make at any time. */
+export const CALL_RULES = {
   addLot: { server: true, room: true },
-  lot: {},
-  lots: {},
-  unclaimedBlocks: {},
-  revokeLot: {},
-  revocations: {},
   claimBlocks: { server: true },
-  pendingLots: {},
   nextSeedGeneration: { server: true },
-  blockLevels: {},
-  sourceNote: {},
-  sourceNotes: {},
-  putSourceNote: {},
   charge: { room: true }, // buy nothing that could not be stored
-  spent: {},
   openJob: { server: true, room: true },
   putJob: { server: true },
-  openJobs: {},
   leaseSequences: { server: true },
   commit: { server: true }, // the fronts check for room before they draw
-  segment: {},
-  unsealed: {},
-  segmentsFrom: {},
-  seriesPage: {},
-  balances: {},
-  usage: {},
   saveRates: { server: true },
-  loadRates: {},
-  storedAnswer: {},
-  storedAnswerSizes: {},
   expire: { server: true },
-  segmentSpan: {},
   probe: { server: true, room: true },
   openDraw: { server: true, room: true },
   putDraw: { server: true },
   dropDraw: { server: true },
-  draw: {},
-  openDraws: {},
-  drawLeaves: {},
   drawLeavesLogged: { server: true },
   putLog: { server: true },
-  getLog: {},
-  isShared: {},
   askLimits: { server: true },
   claimKey: { server: true },
   releaseKey: { server: true },
-  audit: {},
-  backup: {},
-  integrity: {},
-} as const satisfies Readonly<Record<keyof LedgerCalls, CallRule>>;
+} as const satisfies Readonly<Partial<Record<keyof LedgerCalls, CallRule>>>;
 
-/** Returns the calls of `all` and none of its other methods. `guard` throws when the rule forbids the call now. */
-export function callsOver(
-  all: LedgerCalls,
-  guard: (call: string, rule: CallRule) => void = () => {},
-): Readonly<LedgerCalls> {
-  const calls = Object.entries<CallRule>(LEDGER_CALLS).map(([name, rule]) => {
-    const made = all[name as keyof LedgerCalls] as (...args: unknown[]) => Promise<unknown>;
+/** Returns the calls. Those with a rule reject with what `guard` throws. */
+export function guarded<L extends LedgerCalls>(calls: L, guard: (call: string, rule: CallRule) => void): L {
+  const ruled = Object.entries<CallRule>(CALL_RULES).map(([name, rule]) => {
+    const made = calls[name as keyof LedgerCalls] as (...args: unknown[]) => Promise<unknown>;
     const call = async (...args: unknown[]) => {
       guard(name, rule);
       return made(...args);
     };
     return [name, call];
   });
-  return Object.fromEntries(calls) as LedgerCalls;
+  return { ...calls, ...Object.fromEntries(ruled) };
 }
 
 export interface AuditReport {

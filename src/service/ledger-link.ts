@@ -3,7 +3,6 @@ import type { CertificateService } from '../certificate/archive.ts';
 import { concatBytes, giveBack, isLarge, wipe } from '../core/bytes.ts';
 import {
   type Books,
-  callsOver,
   type DirectoryReader,
   type Ledger,
   type LedgerCalls,
@@ -51,7 +50,7 @@ type ServedLedger = LedgerCalls & Pick<Ledger, 'follow'>;
 
 /** Serves the ledger's calls on a port. Closing the port leaves the ledger open. */
 export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
-  const far: FarLedger = { ...callsOver(ledger), follow: () => ledger.follow(link.calls) };
+  const far: FarLedger = { ...ledger, follow: () => ledger.follow(link.calls) };
   const link: Link<DirectoryReader, FarLedger> = new Link<DirectoryReader, FarLedger>(port, {
     serve: far,
     movesOf: buffersOf,
@@ -65,7 +64,7 @@ export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
 /**
  * Returns the ledger behind the port. `commit` copies the packed entries of segments, which are views of larger memory, and
  * moves large kept answers. Afterwards the length of those here is 0, so a caller who may repeat a commit keeps a copy. `close`
- * waits for the replies that are due, and closes the port.
+ * waits for the replies that are due, and closes the port. The calls are no members of their own, so a spread leaves them out.
  */
 export function connectLedger(port: MessagePort): Ledger {
   const readers = new Set<DirectoryReader>();
@@ -95,14 +94,14 @@ export function connectLedger(port: MessagePort): Ledger {
     },
     closedError: (why) => new LedgerError('stopped', `the ledger cannot answer: ${why}`),
   });
-  return {
-    ...callsOver(link.calls),
-    async follow(reader) {
+  return Object.assign(Object.create(link.calls) as LedgerCalls, {
+    identity: undefined, // a call on the port has any name
+    async follow(reader: DirectoryReader) {
       readers.add(reader);
       await link.calls.follow();
     },
     close: () => link.close(),
-  };
+  });
 }
 
 /**

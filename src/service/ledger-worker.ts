@@ -9,7 +9,7 @@ import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
 import { type Durability, isDiskFull, type JournalPlace } from '../ledger/journal.ts';
-import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
+import { CALL_RULES, type CallRule, type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { HELD_RETRY_AFTER_S } from '../ledger/segment-sink.ts';
@@ -212,7 +212,7 @@ function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop 
   const refuse = async () => {
     throw new ApiError('storage_unavailable', { message: reason, retryAfterS: HELD_RETRY_AFTER_S });
   };
-  const rules: [string, CallRule][] = Object.entries(LEDGER_CALLS);
+  const rules: [string, CallRule][] = Object.entries(CALL_RULES);
   const refused = rules.filter(([name, rule]) => rule.room === true || HELD_CALLS.includes(name));
   return { ...ledger, ...Object.fromEntries(refused.map(([name]) => [name, refuse])) };
 }

@@ -11,13 +11,7 @@ import { directoryIn } from '../../src/ledger/domain/directory.ts';
 import { drawsIn } from '../../src/ledger/domain/draws.ts';
 import { lotsIn, releaseLots } from '../../src/ledger/domain/lots.ts';
 import { type JobOwner, ONLY_OWNER, sourcesIn } from '../../src/ledger/domain/sources.ts';
-import {
-  type AuditReport,
-  callsOver,
-  type Ledger,
-  type LedgerCalls,
-  LedgerError,
-} from '../../src/ledger/ledger.ts';
+import { type AuditReport, type Ledger, type LedgerCalls, LedgerError } from '../../src/ledger/ledger.ts';
 import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
 import { SOLE_NODE } from '../../src/ledger/sharing.ts';
 import { tx } from '../../src/ledger/store.ts';
@@ -81,10 +75,7 @@ async function auditOf(books: MemoryStore, folder: MemoryStore): Promise<AuditRe
 export function memoryLedger(clock: Clock, { keepsPending = false } = {}): Ledger {
   const store = new MemoryStore();
   const writer = { number: ONLY_OWNER.node, epoch: 0 };
-  const calls = callsOver(
-    memoryCalls({ books: store, folder: store, clock, writer, jobs: ONLY_OWNER }),
-    () => {},
-  );
+  const calls = memoryCalls({ books: store, folder: store, clock, writer, jobs: ONLY_OWNER });
   const feed = new DirectoryFeed(calls.directoryChanges, clock);
   return {
     ...feed.over(calls),

@@ -4,7 +4,7 @@ import type { Writer } from '../../src/ledger/domain/books.ts';
 import { claimsIn, dropClaims } from '../../src/ledger/domain/claims.ts';
 import { directoryIn } from '../../src/ledger/domain/directory.ts';
 import { ONLY_OWNER } from '../../src/ledger/domain/sources.ts';
-import { callsOver, type Ledger, type LedgerCalls, LedgerError } from '../../src/ledger/ledger.ts';
+import { type Ledger, type LedgerCalls, LedgerError } from '../../src/ledger/ledger.ts';
 import { memoryCalls } from './memory-ledger.ts';
 import { type LimitFaults, MemoryLimits } from './memory-limits.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -112,7 +112,14 @@ export class MemoryNodes {
   }
 
   #ledgerOver(calls: LedgerCalls, guard: (call: string) => void): Ledger {
-    return { ...this.#feed.over(callsOver(calls, guard)), close: async () => {} };
+    const guarded = Object.entries<(...args: never[]) => unknown>({ ...calls }).map(([name, made]) => {
+      const call = async (...args: never[]) => {
+        guard(name);
+        return made(...args);
+      };
+      return [name, call];
+    });
+    return { ...this.#feed.over(Object.fromEntries(guarded) as LedgerCalls), close: async () => {} };
   }
 
   #fencedNumbers(): Set<number> {

@@ -13,8 +13,8 @@ import { lotsIn } from '../domain/lots.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
 import { type Durability, filesOf, type JournalPlace } from '../journal.ts';
 import {
-  callsOver,
   type FailStop,
+  guarded,
   type Ledger,
   type LedgerCalls,
   LedgerError,
@@ -53,7 +53,7 @@ export interface LmdbLedgerOptions {
   /** Opens a folder that lacks journals, or has damaged ones: gives up whatever only they held. */
   readonly mayLackJournals?: true;
   /**
-   * Below this many free bytes on the file system, calls that need room (LEDGER_CALLS) throw `storage_unavailable`, and
+   * Below this many free bytes on the file system, calls that need room (CALL_RULES) throw `storage_unavailable`, and
    * fronts refuse answers.
    */
   readonly freeBytesMin?: number;
@@ -311,7 +311,7 @@ function ledgerOver(
     },
   };
   const sources = sourcesIn(domain, ONLY_OWNER);
-  const calls = callsOver(
+  const calls = guarded<LedgerCalls>(
     {
       ...directoryIn(domain),
       ...lotsIn({ books: domain, folder, node: ONLY_OWNER.node }),

@@ -11,7 +11,7 @@ import { limitsIn } from '../domain/limits.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../journal.ts';
-import { type Books, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
+import { type Books, type FailStop, guarded, type Ledger, type LedgerCalls, LedgerError } from '../ledger.ts';
 import { type LmdbLedger, type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb-ledger.ts';
 import { AdvisoryLock } from './advisory-lock.ts';
 import { SegmentCommits } from './commit.ts';
@@ -112,7 +112,7 @@ async function nodeLedger(
   if (!isCurrent) await rules.giveUpAll();
   noteEpoch(path, node.epoch);
   const commit: Books['commit'] = (segments, answers) => commits.commit(segments, answers);
-  const calls = callsOver({ ...rules, commit, ...postgresUpkeep(database, folder, node) }, () => {});
+  const calls: LedgerCalls = { ...rules, commit, ...postgresUpkeep(database, folder, node) };
   log.info({ node: name, number: node.number, epoch: node.epoch, durability }, 'ledger: open in PostgreSQL');
   let closed: Promise<void> | undefined;
   return {
@@ -172,7 +172,8 @@ async function toolLedger(
     opened.push(async () => folder?.close());
   }
   const rules = rulesOver(database, clock, undefined, undefined);
-  const calls = callsOver({ ...rules, ...postgresUpkeep(database, folder, undefined) }, (call, rule) => {
+  const all: LedgerCalls = { ...rules, ...postgresUpkeep(database, folder, undefined) };
+  const calls = guarded(all, (call, rule) => {
     if (rule.server) throw new LedgerError('refused', `${call} is for a node, not for a tool`);
   });
   return {

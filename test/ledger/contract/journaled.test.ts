@@ -23,9 +23,11 @@ function behindPort(ledger: Ledger): Ledger {
   const { port1, port2 } = new MessageChannel();
   serveLedger(ledger, port2);
   const far = connectLedger(port1);
-  const close = async () => {
-    await far.close();
-    await ledger.close();
-  };
-  return { ...far, close };
+  const { close } = far;
+  return Object.assign(far, {
+    async close() {
+      await close();
+      await ledger.close();
+    },
+  });
 }
