@@ -2,7 +2,7 @@ import { assert } from '../core/assert.ts';
 import { toHex, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { writeLatin1, writeNumber } from '../core/text-bytes.ts';
-import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
+import { compileWasm, instantiate, type WasmGlobal, type WasmMemory } from '../core/wasm.ts';
 import {
   AT_CERTIFICATE_ID,
   AT_REQUEST_ID,
@@ -12,33 +12,29 @@ import {
   TAIL_BYTES_MAX,
 } from './make.ts';
 
-interface Global {
-  readonly value: number;
-}
-
 /** See assembly/prints.ts. */
 interface Kernel {
   readonly memory: WasmMemory;
-  readonly headBytesMax: Global;
-  readonly recordBytesMax: Global;
-  readonly recordHeadBytes: Global;
-  readonly tailBytesMax: Global;
-  readonly openingBytes: Global;
-  readonly headAt: Global;
-  readonly dataEndAt: Global;
-  readonly slotsMax: Global;
-  readonly slotsAt: Global;
-  readonly slotBytes: Global;
-  readonly cellsMax: Global;
-  readonly cellBytes: Global;
-  readonly programBytesMax: Global;
-  readonly asEnd: Global;
-  readonly asText: Global;
-  readonly asCell: Global;
-  readonly asHex: Global;
-  readonly asBase32: Global;
-  readonly asUuid: Global;
-  readonly asTail: Global;
+  readonly headBytesMax: WasmGlobal;
+  readonly recordBytesMax: WasmGlobal;
+  readonly recordHeadBytes: WasmGlobal;
+  readonly tailBytesMax: WasmGlobal;
+  readonly openingBytes: WasmGlobal;
+  readonly headAt: WasmGlobal;
+  readonly dataEndAt: WasmGlobal;
+  readonly slotsMax: WasmGlobal;
+  readonly slotsAt: WasmGlobal;
+  readonly slotBytes: WasmGlobal;
+  readonly cellsMax: WasmGlobal;
+  readonly cellBytes: WasmGlobal;
+  readonly programBytesMax: WasmGlobal;
+  readonly asEnd: WasmGlobal;
+  readonly asText: WasmGlobal;
+  readonly asCell: WasmGlobal;
+  readonly asHex: WasmGlobal;
+  readonly asBase32: WasmGlobal;
+  readonly asUuid: WasmGlobal;
+  readonly asTail: WasmGlobal;
   print(slot: number, recordBytes: number): number;
   forget(recordBytes: number, headBytes: number, tailBytes: number): void;
 }

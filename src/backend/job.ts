@@ -1,5 +1,6 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Provenance } from '../core/provenance.ts';
 import type { Origin } from '../core/vocabulary.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type JobBackend,
   type JobReference,
   type JobState,
-  type Provenance,
   type RawRead,
   type SourceFacts,
   type Spend,

@@ -1,22 +1,18 @@
 import { assert } from '../core/assert.ts';
-import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
+import { compileWasm, instantiate, type WasmGlobal, type WasmMemory } from '../core/wasm.ts';
 import { HASH_BYTES } from '../crypto/merkle.ts';
 import { ENTRY_BYTES } from '../ledger/segment.ts';
-
-interface Global {
-  readonly value: number;
-}
 
 /** See assembly/leaves.ts. */
 interface Exports {
   readonly memory: WasmMemory;
-  readonly entriesMax: Global;
-  readonly entriesAt: Global;
-  readonly idsAt: Global;
-  readonly hashesAt: Global;
-  readonly textBytes: Global;
-  readonly textsAt: Global;
-  readonly variesAt: Global;
+  readonly entriesMax: WasmGlobal;
+  readonly entriesAt: WasmGlobal;
+  readonly idsAt: WasmGlobal;
+  readonly hashesAt: WasmGlobal;
+  readonly textBytes: WasmGlobal;
+  readonly textsAt: WasmGlobal;
+  readonly variesAt: WasmGlobal;
   take(bytes: number): void;
   print(lane: number, index: number, idAt: number, requestIdAt: number, deliveredAt: number): void;
   hash(a: number, b: number, c: number, d: number): void;
@@ -77,7 +73,7 @@ export class LeafKernel {
     this.#exports.hash(a, b, c, d);
   }
 
-  #window(at: Global, size: number, from = 0): Uint8Array<ArrayBuffer> {
+  #window(at: WasmGlobal, size: number, from = 0): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#exports.memory.buffer, at.value + from, size);
   }
 }

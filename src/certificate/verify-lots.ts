@@ -13,6 +13,7 @@ import {
   splitHashes,
 } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
+import type { DrawnRange } from '../ledger/records.ts';
 import { UNSIGNED } from './certificate-members.ts';
 import type { LotLeaf } from './lot-members.ts';
 import { canonical, listAt, member, show, text, timeOf, timeText } from './members.ts';
@@ -47,14 +48,8 @@ interface FixedLot extends Pick<LotLeaf, 'pure' | 'seeds'> {
   readonly atS: number;
 }
 
-interface Range {
-  readonly lot: number;
-  readonly offset: number;
-  readonly bytes: number;
-}
-
 /** A range of bytes, with the roots of the blocks that it lies in. The lot's leaf commits to these roots. */
-interface BoundRange extends Range {
+interface BoundRange extends DrawnRange {
   readonly fixed: FixedLot;
   readonly firstBlock: number;
   readonly blockRoots: readonly Hash[];
@@ -195,7 +190,7 @@ function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response:
   return 'The answer is too long to carry what shows that its bytes are those.';
 }
 
-function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | undefined {
+function boundRange(range: DrawnRange, fixed: FixedLot, told: unknown): BoundRange | undefined {
   const { offset, bytes } = range;
   const { bytes: pureBytes, block_bytes: blockBytes, root: pureRoot } = fixed.pure;
   if (offset + bytes > pureBytes) return undefined;
@@ -239,7 +234,7 @@ function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoi
   return valuesVerdict(endpoint, member(response, 'data'), bytes);
 }
 
-function readRange(value: unknown, lots: number): Range | undefined {
+function readRange(value: unknown, lots: number): DrawnRange | undefined {
   const [lot, offset, bytes] = ['lot', 'offset', 'bytes'].map((name) => member(value, name));
   if (!isCount(lot) || !isCount(offset) || !isCount(bytes) || lot >= lots || bytes === 0) return undefined;
   const isWhole = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;

@@ -12,7 +12,7 @@ import { SequenceTally, verdict, verdictOnRejections } from '../stats/sp800-22/v
 import { assessBits, ESTIMATORS, type NonIidAssessment } from '../stats/sp800-90b/assess.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
 import { type BitForm, sequencesOf } from './bit-file.ts';
-import { action, CommandError, type Given, type OptionTable, UsageError } from './command.ts';
+import { action, CommandError, type Given, INTERRUPTED, type OptionTable, UsageError } from './command.ts';
 import { assessDossier, type DossierOptions } from './entropy-dossier.ts';
 import type { Part } from './text.ts';
 
@@ -71,9 +71,6 @@ export const assess = action({
     return { data: described(assessment), shown: shownOf(assessment), status };
   },
 });
-
-/** The exit status that a shell reports for a command that SIGINT ended. */
-const INTERRUPTED = 130;
 
 /** Returns the options that ask for the SP 800-90B dossier; undefined when none is given. */
 function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefined {

@@ -279,6 +279,9 @@ export function later<N extends string>(
   };
 }
 
+/** The exit status that a shell reports for a command that SIGINT ended. */
+export const INTERRUPTED = 130;
+
 /** The width of help, in characters. */
 export const HELP_WIDTH = 80;
 

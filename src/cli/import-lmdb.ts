@@ -27,7 +27,7 @@ import {
 import { requireSchema } from '../ledger/postgres/schema.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
 import { serverLives } from '../ledger/server-socket.ts';
-import { action, type CommandContext, CommandError } from './command.ts';
+import { action, type CommandContext, CommandError, INTERRUPTED } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import {
   type ClusterSettings,
@@ -38,9 +38,6 @@ import {
   withDatabase,
 } from './ledger-access.ts';
 import { textOf } from './text.ts';
-
-/** The exit status that a shell reports for a command that SIGINT ended. */
-const INTERRUPTED = 130;
 
 /** An import: the folder of a ledger, the database that its records go into, and the node that keeps its blocks. */
 interface Move {

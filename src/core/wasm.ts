@@ -18,6 +18,11 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
+/** An exported constant. */
+export interface WasmGlobal {
+  readonly value: number;
+}
+
 /** Compiles a module that scripts/build-kernels.ts built. `file` is in the caller's folder. */
 export function compileWasm(file: URL): WasmModule {
   return new WebAssembly.Module(readFileSync(file));

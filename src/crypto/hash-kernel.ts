@@ -1,22 +1,18 @@
 import { assert } from '../core/assert.ts';
-import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
+import { compileWasm, instantiate, type WasmGlobal, type WasmMemory } from '../core/wasm.ts';
 import { HASH_BYTES } from './merkle.ts';
 import { sha256 } from './sha256.ts';
-
-interface Global {
-  readonly value: number;
-}
 
 /** See assembly/hashes.ts. */
 interface Kernel {
   readonly memory: WasmMemory;
-  readonly pairsMax: Global;
-  readonly hashesAt: Global;
-  readonly nodesAt: Global;
+  readonly pairsMax: WasmGlobal;
+  readonly hashesAt: WasmGlobal;
+  readonly nodesAt: WasmGlobal;
   nodes(pairs: number): void;
-  readonly roomBytes: Global;
-  readonly messagesAt: Global;
-  readonly digestsAt: Global;
+  readonly roomBytes: WasmGlobal;
+  readonly messagesAt: WasmGlobal;
+  readonly digestsAt: WasmGlobal;
   messages(...bytes: readonly [number, number, number, number]): void;
 }
 

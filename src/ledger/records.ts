@@ -1,3 +1,4 @@
+import type { Provenance } from '../core/provenance.ts';
 import {
   type BareType,
   type DataEndpoint,
@@ -8,6 +9,7 @@ import {
   type SystemGenerator,
   type Tier,
 } from '../core/vocabulary.ts';
+import type { SequenceOutcome } from '../stats/sp800-22/verdict.ts';
 import type { AnswerLabel, EntryNote } from './label-records.ts';
 
 /** The records of the ledger. Each is plain data, which MessagePack and structured clone carry unchanged. */
@@ -56,33 +58,14 @@ export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'syst
   readonly order?: 'shots' | 'channels';
   /** SHA-256 (hex) of the tested bits, packed most significant bit first. */
   readonly sha256: string;
-  readonly sp80022: {
-    readonly passed: number;
-    readonly total: number;
-    readonly smallestP: number;
-    readonly verified: boolean;
-    /** Why `verified` is false, or the rule that the bits met. */
-    readonly reason: string;
-    /** One digit per row: the tenth of [0, 1] that contains the row's p-value. */
-    readonly deciles: string;
-  };
-}
-
-/** The answers of another service that make up a read, in order. */
-interface UpstreamAnswers {
-  /** Name of the log that holds their certificates. */
-  readonly log: string;
-  /** The weakest origin that their certificates name. */
-  readonly origin: Origin;
-  /** The id (`cert_…`) of each, and the hash of its leaf in that log in base64. */
-  readonly certificates: readonly { readonly id: string; readonly leaf: string }[];
+  readonly sp80022: SequenceOutcome;
 }
 
 /**
  * The unit of provenance: one read of a backend. The record is durable before anything is drawn from the lot, and never
  * changes. A revocation is a record of its own.
  */
-export interface LotRecord {
+export interface LotRecord extends Provenance {
   /** `lot_` and 26 base32 characters. */
   readonly id: string;
   /** The configured source, e.g. `simulator`. */
@@ -92,20 +75,6 @@ export interface LotRecord {
   readonly isDeclared: boolean;
   readonly deterministic: boolean;
   readonly quantumBackend: string;
-  readonly provider: string;
-  readonly device: string;
-  readonly jobId: string | null;
-  readonly circuit: string;
-  readonly circuitVersion: string;
-  readonly circuitSha256: string | null;
-  readonly qubitsUsed: number;
-  readonly circuitDepth: number;
-  readonly shots: number;
-  readonly startedAtMs: number;
-  readonly finishedAtMs: number;
-  readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
-  /** The certified answers of another service that the raw bits are; absent for any other source. */
-  readonly upstream?: UpstreamAnswers;
   readonly rawBits: number;
   /** SHA-256 (hex) of the raw bits, as the backend delivered them. */
   readonly rawSha256: string;
@@ -205,24 +174,18 @@ export const TESTED_BITS = 1_000_000;
 
 /**
  * A job at a provider. `intended` is stored before the job is submitted and charges the day's budget; `submitted` is stored
- * after that, `stored` in the transaction that stores the lot, `ended` when nothing is left to do for the job.
+ * after that, `stored` in the transaction that stores the lot, `ended` when nothing is left to do for the job. It charges its
+ * estimated cost to the UTC day on which it was intended.
  */
-export interface JobRecord {
+export interface JobRecord extends SourceSpend {
   /** The idempotency key of all attempts to submit it. */
   readonly key: string;
-  readonly source: string;
   readonly state: 'intended' | 'submitted' | 'stored' | 'ended';
   readonly bits: number;
   /** The provider's id of the job; null until the provider gave one. */
   readonly jobId: string | null;
   /** The backend's own notes (JobReference). */
   readonly memo: string;
-  /** The UTC day whose budget the job charges (days since 1970): the day it was intended. */
-  readonly day: number;
-  /** The cost, as estimated when the job was intended. */
-  readonly amount: number;
-  readonly currency: string;
-  readonly calls: number;
   readonly intendedAtMs: number;
   /** When this service first had the provider's id (Unix ms); null before. */
   readonly submittedAtMs: number | null;

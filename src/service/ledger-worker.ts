@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
-import { Cosigning, type CosigningOptions } from '../certificate/cosigning.ts';
+import { Cosigning } from '../certificate/cosigning.ts';
 import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
+import type { Settings } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import { createLog, type LogLevel } from '../core/log.ts';
-import { type Durability, isDiskFull, type JournalPlace } from '../ledger/journal.ts';
+import { createLog } from '../core/log.ts';
+import { isDiskFull, type JournalPlace } from '../ledger/journal.ts';
 import { CALL_RULES, type CallRule, type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
@@ -18,23 +19,19 @@ import type { ThreadData } from '../workers/thread.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
 
 /** How the ledger is opened and served. */
-export interface LedgerSettings {
+export interface LedgerSettings
+  extends Pick<
+    Settings,
+    'durability' | 'fronts' | 'logColour' | 'logLevel' | 'logName' | 'witnesses' | 'witnessQuorum'
+  > {
   /** The folder of the ledger or, with `cluster`, of this node's blocks. */
   readonly path: string;
   /** The URL of the database with the books, and the name of this node; null when the books are in the folder. */
   readonly cluster: { readonly url: string; readonly node: string } | null;
-  readonly durability: Durability;
   /** See LmdbLedgerOptions. */
   readonly scrubBytesPerS: number;
-  readonly logLevel: LogLevel;
-  readonly logColour: boolean;
-  /** The folder of the log's keys, and the log's name. */
+  /** The folder of the log's keys. */
   readonly keysPath: string;
-  readonly logName: string;
-  readonly witnesses: CosigningOptions['witnesses'];
-  readonly witnessQuorum: number;
-  /** Count of fronts. */
-  readonly fronts: number;
 }
 
 /** The data that the ledger's thread is started with. */

@@ -1,7 +1,7 @@
 import { copyBytes, utf8Bytes } from '../core/bytes.ts';
 import { LIMITS } from '../core/limits.ts';
 import { writeJsonText } from '../core/text-bytes.ts';
-import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
+import { compileWasm, instantiate, type WasmGlobal, type WasmMemory } from '../core/wasm.ts';
 
 /**
  * The samplers and writers that dominate an answer's time, in WebAssembly: 100,000 numbers take a third to an
@@ -23,20 +23,16 @@ export interface ByteSource {
   fill(out: Uint8Array, start: number, end: number): void;
 }
 
-interface Global {
-  readonly value: number;
-}
-
 interface Kernels {
   readonly memory: WasmMemory;
-  readonly entropyAt: Global;
-  readonly offsetsAt: Global;
-  readonly textAt: Global;
-  readonly secondAt: Global;
-  readonly blockValues: Global;
-  readonly blockBytes: Global;
-  readonly entropyBytes: Global;
-  readonly textBytes: Global;
+  readonly entropyAt: WasmGlobal;
+  readonly offsetsAt: WasmGlobal;
+  readonly textAt: WasmGlobal;
+  readonly secondAt: WasmGlobal;
+  readonly blockValues: WasmGlobal;
+  readonly blockBytes: WasmGlobal;
+  readonly entropyBytes: WasmGlobal;
+  readonly textBytes: WasmGlobal;
 
   /** assembly/offsets.ts: make offsets from words in the entropy window; return the count of offsets. */
   batched(words: number, span: number, size: number, refused: number): number;
@@ -91,16 +87,16 @@ interface Kernels {
   packedNumbers(count: number): number;
 
   /** assembly/texts.ts: write text from places in the offsets' window; return its size in bytes. */
-  readonly texts: Global;
-  readonly textStarts: Global;
-  readonly textsMax: Global;
-  readonly textsBytesMax: Global;
+  readonly texts: WasmGlobal;
+  readonly textStarts: WasmGlobal;
+  readonly textsMax: WasmGlobal;
+  readonly textsBytesMax: WasmGlobal;
   strings(count: number, length: number, missing: number): number;
   /** Write text from words; return its size in bytes. */
-  readonly picks: Global;
-  readonly picksMax: Global;
+  readonly picks: WasmGlobal;
+  readonly picksMax: WasmGlobal;
   batchedPicks(words: number, span: number, size: number, refused: number): number;
-  readonly alphabet: Global;
+  readonly alphabet: WasmGlobal;
   letters(
     words: number,
     span: number,
@@ -111,13 +107,13 @@ interface Kernels {
   ): number;
 
   /** assembly/rows.ts: write text and MessagePack from words; `rows` returns the count of finished lists. */
-  readonly ranges: Global;
+  readonly ranges: WasmGlobal;
   beginRows(ranges: number, isNested: boolean, isPacked: boolean): void;
   rows(count: number, bytes: number): number;
 
   /** assembly/gaussians.ts: make text and numbers from a stream of bits. */
-  readonly distribution: Global;
-  readonly streamBytes: Global;
+  readonly distribution: WasmGlobal;
+  readonly streamBytes: WasmGlobal;
   prepareGaussians(): void;
   beginStream(): void;
   /** Adds the words in the entropy window to the stream; returns the stream's count of bits. */

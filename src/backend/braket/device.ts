@@ -1,6 +1,7 @@
 import type { GetDeviceResponse } from '@aws-sdk/client-braket';
 import { isCount, isProbability, type JsonObject, listIn, objectIn, textIn } from '../../core/json.ts';
-import { BackendError, type Provenance } from '../backend.ts';
+import type { Provenance } from '../../core/provenance.ts';
+import { BackendError } from '../backend.ts';
 
 /** Names of a quarter turn: prx of IQM and AQT, gpi2 of IonQ, rx of Rigetti. The first that a device has is used. */
 export const PULSES = ['prx', 'gpi2', 'rx'] as const;

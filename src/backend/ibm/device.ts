@@ -1,5 +1,6 @@
 import { isProbability, type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
-import { BackendError, type Provenance } from '../backend.ts';
+import type { Provenance } from '../../core/provenance.ts';
+import { BackendError } from '../backend.ts';
 import { bestQubits } from '../circuit.ts';
 import type { ReadoutError } from '../simulator/qubits.ts';
 import type { IbmCloud } from './cloud.ts';

@@ -1,13 +1,7 @@
 import { instantIn, type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
+import type { Provenance } from '../../core/provenance.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
-import {
-  BackendError,
-  type JobReference,
-  type JobState,
-  type Provenance,
-  type SourceFacts,
-  type Spend,
-} from '../backend.ts';
+import { BackendError, type JobReference, type JobState, type SourceFacts, type Spend } from '../backend.ts';
 import { defineBackend, type SourceParts } from '../definition.ts';
 import { type FoundJob, type JobPlan, type JobResults, ProviderJobs } from '../job.ts';
 import { IonqCloud, pathOf } from './cloud.ts';

@@ -35,7 +35,7 @@ interface Followed {
   readonly name: string;
 }
 
-interface FollowingOptions {
+export interface FollowingOptions {
   readonly books: LmdbBooks;
   readonly writer: GroupWriter;
   readonly board: JournalBoard;

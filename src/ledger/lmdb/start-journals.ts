@@ -20,28 +20,21 @@ import {
   recordsLeftIn,
 } from '../journal.ts';
 import { LedgerError, type LedgerIdentity } from '../ledger.ts';
-import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
-import type { FreeSpace } from './data-file.ts';
-import { FollowingBooks } from './following-books.ts';
-import type { GroupWriter } from './group-writer.ts';
+import { JOURNAL_FINISHED } from './books.ts';
+import { FollowingBooks, type FollowingOptions } from './following-books.ts';
 
 /** Whether the folder has journals, which shows an unclean stop: a server that ends cleanly removes its own. */
 export function hasJournals(path: string): boolean {
   return readdirSync(path).some((file) => journalOf(file) !== undefined);
 }
 
-export interface StartJournalsOptions {
+export interface StartJournalsOptions extends Omit<FollowingOptions, 'board' | 'journals'> {
   readonly path: string;
   readonly log: Log;
-  readonly books: LmdbBooks;
-  readonly writer: GroupWriter;
-  readonly space: FreeSpace;
   readonly identity: LedgerIdentity;
   readonly fronts: number;
   readonly durability: Durability;
   readonly fileBytes: number;
-  /** See FollowingBooks. */
-  readonly intervalMs: number;
   /** See LmdbLedgerOptions. */
   readonly mayLackJournals: boolean;
 }

@@ -1,15 +1,15 @@
-import { type Backend, isDeclaredQuantum, type Provenance, type RawRead } from '../../backend/backend.ts';
+import { type Backend, isDeclaredQuantum, type RawRead } from '../../backend/backend.ts';
 import { assert } from '../../core/assert.ts';
 import { toHex, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../../core/ids.ts';
+import type { Provenance } from '../../core/provenance.ts';
 import { sha256 } from '../../crypto/sha256.ts';
 import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import {
   type AssessedBlock,
   type BlockKind,
   type LotCommitment,
-  type LotEvidence,
   type LotRecord,
   PURE_BLOCK_BYTES,
   SEED_BLOCK_BYTES,
@@ -208,14 +208,10 @@ function inWords(failures: readonly HealthFailure[]): string {
 }
 
 /** The results of the tests of a read. */
-interface Findings {
-  readonly assessments: readonly AssessedBlock[];
-  readonly rawWindows: number;
-  readonly estimators?: Readonly<Record<string, number>>;
-  readonly onesShares?: readonly number[];
+interface Findings
+  extends Pick<LotRecord, 'assessments' | 'rawWindows' | 'estimators' | 'onesShares' | 'evidence'> {
   /** The estimate of SP 800-90B §6.3, per bit; null if there is none. */
   readonly measured: number | null;
-  readonly evidence?: LotEvidence;
 }
 
 function recordOf(

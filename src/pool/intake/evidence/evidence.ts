@@ -1,4 +1,5 @@
-import type { Provenance, RawRead } from '../../../backend/backend.ts';
+import type { RawRead } from '../../../backend/backend.ts';
+import type { Provenance } from '../../../core/provenance.ts';
 import type { Origin } from '../../../core/vocabulary.ts';
 import {
   allowsEvidence,
