@@ -13,6 +13,7 @@ import { HealthMonitor } from '../../src/pool/intake/health.ts';
 import { makeLot } from '../../src/pool/intake/lots.ts';
 import { decodeRawShots, encodeRawShots, RawShotStore } from '../../src/pool/intake/raw-shots.ts';
 import { recomputeLot, replayedFigures } from '../../src/pool/intake/recompute-lot.ts';
+import { ShortLots } from '../../src/pool/intake/short-lots.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -52,7 +53,7 @@ async function makeLotOf(bits: number) {
   const health = new HealthMonitor({ width: read.width, minEntropyPerBit: claimedMinEntropyPerBit }).check(
     read,
   );
-  const lot = await makeLot(backend, read, health, assessorInPlace, clock);
+  const lot = await makeLot(backend, read, health, assessorInPlace, clock, new ShortLots());
   return { lot, shots: { read, claimedMinEntropyPerBit }, clock };
 }
 

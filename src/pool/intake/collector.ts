@@ -12,7 +12,7 @@ import type { CopyTest } from './copies.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, type SourceReader, sourceReader } from './jobs.ts';
 import { type AlarmState, LotAlarm, refusalChance } from './lot-alarm.ts';
-import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
+import { type Lot, makeLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
 import type { RawShotStore } from './raw-shots.ts';
 import { UNLIMITED, withDeadline } from './read.ts';
 import { ShortLots } from './short-lots.ts';
@@ -362,15 +362,17 @@ export class Collector {
   async #makeLot(read: RawRead, health: HealthVerdict): Promise<Lot> {
     const { backend, assessor, clock } = this.#options;
     const earlier = health.grade === 'pass' ? this.#results.get(read.rawSha256) : undefined;
-    const making =
-      earlier === undefined
-        ? makeLot(backend, read, health, assessor, clock, this.#shortLots)
-        : replayedLot(backend, read, health, earlier, assessor, clock);
+    const making = makeLot(backend, read, health, assessor, clock, this.#shortLots, earlier);
     const late = () => new Error(`the tests of a lot took longer than ${ASSESSMENT_TIMEOUT_MS / 1000} s`);
-    const limit = { timeoutMs: ASSESSMENT_TIMEOUT_MS, late };
     let isKept = false;
     try {
-      const lot = await withDeadline(() => making, limit, this.#stopping.signal, this.#wait);
+      const lot = await withDeadline(
+        () => making,
+        ASSESSMENT_TIMEOUT_MS,
+        this.#stopping.signal,
+        this.#wait,
+        late,
+      );
       isKept = true;
       if (lot.record.accepted) await this.#keepRawShots(lot.record, read);
       return lot;

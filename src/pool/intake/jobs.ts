@@ -5,14 +5,13 @@ import {
   type JobReference,
   type JobState,
   type RawRead,
-  type StreamBackend,
 } from '../../backend/backend.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStore } from '../../ledger/ledger.ts';
 import type { JobRecord, SpendLimits } from '../../ledger/records.ts';
-import { answerWithin, charge, estimateOf, openJob, readStream, takeRead, withDeadline } from './read.ts';
+import { charge, estimateOf, openJob, readStream, takeRead, withDeadline } from './read.ts';
 
 export interface SourceReaderOptions<Kind extends Backend = Backend> {
   readonly backend: Kind;
@@ -29,49 +28,38 @@ export interface SourceRead {
   readonly jobKey: string | undefined;
 }
 
-/** Returns a reader of the source that keeps to its budget. Jobs survive restarts of the process. */
-export function sourceReader(options: SourceReaderOptions): SourceReader {
-  const { backend } = options;
-  return backend.kind === 'job'
-    ? new JobReads({ ...options, backend })
-    : new StreamReads({ ...options, backend });
-}
-
-export abstract class SourceReader<Kind extends Backend = Backend> {
-  protected readonly options: SourceReaderOptions<Kind>;
-
-  constructor(options: SourceReaderOptions<Kind>) {
-    this.options = options;
-  }
-
+export interface SourceReader {
   /** Resolves to whether a job waits to be read. It is paid for, so it is read even if its bits are not needed. */
-  async isOwed(_signal: AbortSignal): Promise<boolean> {
-    return false;
-  }
-
+  isOwed(signal: AbortSignal): Promise<boolean>;
   /**
    * Reads at least `bits` bits, or as many as an open job was made for. Rejects with a BackendError (kind `quota` if
    * the budget of the day is spent), with the signal's reason, or with an error of the store.
    */
-  abstract read(bits: number, signal: AbortSignal): Promise<SourceRead>;
-
+  read(bits: number, signal: AbortSignal): Promise<SourceRead>;
   /** Call it when the lot of a job is on disk. Deletes the raw results of this job and earlier ones at the provider. */
-  async lotStored(_jobKey: string, _signal: AbortSignal): Promise<void> {}
-
+  lotStored(jobKey: string, signal: AbortSignal): Promise<void>;
   /** Call it when storing a lot failed. The reader then asks the store again what state the job is in. */
-  lotNotStored(): void {}
-
+  lotNotStored(): void;
   /** Asks the provider to cancel the open jobs. Call it when nobody will fetch their results. */
-  async abandon(): Promise<void> {}
+  abandon(): Promise<void>;
 }
 
-class StreamReads extends SourceReader<StreamBackend> {
-  override async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
-    const { backend, wait } = this.options;
+/** Returns a reader of the source that keeps to its budget. Jobs survive restarts of the process. */
+export function sourceReader(options: SourceReaderOptions): SourceReader {
+  const { backend, wait } = options;
+  if (backend.kind === 'job') return new JobReads({ ...options, backend });
+  const read = async (bits: number, signal: AbortSignal): Promise<SourceRead> => {
     const spend = estimateOf(backend, bits);
-    if (spend !== undefined) await charge(this.options, spend);
+    if (spend !== undefined) await charge(options, spend);
     return { read: await readStream(backend, bits, signal, wait), jobKey: undefined };
-  }
+  };
+  return {
+    isOwed: async () => false,
+    read,
+    lotStored: async () => {},
+    lotNotStored() {},
+    abandon: async () => {},
+  };
 }
 
 /** Time limit of one call to a provider of jobs. A result of 4 Mbit may be 10 MB of text. */
@@ -116,7 +104,8 @@ const LOST_IN_A_ROW_MAX = 2;
  * A job that was intended and perhaps submitted is submitted again under its key; that starts no second job. The charge
  * stays whatever becomes of the job.
  */
-class JobReads extends SourceReader<JobBackend> {
+class JobReads implements SourceReader {
+  readonly #options: SourceReaderOptions<JobBackend>;
   readonly #startedAtMs: number;
   /**
    * The jobs that have not ended, by key, oldest first; undefined if the store must be asked: at the start and after a
@@ -128,16 +117,16 @@ class JobReads extends SourceReader<JobBackend> {
   #lostInARow = 0;
 
   constructor(options: SourceReaderOptions<JobBackend>) {
-    super(options);
+    this.#options = options;
     this.#startedAtMs = options.clock.wallMs();
   }
 
-  override async isOwed(signal: AbortSignal): Promise<boolean> {
+  async isOwed(signal: AbortSignal): Promise<boolean> {
     return (await this.#unread(signal)) !== undefined;
   }
 
   /** Reads the result of the oldest open job or, if there is none, of a new one for `bits` bits. */
-  override async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
+  async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
     const job = (await this.#unread(signal)) ?? (await this.#intend(bits));
     const submitted = await this.#submit(job, signal);
     await this.#end(submitted, signal);
@@ -146,18 +135,18 @@ class JobReads extends SourceReader<JobBackend> {
     return { read, jobKey: job.key };
   }
 
-  override async lotStored(jobKey: string, signal: AbortSignal): Promise<void> {
+  async lotStored(jobKey: string, signal: AbortSignal): Promise<void> {
     const job = this.#open?.get(jobKey);
     if (job === undefined) return;
     this.#open?.set(jobKey, { ...job, state: 'stored' });
     await this.#forgetStored(signal);
   }
 
-  override lotNotStored(): void {
+  lotNotStored(): void {
     this.#open = undefined;
   }
 
-  override async abandon(): Promise<void> {
+  async abandon(): Promise<void> {
     const { signal } = new AbortController(); // the signal of the read may be aborted already
     for (const job of this.#open?.values() ?? []) {
       if (job.state === 'submitted') await this.#cancel(job, signal);
@@ -166,7 +155,7 @@ class JobReads extends SourceReader<JobBackend> {
 
   async #unread(signal: AbortSignal): Promise<JobRecord | undefined> {
     if (this.#open === undefined) {
-      const jobs = await this.options.store.openJobs(this.options.backend.name);
+      const jobs = await this.#options.store.openJobs(this.#options.backend.name);
       this.#open = new Map(jobs.map((job) => [job.key, job]));
       await this.#forgetStored(signal);
     }
@@ -174,28 +163,28 @@ class JobReads extends SourceReader<JobBackend> {
   }
 
   async #intend(bits: number): Promise<JobRecord> {
-    const spend = estimateOf(this.options.backend, bits);
+    const spend = estimateOf(this.#options.backend, bits);
     assert(spend !== undefined, 'a job has an estimate');
-    const job = await this.#onDisk(() => openJob(this.options, bits, spend));
+    const job = await this.#onDisk(() => openJob(this.#options, bits, spend));
     this.#open?.set(job.key, job);
     return job;
   }
 
   async #submit(job: JobRecord, signal: AbortSignal): Promise<JobRecord> {
     if (job.state === 'submitted') return job;
-    const { backend } = this.options;
+    const { backend } = this.#options;
     const submission = (over: AbortSignal) => backend.submit(job.bits, job.key, over);
     const { jobId, memo } = await this.#orGiveUp(job, () => this.#insist(submission, signal));
-    const submittedAtMs = this.options.clock.wallMs();
+    const submittedAtMs = this.#options.clock.wallMs();
     const submitted: JobRecord = { ...job, state: 'submitted', jobId, memo, submittedAtMs };
     await this.#put(submitted);
     const { source, bits, amount, currency } = job;
-    this.options.log.info({ source, job: jobId, bits, amount, currency }, 'job submitted');
+    this.#options.log.info({ source, job: jobId, bits, amount, currency }, 'job submitted');
     return submitted;
   }
 
   async #end(job: JobRecord, signal: AbortSignal): Promise<void> {
-    const { clock } = this.options;
+    const { clock } = this.#options;
     const waitMaxMs = (job.submittedAtMs ?? job.intendedAtMs) + JOB_WAIT_MAX_MS - clock.wallMs();
     const cancel = () => this.#cancel(job, signal);
     const end = await this.#orGiveUp(job, () => this.#polled(job, waitMaxMs, signal), cancel);
@@ -208,7 +197,7 @@ class JobReads extends SourceReader<JobBackend> {
 
   /** Polls until the job has ended. Resolves to undefined if it has not after `waitMaxMs` of waiting. */
   async #polled(job: JobRecord, waitMaxMs: number, signal: AbortSignal): Promise<JobEnd | undefined> {
-    const { backend, wait } = this.options;
+    const { backend, wait } = this.#options;
     for (let waitedMs = 0; ; ) {
       const state = await this.#insist((over) => backend.poll(referenceOf(job), over), signal);
       if (state.state === 'done' || 'reason' in state) return state;
@@ -223,10 +212,10 @@ class JobReads extends SourceReader<JobBackend> {
 
   /** Asks the provider once to cancel a job that nobody will fetch. If that fails, the job runs and nobody reads it. */
   async #cancel(job: JobRecord, signal: AbortSignal): Promise<void> {
-    const { backend, wait } = this.options;
+    const { backend, wait } = this.#options;
     try {
       const cancel = (over: AbortSignal) => backend.cancel(referenceOf(job), over);
-      await withDeadline(cancel, answerWithin(PARTING_TIMEOUT_MS), signal, wait);
+      await withDeadline(cancel, PARTING_TIMEOUT_MS, signal, wait);
     } catch (error) {
       if (!(error instanceof BackendError)) throw error;
     }
@@ -234,10 +223,10 @@ class JobReads extends SourceReader<JobBackend> {
 
   /** Makes a call with a time limit, and tries again after an error that may pass. */
   async #insist<T>(attempt: (over: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { wait } = this.options;
+    const { wait } = this.#options;
     for (let tries = 1, pauseMs = CALL_RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
       try {
-        return await withDeadline(attempt, answerWithin(CALL_TIMEOUT_MS), signal, wait);
+        return await withDeadline(attempt, CALL_TIMEOUT_MS, signal, wait);
       } catch (error) {
         if (!isKind(error, 'retryable') || tries === CALL_TRIES) throw error;
         const askedMs = Math.min(error.retryAfterMs ?? 0, POLL_INTERVAL_MAX_MS);
@@ -250,7 +239,7 @@ class JobReads extends SourceReader<JobBackend> {
     return this.#orGiveUp(job, async () => {
       const read = await this.#fetchOrCount(job, signal);
       try {
-        return takeRead(this.options.backend, read, job.bits);
+        return takeRead(this.#options.backend, read, job.bits);
       } catch (error) {
         // The results stay the same, so fetching them again does not help.
         throw isKind(error, 'retryable') ? new BackendError('permanent', error.message) : error;
@@ -260,7 +249,7 @@ class JobReads extends SourceReader<JobBackend> {
 
   async #fetchOrCount(job: JobRecord, signal: AbortSignal): Promise<RawRead> {
     try {
-      return await this.#insist((over) => this.options.backend.fetch(referenceOf(job), over), signal);
+      return await this.#insist((over) => this.#options.backend.fetch(referenceOf(job), over), signal);
     } catch (error) {
       if (!isKind(error, 'retryable')) throw error;
       const before = this.#fetchesFailed.jobKey === job.key ? this.#fetchesFailed.count : 0;
@@ -296,13 +285,13 @@ class JobReads extends SourceReader<JobBackend> {
   /** Returns whether errors may end the job. After a long downtime the time counts from the start of this process. */
   #isOverdue(job: JobRecord): boolean {
     const sinceMs = Math.max(job.submittedAtMs ?? job.intendedAtMs, this.#startedAtMs);
-    return this.options.clock.wallMs() - sinceMs > JOB_WAIT_MAX_MS;
+    return this.#options.clock.wallMs() - sinceMs > JOB_WAIT_MAX_MS;
   }
 
   async #fail(job: JobRecord, failure: string): Promise<void> {
     await this.#put({ ...job, state: 'ended', failure });
     const { source, key, jobId } = job;
-    this.options.log.warn({ source, key, job: jobId, failure }, 'job ended without a lot');
+    this.#options.log.warn({ source, key, job: jobId, failure }, 'job ended without a lot');
   }
 
   /**
@@ -319,15 +308,15 @@ class JobReads extends SourceReader<JobBackend> {
 
   async #isForgotten(job: JobRecord, signal: AbortSignal): Promise<boolean> {
     try {
-      const { backend, wait } = this.options;
+      const { backend, wait } = this.#options;
       const forget = async (over: AbortSignal) => backend.forget?.(referenceOf(job), over);
-      await withDeadline(forget, answerWithin(PARTING_TIMEOUT_MS), signal, wait);
+      await withDeadline(forget, PARTING_TIMEOUT_MS, signal, wait);
       return true;
     } catch (error) {
       if (!(error instanceof BackendError)) throw error;
       const isGivenUp = error.kind === 'permanent' || error.kind === 'no_raw_shots' || this.#isOverdue(job);
       const { source, jobId } = job;
-      this.options.log.warn(
+      this.#options.log.warn(
         { source, job: jobId, reason: error.message, isGivenUp },
         'raw results not deleted at the provider',
       );
@@ -336,7 +325,7 @@ class JobReads extends SourceReader<JobBackend> {
   }
 
   async #put(job: JobRecord): Promise<void> {
-    await this.#onDisk(() => this.options.store.putJob(job));
+    await this.#onDisk(() => this.#options.store.putJob(job));
     if (job.state === 'ended') this.#open?.delete(job.key);
     else this.#open?.set(job.key, job);
   }

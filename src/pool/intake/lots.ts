@@ -22,7 +22,7 @@ import { condition } from './conditioner.ts';
 import { evidenceOf } from './evidence/evidence.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
 import { commitmentOf } from './lot-commitment.ts';
-import { ShortLots } from './short-lots.ts';
+import type { ShortLots } from './short-lots.ts';
 
 /**
  * Seeds cut from each lot; a small lot gives half of its output. The busiest default schedule takes 288 seeds a day, so
@@ -39,8 +39,8 @@ export interface Lot {
 
 /**
  * Makes a lot of one read: its record with the results of the tests and, if it is accepted, its conditioned bytes cut
- * into blocks. A rejected lot is evidence alone and has no blocks. The caller wipes the bits of the read. `shortLots`
- * collects the source's lots below 10^6 bits.
+ * into blocks. A rejected lot is evidence alone and has no blocks; so is that of a read whose raw result is that of the lot
+ * `earlier`. The caller wipes the bits of the read. `shortLots` collects the source's lots below 10^6 bits.
  */
 export async function makeLot(
   backend: Backend,
@@ -48,19 +48,18 @@ export async function makeLot(
   health: HealthVerdict,
   assessor: Assessor,
   clock: Clock,
-  shortLots: Pick<ShortLots, 'add'> = new ShortLots(),
+  shortLots: Pick<ShortLots, 'add'>,
+  earlier?: string,
 ): Promise<Lot> {
-  const reject = (rejection: string, findings: Findings): Lot => ({
-    record: { ...recordOf(backend, read, health, clock, findings), rejection },
+  const reject = (rejection: string, findings: Findings, tested = health): Lot => ({
+    record: { ...recordOf(backend, read, tested, clock, findings), rejection },
     blocks: [],
     output: new Uint8Array(0),
   });
-  if (health.grade !== 'pass')
-    return reject(`health tests: ${inWords(health.failures)}`, {
-      assessments: [],
-      rawWindows: 0,
-      measured: null,
-    });
+  const nothing: Findings = { assessments: [], rawWindows: 0, measured: null };
+  if (earlier !== undefined)
+    return reject(`the raw bits are those of lot ${earlier}`, nothing, { ...health, grade: 'intermittent' });
+  if (health.grade !== 'pass') return reject(`health tests: ${inWords(health.failures)}`, nothing);
   const rawBits = read.width * read.shots;
   const assessment = await assessor.assessLot(read.bits, read.width, read.shots);
   const { windows, minEntropyPerBit: estimate, ones } = assessment;
@@ -115,21 +114,6 @@ export async function makeLot(
   } finally {
     if (!isAccepted) wipe(output);
   }
-}
-
-/** Makes the rejected lot of a read whose raw result is that of the lot `earlier`. It is kept as evidence. */
-export async function replayedLot(
-  backend: Backend,
-  read: RawRead,
-  health: HealthVerdict,
-  earlier: string,
-  assessor: Assessor,
-  clock: Clock,
-): Promise<Lot> {
-  const failure = { test: 'replay', grade: 'intermittent', channel: null, observed: 1, cutoff: 1 } as const;
-  const failed: HealthVerdict = { ...health, grade: 'intermittent', failures: [failure] };
-  const lot = await makeLot(backend, read, failed, assessor, clock);
-  return { ...lot, record: { ...lot.record, rejection: `the raw bits are those of lot ${earlier}` } };
 }
 
 /**

@@ -26,8 +26,8 @@ export async function readStream(
   signal: AbortSignal,
   wait: Wait = systemWait,
 ): Promise<RawRead> {
-  const limit = answerWithin(backend.readTimeoutMs ?? STREAM_TIMEOUT_MS);
-  const read = await withDeadline((over) => backend.read(bits, over), limit, signal, wait);
+  const timeoutMs = backend.readTimeoutMs ?? STREAM_TIMEOUT_MS;
+  const read = await withDeadline((over) => backend.read(bits, over), timeoutMs, signal, wait);
   return takeRead(backend, read, bits);
 }
 
@@ -132,30 +132,26 @@ function newJobKey(): string {
   return uuidText(fillSystemEntropy(new Uint8Array(16)));
 }
 
-/** Returns the time limit of one call to a backend. */
-export function answerWithin(timeoutMs: number): { timeoutMs: number; late: () => BackendError } {
-  return { timeoutMs, late: () => new BackendError('retryable', `no answer within ${timeoutMs / 1000} s`) };
-}
-
 /**
  * Settles like `work`. Rejects at once with `late()` after `timeoutMs`, and with the signal's reason if the caller
  * aborts, whether or not `work` heeds the signal that it gets.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  limit: { readonly timeoutMs: number; readonly late: () => Error },
+  timeoutMs: number,
   signal: AbortSignal,
   wait: Wait,
+  late = (): Error => new BackendError('retryable', `no answer within ${timeoutMs / 1000} s`),
 ): Promise<T> {
   signal.throwIfAborted();
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const working = work(either);
-  const late = wait(limit.timeoutMs, either).then(() => {
-    throw limit.late();
+  const timeout = wait(timeoutMs, either).then(() => {
+    throw late();
   });
   try {
-    return await Promise.race([working, late]); // also handles a later rejection of the other promise
+    return await Promise.race([working, timeout]); // also handles a later rejection of the other promise
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {

@@ -35,7 +35,14 @@ export async function firstLot(model: Model, bits: number) {
   const health = new HealthMonitor({ width: model.width, minEntropyPerBit: 1 }).check(read);
   const assessor = new ScriptedAssessor();
   assessor.assessLot = async (bits, width, shots) => assessLot(bits, width, shots);
-  const { record, blocks } = await makeLot(backend, read, health, assessor, new ManualClock());
+  const { record, blocks } = await makeLot(
+    backend,
+    read,
+    health,
+    assessor,
+    new ManualClock(),
+    new ShortLots(),
+  );
   return { health, record, blocks };
 }
 

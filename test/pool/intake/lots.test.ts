@@ -51,7 +51,7 @@ async function readOf(
 async function lotOf(backend: StreamBackend, bits: number, assessor = new ScriptedAssessor()) {
   const { read, health } = await readOf(backend, bits);
   const clock = new ManualClock();
-  const lot = await makeLot(backend, read, health, assessor, clock);
+  const lot = await makeLot(backend, read, health, assessor, clock, new ShortLots());
   return { lot, read, health, assessor, clock };
 }
 
