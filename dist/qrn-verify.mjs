@@ -3199,9 +3199,9 @@ function digestText(data) {
 // src/certificate/signed-checkpoint.ts
 function readProof(proofText) {
   if (proofText === null || proofText === void 0)
-    refuse("The certificate has no proof: fetch it again, it is logged a moment after it was issued.");
+    refuse("The certificate has no proof yet. It is logged a moment after it is issued: fetch it again.");
   const proof = typeof proofText === "string" ? parseProof(proofText) : void 0;
-  if (proof === void 0) refuse("proof is not of the form c2sp.org/tlog-proof@v1.");
+  if (proof === void 0) refuse("The proof is not in the format c2sp.org/tlog-proof@v1.");
   return { proof, ...readCheckpoint(proof.note) };
 }
 function readCheckpoint(noteText) {
@@ -3229,11 +3229,12 @@ function keysOfLog(log) {
     const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
     const keyId = text(member(key, "key_id"));
     if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0)
-      refuse("A key is not an Ed25519 public key.");
-    if (known.some((other) => other.keyId === keyId)) refuse(`Key ${keyId} is listed twice.`);
-    if (keyId !== noteKeyId(origin, publicKey)) refuse(`Key ${keyId} is not the key it is named after.`);
+      refuse("The keys document lists a key that is not an Ed25519 public key.");
+    if (known.some((other) => other.keyId === keyId)) refuse(`The keys document lists key ${keyId} twice.`);
+    if (keyId !== noteKeyId(origin, publicKey))
+      refuse(`The id of key ${keyId} does not follow from its public key.`);
     if (member(key, "verifier_key") !== verifierKey(origin, publicKey) || member(key, "cosigner_key") !== verifierKey(origin, publicKey, COSIGNATURE_TYPE))
-      refuse(`Key ${keyId} is given in two ways.`);
+      refuse(`The members public_key, verifier_key and cosigner_key of key ${keyId} do not agree.`);
     const retiredAt = member(key, "retired_at") ?? null;
     known.push({
       name: origin,
@@ -3268,7 +3269,7 @@ function readSignatures(keys, { note, checkpoint }) {
   const own = known.filter(({ name }) => name === origin);
   if (own.length === 0)
     refuse(
-      `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`
+      `The checkpoint is of the log ${origin}, but the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`
     );
   const signers = own.flatMap(
     (of) => [ED25519_TYPE, COSIGNATURE_TYPE].map((type) => ({
@@ -3285,10 +3286,11 @@ function readSignatures(keys, { note, checkpoint }) {
     const of = signed.filter((each) => each.key === key);
     if (of.length === 0) return [];
     const [atS, ...others] = of.flatMap((each) => each.atS ?? []);
-    if (atS === void 0) refuse(`Key ${key.keyId} signed the checkpoint without saying when.`);
-    if (others.length > 0) refuse(`Key ${key.keyId} says twice when it signed the checkpoint.`);
+    if (atS === void 0)
+      refuse(`Key ${key.keyId} signed the checkpoint, but no cosignature of it states the time.`);
+    if (others.length > 0) refuse(`Key ${key.keyId} has more than one cosignature on the checkpoint.`);
     if (of.length === 1)
-      refuse(`Key ${key.keyId} says when it signed the checkpoint, and has not signed it.`);
+      refuse(`Key ${key.keyId} has a cosignature on the checkpoint, but no plain signature.`);
     return [{ key, atS }];
   });
 }
@@ -3296,11 +3298,11 @@ function readSigned(keys, read) {
   const signed = readSignatures(keys, read);
   const atS = Math.min(...signed.map((each) => each.atS));
   if (!signed.some(({ key: { retiredMs } }) => retiredMs === null || atS * 1e3 <= retiredMs))
-    refuse("The key that signed the checkpoint had been retired before.");
+    refuse("The key that signed the checkpoint had already been retired.");
   return { note: read.note, checkpoint: read.checkpoint, atS };
 }
 function loggedLeaf(leaf, proof, keys) {
-  if (proof === null || proof === void 0) refuse("It is not in the log yet: fetch it again in a moment.");
+  if (proof === null || proof === void 0) refuse("It has no proof yet: fetch it again in a moment.");
   const at = readProof(proof);
   if (!holdsLeaf(at, leaf)) refuse(`It is not leaf ${at.proof.index} of the tree that its proof names.`);
   const { atS } = readSigned(keys, at);
@@ -3740,26 +3742,27 @@ function formOf(rows, mode, beside = {}) {
 function checkForm(schema, value, place) {
   const types = [schema["type"]].flat();
   if (schema["type"] !== void 0 && !types.some((type) => isOfType(type, value)))
-    refuse(`${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(" or ")}`);
+    refuse(`${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(" or ")}.`);
   if (value === null) return;
   const { const: only, enum: words, pattern, format, minimum, maximum } = schema;
-  if (only !== void 0 && value !== only) refuse(`${place} is ${show(value)}, not ${show(only)}`);
+  if (only !== void 0 && value !== only) refuse(`${place} is ${show(value)}, not ${show(only)}.`);
   if (Array.isArray(words) && !words.includes(value))
-    refuse(`${place} is ${show(value)}, not one of ${words.map(show).join(", ")}`);
+    refuse(`${place} is ${show(value)}, not one of ${words.map(show).join(", ")}.`);
   if (typeof pattern === "string" && !new RegExp(pattern, "u").test(String(value)))
-    refuse(`${place} is ${show(value)}, which has another form`);
-  if (format === "date-time" && Number.isNaN(timeOf(value))) refuse(`${place} is ${show(value)}, not a time`);
+    refuse(`${place} is ${show(value)}, which does not have the required form.`);
+  if (format === "date-time" && Number.isNaN(timeOf(value)))
+    refuse(`${place} is ${show(value)}, not a time.`);
   if (typeof minimum === "number" && !(Number(value) >= minimum))
-    refuse(`${place} is ${show(value)}, below ${minimum}`);
+    refuse(`${place} is ${show(value)}, below ${minimum}.`);
   if (typeof maximum === "number" && !(Number(value) <= maximum))
-    refuse(`${place} is ${show(value)}, above ${maximum}`);
+    refuse(`${place} is ${show(value)}, above ${maximum}.`);
   if (Array.isArray(value)) checkItems(schema, value, place);
   else if (isObject(value)) checkMembers(schema, value, place);
 }
 function checkItems(schema, items, place) {
   const { items: each, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  if (items.length > Number(maxItems)) refuse(`${place} has more than ${maxItems} entries`);
-  if (items.length < Number(minItems)) refuse(`${place} is an empty list`);
+  if (items.length > Number(maxItems)) refuse(`${place} has more than ${maxItems} entries.`);
+  if (items.length < Number(minItems)) refuse(`${place} is an empty list.`);
   for (const [i, item] of items.entries()) if (isObject(each)) checkForm(each, item, `${place}[${i}]`);
 }
 function checkMembers(schema, value, place) {
@@ -3767,10 +3770,10 @@ function checkMembers(schema, value, place) {
   const known = isObject(properties) ? properties : {};
   const path = (name) => place === "" ? name : `${place}.${name}`;
   const missing = listIn(required).find((name) => !Object.hasOwn(value, String(name)));
-  if (missing !== void 0) refuse(`${path(String(missing))} is missing`);
+  if (missing !== void 0) refuse(`${path(String(missing))} is missing.`);
   for (const [name, inner] of Object.entries(value)) {
     const own = Object.hasOwn(known, name) ? known[name] : others;
-    if (own === false) refuse(`${path(name)} has no place there`);
+    if (own === false) refuse(`${path(name)} is an unknown member.`);
     if (isObject(own)) checkForm(own, inner, path(name));
   }
 }
@@ -3799,14 +3802,19 @@ function checkFigures({ lot_id: id, raw_bits: bits, min_entropy_per_bit, evidenc
   if (r === void 0 || lag === 0) return;
   const lags = Math.min(LAGS_MAX, 2 ** Math.max(0, Math.floor(Math.log2(bits)) - 1));
   const expected = Math.sqrt(2 * (Math.log(2 * (lags - 1)) + 40 * Math.LN2) / (bits - lag));
-  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags) refuse(`Lot ${id} has no lag ${show(lag)}.`);
+  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags)
+    refuse(
+      `Lot ${id} states an autocorrelation at the lag ${show(lag)}, which a lot of its size does not have.`
+    );
   if (!(Math.abs(bound - expected) <= ROUNDING))
-    refuse(`The bound of the autocorrelation of lot ${id} is ${expected.toFixed(6)}, not ${show(bound)}.`);
+    refuse(
+      `The autocorrelation of lot ${id} has the bound ${expected.toFixed(6)}, but the lot states ${show(bound)}.`
+    );
   const size = Math.abs(r);
   if (size <= bound) return;
   if (evidence.claim === "calibrated")
     refuse(
-      `Lot ${id} claims "calibrated", and its autocorrelation ${r} is beyond ${bound}: its bits are not independent.`
+      `Lot ${id} claims "calibrated", but its autocorrelation ${r} is beyond the bound ${bound}: its bits are not independent.`
     );
   const left = 1 - Math.log2(1 + Math.sqrt(Math.min(1, size + bound)));
   const isLess2 = (figure) => figure === null || figure <= left + ROUNDING;
@@ -4063,12 +4071,13 @@ function formedLots(leaves) {
 }
 function requireForm(schema, value, place) {
   const { refusal } = found(() => checkForm(schema, value, place));
-  if (refusal !== void 0) refuse(`The form is not that of version 1: ${refusal}.`);
+  if (refusal !== void 0) refuse(`The document does not have the form of version 1: ${refusal}`);
 }
 function derivedVerdict(certificate, lotsOf) {
   const told2 = member(certificate, "entropy_mode");
   const mode = ENTROPY_MODES.find((each) => each === told2);
-  if (mode === void 0 || !isObject(certificate)) refuse(`There is no mode ${show(told2)}.`);
+  if (mode === void 0 || !isObject(certificate))
+    refuse(`entropy_mode is ${show(told2)}, not one of ${ENTROPY_MODES.join(", ")}.`);
   const issued = Object.fromEntries(Object.entries(certificate).filter(([name]) => !isElsewhere(name)));
   requireForm(certificateForm(mode), issued, "");
   const lots = lotsOf();
@@ -4080,10 +4089,10 @@ function derivedVerdict(certificate, lotsOf) {
     if (!row3.isDerived || !row3.modes.includes(mode)) return [];
     const certified = member(certificate, ...path.split("."));
     const follows = row3.of(from);
-    return certified === follows ? [] : [`${path} is ${show(certified)}, and ${show(follows)} follows from the lots.`];
+    return certified === follows ? [] : [`${path} is ${show(certified)}, but ${show(follows)} follows from the lots.`];
   });
   if (contradictions.length > 0) refuse(contradictions.join(" "));
-  return "Circuit, origin, evidence, tests and hashes follow from the lots.";
+  return "Circuit, origin, evidence, test results and hashes follow from the lots.";
 }
 function isElsewhere(name) {
   return name === "label" || UNSIGNED.some((each) => each === name);
@@ -4102,19 +4111,21 @@ function checkLot(lot, mode) {
   const { lot_id: id, origin, evidence, tested } = lot;
   if (mode === "csprng") {
     const isSample = origin === "system" && evidence === null && lot.pure.bytes === 0 && lot.seeds.count === 0;
-    if (!isSample) refuse(`Lot ${id} is no sample of the csprng stream.`);
+    if (!isSample)
+      refuse(`The certificate is of csprng mode, but lot ${id} is not a sample of the csprng stream.`);
     return;
   }
   if (evidence === null) refuse(`Lot ${id} has no evidence.`);
   if (!allowsEvidence(origin, evidence.claim))
-    refuse(`Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`);
+    refuse(`Lot ${id} claims ${show(evidence.claim)}, which a lot of origin ${show(origin)} cannot.`);
   checkFigures({ ...lot, evidence });
   checkCitations(lot);
-  if (lot.declared && !isQuantum(origin)) refuse(`Lot ${id} of origin ${show(origin)} is declared quantum.`);
+  if (lot.declared && !isQuantum(origin))
+    refuse(`Lot ${id} is declared quantum, but its origin is ${show(origin)}.`);
   const isWhole = tested.every(
     ({ of, bits, first_bit: first, passed, total }) => passed <= total && bits > 0 && (of !== "conditioned" || bits % 8 === 0 && first % 8 === 0)
   );
-  if (!isWhole) refuse(`Lot ${id} was tested in windows that are none.`);
+  if (!isWhole) refuse(`Lot ${id} lists a window of its tests that cannot exist.`);
 }
 function checkCitations({ lot_id: id, origin, raw_bits: bits, upstream }) {
   if (upstream === null) return;
@@ -4123,10 +4134,12 @@ function checkCitations({ lot_id: id, origin, raw_bits: bits, upstream }) {
     refuse(`Lot ${id} cites a certificate twice.`);
   if (bits > certificates.length * BITS_PER_CITATION)
     refuse(
-      `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`
+      `Lot ${id} has ${bits} raw bits, more than the ${certificates.length} certificates that it cites can cover.`
     );
   if (ORIGINS.indexOf(origin) < ORIGINS.indexOf(certified))
-    refuse(`Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`);
+    refuse(
+      `Lot ${id} has the origin ${show(origin)}, better than the origin ${show(certified)} of the certificates that it cites.`
+    );
 }
 function checkDraw({ mode, lots, spans }) {
   if (mode !== "pure" && lots.length !== 1)
@@ -4135,26 +4148,28 @@ function checkDraw({ mode, lots, spans }) {
   for (const [i, { lot_id: id, pure, seeds }] of lots.entries()) {
     const size = mode === "pure" ? pure.bytes : seeds.count * SEED_BLOCK_BYTES;
     const isWithin = ({ offset, bytes }) => bytes > 0 && bytes % PIECE_BYTES === 0 && offset % PIECE_BYTES === 0 && offset + bytes <= size;
-    if (spans[i].length === 0) refuse(`It draws nothing from lot ${id}, which it names.`);
-    if (!spans[i].every(isWithin)) refuse(`It draws from lot ${id} what the lot does not have.`);
+    if (spans[i].length === 0) refuse(`The certificate names lot ${id}, but draws nothing from it.`);
+    if (!spans[i].every(isWithin))
+      refuse(`The certificate draws bytes from lot ${id} that the lot does not have.`);
   }
 }
 function checkOrder(certificate, lots) {
   const drawn = member(certificate, "provenance", "drawn");
   const other = drawn.find(({ lot }) => lot >= lots.length);
-  if (other !== void 0) refuse(`It draws from lot ${other.lot + 1}, and names ${lots.length}.`);
+  if (other !== void 0)
+    refuse(`The certificate draws from lot ${other.lot + 1}, but names only ${lots.length}.`);
   for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
     const { lot_id: id, pure } = lots[lot];
     const end = offset + bytes;
     if (end % pure.block_bytes !== 0 && end !== pure.bytes)
-      refuse(`It leaves a block of lot ${id} at byte ${end}, before the end of the block.`);
+      refuse(`The certificate leaves a block of lot ${id} at byte ${end}, before the block was used up.`);
   }
   for (const [i, { lot_id: id, pure }] of lots.entries()) {
     const ranges = drawn.filter(({ lot }) => lot === i).sort((a, b) => a.offset - b.offset);
     let drawnTo = 0;
     for (const { offset, bytes } of ranges) {
       if (Math.floor(offset / pure.block_bytes) < drawnTo)
-        refuse(`It draws twice from a block of lot ${id}.`);
+        refuse(`The certificate goes back to a block of lot ${id} that it had left.`);
       drawnTo = Math.ceil((offset + bytes) / pure.block_bytes);
     }
   }
@@ -4165,16 +4180,16 @@ var PURPOSE_BYTE = 4;
 var USER_DATA_BYTE = 5;
 function labelVerdict(response, certificate) {
   const label = member(certificate, "label");
-  if (label === void 0) refuse("The answer has a label, the certificate has none.");
+  if (label === void 0) refuse("The answer has a label, but the certificate has none.");
   checkForm(LABEL, label, "label");
   const certified = label;
   const { serial, series, user_data: userData, user_data_sha256: digest2 } = certified;
   checkTexts("certificate", certified);
   const hasPurpose = certified.purpose !== void 0 || certified.purpose_commitment !== void 0;
   if (hasPurpose && (series === void 0 || serial === void 0 || serial < 1))
-    refuse("The label has a purpose without a series and a serial.");
+    refuse("The label of the certificate has a purpose, but lacks the series or the serial number.");
   if (!hasPurpose && (series !== void 0 || serial !== void 0))
-    refuse("The label has a serial without a purpose.");
+    refuse("The label of the certificate has a series or a serial number, but no purpose.");
   if (userData !== void 0 && digest2 !== digestText(userData))
     refuse("user_data_sha256 of the certificate is not the hash of its user_data.");
   if (response !== void 0) compare(response, certified);
@@ -4189,7 +4204,7 @@ function checkTexts(whose, label) {
 }
 function compare(response, certified) {
   const told2 = member(response, "label");
-  if (told2 === void 0) refuse("The certificate has a label, the answer has none.");
+  if (told2 === void 0) refuse("The certificate has a label, but the answer has none.");
   const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
   if (!/^[0-9a-f]{64}$/.test(salt)) refuse("metadata.certificate_salt is not 64 hex digits.");
   checkTexts("answer", told2);
@@ -4219,9 +4234,9 @@ function compare(response, certified) {
     refuse(`The label of the answer differs from the certificate in ${differing.join(", ")}.`);
 }
 function holdsText({ serial, series, purpose }) {
-  const of = purpose === void 0 ? "its purpose" : `the purpose ${show(purpose)}`;
-  const numbered = serial === void 0 ? "" : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;
-  return `What the caller said of the answer is as certified.${numbered}`;
+  const of = purpose === void 0 ? "one purpose" : `the purpose ${show(purpose)}`;
+  const numbered = serial === void 0 ? "" : ` It is number ${show(serial)} of series ${show(series)}: the answers of one account for ${of}.`;
+  return `The label is as certified.${numbered}`;
 }
 function commitment(byte, salt, value) {
   return digestText(concatBytes3(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? "")));
@@ -4588,18 +4603,20 @@ var KINDS = {
 function drawnValues(request, bytes) {
   const { draw, isPossible = () => true } = soundKind(request);
   if (!isPossible(request))
-    refuse(`Such values of ${text(member(request, "kind"))} cannot be drawn.`);
+    refuse(`The request asks for values of ${text(member(request, "kind"))} that cannot be drawn.`);
   return draw(request, bytes);
 }
 function checkChance(request) {
   const { hasOneOutcome = () => false } = soundKind(request);
   if (hasOneOutcome(request))
-    refuse("The draw has one possible outcome: nothing is left to chance.");
+    refuse("The draw has only one possible outcome, so nothing is left to chance.");
 }
 function soundKind(request) {
   const name = text(member(request, "kind"));
   if (name === void 0 || !Object.hasOwn(KINDS, name))
-    refuse(`There is no kind ${show(member(request, "kind"))} of values to draw.`);
+    refuse(
+      `The request has the kind ${show(member(request, "kind"))}, not one of ${Object.keys(KINDS).join(", ")}.`
+    );
   const kind = KINDS[name];
   checkForm(object({ kind: text2, count: upTo(NUMBERS_MAX), ...kind.members }), request, "request");
   return kind;
@@ -5151,12 +5168,12 @@ function counted(kind, params, values = "values", requestOf = (own) => own) {
 }
 function kindOf(endpoint) {
   if (typeof endpoint === "string" && Object.hasOwn(KINDS2, endpoint)) return KINDS2[endpoint];
-  return refuse(`There is no endpoint ${show(endpoint)}.`);
+  return refuse(`The certificate names the endpoint ${show(endpoint)}, which does not exist.`);
 }
 function kindInBatch(type) {
   if (type === "bytes") return BYTE_STRINGS;
   if (typeof type !== "string" || !Object.hasOwn(KINDS2, type) || NOT_IN_BATCHES.includes(type))
-    refuse(`A batch has no type ${show(type)}.`);
+    refuse(`The answer is a batch of the type ${show(type)}, which does not exist.`);
   return KINDS2[type];
 }
 function checkMembers2(endpoint, data) {
@@ -5164,12 +5181,14 @@ function checkMembers2(endpoint, data) {
   const { params, beside, values } = isBatch ? { ...COUNTED, params: [] } : kindOf(endpoint);
   const names = isBatch ? BATCH_MEMBERS : [...params, ...beside, values].sort();
   if (!hasMembers(data, [...names, "metadata"]))
-    refuse(`The members of data are not those of an answer of ${show(endpoint)}: ${names.join(", ")}.`);
+    refuse(
+      `data must have exactly the members of an answer of ${show(endpoint)}: ${names.join(", ")}, metadata.`
+    );
   if (!isBatch) return;
   const type = member(data, "type");
   const own = kindInBatch(type).params;
   if (!hasMembers(member(data, "params"), own))
-    refuse(`The members of params are not those of a batch of ${show(type)}: ${own.join(", ")}.`);
+    refuse(`data.params must have exactly the members of a batch of ${show(type)}: ${own.join(", ")}.`);
 }
 function hasMembers(value, names) {
   return isObject(value) && Object.keys(value).sort().join() === names.toSorted().join();
@@ -5209,7 +5228,7 @@ function valuesVerdict(endpoint, answered, drawn) {
   const { kind, told: data } = drawnAs(endpoint, answered);
   if (kind.drawAgain === void 0) {
     const name = endpoint === "batch" ? member(answered, "type") : endpoint;
-    return `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(name)} does not hold all that they were drawn with.`;
+    return `The answer opens the bytes that the lots committed to. Whether its values follow from them was not checked: an answer of ${show(name)} does not hold everything that its values were drawn with.`;
   }
   const stream = streamOf(drawn);
   let again;
@@ -5217,13 +5236,12 @@ function valuesVerdict(endpoint, answered, drawn) {
     again = kind.drawAgain(data, stream);
   } catch (error) {
     if (!(error instanceof Exhausted)) throw error;
-    refuse("The opening holds fewer bytes than its values are drawn from.");
+    refuse("The opening holds fewer bytes than the values take.");
   }
   if (again === void 0 || canonical(again) !== canonical(member(data, kind.values)))
-    refuse("The values are not those that follow from the bytes that were drawn.");
-  if (drawn.length - stream.used >= PIECE_BYTES2)
-    refuse("The opening holds more than what its values are drawn from.");
-  return "Its values follow from bytes that the lots committed to.";
+    refuse("The values do not follow from the bytes that were drawn.");
+  if (drawn.length - stream.used >= PIECE_BYTES2) refuse("The opening holds more bytes than the values take.");
+  return "The values follow from bytes that the lots committed to.";
 }
 function streamOf(bytes) {
   let isGiven = bytes.length === 0;
@@ -5238,40 +5256,44 @@ function streamOf(bytes) {
 var WITNESS_CLOCK_MS = 6e4;
 function readWitnessPolicy(keysText, quorumText) {
   const keys = keysText.split(/[\s,]+/).filter((each) => each !== "");
-  if (keys.length === 0) return "no witness is named";
+  if (keys.length === 0) return "name at least one witness";
   if (quorumText === "") return { keys, quorum: keys.length };
   const quorum = /^[1-9]\d{0,3}$/.test(quorumText) ? Number(quorumText) : 0;
-  return quorum >= 1 && quorum <= keys.length ? { keys, quorum } : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
+  return quorum >= 1 && quorum <= keys.length ? { keys, quorum } : `the quorum must be a number from 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
 }
 function heldBefore(what, [leaf, proof], { keys, witnesses }, { event, latestMs, clocksMs }) {
   const logged = about(`${what[0].toUpperCase()}${what.slice(1)}`, () => loggedLeaf(leaf, proof, keys));
   if (!(logged.atS * 1e3 <= latestMs))
-    refuse(`The log held ${what} by ${timeText(logged.atS)}, which is not before ${event}.`);
+    refuse(`The log held ${what} only by ${timeText(logged.atS)}, which is not before ${event}.`);
   if (witnesses === void 0) return logged;
   const seen = readCosignatures(witnesses.keys, logged.at);
   const before = seen.filter(({ atS }) => atS * 1e3 <= latestMs + clocksMs).length;
   if (before < witnesses.quorum)
-    refuse(`${before} of the ${witnesses.quorum} witnesses that are asked for saw ${what} before ${event}.`);
+    refuse(`${before} witnesses saw ${what} before ${event}, but ${witnesses.quorum} are required.`);
   return logged;
 }
 function witnessVerdict(document, certificate, logged, policy) {
   const { keys, quorum } = policy;
   if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    refuse(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
+    refuse(
+      `The quorum is ${quorum}, but must be a whole number from 1 to the ${keys.length} witnesses named.`
+    );
   const seen = readCosignatures(keys, logged);
   const issuedMs = timeOf(member(certificate, "issued_at"));
   const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== void 0)
-    refuse(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
+    refuse(
+      `The witness ${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`
+    );
   const told2 = namesAndTimes(seen);
   if (seen.length < quorum) {
     const who = told2 === "" ? "" : `: ${told2}`;
-    refuse(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
+    refuse(`${seen.length} witnesses saw the tree, but ${quorum} are required${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
   const before = seenWithout(document, logged, policy);
-  const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, by the log's own word,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
-  return `Seen by ${told2}: logged between ${since} and ${timeText(byS)}.`;
+  const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, according to the log alone,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and without the certificate,`;
+  return `Seen by ${told2}. So the certificate was logged between ${since} and ${timeText(byS)}.`;
 }
 function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
   let latest;
@@ -5298,7 +5320,7 @@ function readLots(document, certificate) {
   const given = member(document, "lots");
   if (!Array.isArray(named) || named.length === 0) refuse("The certificate names no lot.");
   if (!Array.isArray(given) || given.length !== named.length)
-    refuse(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
+    refuse(`The number of lots in the document is not the ${named.length} that the certificate names.`);
   const ids = named.map((each) => text(member(each, "id")));
   if (new Set(ids).size < ids.length) refuse("The certificate names a lot twice.");
   const leaves = given.map((each) => member(each, "leaf"));
@@ -5306,16 +5328,15 @@ function readLots(document, certificate) {
     const id = ids[i];
     const isLot = member(leaf, "type") === "lot" && member(leaf, "version") === 1;
     if (!isLot || id === void 0 || member(leaf, "lot_id") !== id)
-      refuse(`What is given for lot ${show(id)} is not its leaf.`);
+      refuse(`The document does not hold the leaf of lot ${show(id)}, but something else in its place.`);
     const hash2 = canonical(leaf);
     if (hash2 === void 0 || toBase64(leafHash(utf8Bytes(hash2))) !== member(named[i], "leaf"))
-      refuse(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
+      refuse(`The leaf of lot ${id} does not have the hash that the certificate names.`);
   }
   return leaves;
 }
 function lotsVerdict({ length }) {
-  const which = length === 1 ? "The lot is the one" : `The ${length} lots are those`;
-  return `${which} that the certificate names by the hash of its leaf.`;
+  return length === 1 ? "The leaf of the lot has the hash that the certificate names." : `The leaves of the ${length} lots have the hashes that the certificate names.`;
 }
 function issuedText(certificate) {
   if (!isObject(certificate)) return void 0;
@@ -5325,13 +5346,14 @@ function issuedText(certificate) {
 function fixedVerdict(input, certificate, lots, logged) {
   const { octets, witnesses } = input;
   const mode = member(certificate, "entropy_mode");
-  if (mode === "csprng") refuse("Required, and not shown: values of csprng mode come from no lot.");
+  if (mode === "csprng")
+    refuse("It cannot be shown that the entropy was fixed before: values of csprng mode come from no lot.");
   const response = octets === void 0 || !isObject(input.response) ? input.response : { opening: null, ...input.response };
   const fixed = lots().map((leaf, i) => fixedLot(input, certificate, logged, leaf, i));
   const bound = mode === "pure" ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
   const latestS = Math.max(...fixed.map(({ atS }) => atS));
-  const seen = witnesses === void 0 ? "" : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1e3} s`;
-  return `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound}`;
+  const seen = witnesses === void 0 ? "" : `, and at least ${witnesses.quorum} witnesses had seen them by then (clocks may differ by ${WITNESS_CLOCK_MS / 1e3} s)`;
+  return `The log says that it held the lots by ${timeText(latestS)}, before the answer was issued${seen}. ${bound}`;
 }
 function fixedLot(input, certificate, logged, told2, place) {
   const { lot_id: id, pure, seeds } = told2;
@@ -5345,52 +5367,56 @@ function fixedLot(input, certificate, logged, told2, place) {
   if (logged?.checkpoint.origin === at.checkpoint.origin && at.proof.index >= logged.proof.index)
     refuse(`Lot ${id} was logged after the certificate.`);
   if (!(Math.floor(timeOf(told2.finished_at) / 1e3) <= atS))
-    refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
+    refuse(`The log says that it held lot ${id} at ${timeText(atS)}, which is before the lot ended.`);
   const runs = member(proof, "runs");
   const isCut = [pure.block_bytes, pure.bytes, pure.piece_bytes].every((each) => each % PIECE_BYTES === 0);
   if (!isCut || pure.piece_bytes !== PIECE_BYTES || !Array.isArray(runs))
-    refuse(`The leaf of lot ${id} has another form.`);
+    refuse(`The leaf or the proof of lot ${id} does not have the form that it must have.`);
   return { pure, seeds, runs, atS };
 }
 function seedVerdict(certificate, [lot]) {
   const index = member(certificate, "provenance", "seed", "index");
   const run2 = readRun(lot.runs[0]);
   if (run2 === void 0 || run2.first !== index || run2.hashes.length !== 1 || lot.runs.length !== 1)
-    refuse(`Nothing leads from seed ${show(index)} to its lot.`);
+    refuse(`The document has no proof that seed ${show(index)} is of its lot.`);
   const root2 = rootOfRun(lot.seeds.count, run2.first, run2.hashes, run2.path);
   if (root2 === void 0 || run2.path.length > 0 || toBase64(root2) !== lot.seeds.root)
-    refuse(`Seed ${index} is not among the seeds that its lot committed to.`);
-  return `Its seed is number ${index} of the ${lot.seeds.count} that the lot committed to.`;
+    refuse(`The proof of seed ${index} does not lead to the seeds that its lot committed to.`);
+  return `The seed of the answer is number ${index} of the ${lot.seeds.count} seeds that the lot committed to.`;
 }
 function pureVerdict(certificate, fixed, response) {
   const drawn = member(certificate, "provenance", "drawn");
-  if (!Array.isArray(drawn) || drawn.length === 0) refuse("It does not say what was drawn.");
+  if (!Array.isArray(drawn) || drawn.length === 0)
+    refuse("The certificate does not say which bytes were drawn: provenance.drawn is missing or empty.");
   const used = fixed.map(() => 0);
   const ranges = [];
   let total = 0;
   for (const each of drawn) {
     const range2 = readRange(each, fixed.length);
-    if (range2 === void 0) refuse("What it says was drawn are no whole pieces of its lots.");
+    if (range2 === void 0)
+      refuse("The bytes that the certificate says were drawn are not whole pieces of its lots.");
     total += range2.bytes;
     const lot = fixed[range2.lot];
     const bound = boundRange(range2, lot, lot.runs[used[range2.lot]++]);
     if (bound === void 0)
-      refuse(`Nothing leads from byte ${range2.offset} to lot ${range2.lot + 1} of the certificate.`);
+      refuse(
+        `The document does not prove that lot ${range2.lot + 1} committed to the bytes drawn from byte ${range2.offset}.`
+      );
     ranges.push(bound);
   }
   if (fixed.some((lot, i) => lot.runs.length !== used[i]))
-    refuse("The proof of a lot has more than was drawn.");
+    refuse("The proof of a lot covers more than what was drawn.");
   if (response === void 0)
-    return "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.";
+    return "Whether the answer was made of these bytes was not checked: only an answer in JSON that drew at most 2,048 bytes can show that.";
   const [endpoint, data] = [member(certificate, "endpoint"), member(response, "data")];
   const opening = member(response, "opening");
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
-    return "Not shown of its bytes: an answer in octets carries no opening.";
+    return "It cannot be shown that the answer was made of these bytes: an answer in octets carries no opening.";
   checkMembers2(endpoint, data);
   if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response, endpoint);
   if (total <= OPENED_BYTES_MAX || !mayTakeMore(endpoint, data, OPENED_BYTES_MAX))
-    refuse("The answer lacks the opening that shows which bytes it was made of.");
-  return "The answer is too long to carry what shows that its bytes are those.";
+    refuse("The answer must have an opening, which shows the bytes that it was made of, and has none.");
+  return "It cannot be shown that the answer was made of these bytes: it is too long to carry an opening.";
 }
 function boundRange(range2, fixed, told2) {
   const { offset, bytes } = range2;
@@ -5410,7 +5436,7 @@ function openingVerdict(ranges, response, endpoint) {
   const length = ranges.reduce((sum, range2) => sum + range2.bytes, 0);
   const isWhole = bytes?.length === length && salts?.length === length / PIECE_BYTES * PIECE_SALT_BYTES;
   if (!isWhole || pathBytes === void 0 || pathBytes.length % HASH_BYTES !== 0)
-    refuse("The opening does not hold what was drawn.");
+    refuse("The opening does not hold as many bytes and salts as were drawn.");
   const path = splitHashes(pathBytes);
   let at = 0;
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
@@ -5492,9 +5518,9 @@ function certificateIdVerdict(response, document) {
   const url = text(member(document, "verify_url"));
   const asked = member(response, "metadata", "certificate_id");
   if (id === void 0) refuse("The certificate has no id.");
-  if (asked !== id) refuse(`The response names ${show(asked)}, the certificate is ${id}.`);
-  if (!url?.endsWith(`/${id}`)) refuse("verify_url does not end in the id.");
-  return `The response names certificate ${id}.`;
+  if (asked !== id) refuse(`The answer names certificate ${show(asked)}, but this is certificate ${id}.`);
+  if (!url?.endsWith(`/${id}`)) refuse("verify_url of the certificate does not end in its id.");
+  return `The answer names certificate ${id}.`;
 }
 function requestIdVerdict(response, document) {
   const id = text(member(document, "request_id"));
@@ -5502,9 +5528,11 @@ function requestIdVerdict(response, document) {
   const uuid2 = member(response, "meta", "request_id");
   const bits = id?.startsWith("req_") ? bytesOfBase32(id.slice(4)) : void 0;
   if (bits === void 0) refuse("The certificate has no request_id.");
-  if (named !== id) refuse(`The response has request ${show(named)}, the certificate is for ${id}.`);
-  if (uuid2 !== uuidOf(bits)) refuse(`meta.request_id is ${show(uuid2)}, not the same 128 bits as ${id}.`);
-  return `Both are of request ${id}.`;
+  if (named !== id)
+    refuse(`The answer is of request ${show(named)}, but the certificate is of request ${id}.`);
+  if (uuid2 !== uuidOf(bits))
+    refuse(`meta.request_id is ${show(uuid2)}, not the UUID of the same 128 bits as ${id}.`);
+  return `The answer and the certificate are of request ${id}.`;
 }
 function metadataVerdict({ response }, document) {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
@@ -5514,7 +5542,7 @@ function metadataVerdict({ response }, document) {
   }).map(([inResponse]) => inResponse);
   const type = member(response, "media_type");
   if (type !== void 0 && type !== member(document, "media_type")) differing.push("media_type");
-  if (differing.length > 0) refuse(`Not as certified: ${differing.join(", ")}.`);
+  if (differing.length > 0) refuse(`The answer differs from the certificate in: ${differing.join(", ")}.`);
   return "Time, circuit, backend, origin, mode and test result are as certified.";
 }
 function deliveredVerdict({ response, octets, salt: given }, document) {
@@ -5525,14 +5553,14 @@ function deliveredVerdict({ response, octets, salt: given }, document) {
   if (salt === void 0 || !/^[0-9a-f]{64}$/.test(salt))
     refuse("metadata.certificate_salt is not 64 hex digits.");
   if (type !== void 0 && octets === void 0)
-    refuse(`The certificate is of octets, ${show(type)}; the answer is not.`);
+    refuse(`The certificate is of an answer in octets (${show(type)}), but this answer is in JSON.`);
   if (bytes === void 0 && octets !== void 0)
-    refuse("The certificate is of JSON; the answer is in octets.");
-  if (bytes === void 0) refuse("The response has no data.");
+    refuse("The certificate is of an answer in JSON, but this answer is in octets.");
+  if (bytes === void 0) refuse("The answer has no member data.");
   const digest2 = digestText(concatBytes3(hexToBytes(salt), bytes));
   if (digest2 !== certified)
-    refuse(`The data and the salt hash to ${digest2}, certified is ${show(certified)}.`);
-  return type === void 0 ? "The data is what was delivered, bit for bit." : `The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`;
+    refuse(`The salt and the data hash to ${digest2}, but the certificate names ${show(certified)}.`);
+  return type === void 0 ? "The data is what was delivered, bit for bit." : `The octets are what was delivered, bit for bit. Their media type is ${text(type) ?? show(type)}.`;
 }
 function jsonBytes(response, octets) {
   const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
@@ -5543,29 +5571,32 @@ function statusVerdict(certificate, document, leaves) {
   const deterministic = leaves.some((lot) => member(lot, "deterministic") === true);
   if (status === "revoked") {
     const reason = member(certificate, "revocation", "reason");
-    refuse(`A lot was withdrawn: ${text(reason) ?? "no reason is given"}.`);
+    refuse(`The operator withdrew a lot of this certificate: ${text(reason) ?? "no reason is given"}.`);
   }
   if (status !== (deterministic ? "test" : "valid"))
-    refuse(`status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`);
-  return deterministic ? "A deterministic test source made this: not random." : "The document says of no lot that it was withdrawn.";
+    refuse(
+      `status is ${show(status)}, but with these lots it must be ${deterministic ? '"test"' : '"valid"'}.`
+    );
+  return deterministic ? "A deterministic test source made the values: they are not random." : "According to the document, none of the lots was withdrawn.";
 }
 function inclusionVerdict(document, logged) {
   const leaf = issuedText(document);
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
   if (leaf === void 0 || !holdsLeaf(logged, leaf))
-    refuse(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
-  return `The certificate is leaf ${index} of the logged tree of ${size}.`;
+    refuse(`The certificate is not leaf ${index} of the tree of ${size} leaves that its proof names.`);
+  return `The certificate is leaf ${index} of the signed tree of ${size} leaves.`;
 }
 function keysVerdict(keys) {
   const current = member(keys, "current_key_id");
   if (!knownKeys(keys).some((key) => key.keyId === current))
-    refuse("current_key_id does not name a listed key.");
-  return "The keys are well-formed.";
+    refuse("current_key_id of the keys document names no key that the document lists.");
+  return "The keys document is well-formed.";
 }
 function signatureVerdict({ checkpoint }, signed) {
   const keyIds = signed.map(({ key }) => key.keyId);
-  return `The checkpoint is signed by ${keyIds.join(" and ")} of ${checkpoint.origin}.`;
+  const whose = keyIds.length === 1 ? "key" : "keys";
+  return `The checkpoint of the log ${checkpoint.origin} is signed by ${whose} ${keyIds.join(" and ")}.`;
 }
 function datesVerdict(document, leaves, signed) {
   const issuedAt = member(document, "issued_at");
@@ -5574,18 +5605,23 @@ function datesVerdict(document, leaves, signed) {
   for (const lot of leaves) {
     const finishedAt = member(lot, "finished_at");
     if (!(timeOf(finishedAt) <= issuedMs))
-      refuse(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
+      refuse(
+        `The certificate was issued at ${show(issuedAt)}, but a lot of it ended at ${show(finishedAt)}.`
+      );
   }
-  if (signed === void 0) return "Issued after its lots ended. No signature that holds says more.";
+  if (signed === void 0)
+    return "The certificate was issued after its lots ended. No valid signature shows more.";
   const begun = signed.filter(({ key }) => key.beganMs <= issuedMs);
   if (begun.length === 0)
-    refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
+    refuse(
+      `The certificate was issued at ${show(issuedAt)}, before the key that signed the checkpoint was created.`
+    );
   const isRightful = ({ key: { retiredMs }, atS }) => retiredMs === null || Math.max(issuedMs, atS * 1e3) <= retiredMs;
-  if (!begun.some(isRightful)) refuse("The key that signed the checkpoint had been retired before.");
+  if (!begun.some(isRightful)) refuse("The key that signed the checkpoint had already been retired.");
   const earliest = Math.min(...signed.map(({ atS }) => atS));
   if (earliest < Math.floor(issuedMs / 1e3))
     refuse(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
-  return `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`;
+  return `The certificate was issued after its lots ended. The log says that it signed by ${timeText(earliest)}.`;
 }
 function uuidOf(bits) {
   return bytesToHex(bits).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
@@ -5757,7 +5793,7 @@ function checkRequest(request) {
     for (const [i, item] of listAt(request, name).entries()) {
       const what = name === "items" ? `Item ${i + 1}` : `Character ${i + 1} of the alphabet`;
       if (LINE_BREAK.test(String(item)))
-        refuse(`${what} has a line break: it would pass for several lines of a list.`);
+        refuse(`${what} has a line break, so it would look like several lines of a list.`);
       if (name === "alphabet" && [...String(item)].length !== 1)
         refuse(`${what} is ${show(item)}, not one character.`);
     }
@@ -5767,39 +5803,41 @@ var LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 function readStatement(draw) {
   const statement = member(draw, "statement");
   checkForm(STATEMENT, statement, "statement");
-  if (canonical(statement) === void 0) refuse("The statement is not JSON in Unicode.");
+  if (canonical(statement) === void 0) refuse("The statement has text that is not well-formed Unicode.");
   return statement;
 }
 function statementVerdict(draw, statement, digest2) {
   const { id, request, list, purpose } = statement;
   if (member(draw, "type") !== "draw" || member(draw, "version") !== 1)
-    refuse("The document is not of a draw of version 1.");
+    refuse('The document is not that of a draw: its type must be "draw" and its version 1.');
   if (member(draw, "statement_sha256") !== digest2)
-    refuse(`The statement hashes to ${digest2}, not to ${show(member(draw, "statement_sha256"))}.`);
+    refuse(
+      `The statement hashes to ${digest2}, but statement_sha256 is ${show(member(draw, "statement_sha256"))}.`
+    );
   if (member(draw, "id") !== id)
-    refuse(`The statement is of draw ${show(id)}, the document of ${show(member(draw, "id"))}.`);
+    refuse(`The statement is of draw ${show(id)}, but the document is of draw ${show(member(draw, "id"))}.`);
   checkRequest(request);
   const listed = list === void 0 ? "" : listText(list, request);
   if (canonical(member(draw, "chances") ?? null) !== canonical(chancesOf(request) ?? null))
-    refuse("The chances in the document are not those of the weights in the statement.");
-  return `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest2}.${listed}${chancesText(request)}`;
+    refuse("The chances in the document do not follow from the weights in the statement.");
+  return `Draw ${id} for ${show(purpose)} has a statement that says what is drawn and when: ${digest2}.${listed}${chancesText(request)}`;
 }
 function listText({ sha256: hash2, size }, request) {
   const { kind } = request;
-  const other = () => refuse("The list in the request is not the one that the statement names.");
+  const other = () => refuse("The request does not draw from the list that the statement names.");
   if (kind === "sample" || kind === "weighted") {
     const { items } = request;
     const isWhole = listSha256(items) === hash2;
     const isNumbered = kind === "weighted" && items.every((item, i) => item === String(i + 1));
     if (items.length !== size || !(isWhole || isNumbered)) other();
-    if (isWhole) return " It has the whole list.";
+    if (isWhole) return " It holds the whole list.";
   } else if (kind !== "integers") {
-    refuse(`The statement names a list, and a draw of ${show(kind)} reads none.`);
+    refuse(`The statement names a list, but a draw of ${show(kind)} reads none.`);
   } else {
     const { min, max, unique, sort: sort2 } = request;
     if (min !== 1 || max !== size || !unique || sort2 !== "none") other();
   }
-  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash2)}.`;
+  return ` It draws line numbers of a list of ${show(size)} lines: check that your copy of the list hashes to ${show(hash2)}.`;
 }
 function shareOf({ percent }) {
   return percent.startsWith("less") ? 0 : Number(percent.replace("more than ", ""));
@@ -5811,7 +5849,7 @@ function chancesText(request) {
   const told2 = likeliest.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
   const others = chances.length - told2.length;
   const more = others === 0 ? "" : `, and ${others} more in the statement`;
-  return ` A pick is one of these with this chance: ${told2.join(", ")}${more}.`;
+  return ` The chances in one pick are: ${told2.join(", ")}${more}.`;
 }
 
 // node_modules/@noble/curves/abstract/weierstrass.js
@@ -8203,50 +8241,56 @@ var PARTS = [
 function notEnded(draw) {
   const dueAt = text(member(draw, "statement", "due_at"));
   if (["outcome", "answer", "end"].some((name) => (member(draw, name) ?? null) !== null))
-    refuse("The draw is said to be committed only, and yet it has an outcome, an answer or an end.");
-  return `The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`;
+    refuse('The state of the draw is "committed", but the draw has an outcome, an answer or an end.');
+  return `The draw has not ended. It is due at ${dueAt}. After that time, the log must show how it ended.`;
 }
 function secretOf({ draw }) {
   const told2 = member(draw, "outcome", "secret");
   const opened = text(member(draw, "answer", "data", "bytes"));
   if (told2 === null && member(draw, "outcome", "reason") === "secret_lost")
-    return { holds: "The service says that it lost the committed bytes. The draw has no values." };
+    return { holds: "The service says that it lost the committed bytes, so the draw has no values." };
   if (member(draw, "answer", "data", "encoding") !== "hex" || opened === void 0 || told2 !== opened)
-    refuse("The outcome opens other bytes than those of the commitment.");
-  if (!/^[0-9a-f]{64}$/.test(opened)) refuse("The opened bytes are not 32 bytes in hex.");
-  return { holds: "The opened bytes are those that were committed to.", bytes: hexToBytes(opened) };
+    refuse("The outcome reveals bytes that are not those of the answer that it committed to.");
+  if (!/^[0-9a-f]{64}$/.test(opened)) refuse("The revealed bytes are not 32 bytes in hex.");
+  return {
+    holds: "The revealed bytes are those of the answer that the draw committed to.",
+    bytes: hexToBytes(opened)
+  };
 }
 function nonceOf({ draw }) {
   const [fixed, fixedHash] = ["nonce", "nonce_sha256"].map((name) => member(draw, "statement", name));
   const told2 = member(draw, "outcome", "nonce") ?? null;
   if (fixed === void 0 && fixedHash === void 0) {
-    if (told2 !== null) refuse("The statement has no nonce, the outcome has one.");
+    if (told2 !== null) refuse("The statement has no nonce, but the outcome has one.");
     return { holds: "The caller gave no nonce.", bytes: EMPTY };
   }
   if (told2 === null) {
-    if (isRevealed(draw)) refuse("The outcome does not have the nonce of the caller.");
-    return { holds: "The caller did not open the nonce." };
+    if (isRevealed(draw)) refuse("The outcome lacks the nonce of the caller.");
+    return { holds: "The caller did not reveal the nonce." };
   }
   if (typeof told2 !== "string" || !/^(?:[0-9a-f]{2}){1,64}$/.test(told2))
-    refuse("The nonce of the outcome is not 1 to 64 bytes in hex.");
+    refuse("The nonce in the outcome is not 1 to 64 bytes in hex.");
   const bytes = hexToBytes(told2);
   if (fixed === void 0 ? fixedHash !== digestText(bytes) : fixed !== told2)
-    refuse("The nonce is not the one that the caller fixed.");
-  return { holds: "The nonce is the one that the caller fixed.", bytes };
+    refuse("The nonce in the outcome is not the one that the statement fixed.");
+  return { holds: "The nonce is the one that the statement fixed.", bytes };
 }
 function randomnessOf({ draw, round: due }) {
   const round = due();
   const told2 = member(draw, "outcome", "beacon") ?? null;
   if (round === void 0) {
-    if (told2 !== null) refuse("The statement has no beacon, the outcome has one.");
+    if (told2 !== null) refuse("The statement has no beacon, but the outcome has one.");
     return { holds: withoutBeacon(draw), bytes: EMPTY };
   }
   if (told2 === null) {
-    if (isRevealed(draw)) refuse("The outcome does not have the round of the beacon.");
-    return { holds: `The outcome has no round: ${show(member(draw, "outcome", "reason"))}.` };
+    if (isRevealed(draw)) refuse("The outcome lacks the round of the beacon.");
+    return {
+      holds: `The outcome has no round of the beacon. Its reason is ${show(member(draw, "outcome", "reason"))}.`
+    };
   }
   const { chain, atMs } = round;
-  if (member(told2, "chain") !== chain.hash) refuse("The round is of another chain.");
+  if (member(told2, "chain") !== chain.hash)
+    refuse("The round in the outcome is of another chain than that of the statement.");
   try {
     const { randomness } = roundOf(chain, round.round, told2);
     const when = timeText(atMs / 1e3);
@@ -8254,62 +8298,64 @@ function randomnessOf({ draw, round: due }) {
     return { holds: `${said} ${whoSigns(chain.hash)}`, bytes: hexToBytes(randomness) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    refuse(`The round of the beacon: ${error.message}.`);
+    refuse(`The round of the beacon is not valid: ${error.message}.`);
   }
 }
 function withoutBeacon(draw) {
-  return member(draw, "statement", "nonce_sha256") === void 0 ? "The draw waits for no beacon: the service could know its outcome when it committed." : "The draw waits for no beacon: service and holder of the nonce together could choose the outcome.";
+  return member(draw, "statement", "nonce_sha256") === void 0 ? "The draw waits for no beacon, so the service could know its outcome when it committed." : "The draw waits for no beacon, so the service and the holder of the nonce could choose the outcome together.";
 }
 function whoSigns(chainHash) {
-  return !Object.hasOwn(LEAGUE_OF_ENTROPY, chainHash) ? "This chain is not one of the League of Entropy: whoever runs it knows its rounds beforehand and can choose them." : `It is the chain ${LEAGUE_OF_ENTROPY[chainHash]} of the League of Entropy.`;
+  return !Object.hasOwn(LEAGUE_OF_ENTROPY, chainHash) ? "This chain is not one of the League of Entropy: whoever runs it may know its rounds beforehand and choose them." : `It is the chain ${LEAGUE_OF_ENTROPY[chainHash]} of the League of Entropy.`;
 }
 function valuesVerdict2({ draw, digest: digest2 }, [secret, nonce, randomness]) {
   const told2 = member(draw, "outcome", "values") ?? null;
   if (secret === void 0 || nonce === void 0 || randomness === void 0) {
-    if (isRevealed(draw)) refuse("The values cannot be computed again: see the checks above.");
-    if (told2 !== null) refuse("The outcome has values that nobody can compute again.");
+    if (isRevealed(draw)) refuse("The values cannot be computed again, because a check above failed.");
+    if (told2 !== null) refuse("The outcome has values, but not everything that they follow from.");
     return "The draw has no values.";
   }
   const reason = member(draw, "outcome", "reason");
   if (told2 === null) {
     if (isRevealed(draw)) refuse("The outcome has no values.");
-    return `The draw has no values: ${show(reason)}.`;
+    return `The draw has no values. Its reason is ${show(reason)}.`;
   }
   const statementDigest = hexToBytes(digest2.slice("sha256:".length));
   const key = drawKey({ secret, nonce, randomness, statementDigest });
   const values = drawnValues(member(draw, "statement", "request"), drawStream(key));
   if (canonical(values) !== canonical(told2))
-    refuse("Other values follow from the committed bytes, the nonce and the round.");
+    refuse("The values do not follow from the committed bytes, the nonce and the round.");
   const what = values.length === 1 ? "The one value" : `Each of the ${values.length} values`;
   if (isRevealed(draw)) return `${what} follows from the committed bytes, the nonce and the round.`;
-  return `${what} would have been this, and does not count: ${show(reason)}.`;
+  return `${what} follows from the committed bytes, the nonce and the round, but does not count. The reason is ${show(reason)}.`;
 }
 function endVerdict({ draw, keys, digest: digest2, round: due }) {
   const told2 = member(draw, "outcome");
   checkForm(OUTCOME, told2, "outcome");
-  if (canonical(told2) === void 0) refuse("The outcome is not JSON in Unicode.");
+  if (canonical(told2) === void 0) refuse("The outcome has text that is not well-formed Unicode.");
   const outcome = told2;
   const { state, reason } = outcome;
   if (member(draw, "state") !== state)
-    refuse(`The draw is ${show(member(draw, "state"))}, its outcome ${show(state)}.`);
+    refuse(
+      `The state of the draw is ${show(member(draw, "state"))}, but that of its outcome is ${show(state)}.`
+    );
   if (outcome.statement_sha256 !== digest2) refuse("The outcome is of another statement.");
   if (!ENDS[state].some((each) => each === reason))
-    refuse(`A draw that is ${state} does not have the reason ${show(reason)}.`);
+    refuse(`A draw of the state ${show(state)} cannot have the reason ${show(reason)}.`);
   const [dueMs2, givesUpMs] = ["due_at", "gives_up_at"].map((name) => timeOf(member(draw, "statement", name)));
   const endedMs = timeOf(outcome.ended_at);
   if (state === "revealed" && !(endedMs >= dueMs2)) refuse("The draw was revealed before it was due.");
   if (state === "cancelled" && !(endedMs < dueMs2)) refuse("The draw was cancelled after it was due.");
   if (state === "failed" && reason !== "secret_lost" && !(endedMs >= givesUpMs))
-    refuse("The draw was given up before the time that its statement says.");
+    refuse("The draw failed before the time until which its statement says that it is tried.");
   const leaf = drawEndText(outcome);
-  if (member(draw, "end", "leaf") !== leaf) refuse("The leaf in the log is of another end than the outcome.");
+  if (member(draw, "end", "leaf") !== leaf) refuse("The leaf in the log does not record this outcome.");
   const { atS } = about("The end", () => loggedLeaf(leaf, member(draw, "end", "proof"), keys));
   const round = due.known;
   if (state === "cancelled" && round !== void 0 && atS * 1e3 >= round.atMs)
     refuse(
-      `The log held the cancellation by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1e3)}.`
+      `The log held the cancellation only by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1e3)}.`
     );
-  return `The draw ended as ${state}; the log held that by ${timeText(atS)}.`;
+  return `The draw ended as ${state}. The log held its end by ${timeText(atS)}.`;
 }
 function isRevealed(draw) {
   return member(draw, "state") === "revealed";
@@ -8357,15 +8403,15 @@ function adviceOn(standing, draw, round) {
     case "revealed":
       return void 0;
     case "pending":
-      return `It is due at ${text(member(draw, "statement", "due_at"))}, and has no values before that.`;
+      return `It is due at ${text(member(draw, "statement", "due_at"))} and has no values before then.`;
     case "overdue":
-      return "It should have ended. Fetch it again; where it still has no end, the service held its result back.";
+      return "It should have ended. Fetch it again. If it still has no end, the service is holding its result back.";
     case "cancelled":
       return "It has no result. Its holder cancelled it before it was due.";
     case "failed":
       if (reason === "beacon_missing" && round !== void 0)
-        return `It has no result. Look whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service left it out.`;
-      if (reason === "nonce_missing") return "It has no result. Whoever held the nonce did not open it.";
+        return `It has no result. Check whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service did not use it.`;
+      if (reason === "nonce_missing") return "It has no result. Whoever held the nonce did not reveal it.";
       return `It has no result (${show(reason)}). The service could have chosen that this draw fails.`;
   }
 }
@@ -8393,13 +8439,13 @@ function roundDue(draw) {
   if (beacon === void 0) return void 0;
   const round = member(beacon, "round");
   if (typeof round !== "number" || !Number.isSafeInteger(round) || round < 1)
-    refuse(`The statement names round ${show(round)} of a beacon.`);
+    refuse(`The statement names round ${show(round)} of the beacon, which is not a positive whole number.`);
   try {
     const chain = chainOf(member(draw, "chain"), text(member(beacon, "chain")) ?? "");
     return { chain, round, atMs: dueMs(chain, round) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    refuse(`The beacon's chain is not the one of the statement: ${error.message}.`);
+    refuse(`The beacon's chain is not the one that the statement names: ${error.message}.`);
   }
 }
 function commitmentVerdict(draw, statement, digest2) {
@@ -8407,49 +8453,55 @@ function commitmentVerdict(draw, statement, digest2) {
   if (document === void 0) refuse("The certificate cannot be read yet: fetch the draw again in a moment.");
   const label = member(document, "label");
   const certified = member(label, "user_data_sha256");
-  if (certified !== digest2) refuse(`The certificate is of ${show(certified)}, not of this statement.`);
+  if (certified !== digest2)
+    refuse(`The certificate is bound to ${show(certified)}, not to the hash of this statement.`);
   if (member(document, "entropy_mode") !== "pure")
-    refuse("The committed bytes are not of pure mode: no lot fixes them.");
+    refuse("The certificate is not of pure mode, so no lot fixes the committed bytes.");
   const drawn = listAt(document, "provenance", "drawn");
   if (drawn.reduce((sum, each) => sum + (numberIn(member(each, "bytes")) ?? Number.NaN), 0) !== SECRET_BYTES)
     refuse(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
   if (member(draw, "certificate_id") !== member(document, "id"))
-    refuse("The document names another certificate.");
+    refuse("certificate_id of the document is not the id of the certificate in it.");
   if (member(draw, "committed_at") !== member(document, "issued_at"))
-    refuse("The document tells another time of the commitment than the certificate.");
+    refuse("committed_at of the document is not the time at which the certificate was issued.");
   if (!(timeOf(statement.due_at) >= timeOf(member(document, "issued_at"))))
     refuse("The draw was due before it was committed.");
   if (member(label, "public") !== statement.public)
-    refuse("Statement and certificate differ in whether the draw is public.");
+    refuse("The statement and the certificate differ in whether the draw is public.");
   const told2 = member(label, "purpose") ?? member(draw, "answer", "label", "purpose");
   if (told2 === void 0 ? member(label, "purpose_commitment") === void 0 : told2 !== statement.purpose)
-    refuse(`The certificate is for ${show(told2)}, the statement for ${show(statement.purpose)}.`);
-  const serial = `${show(member(label, "serial"))} of ${show(member(label, "series"))}`;
-  return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
+    refuse(
+      `The certificate has the purpose ${show(told2)}, but the statement has ${show(statement.purpose)}.`
+    );
+  const serial = `${show(member(label, "serial"))} of series ${show(member(label, "series"))}`;
+  return `The certificate is bound to this statement and fixes ${SECRET_BYTES} bytes of logged lots. It is number ${serial}: the answers of one account for one purpose.`;
 }
-var OWN_CLOCK = "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
+var OWN_CLOCK = "That the commitment came before the round rests on the log's own clock: to check it, name witnesses (--witness), or compare commit.leaf with a copy that was published beforehand.";
 function loggedVerdict(given, statement, round) {
   const { draw, keys, witnesses } = given;
   const [leaf, proof] = ["leaf", "proof"].map((name2) => member(draw, "commit", name2));
   const certificate = member(draw, "certificate", "certificate");
   const delivered = text(member(certificate, "hashes", "delivered")) ?? "";
   if (typeof leaf !== "string" || !delivered.isWellFormed() || leaf !== drawCommitText(statement, delivered))
-    refuse("The leaf in the log is not of this statement and of the bytes that its certificate commits to.");
+    refuse(
+      "The leaf in the log does not commit to this statement and to the bytes that the certificate fixes."
+    );
   if (round === void 0) {
     const { atS: atS2 } = about("The commitment", () => loggedLeaf(leaf, proof, keys));
-    return `The log held the commitment by ${timeText(atS2)}. It waits for no beacon.`;
+    return `The log held the commitment by ${timeText(atS2)}. The draw waits for no beacon.`;
   }
   const [name, dueAt] = [`round ${round.round}`, timeText(round.atMs / 1e3)];
-  if (timeOf(statement.due_at) < round.atMs) refuse(`The draw was due before ${name}, at ${dueAt}.`);
+  if (timeOf(statement.due_at) < round.atMs)
+    refuse(`The draw was due before ${name} of its beacon, which was due at ${dueAt}.`);
   const deadline = { event: `${name} was due, at ${dueAt}`, latestMs: round.atMs - 1, clocksMs: 0 };
   const ofCertificate = [issuedText(certificate) ?? "", member(certificate, "proof")];
   const atS = Math.max(
     heldBefore("the commitment", [leaf, proof], given, deadline).atS,
     heldBefore("the certificate", ofCertificate, given, deadline).atS
   );
-  const seenBy = witnesses === void 0 ? "The log" : `${witnesses.quorum} witnesses or more, and the log,`;
+  const seenBy = witnesses === void 0 ? "The log" : `The log and at least ${witnesses.quorum} witnesses`;
   const byOwnWord = witnesses === void 0 ? ` ${OWN_CLOCK}` : "";
-  return `${seenBy} held it by ${timeText(atS)}, before ${name} of the beacon was due, at ${dueAt}.${byOwnWord}`;
+  return `${seenBy} held the commitment by ${timeText(atS)}, before ${name} of the beacon was due, at ${dueAt}.${byOwnWord}`;
 }
 
 // src/certificate/octet-answer.ts

@@ -144,10 +144,10 @@ export class Cosigning {
     if (reply.status === 409) {
       const known = parseCount(reply.text.trimEnd());
       if (known === undefined)
-        throw new Error(`it answered 409 and no size: ${reply.text.slice(0, 200).trimEnd()}`);
+        throw new Error(`it answered 409 without a tree size: ${reply.text.slice(0, 200).trimEnd()}`);
       if (known > size) {
         throw new Error(
-          `it has cosigned ${known} leaves of this log, which has ${size}: the ledger was set back, or someone else signs with its key`,
+          `it has cosigned ${known} leaves of this log, but the log has ${size}: the ledger is in an earlier state, or someone else signs with its key`,
         );
       }
       witness.size = known;
@@ -176,11 +176,11 @@ export class Cosigning {
   /** Returns the witness's own cosignature among the lines of its answer. Ignores lines of other keys. */
   #cosignatureIn(lines: string, { key }: KnownWitness, { text }: Note): { line: Signature; atS: number } {
     const answered = parseNote(`${text}\n${lines}`);
-    if (answered?.text !== text) throw new Error('its answer is not a signature');
+    if (answered?.text !== text) throw new Error('its answer is not a list of signature lines');
     const { known, refusal } = found(() => signaturesBy(answered, [key]));
     if (known === undefined) throw new Error(refusal);
     const [own] = known;
-    if (own?.atS === undefined) throw new Error('it answered no cosignature of its key');
+    if (own?.atS === undefined) throw new Error('its answer has no cosignature by its key');
     if (own.atS > this.#options.clock.wallMs() / 1000 + AHEAD_MAX_S)
       throw new Error('its cosignature is from the future: compare the clocks');
     return { line: own.line, atS: own.atS };

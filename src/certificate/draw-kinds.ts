@@ -129,7 +129,7 @@ const KINDS: { readonly [K in DrawnKind]: Kind<Request<K>> } = {
 export function drawnValues(request: unknown, bytes: ByteStream): readonly unknown[] {
   const { draw, isPossible = () => true } = soundKind(request);
   if (!isPossible(request as never))
-    refuse(`Such values of ${text(member(request, 'kind'))} cannot be drawn.`);
+    refuse(`The request asks for values of ${text(member(request, 'kind'))} that cannot be drawn.`);
   return draw(request as never, bytes);
 }
 
@@ -137,14 +137,16 @@ export function drawnValues(request: unknown, bytes: ByteStream): readonly unkno
 export function checkChance(request: unknown): void {
   const { hasOneOutcome = () => false } = soundKind(request);
   if (hasOneOutcome(request as never))
-    refuse('The draw has one possible outcome: nothing is left to chance.');
+    refuse('The draw has only one possible outcome, so nothing is left to chance.');
 }
 
 /** Returns the kind of a request. Refuses a request that does not have the form of its kind. */
 function soundKind(request: unknown): Kind<never> {
   const name = text(member(request, 'kind'));
   if (name === undefined || !Object.hasOwn(KINDS, name))
-    refuse(`There is no kind ${show(member(request, 'kind'))} of values to draw.`);
+    refuse(
+      `The request has the kind ${show(member(request, 'kind'))}, not one of ${Object.keys(KINDS).join(', ')}.`,
+    );
   const kind = KINDS[name as DrawnKind];
   checkForm(object({ kind: textForm, count: upTo(NUMBERS_MAX), ...kind.members }), request, 'request');
   return kind;

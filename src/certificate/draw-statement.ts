@@ -22,7 +22,7 @@ export function checkRequest(request: unknown): void {
     for (const [i, item] of listAt(request, name).entries()) {
       const what = name === 'items' ? `Item ${i + 1}` : `Character ${i + 1} of the alphabet`;
       if (LINE_BREAK.test(String(item)))
-        refuse(`${what} has a line break: it would pass for several lines of a list.`);
+        refuse(`${what} has a line break, so it would look like several lines of a list.`);
       if (name === 'alphabet' && [...String(item)].length !== 1)
         refuse(`${what} is ${show(item)}, not one character.`);
     }
@@ -36,7 +36,7 @@ const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 export function readStatement(draw: unknown): DrawStatement {
   const statement = member(draw, 'statement');
   checkForm(STATEMENT, statement, 'statement');
-  if (canonical(statement) === undefined) refuse('The statement is not JSON in Unicode.');
+  if (canonical(statement) === undefined) refuse('The statement has text that is not well-formed Unicode.');
   return statement as DrawStatement;
 }
 
@@ -44,16 +44,18 @@ export function readStatement(draw: unknown): DrawStatement {
 export function statementVerdict(draw: unknown, statement: DrawStatement, digest: string): string {
   const { id, request, list, purpose } = statement;
   if (member(draw, 'type') !== 'draw' || member(draw, 'version') !== 1)
-    refuse('The document is not of a draw of version 1.');
+    refuse('The document is not that of a draw: its type must be "draw" and its version 1.');
   if (member(draw, 'statement_sha256') !== digest)
-    refuse(`The statement hashes to ${digest}, not to ${show(member(draw, 'statement_sha256'))}.`);
+    refuse(
+      `The statement hashes to ${digest}, but statement_sha256 is ${show(member(draw, 'statement_sha256'))}.`,
+    );
   if (member(draw, 'id') !== id)
-    refuse(`The statement is of draw ${show(id)}, the document of ${show(member(draw, 'id'))}.`);
+    refuse(`The statement is of draw ${show(id)}, but the document is of draw ${show(member(draw, 'id'))}.`);
   checkRequest(request);
   const listed = list === undefined ? '' : listText(list, request);
   if (canonical(member(draw, 'chances') ?? null) !== canonical(chancesOf(request) ?? null))
-    refuse('The chances in the document are not those of the weights in the statement.');
-  return `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed}${chancesText(request)}`;
+    refuse('The chances in the document do not follow from the weights in the statement.');
+  return `Draw ${id} for ${show(purpose)} has a statement that says what is drawn and when: ${digest}.${listed}${chancesText(request)}`;
 }
 
 /** Checks that the request draws from the list or its line numbers. Returns which, in a sentence. */
@@ -62,20 +64,20 @@ function listText(
   request: DrawStatement['request'],
 ): string {
   const { kind } = request;
-  const other = () => refuse('The list in the request is not the one that the statement names.');
+  const other = () => refuse('The request does not draw from the list that the statement names.');
   if (kind === 'sample' || kind === 'weighted') {
     const { items } = request;
     const isWhole = listSha256(items) === hash;
     const isNumbered = kind === 'weighted' && items.every((item, i) => item === String(i + 1));
     if (items.length !== size || !(isWhole || isNumbered)) other();
-    if (isWhole) return ' It has the whole list.';
+    if (isWhole) return ' It holds the whole list.';
   } else if (kind !== 'integers') {
-    refuse(`The statement names a list, and a draw of ${show(kind)} reads none.`);
+    refuse(`The statement names a list, but a draw of ${show(kind)} reads none.`);
   } else {
     const { min, max, unique, sort } = request;
     if (min !== 1 || max !== size || !unique || sort !== 'none') other();
   }
-  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`;
+  return ` It draws line numbers of a list of ${show(size)} lines: check that your copy of the list hashes to ${show(hash)}.`;
 }
 
 function shareOf({ percent }: Chance): number {
@@ -89,5 +91,5 @@ function chancesText(request: DrawStatement['request']): string {
   const told = likeliest.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
   const others = chances.length - told.length;
   const more = others === 0 ? '' : `, and ${others} more in the statement`;
-  return ` A pick is one of these with this chance: ${told.join(', ')}${more}.`;
+  return ` The chances in one pick are: ${told.join(', ')}${more}.`;
 }

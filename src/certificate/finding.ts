@@ -72,8 +72,9 @@ export function checkFinding(finding: unknown): FindingCheck {
 function whatIsShown(finding: unknown): string {
   const kind = text(member(finding, 'kind')) ?? '';
   const isFinding = member(finding, 'type') === 'qrn-log-finding' && member(finding, 'version') === 1;
-  if (!isFinding || !Object.hasOwn(CHECKS, kind)) refuse('This is not a finding of a log.');
-  return CHECKS[kind as FindingKind](finding) ?? refuse('The evidence does not show it.');
+  if (!isFinding || !Object.hasOwn(CHECKS, kind))
+    refuse('The document is not a finding about a log of version 1.');
+  return CHECKS[kind as FindingKind](finding) ?? refuse('The evidence does not show what the finding says.');
 }
 
 interface SignedLeaf {
@@ -96,7 +97,7 @@ function leafIn(finding: unknown, n: number): SignedLeaf {
   return about(`Leaf ${n + 1}`, () => {
     const logged = readProof(text(member(given, 'proof')) ?? '');
     const at = readSigned(member(finding, 'keys'), logged);
-    if (!holdsLeaf(logged, leaf)) refuse('It is not in the tree that its proof names.');
+    if (!holdsLeaf(logged, leaf)) refuse('The leaf is not in the tree that its proof names.');
     return { told: parsedObject(leaf), index: logged.proof.index, at };
   });
 }
@@ -112,7 +113,7 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefi
     const [root] = parseHashes([member(finding, 'beginning', 'root')]) ?? [];
     const proof = parseHashes(member(finding, 'beginning', 'proof'));
     if (!root || !proof || !verifyConsistency(from.size, root, to.size, to.root, proof))
-      refuse('The hashes are not those of the second checkpoint.');
+      refuse('The hashes in beginning do not lead to the second checkpoint.');
     return equalHashes(root, from.root) ? undefined : rewrittenWords(a, b);
   },
 
@@ -121,7 +122,8 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => string | undefi
 
   date(finding) {
     const { told, index, at } = leafIn(finding, 0);
-    if (leafTimeOf(told) === undefined) refuse('There is no time to compare.');
+    if (leafTimeOf(told) === undefined)
+      refuse('The leaf is neither a statement nor a withdrawal, so it has no time to compare.');
     return wrongDate(told, index, at, undefined) ?? wrongDate(told, index, at, signedIn(finding, 0));
   },
 };
@@ -140,7 +142,8 @@ function twiceIn(finding: unknown, kind: FindingKind): string | undefined {
 
 function checkpointsIn(finding: unknown): [SignedCheckpoint, SignedCheckpoint] {
   const pair: [SignedCheckpoint, SignedCheckpoint] = [signedIn(finding, 0), signedIn(finding, 1)];
-  if (pair[0].checkpoint.origin !== pair[1].checkpoint.origin) refuse('The checkpoints are of two logs.');
+  if (pair[0].checkpoint.origin !== pair[1].checkpoint.origin)
+    refuse('The checkpoints are of two different logs.');
   return pair;
 }
 
@@ -153,15 +156,15 @@ export function contradictionOf(
   if (size === b.checkpoint.size)
     return equalHashes(a.checkpoint.root, b.checkpoint.root)
       ? undefined
-      : { kind: 'fork', what: `The log signed two trees of ${size} leaves.` };
+      : { kind: 'fork', what: `The log signed two different trees of ${size} leaves.` };
   const [larger, smaller] = size > b.checkpoint.size ? [a, b] : [b, a];
   if (larger.atS >= smaller.atS) return undefined;
-  const what = `The log signed ${larger.checkpoint.size} leaves at ${timeText(larger.atS)}, and ${smaller.checkpoint.size} at ${timeText(smaller.atS)}.`;
+  const what = `The log shrank: it signed ${larger.checkpoint.size} leaves at ${timeText(larger.atS)}, but ${smaller.checkpoint.size} at ${timeText(smaller.atS)}.`;
   return { kind: 'shrunk', what };
 }
 
 export function rewrittenWords(from: SignedCheckpoint, to: SignedCheckpoint): string {
-  return `The first ${from.checkpoint.size} leaves of the tree of ${to.checkpoint.size} that the log signed are not those that it signed before.`;
+  return `The log signed a tree of ${to.checkpoint.size} leaves whose first ${from.checkpoint.size} are not those that it signed before.`;
 }
 
 /** Returns what a leaf fixes that may be fixed only once: its lot or draw. Undefined for other leaves. */
@@ -173,7 +176,8 @@ export function onceOf(told: unknown): { readonly kind: 'lot-twice' | 'draw-twic
 }
 
 export function twiceWords(kind: FindingKind, first: number, second: number, of: string): string {
-  const words = kind === 'lot-twice' ? 'are both of lot' : 'both commit to the draw';
+  const words =
+    kind === 'lot-twice' ? 'both fix the bytes of lot' : 'both commit to the draw with the statement';
   return `Leaves ${first} and ${second} ${words} ${of}.`;
 }
 
@@ -190,14 +194,14 @@ export function wrongDate(
 ): string | undefined {
   const toldMs = leafTimeOf(leaf);
   if (toldMs === undefined) return undefined;
-  if (Number.isNaN(toldMs)) return `Leaf ${index} says no time that can be read.`;
-  const told = `Leaf ${index} is of ${timeText(toldMs / 1_000)}`;
+  if (Number.isNaN(toldMs)) return `Leaf ${index} has no time that can be read.`;
+  const told = `Leaf ${index} states the time ${timeText(toldMs / 1_000)}`;
   // The log signs in whole seconds.
-  if (Math.floor(toldMs / 1_000) > atS) return `${told}, and was signed at ${timeText(atS)}.`;
+  if (Math.floor(toldMs / 1_000) > atS) return `${told}, but the log had signed it by ${timeText(atS)}.`;
   const isStatement = member(leaf, 'type') === 'statement';
   if (!isStatement || before === undefined || before.checkpoint.size > index) return undefined;
   return toldMs < before.atS * 1_000
-    ? `${told}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS)}.`
+    ? `${told}, but at ${timeText(before.atS)} the log had only ${before.checkpoint.size} leaves.`
     : undefined;
 }
 

@@ -152,7 +152,7 @@ class Follower {
     const now = this.#signed(note);
     const before = state && this.#signed(state.checkpoint);
     if (state !== undefined && before !== undefined && this.#compare(before, now)) {
-      const what = `the tiles do not give the ${before.checkpoint.size} leaves that the log has signed before`;
+      const what = `the hashes at /log/tile/ do not lead to the ${before.checkpoint.size} leaves that the log signed before`;
       await this.#checkBeginning(now, before, new LogUnavailable(what));
       return this.#result(state, before, true);
     }
@@ -165,7 +165,9 @@ class Follower {
 
   #checkClock({ atS }: SignedCheckpoint): void {
     if (atS * 1_000 > this.#nowMs + AHEAD_MAX_S * 1_000)
-      throw new LogUnavailable(`the log says that it is ${timeText(atS)}: compare the clocks`);
+      throw new LogUnavailable(
+        `the log signed at ${timeText(atS)}, which is in the future: compare the clocks of the service and of this computer`,
+      );
   }
 
   /** Throws a finding if the newer tree does not begin with the older one, and `doubt` if the tiles do not tell. */
@@ -216,14 +218,15 @@ class Follower {
       member(first, 'predecessor', 'checkpoint') === member(all.at(-1), 'checkpoint');
     if (!isNamed)
       throw new LogDoubt(
-        `The log ${to} stands in the place of ${from}, and its first leaf does not name it.`,
+        `The log ${to} has replaced ${from}, but its first leaf does not name ${from} as its predecessor.`,
       );
     const before = this.#signed(state.checkpoint);
     const named = text(member(own, 'checkpoint')) ?? '';
     const last = this.#signed(named);
     if (last.checkpoint.size === before.checkpoint.size) this.#compare(before, last);
     const lost = before.checkpoint.size - last.checkpoint.size;
-    if (lost > 0) throw new LogDoubt(`The log ${to} goes on without ${lost} leaves that ${from} had signed.`);
+    if (lost > 0)
+      throw new LogDoubt(`The log ${to} lacks ${lost} leaves that its predecessor ${from} had signed.`);
     this.#events.push({ kind: 'incarnation', from, to });
     this.#keys = served;
     this.#state = undefined;
@@ -251,7 +254,7 @@ class Follower {
 
   #signed(note: string): SignedCheckpoint {
     const { known, refusal } = found(() => readSigned(this.#keys, readCheckpoint(note)));
-    if (known === undefined) throw new LogDoubt(`A checkpoint is not signed as it must be: ${refusal}`);
+    if (known === undefined) throw new LogDoubt(`The signature of a checkpoint is not valid: ${refusal}`);
     return known;
   }
 
@@ -266,13 +269,15 @@ class Follower {
   /** Reads what the log has added since `before`, and checks it against both checkpoints. */
   async #extend(before: SignedCheckpoint | undefined, now: SignedCheckpoint): Promise<FollowState> {
     const [from, { size }] = [before?.checkpoint.size ?? 0, now.checkpoint];
-    const doubt = new LogDoubt(`The tiles do not give the root of the ${size} leaves that were signed.`);
+    const doubt = new LogDoubt(
+      `The hashes at /log/tile/ do not lead to the root of the ${size} leaves that the log signed.`,
+    );
     if (before !== undefined) await this.#checkBeginning(before, now, doubt);
     else if (!equalHashes(await rootOf(size, this.#source.nodeReader(size)), now.checkpoint.root))
       throw doubt;
     const listed = size > from ? await this.#source.publicLeaves(from, size) : new Map<number, string>();
     if (from === 0 && size > 0 && !(await this.#isLeaf(0, this.#firstLeaf, now)))
-      throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
+      throw new LogDoubt('The first leaf of the log is not first_leaf of the keys document.');
     const { lots = {}, draws = {}, withdrawals = [] } = this.#state ?? {};
     Object.assign(this.#lots, lots);
     if (before !== undefined) this.#draws = drawsNotDue(draws, before);
@@ -283,7 +288,7 @@ class Follower {
     // A log that hides a withdrawal can log no more statements: each would contradict what it listed or logged.
     if (size > from && !(now.atS - toldAtS <= SILENCE_MAX_S))
       throw new LogDoubt(
-        `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(toldAtS)}.`,
+        `The log grew until ${timeText(now.atS)}, but since ${timeText(toldAtS)} it lists no leaf that says which lots are withdrawn.`,
       );
     return {
       version: 1,
@@ -309,12 +314,12 @@ class Follower {
     const facts = parsedObject(leaf);
     const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
     if (!(await this.#isLeaf(index, leaf, now)))
-      throw new LogDoubt(`The text that is listed as leaf ${index} is not that leaf.`);
+      throw new LogDoubt(`The text that /log/leaves lists as leaf ${index} is not that leaf.`);
     const told = withdrawalsIn(facts);
     if (told !== undefined && (told.count !== counted.size || told.root !== toBase64(counted.root()))) {
-      const others = told.count === counted.size ? ', and they are others' : '';
+      const others = told.count === counted.size ? ', but they are others' : '';
       throw new LogDoubt(
-        `Leaf ${index} counts ${told.count} withdrawals; ${counted.size} are listed before it${others}.`,
+        `Leaf ${index} counts ${told.count} withdrawals, and /log/leaves lists ${counted.size} before it${others}.`,
       );
     }
     const wrong = wrongDate(facts, index, now, before);
@@ -388,19 +393,19 @@ function keysFailure(pinned: unknown, served: unknown): string | undefined {
   const log = logs.find((each) => member(each, 'origin') === origin);
   const listed = member(log, 'keys');
   if (!Array.isArray(listed))
-    return `The document of keys does not name the log ${origin} that was followed.`;
+    return `The keys document no longer names the log ${origin}, which was followed so far.`;
   for (const key of listAt(pinned, 'keys')) {
     const id = text(member(key, 'key_id'));
     const now: unknown = listed.find((each) => member(each, 'key_id') === id);
-    if (now === undefined) return `The key ${id} is no longer among the keys of ${origin}.`;
+    if (now === undefined) return `The keys document no longer lists key ${id} of ${origin}.`;
     const facts = ['public_key', 'cosigner_key', 'created_at'];
     const same = facts.every((name) => (member(now, name) ?? null) === (member(key, name) ?? null));
     const retired = member(key, 'retired_at') ?? null;
     if (!same || (retired !== null && member(now, 'retired_at') !== retired))
-      return `The facts of the key ${id} were changed.`;
+      return `The keys document has changed what it says of key ${id}.`;
   }
   const first = member(pinned, 'first_leaf');
   if (log === served && first !== undefined && member(served, 'first_leaf') !== first)
-    return 'The first leaf is no longer the one that was pinned.';
+    return 'first_leaf of the keys document has changed.';
   return undefined;
 }

@@ -12,27 +12,28 @@ import { refuse } from './verdict.ts';
 export function checkForm(schema: Schema, value: unknown, place: string): void {
   const types = [schema['type']].flat();
   if (schema['type'] !== undefined && !types.some((type) => isOfType(type, value)))
-    refuse(`${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(' or ')}`);
+    refuse(`${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(' or ')}.`);
   if (value === null) return;
   const { const: only, enum: words, pattern, format, minimum, maximum } = schema;
-  if (only !== undefined && value !== only) refuse(`${place} is ${show(value)}, not ${show(only)}`);
+  if (only !== undefined && value !== only) refuse(`${place} is ${show(value)}, not ${show(only)}.`);
   if (Array.isArray(words) && !words.includes(value))
-    refuse(`${place} is ${show(value)}, not one of ${words.map(show).join(', ')}`);
+    refuse(`${place} is ${show(value)}, not one of ${words.map(show).join(', ')}.`);
   if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(String(value)))
-    refuse(`${place} is ${show(value)}, which has another form`);
-  if (format === 'date-time' && Number.isNaN(timeOf(value))) refuse(`${place} is ${show(value)}, not a time`);
+    refuse(`${place} is ${show(value)}, which does not have the required form.`);
+  if (format === 'date-time' && Number.isNaN(timeOf(value)))
+    refuse(`${place} is ${show(value)}, not a time.`);
   if (typeof minimum === 'number' && !(Number(value) >= minimum))
-    refuse(`${place} is ${show(value)}, below ${minimum}`);
+    refuse(`${place} is ${show(value)}, below ${minimum}.`);
   if (typeof maximum === 'number' && !(Number(value) <= maximum))
-    refuse(`${place} is ${show(value)}, above ${maximum}`);
+    refuse(`${place} is ${show(value)}, above ${maximum}.`);
   if (Array.isArray(value)) checkItems(schema, value, place);
   else if (isObject(value)) checkMembers(schema, value, place);
 }
 
 function checkItems(schema: Schema, items: readonly unknown[], place: string): void {
   const { items: each, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  if (items.length > Number(maxItems)) refuse(`${place} has more than ${maxItems} entries`);
-  if (items.length < Number(minItems)) refuse(`${place} is an empty list`);
+  if (items.length > Number(maxItems)) refuse(`${place} has more than ${maxItems} entries.`);
+  if (items.length < Number(minItems)) refuse(`${place} is an empty list.`);
   for (const [i, item] of items.entries()) if (isObject(each)) checkForm(each, item, `${place}[${i}]`);
 }
 
@@ -41,10 +42,10 @@ function checkMembers(schema: Schema, value: object, place: string): void {
   const known = isObject(properties) ? properties : {};
   const path = (name: string) => (place === '' ? name : `${place}.${name}`);
   const missing = listIn(required).find((name) => !Object.hasOwn(value, String(name)));
-  if (missing !== undefined) refuse(`${path(String(missing))} is missing`);
+  if (missing !== undefined) refuse(`${path(String(missing))} is missing.`);
   for (const [name, inner] of Object.entries(value)) {
     const own = Object.hasOwn(known, name) ? known[name] : others;
-    if (own === false) refuse(`${path(name)} has no place there`);
+    if (own === false) refuse(`${path(name)} is an unknown member.`);
     if (isObject(own)) checkForm(own, inner, path(name));
   }
 }

@@ -55,12 +55,12 @@ export class LogSource {
     const leaves = new Map<number, string>();
     for (let next = from; next < before; ) {
       const page = member(await this.json(`/log/leaves?from=${next}`), 'leaves');
-      if (!Array.isArray(page)) throw new LogUnavailable('/log/leaves did not answer a list of leaves');
+      if (!Array.isArray(page)) throw new LogUnavailable('/log/leaves did not answer with a list of leaves');
       if (page.length === 0) break;
       for (const each of page) {
         const [index, leaf] = [member(each, 'index'), text(member(each, 'leaf'))];
         if (!isCount(index) || index < next || leaf === undefined)
-          throw new LogUnavailable('/log/leaves is not in the order of the log');
+          throw new LogUnavailable('/log/leaves does not list the leaves in the order of the log');
         if (index < before) leaves.set(index, leaf);
         next = index + 1;
       }
@@ -92,9 +92,7 @@ export class LogSource {
     const partial = width === TILE_HASHES ? '' : `.p/${width}`;
     const bytes = await this.#read(`/log/tile/${level}/${tileName(index)}${partial}`);
     if (bytes.length !== width * HASH_BYTES)
-      throw new LogUnavailable(
-        `tile ${level}/${index} has ${bytes.length} bytes and not ${width * HASH_BYTES}`,
-      );
+      throw new LogUnavailable(`tile ${level}/${index} has ${bytes.length} bytes, not ${width * HASH_BYTES}`);
     this.#tilesRead++;
     return bytes;
   }

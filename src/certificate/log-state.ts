@@ -200,14 +200,16 @@ export async function loadState(
   const stored = JSON.parse(textOf(record)) as StoredState;
   if (stored.version !== 1 || typeof stored.published?.withdrawals !== 'number')
     throw new CertificateLogError(
-      `the log was stored by another build (version ${stored.version}), and this program reads its own alone: begin with a new data folder`,
+      `the log was stored by another release (version ${stored.version}), and this program reads only its own: use that release, or a new data folder`,
     );
   if (stored.origin !== keys.name) {
-    throw new CertificateLogError(`the stored log is ${stored.origin}; ${keys.name} would be another one`);
+    throw new CertificateLogError(
+      `the stored log has the name ${stored.origin}, not ${keys.name}: set QRN_LOG_NAME to the name that the log began with`,
+    );
   }
   if (stored.ids !== ids.fingerprint) {
     throw new CertificateLogError(
-      'certificate-ids in the keys folder is not the key that this log was written with: put that back from a copy of the folder',
+      'certificate-ids in the keys folder is not the key that this log was written with: put that key back from a copy of the folder',
     );
   }
   const readNode = nodeReader(store);
@@ -216,7 +218,9 @@ export async function loadState(
   assertKeysAreNewest(stored.checkpoint, keys);
   const { checkpoint, sealedAtS } = ownCheckpoint(stored.checkpoint, keys);
   if (checkpoint.size !== range.size || !equalHashes(checkpoint.root, range.root()))
-    throw new CertificateLogError('the stored tiles are not those of the tree that was signed');
+    throw new CertificateLogError(
+      'the stored tiles are not those of the tree that was signed: restore a backup',
+    );
   return {
     range,
     edge: await TileEdge.load(store, stored.size),
@@ -235,7 +239,7 @@ function ownCheckpoint(
   const read = found(() => readCheckpoint(note));
   const signed = found(() => readSignatures({ origin: name, keys: published }, read()));
   if (read.known === undefined || signed.known === undefined)
-    throw new CertificateLogError(`the stored checkpoint is not one of this log: ${signed.refusal}`);
+    throw new CertificateLogError(`the stored checkpoint is not signed by this log: ${signed.refusal}`);
   const sealedAtS = Math.max(...signed.known.map(({ atS }) => atS));
   return { checkpoint: read.known.checkpoint, sealedAtS };
 }
@@ -247,8 +251,8 @@ function assertKeysAreNewest(checkpoint: string, keys: LogKeys): void {
   const unknown = plainSignatures(noteOf(checkpoint)).find(isUnknown);
   if (unknown !== undefined)
     throw new CertificateLogError(
-      `the log is signed with the key ${unknown.keyId}, which is not among those of this process, so it signs nothing: put ` +
-        'the newest folder keys in place, which is that of the node on which qrn log rotate-key was run, and restart',
+      `the log is signed with the key ${unknown.keyId}, which this process does not have, so it signs nothing: copy the folder ` +
+        'keys from the node on which qrn log rotate-key was run, and restart',
     );
 }
 

@@ -441,7 +441,7 @@ export class CertificateLog {
     const { size } = this.#state.range;
     if (stored.range.size < size)
       throw new CertificateLogError(
-        `the stored log has ${stored.range.size} leaves, and one of ${size} was signed: it is an earlier state`,
+        `the stored log has ${stored.range.size} leaves, but a tree of ${size} leaves was signed: the ledger is in an earlier state`,
       );
     this.#options.anchored?.(stored.checkpoint);
     this.#state = stored;

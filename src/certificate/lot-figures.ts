@@ -29,14 +29,19 @@ export function checkFigures({ lot_id: id, raw_bits: bits, min_entropy_per_bit, 
   if (r === undefined || lag === 0) return;
   const lags = Math.min(LAGS_MAX, 2 ** Math.max(0, Math.floor(Math.log2(bits)) - 1));
   const expected = Math.sqrt((2 * (Math.log(2 * (lags - 1)) + 40 * Math.LN2)) / (bits - lag));
-  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags) refuse(`Lot ${id} has no lag ${show(lag)}.`);
+  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags)
+    refuse(
+      `Lot ${id} states an autocorrelation at the lag ${show(lag)}, which a lot of its size does not have.`,
+    );
   if (!(Math.abs(bound - expected) <= ROUNDING))
-    refuse(`The bound of the autocorrelation of lot ${id} is ${expected.toFixed(6)}, not ${show(bound)}.`);
+    refuse(
+      `The autocorrelation of lot ${id} has the bound ${expected.toFixed(6)}, but the lot states ${show(bound)}.`,
+    );
   const size = Math.abs(r);
   if (size <= bound) return;
   if (evidence.claim === 'calibrated')
     refuse(
-      `Lot ${id} claims "calibrated", and its autocorrelation ${r} is beyond ${bound}: its bits are not independent.`,
+      `Lot ${id} claims "calibrated", but its autocorrelation ${r} is beyond the bound ${bound}: its bits are not independent.`,
     );
   const left = 1 - Math.log2(1 + Math.sqrt(Math.min(1, size + bound)));
   const isLess = (figure: number | null) => figure === null || figure <= left + ROUNDING;

@@ -56,47 +56,47 @@ export function testsMeaning(mode: EntropyMode): string {
 
 const MODE_MEANINGS: Readonly<Record<EntropyMode, string>> = {
   'quantum-seeded':
-    'Values: expanded by ChaCha20 from a 32-byte seed of this lot, mixed with system entropy.',
-  pure: 'Values: from conditioned bytes of these lots and nothing else.',
+    'The values were expanded by ChaCha20 from a 32-byte seed of this lot, mixed with system entropy.',
+  pure: 'The values were made from conditioned bytes of these lots and nothing else.',
   csprng:
-    'Values: expanded by ChaCha20, each 64 KiB from 32 fresh bytes of system entropy. The lot is a sample that this process drew from its own stream as answers are drawn, renewed every 6 hours; it is not the bytes used.',
+    'The values were expanded by ChaCha20, each 64 KiB from 32 fresh bytes of system entropy. The lot is a sample that this process drew from its own stream in the same way, not the bytes used; it is renewed every 6 hours.',
 };
 
 const GENERATOR_MEANINGS: Readonly<Record<SystemGenerator, string>> = {
-  kernel: 'System entropy: read from the kernel’s generator.',
+  kernel: 'The system entropy came from the kernel’s generator.',
   openssl:
-    'System entropy: from OpenSSL’s generator in the memory of the process, since this platform has no kernel device; a copy of that memory gives later output.',
+    'The system entropy came from OpenSSL’s generator in the memory of the process, because this platform has no kernel device. Whoever copies that memory can compute later output.',
 };
 
 const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
-  'quantum-processor': 'Raw bits: measured on a quantum processor.',
-  'qrng-device': 'Raw bits: from a quantum random number device.',
-  simulated: 'Raw bits: computed by a simulator; no quantum hardware was involved.',
-  replay: 'Raw bits: recorded earlier and played back; they may have been used before.',
-  system: 'Raw bits: from the operating system; no quantum origin.',
+  'quantum-processor': 'The raw bits were measured on a quantum processor.',
+  'qrng-device': 'The raw bits came from a quantum random number device.',
+  simulated: 'The raw bits were computed by a simulator; no quantum hardware was involved.',
+  replay: 'The raw bits were recorded earlier and played back; they may have been used before.',
+  system: 'The raw bits came from the operating system and have no quantum origin.',
 };
 
 /** Used if any lot is declared: a declaration is not an attestation. */
 const DECLARED_MEANING =
-  'Raw bits: from a device that its operator declares to be quantum; nothing attests it.';
+  'The raw bits came from a device that its operator declares to be quantum; nothing attests it.';
 
 /** Each claim and what it rests on. The leaves of the lots list all assumptions. */
 const EVIDENCE_MEANINGS: Readonly<Record<EvidenceLevel, string>> = {
-  simulated: 'Evidence: none of a quantum origin.',
-  statistical: 'Evidence: statistical tests alone, which cannot tell a quantum source from another.',
+  simulated: 'There is no evidence of a quantum origin.',
+  statistical: 'The evidence is statistical tests alone, which cannot tell a quantum source from another.',
   calibrated:
-    'Evidence: published readout errors and the lots’ own shots, assuming pure states, and bits that are independent and identically distributed.',
+    'The evidence is published readout errors and the lots’ own shots. It assumes pure states, and bits that are independent and identically distributed.',
 };
 
 const TESTS_MEANING =
-  'Tests can refute randomness, not prove it; min-entropy is estimated on raw bits. ' +
-  'Certified: what was delivered, when, to which request, from which lots; not that a qubit was measured.';
+  'Tests can refute randomness but not prove it. The min-entropy is estimated on raw bits. ' +
+  'The certificate says what was delivered, when, for which request and from which lots, but not that a qubit was measured.';
 
 /** Which bits `nist_verified` is about. */
 const TESTED_MEANINGS: Readonly<Record<EntropyMode, string>> = {
   'quantum-seeded':
-    'nist_verified is about the window of the lot that gave the seed. The values themselves are output of ChaCha20.',
-  pure: 'nist_verified is about the bytes drawn: every bit of them lies in a tested window that passed.',
+    'nist_verified is about the tested window of the lot that holds the seed. The values themselves are output of ChaCha20.',
+  pure: 'nist_verified is about the bytes that were drawn: each bit of them lies in a tested window that passed.',
   csprng:
     'nist_verified is about the sample that this process drew from its own stream, not about the values, which are output of ChaCha20.',
 };

@@ -83,8 +83,8 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
   const idsPath = join(keysPath, 'certificate-ids');
   if (isSigned && !existsSync(idsPath))
     throw new CertificateLogError(
-      `${idsPath} is missing: put it back from a copy of the keys folder. Without one, qrn ledger restore ${ledgerPath} ` +
-        'begins a new log, and certificates from before are not found by their ids any more',
+      `${idsPath} is missing: put it back from a copy of the keys folder. If there is no copy, run ` +
+        `qrn ledger restore ${ledgerPath}: it begins a new log, and earlier certificates can no longer be found by their ids`,
     );
   const ids = new CertificateIds(openSecretFile(idsPath), incarnations);
   if (!isHeld) await noteSigningStart(ledger);
@@ -109,8 +109,8 @@ function heldText(path: string, reason: string, kind: 'moved' | 'behind'): strin
   const moved =
     kind === 'moved' ? ' If the original is gone for good and this is it, run qrn ledger moved.' : '';
   return (
-    `The ledger in ${path} is not the one that was signed for last: ${reason}. Nothing is signed and no entropy is ` +
-    `delivered until you say what happened. Stop the service.${moved} ` +
+    `The ledger in ${path} is not in the state that the log signed last: ${reason}. The service signs nothing and delivers ` +
+    `no entropy until you say what happened. Stop the service.${moved} ` +
     `${kind === 'moved' ? 'Otherwise' : 'Then'} run qrn ledger restore ${path}; see docs/operations.md.`
   );
 }
@@ -119,11 +119,11 @@ function sharedHeldText(path: string, reason: string, kind: 'moved' | 'behind'):
   const begin = kind === 'moved' ? `The folder of this node, ${path},` : 'The ledger in PostgreSQL';
   const act =
     kind === 'moved'
-      ? 'If the original is gone for good and this is it, run qrn ledger moved; else delete the folder, and the node begins without blocks.'
+      ? 'If the original is gone for good and this is it, run qrn ledger moved. Otherwise delete the folder: the node then begins without blocks.'
       : 'See docs/cluster.md for the restore of an earlier database.';
   return (
-    `${begin} is not the one that this node signed for last: ${reason}. Nothing is signed and no entropy is delivered ` +
-    `here until you say what happened. Stop this node. ${act}`
+    `${begin} is not in the state that this node signed last: ${reason}. This node signs nothing and delivers no entropy ` +
+    `until you say what happened. Stop this node. ${act}`
   );
 }
 
@@ -194,7 +194,7 @@ async function predecessorOf(
   const checkpoint = anchor?.checkpoint ?? stored?.checkpoint;
   if (checkpoint === undefined)
     throw new CertificateLogError(
-      'nothing was ever signed for this ledger: start the service, and it begins',
+      'the log has signed nothing for this ledger yet: start the service, which begins the log',
     );
   const { origin, directory } = logOf(keysPath, logName, anchor?.incarnation ?? last.number);
   return { origin, checkpoint, keys: publishedKeys(directory, origin) };
@@ -226,7 +226,7 @@ export async function acceptMove(folders: CertificateFolders): Promise<void> {
   const identity = await checkIdentity(ledger, ledgerPath, anchor, sharedAnchorPath !== undefined);
   if (identity.kind === 'behind')
     throw new CertificateLogError(
-      `${ledgerPath} was not only moved: ${identity.reason}; it must be restored`,
+      `${ledgerPath} was not only moved: ${identity.reason}. It must be restored: see docs/operations.md`,
     );
   if (anchor === undefined) return;
   await noteSigningStart(ledger);

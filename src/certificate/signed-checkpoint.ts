@@ -38,9 +38,9 @@ export interface LoggedAt extends CheckpointNote {
 
 export function readProof(proofText: unknown): LoggedAt {
   if (proofText === null || proofText === undefined)
-    refuse('The certificate has no proof: fetch it again, it is logged a moment after it was issued.');
+    refuse('The certificate has no proof yet. It is logged a moment after it is issued: fetch it again.');
   const proof = typeof proofText === 'string' ? parseProof(proofText) : undefined;
-  if (proof === undefined) refuse('proof is not of the form c2sp.org/tlog-proof@v1.');
+  if (proof === undefined) refuse('The proof is not in the format c2sp.org/tlog-proof@v1.');
   return { proof, ...readCheckpoint(proof.note) };
 }
 
@@ -86,14 +86,15 @@ function keysOfLog(log: unknown): KnownKey[] {
     const publicKey = fromBase64(text(member(key, 'public_key')) ?? '');
     const keyId = text(member(key, 'key_id'));
     if (publicKey?.length !== 32 || member(key, 'algorithm') !== 'ed25519' || keyId === undefined)
-      refuse('A key is not an Ed25519 public key.');
-    if (known.some((other) => other.keyId === keyId)) refuse(`Key ${keyId} is listed twice.`);
-    if (keyId !== noteKeyId(origin, publicKey)) refuse(`Key ${keyId} is not the key it is named after.`);
+      refuse('The keys document lists a key that is not an Ed25519 public key.');
+    if (known.some((other) => other.keyId === keyId)) refuse(`The keys document lists key ${keyId} twice.`);
+    if (keyId !== noteKeyId(origin, publicKey))
+      refuse(`The id of key ${keyId} does not follow from its public key.`);
     if (
       member(key, 'verifier_key') !== verifierKey(origin, publicKey) ||
       member(key, 'cosigner_key') !== verifierKey(origin, publicKey, COSIGNATURE_TYPE)
     )
-      refuse(`Key ${keyId} is given in two ways.`);
+      refuse(`The members public_key, verifier_key and cosigner_key of key ${keyId} do not agree.`);
     const retiredAt = member(key, 'retired_at') ?? null;
     known.push({
       name: origin,
@@ -151,7 +152,7 @@ export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNo
   const own = known.filter(({ name }) => name === origin);
   if (own.length === 0)
     refuse(
-      `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(', ')}.`,
+      `The checkpoint is of the log ${origin}, but the keys are of ${[...new Set(known.map(({ name }) => name))].join(', ')}.`,
     );
   const signers = own.flatMap((of) =>
     [ED25519_TYPE, COSIGNATURE_TYPE].map((type) => ({
@@ -168,11 +169,12 @@ export function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNo
     const of = signed.filter((each) => each.key === key);
     if (of.length === 0) return [];
     const [atS, ...others] = of.flatMap((each) => each.atS ?? []);
-    if (atS === undefined) refuse(`Key ${key.keyId} signed the checkpoint without saying when.`);
+    if (atS === undefined)
+      refuse(`Key ${key.keyId} signed the checkpoint, but no cosignature of it states the time.`);
     // With several times, their order in the note would decide which one counts.
-    if (others.length > 0) refuse(`Key ${key.keyId} says twice when it signed the checkpoint.`);
+    if (others.length > 0) refuse(`Key ${key.keyId} has more than one cosignature on the checkpoint.`);
     if (of.length === 1)
-      refuse(`Key ${key.keyId} says when it signed the checkpoint, and has not signed it.`);
+      refuse(`Key ${key.keyId} has a cosignature on the checkpoint, but no plain signature.`);
     return [{ key, atS }];
   });
 }
@@ -187,7 +189,7 @@ export function readSigned(keys: unknown, read: CheckpointNote): SignedCheckpoin
   const signed = readSignatures(keys, read);
   const atS = Math.min(...signed.map((each) => each.atS));
   if (!signed.some(({ key: { retiredMs } }) => retiredMs === null || atS * 1_000 <= retiredMs))
-    refuse('The key that signed the checkpoint had been retired before.');
+    refuse('The key that signed the checkpoint had already been retired.');
   return { note: read.note, checkpoint: read.checkpoint, atS };
 }
 
@@ -200,7 +202,7 @@ export interface LoggedLeaf {
 
 /** Returns where and when the log held the text as a leaf. Refuses a proof that does not hold. */
 export function loggedLeaf(leaf: string, proof: unknown, keys: unknown): LoggedLeaf {
-  if (proof === null || proof === undefined) refuse('It is not in the log yet: fetch it again in a moment.');
+  if (proof === null || proof === undefined) refuse('It has no proof yet: fetch it again in a moment.');
   const at = readProof(proof);
   if (!holdsLeaf(at, leaf)) refuse(`It is not leaf ${at.proof.index} of the tree that its proof names.`);
   const { atS } = readSigned(keys, at);

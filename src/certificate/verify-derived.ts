@@ -23,7 +23,7 @@ export function formedLots(leaves: readonly unknown[]): readonly LotLeaf[] {
 
 function requireForm(schema: Schema, value: unknown, place: string): void {
   const { refusal } = found(() => checkForm(schema, value, place));
-  if (refusal !== undefined) refuse(`The form is not that of version 1: ${refusal}.`);
+  if (refusal !== undefined) refuse(`The document does not have the form of version 1: ${refusal}`);
 }
 
 /**
@@ -33,7 +33,8 @@ function requireForm(schema: Schema, value: unknown, place: string): void {
 export function derivedVerdict(certificate: unknown, lotsOf: Found<readonly LotLeaf[]>): string {
   const told = member(certificate, 'entropy_mode');
   const mode = ENTROPY_MODES.find((each) => each === told);
-  if (mode === undefined || !isObject(certificate)) refuse(`There is no mode ${show(told)}.`);
+  if (mode === undefined || !isObject(certificate))
+    refuse(`entropy_mode is ${show(told)}, not one of ${ENTROPY_MODES.join(', ')}.`);
   const issued = Object.fromEntries(Object.entries(certificate).filter(([name]) => !isElsewhere(name)));
   requireForm(certificateForm(mode), issued, '');
   const lots = lotsOf();
@@ -47,10 +48,10 @@ export function derivedVerdict(certificate: unknown, lotsOf: Found<readonly LotL
     const follows = row.of(from as Parameters<typeof row.of>[0]);
     return certified === follows
       ? []
-      : [`${path} is ${show(certified)}, and ${show(follows)} follows from the lots.`];
+      : [`${path} is ${show(certified)}, but ${show(follows)} follows from the lots.`];
   });
   if (contradictions.length > 0) refuse(contradictions.join(' '));
-  return 'Circuit, origin, evidence, tests and hashes follow from the lots.';
+  return 'Circuit, origin, evidence, test results and hashes follow from the lots.';
 }
 
 /** Returns whether the member is not part of this check: unsigned members, and the label (verify-label.ts). */
@@ -76,20 +77,22 @@ function checkLot(lot: LotLeaf, mode: EntropyMode): void {
   if (mode === 'csprng') {
     const isSample =
       origin === 'system' && evidence === null && lot.pure.bytes === 0 && lot.seeds.count === 0;
-    if (!isSample) refuse(`Lot ${id} is no sample of the csprng stream.`);
+    if (!isSample)
+      refuse(`The certificate is of csprng mode, but lot ${id} is not a sample of the csprng stream.`);
     return;
   }
   if (evidence === null) refuse(`Lot ${id} has no evidence.`);
   if (!allowsEvidence(origin, evidence.claim))
-    refuse(`Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`);
+    refuse(`Lot ${id} claims ${show(evidence.claim)}, which a lot of origin ${show(origin)} cannot.`);
   checkFigures({ ...lot, evidence });
   checkCitations(lot);
-  if (lot.declared && !isQuantum(origin)) refuse(`Lot ${id} of origin ${show(origin)} is declared quantum.`);
+  if (lot.declared && !isQuantum(origin))
+    refuse(`Lot ${id} is declared quantum, but its origin is ${show(origin)}.`);
   const isWhole = tested.every(
     ({ of, bits, first_bit: first, passed, total }) =>
       passed <= total && bits > 0 && (of !== 'conditioned' || (bits % 8 === 0 && first % 8 === 0)),
   );
-  if (!isWhole) refuse(`Lot ${id} was tested in windows that are none.`);
+  if (!isWhole) refuse(`Lot ${id} lists a window of its tests that cannot exist.`);
 }
 
 /** Checks, as far as the leaf alone shows it, that the bits of a lot can be those of the certificates that it cites. */
@@ -100,10 +103,12 @@ function checkCitations({ lot_id: id, origin, raw_bits: bits, upstream }: LotLea
     refuse(`Lot ${id} cites a certificate twice.`);
   if (bits > certificates.length * BITS_PER_CITATION)
     refuse(
-      `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`,
+      `Lot ${id} has ${bits} raw bits, more than the ${certificates.length} certificates that it cites can cover.`,
     );
   if (ORIGINS.indexOf(origin) < ORIGINS.indexOf(certified))
-    refuse(`Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`);
+    refuse(
+      `Lot ${id} has the origin ${show(origin)}, better than the origin ${show(certified)} of the certificates that it cites.`,
+    );
 }
 
 /** Checks that the lots hold what the certificate says was drawn from them. */
@@ -115,8 +120,9 @@ function checkDraw({ mode, lots, spans }: DerivedFrom): void {
     const size = mode === 'pure' ? pure.bytes : seeds.count * SEED_BLOCK_BYTES;
     const isWithin = ({ offset, bytes }: DrawnSpan) =>
       bytes > 0 && bytes % PIECE_BYTES === 0 && offset % PIECE_BYTES === 0 && offset + bytes <= size;
-    if (spans[i].length === 0) refuse(`It draws nothing from lot ${id}, which it names.`);
-    if (!spans[i].every(isWithin)) refuse(`It draws from lot ${id} what the lot does not have.`);
+    if (spans[i].length === 0) refuse(`The certificate names lot ${id}, but draws nothing from it.`);
+    if (!spans[i].every(isWithin))
+      refuse(`The certificate draws bytes from lot ${id} that the lot does not have.`);
   }
 }
 
@@ -127,19 +133,20 @@ function checkDraw({ mode, lots, spans }: DerivedFrom): void {
 function checkOrder(certificate: unknown, lots: readonly LotLeaf[]): void {
   const drawn = member(certificate, 'provenance', 'drawn') as readonly (DrawnSpan & { lot: number })[];
   const other = drawn.find(({ lot }) => lot >= lots.length);
-  if (other !== undefined) refuse(`It draws from lot ${other.lot + 1}, and names ${lots.length}.`);
+  if (other !== undefined)
+    refuse(`The certificate draws from lot ${other.lot + 1}, but names only ${lots.length}.`);
   for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
     const { lot_id: id, pure } = lots[lot];
     const end = offset + bytes;
     if (end % pure.block_bytes !== 0 && end !== pure.bytes)
-      refuse(`It leaves a block of lot ${id} at byte ${end}, before the end of the block.`);
+      refuse(`The certificate leaves a block of lot ${id} at byte ${end}, before the block was used up.`);
   }
   for (const [i, { lot_id: id, pure }] of lots.entries()) {
     const ranges = drawn.filter(({ lot }) => lot === i).sort((a, b) => a.offset - b.offset);
     let drawnTo = 0;
     for (const { offset, bytes } of ranges) {
       if (Math.floor(offset / pure.block_bytes) < drawnTo)
-        refuse(`It draws twice from a block of lot ${id}.`);
+        refuse(`The certificate goes back to a block of lot ${id} that it had left.`);
       drawnTo = Math.ceil((offset + bytes) / pure.block_bytes);
     }
   }

@@ -85,15 +85,15 @@ function adviceOn(standing: DrawStanding, draw: unknown, round: RoundDue | undef
     case 'revealed':
       return undefined;
     case 'pending':
-      return `It is due at ${text(member(draw, 'statement', 'due_at'))}, and has no values before that.`;
+      return `It is due at ${text(member(draw, 'statement', 'due_at'))} and has no values before then.`;
     case 'overdue':
-      return 'It should have ended. Fetch it again; where it still has no end, the service held its result back.';
+      return 'It should have ended. Fetch it again. If it still has no end, the service is holding its result back.';
     case 'cancelled':
       return 'It has no result. Its holder cancelled it before it was due.';
     case 'failed':
       if (reason === 'beacon_missing' && round !== undefined)
-        return `It has no result. Look whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service left it out.`;
-      if (reason === 'nonce_missing') return 'It has no result. Whoever held the nonce did not open it.';
+        return `It has no result. Check whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service did not use it.`;
+      if (reason === 'nonce_missing') return 'It has no result. Whoever held the nonce did not reveal it.';
       return `It has no result (${show(reason)}). The service could have chosen that this draw fails.`;
   }
 }
@@ -126,13 +126,13 @@ function roundDue(draw: unknown): RoundDue | undefined {
   if (beacon === undefined) return undefined;
   const round = member(beacon, 'round');
   if (typeof round !== 'number' || !Number.isSafeInteger(round) || round < 1)
-    refuse(`The statement names round ${show(round)} of a beacon.`);
+    refuse(`The statement names round ${show(round)} of the beacon, which is not a positive whole number.`);
   try {
     const chain = chainOf(member(draw, 'chain'), text(member(beacon, 'chain')) ?? '');
     return { chain, round, atMs: dueMs(chain, round) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    refuse(`The beacon's chain is not the one of the statement: ${error.message}.`);
+    refuse(`The beacon's chain is not the one that the statement names: ${error.message}.`);
   }
 }
 
@@ -142,9 +142,10 @@ function commitmentVerdict(draw: unknown, statement: DrawStatement, digest: stri
   if (document === undefined) refuse('The certificate cannot be read yet: fetch the draw again in a moment.');
   const label = member(document, 'label');
   const certified = member(label, 'user_data_sha256');
-  if (certified !== digest) refuse(`The certificate is of ${show(certified)}, not of this statement.`);
+  if (certified !== digest)
+    refuse(`The certificate is bound to ${show(certified)}, not to the hash of this statement.`);
   if (member(document, 'entropy_mode') !== 'pure')
-    refuse('The committed bytes are not of pure mode: no lot fixes them.');
+    refuse('The certificate is not of pure mode, so no lot fixes the committed bytes.');
   const drawn = listAt(document, 'provenance', 'drawn');
   if (
     drawn.reduce((sum: number, each) => sum + (numberIn(member(each, 'bytes')) ?? Number.NaN), 0) !==
@@ -152,23 +153,25 @@ function commitmentVerdict(draw: unknown, statement: DrawStatement, digest: stri
   )
     refuse(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
   if (member(draw, 'certificate_id') !== member(document, 'id'))
-    refuse('The document names another certificate.');
+    refuse('certificate_id of the document is not the id of the certificate in it.');
   if (member(draw, 'committed_at') !== member(document, 'issued_at'))
-    refuse('The document tells another time of the commitment than the certificate.');
+    refuse('committed_at of the document is not the time at which the certificate was issued.');
   if (!(timeOf(statement.due_at) >= timeOf(member(document, 'issued_at'))))
     refuse('The draw was due before it was committed.');
   if (member(label, 'public') !== statement.public)
-    refuse('Statement and certificate differ in whether the draw is public.');
+    refuse('The statement and the certificate differ in whether the draw is public.');
   const told = member(label, 'purpose') ?? member(draw, 'answer', 'label', 'purpose');
   if (told === undefined ? member(label, 'purpose_commitment') === undefined : told !== statement.purpose)
-    refuse(`The certificate is for ${show(told)}, the statement for ${show(statement.purpose)}.`);
-  const serial = `${show(member(label, 'serial'))} of ${show(member(label, 'series'))}`;
-  return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
+    refuse(
+      `The certificate has the purpose ${show(told)}, but the statement has ${show(statement.purpose)}.`,
+    );
+  const serial = `${show(member(label, 'serial'))} of series ${show(member(label, 'series'))}`;
+  return `The certificate is bound to this statement and fixes ${SECRET_BYTES} bytes of logged lots. It is number ${serial}: the answers of one account for one purpose.`;
 }
 
 /** An operator who backdates the log can try statements against a round that is already public. */
 const OWN_CLOCK =
-  "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
+  "That the commitment came before the round rests on the log's own clock: to check it, name witnesses (--witness), or compare commit.leaf with a copy that was published beforehand.";
 
 /** Checks that the log held the commitment and the certificate before the beacon's round was due. */
 function loggedVerdict(
@@ -181,20 +184,23 @@ function loggedVerdict(
   const certificate = member(draw, 'certificate', 'certificate');
   const delivered = text(member(certificate, 'hashes', 'delivered')) ?? '';
   if (typeof leaf !== 'string' || !delivered.isWellFormed() || leaf !== drawCommitText(statement, delivered))
-    refuse('The leaf in the log is not of this statement and of the bytes that its certificate commits to.');
+    refuse(
+      'The leaf in the log does not commit to this statement and to the bytes that the certificate fixes.',
+    );
   if (round === undefined) {
     const { atS } = about('The commitment', () => loggedLeaf(leaf, proof, keys));
-    return `The log held the commitment by ${timeText(atS)}. It waits for no beacon.`;
+    return `The log held the commitment by ${timeText(atS)}. The draw waits for no beacon.`;
   }
   const [name, dueAt] = [`round ${round.round}`, timeText(round.atMs / 1_000)];
-  if (timeOf(statement.due_at) < round.atMs) refuse(`The draw was due before ${name}, at ${dueAt}.`);
+  if (timeOf(statement.due_at) < round.atMs)
+    refuse(`The draw was due before ${name} of its beacon, which was due at ${dueAt}.`);
   const deadline = { event: `${name} was due, at ${dueAt}`, latestMs: round.atMs - 1, clocksMs: 0 };
   const ofCertificate = [issuedText(certificate) ?? '', member(certificate, 'proof')] as const;
   const atS = Math.max(
     heldBefore('the commitment', [leaf, proof], given, deadline).atS,
     heldBefore('the certificate', ofCertificate, given, deadline).atS,
   );
-  const seenBy = witnesses === undefined ? 'The log' : `${witnesses.quorum} witnesses or more, and the log,`;
+  const seenBy = witnesses === undefined ? 'The log' : `The log and at least ${witnesses.quorum} witnesses`;
   const byOwnWord = witnesses === undefined ? ` ${OWN_CLOCK}` : '';
-  return `${seenBy} held it by ${timeText(atS)}, before ${name} of the beacon was due, at ${dueAt}.${byOwnWord}`;
+  return `${seenBy} held the commitment by ${timeText(atS)}, before ${name} of the beacon was due, at ${dueAt}.${byOwnWord}`;
 }

@@ -17,16 +17,16 @@ const USER_DATA_BYTE = 0x05;
  */
 export function labelVerdict(response: unknown, certificate: unknown): string {
   const label = member(certificate, 'label');
-  if (label === undefined) refuse('The answer has a label, the certificate has none.');
+  if (label === undefined) refuse('The answer has a label, but the certificate has none.');
   checkForm(LABEL, label, 'label');
   const certified = label as CertifiedLabel;
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
   checkTexts('certificate', certified);
   const hasPurpose = certified.purpose !== undefined || certified.purpose_commitment !== undefined;
   if (hasPurpose && (series === undefined || serial === undefined || serial < 1))
-    refuse('The label has a purpose without a series and a serial.');
+    refuse('The label of the certificate has a purpose, but lacks the series or the serial number.');
   if (!hasPurpose && (series !== undefined || serial !== undefined))
-    refuse('The label has a serial without a purpose.');
+    refuse('The label of the certificate has a series or a serial number, but no purpose.');
   if (userData !== undefined && digest !== digestText(userData))
     refuse('user_data_sha256 of the certificate is not the hash of its user_data.');
   if (response !== undefined) compare(response, certified);
@@ -45,7 +45,7 @@ function checkTexts(whose: string, label: unknown): void {
 /** Checks that the label of the answer and that of its certificate say the same. */
 function compare(response: unknown, certified: CertifiedLabel): void {
   const told = member(response, 'label');
-  if (told === undefined) refuse('The certificate has a label, the answer has none.');
+  if (told === undefined) refuse('The certificate has a label, but the answer has none.');
   const salt = text(member(response, 'metadata', 'certificate_salt')) ?? '';
   if (!/^[0-9a-f]{64}$/.test(salt)) refuse('metadata.certificate_salt is not 64 hex digits.');
   checkTexts('answer', told);
@@ -76,10 +76,12 @@ function compare(response: unknown, certified: CertifiedLabel): void {
 }
 
 function holdsText({ serial, series, purpose }: CertifiedLabel): string {
-  const of = purpose === undefined ? 'its purpose' : `the purpose ${show(purpose)}`;
+  const of = purpose === undefined ? 'one purpose' : `the purpose ${show(purpose)}`;
   const numbered =
-    serial === undefined ? '' : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;
-  return `What the caller said of the answer is as certified.${numbered}`;
+    serial === undefined
+      ? ''
+      : ` It is number ${show(serial)} of series ${show(series)}: the answers of one account for ${of}.`;
+  return `The label is as certified.${numbered}`;
 }
 
 function commitment(byte: number, salt: string, value: unknown): string {

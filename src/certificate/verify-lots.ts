@@ -64,7 +64,7 @@ export function readLots(document: unknown, certificate: unknown): readonly unkn
   const given = member(document, 'lots');
   if (!Array.isArray(named) || named.length === 0) refuse('The certificate names no lot.');
   if (!Array.isArray(given) || given.length !== named.length)
-    refuse(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
+    refuse(`The number of lots in the document is not the ${named.length} that the certificate names.`);
   const ids = named.map((each) => text(member(each, 'id')));
   if (new Set(ids).size < ids.length) refuse('The certificate names a lot twice.');
   const leaves = given.map((each) => member(each, 'leaf'));
@@ -72,17 +72,18 @@ export function readLots(document: unknown, certificate: unknown): readonly unkn
     const id = ids[i];
     const isLot = member(leaf, 'type') === 'lot' && member(leaf, 'version') === 1;
     if (!isLot || id === undefined || member(leaf, 'lot_id') !== id)
-      refuse(`What is given for lot ${show(id)} is not its leaf.`);
+      refuse(`The document does not hold the leaf of lot ${show(id)}, but something else in its place.`);
     const hash = canonical(leaf);
     if (hash === undefined || toBase64(leafHash(utf8Bytes(hash))) !== member(named[i], 'leaf'))
-      refuse(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
+      refuse(`The leaf of lot ${id} does not have the hash that the certificate names.`);
   }
   return leaves;
 }
 
 export function lotsVerdict({ length }: readonly unknown[]): string {
-  const which = length === 1 ? 'The lot is the one' : `The ${length} lots are those`;
-  return `${which} that the certificate names by the hash of its leaf.`;
+  return length === 1
+    ? 'The leaf of the lot has the hash that the certificate names.'
+    : `The leaves of the ${length} lots have the hashes that the certificate names.`;
 }
 
 /** Returns a certificate's leaf, the canonical JSON of its signed members; undefined if it is not JSON. */
@@ -104,7 +105,8 @@ export function fixedVerdict(
 ): string {
   const { octets, witnesses } = input;
   const mode = member(certificate, 'entropy_mode');
-  if (mode === 'csprng') refuse('Required, and not shown: values of csprng mode come from no lot.');
+  if (mode === 'csprng')
+    refuse('It cannot be shown that the entropy was fixed before: values of csprng mode come from no lot.');
   // An answer in octets has no place for an opening: treat the opening as null.
   const response =
     octets === undefined || !isObject(input.response) ? input.response : { opening: null, ...input.response };
@@ -114,8 +116,8 @@ export function fixedVerdict(
   const seen =
     witnesses === undefined
       ? ''
-      : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1_000} s`;
-  return `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound}`;
+      : `, and at least ${witnesses.quorum} witnesses had seen them by then (clocks may differ by ${WITNESS_CLOCK_MS / 1_000} s)`;
+  return `The log says that it held the lots by ${timeText(latestS)}, before the answer was issued${seen}. ${bound}`;
 }
 
 /** Checks that the log holds the leaf of the lot, and held it before the certificate was issued. */
@@ -138,11 +140,11 @@ function fixedLot(
     refuse(`Lot ${id} was logged after the certificate.`);
   // The log signs in whole seconds.
   if (!(Math.floor(timeOf(told.finished_at) / 1_000) <= atS))
-    refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
+    refuse(`The log says that it held lot ${id} at ${timeText(atS)}, which is before the lot ended.`);
   const runs = member(proof, 'runs');
   const isCut = [pure.block_bytes, pure.bytes, pure.piece_bytes].every((each) => each % PIECE_BYTES === 0);
   if (!isCut || pure.piece_bytes !== PIECE_BYTES || !Array.isArray(runs))
-    refuse(`The leaf of lot ${id} has another form.`);
+    refuse(`The leaf or the proof of lot ${id} does not have the form that it must have.`);
   return { pure, seeds, runs, atS };
 }
 
@@ -150,44 +152,48 @@ function seedVerdict(certificate: unknown, [lot]: readonly FixedLot[]): string {
   const index = member(certificate, 'provenance', 'seed', 'index');
   const run = readRun(lot.runs[0]);
   if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
-    refuse(`Nothing leads from seed ${show(index)} to its lot.`);
+    refuse(`The document has no proof that seed ${show(index)} is of its lot.`);
   const root = rootOfRun(lot.seeds.count, run.first, run.hashes, run.path);
   if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seeds.root)
-    refuse(`Seed ${index} is not among the seeds that its lot committed to.`);
-  return `Its seed is number ${index} of the ${lot.seeds.count} that the lot committed to.`;
+    refuse(`The proof of seed ${index} does not lead to the seeds that its lot committed to.`);
+  return `The seed of the answer is number ${index} of the ${lot.seeds.count} seeds that the lot committed to.`;
 }
 
 function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response: unknown): string {
   const drawn = member(certificate, 'provenance', 'drawn');
-  if (!Array.isArray(drawn) || drawn.length === 0) refuse('It does not say what was drawn.');
+  if (!Array.isArray(drawn) || drawn.length === 0)
+    refuse('The certificate does not say which bytes were drawn: provenance.drawn is missing or empty.');
   const used = fixed.map(() => 0);
   const ranges: BoundRange[] = [];
   let total = 0;
   for (const each of drawn) {
     const range = readRange(each, fixed.length);
-    if (range === undefined) refuse('What it says was drawn are no whole pieces of its lots.');
+    if (range === undefined)
+      refuse('The bytes that the certificate says were drawn are not whole pieces of its lots.');
     total += range.bytes;
     const lot = fixed[range.lot];
     const bound = boundRange(range, lot, lot.runs[used[range.lot]++]);
     if (bound === undefined)
-      refuse(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
+      refuse(
+        `The document does not prove that lot ${range.lot + 1} committed to the bytes drawn from byte ${range.offset}.`,
+      );
     ranges.push(bound);
   }
   if (fixed.some((lot, i) => lot.runs.length !== used[i]))
-    refuse('The proof of a lot has more than was drawn.');
+    refuse('The proof of a lot covers more than what was drawn.');
   if (response === undefined)
-    return 'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.';
+    return 'Whether the answer was made of these bytes was not checked: only an answer in JSON that drew at most 2,048 bytes can show that.';
   const [endpoint, data] = [member(certificate, 'endpoint'), member(response, 'data')];
   const opening = member(response, 'opening');
   // The certificate decides whether the answer was in octets: whoever gives the answer could omit the opening.
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
-    return 'Not shown of its bytes: an answer in octets carries no opening.';
+    return 'It cannot be shown that the answer was made of these bytes: an answer in octets carries no opening.';
   checkMembers(endpoint, data);
   if (opening !== undefined && opening !== null) return openingVerdict(ranges, response, endpoint);
   // A certificate that says more was drawn than the values take does not excuse a missing opening.
   if (total <= OPENED_BYTES_MAX || !mayTakeMore(endpoint, data, OPENED_BYTES_MAX))
-    refuse('The answer lacks the opening that shows which bytes it was made of.');
-  return 'The answer is too long to carry what shows that its bytes are those.';
+    refuse('The answer must have an opening, which shows the bytes that it was made of, and has none.');
+  return 'It cannot be shown that the answer was made of these bytes: it is too long to carry an opening.';
 }
 
 function boundRange(range: DrawnRange, fixed: FixedLot, told: unknown): BoundRange | undefined {
@@ -210,7 +216,7 @@ function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoi
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
   const isWhole = bytes?.length === length && salts?.length === (length / PIECE_BYTES) * PIECE_SALT_BYTES;
   if (!isWhole || pathBytes === undefined || pathBytes.length % HASH_BYTES !== 0)
-    refuse('The opening does not hold what was drawn.');
+    refuse('The opening does not hold as many bytes and salts as were drawn.');
   const path = splitHashes(pathBytes);
   let at = 0;
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {

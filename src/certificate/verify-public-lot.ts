@@ -23,7 +23,7 @@ export interface LotVerification {
 export function verifyPublicLot(lotId: string, document: unknown, keys: unknown): LotVerification {
   const lot = placed('leaf of the lot', document, keys);
   if (member(lot.told, 'type') !== 'lot' || member(lot.told, 'lot_id') !== lotId)
-    refuse(`What is told is not the leaf of lot ${lotId}.`);
+    refuse(`The leaf in the reply is not that of lot ${lotId}.`);
   const leaf = lot.at.proof.index;
 
   const withdrawal = member(document, 'withdrawal') ?? null;
@@ -31,7 +31,7 @@ export function verifyPublicLot(lotId: string, document: unknown, keys: unknown)
   if (withdrawal !== null) {
     const { told } = placed('withdrawal', withdrawal, keys);
     if (member(told, 'type') !== 'revocation' || member(told, 'lot_id') !== lotId)
-      refuse(`The given withdrawal is not one of lot ${lotId}.`);
+      refuse(`The withdrawal in the reply is not of lot ${lotId}.`);
     withdrawn = text(member(told, 'reason')) ?? '';
   }
 
@@ -40,7 +40,8 @@ export function verifyPublicLot(lotId: string, document: unknown, keys: unknown)
   if (statement.at.checkpoint.origin === lot.at.checkpoint.origin && notWithdrawnBefore < leaf)
     refuse('The statement is older than the lot.');
   if (withdrawalsTold(statement.told, member(document, 'withdrawals')).includes(lotId)) {
-    if (withdrawn === undefined) refuse('The statement counts a withdrawal of the lot, and none is told.');
+    if (withdrawn === undefined)
+      refuse('The statement counts a withdrawal of the lot, but the reply does not show it.');
     return { leaf, withdrawn };
   }
   const { atS: signedByS } = statement;
@@ -50,16 +51,16 @@ export function verifyPublicLot(lotId: string, document: unknown, keys: unknown)
 /** Returns the withdrawn lots. Refuses leaves that are not exactly the withdrawals that the statement counts. */
 function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefined)[] {
   const counted = withdrawalsIn(statement);
-  if (counted === undefined) refuse('The given statement is not about withdrawals.');
+  if (counted === undefined) refuse('The statement in the reply does not count the withdrawals.');
   if (!Array.isArray(leaves) || leaves.length !== counted.count)
     refuse(
-      `The statement counts ${counted.count} withdrawals, and ${Array.isArray(leaves) ? leaves.length : 'none'} are told.`,
+      `The statement counts ${counted.count} withdrawals, but the reply lists ${Array.isArray(leaves) ? leaves.length : 'none'}.`,
     );
   const told = leaves.map(parsedObject);
   if (!told.every((each) => member(each, 'type') === 'revocation'))
-    refuse('The given withdrawal is not a withdrawal record.');
+    refuse('The reply lists a leaf as a withdrawal that is none.');
   if (!countsThese(counted, leaves))
-    refuse('The withdrawals that are told are not those that the statement counts.');
+    refuse('The withdrawals in the reply are not those that the statement counts.');
   return told.map((each) => text(member(each, 'lot_id')));
 }
 
@@ -67,7 +68,8 @@ function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefin
 function placed(what: string, source: unknown, keys: unknown) {
   const leaf = text(member(source, 'leaf'));
   const told = parsedObject(leaf);
-  if (leaf === undefined || canonical(told) !== leaf) refuse(`There is no ${what}: ${show(leaf)}.`);
+  if (leaf === undefined || canonical(told) !== leaf)
+    refuse(`The ${what} in the reply is ${show(leaf)}, not canonical JSON.`);
   const logged = about(`The ${what}`, () => loggedLeaf(leaf, member(source, 'proof'), keys));
   return { told, ...logged };
 }
@@ -83,6 +85,6 @@ export function lotVerdict(
     notWithdrawnBefore === undefined
       ? ''
       : ` It had not been withdrawn when the log had ${notWithdrawnBefore} leaves${by}.`;
-  const now = withdrawn === undefined ? '' : ` It was withdrawn since: ${withdrawn}`;
+  const now = withdrawn === undefined ? '' : ` It has been withdrawn: ${withdrawn}`;
   return placedAt + until + now;
 }

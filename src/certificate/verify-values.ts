@@ -105,13 +105,13 @@ function counted(
 
 function kindOf(endpoint: unknown): Kind {
   if (typeof endpoint === 'string' && Object.hasOwn(KINDS, endpoint)) return KINDS[endpoint];
-  return refuse(`There is no endpoint ${show(endpoint)}.`);
+  return refuse(`The certificate names the endpoint ${show(endpoint)}, which does not exist.`);
 }
 
 function kindInBatch(type: unknown): Kind {
   if (type === 'bytes') return BYTE_STRINGS;
   if (typeof type !== 'string' || !Object.hasOwn(KINDS, type) || NOT_IN_BATCHES.includes(type))
-    refuse(`A batch has no type ${show(type)}.`);
+    refuse(`The answer is a batch of the type ${show(type)}, which does not exist.`);
   return KINDS[type];
 }
 
@@ -124,12 +124,14 @@ export function checkMembers(endpoint: unknown, data: unknown): void {
   const { params, beside, values } = isBatch ? { ...COUNTED, params: [] } : kindOf(endpoint);
   const names = isBatch ? BATCH_MEMBERS : [...params, ...beside, values].sort();
   if (!hasMembers(data, [...names, 'metadata']))
-    refuse(`The members of data are not those of an answer of ${show(endpoint)}: ${names.join(', ')}.`);
+    refuse(
+      `data must have exactly the members of an answer of ${show(endpoint)}: ${names.join(', ')}, metadata.`,
+    );
   if (!isBatch) return;
   const type = member(data, 'type');
   const own = kindInBatch(type).params;
   if (!hasMembers(member(data, 'params'), own))
-    refuse(`The members of params are not those of a batch of ${show(type)}: ${own.join(', ')}.`);
+    refuse(`data.params must have exactly the members of a batch of ${show(type)}: ${own.join(', ')}.`);
 }
 
 function hasMembers(value: unknown, names: readonly string[]): boolean {
@@ -186,7 +188,7 @@ export function valuesVerdict(endpoint: unknown, answered: unknown, drawn: Uint8
   const { kind, told: data } = drawnAs(endpoint, answered);
   if (kind.drawAgain === undefined) {
     const name = endpoint === 'batch' ? member(answered, 'type') : endpoint;
-    return `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(name)} does not hold all that they were drawn with.`;
+    return `The answer opens the bytes that the lots committed to. Whether its values follow from them was not checked: an answer of ${show(name)} does not hold everything that its values were drawn with.`;
   }
   const stream = streamOf(drawn);
   let again: unknown;
@@ -194,13 +196,12 @@ export function valuesVerdict(endpoint: unknown, answered: unknown, drawn: Uint8
     again = kind.drawAgain(data, stream);
   } catch (error) {
     if (!(error instanceof Exhausted)) throw error;
-    refuse('The opening holds fewer bytes than its values are drawn from.');
+    refuse('The opening holds fewer bytes than the values take.');
   }
   if (again === undefined || canonical(again) !== canonical(member(data, kind.values)))
-    refuse('The values are not those that follow from the bytes that were drawn.');
-  if (drawn.length - stream.used >= PIECE_BYTES)
-    refuse('The opening holds more than what its values are drawn from.');
-  return 'Its values follow from bytes that the lots committed to.';
+    refuse('The values do not follow from the bytes that were drawn.');
+  if (drawn.length - stream.used >= PIECE_BYTES) refuse('The opening holds more bytes than the values take.');
+  return 'The values follow from bytes that the lots committed to.';
 }
 
 function streamOf(bytes: Uint8Array): ByteStream {

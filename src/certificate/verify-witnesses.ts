@@ -26,12 +26,12 @@ export const WITNESS_CLOCK_MS = 60_000;
  */
 export function readWitnessPolicy(keysText: string, quorumText: string): WitnessPolicy | string {
   const keys = keysText.split(/[\s,]+/).filter((each) => each !== '');
-  if (keys.length === 0) return 'no witness is named';
+  if (keys.length === 0) return 'name at least one witness';
   if (quorumText === '') return { keys, quorum: keys.length };
   const quorum = /^[1-9]\d{0,3}$/.test(quorumText) ? Number(quorumText) : 0;
   return quorum >= 1 && quorum <= keys.length
     ? { keys, quorum }
-    : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
+    : `the quorum must be a number from 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
 }
 
 /** The event before which the log must have held a leaf. */
@@ -56,12 +56,12 @@ export function heldBefore(
 ): LoggedLeaf {
   const logged = about(`${what[0].toUpperCase()}${what.slice(1)}`, () => loggedLeaf(leaf, proof, keys));
   if (!(logged.atS * 1_000 <= latestMs))
-    refuse(`The log held ${what} by ${timeText(logged.atS)}, which is not before ${event}.`);
+    refuse(`The log held ${what} only by ${timeText(logged.atS)}, which is not before ${event}.`);
   if (witnesses === undefined) return logged;
   const seen = readCosignatures(witnesses.keys, logged.at);
   const before = seen.filter(({ atS }) => atS * 1_000 <= latestMs + clocksMs).length;
   if (before < witnesses.quorum)
-    refuse(`${before} of the ${witnesses.quorum} witnesses that are asked for saw ${what} before ${event}.`);
+    refuse(`${before} witnesses saw ${what} before ${event}, but ${witnesses.quorum} are required.`);
   return logged;
 }
 
@@ -77,24 +77,28 @@ export function witnessVerdict(
 ): string {
   const { keys, quorum } = policy;
   if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    refuse(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
+    refuse(
+      `The quorum is ${quorum}, but must be a whole number from 1 to the ${keys.length} witnesses named.`,
+    );
   const seen = readCosignatures(keys, logged);
   const issuedMs = timeOf(member(certificate, 'issued_at'));
   const early = seen.find(({ atS }) => atS * 1000 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== undefined)
-    refuse(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
+    refuse(
+      `The witness ${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`,
+    );
   const told = namesAndTimes(seen);
   if (seen.length < quorum) {
     const who = told === '' ? '' : `: ${told}`;
-    refuse(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
+    refuse(`${seen.length} witnesses saw the tree, but ${quorum} are required${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
   const before = seenWithout(document, logged, policy);
   const since =
     before === undefined
-      ? `${text(member(certificate, 'issued_at'))}, by the log's own word,`
-      : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
-  return `Seen by ${told}: logged between ${since} and ${timeText(byS)}.`;
+      ? `${text(member(certificate, 'issued_at'))}, according to the log alone,`
+      : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and without the certificate,`;
+  return `Seen by ${told}. So the certificate was logged between ${since} and ${timeText(byS)}.`;
 }
 
 /**

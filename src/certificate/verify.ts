@@ -134,9 +134,9 @@ function certificateIdVerdict(response: unknown, document: unknown): string {
   const url = text(member(document, 'verify_url'));
   const asked = member(response, 'metadata', 'certificate_id');
   if (id === undefined) refuse('The certificate has no id.');
-  if (asked !== id) refuse(`The response names ${show(asked)}, the certificate is ${id}.`);
-  if (!url?.endsWith(`/${id}`)) refuse('verify_url does not end in the id.');
-  return `The response names certificate ${id}.`;
+  if (asked !== id) refuse(`The answer names certificate ${show(asked)}, but this is certificate ${id}.`);
+  if (!url?.endsWith(`/${id}`)) refuse('verify_url of the certificate does not end in its id.');
+  return `The answer names certificate ${id}.`;
 }
 
 function requestIdVerdict(response: unknown, document: unknown): string {
@@ -145,9 +145,11 @@ function requestIdVerdict(response: unknown, document: unknown): string {
   const uuid = member(response, 'meta', 'request_id');
   const bits = id?.startsWith('req_') ? bytesOfBase32(id.slice(4)) : undefined;
   if (bits === undefined) refuse('The certificate has no request_id.');
-  if (named !== id) refuse(`The response has request ${show(named)}, the certificate is for ${id}.`);
-  if (uuid !== uuidOf(bits)) refuse(`meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`);
-  return `Both are of request ${id}.`;
+  if (named !== id)
+    refuse(`The answer is of request ${show(named)}, but the certificate is of request ${id}.`);
+  if (uuid !== uuidOf(bits))
+    refuse(`meta.request_id is ${show(uuid)}, not the UUID of the same 128 bits as ${id}.`);
+  return `The answer and the certificate are of request ${id}.`;
 }
 
 function metadataVerdict({ response }: VerificationInput, document: unknown): string {
@@ -158,7 +160,7 @@ function metadataVerdict({ response }: VerificationInput, document: unknown): st
   }).map(([inResponse]) => inResponse);
   const type = member(response, 'media_type');
   if (type !== undefined && type !== member(document, 'media_type')) differing.push('media_type');
-  if (differing.length > 0) refuse(`Not as certified: ${differing.join(', ')}.`);
+  if (differing.length > 0) refuse(`The answer differs from the certificate in: ${differing.join(', ')}.`);
   return 'Time, circuit, backend, origin, mode and test result are as certified.';
 }
 
@@ -174,16 +176,16 @@ function deliveredVerdict({ response, octets, salt: given }: VerificationInput, 
   if (salt === undefined || !/^[0-9a-f]{64}$/.test(salt))
     refuse('metadata.certificate_salt is not 64 hex digits.');
   if (type !== undefined && octets === undefined)
-    refuse(`The certificate is of octets, ${show(type)}; the answer is not.`);
+    refuse(`The certificate is of an answer in octets (${show(type)}), but this answer is in JSON.`);
   if (bytes === undefined && octets !== undefined)
-    refuse('The certificate is of JSON; the answer is in octets.');
-  if (bytes === undefined) refuse('The response has no data.');
+    refuse('The certificate is of an answer in JSON, but this answer is in octets.');
+  if (bytes === undefined) refuse('The answer has no member data.');
   const digest = digestText(concatBytes(hexToBytes(salt), bytes));
   if (digest !== certified)
-    refuse(`The data and the salt hash to ${digest}, certified is ${show(certified)}.`);
+    refuse(`The salt and the data hash to ${digest}, but the certificate names ${show(certified)}.`);
   return type === undefined
     ? 'The data is what was delivered, bit for bit.'
-    : `The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`;
+    : `The octets are what was delivered, bit for bit. Their media type is ${text(type) ?? show(type)}.`;
 }
 
 /** Returns the bytes that the certificate of an answer in JSON commits to; undefined for octets and without `data`. */
@@ -198,13 +200,15 @@ function statusVerdict(certificate: unknown, document: unknown, leaves: readonly
   const deterministic = leaves.some((lot) => member(lot, 'deterministic') === true);
   if (status === 'revoked') {
     const reason = member(certificate, 'revocation', 'reason');
-    refuse(`A lot was withdrawn: ${text(reason) ?? 'no reason is given'}.`);
+    refuse(`The operator withdrew a lot of this certificate: ${text(reason) ?? 'no reason is given'}.`);
   }
   if (status !== (deterministic ? 'test' : 'valid'))
-    refuse(`status is ${show(status)}; the lots make it ${deterministic ? 'test' : 'valid'}.`);
+    refuse(
+      `status is ${show(status)}, but with these lots it must be ${deterministic ? '"test"' : '"valid"'}.`,
+    );
   return deterministic
-    ? 'A deterministic test source made this: not random.'
-    : 'The document says of no lot that it was withdrawn.';
+    ? 'A deterministic test source made the values: they are not random.'
+    : 'According to the document, none of the lots was withdrawn.';
 }
 
 function inclusionVerdict(document: unknown, logged: LoggedAt): string {
@@ -212,21 +216,22 @@ function inclusionVerdict(document: unknown, logged: LoggedAt): string {
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
   if (leaf === undefined || !holdsLeaf(logged, leaf))
-    refuse(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
-  return `The certificate is leaf ${index} of the logged tree of ${size}.`;
+    refuse(`The certificate is not leaf ${index} of the tree of ${size} leaves that its proof names.`);
+  return `The certificate is leaf ${index} of the signed tree of ${size} leaves.`;
 }
 
 /** Checks that each key id and verifier key follows from its public key, and that the current key is listed. */
 function keysVerdict(keys: unknown): string {
   const current = member(keys, 'current_key_id');
   if (!knownKeys(keys).some((key) => key.keyId === current))
-    refuse('current_key_id does not name a listed key.');
-  return 'The keys are well-formed.';
+    refuse('current_key_id of the keys document names no key that the document lists.');
+  return 'The keys document is well-formed.';
 }
 
 function signatureVerdict({ checkpoint }: LoggedAt, signed: readonly Signed[]): string {
   const keyIds = signed.map(({ key }) => key.keyId);
-  return `The checkpoint is signed by ${keyIds.join(' and ')} of ${checkpoint.origin}.`;
+  const whose = keyIds.length === 1 ? 'key' : 'keys';
+  return `The checkpoint of the log ${checkpoint.origin} is signed by ${whose} ${keyIds.join(' and ')}.`;
 }
 
 /**
@@ -244,21 +249,26 @@ function datesVerdict(
   for (const lot of leaves) {
     const finishedAt = member(lot, 'finished_at');
     if (!(timeOf(finishedAt) <= issuedMs))
-      refuse(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
+      refuse(
+        `The certificate was issued at ${show(issuedAt)}, but a lot of it ended at ${show(finishedAt)}.`,
+      );
   }
-  if (signed === undefined) return 'Issued after its lots ended. No signature that holds says more.';
+  if (signed === undefined)
+    return 'The certificate was issued after its lots ended. No valid signature shows more.';
   const begun = signed.filter(({ key }) => key.beganMs <= issuedMs);
   if (begun.length === 0)
-    refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
+    refuse(
+      `The certificate was issued at ${show(issuedAt)}, before the key that signed the checkpoint was created.`,
+    );
   // After a rotation the new key signs the checkpoint too, later than the retired one: one rightful key is enough.
   const isRightful = ({ key: { retiredMs }, atS }: Signed) =>
     retiredMs === null || Math.max(issuedMs, atS * 1000) <= retiredMs;
-  if (!begun.some(isRightful)) refuse('The key that signed the checkpoint had been retired before.');
+  if (!begun.some(isRightful)) refuse('The key that signed the checkpoint had already been retired.');
   const earliest = Math.min(...signed.map(({ atS }) => atS));
   // The log signs in whole seconds.
   if (earliest < Math.floor(issuedMs / 1000))
     refuse(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
-  return `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`;
+  return `The certificate was issued after its lots ended. The log says that it signed by ${timeText(earliest)}.`;
 }
 
 function uuidOf(bits: Uint8Array): string {

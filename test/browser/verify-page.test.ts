@@ -125,7 +125,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       assert.deepEqual((await paste(watched, served.response)).failed, ['fixed', 'witnesses']);
       await watched.page.fill('#quorum', '2');
       const { summary } = await paste(watched, served.response);
-      assert.equal(summary, 'Not checked. Witnesses: the quorum is 1 to 1, not "2".');
+      assert.equal(summary, 'Not checked. Witnesses: the quorum must be a number from 1 to 1, not "2".');
     });
   });
 

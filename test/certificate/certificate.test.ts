@@ -189,8 +189,13 @@ describe('the wording of a certificate', () => {
   it('says of csprng that the lot is a renewed sample of this process’s own stream', () => {
     const hours = SYSTEM_SAMPLE_INTERVAL_MS / 3_600_000;
     const words = meaningOf([sampleLot('a')], CSPRNG);
-    assert.match(words, new RegExp(`own stream as answers are drawn, renewed every ${hours} hours`));
-    assert.match(words, /not the bytes used.*no quantum origin/);
+    assert.match(
+      words,
+      new RegExp(
+        `is a sample .*own stream in the same way, not the bytes used; it is renewed every ${hours} hours`,
+      ),
+    );
+    assert.match(words, /no quantum origin/);
   });
 });
 

@@ -169,7 +169,7 @@ describe('a monitor of a log', () => {
       const { leaves } = JSON.parse(truth) as { leaves: { leaf: string }[] };
       return JSON.stringify({ leaves: leaves.filter(({ leaf }) => !leaf.includes('revocation')) });
     });
-    await doubt(service, state, /^Leaf 3 counts 1 withdrawals; 0 are listed before it\.$/);
+    await doubt(service, state, /^Leaf 3 counts 1 withdrawals, and \/log\/leaves lists 0 before it\.$/);
   });
 
   it('doubts a log that grows for over an hour without stating the withdrawn lots', async () => {
@@ -182,7 +182,7 @@ describe('a monitor of a log', () => {
     ({ state } = await poll(service, state));
     service.world.clock.advance(1_000);
     await service.grow(1);
-    await doubt(service, state, /^The log grew until .* lots were withdrawn since /);
+    await doubt(service, state, /^The log grew until .*, but since .* it lists no leaf /);
     const { toldAtS: _, ...torn } = state;
     await doubt(service, torn as FollowState, /^The log grew until /);
     assert.equal(state.version, 1);
@@ -194,7 +194,7 @@ describe('a monitor of a log', () => {
     const { state } = await poll(service);
     service.world.clock.advance(3_600_000 + 301_000);
     await addLeaf(service, JSON.stringify({ type: 'lot', version: 2, lot_id: 'lot_y' }));
-    await doubt(service, state, /^The log grew until .* lots were withdrawn since /);
+    await doubt(service, state, /^The log grew until .*, but since .* it lists no leaf /);
     assert.ok(lot in state.lots);
   });
 
@@ -204,7 +204,7 @@ describe('a monitor of a log', () => {
     const { state } = await poll(service);
     await service.addLot('c');
     service.lies.set('/log/leaves', (truth) => truth.replaceAll('4096', '4097'));
-    await doubt(service, state, /^The text that is listed as leaf 2 is not that leaf\.$/);
+    await doubt(service, state, /^The text that \/log\/leaves lists as leaf 2 is not that leaf\.$/);
     service.lies.clear();
     const [lot] = Object.keys(state.lots);
     service.world.records.delete(`lot/${lot}`);
@@ -212,7 +212,11 @@ describe('a monitor of a log', () => {
     await service.log.seal();
     const found = await finding(service, state, 'lot-twice');
     const { holds, why } = await checkFinding({ ...found, kind: 'date' });
-    assert.deepEqual([holds, why], [false, 'There is no time to compare.'], 'the leaf of a lot has none');
+    assert.deepEqual(
+      [holds, why],
+      [false, 'The leaf is neither a statement nor a withdrawal, so it has no time to compare.'],
+      'the leaf of a lot has none',
+    );
   });
 
   it('finds a draw that was committed to twice before it was due, in one poll or in two', async () => {
@@ -273,7 +277,7 @@ describe('a monitor of a log', () => {
     service.world.clock.advance(60_000);
     await addLeaf(service, canonicalize({ type: 'statement', version: 1, at, withdrawals }) ?? '');
     const found = await finding(service, state, 'date');
-    assert.match(found.what, /^Leaf 2 is of \S+; the log had 2 leaves at /);
+    assert.match(found.what, /^Leaf 2 states the time \S+, but at \S+ the log had only 2 leaves\.$/);
     assert.equal(checkFinding({ ...found, checkpoints: [] }).holds, false);
   });
 
@@ -297,7 +301,11 @@ describe('a monitor of a log', () => {
     const { state } = await poll(service);
     await service.grow(5);
     service.lies.set('/log/tile/0/000.p/10', () => new Uint8Array(320));
-    await doubt(service, state, /^The tiles do not give the root of the 10 leaves that were signed\.$/);
+    await doubt(
+      service,
+      state,
+      /^The hashes at \/log\/tile\/ do not lead to the root of the 10 leaves that the log signed\.$/,
+    );
     await assert.rejects(poll(short(service), state), LogUnavailable);
   });
 
@@ -318,18 +326,18 @@ describe('a monitor of a log', () => {
       'the keys have the checkpoint that it missed',
     );
     service.lies.set('/.well-known/qrn-keys.json', (truth) => truth.replaceAll('vouched_by', 'nothing'));
-    await doubt(service, state, /^A checkpoint is not signed as it must be: /);
+    await doubt(service, state, /^The signature of a checkpoint is not valid: /);
     service.lies.clear();
     for (const [name, to] of [
       ['"cosigner_key":"', '"cosigner":"'],
       ['"created_at":"2026', '"created_at":"2025'],
     ]) {
       service.lies.set('/.well-known/qrn-keys.json', (truth) => truth.replaceAll(name, to));
-      await doubt(service, state, /^The facts of the key \w+ were changed\.$/);
+      await doubt(service, state, /^The keys document has changed what it says of key \w+\.$/);
     }
     service.lies.clear();
     service.world.keys = logKeys(3);
-    await doubt(service, state, /^The key \w+ is no longer among the keys of qrn\.example\/log\.$/);
+    await doubt(service, state, /^The keys document no longer lists key \w+ of qrn\.example\/log\.$/);
   });
 
   it('doubts a successor that lacks leaves that were signed, and accepts one that has all of them', async () => {
@@ -349,10 +357,10 @@ describe('a monitor of a log', () => {
       });
     };
     service.lies.set('/.well-known/qrn-keys.json', succeeding(shorter));
-    await doubt(service, state, /goes on without 3 leaves that /);
+    await doubt(service, state, /lacks 3 leaves that its predecessor /);
     service.lies.set('/.well-known/qrn-keys.json', succeeding(service.log.checkpoint));
     // it may succeed, but the log that is read is still the one before it, whose first leaf is another
-    await doubt(service, state, /^The first leaf is not the one that the document of keys gives\.$/);
+    await doubt(service, state, /^The first leaf of the log is not first_leaf of the keys document\.$/);
   });
 
   it('retries when the service answers something that is not a log', async () => {
@@ -429,7 +437,7 @@ describe('an invented finding', () => {
     };
     const twice = { ...keys, keys: [...keys.keys, { ...keys.keys[0], cosigner_key: null }] };
     const read = readCheckpoint(service.log.checkpoint);
-    assert.throws(() => readSigned(twice, read), /is listed twice/);
+    assert.throws(() => readSigned(twice, read), /lists key \w+ twice/);
     assert.equal(readSigned(keys, read).checkpoint.size, 2);
   });
 });

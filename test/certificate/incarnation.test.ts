@@ -370,7 +370,10 @@ describe('a ledger that was rolled back', () => {
     await data.assertVerified(kept[0]);
     const { status, talk } = await data.qrn('moved');
     assert.equal(status, 1);
-    assert.match(talk, /was not only moved: its log has 5 leaves.*must be restored\n$/);
+    assert.match(
+      talk,
+      /was not only moved: its log has 5 leaves.*must be restored: see docs\/operations\.md\n$/,
+    );
     await assert.rejects(data.with(acceptMove), /must be restored/);
   });
 
@@ -550,7 +553,7 @@ describe('keys', () => {
     await data.serve(3);
     const path = join(data.keysPath, 'certificate-ids');
     rmSync(path);
-    const message = `${path} is missing: put it back from a copy of the keys folder. Without one, qrn ledger restore ${data.ledgerPath} begins a new log, and certificates from before are not found by their ids any more`;
+    const message = `${path} is missing: put it back from a copy of the keys folder. If there is no copy, run qrn ledger restore ${data.ledgerPath}: it begins a new log, and earlier certificates can no longer be found by their ids`;
     for (let start = 0; start < 2; start++)
       await assert.rejects(data.open(), { name: 'CertificateLogError', message });
     openSecretFile(path);

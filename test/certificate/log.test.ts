@@ -331,7 +331,9 @@ describe('keys', () => {
     w.commit(segment(2, 1));
     const isOld = {
       name: 'CertificateLogError',
-      message: new RegExp(`^the log is signed with the key ${w.keys.currentKeyId}, which is not among`),
+      message: new RegExp(
+        `^the log is signed with the key ${w.keys.currentKeyId}, which this process does not have`,
+      ),
     };
     await assert.rejects(other.follow(), isOld);
     await assert.rejects(other.seal(), { reason: 'conflict' });

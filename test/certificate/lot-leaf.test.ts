@@ -237,7 +237,7 @@ describe('a requested lot', () => {
       'leaves the withdrawal out of the list': [
         b,
         { ...bad, withdrawal: null, withdrawals: [] },
-        /counts 1 withdrawals, and 0 are told/,
+        /counts 1 withdrawals, but the reply lists 0/,
       ],
       'lists another lot in its place': [
         b,
@@ -252,7 +252,7 @@ describe('a requested lot', () => {
         },
         /^The statement: It is not leaf \d of the tree/,
       ],
-      'answers with another lot': [b, good, /is not the leaf of lot/],
+      'answers with another lot': [b, good, /^The leaf in the reply is not that of lot/],
       'tells another leaf': [
         a,
         { ...good, leaf: good.leaf.replace('"raw_bits":1048576', '"raw_bits":1') },

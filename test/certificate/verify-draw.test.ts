@@ -89,11 +89,11 @@ describe('a committed draw', () => {
     const late = await drawScene({ loggedAtMs: TIME_MS + 60_000, end: 'none' });
     assert.match(
       (await failures(late)).join(),
-      /^logged,The log held the commitment by .* is not before round 8/,
+      /^logged,The log held the commitment only by .* is not before round 8/,
     );
     const due_at = new Date(Date.parse(late.dueAt) - 1_000).toISOString();
     assert.deepEqual(await failures(await drawScene({ statement: { due_at }, end: 'none' })), [
-      ['logged', `The draw was due before round 8, at ${late.dueAt}.`],
+      ['logged', `The draw was due before round 8 of its beacon, which was due at ${late.dueAt}.`],
     ]);
     const committed = new Date(TIME_MS + 13).toISOString();
     const before = new Date(TIME_MS + 12).toISOString();
@@ -173,11 +173,11 @@ describe('a committed draw', () => {
     const listed = { list: listOf(names) };
     const listOfTwo = { list: { ...listOf(names), size: 2 } };
     const oneOutcome = /one possible outcome/;
-    const otherList = /not the one that the statement names/;
+    const otherList = /does not draw from the list that the statement names/;
     const forged: [request: Record<string, unknown>, why: RegExp, more?: DrawSceneOptions][] = [
-      [{ ...strings, items: names }, /request\.items has no place there/, listed],
-      [strings, /names a list, and a draw of "strings" reads none/, listed],
-      [{ ...fives, items: names }, /request\.items has no place there/, listed],
+      [{ ...strings, items: names }, /request\.items is an unknown member/, listed],
+      [strings, /names a list, but a draw of "strings" reads none/, listed],
+      [{ ...fives, items: names }, /request\.items is an unknown member/, listed],
       [{ ...fives, unique: false }, otherList, listed],
       [{ ...fives, sort: 'ascending' }, otherList, listed],
       [sample('ada\ngrace\nbarbara\nmary', 'joan'), /Item 1 has a line break/, listOfTwo],
@@ -194,8 +194,8 @@ describe('a committed draw', () => {
       [{ ...integers, count: 3, max: 7, unique: true, sort: 'descending' }, oneOutcome],
       [{ kind: 'permutations', count: 9, length: 1 }, oneOutcome],
       [sequences(sequence), oneOutcome],
-      [sequences({ ...sequence, max: 9, x: 1 }), /request\.ranges\[0\]\.x has no place there/],
-      [{ kind: 'dice', count: 1 }, /no kind "dice"/],
+      [sequences({ ...sequence, max: 9, x: 1 }), /request\.ranges\[0\]\.x is an unknown member/],
+      [{ kind: 'dice', count: 1 }, /kind "dice", not one of integers, /],
       [{ ...fives, unique: 'true' }, /request\.unique is "true", not true or false/],
       [
         { kind: 'bytes', count: 1, length: 1_025, encoding: 'hex', single: false },
@@ -205,15 +205,15 @@ describe('a committed draw', () => {
       [{ ...strings, alphabet: ['ada\ngrace', 'joan'] }, /Character 1 of the alphabet has a line/],
       [{ ...strings, alphabet: ['joan', 'mary'] }, /Character 1 of the alphabet is "joan", not one/],
       [{ kind: 'gaussians', count: 1, mean: 5, stddev: 1e-9, digits: 2 }, oneOutcome],
-      [fives, /statement\.winner has no place there/, { statement: { winner: 'joan' } }],
+      [fives, /statement\.winner is an unknown member/, { statement: { winner: 'joan' } }],
       [
         fives,
-        /statement\.list\.items has no place there/,
+        /statement\.list\.items is an unknown member/,
         { list: { ...listOf(names), items: names } as never },
       ],
       [
         { kind: 'weighted', count: 1, items: ITEMS, weights: [1, 1, 1, 1] },
-        /chances in the document are not those/,
+        /chances in the document do not follow/,
         { chances: ITEMS.map((item) => ({ item, percent: item === 'ada' ? '97' : '1' })) },
       ],
     ];
@@ -239,7 +239,7 @@ describe('a committed draw', () => {
     const told = checks.find(({ name }) => name === 'statement');
     assert.ok(
       told?.why.endsWith(
-        'A pick is one of these with this chance: "joan" more than 99.99 %, "ada" less than 0.0001 %, "grace" less than 0.0001 %.',
+        'The chances in one pick are: "joan" more than 99.99 %, "ada" less than 0.0001 %, "grace" less than 0.0001 %.',
       ),
       told?.why,
     );
@@ -261,7 +261,7 @@ describe('a committed draw', () => {
       [{}, NOW_MS, 'revealed', undefined],
       [{ end: 'none' }, dueMs - 1_000, 'pending', /It is due at/],
       [{ end: 'none' }, dueMs + 86_400_000 + 60_000, 'pending', /It is due at/],
-      [{ end: 'none' }, dueMs + 86_400_000 + 60_001, 'overdue', /held its result back/],
+      [{ end: 'none' }, dueMs + 86_400_000 + 60_001, 'overdue', /is holding its result back/],
       [{ end: 'none', hasBeacon: false }, TIME_MS + 60_000, 'pending', /due/],
       [{ end: 'none', hasBeacon: false }, TIME_MS + 60_014, 'overdue', /should have ended/],
       [{ end: 'none' }, Number.NaN, 'overdue', /should have ended/],
@@ -270,7 +270,7 @@ describe('a committed draw', () => {
         { end: 'failed', reason: 'beacon_missing' },
         NOW_MS,
         'failed',
-        /Look whether the beacon published round 8/,
+        /Check whether the beacon published round 8/,
       ],
       [{ end: 'failed', reason: 'secret_lost' }, NOW_MS, 'failed', /could have chosen/],
     ];
@@ -301,25 +301,25 @@ describe('a committed draw', () => {
     };
     const before = await loggedVerdict(dueS - 1);
     assert.ok(before?.ok, before?.why);
-    assert.match(before.why, /^1 witnesses or more, and the log, held it by /);
+    assert.match(before.why, /^The log and at least 1 witnesses held the commitment by /);
     assert.doesNotMatch(before.why, /own clock/);
     for (const late of [dueS, dueS + 3_600]) {
       const after = await loggedVerdict(late);
       assert.equal(after?.ok, false);
       assert.match(
         after.why,
-        /^0 of the 1 witnesses that are asked for saw the commitment before round 8 was due/,
+        /^0 witnesses saw the commitment before round 8 was due, at .*, but 1 are required\.$/,
       );
     }
-    assert.match((await loggedVerdict(dueS - 1, 2))?.why ?? '', /^1 of the 2 witnesses/);
+    assert.match((await loggedVerdict(dueS - 1, 2))?.why ?? '', /^1 witnesses saw .*, but 2 are required/);
   });
 
   it('states what proves the order of commitment and round, and whose chain it is', async () => {
     const { document, keys } = await drawScene();
     const { checks } = await verifyDraw({ draw: document, keys, nowMs: NOW_MS });
     const why = (name: CheckName) => checks.find((each) => each.name === name)?.why ?? '';
-    assert.match(why('logged'), /rests on the log's own clock: name witnesses \(--witness\) to check it/);
-    assert.match(why('beacon'), /not one of the League of Entropy: whoever runs it knows its rounds/);
+    assert.match(why('logged'), /rests on the log's own clock: to check it, name witnesses \(--witness\)/);
+    assert.match(why('beacon'), /not one of the League of Entropy: whoever runs it may know its rounds/);
   });
 
   it('raises no exception for a document of any shape', async () => {

@@ -26,7 +26,7 @@ describe('the witnesses of a certificate', () => {
     assert.equal(ok, true, why);
     assert.match(
       why ?? '',
-      /^Seen by witness\.example\/w1 at 2026-11-21T08:30:02.000Z, .*: logged between 2026-11-21T08:29:30.000Z, when witnesses had seen the log with 2 leaves and so without it, and 2026-11-21T08:30:05.000Z\.$/,
+      /^Seen by witness\.example\/w1 at 2026-11-21T08:30:02.000Z, .* So the certificate was logged between 2026-11-21T08:29:30.000Z, when witnesses had seen the log with 2 leaves and without the certificate, and 2026-11-21T08:30:05.000Z\.$/,
     );
     assert.equal(fixed?.ok, true, fixed?.why);
   });
@@ -34,17 +34,23 @@ describe('the witnesses of a certificate', () => {
   it('state only the later time, if too few of them had seen its lots before', async () => {
     const { ok, why, fixed } = await check([[1, SECOND - 20]], two, 2);
     assert.equal(ok, true, why);
-    assert.match(why ?? '', /: logged between 2026-11-21T08:30:00.\d{3}Z, by the log's own word, and /);
+    assert.match(
+      why ?? '',
+      /So the certificate was logged between 2026-11-21T08:30:00.\d{3}Z, according to the log alone, and /,
+    );
     assert.equal(fixed?.ok, false, 'but the lots are not known to have been fixed before');
-    assert.match(fixed?.why ?? '', /^1 of the 2 witnesses that are asked for saw lot /);
+    assert.match(
+      fixed?.why ?? '',
+      /^1 witnesses saw lot .* before the answer was issued, but 2 are required\.$/,
+    );
   });
 
   it('fail when there are too few, one is named twice, or one saw the tree before the certificate was issued', async () => {
     const cases: [Times, quorum: number, named: number[], why: RegExp][] = [
-      [two, 3, [1, 2, 3], /^2 of the 3 witnesses that are asked for saw the tree: /],
-      [two, 2, [1, 1], /^1 of the 2 witnesses/],
+      [two, 3, [1, 2, 3], /^2 witnesses saw the tree, but 3 are required: /],
+      [two, 2, [1, 1], /^1 witnesses saw .*, but 2 are required/],
       [early, 1, [1], /saw the tree at .*, before the certificate/],
-      [two, 4, [1, 2, 3], /^The quorum is 4, and 3 witnesses are named\.$/],
+      [two, 4, [1, 2, 3], /^The quorum is 4, but must be a whole number from 1 to the 3 witnesses named\.$/],
     ];
     for (const [seen, quorum, named, why] of cases) {
       const found = await check(seen, seen, quorum, named);
@@ -58,8 +64,11 @@ describe('a witness policy', () => {
   it('is read from keys with commas or white space between them, and a quorum', () => {
     assert.deepEqual(readWitnessPolicy('a, b\nc', ''), { keys: ['a', 'b', 'c'], quorum: 3 });
     assert.deepEqual(readWitnessPolicy('a,b', '1'), { keys: ['a', 'b'], quorum: 1 });
-    assert.equal(readWitnessPolicy(' ,', ''), 'no witness is named');
+    assert.equal(readWitnessPolicy(' ,', ''), 'name at least one witness');
     for (const wrong of ['0', '3', '1.5', 'x'])
-      assert.equal(readWitnessPolicy('a,b', wrong), `the quorum is 1 to 2, not ${JSON.stringify(wrong)}`);
+      assert.equal(
+        readWitnessPolicy('a,b', wrong),
+        `the quorum must be a number from 1 to 2, not ${JSON.stringify(wrong)}`,
+      );
   });
 });

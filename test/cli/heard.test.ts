@@ -126,7 +126,10 @@ describe('a running service with two fronts', () => {
       writeFileSync(file, body);
       const verified = await runCommand(verify, [file, '--url', server.baseUrl]);
       assert.equal(verified.status, 1);
-      assert.match(verified.out, /^FAILED {2}status +A lot was withdrawn: detector fault <b>x<\/b>\.$/m);
+      assert.match(
+        verified.out,
+        /^FAILED {2}status +The operator withdrew a lot of this certificate: detector fault <b>x<\/b>\.$/m,
+      );
       assert.match(verified.talk, /: not verified: status failed\n$/);
       const listed = JSON.parse(await server.qrn('lots', 'list', '--json')) as Record<string, string>[];
       assert.equal(listed.find((each) => each['lot_id'] === lot)?.['status'], 'revoked');

@@ -63,15 +63,21 @@ describe('qrn log watch', () => {
     const found = await watch(forkUrl);
     assert.equal(found.status, 1);
     const file = `${state}.finding.json`;
-    assert.match(found.talk, /^FINDING rewritten: The first 22 leaves of the tree of 27 .*are not those /);
+    assert.match(
+      found.talk,
+      /^FINDING rewritten: The log signed a tree of 27 leaves whose first 22 are not those /,
+    );
     assert.equal(readFileSync(state, 'utf8'), kept, 'the state stays as it was');
     const checked = await runCommand(log, ['check', file]);
     assert.equal(checked.status, 0);
-    assert.match(checked.out, /^holds: The first 22 leaves .*\nThe signatures of the log prove it \(keys /);
+    assert.match(
+      checked.out,
+      /^holds: The log signed a tree of 27 leaves .*\nThe signatures of the log prove it \(keys /,
+    );
     writeFileSync(file, readFileSync(file, 'utf8').replace('"rewritten"', '"fork"'));
     assert.deepEqual(await runCommand(log, ['check', file]), {
       status: 1,
-      out: 'does not hold: The evidence does not show it.\n',
+      out: 'does not hold: The evidence does not show what the finding says.\n',
       talk: '',
     });
     assert.equal((await watch(url)).status, 0, 'the log that was followed is as it was');
@@ -108,7 +114,10 @@ describe('qrn log watch', () => {
       assert.match(metrics, /^qrn_watch_log_leaves 5$/m);
       const { talk } = said;
       assert.equal(status, end === 'forked' ? 1 : 0, talk);
-      assert.equal(talk.includes('FINDING fork: The log signed two trees of 5 leaves.'), end === 'forked');
+      assert.equal(
+        talk.includes('FINDING fork: The log signed two different trees of 5 leaves.'),
+        end === 'forked',
+      );
       const at = talk.match(/metrics at (\S+)/)?.[1] ?? '';
       await assert.rejects(fetchWhole(at), 'the port is closed with it');
     }
@@ -140,7 +149,7 @@ describe('qrn log watch', () => {
     await service.grow(5);
     service.lies.set('/log/tile/0/000.p/27', () => new Uint8Array(27 * 32));
     assert.deepEqual([await watcher.poll(), await watcher.poll()], ['doubt', 'doubt']);
-    const what = 'The tiles do not give the root of the 27 leaves that were signed.';
+    const what = 'The hashes at /log/tile/ do not lead to the root of the 27 leaves that the log signed.';
     assert.deepEqual(said, {
       out: `${JSON.stringify({ event: 'doubt', what })}\n`,
       talk: `DOUBT ${url}: ${what}\n`,

@@ -54,8 +54,8 @@ describe('qrn verify with files', () => {
     const { status, out, talk } = await runCommand(verify, offline({ ...s, response }));
     assert.equal(status, 1);
     assert.equal(out.match(/^FAILED {2}/gm)?.length, 2);
-    assert.match(out, /^FAILED {2}delivered +The data and the salt hash to /m);
-    assert.match(out, /^FAILED {2}request id +The response has request "req_0"/m);
+    assert.match(out, /^FAILED {2}delivered +The salt and the data hash to /m);
+    assert.match(out, /^FAILED {2}request id +The answer is of request "req_0"/m);
     assert.match(talk, /^[^\n]*a\.json: not verified: request id, delivered failed\n$/);
   });
 

@@ -84,7 +84,7 @@ describe('values that were fixed before they were requested', () => {
         assert.deepEqual(failedOf(verification), [], path);
         assert.match(
           fixedOf(verification),
-          /^The log says that it held its lots by .*, before it was issued\. (Its values follow from bytes|The bytes drawn for it are those) that/,
+          /^The log says that it held the lots by .*, before the answer was issued\. (The values follow from|The answer opens the) bytes that/,
         );
         assert.deepEqual(
           verification.notCovered.filter((name) => name.startsWith('opening')),
@@ -112,7 +112,7 @@ describe('values that were fixed before they were requested', () => {
       assert.doesNotMatch(JSON.stringify(document), /tier|"pro"|generation/);
       const verification = await verified(body, document);
       assert.deepEqual(failedOf(verification), []);
-      assert.match(fixedOf(verification), /Its seed is number \d+ of the 64/);
+      assert.match(fixedOf(verification), /The seed of the answer is number \d+ of the 64/);
     });
 
     it('never overlaps that of another answer', async () => {

@@ -49,7 +49,7 @@ def fixed_before(
     proof: the certificate's proof; None when it has none that can be read
     """
     mode = certificate["entropy_mode"]
-    require(mode != "csprng", "Required, and not shown: values of csprng mode come from no lot.")
+    require(mode != "csprng", "It cannot be shown that the entropy was fixed before: values of csprng mode come from no lot.")
     issued = milliseconds_of(certificate["issued_at"])
     seconds = [_held_at(leaf, each, issued, proof, keys, witnesses) for leaf, each in zip(leaves, given)]
     runs = [[_Run(run["first"], hashes_of(run["hashes"]), hashes_of(run["path"])) for run in each["runs"]] for each in given]
@@ -58,12 +58,12 @@ def fixed_before(
     else:
         ranges = _bound_ranges(certificate["provenance"]["drawn"], leaves, runs)
         bound = _values_are_bound(ranges, certificate, response) if has_response else (
-            "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
+            "Whether the answer was made of these bytes was not checked: only an answer in JSON that drew at most 2,048 bytes can show that."
         )
     seen = ""
     if witnesses is not None:
-        seen = f", and {witnesses.needed} witnesses or more saw them by then, give or take {WITNESS_CLOCK_SECONDS} s"
-    return f"The log says that it held its lots by {time_text(max(seconds))}, before it was issued{seen}. {bound}"
+        seen = f", and at least {witnesses.needed} witnesses had seen them by then (clocks may differ by {WITNESS_CLOCK_SECONDS} s)"
+    return f"The log says that it held the lots by {time_text(max(seconds))}, before the answer was issued{seen}. {bound}"
 
 
 def _held_at(
@@ -82,46 +82,46 @@ def _held_at(
     require(is_older, f"Lot {name} was logged after the certificate.")
     at = min(each.at for each in signed if each.at is not None)
     has_ended = milliseconds_of(leaf["finished_at"]) // 1_000 <= at
-    require(has_ended, f"The log says that it held lot {name} at {time_text(at)}, before the lot ended.")
-    require(at * 1_000 <= issued, f"The log held lot {name} not before the answer was issued.")
+    require(has_ended, f"The log says that it held lot {name} at {time_text(at)}, which is before the lot ended.")
+    require(at * 1_000 <= issued, f"The log did not hold lot {name} before the answer was issued.")
     is_rightful = any(each.key.may_sign_at(at * 1_000) for each in signed if each.at is None)
-    require(is_rightful, f"Lot {name}: the key that signed the checkpoint had been retired before.")
+    require(is_rightful, f"Lot {name}: The key that signed the checkpoint had already been retired.")
     if witnesses is not None:
         require_lot_was_seen(name, lot, issued, witnesses)
     pure = leaf["pure"]
     is_cut = pure["piece_bytes"] == _PIECE_BYTES and pure["block_bytes"] > 0
     is_cut = is_cut and pure["block_bytes"] % _PIECE_BYTES == pure["bytes"] % _PIECE_BYTES == 0
-    require(is_cut and is_count(leaf["seeds"]["count"]), f"The leaf of lot {name} has another form.")
+    require(is_cut and is_count(leaf["seeds"]["count"]), f"The leaf or the proof of lot {name} does not have the form that it must have.")
     return at
 
 
 def _seed_is_bound(certificate: Any, leaf: Any, runs: Sequence[_Run]) -> str:
     index, seeds = certificate["provenance"]["seed"]["index"], leaf["seeds"]
     leads = len(runs) == 1 and is_count(index) and runs[0].first == index and len(runs[0].hashes) == 1
-    require(leads, f"Nothing leads from seed {show(index)} to its lot.")
+    require(leads, f"The document has no proof that seed {show(index)} is of its lot.")
     ((first, hashes, path),) = runs
     is_bound = _root(seeds["count"], first, hashes, path) == seeds["root"] and not path
-    require(is_bound, f"Seed {index} is not among the seeds that its lot committed to.")
-    return f"Its seed is number {index} of the {seeds['count']} that the lot committed to."
+    require(is_bound, f"The proof of seed {index} does not lead to the seeds that its lot committed to.")
+    return f"The seed of the answer is number {index} of the {seeds['count']} seeds that the lot committed to."
 
 
 def _bound_ranges(drawn: Any, leaves: Sequence[Any], runs: Sequence[List[_Run]]) -> List[_Range]:
     """Returns the drawn ranges, in order, after checking that the runs bind them to the lots: one run for each range."""
-    require(isinstance(drawn, list) and drawn, "It does not say what was drawn.")
+    require(isinstance(drawn, list) and drawn, "The certificate does not say which bytes were drawn: provenance.drawn is missing or empty.")
     ranges, left = [], [list(each) for each in runs]
     for each in drawn:
         place, offset, size = each["lot"], each["offset"], each["bytes"]
         is_whole = is_count(place) and is_count(offset) and is_count(size) and place < len(leaves) and size > 0
         is_whole = is_whole and offset % _PIECE_BYTES == size % _PIECE_BYTES == 0
-        require(is_whole, "What it says was drawn are no whole pieces of its lots.")
+        require(is_whole, "The bytes that the certificate says were drawn are not whole pieces of its lots.")
         pure, run = leaves[place]["pure"], left[place].pop(0) if left[place] else _Run(-1, [], [])
         first, width = offset // pure["block_bytes"], -(-pure["bytes"] // pure["block_bytes"])
         blocks = -(-(offset + size) // pure["block_bytes"]) - first
         leads = offset + size <= pure["bytes"] and run.first == first and len(run.hashes) == blocks
         leads = leads and _root(width, first, run.hashes, run.path) == pure["root"] and not run.path
-        require(leads, f"Nothing leads from byte {offset} to lot {place + 1} of the certificate.")
+        require(leads, f"The document does not prove that lot {place + 1} committed to the bytes drawn from byte {offset}.")
         ranges.append(_Range(leaves[place], offset, size, run.hashes))
-    require(not any(left), "The proof of a lot has more than was drawn.")
+    require(not any(left), "The proof of a lot covers more than what was drawn.")
     return ranges
 
 
@@ -129,14 +129,14 @@ def _values_are_bound(ranges: Sequence[_Range], certificate: Any, response: Any)
     opening, endpoint, data = response.get("opening"), certificate["endpoint"], response["data"]
     # the certificate, not the answer, says whether the answer was octets: whoever gives the answer could leave out the opening
     if opening is None and isinstance(certificate.get("media_type"), str):
-        return "Not shown of its bytes: an answer in octets carries no opening."
+        return "It cannot be shown that the answer was made of these bytes: an answer in octets carries no opening."
     require_members(endpoint, data)
     if opening is not None:
         return _values_follow(ranges, opening, endpoint, data)
     # an answer needs its opening even when its certificate claims more bytes than the values can have used
     is_long = min(sum(each.size for each in ranges), bytes_max(endpoint, data)) > _OPENED_BYTES_MAX
-    require(is_long, "The answer lacks the opening that shows which bytes it was made of.")
-    return "The answer is too long to carry what shows that its bytes are those."
+    require(is_long, "The answer must have an opening, which shows the bytes that it was made of, and has none.")
+    return "It cannot be shown that the answer was made of these bytes: it is too long to carry an opening."
 
 
 def _values_follow(ranges: Sequence[_Range], opening: Any, endpoint: Any, data: Any) -> str:
@@ -148,7 +148,7 @@ def _values_follow(ranges: Sequence[_Range], opening: Any, endpoint: Any, data: 
         length = sum(each.size for each in ranges)
         require(len(drawn) == length == len(from_base64(opening["salts"])), "")
     except (Refused, *MALFORMED):
-        raise Refused("The opening does not hold what was drawn.") from None
+        raise Refused("The opening does not hold as many bytes and salts as were drawn.") from None
     for leaf, offset, size, roots in ranges:
         block_bytes, begin = leaf["pure"]["block_bytes"], offset
         for i, root in enumerate(roots, offset // block_bytes):

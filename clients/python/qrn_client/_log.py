@@ -29,14 +29,14 @@ class Proof:
     """A proof of inclusion (c2sp.org/tlog-proof) and the checkpoint in it (tlog-checkpoint, signed-note)."""
 
     def __init__(self, text: Any) -> None:
-        require(text is not None, "The certificate has no proof: fetch it again, it is logged a moment after it was issued.")
+        require(text is not None, "The certificate has no proof yet. It is logged a moment after it is issued: fetch it again.")
         try:
             head, _, note = text.partition("\n\n")
             version, index, *path = head.split("\n")
             require(version == "c2sp.org/tlog-proof@v1" and index.startswith("index ") and len(path) <= _PROOF_HASHES_MAX, "")
             self.index, self.path = whole_number(index[len("index ") :]), hashes_of(path)
         except (Refused, *MALFORMED):
-            raise Refused("proof is not of the form c2sp.org/tlog-proof@v1.") from None
+            raise Refused("The proof is not in the format c2sp.org/tlog-proof@v1.") from None
         try:
             self.signed_text, self.signatures = _read_note(note)
         except (Refused, *MALFORMED):
@@ -132,12 +132,12 @@ def known_keys(keys: Any) -> List[KnownKey]:
 def _known_key(name: str, key: Any, before: Sequence[KnownKey]) -> KnownKey:
     public, named, cosigner = _bytes_or_none(key["public_key"]), key["key_id"], key.get("cosigner_key")
     is_key = public is not None and len(public) == 32 and key["algorithm"] == "ed25519" and isinstance(named, str)
-    require(is_key, "A key is not an Ed25519 public key.")
+    require(is_key, "The keys document lists a key that is not an Ed25519 public key.")
     assert public is not None
-    require(all(other.key_id != named for other in before), f"Key {named} is listed twice.")
-    require(named == _key_id(name, public, _PLAIN).hex(), f"Key {named} is not the key it is named after.")
+    require(all(other.key_id != named for other in before), f"The keys document lists key {named} twice.")
+    require(named == _key_id(name, public, _PLAIN).hex(), f"The id of key {named} does not follow from its public key.")
     texts = [_verifier_key(name, public, kind) for kind in (_PLAIN, _TIMED)]
-    require([key["verifier_key"], cosigner] == texts, f"Key {named} is given in two ways.")
+    require([key["verifier_key"], cosigner] == texts, f"The members public_key, verifier_key and cosigner_key of key {named} do not agree.")
     retired = key.get("retired_at")
     began = _milliseconds_or_none(key.get("created_at"))
     return KnownKey(name, named, public, began, retired is not None, _milliseconds_or_none(retired))
@@ -164,7 +164,7 @@ def signatures_of(proof: Proof, keys: Any) -> List[Signed]:
     """
     known = known_keys(keys)
     names = ", ".join(dict.fromkeys(key.name for key in known))
-    require(any(key.name == proof.origin for key in known), f"The checkpoint is of the log {proof.origin}, the keys are of {names}.")
+    require(any(key.name == proof.origin for key in known), f"The checkpoint is of the log {proof.origin}, but the keys are of {names}.")
     signed: List[Signed] = []
     for name, key_id, signature in proof.signatures:
         for key in known:
@@ -181,10 +181,10 @@ def signatures_of(proof: Proof, keys: Any) -> List[Signed]:
     for key in {each.key.key_id: each.key for each in signed}.values():
         times = [each.at for each in signed if each.key is key]
         timed = [at for at in times if at is not None]
-        require(timed, f"Key {key.key_id} signed the checkpoint without saying when.")
+        require(timed, f"Key {key.key_id} signed the checkpoint, but no cosignature of it states the time.")
         # with several times, their order would decide which one counts
-        require(len(timed) == 1, f"Key {key.key_id} says twice when it signed the checkpoint.")
-        require(len(times) > 1, f"Key {key.key_id} says when it signed the checkpoint, and has not signed it.")
+        require(len(timed) == 1, f"Key {key.key_id} has more than one cosignature on the checkpoint.")
+        require(len(times) > 1, f"Key {key.key_id} has a cosignature on the checkpoint, but no plain signature.")
     return signed
 
 
@@ -227,21 +227,21 @@ def seen_by_witnesses(proof: Proof, lot_proofs: Sequence[Any], issued_at: str, p
     """Returns a sentence that says which witnesses saw the tree with the certificate, and between which times it was logged."""
     needed, named = policy.needed, len(policy.keys)
     is_quorum = type(needed) is int and 1 <= needed <= named
-    require(is_quorum, f"The quorum is {show(needed)}, and {named} witnesses are named.")
+    require(is_quorum, f"The quorum is {show(needed)}, but must be a whole number from 1 to the {named} witnesses named.")
     seen, issued = _cosignatures(proof, policy), _milliseconds_or_none(issued_at)
     for each in seen:
         is_early = issued is not None and each.at * 1_000 < issued - WITNESS_CLOCK_SECONDS * 1_000
-        require(not is_early, f"{each.name} saw the tree at {time_text(each.at)}, before the certificate was issued.")
+        require(not is_early, f"The witness {each.name} saw the tree at {time_text(each.at)}, before the certificate was issued.")
     told = ", ".join(f"{each.name} at {time_text(each.at)}" for each in seen)
     who = f": {told}" if told else ""
-    require(len(seen) >= needed, f"{len(seen)} of the {needed} witnesses that are asked for saw the tree{who}.")
+    require(len(seen) >= needed, f"{len(seen)} witnesses saw the tree, but {needed} are required{who}.")
     by = sorted(each.at for each in seen)[needed - 1]
     before = _seen_without(lot_proofs, proof, policy)
     if before is None:
-        since = f"{issued_at}, by the log's own word,"
+        since = f"{issued_at}, according to the log alone,"
     else:
-        since = f"{time_text(before[0])}, when witnesses had seen the log with {before[1]} leaves and so without it,"
-    return f"Seen by {told}: logged between {since} and {time_text(by)}."
+        since = f"{time_text(before[0])}, when witnesses had seen the log with {before[1]} leaves and without the certificate,"
+    return f"Seen by {told}. So the certificate was logged between {since} and {time_text(by)}."
 
 
 def require_lot_was_seen(name: str, proof: Proof, issued_ms: int, policy: WitnessPolicy) -> None:
@@ -252,7 +252,7 @@ def require_lot_was_seen(name: str, proof: Proof, issued_ms: int, policy: Witnes
         raise Refused(f"Lot {name}: {refused}") from None
     before = sum(each.at * 1_000 <= issued_ms + WITNESS_CLOCK_SECONDS * 1_000 for each in seen)
     needed = policy.needed
-    require(before >= needed, f"{before} of the {needed} witnesses that are asked for saw lot {name} before the answer was issued.")
+    require(before >= needed, f"{before} witnesses saw lot {name} before the answer was issued, but {needed} are required.")
 
 
 def _cosignatures(proof: Proof, policy: WitnessPolicy) -> List[_Cosigned]:

@@ -30,15 +30,15 @@ def read_lots(document: Any, certificate: Any) -> List[Any]:
     named, given = certificate.get("provenance", {}).get("lots"), document.get("lots")
     require(isinstance(named, list) and named, "The certificate names no lot.")
     is_whole = isinstance(given, list) and len(given) == len(named)
-    require(is_whole, f"The certificate names {len(named)} lots, and its file has not as many under lots.")
+    require(is_whole, f"The number of lots in the document is not the {len(named)} that the certificate names.")
     ids = [each["id"] for each in named]
     require(len(set(ids)) == len(ids), "The certificate names a lot twice.")
     leaves = [each["leaf"] for each in given]
     for leaf, name, each in zip(leaves, ids, named):
         is_lot = leaf["type"] == "lot" and same(leaf["version"], 1) and isinstance(name, str) and leaf["lot_id"] == name
-        require(is_lot, f"What is given for lot {show(name)} is not its leaf.")
+        require(is_lot, f"The document does not hold the leaf of lot {show(name)}, but something else in its place.")
         is_named = base64_of(sha256(b"\x00", entry_of(leaf))) == each["leaf"]
-        require(is_named, f"The leaf of lot {name} is not the one that the certificate names by its hash.")
+        require(is_named, f"The leaf of lot {name} does not have the hash that the certificate names.")
     return leaves
 
 
@@ -58,7 +58,7 @@ class _Lot(NamedTuple):
 
 def require_derived(certificate: Any, leaves: Sequence[Any]) -> None:
     mode = certificate["entropy_mode"]
-    require(mode in _MODES, f"There is no mode {show(mode)}.")
+    require(mode in _MODES, f"entropy_mode is {show(mode)}, not one of {', '.join(_MODES)}.")
     # another check is for the label
     issued = {name: value for name, value in certificate.items() if name not in (*UNSIGNED, "label")}
     _require_form(issued, _certificate_form(mode), "")
@@ -74,7 +74,7 @@ def require_derived(certificate: Any, leaves: Sequence[Any]) -> None:
     for (section, name), follows in _derived(lots, mode).items():
         certified = certificate[section][name]
         if not same(certified, follows):
-            failures.append(f"{section}.{name} is {show(certified)}, and {show(follows)} follows from the lots.")
+            failures.append(f"{section}.{name} is {show(certified)}, but {show(follows)} follows from the lots.")
     require(not failures, " ".join(failures))
 
 
@@ -91,20 +91,20 @@ def _check_lot(leaf: Any, mode: str) -> None:
     name, origin, evidence = leaf["lot_id"], leaf["origin"], leaf["evidence"]
     if mode == "csprng":
         is_sample = origin == "system" and evidence is None and leaf["pure"]["bytes"] == leaf["seeds"]["count"] == 0
-        require(is_sample, f"Lot {name} is no sample of the csprng stream.")
+        require(is_sample, f"The certificate is of csprng mode, but lot {name} is not a sample of the csprng stream.")
         return
     require(evidence is not None, f"Lot {name} has no evidence.")
     is_allowed = _CLAIMS.index(evidence["claim"]) <= _CEILINGS[origin]
-    require(is_allowed, f"Lot {name} of origin {show(origin)} claims {show(evidence['claim'])}.")
+    require(is_allowed, f"Lot {name} claims {show(evidence['claim'])}, which a lot of origin {show(origin)} cannot.")
     _check_figures(leaf, evidence)
     _check_citations(leaf)
     is_true = not leaf["declared"] or origin in _ORIGINS[:2]
-    require(is_true, f"Lot {name} of origin {show(origin)} is declared quantum.")
+    require(is_true, f"Lot {name} is declared quantum, but its origin is {show(origin)}.")
     for window in leaf["tested"]:
         is_whole = window["passed"] <= window["total"] and window["bits"] > 0
         if window["of"] == "conditioned":
             is_whole = is_whole and window["bits"] % 8 == window["first_bit"] % 8 == 0
-        require(is_whole, f"Lot {name} was tested in windows that are none.")
+        require(is_whole, f"Lot {name} lists a window of its tests that cannot exist.")
 
 
 #: The largest lag of the autocorrelation, plus one; and the rounding error of the published figures.
@@ -118,13 +118,13 @@ def _check_figures(leaf: Any, evidence: Any) -> None:
     if correlation is None or lag == 0:
         return
     lags = min(_LAGS_MAX, 1 << max(0, bits.bit_length() - 2))
-    require(type(lag) is int and 1 <= lag < lags, f"Lot {name} has no lag {show(lag)}.")
+    require(type(lag) is int and 1 <= lag < lags, f"Lot {name} states an autocorrelation at the lag {show(lag)}, which a lot of its size does not have.")
     expected = math.sqrt(2 * (math.log(2 * (lags - 1)) + 40 * math.log(2)) / (bits - lag))
     is_bound = bound is not None and abs(bound - expected) <= _ROUNDING
-    require(is_bound, f"The bound of the autocorrelation of lot {name} is {expected:.6f}, not {show(bound)}.")
+    require(is_bound, f"The autocorrelation of lot {name} has the bound {expected:.6f}, but the lot states {show(bound)}.")
     if abs(correlation) <= bound:
         return
-    beyond = f'Lot {name} claims "calibrated", and its autocorrelation {correlation} is beyond {bound}: its bits are not independent.'
+    beyond = f'Lot {name} claims "calibrated", but its autocorrelation {correlation} is beyond the bound {bound}: its bits are not independent.'
     require(evidence["claim"] != "calibrated", beyond)
     left = 1 - math.log2(1 + math.sqrt(min(1, abs(correlation) + bound)))
     told, shown = leaf["min_entropy_per_bit"], evidence["min_entropy_per_bit"]
@@ -144,9 +144,9 @@ def _check_citations(leaf: Any) -> None:
     cited = upstream["certificates"]
     require(len({each["id"] for each in cited}) == len(cited), f"Lot {name} cites a certificate twice.")
     is_enough = bits <= len(cited) * _BITS_PER_CITATION
-    require(is_enough, f"Lot {name} has {bits} raw bits, and the {len(cited)} certificates that it cites are of fewer.")
+    require(is_enough, f"Lot {name} has {bits} raw bits, more than the {len(cited)} certificates that it cites can cover.")
     is_weaker = _ORIGINS.index(origin) >= _ORIGINS.index(upstream["origin"])
-    require(is_weaker, f"Lot {name} of origin {show(origin)} cites certificates of origin {show(upstream['origin'])}.")
+    require(is_weaker, f"Lot {name} has the origin {show(origin)}, better than the origin {show(upstream['origin'])} of the certificates that it cites.")
 
 
 def _check_draw(lots: Sequence[_Lot], mode: str) -> None:
@@ -154,10 +154,10 @@ def _check_draw(lots: Sequence[_Lot], mode: str) -> None:
     for leaf, spans in lots if mode != "csprng" else ():
         name = leaf["lot_id"]
         size = leaf["pure"]["bytes"] if mode == "pure" else _SEED_BYTES * leaf["seeds"]["count"]
-        require(spans, f"It draws nothing from lot {name}, which it names.")
+        require(spans, f"The certificate names lot {name}, but draws nothing from it.")
         for offset, count in spans:
             is_there = count > 0 and count % _PIECE_BYTES == offset % _PIECE_BYTES == 0 and offset + count <= size
-            require(is_there, f"It draws from lot {name} what the lot does not have.")
+            require(is_there, f"The certificate draws bytes from lot {name} that the lot does not have.")
 
 
 def _check_order(drawn: Sequence[Any], leaves: Sequence[Any]) -> None:
@@ -172,12 +172,12 @@ def _check_order(drawn: Sequence[Any], leaves: Sequence[Any]) -> None:
         leaf = leaves[place]
         size, width = leaf["pure"]["bytes"], leaf["pure"]["block_bytes"]
         is_left = i == len(drawn) - 1 or end % width == 0 or end == size
-        require(is_left, f"It leaves a block of lot {leaf['lot_id']} at byte {end}, before the end of the block.")
+        require(is_left, f"The certificate leaves a block of lot {leaf['lot_id']} at byte {end}, before the block was used up.")
         blocks.setdefault(place, []).append((offset // width, -(-end // width)))
     for place, runs in blocks.items():
         runs.sort()
         is_once = all(run[1] <= following[0] for run, following in zip(runs, runs[1:]))
-        require(is_once, f"It draws twice from a block of lot {leaves[place]['lot_id']}.")
+        require(is_once, f"The certificate goes back to a block of lot {leaves[place]['lot_id']} that it had left.")
 
 
 def _derived(lots: Sequence[_Lot], mode: str) -> Dict[Tuple[str, str], Any]:
@@ -376,7 +376,7 @@ _LEAF: Dict[str, Any] = {
 
 def _require_form(value: Any, form: Any, place: str) -> None:
     flaw = _flaw_of(value, form, place)
-    require(flaw is None, f"The form is not that of version 1: {flaw}.")
+    require(flaw is None, f"The document does not have the form of version 1: {flaw}.")
 
 
 def _flaw_of(value: Any, form: Any, place: str) -> Optional[str]:
@@ -398,7 +398,7 @@ def _flaw_of(value: Any, form: Any, place: str) -> Optional[str]:
             return None
     except (TypeError, ValueError):
         pass
-    return f"{place} is {show(value)}, which has another form"
+    return f"{place} is {show(value)}, which does not have the required form"
 
 
 def _flaw_of_members(value: Dict[str, Any], form: Dict[str, Any], prefix: str) -> Optional[str]:
@@ -409,7 +409,7 @@ def _flaw_of_members(value: Dict[str, Any], form: Dict[str, Any], prefix: str) -
         return f"{prefix}{missing[0]} is missing"
     for name, each in value.items():
         if name not in known and "*" not in form:
-            return f"{prefix}{name} has no place there"
+            return f"{prefix}{name} is an unknown member"
         flaw = _flaw_of(each, known[name], prefix + name) if name in known else None
         if flaw is not None:
             return flaw

@@ -39,19 +39,19 @@ _PLACES = {"uuid": "uuids", "sample": "items", "weighted": "items", "shuffle": "
 
 def require_members(endpoint: Any, data: Any) -> None:
     """Raises Refused unless `data` has exactly the members of an answer of the endpoint that the certificate names."""
-    require(endpoint in MEMBERS, f"There is no endpoint {show(endpoint)}.")
+    require(endpoint in MEMBERS, f"The certificate names the endpoint {show(endpoint)}, which does not exist.")
     names = MEMBERS[endpoint].split()
     is_whole = isinstance(data, dict) and set(data) == {*names, "metadata"}
-    require(is_whole, f"The members of data are not those of an answer of {show(endpoint)}: {', '.join(names)}.")
+    require(is_whole, f"data must have exactly the members of an answer of {show(endpoint)}: {', '.join(names)}, metadata.")
     if endpoint != "batch":
         return
     kind, params = data["type"], data["params"]
     is_kind = kind in MEMBERS and kind not in ("batch", "shuffle", "bitstring")
-    require(is_kind, f"A batch has no type {show(kind)}.")
+    require(is_kind, f"The answer is a batch of the type {show(kind)}, which does not exist.")
     told = set(MEMBERS[kind].split()) - {"count", "version", _PLACES.get(kind, "values")}
     own = _BYTES_PARAMS.split() if kind == "bytes" else sorted(told)
     is_own = isinstance(params, dict) and set(params) == set(own)
-    require(is_own, f"The members of params are not those of a batch of {show(kind)}: {', '.join(own)}.")
+    require(is_own, f"data.params must have exactly the members of a batch of {show(kind)}: {', '.join(own)}.")
 
 
 def _drawn_as(endpoint: Any, data: Any) -> Tuple[Any, Any]:
@@ -105,19 +105,19 @@ def require_values_follow(endpoint: Any, shown: Any, drawn: bytes) -> str:
     draws = Draws(drawn)
     draw = getattr(draws, f"draw_{str(kind).replace(' ', '_')}", None)
     if draw is None:
-        rest = f"an answer of {show(endpoint)} does not hold all that they were drawn with."
-        return f"The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: {rest}"
-    told, wrong = data[_PLACES.get(kind, "values")], Refused("The values are not those that follow from the bytes that were drawn.")
+        rest = f"an answer of {show(endpoint)} does not hold everything that its values were drawn with."
+        return f"The answer opens the bytes that the lots committed to. Whether its values follow from them was not checked: {rest}"
+    told, wrong = data[_PLACES.get(kind, "values")], Refused("The values do not follow from the bytes that were drawn.")
     if not _may_be_drawn(kind, data, told):
         raise wrong
     try:
         again = canonical_json(draw(data))
     except Exhausted:
-        raise Refused("The opening holds fewer bytes than its values are drawn from.") from None
+        raise Refused("The opening holds fewer bytes than the values take.") from None
     if again is None or again != canonical_json(told):
         raise wrong
-    require(len(drawn) - draws.used < 16, "The opening holds more than what its values are drawn from.")
-    return "Its values follow from bytes that the lots committed to."
+    require(len(drawn) - draws.used < 16, "The opening holds more bytes than the values take.")
+    return "The values follow from bytes that the lots committed to."
 
 
 def _may_be_drawn(kind: str, data: Any, told: Any) -> bool:

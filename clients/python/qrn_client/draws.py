@@ -179,7 +179,7 @@ class Draws:
         user_data, user_data_sha256: a text to which the draw is bound, up to 1,000 characters, or its SHA-256 in hex
         public: whether the certificate shows the purpose; the page of the draw always shows it
         nonce: 1 to 64 bytes that the values also depend on
-        nonce_sha256: the SHA-256 of a nonce in hex instead of `nonce`; `reveal` opens it
+        nonce_sha256: the SHA-256 of a nonce in hex instead of `nonce`; `reveal` then reveals it
         beacon: `{"chain": …, "round": …}`: a round of a public beacon that the values also depend on
         reveal_at: the earliest time of the reveal: a datetime with a time zone, or ISO 8601 in UTC
         """
@@ -202,12 +202,12 @@ class Draws:
         return self._draw(_wire.fetch(self._settings, _path_of(id), with_key=False))
 
     def cancel(self, /, id: str) -> Draw:
-        """Cancels a draw that is not due. The service opens its secret bytes and logs that it was cancelled."""
+        """Cancels a draw that is not due. The service reveals its secret bytes and logs that it was cancelled."""
         request = _wire.delete(self._settings, _path_of(id))
         return self._ending(request, id, lambda draw: draw["state"] == "cancelled")
 
     def reveal(self, /, id: str, nonce: bytes) -> Draw:
-        """Opens the nonce of a draw that was made with `nonce_sha256`."""
+        """Reveals the nonce of a draw that was made with `nonce_sha256`."""
         digits = bytes(nonce).hex()
         request = _wire.post(self._settings, _path_of(id) + "/reveal", {"nonce": digits})
         return self._ending(request, id, lambda draw: draw["outcome"] is not None and draw["outcome"]["nonce"] == digits)

@@ -149,9 +149,9 @@ class _Verifier:
     def _certificate_id(self) -> str:
         id, asked = self.issued.get("id"), self.response["metadata"].get("certificate_id")
         require(isinstance(id, str), "The certificate has no id.")
-        require(asked == id, f"The response names {show(asked)}, the certificate is {id}.")
-        require(self.issued["verify_url"].endswith(f"/{id}"), "verify_url does not end in the id.")
-        return f"The response names certificate {id}."
+        require(asked == id, f"The answer names certificate {show(asked)}, but this is certificate {id}.")
+        require(self.issued["verify_url"].endswith(f"/{id}"), "verify_url of the certificate does not end in its id.")
+        return f"The answer names certificate {id}."
 
     def _request_id(self) -> str:
         id, bits = self.issued.get("request_id"), 0
@@ -160,9 +160,9 @@ class _Verifier:
         for character in str(id)[len("req_") :]:
             bits = bits << 5 | BASE32.index(character)
         named, uuid = self.response["metadata"]["request_id"], self.response["meta"]["request_id"]
-        require(named == id, f"The response has request {show(named)}, the certificate is for {id}.")
-        require(uuid == str(UUID(int=bits)), f"meta.request_id is {show(uuid)}, not the same 128 bits as {id}.")
-        return f"Both are of request {id}."
+        require(named == id, f"The answer is of request {show(named)}, but the certificate is of request {id}.")
+        require(uuid == str(UUID(int=bits)), f"meta.request_id is {show(uuid)}, not the UUID of the same 128 bits as {id}.")
+        return f"The answer and the certificate are of request {id}."
 
     def _metadata(self) -> str:
         differing = []
@@ -172,7 +172,7 @@ class _Verifier:
                 differing.append(in_response)
         if "media_type" in self.response and self.response["media_type"] != self.issued.get("media_type", _ABSENT):
             differing.append("media_type")
-        require(not differing, f"Not as certified: {', '.join(differing)}.")
+        require(not differing, f"The answer differs from the certificate in: {', '.join(differing)}.")
         return "Time, circuit, backend, origin, mode and test result are as certified."
 
     def _salt(self) -> bytes:
@@ -187,15 +187,15 @@ class _Verifier:
         """
         salt, is_octets = self._salt(), "media_type" in self.issued
         media_type = self.issued.get("media_type")
-        require(not is_octets or self.octets is not None, f"The certificate is of octets, {show(media_type)}; the answer is not.")
-        require(is_octets or self.octets is None, "The certificate is of JSON; the answer is in octets.")
+        require(not is_octets or self.octets is not None, f"The certificate is of an answer in octets ({show(media_type)}), but this answer is in JSON.")
+        require(is_octets or self.octets is None, "The certificate is of an answer in JSON, but this answer is in octets.")
         delivered = hashed(salt, entry_of(self.response["data"]) if self.octets is None else self.octets)
         certified = self.issued["hashes"]["delivered"]
-        require(delivered == certified, f"The data and the salt hash to {delivered}, certified is {show(certified)}.")
+        require(delivered == certified, f"The salt and the data hash to {delivered}, but the certificate names {show(certified)}.")
         return f"The {'octets are' if is_octets else 'data is'} what was delivered, bit for bit."
 
     def _label(self) -> str:
-        require("label" in self.issued, "The answer has a label, the certificate has none.")
+        require("label" in self.issued, "The answer has a label, but the certificate has none.")
         certified = self.issued["label"]
         is_label = isinstance(certified, dict) and type(certified.get("public")) is bool
         require(is_label, "The label of the certificate is not an object that says whether it is public.")
@@ -203,23 +203,23 @@ class _Verifier:
         serial, series = certified.get("serial", _ABSENT), certified.get("series", _ABSENT)
         if "purpose" in certified or "purpose_commitment" in certified:
             is_numbered = isinstance(series, str) and is_count(serial) and serial >= 1
-            require(is_numbered, "The label has a purpose without a series and a serial.")
+            require(is_numbered, "The label of the certificate has a purpose, but lacks the series or the serial number.")
         else:
-            require(serial is series is _ABSENT, "The label has a serial without a purpose.")
+            require(serial is series is _ABSENT, "The label of the certificate has a series or a serial number, but no purpose.")
         if "user_data" in certified:
             is_hash = certified.get("user_data_sha256") == hashed(certified["user_data"].encode())
             require(is_hash, "user_data_sha256 of the certificate is not the hash of its user_data.")
         if self.has_response and self.octets is None:
             self._require_same_label(certified)
-        holds = "What the caller said of the answer is as certified."
+        holds = "The label is as certified."
         if "serial" not in certified:
             return holds
-        of = f"the purpose {show(certified['purpose'])}" if "purpose" in certified else "its purpose"
-        return f"{holds} It is answer {serial} of {show(series)}, its account and {of}."
+        of = f"the purpose {show(certified['purpose'])}" if "purpose" in certified else "one purpose"
+        return f"{holds} It is number {serial} of series {show(series)}: the answers of one account for {of}."
 
     def _require_same_label(self, certified: Dict[str, Any]) -> None:
         told = self.response.get("label")
-        require(isinstance(told, dict), "The certificate has a label, the answer has none.")
+        require(isinstance(told, dict), "The certificate has a label, but the answer has none.")
         salt = self._salt()
         _require_texts(told, "the answer's")
         require(told.get("public") is certified["public"], "The label of the answer differs from the certificate in public.")
@@ -239,12 +239,13 @@ class _Verifier:
 
     def _lots(self) -> str:
         leaves = read_lots(self.document, self.issued)
-        which = "The lot is the one" if len(leaves) == 1 else f"The {len(leaves)} lots are those"
-        return f"{which} that the certificate names by the hash of its leaf."
+        if len(leaves) == 1:
+            return "The leaf of the lot has the hash that the certificate names."
+        return f"The leaves of the {len(leaves)} lots have the hashes that the certificate names."
 
     def _derived(self) -> str:
         require_derived(self.issued, self.leaves)
-        return "Circuit, origin, evidence, tests and hashes follow from the lots."
+        return "Circuit, origin, evidence, test results and hashes follow from the lots."
 
     def _status(self) -> str:
         """The log does not hold the status, because it may change. The log holds the leaves from which the status follows."""
@@ -252,27 +253,28 @@ class _Verifier:
         expected = "test" if any(leaf.get("deterministic") is True for leaf in self.leaves) else "valid"
         if status == "revoked":
             reason = (self.document.get("revocation") or {}).get("reason")
-            raise Refused(f"A lot was withdrawn: {reason or 'no reason is given'}.")
-        require(status == expected, f"status is {show(status)}; the lots make it {expected}.")
+            raise Refused(f"The operator withdrew a lot of this certificate: {reason or 'no reason is given'}.")
+        require(status == expected, f"status is {show(status)}, but with these lots it must be {show(expected)}.")
         if expected == "test":
-            return "A deterministic test source made this: not random."
-        return "The document says of no lot that it was withdrawn."
+            return "A deterministic test source made the values: they are not random."
+        return "According to the document, none of the lots was withdrawn."
 
     def _keys(self) -> str:
         current = self.keys["current_key_id"] if isinstance(self.keys, dict) else None
         is_listed = any(key.key_id == current for key in known_keys(self.keys))
-        require(is_listed, "current_key_id does not name a listed key.")
-        return "The keys are well-formed."
+        require(is_listed, "current_key_id of the keys document names no key that the document lists.")
+        return "The keys document is well-formed."
 
     def _inclusion(self) -> str:
         proof, issued = self.proof, {name: value for name, value in self.issued.items() if name not in UNSIGNED}
         is_included = proof.includes(entry_of(issued))
-        require(is_included, f"The certificate is not leaf {proof.index} of the tree of {proof.size} that the proof names.")
-        return f"The certificate is leaf {proof.index} of the logged tree of {proof.size}."
+        require(is_included, f"The certificate is not leaf {proof.index} of the tree of {proof.size} leaves that its proof names.")
+        return f"The certificate is leaf {proof.index} of the signed tree of {proof.size} leaves."
 
     def _signature(self) -> str:
         ids = [each.key.key_id for each in self.signed if each.at is None]
-        return f"The checkpoint is signed by {' and '.join(ids)} of {self.proof.origin}."
+        whose = "key" if len(ids) == 1 else "keys"
+        return f"The checkpoint of the log {self.proof.origin} is signed by {whose} {' and '.join(ids)}."
 
     def _dates(self) -> str:
         """Checks that every lot had ended when the certificate was issued, that the signing key had begun and was not retired, and
@@ -282,23 +284,23 @@ class _Verifier:
         issued = milliseconds_of(told)
         for lot in self.leaves:
             has_ended = milliseconds_of(lot["finished_at"]) <= issued
-            require(has_ended, f"It was issued at {show(told)}, and a lot of it ended at {show(lot['finished_at'])}.")
+            require(has_ended, f"The certificate was issued at {show(told)}, but a lot of it ended at {show(lot['finished_at'])}.")
         try:
             signed = self.signed
         except (Refused, *MALFORMED):
-            return "Issued after its lots ended. No signature that holds says more."
+            return "The certificate was issued after its lots ended. No valid signature shows more."
         begun = [each.key for each in signed if each.at is None and each.key.began is not None and each.key.began <= issued]
-        require(begun, f"It was issued at {show(told)}, before the key that signed the checkpoint began.")
+        require(begun, f"The certificate was issued at {show(told)}, before the key that signed the checkpoint was created.")
         times = [(each.key.key_id, each.at) for each in signed if each.at is not None]
         # after a rotation the new key has signed beside the retired one, and later
         is_rightful = any(
             key.may_sign_at(max([issued, *(1_000 * at for key_id, at in times if key_id == key.key_id)])) for key in begun
         )
-        require(is_rightful, "The key that signed the checkpoint had been retired before.")
+        require(is_rightful, "The key that signed the checkpoint had already been retired.")
         earliest = min(at for _, at in times)
         is_later = earliest >= issued // 1_000  # the log's time has whole seconds
         require(is_later, f"The log says that it signed at {time_text(earliest)}, before the certificate was issued.")
-        return f"Issued after its lots ended; the log says that it signed by {time_text(earliest)}."
+        return f"The certificate was issued after its lots ended. The log says that it signed by {time_text(earliest)}."
 
     def _fixed(self) -> str:
         try:

@@ -54,7 +54,7 @@ export interface DrawSettings {
   /** 1 to 64 bytes that the values also depend on. */
   readonly nonce?: Uint8Array | undefined;
   /**
-   * The SHA-256 of a nonce instead of `nonce`: 64 hex digits. The service commits without the nonce; `reveal` opens it.
+   * The SHA-256 of a nonce instead of `nonce`: 64 hex digits. The service commits without the nonce, which `reveal` then reveals.
    */
   readonly nonceSha256?: string | undefined;
   /** A round of a public beacon that the values also depend on. `chain`: a name that the service knows, or a hash. */
@@ -133,13 +133,13 @@ export class Draws {
     return this.#read(this.#source.send({ method: 'GET', path: pathOf(id) }, call));
   }
 
-  /** Cancels a draw that is not due. The service opens its secret bytes and logs that it was cancelled. */
+  /** Cancels a draw that is not due. The service reveals its secret bytes and logs that it was cancelled. */
   cancel(id: string, call?: CallOptions): PendingCall<DrawDocument> {
     const request = { method: 'DELETE', path: pathOf(id) } as const;
     return this.#read(this.#sentSafely(request, id, call, ({ state }) => state === 'cancelled'));
   }
 
-  /** Opens the nonce of a draw that was made with `nonceSha256`. */
+  /** Reveals the nonce of a draw that was made with `nonceSha256`. */
   reveal(id: string, nonce: Uint8Array, call?: CallOptions): PendingCall<DrawDocument> {
     const hex = hexOf(nonce);
     const body = JSON.stringify({ nonce: hex });
