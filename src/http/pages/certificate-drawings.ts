@@ -24,7 +24,7 @@ export function smallestPPlot(windows: Lot['tested']): Markup {
   }));
   return bars(drawn, {
     label:
-      'Smallest p-value of each tested window. A taller bar is a smaller p-value; a window above the line fails',
+      'Smallest p-value of each tested window. A taller bar is a smaller p-value; a window above the line fails.',
     value: `least ${least}`,
     words: `Smallest p-value of each of ${grouped(tested.length)} tested windows, ${grouped(ofRaw.length)} of them of raw bits. The smallest is ${least}. A window fails below 0.000001.`,
     axis: [

@@ -10,6 +10,7 @@ import {
   commonMain,
   operationGroups,
   operationMain,
+  prose,
   referenceEntries,
   type SearchEntry,
 } from './reference-page.ts';
@@ -81,9 +82,9 @@ function startMain(document: OpenApiDocument): Markup {
   const groups = operationGroups(document).map(({ title, operations }) => {
     const calls = operations.map(
       ({ operationId, method, path, summary }) =>
-        html`<div><dt><a href="/docs/api/${operationId}"><code>${method} ${path}</code></a></dt><dd>${summary}</dd></div>`,
+        html`<div><dt><a href="/docs/api/${operationId}"><code>${method} ${path}</code></a></dt><dd>${prose(summary)}</dd></div>`,
     );
-    return html`<section><h2>${title}</h2><dl class="params">${calls}</dl></section>`;
+    return html`<section><h2>${title}</h2><dl class="params calls">${calls}</dl></section>`;
   });
   return html`<h1>Documentation</h1>
 <p class="lead">Send a key as <code>Authorization: Bearer KEY</code>. An answer contains the values in <code>data</code>, and their origin and
@@ -145,7 +146,7 @@ function searchMain(asked: string, entries: readonly SearchEntry[]): Markup {
     ({ path, title, place }) => html`<li><a href="${path}">${title}</a> <span>${place}</span></li>`,
   );
   return html`<h1>Search</h1>
-${found.length === 0 ? html`<p>Nothing has ${words.length === 0 ? 'been asked for' : html`“${asked}” in it`}.</p>` : html`<ul class="links results">${results}</ul>`}`;
+${found.length === 0 ? html`<p>${words.length === 0 ? 'Enter a word to search for.' : html`No page contains “${asked}”.`}</p>` : html`<ul class="links results">${results}</ul>`}`;
 }
 
 /** Returns the entries that contain every word. Titles that equal or begin with a word come first, then titles that contain one. */

@@ -281,7 +281,7 @@ function linked(page: string, name: string): Markup {
 }
 
 /** Converts text with code between backticks into HTML. */
-function prose(text: string): Content[] {
+export function prose(text: string): Content[] {
   return text.split('`').map((part, i) => (i % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 

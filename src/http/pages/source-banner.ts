@@ -35,10 +35,10 @@ export function sourceBanner({ sources }: StatusFacts): Markup {
   const kinds = new Set(others.map(({ origin, isDeclared }) => (isDeclared ? 'declared' : origin)));
   const isMixed = kinds.size > 1 || others.length < sources.length;
   const title = isMixed ? 'MIXED: not every source is a quantum source.' : TITLES[[...kinds][0]];
-  const details = others.map((source) => `${source.name} is ${originWords(source)}`).join('; ');
+  const details = others.map((source) => `the source ${source.name} is ${originWords(source)}`).join('; ');
   return banner(
     'wait',
     title,
-    `${details}. Every answer and every certificate states the origin of its entropy.`,
+    `${details[0].toUpperCase()}${details.slice(1)}. Every answer and every certificate states the origin of its entropy.`,
   );
 }

@@ -80,8 +80,8 @@ describe('the documentation', () => {
   });
 
   const searches: [asked: string, firstOnes: string[]][] = [
-    ['', ['Nothing has been asked for.']],
-    ['nobody-has-this', ['Nothing has “nobody-has-this” in it.']],
+    ['', ['Enter a word to search for.']],
+    ['nobody-has-this', ['No page contains “nobody-has-this”.']],
     ['uniqu', ['unique GET /v1/integers', 'unique GET /v1/sequences', 'unique_impossible Errors, 400']],
     ['get  A KEY', ['Get a key Start']],
     ['rate_limited 429', ['rate_limited Errors, 429']],

@@ -41,12 +41,12 @@ describe('the status page', () => {
       assert.match(text, /banner wait"><p><strong>MIXED: not every source is a quantum source\./, origin);
       assert.match(
         text,
-        /<\/strong> other is [a-z ]+\. Every answer and every certificate states the origin of its entropy/,
+        /<\/strong> The source other is [a-z ]+\. Every answer and every certificate states the origin of its entropy/,
       );
     }
     assert.match(
       sourceOf({}, { name: 'second' }),
-      /SIMULATED.*simulator is simulated; second is simulated\./,
+      /SIMULATED.*The source simulator is simulated; the source second is simulated\./,
     );
   });
 

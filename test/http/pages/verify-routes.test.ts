@@ -51,7 +51,7 @@ describe('the page of a certificate', () => {
         'Statistical The bits passed the tests. Tests cannot show where bits come from.',
         'Calibrated The claim follows from published readout errors and the shots of the lot, if its bits are independent and identically distributed.',
         'P-values',
-        'Smallest p-value of each tested window. A taller bar is a smaller p-value; a window above the line fails least 0.00213',
+        'Smallest p-value of each tested window. A taller bar is a smaller p-value; a window above the line fails. least 0.00213',
         '1 of raw bits, which may be biased1 of bits that answers are drawn from',
         ...['The answer', 'Issued: 2026-11-21 08:30:00 UTC', `Request: |${certificate.request_id}|`],
         ...['Endpoint: integers', 'Entropy mode: quantum-seeded', 'Drawn: seed 3 of the lot'],
