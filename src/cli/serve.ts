@@ -53,7 +53,10 @@ export const serve = action({
     await Promise.race([stopping, service.failed]).catch((error: unknown) => fatal(error, log));
     log.info({}, 'stopping');
     const deadline = setTimeout(() => {
-      log.error({ deadlineMs: STOP_DEADLINE_MS }, 'the service did not stop in time and exits now');
+      log.error(
+        { deadlineMs: STOP_DEADLINE_MS },
+        'the service did not stop in time and exits; what was acknowledged is stored, and the next start audits the ledger',
+      );
       process.exit(1);
     }, STOP_DEADLINE_MS);
     await service.stop();
@@ -104,7 +107,10 @@ async function startWithDemo(
  * could only add damage.
  */
 function fatal(error: unknown, log: Log): never {
-  log.error({ reason: messageOf(error) }, 'the ledger failed; the service stops');
+  log.error(
+    { reason: messageOf(error) },
+    'the ledger failed: the service exits at once, and the next start audits the ledger',
+  );
   process.exit(1);
 }
 
@@ -119,7 +125,9 @@ function introduction(key: string, baseUrl: string): string {
     `demo key ${key}\n` +
     `tier ${DEMO_TIER}: ${minute} requests per minute, ${month} requests and ${credits} bytes of pure mode per month; valid for one day\n\n` +
     `  curl -H 'Authorization: Bearer ${key}' '${baseUrl}/integers?count=10&min=1&max=6'\n\n` +
-    `next: ${origin}/docs is the documentation, ${origin}/ shows the service, and qrn accounts create creates accounts\n\n`
+    `Documentation:  ${origin}/docs\n` +
+    `Start page:     ${origin}/\n` +
+    `More accounts:  qrn accounts create (in this folder: npm run -s qrn -- accounts create --help)\n\n`
   );
 }
 

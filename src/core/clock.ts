@@ -137,9 +137,15 @@ const REPEAT_LOG_MS = 60_000;
 
 /**
  * Runs `work` at an interval, never twice at a time. It logs a failure, and runs `work` again at the next turn. While
- * the same failure repeats, it logs one line a minute, so that the rest of the log stays readable.
+ * the same failure repeats, it logs one line a minute, so that the rest of the log stays readable. `task` says what
+ * the work does, for the log: `could not TASK`.
  */
-export function every(intervalMs: number, log: Log, work: () => Promise<unknown>): NodeJS.Timeout {
+export function every(
+  intervalMs: number,
+  log: Log,
+  task: string,
+  work: () => Promise<unknown>,
+): NodeJS.Timeout {
   const turnsPerLine = Math.ceil(REPEAT_LOG_MS / intervalMs);
   let isRunning = false;
   let failure: { readonly reason: string; turns: number } | undefined;
@@ -152,7 +158,7 @@ export function every(intervalMs: number, log: Log, work: () => Promise<unknown>
     } catch (error) {
       const reason = messageOf(error);
       if (failure?.reason !== reason) failure = { reason, turns: 0 };
-      if (failure.turns++ % turnsPerLine === 0) log.error({ reason }, 'upkeep failed; it is tried again');
+      if (failure.turns++ % turnsPerLine === 0) log.error({ reason }, `could not ${task}; trying again`);
     } finally {
       isRunning = false;
     }

@@ -98,7 +98,10 @@ export class DrawKeeper {
       await keeper.#settle(draw).catch((error: unknown) => {
         // a ledger that is held back takes no writes: the next start tries again
         if (!(error instanceof ApiError)) throw error;
-        options.log.warn({ draw: draw.id, reason: error.message }, 'a draw could not be committed to');
+        options.log.warn(
+          { draw: draw.id, reason: error.message },
+          'could not commit to a draw; the next start tries again',
+        );
       });
     }
     return keeper;
@@ -150,7 +153,10 @@ export class DrawKeeper {
   async #chainOf(chain: string): Promise<KnownChain> {
     const { chains, log } = this.#options;
     const known = await chains.chain(chain).catch((error: unknown) => {
-      log.warn({ chain, reason: messageOf(error) }, 'could not get the information of a beacon’s chain');
+      log.warn(
+        { chain, reason: messageOf(error) },
+        'could not fetch the chain information of a beacon: draws that name it are refused; see QRN_BEACONS',
+      );
       throw new ApiError('beacon_unavailable', { retryAfterS: 5 });
     });
     if (known !== undefined) return known;
@@ -221,7 +227,7 @@ export class DrawKeeper {
       const round = await this.#roundOf(id, waiting);
       await this.#inTurn(() => this.#endIfComplete(id, round));
     } catch (error) {
-      log.error({ draw: id, reason: messageOf(error) }, 'a draw could not be ended; trying again');
+      log.error({ draw: id, reason: messageOf(error) }, 'could not end a draw that is due; trying again');
     }
     waiting.atMs = clock.wallMs() + Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** waiting.tries++);
     waiting.attempt = undefined;
@@ -247,7 +253,10 @@ export class DrawKeeper {
     try {
       return await chains.round(beacon, beacon.round);
     } catch (error) {
-      log.warn({ draw: id, round: beacon.round, reason: messageOf(error) }, 'a draw waits for its beacon');
+      log.warn(
+        { draw: id, round: beacon.round, reason: messageOf(error) },
+        'could not fetch the round of a beacon that a draw waits for; trying again; see QRN_BEACONS',
+      );
       return error instanceof BeaconError ? 'beacon_wrong' : 'beacon_missing';
     }
   }
@@ -299,7 +308,8 @@ export class DrawKeeper {
     await draws.putDraw(ended, { drawId: draw.id, kind: 'end', text: drawEndText(outcome) });
     this.#waiting.delete(draw.id);
     this.#ended[outcome.state]++;
-    if (outcome.state === 'failed') log.error({ draw: draw.id, reason: outcome.reason }, 'a draw has failed');
+    if (outcome.state === 'failed')
+      log.error({ draw: draw.id, reason: outcome.reason }, 'a draw failed: it has no values');
   }
 
   /** Returns the answer that is kept for the draw; undefined if there is none or its seal cannot be opened. */

@@ -251,7 +251,7 @@ export class FrontJournal implements SegmentSink {
     this.#buffers.push(buffer);
     try {
       if (isFenced(fd))
-        this.#stop(new LedgerError('stopped', 'another server took the folder from this one'));
+        this.#stop(new LedgerError('stopped', 'another process has taken over the folder of the ledger'));
     } catch (error) {
       this.#stop(error);
     }

@@ -54,7 +54,10 @@ export class Retention {
     const isBehind = wantedMs > allowedMs;
     if (isBehind && !this.#isBehind) {
       const days = Math.ceil((wantedMs - allowedMs) / DAY_MS);
-      this.#log.warn({ days }, 'retention is days behind: deletes at most three days of certificates a day');
+      this.#log.warn(
+        { days },
+        'retention is days behind QRN_CERTIFICATE_RETENTION: it deletes at most three days of certificates in a day',
+      );
     }
     this.#isBehind = isBehind;
     return Math.min(wantedMs, allowedMs);

@@ -84,7 +84,7 @@ export const tx = {
   *getAll<K extends Key, V>(table: SharedTable<K, V>, keys: readonly K[]): Body<readonly V[]> {
     return (yield* tx.getMany(table, keys)).map((value, i) => {
       if (value !== undefined) return value;
-      throw new LedgerError('damaged', `${table.name} ${String(keys[i])}: is listed but not stored`);
+      throw new LedgerError('damaged', `${table.name} ${String(keys[i])} is listed but not stored`);
     });
   },
   *range<K extends Key, V>(table: SharedTable<K, V>, range: KeyRange): Body<readonly Row<K, V>[]> {

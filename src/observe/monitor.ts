@@ -34,11 +34,14 @@ export class Monitor {
     watch.tick();
     // at once, so that the page has something to draw in the first minute
     this.#notePoint().catch((error: unknown) =>
-      this.#log.warn({ err: error }, 'the status page lacks a point of its first minute'),
+      this.#log.warn(
+        { err: error },
+        'could not note the first point of the status page: its charts begin a minute later',
+      ),
     );
     this.#timers.push(
-      every(TICK_MS, this.#log, async () => watch.tick()),
-      every(POINT_INTERVAL_MS, this.#log, () => this.#notePoint()),
+      every(TICK_MS, this.#log, 'look for incidents', async () => watch.tick()),
+      every(POINT_INTERVAL_MS, this.#log, 'note a point of the status page', () => this.#notePoint()),
     );
   }
 

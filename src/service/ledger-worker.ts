@@ -142,7 +142,11 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
     throw error;
   });
   const { certificates, held } = opened;
-  if (held !== null) log.error({ reason: held }, 'the ledger is held back: nothing is signed or delivered');
+  if (held !== null)
+    log.error(
+      { reason: held },
+      'the service signs nothing and delivers no entropy until the operator acts; see reason',
+    );
   const served =
     opened.log === undefined
       ? heldBack(ledger, held ?? '')
@@ -238,8 +242,8 @@ async function keepSealing(
     } catch (error) {
       const isLasting = clock.monotonicMs() - sealedAtMs > UNLOGGED_MAX_MS;
       if (isLasting && data.cluster === null && !isDiskFull(error)) {
-        const reason = `for ${UNLOGGED_MAX_MS / 1_000} s no certificate could be logged (${messageOf(error)}): mend ${data.keysPath}, then start again`;
-        log.error({ reason }, 'transparency log: the service stops');
+        const reason = `no certificate could be logged for ${UNLOGGED_MAX_MS / 1_000} s (${messageOf(error)}): repair ${data.keysPath}, then start the service again`;
+        log.error({ reason }, 'transparency log: certificates cannot be logged, so the service stops');
         owner.ledgerFailed(reason);
         return;
       }
@@ -247,7 +251,7 @@ async function keepSealing(
       await resign(); // another node may be able to seal: it may have, for instance, a newer key of the log
       log.error(
         { reason: messageOf(error) },
-        'transparency log: committed certificates could not be logged; trying again',
+        'transparency log: could not log committed certificates; trying again',
       );
     }
     // an abort ends the wait early

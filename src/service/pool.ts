@@ -132,12 +132,16 @@ export function startPool(options: PoolOptions): Pool {
       const lot = await sampleSystem(sampled, stopping.signal);
       for (const front of fronts) front.installSystemLot(lot);
       installed = lot;
-      if (lot === null) log.error({}, 'csprng mode is not served: three samples of its stream were rejected');
+      if (lot === null)
+        log.error(
+          {},
+          'csprng mode is not served: three samples of its stream in a row failed their tests; the generator of the operating system may be broken',
+        );
     } catch (error) {
       if (stopping.signal.aborted) return;
       log.error(
         { reason: String(error) },
-        'the csprng stream was not sampled; it is tried again in a minute',
+        'could not test a sample of the csprng stream; trying again in a minute',
       );
       againMs = FIRST_SAMPLE_MS; // The cause may be a full disk or a dead thread, not the stream: try again.
       // an earlier sample stays in use; it has the time at which it was taken
@@ -155,7 +159,7 @@ export function startPool(options: PoolOptions): Pool {
       if (stopping.signal.aborted) return;
       for (const collector of collectors) collector.start();
     });
-  const looks = every(SEED_CHECK_INTERVAL_MS, log, look);
+  const looks = every(SEED_CHECK_INTERVAL_MS, log, 'take new seeds and blocks', look);
   return {
     sources: options.sources.map((source, place) => ({ ...source, collector: collectors[place] })),
     schedule,

@@ -96,7 +96,7 @@ const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const CLOCK_INTERVAL_MS = 5_000;
 const CLOCK_JUMPED =
-  'the system clock jumped: the service goes on by its own time, is not ready and deletes nothing; ' +
+  'the system clock jumped: the service keeps its own time, is not ready and deletes nothing; ' +
   'correct the clock, or restart the service if the clock is right now';
 /** How often a sample of one seeded stream is tested. The sample is delivered to nobody. */
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
@@ -154,7 +154,7 @@ async function stopAll(stops: readonly Stop[], log: Log): Promise<void> {
     try {
       await stop();
     } catch (error) {
-      log.warn({ reason: messageOf(error) }, 'a part of the service did not stop');
+      log.warn({ reason: messageOf(error) }, 'a part of the service failed to stop');
       throw error;
     }
   };
@@ -241,7 +241,10 @@ async function startOn(
   }
   stops.push(() =>
     ledger.saveRates(cells.rates()).catch((error: unknown) => {
-      log.warn({ reason: messageOf(error) }, 'the states of the rate limits could not be saved');
+      log.warn(
+        { reason: messageOf(error) },
+        'could not save the states of the rate limits: accounts begin with full limits at the next start',
+      );
     }),
   );
   const { metricsPort } = config;
@@ -298,9 +301,17 @@ async function startOn(
   monitor = watched;
   const upkeep = [
     ...startUpkeep(ledger, cells, config, log, clock),
-    every(DRAWS_INTERVAL_MS, log, async () => keeper.endDueDraws()),
-    ...(config.ledger === '' ? [] : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, fronts))]),
-    every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
+    every(DRAWS_INTERVAL_MS, log, 'end the draws that are due', async () => keeper.endDueDraws()),
+    ...(config.ledger === ''
+      ? []
+      : [
+          every(DATABASE_INTERVAL_MS, log, 'read the state of PostgreSQL', () =>
+            followDatabase(ledger, fronts),
+          ),
+        ]),
+    every(DELIVERED_SAMPLE_INTERVAL_MS, log, 'test a sample of a seeded stream', () =>
+      delivered.sampleNext(),
+    ),
   ];
   stops.push(
     () => {
@@ -390,13 +401,15 @@ function startUpkeep(
   const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
   let hasJumped = false;
   return [
-    every(RATES_INTERVAL_MS, log, () => ledger.saveRates(cells.rates())),
-    every(EXPIRY_INTERVAL_MS, log, () => retention.sweep()),
-    every(CLOCK_INTERVAL_MS, log, async () => {
+    every(RATES_INTERVAL_MS, log, 'save the states of the rate limits', () =>
+      ledger.saveRates(cells.rates()),
+    ),
+    every(EXPIRY_INTERVAL_MS, log, 'delete expired records', () => retention.sweep()),
+    every(CLOCK_INTERVAL_MS, log, 'check the system clock', async () => {
       const jumpMs = clock.jumpMs();
       if (jumpMs !== 0 && !hasJumped) log.error({ seconds: Math.round(jumpMs / 1_000) }, CLOCK_JUMPED);
       if (jumpMs === 0 && hasJumped)
-        log.info({}, 'the system clock agrees with the time of this service again');
+        log.info({}, 'the system clock agrees with the time of the service again: the service can be ready');
       hasJumped = jumpMs !== 0;
     }),
   ];

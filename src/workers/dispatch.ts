@@ -125,7 +125,10 @@ export class Workers implements AnswerWorkers {
       return await this.#expansion.run(task, moved);
     } catch (error) {
       if (!(error instanceof ApiError))
-        this.#log.error({ reason: messageOf(error) }, `worker failed to ${task.task}`);
+        this.#log.error(
+          { reason: messageOf(error) },
+          `a worker thread failed to ${task.task} values: the answer is refused`,
+        );
       throw error;
     }
   }
@@ -178,7 +181,10 @@ class TaskPool<Task, Result> {
     this.#pool = new Piscina({ concurrentTasksPerWorker: 1, ...options, filename });
     // A thread died between two tasks. Without a listener the process would end.
     this.#pool.on('error', (error) =>
-      log.error({ reason: messageOf(error), file }, 'a worker thread failed'),
+      log.error(
+        { reason: messageOf(error), file },
+        'a worker thread failed between two tasks; another takes its place',
+      ),
     );
   }
 

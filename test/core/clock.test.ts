@@ -85,7 +85,7 @@ it('repeated work logs a lasting failure once a minute, and another one or the n
     error: ({ reason }: Readonly<Record<string, unknown>>) => logged.push(reason),
   };
   let reason: string | undefined;
-  const timer = every(250, log, async () => {
+  const timer = every(250, log, 'do the work', async () => {
     if (reason !== undefined) throw new Error(reason);
   });
   const turns = async (count: number) => {

@@ -283,7 +283,7 @@ describe('the keeper of draws', () => {
     await w.start();
     assert.equal((await w.body()).committed, null);
     assert.equal(w.keeper.counts().open, 0);
-    assert.match(w.told(), /a draw could not be committed to/);
+    assert.match(w.told(), /could not commit to a draw; the next start tries again/);
     Object.assign(w.ledger, { putDraw: () => Promise.reject(new Error('a fault')) });
     await assert.rejects(w.start(), /a fault/, 'what is no refusal stops the start');
     Object.assign(w.ledger, { putDraw });
@@ -498,7 +498,10 @@ describe('the keeper of draws', () => {
     };
     await w.start();
     await assert.rejects(openWith('own'), { code: 'beacon_unavailable', facts: { retryAfterS: 5 } });
-    assert.match(w.told(), /could not get the information of a beacon’s chain/);
+    assert.match(
+      w.told(),
+      /could not fetch the chain information of a beacon: draws that name it are refused; see QRN_BEACONS/,
+    );
   });
 
   it('logs what a draw waits for, what could not be done and what has failed', async () => {
@@ -514,9 +517,9 @@ describe('the keeper of draws', () => {
     Object.assign(w.ledger, { putDraw });
     await w.passTo(dueAt() + 26 * HOUR_MS);
     for (const words of [
-      /a draw waits for its beacon/,
-      /could not be ended; trying again/,
-      /a draw has failed/,
+      /could not fetch the round of a beacon that a draw waits for; trying again; see QRN_BEACONS/,
+      /could not end a draw that is due; trying again/,
+      /a draw failed: it has no values/,
     ])
       assert.match(w.told(), words);
   });

@@ -233,7 +233,12 @@ suite('claimed blocks in the data folder', () => {
     writeFileSync(join(path, 'block-keys'), 'torn');
     const { log, told } = gatheringLog('warn');
     const again = await openTestLedger(path, { log });
-    assert.deepEqual(told, [[{ blocks: 8 }, 'ledger: gave up blocks that have no key any more']]);
+    assert.deepEqual(told, [
+      [
+        { blocks: 8 },
+        'ledger: discarded blocks of entropy whose keys are erased, as after a restore: they are never delivered',
+      ],
+    ]);
     assert.deepEqual((await again.blockLevels()).pure, { blocks: 0, bytes: 0 });
     await addReleased(again, lot(2), blocks(2));
     assert.equal((await again.claimBlocks('pure', 9)).length, 4);
@@ -251,7 +256,7 @@ suite('claimed blocks in the data folder', () => {
     const { log, told } = gatheringLog('error');
     const again = await openTestLedger(path, { log });
     assert.deepEqual(await again.claimBlocks('pure', 9), []);
-    const line = 'ledger: gave up a block that its key does not open';
+    const line = 'ledger: discarded a block of entropy that its key does not open: it is never delivered';
     assert.deepEqual(
       told,
       [1, 2].map((ordinal) => [{ kind: 'pure', ordinal }, line]),

@@ -170,7 +170,10 @@ suite('a start after a server was killed with records in its journal', () => {
     const ledger = await openTestLedger(path, { mayLackJournals: true, log });
     assert.deepEqual(
       told.map(([, text]) => text),
-      JOURNAL.map(() => 'ledger: a journal is of another ledger or start: nothing of it is stored'),
+      JOURNAL.map(
+        () =>
+          'ledger: a journal file is of another ledger or start: nothing of it is stored, and it is kept under another name',
+      ),
     );
     assert.deepEqual(await ledger.segmentsFrom(0, 9), []);
     await ledger.close();
@@ -273,7 +276,7 @@ suite('a start after a server was killed with records in its journal', () => {
     const restored = await openTestLedger(path, { mayLackJournals: true, log });
     assert.match(
       told.map(([, text]) => text).join('\n'),
-      /a journal does not fit the data file \(segment 1 is stored with other content\): nothing of it is stored/,
+      /a journal file does not fit the data file \(segment 1 is stored with other content\): nothing of it is stored/,
     );
     assert.equal((await restored.segment(1))?.count, 6);
     await restored.close();

@@ -89,10 +89,11 @@ suite('opening', () => {
     rmSync(join(path, 'server.sock')); // an operator's hand, or a folder mounted twice
     const second = await openTestLedger(path);
     await assertRejects(first.commit([filledSegment(1, 1)], []), 'stopped'); // its journal is fenced
-    assert.match((await first.failed).message, /another server took the folder from this one/);
+    assert.match((await first.failed).message, /another process has taken over the folder of the ledger/);
     await assert.rejects(first.claimBlocks('pure', 1), {
       reason: 'stopped',
-      message: /another server \(start 2\) took the folder from this one \(start 1\)/,
+      message:
+        /another process \(start 2\) has taken over the folder of the ledger from this one \(start 1\)/,
     });
     assert.equal((await second.claimBlocks('pure', 2)).length, 2);
     await second.commit([filledSegment(1, 2)], []);

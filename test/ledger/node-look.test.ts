@@ -61,7 +61,7 @@ test('a node logs once when its clock is off or its standby late, and once when 
     [-1_000.4, 0, false, -1_000, AGREES],
     [0, 0, true, 0, /^error: commits have waited for a standby/],
     [0, 0, true, 0, undefined],
-    [0, 0, false, 0, /^info: no commit waits for a standby any more/],
+    [0, 0, false, 0, /^info: commits no longer wait for a standby of PostgreSQL/],
   ] as const) {
     Object.assign(said, { behindMs, tookMs, isLate });
     await node.look();

@@ -189,7 +189,7 @@ suite('two nodes on one PostgreSQL', () => {
     await b.stop();
     await assert.rejects(
       start(1),
-      new RegExp(`the log is signed with the key ${keyId}, which is not among those of this process`),
+      new RegExp(`the log is signed with the key ${keyId}, which this process does not have`),
     );
     cpSync(join(folders[0], 'keys'), join(folders[1], 'keys'), { recursive: true });
     nodes[1] = await start(1);

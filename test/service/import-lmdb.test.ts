@@ -111,7 +111,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     writeImportMark(ledgerPath, { id: 'x', database: 'here', databaseMadeAtMs });
     await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /imported into PostgreSQL at here/);
     const audit = await runQrnHere(folder, ['ledger', 'audit']);
-    assert.match(audit.stderr, /serves no more.*set QRN_LEDGER.*run it again/s);
+    assert.match(audit.stderr, /no longer used.*set QRN_LEDGER.*run it again/s);
     symlinkSync('nowhere', nodePath);
     const moved = await qrn('cluster', 'import-lmdb', '--yes');
     assert.equal(moved.code, 1);
@@ -149,7 +149,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
 
     // as a crash after the commit leaves it
     renameSync(nodePath, ledgerPath);
-    await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder serves no more/);
+    await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder is no longer used/);
     const another = { QRN_LEDGER: url, QRN_NODE: 'b' };
     const { stderr } = await runQrnHere(folder, ['cluster', 'import-lmdb', '--yes'], another);
     assert.match(stderr, /imported for the node a, .*: set QRN_NODE=a/);
@@ -158,7 +158,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     assert.deepEqual([finished.code, finished.stdout], [0, '']);
     const again = await qrn('cluster', 'import-lmdb', '--yes');
     assert.match(again.stderr, /The ledger is already in the database/);
-    await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder serves no more/);
+    await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder is no longer used/);
 
     assert.equal(await unclaimed({ QRN_LEDGER: url, QRN_NODE: 'a' }), blocks);
     service = await LocalService.start({ QRN_LEDGER: url, QRN_NODE: 'a' }, {}, { dataDir: folder });

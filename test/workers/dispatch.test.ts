@@ -122,7 +122,10 @@ describe('workers', () => {
     assert.ok(isZero(badKey.key));
     assert.deepEqual(
       log.errors().map(({ message }) => message),
-      ['worker failed to make', 'worker failed to make'],
+      [
+        'a worker thread failed to make values: the answer is refused',
+        'a worker thread failed to make values: the answer is refused',
+      ],
     );
     assert.equal((await workers.make(orderOf(keyed(), REQUESTS.uuid))).consumedBytes, 4_800);
   });

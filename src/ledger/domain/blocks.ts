@@ -52,7 +52,11 @@ export class Blocks {
     const { store, log } = this.#folder;
     const seals = this.#seals;
     const givenUp = await store.write(LOCKS, () => this.#giveUpKeyless(seals));
-    if (givenUp > 0) log.warn({ blocks: givenUp }, 'ledger: gave up blocks that have no key any more');
+    if (givenUp > 0)
+      log.warn(
+        { blocks: givenUp },
+        'ledger: discarded blocks of entropy whose keys are erased, as after a restore: they are never delivered',
+      );
     await this.#eraseKeys();
   }
 
@@ -91,7 +95,11 @@ export class Blocks {
     for (const { key, lotId, index, releasedAtMs, sealed } of taken) {
       const bytes = seals.open(kind, key[1], lotId, sealed);
       if (bytes !== undefined) claimed.push({ lotId, bytes, index, releasedAtMs });
-      else log.error({ kind, ordinal: key[1] }, 'ledger: gave up a block that its key does not open');
+      else
+        log.error(
+          { kind, ordinal: key[1] },
+          'ledger: discarded a block of entropy that its key does not open: it is never delivered',
+        );
     }
     try {
       await this.#eraseKeys();

@@ -122,7 +122,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
     const runs = yield* waitingOf(sealed);
     // A failover may have lost segments that were read before a standby had them.
     if (runs.reduce((left, { segments }) => left - segments, sealed.length) !== 0)
-      throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
+      throw new LedgerError('conflict', 'segments that were to be logged are no longer in the ledger');
     yield* fold(runs, known);
     yield* putLogRecords(records, released);
   }
@@ -338,7 +338,7 @@ function* unstored(runs: readonly Run[]): Body<Run[]> {
     const known = new Map(beside.map(({ segment, bytes }) => [segment.sequence, bytes]));
     const left = run.filter(({ segment: { sequence }, bytes }) => {
       if (seen.size === seen.add(sequence).size)
-        throw new LedgerError('conflict', `segment ${sequence} is twice in one commit`);
+        throw new LedgerError('conflict', `segment ${sequence} is in one commit twice`);
       const stored = known.get(sequence);
       if (stored !== undefined && Buffer.compare(stored, bytes) !== 0)
         throw new LedgerError('conflict', `segment ${sequence} is stored with other content`);

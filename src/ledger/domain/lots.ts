@@ -80,7 +80,10 @@ export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
     async addLot(lot, bytes, jobKey) {
       const own = requireBlocks();
       if (!lot.accepted && bytes.length > 0)
-        throw new LedgerError('refused', `lot ${lot.id} was not accepted: nothing may be drawn from it`);
+        throw new LedgerError(
+          'refused',
+          `lot ${lot.id} was not accepted, so it must have no blocks to draw from`,
+        );
       function* add(): Body<boolean> {
         const known = yield* admission(lot.id, jobKey);
         if (known !== 'new') return known === 'given';

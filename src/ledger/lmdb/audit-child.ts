@@ -43,7 +43,10 @@ export async function auditInChild(
     reject(
       BY_DAMAGE.includes(by)
         ? new LedgerError('damaged', `a page is damaged so that LMDB cannot follow it (${by})`)
-        : new LedgerError('unusable', `the audit of ${path} ended by itself (${by ?? code}): start again`),
+        : new LedgerError(
+            'unusable',
+            `the audit of ${path} ended before it was complete (${by ?? code}): start the service or the command again`,
+          ),
     );
   });
   try {

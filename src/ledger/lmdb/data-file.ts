@@ -80,7 +80,7 @@ export function requireLength(file: string, fd: number, usedBytes: number): void
   if (size >= usedBytes) return;
   throw new LedgerError(
     'damaged',
-    `${file} is cut short: it has ${size} bytes of ${usedBytes}. A start of the service tells whether anything is missing from it`,
+    `${file} is cut short: it has ${size} bytes of ${usedBytes}. Start the service: it finds out whether any record is missing`,
   );
 }
 

@@ -109,7 +109,10 @@ export class GroupWriter implements WriteGate {
   stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
     this.#stopped = stoppedBy(cause);
-    this.#log.error({ cause: messageOf(cause) }, 'ledger: no further writes');
+    this.#log.error(
+      { cause: messageOf(cause) },
+      'ledger: a write failed, so nothing more is written and the service stops',
+    );
     this.#rejectAll(this.#queue.splice(0));
     this.#announceFailure(this.#stopped);
     return this.#stopped;

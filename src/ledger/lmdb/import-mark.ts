@@ -35,7 +35,7 @@ export function requireNotImported(path: string): void {
   if (mark === undefined) return;
   throw new LedgerError(
     'unusable',
-    `the ledger in ${path} was imported into PostgreSQL at ${mark.database}, and this folder serves no more (${markPath(path)} says so): ` +
-      'set QRN_LEDGER. If qrn cluster import-lmdb did not end, run it again',
+    `the ledger in ${path} was imported into PostgreSQL at ${mark.database}, so this folder is no longer used (${markPath(path)} says so): ` +
+      'set QRN_LEDGER. If qrn cluster import-lmdb did not complete, run it again',
   );
 }

@@ -192,7 +192,12 @@ async function openFolder(options: LmdbLedgerOptions, opened: (() => unknown)[])
   const parts = { raw, tables, writer, books, domain, identity, space, startAudit, owner, audit };
   const reading: BlockFolder = { store: domain, seals: undefined, stop: (cause) => writer.stop(cause), log };
   if (!isServer) {
-    writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
+    writer.close(
+      new LedgerError(
+        'refused',
+        'the ledger is open for reading, so only the server of its folder can change it',
+      ),
+    );
     return { ...parts, following: undefined, journals: [], folder: reading, scrub: undefined };
   }
   let seals: BlockKeys | undefined;
@@ -329,7 +334,7 @@ function ledgerOver(
   const feed = new DirectoryFeed(calls.directoryChanges, clock);
   const served = async (call: string, args: readonly unknown[]): Promise<Served> => {
     if (!isCommandCall(call))
-      throw new LedgerError('refused', `${call} is no call for a command: ${COMMAND_CALLS.join(', ')} are`);
+      throw new LedgerError('refused', `a command may not call ${call}, only ${COMMAND_CALLS.join(', ')}`);
     const result = await (calls[call] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
     return { result, isConfirmed: await feed.push() };
   };
@@ -355,7 +360,7 @@ function requireStart(tables: Tables, { start }: LedgerIdentity): void {
   if (now === start) return;
   throw new LedgerError(
     'stopped',
-    `another server (start ${now}) took the folder from this one (start ${start})`,
+    `another process (start ${now}) has taken over the folder of the ledger from this one (start ${start})`,
   );
 }
 

@@ -57,7 +57,10 @@ export class Scrub {
   startAfter(earlier: Promise<unknown> | undefined): void {
     this.#running = this.#run(earlier).catch((error: unknown) => {
       if (!this.#stopping.signal.aborted)
-        this.#options.log.error({ reason: messageOf(error) }, 'ledger: the scrub ended');
+        this.#options.log.error(
+          { reason: messageOf(error) },
+          'ledger: the check of stored records in the background failed and has ended; restart the service to begin it again',
+        );
     });
   }
 
@@ -150,6 +153,9 @@ export class Scrub {
   #problem(text: string): void {
     if (this.#problems.size >= PROBLEMS_MAX || this.#problems.has(text)) return;
     this.#problems.add(text);
-    this.#options.log.error({ problem: text }, 'ledger: the scrub found damage; run `qrn ledger audit`');
+    this.#options.log.error(
+      { problem: text },
+      'ledger: the check of stored records found damage: run `qrn ledger audit`, and see docs/operations.md',
+    );
   }
 }

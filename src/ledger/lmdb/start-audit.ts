@@ -26,7 +26,7 @@ export type StartAudit = Awaited<ReturnType<typeof beginStartAudit>>;
  * a large ledger goes on while the ledger serves. Throws LedgerError `damaged`.
  */
 export async function beginStartAudit({ path, log, waitMs, audit }: StartAuditOptions) {
-  log.warn({ path }, 'ledger: the last stop was unclean; auditing the ledger');
+  log.warn({ path }, 'ledger: the last stop was unclean: auditing the ledger before it is used');
   const stopping = new AbortController();
   let state: LedgerIntegrity['startAudit'] = 'running';
 
@@ -43,7 +43,7 @@ export async function beginStartAudit({ path, log, waitMs, audit }: StartAuditOp
     state = report.ok ? 'sound' : 'damaged';
     if (!report.ok) return damaged(path, report.problems);
     const { segments, certificates, lots } = report;
-    log.info({ segments, certificates, lots }, 'ledger: the audit found the ledger sound');
+    log.info({ segments, certificates, lots }, 'ledger: the audit found no damage');
     return undefined;
   }
 
@@ -51,7 +51,10 @@ export async function beginStartAudit({ path, log, waitMs, audit }: StartAuditOp
   const found = await within(waitMs, damage, () => undefined);
   if (found !== undefined) throw found;
   if (state === 'running')
-    log.warn({ path }, 'ledger: serving while the audit continues; damage that it finds stops the service');
+    log.warn(
+      { path },
+      'ledger: the audit takes long, so the service starts meanwhile; damage that it finds stops the service',
+    );
   return {
     /** Resolves when the audit has ended: with the damage that it found, or with undefined. Never rejects. */
     damage,

@@ -58,7 +58,7 @@ export async function startJournals(
         facts,
         'ledger: the disk is nearly full: answers are refused until there is room; free some space',
       );
-    else log.info(facts, 'ledger: the disk has room again');
+    else log.info(facts, 'ledger: the disk has room again: answers are given');
   });
   const journals = Array.from({ length: fronts }, (_, front) => {
     const name = journalName({ ...identity, front });
@@ -112,7 +112,10 @@ async function recoverJournals({ path, books, log, identity, mayLackJournals }: 
     recovered += records.length;
   }
   if (recovered > 0)
-    log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journals');
+    log.warn(
+      { commits: recovered },
+      'ledger: stored the commits that an unclean stop had left in the journals',
+    );
 }
 
 /** Renames a journal file, so that no later start looks at it. */
@@ -120,7 +123,7 @@ function setAside(file: string, why: string, log: Log): void {
   renameSync(file, `${file}.foreign`);
   log.error(
     { journal: file, keptAs: `${file}.foreign` },
-    `ledger: a journal ${why}: nothing of it is stored`,
+    `ledger: a journal file ${why}: nothing of it is stored, and it is kept under another name`,
   );
 }
 

@@ -177,7 +177,10 @@ export class SegmentCommits {
   #stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
     this.#stopped = stoppedBy(cause);
-    this.#options.log.error({ cause: messageOf(cause) }, 'ledger: no further writes');
+    this.#options.log.error(
+      { cause: messageOf(cause) },
+      'ledger: a commit failed, so nothing more is committed and the service stops',
+    );
     for (const { reject } of this.#waiting.splice(0)) reject(this.#stopped);
     this.#announceFailure(this.#stopped);
     return this.#stopped;

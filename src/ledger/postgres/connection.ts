@@ -151,7 +151,10 @@ export class Database {
         if (fate === 'unknown' && settling !== undefined) mustSettle = true;
         const isPatient = systemClock.monotonicMs() - begunMs < patienceMs;
         if (!mustSettle && (fate === 'full' || !isPatient)) {
-          this.#options.log.warn({ cause: messageOf(error) }, 'ledger: PostgreSQL could not take a call');
+          this.#options.log.warn(
+            { cause: messageOf(error) },
+            'ledger: PostgreSQL did not take a call in time: the request is refused',
+          );
           throw new ApiError('storage_unavailable', { retryAfterS: 1 });
         }
         await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {});
@@ -208,7 +211,11 @@ export class Database {
       }
     }
     const cause = failures.join('; ');
-    if (!this.#isAway) this.#options.log.error({ cause }, 'ledger: PostgreSQL does not answer');
+    if (!this.#isAway)
+      this.#options.log.error(
+        { cause },
+        'ledger: PostgreSQL does not answer: the node is not ready; check the servers in QRN_LEDGER',
+      );
     this.#isAway = true;
     throw new NoConnection(`no connection to PostgreSQL: ${cause}`);
   }
@@ -339,7 +346,9 @@ class Connection implements HeldSession {
     try {
       await this.run(COMMIT_NOTHING);
     } catch (error) {
-      throw new Error(`the server commits nothing; if its standby is away, start it: ${messageOf(error)}`);
+      throw new Error(
+        `the server does not commit; if its standby is away, start the standby: ${messageOf(error)}`,
+      );
     }
   }
 

@@ -70,7 +70,7 @@ export class NodeFeed extends DirectoryFeed {
     super(directory.directoryChanges, clock);
     this.#database = database;
     this.#node = node;
-    this.#timer = every(LOOK_INTERVAL_MS, log, () => this.#look());
+    this.#timer = every(LOOK_INTERVAL_MS, log, 'read changes of accounts and keys', () => this.#look());
   }
 
   /** See Ledger.follow. From then on, commands that change the directory wait for this node too. */

@@ -126,7 +126,7 @@ function requireSealed({ tables, at }: FolderRecords): void {
   throw new LedgerError(
     'refused',
     'some answers of the folder are not in the transparency log yet, because the service did not end cleanly: start it on the folder, ' +
-      'stop it with SIGTERM, and import then',
+      'stop it with SIGTERM, and then import again',
   );
 }
 
@@ -185,6 +185,6 @@ async function storedCounts(session: Session): Promise<ImportCounts> {
 function damaged(what: string): LedgerError {
   return new LedgerError(
     'damaged',
-    `the copy in PostgreSQL is not that of the folder, nothing was stored: ${what}`,
+    `the copy in PostgreSQL differs from the folder, so nothing was stored: ${what}`,
   );
 }

@@ -149,16 +149,17 @@ export class NodeIdentity implements NamedEpoch {
     if (isSkewed && !before.isSkewed)
       log.error(
         { skewMs },
-        "the clock of this node differs from PostgreSQL's by more than a second: the node is not ready; set the clock",
+        "the clock of this node differs from PostgreSQL's by more than a second: the node is not ready; synchronize the clocks",
       );
     if (!isSkewed && before.isSkewed)
       log.info({ skewMs }, "the clock of this node agrees with PostgreSQL's again");
     if (isStandbyLate && !before.isStandbyLate)
       log.error(
         {},
-        'commits have waited for a standby of PostgreSQL for more than 2 s: requests that draw are refused until one follows; see pg_stat_replication',
+        'commits have waited for a standby of PostgreSQL for more than 2 s: requests that draw are refused until a standby follows; see pg_stat_replication',
       );
-    if (!isStandbyLate && before.isStandbyLate) log.info({}, 'no commit waits for a standby any more');
+    if (!isStandbyLate && before.isStandbyLate)
+      log.info({}, 'commits no longer wait for a standby of PostgreSQL');
     return epoch;
   }
 
@@ -232,7 +233,7 @@ async function settleFormerEpochs(session: Session, node: Writer, log: Log): Pro
   if (over.length > 0)
     log.error(
       { node: node.number, over },
-      'ledger: a node spent more than it was granted; what it spent stays charged',
+      'ledger: a node spent more than it was granted: the accounts are charged for all of it',
     );
   await inSession(session, dropClaims(node));
 }

@@ -36,7 +36,7 @@ export function postgresUpkeep(
     async backup() {
       throw new LedgerError(
         'refused',
-        'PostgreSQL has the books of this service: back them up with its own tools, such as pg_basebackup or pg_dump',
+        'the ledger is in PostgreSQL: back it up with the tools of PostgreSQL, such as pg_basebackup or pg_dump',
       );
     },
 

@@ -243,7 +243,11 @@ export class Collector {
   async #recall(): Promise<boolean> {
     const { store, backend } = this.#options;
     const recalled = () => store.lots(REMEMBERED_LOTS, backend.name);
-    const lots = await this.#orLogged('earlier lots not read', {}, recalled);
+    const lots = await this.#orLogged(
+      'could not read the earlier lots of a source: it is not read before; trying again',
+      {},
+      recalled,
+    );
     for (const lot of lots?.reverse() ?? []) this.#remember(lot);
     return lots !== undefined;
   }
@@ -255,10 +259,14 @@ export class Collector {
 
   /** Makes one lot if the levels are low or a paid job waits. Resolves to the pause before the next step. */
   async #step(): Promise<number> {
-    const mustRead = await this.#orLogged('levels of the reservoir not read', {}, async () => {
-      this.#filling = await this.#isLow();
-      return (this.#filling && !this.#isResting()) || this.#reader.isOwed(this.#stopping.signal);
-    });
+    const mustRead = await this.#orLogged(
+      'could not read how much entropy is in stock; trying again',
+      {},
+      async () => {
+        this.#filling = await this.#isLow();
+        return (this.#filling && !this.#isResting()) || this.#reader.isOwed(this.#stopping.signal);
+      },
+    );
     if (mustRead !== true) {
       if (mustRead === false && this.#state === 'starting') this.#state = 'ok';
       return IDLE_CHECK_MS;
@@ -298,7 +306,7 @@ export class Collector {
     if (jobKey === undefined) return;
     // The lot is already stored. If the provider does not delete the job now, the reader asks again later.
     const told = () => this.#reader.lotStored(jobKey, this.#stopping.signal);
-    await this.#orLogged('the end of a job was not stored; tried again later', { job: jobKey }, told);
+    await this.#orLogged('could not store that a job has ended; trying again later', { job: jobKey }, told);
   }
 
   async #read(): Promise<SourceRead> {
@@ -343,13 +351,19 @@ export class Collector {
       for (let tries = 1, pauseMs = RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
         try {
           if (await store.addLot(record, blocks, jobKey)) return true;
-          log.error({ lot: record.id, job: jobKey }, 'a job that gave a lot before: not stored');
+          log.error(
+            { lot: record.id, job: jobKey },
+            'a job has already given a lot, so this second lot of it is not stored',
+          );
           this.#reader.lotNotStored();
           return false;
         } catch (error) {
           this.#reader.lotNotStored();
           if (jobKey === undefined || tries === STORE_TRIES) throw error;
-          log.error({ lot: record.id, job: jobKey, reason: messageOf(error) }, 'lot not stored, tried again');
+          log.error(
+            { lot: record.id, job: jobKey, reason: messageOf(error) },
+            'could not store a lot; trying again',
+          );
           await this.#wait(pauseMs, this.#stopping.signal);
         }
       }
@@ -387,7 +401,11 @@ export class Collector {
     const { rawShots, backend } = this.#options;
     const { claimedMinEntropyPerBit } = backend;
     const keep = async () => rawShots?.keep(id, { read, claimedMinEntropyPerBit });
-    await this.#orLogged('raw shots of a lot were not kept', { lot: id }, keep);
+    await this.#orLogged(
+      'could not keep the raw shots of a lot for the key in QRN_RAW_RECIPIENT',
+      { lot: id },
+      keep,
+    );
   }
 
   async #accept(lot: LotRecord): Promise<void> {
@@ -398,7 +416,11 @@ export class Collector {
     this.#lastError = '';
     const { id, source, origin, conditionedBytes: bytes, minEntropyPerBit: entropy } = lot;
     this.#options.log.info({ lot: id, source, origin, bytes, entropy }, 'lot accepted');
-    await this.#orLogged('a new lot was not put to use at once', { lot: id }, this.#options.onLot);
+    await this.#orLogged(
+      'could not use a new lot at once; it is used at the next turn',
+      { lot: id },
+      this.#options.onLot,
+    );
   }
 
   #reject({ id: lot, source, rejection }: LotRecord, grade: HealthGrade): void {
@@ -416,7 +438,7 @@ export class Collector {
     const reason = messageOf(error);
     const close = kind === 'no_raw_shots' || kind === 'permanent';
     const { name: source } = this.#options.backend;
-    this.#options.log.error({ source, kind, reason, closed: close }, 'no lot was made');
+    this.#options.log.error({ source, kind, reason, closed: close }, 'could not make a lot from a source');
     this.#setFailing(reason, close);
     const askedMs = error instanceof BackendError ? (error.retryAfterMs ?? 0) : 0;
     return Math.max(this.#nextRetryMs(), Math.min(askedMs, RETRY_ASKED_MAX_MS));
@@ -431,7 +453,7 @@ export class Collector {
     } catch (error) {
       this.#options.log.error(
         { reason: messageOf(error) },
-        'the source is closed, but a listener failed: entropy of it may still be served',
+        'the source is closed, but telling the fronts failed: they may still serve its entropy; restart the service',
       );
     }
   }

@@ -56,12 +56,18 @@ export class DeliveredSampler {
     const first = await this.#sample(stream);
     if (first === undefined || first.sp80022.verified) return;
     const { streams, log } = this.#options;
-    log.warn({ stream: stream.name, ...first.sp80022 }, 'a delivered sample was rejected');
+    log.warn(
+      { stream: stream.name, ...first.sp80022 },
+      'a sample of a seeded stream failed its tests, which happens by chance; testing another',
+    );
     const again = streams().find(({ name }) => name === stream.name); // its seed may have ended meanwhile
     if (again === undefined) return;
     const second = await this.#sample(again);
     if (second === undefined || second.sp80022.verified) return;
-    log.error({ stream: stream.name, ...second.sp80022 }, 'two delivered samples in a row were rejected');
+    log.error(
+      { stream: stream.name, ...second.sp80022 },
+      'two samples of a seeded stream in a row failed their tests: if this happens again, the stream may be broken',
+    );
   }
 
   states(): DeliveredState[] {

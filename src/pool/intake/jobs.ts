@@ -318,7 +318,7 @@ class JobReads implements SourceReader {
       const { source, jobId } = job;
       this.#options.log.warn(
         { source, job: jobId, reason: error.message, isGivenUp },
-        'raw results not deleted at the provider',
+        'could not delete the raw results of a job at the provider',
       );
       return isGivenUp;
     }

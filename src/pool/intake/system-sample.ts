@@ -53,7 +53,10 @@ export async function sampleSystem(
     }
     await store.addLot(lot, []);
     if (lot.accepted) return lot;
-    log.warn({ lot: lot.id, reason: lot.rejection }, 'a sample of the csprng stream was rejected');
+    log.warn(
+      { lot: lot.id, reason: lot.rejection },
+      'a sample of the csprng stream failed its tests; testing another',
+    );
   }
   return null;
 }

@@ -196,7 +196,7 @@ export class PureSupply {
     if (!this.#open || this.#refilling !== undefined || isFull) return;
     this.#refill(0).catch((error: unknown) => {
       const reason = messageOf(error);
-      this.#log.error({ reason }, 'pure ring not refilled');
+      this.#log.error({ reason }, 'could not refill the entropy for pure mode; trying again');
     });
   }
 
@@ -274,7 +274,10 @@ export class PureSupply {
     const hashes = Buffer.from(blockRoots, 'base64').subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
     if (hashes.equals(commitment.tree.root)) return commitment;
     commitment.erase();
-    this.#log.error({ lot: lotId, block: index }, 'a block that is not what its lot committed to was erased');
+    this.#log.error(
+      { lot: lotId, block: index },
+      'erased a block that is not what its lot had committed to: run `qrn ledger audit`',
+    );
     return undefined;
   }
 

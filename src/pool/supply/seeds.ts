@@ -166,7 +166,10 @@ export class SeedSchedule {
     const { commitment } = lot;
     if (!this.#open || this.#retired.has(lotId)) return false;
     if (commitment !== undefined && !isCommitted(commitment, index, bytes)) {
-      this.#log.error({ lot: lotId, seed: index }, 'a seed that is not what its lot committed to was erased');
+      this.#log.error(
+        { lot: lotId, seed: index },
+        'erased a seed that is not what its lot had committed to: run `qrn ledger audit`',
+      );
       return false;
     }
     const seed: SeedInForce = {

@@ -92,7 +92,7 @@ export class SimNode {
       const ledger = options.ledgerFor(of);
       if (!isShared) return ledger;
       const feed = new DirectoryFeed((since) => ledger.directoryChanges(since), clock);
-      looks.push(every(LOOK_INTERVAL_MS, log, async () => void (await feed.push())));
+      looks.push(every(LOOK_INTERVAL_MS, log, 'follow the directory', async () => void (await feed.push())));
       const follow: Ledger['follow'] = (reader) => feed.follow(reader);
       return new Proxy(ledger, {
         get: (_target, name) => (name === 'follow' ? follow : ledger[name as 'follow']),

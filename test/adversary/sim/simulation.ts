@@ -433,16 +433,19 @@ const AWAY_FELT_MS = 1_000;
 /** Lines of the log that tell of a fault, with what it was. */
 const FAULTS_TOLD: ReadonlySet<string> = new Set([
   'fault',
-  'request failed',
-  'upkeep failed',
-  'certificates not logged',
-  'csprng mode cannot be served',
+  'request failed: its connection is cut',
+  'could not end the draws that are due; trying again',
+  'could not take new seeds and blocks; trying again',
+  'could not delete expired records; trying again',
+  'could not follow the directory; trying again',
+  'transparency log: could not log committed certificates; trying again',
+  'could not test a sample of the csprng stream; trying again in a minute',
   'segment not committed',
-  'levels of the reservoir not read',
-  'pure ring not refilled',
-  'a new lot was not put to use at once',
+  'could not read how much entropy is in stock; trying again',
+  'could not refill the entropy for pure mode; trying again',
+  'could not use a new lot at once; it is used at the next turn',
   'accounts and keys cannot be read from the ledger',
-  'earlier lots not read',
+  'could not read the earlier lots of a source: it is not read before; trying again',
 ]);
 
 function nameOfNode({ number }: Member): string {

@@ -204,7 +204,7 @@ suite('the import of a folder', () => {
       await administer(other, 'CREATE TRIGGER damage AFTER INSERT ON qrn.record EXECUTE FUNCTION damage()');
       await assert.rejects(
         importOf(t, ledger, other),
-        /the copy in PostgreSQL is not that of the folder/,
+        /the copy in PostgreSQL differs from the folder/,
         damage,
       );
       const database = new Database({ url: other, log: silentLog, connections: 1 });

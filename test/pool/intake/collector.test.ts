@@ -149,7 +149,7 @@ describe('the levels of the reservoir', () => {
     await time.pass(3_000);
     assert.deepEqual(
       log.reasons(),
-      new Array(3).fill(['the disk is away', 'levels of the reservoir not read']),
+      new Array(3).fill(['the disk is away', 'could not read how much entropy is in stock; trying again']),
     );
     assert.equal(collector.status().state, 'ok');
     isAway = false;
@@ -413,7 +413,7 @@ describe('a job', () => {
     await time.pass(1_000);
     assert.deepEqual(
       log.errors().map(({ message }) => message),
-      ['a job that gave a lot before: not stored'],
+      ['a job has already given a lot, so this second lot of it is not stored'],
     );
     assert.deepEqual([jobs.started, collector.status().lotsAccepted], [2, 1]);
     assert.deepEqual(await ledger.openJobs(jobs.name), []);
@@ -424,7 +424,7 @@ describe('a job', () => {
     jobs.failures.set('forget', [new TypeError('a bug')]);
     const { time, collector, ledger, log } = collecting(t, jobs, { pureBytesHigh: 1 });
     await time.pass(1_000);
-    assert.deepEqual(log.reasons(), [['a bug', 'the end of a job was not stored; tried again later']]);
+    assert.deepEqual(log.reasons(), [['a bug', 'could not store that a job has ended; trying again later']]);
     assert.equal(collector.status().state, 'ok');
     assert.equal((await ledger.openJobs(jobs.name))[0].state, 'stored');
   });

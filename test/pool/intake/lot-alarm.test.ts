@@ -131,7 +131,12 @@ describe('a source across its lots', () => {
     });
     const { time, log, collector } = collecting(t, soundBackend(), { ...LARGE, store });
     await time.pass(500);
-    assert.deepEqual(log.reasons(), [['the disk is away', 'earlier lots not read']]);
+    assert.deepEqual(log.reasons(), [
+      [
+        'the disk is away',
+        'could not read the earlier lots of a source: it is not read before; trying again',
+      ],
+    ]);
     assert.equal(collector.status().reads.pass, 0);
     isAway = false;
     await time.pass(1_000);

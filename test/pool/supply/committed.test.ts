@@ -53,7 +53,10 @@ describe('the commitment of a lot', () => {
       assert.equal(supply.available(), usable * 4_096);
       assert.equal(log.errors().length, 3 - usable);
       for (const { message } of log.errors())
-        assert.equal(message, 'a block that is not what its lot committed to was erased');
+        assert.equal(
+          message,
+          'erased a block that is not what its lot had committed to: run `qrn ledger audit`',
+        );
       assert.equal(given.filter(isZero).length, 3 - usable);
     });
   }
