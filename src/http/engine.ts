@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
@@ -127,8 +128,9 @@ export function readTlsFiles({ certFile, keyFile }: EngineOptions['tls'] & objec
 } {
   try {
     const files = { cert: readFileSync(certFile), key: readFileSync(keyFile) };
-    createSecureContext(files);
-    return files;
+    createSecureContext(files); // accepts a key of another kind than the certificate's, with which every handshake fails
+    if (new X509Certificate(files.cert).checkPrivateKey(createPrivateKey(files.key))) return files;
+    throw new Error('the key is that of another certificate');
   } catch (error) {
     const files = `QRN_TLS_CERT_FILE ${certFile} and QRN_TLS_KEY_FILE ${keyFile}`;
     throw new Error(`${files} are not a certificate and its key`, { cause: error });

@@ -40,14 +40,16 @@ export function startNodeEngine(options: EngineOptions): Promise<Engine> {
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false, // the front refuses such a request itself, with an error in its own form
     noDelay: true,
+    // A client that closes its half of the connection while its answer is made still gets the answer. node:http sets this by
+    // itself, node:https does not.
+    allowHalfOpen: true,
   };
   const server =
     tls === null
       ? createServer(http)
       : createTlsServer({ ...http, ...readTlsFiles(tls), minVersion: 'TLSv1.2', handshakeTimeout: IDLE_MS });
   server.maxHeadersCount = 0; // a bound would make node:http drop the fields above it silently
-  // A client that closes its half of the connection while its answer is made still gets the answer. The published types lack
-  // this property.
+  // the HTTP part of the same; the published types lack this property
   Object.assign(server, { httpAllowHalfOpen: true });
   /** The accepted sockets. With TLS they exist before the handshake, so that connections are counted and cut from then on. */
   const sockets = new Set<Socket>();

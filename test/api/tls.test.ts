@@ -5,7 +5,7 @@ import type { RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import type { Front } from '../../src/http/front.ts';
 import { frontWith, PLAIN_HEAD, sendLater } from '../http/front-fixture.ts';
 import { fetchHead, fetchWhole, HttpConnection } from '../support/http.ts';
@@ -109,6 +109,29 @@ describe('TLS', { skip }, () => {
     const { code, stderr } = await runQrn(mkdtempSync(join(folder, 'data-')), ['serve'], environment);
     assert.equal(code, 1);
     assert.match(stderr, /cannot use QRN_TLS_KEY_FILE .*pss-key\.pem: give it .*or set QRN_FRONT=node/);
+  });
+
+  for (const engine of ['uws', 'node'] as const)
+    it(`is refused by ${engine} with the key of another certificate, also of another kind`, async () => {
+      const others = { rsa: 'rsa:2048', ec: 'ec -pkeyopt ec_paramgen_curve:prime256v1' };
+      for (const [kind, words] of Object.entries(others)) {
+        const other = join(folder, `${kind}-other-key.pem`);
+        const made = `req -x509 -newkey ${words} -nodes -subj /CN=a -out ${join(folder, 'other.pem')} -keyout ${other}`;
+        execFileSync('openssl', made.split(' '), { stdio: 'ignore' });
+        const front = frontWith(() => {}, { engine, tls: { certFile, keyFile: other } });
+        await assert.rejects(
+          front,
+          /QRN_TLS_KEY_FILE .*-other-key\.pem are not a certificate and its key/,
+          kind,
+        );
+      }
+    });
+
+  it('sends the reply with node:http to a client that has closed its half of the connection', async () => {
+    const half = { port: onNode.port, ca: readFileSync(certFile), host: '127.0.0.1', allowHalfOpen: true };
+    const socket = connect(half, () => socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n'));
+    const reply = await buffer(socket);
+    assert.ok(reply.subarray(-LARGE.length).equals(LARGE), `${reply.length} bytes`);
   });
 
   it('is spoken by node:http too, which ends a handshake that stalls', async () => {
