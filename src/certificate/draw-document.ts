@@ -143,7 +143,7 @@ export interface DrawBody {
   readonly fingerprint: string;
   /** Null until the answer with the committed bytes is stored. */
   readonly committed: DrawCommitment | null;
-  /** The nonce that the caller opened after fixing `nonce_sha256`, in hex; null until then. */
+  /** The nonce that the caller revealed after fixing `nonce_sha256`, in hex; null until then. */
   readonly nonce: string | null;
   readonly chain: object | null;
   readonly answer: object | null;

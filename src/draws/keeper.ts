@@ -375,7 +375,7 @@ interface KeptAnswer {
   readonly quantum_credits?: object;
 }
 
-/** Returns the caller's nonce, empty if the draw has none; undefined while it has not been opened. */
+/** Returns the caller's nonce, empty if the draw has none; undefined while it has not been revealed. */
 function nonceOf({ statement, nonce }: DrawBody): Uint8Array | undefined {
   if (statement.nonce_sha256 !== undefined) return nonce === null ? undefined : fromHex(nonce);
   return fromHex(statement.nonce ?? '');

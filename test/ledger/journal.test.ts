@@ -344,7 +344,10 @@ suite('the journal of a front', () => {
     const { place, commit, journal, board } = opened(t);
     await commit(1);
     fenceJournal(place.path);
-    await assert.rejects(commit(2), { reason: 'stopped', message: /another process has taken over the folder of the ledger/ });
+    await assert.rejects(commit(2), {
+      reason: 'stopped',
+      message: /another process has taken over the folder of the ledger/,
+    });
     assert.match((await journal.failed).message, /another process has taken over the folder of the ledger/);
     assert.deepEqual(sequencesIn(new JournalReader(place).readTo(board.written(0))), [1]);
   });

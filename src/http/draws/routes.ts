@@ -37,7 +37,7 @@ const SCOPE = 'entropy:batch';
 
 /**
  * Returns the routes at and below `/v1/draws`. Anybody may list what was drawn for a public purpose, and read a draw by its id. A
- * key is needed to commit to a draw, to open its nonce and to cancel it.
+ * key is needed to commit to a draw, to reveal its nonce and to cancel it.
  */
 export function drawRoutes(sources: DrawRouteSources): PlainRoute[] {
   const { committedDraws } = sources;
@@ -51,7 +51,7 @@ export function drawRoutes(sources: DrawRouteSources): PlainRoute[] {
     await committedDraws.cancelDraw(id, account!.record.number);
     return documentOf(sources, id);
   };
-  const open = async ({ path, account, contentType, body }: Exchange) => {
+  const reveal = async ({ path, account, contentType, body }: Exchange) => {
     const id = idIn(path, REVEAL);
     if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
     await committedDraws.openNonce(id, account!.record.number, readNonce(body));
@@ -63,7 +63,7 @@ export function drawRoutes(sources: DrawRouteSources): PlainRoute[] {
     { path: DRAWS_PATH, methods: ['POST'], scope: SCOPE, isUnlimited: true, handler: create },
     { path: ofOne.path, handler: ({ path }) => documentOf(sources, idIn(path)) },
     { ...ofOne, methods: ['DELETE'], handler: cancel },
-    { ...ofOne, methods: ['POST'], handler: open },
+    { ...ofOne, methods: ['POST'], handler: reveal },
   ];
 }
 
