@@ -306,6 +306,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     },
     async drain(deadlineMs) {
       await front.drain(deadlineMs);
+      await workers.close(); // they finish what they have begun, also for clients that have left
       await Promise.all([committer.drain(), keptCommitter.drain()]);
       gauges.stop();
       directory.close();

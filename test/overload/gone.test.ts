@@ -187,6 +187,21 @@ function contract(engine: EngineName): void {
     assert.equal((await front.get(seedless, '/bytes')).status, 200);
   });
 
+  it('that leaves while a worker makes its answer does not keep the front from stopping in order', async () => {
+    const own = await overloadedFront(clock, 0, { engine });
+    const connection = await HttpConnection.open(own.stack.port);
+    connection.send(requestOf(await own.account(), '/uuid?count=5000'));
+    while (own.workers.held === 0) await turn();
+    connection.socket.destroy();
+    await own.stack.drain(1_000);
+    assert.equal(
+      (await own.ledger.usage(1, 0)).length,
+      1,
+      'its answer is in the books before the journal is closed',
+    );
+    await own.stop();
+  });
+
   /** Sends the request, does something while its answer is committed, and gives the whole replies that came. */
   async function receivedAfter(
     meanwhile: (connection: HttpConnection) => void,

@@ -73,6 +73,12 @@ class HeldWorkers {
     for (const go of this.#held.splice(0)) go();
   }
 
+  /** Lets all held answers be made, as workers that are told to stop finish what they have begun. */
+  async close(): Promise<void> {
+    this.release();
+    await turn();
+  }
+
   /** The front expands for itself. */
   async expand(): Promise<Uint8Array<ArrayBuffer>[]> {
     throw new ApiError('overloaded', { retryAfterS: 1 });
@@ -207,7 +213,6 @@ export async function overloadedFront(
       return asked(key, '/batch', { method: 'POST', headers: fields, body: JSON.stringify(body) });
     },
     async stop(): Promise<void> {
-      workers.release();
       await stack.drain(1_000);
       stack.close();
       await ledger.close();
