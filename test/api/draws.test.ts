@@ -31,13 +31,14 @@ async function call(
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<{ status: number; body: DrawDocument & { error?: { code: string } } }> {
+): Promise<{ status: number; location: string | null; body: DrawDocument & { error?: { code: string } } }> {
   const response = await fetchWhole(`${server.baseUrl}${path}`, {
     method,
     headers: { ...bearer(server.key), 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
-  return { status: response.status, body: (await response.json()) as never };
+  const location = response.headers.get('location');
+  return { status: response.status, location, body: (await response.json()) as never };
 }
 
 const create = (body: unknown, headers?: Record<string, string>) => call('POST', '/draws', body, headers);
@@ -72,8 +73,9 @@ const used = async () => {
 
 describe('committed draws', () => {
   it('are committed, revealed, and show everybody all that is needed to check them', async () => {
-    const { status, body: created } = await create({ ...WINNERS, user_data: 'rules v1', public: true });
-    assert.equal(status, 201);
+    const made = await create({ ...WINNERS, user_data: 'rules v1', public: true });
+    const { status, body: created } = made;
+    assert.deepEqual([status, made.location], [201, `/v1/draws/${created.id}`]);
     assert.equal(created.statement_sha256, hashOf(created.statement));
     assert.deepEqual(created.statement.request, { kind: 'sample', count: 2, items: LIST });
     const draw = await drawOf(created.id, isLogged);
@@ -122,7 +124,7 @@ describe('committed draws', () => {
     const body = JSON.stringify({ ...WINNERS, reveal_at: later() });
     const [first, before] = [await create(body, key), await used()];
     const again = await create(body, key);
-    assert.deepEqual([first.status, again.status], [201, 200]);
+    assert.deepEqual([first.status, again.status, again.location], [201, 200, null]);
     assert.equal(again.body.id, first.body.id);
     assert.deepEqual(again.body.statement, first.body.statement);
     assert.deepEqual(await used(), before);
@@ -150,6 +152,14 @@ describe('committed draws', () => {
     assert.deepEqual(draw.statement.list, { sha256: `sha256:${sha256}`, size: 4 });
     const drawn = draw.outcome?.values as number[];
     assert.deepEqual(drawn.toSorted(), [1, 2, 3, 4]);
+    const whole = await create({
+      winners: { count: 2, list: { items: LIST, sha256, size: 4 } },
+      purpose: 'p',
+    });
+    assert.equal(whole.status, 201);
+    const weighted = { count: 1, list: { sha256, size: 4 }, weights: [1, 3, 1, 1] };
+    const { body: byWeight } = await create({ winners: weighted, purpose: 'p' });
+    assert.deepEqual((byWeight.statement.request as { items?: unknown }).items, ['1', '2', '3', '4']);
     const changed = { items: ['eve', ...LIST.slice(1)], sha256 };
     const refused = await create({ winners: { count: 2, list: changed }, purpose: 'raffle' });
     assert.deepEqual([refused.status, refused.body.error?.code], [400, 'list_mismatch']);
@@ -215,11 +225,26 @@ describe('committed draws', () => {
     }
     const plain = await create(JSON.stringify(WINNERS), { 'content-type': 'text/plain' });
     assert.equal(plain.body.error?.code, 'unsupported_media_type');
+    assert.equal(
+      (await create(WINNERS, { 'idempotency-key': 'a b' })).body.error?.code,
+      'invalid_idempotency_key',
+    );
+    const reveal = `/draws/draw_${'0'.repeat(26)}/reveal`;
+    for (const [body, code, headers] of [
+      [{}, 'invalid_nonce'],
+      [{ nonce: '0' }, 'invalid_nonce'],
+      [{ nonce_sha256: 'ab'.repeat(32) }, 'unknown_parameter'],
+      [{ nonce: '00' }, 'unsupported_media_type', { 'content-type': 'text/plain' }],
+    ] as const)
+      assert.equal((await call('POST', reveal, body, headers)).body.error?.code, code, JSON.stringify(body));
+    assert.equal((await call('GET', '/draws?purpose=p&from=0')).body.error?.code, 'invalid_count');
     assert.deepEqual(await used(), before);
   });
 
   it('refuse malformed and unknown ids, other accounts, and requests without a key', async () => {
     const unknown = `draw_${'0'.repeat(26)}`;
+    assert.equal((await call('POST', `/draws/${unknown}`)).body.error?.code, 'not_found');
+    assert.equal((await call('POST', '/draws/x/reveal')).body.error?.code, 'invalid_draw_id');
     for (const method of ['GET', 'DELETE'] as const) {
       assert.equal((await call(method, `/draws/${unknown}`)).body.error?.code, 'draw_not_found', method);
       assert.equal((await call(method, '/draws/nonsense')).body.error?.code, 'invalid_draw_id', method);

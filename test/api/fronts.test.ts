@@ -79,6 +79,7 @@ describe('three fronts', () => {
     assert.deepEqual(error.details.parameters, ['cache']);
     const id = `cert_${'0'.repeat(26)}`;
     assert.equal(await refusalOf(server.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
+    assert.equal(await refusalOf(server.get('/draws?purpose=p&x=1')), '400 unknown_parameter');
     assert.equal((await server.get('/uuid?count=1')).status, 200);
     assert.equal(await requestsUsed(), before + 1);
   });

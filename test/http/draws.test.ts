@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { BeaconChains } from '../../src/beacon/chains.ts';
 import { type DrawStatement, hashOf, listSha256 } from '../../src/certificate/draw.ts';
@@ -8,11 +8,7 @@ import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { DrawKeeper } from '../../src/draws/keeper.ts';
 import { createDraw, type DrawSources } from '../../src/http/draws/create.ts';
-import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
-import { drawRoutes } from '../../src/http/draws/routes.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { statusOf } from '../../src/http/head.ts';
-import { RouteTable } from '../../src/http/route-table.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -39,8 +35,8 @@ interface Keeper {
   readonly failure?: Error;
 }
 
-/** A service whose keeper has a chain of its own, or says this; a request of it, and what is done. */
-async function serviceOf(
+/** Requests a draw of a service whose keeper has a chain of its own, or says this; and what is done. */
+async function asked(
   body: object | string,
   keeps: Keeper = {},
   { key, accountId = 'acct_a', secret = 1 }: { key?: string; accountId?: string; secret?: number } = {},
@@ -87,13 +83,7 @@ async function serviceOf(
     asForJson: (keeping: unknown) => keeping,
   };
   const sources = { answers, committedDraws, random, nodeSecret } as unknown as DrawSources;
-  return { sources, exchange: exchange as unknown as Exchange, done, opened, drawn };
-}
-
-/** Requests a draw from it. */
-async function asked(...request: Parameters<typeof serviceOf>) {
-  const { sources, exchange, done, opened, drawn } = await serviceOf(...request);
-  const made = await createDraw(sources, exchange).catch((error: unknown) => error);
+  const made = await createDraw(sources, exchange as unknown as Exchange).catch((error: unknown) => error);
   const { statement, ...rest } = JSON.parse(opened[0]?.body ?? '{}') as DrawBody;
   return { made, done, opened, drawn, statement: statement as DrawStatement | undefined, rest };
 }
@@ -205,126 +195,5 @@ describe('a committed draw', () => {
       const { made, done } = await asked(WINNERS, {}, { key: other });
       assert.deepEqual([codeOf(made), done], ['invalid_idempotency_key', ['released']]);
     }
-  });
-});
-
-describe('the body of a draw', () => {
-  const sha256 = 'ab'.repeat(32);
-  const of = (list: object, more: object = {}) => ({ winners: { count: 1, list, ...more }, purpose: 'p' });
-  const own = createHash('sha256').update('ada\ngrace\nbarbara\nkatherine\n').digest('hex');
-  // what it may not have stands in test/vectors/requests.json
-  const cases: [what: string, body: object][] = [
-    ['a list of two that stays', of({ sha256, size: 2 })],
-    ['items with their hash and size', of({ items: LIST, sha256: own, size: 4 })],
-    ['weights of a list that stays', of({ sha256, size: 2 }, { weights: [1, 3] })],
-    ['a request of values', { request: { type: 'uuid', count: 2 }, purpose: 'p' }],
-    ['the first round', { ...WINNERS, ...round(1) }],
-  ];
-  for (const [what, body] of cases)
-    it(`may have ${what}`, () => {
-      readDrawRequest(utf8Bytes(JSON.stringify(body))); // throws nothing
-    });
-
-  it('requests lines of a list that the caller keeps, items, or picks by weight', () => {
-    const valuesOf = (body: object) =>
-      readDrawRequest(utf8Bytes(JSON.stringify(body))).fixed.request as object;
-    const lines = { kind: 'integers', count: 1, min: 1, max: 9, unique: true, sort: 'none' };
-    assert.deepEqual(valuesOf(of({ sha256, size: 9 })), lines);
-    assert.deepEqual((valuesOf(of({ items: LIST })) as { kind: string }).kind, 'sample');
-    const { kind, items } = valuesOf(of({ sha256, size: 2 }, { weights: [1, 3] })) as Record<string, unknown>;
-    assert.deepEqual([kind, items], ['weighted', ['1', '2']]);
-  });
-
-  it('of a reveal is one nonce', () => {
-    const read = (body: object) => readNonce(utf8Bytes(JSON.stringify(body)));
-    assert.equal(read({ nonce: '00' }), '00');
-    for (const body of [{}, { nonce: '0' }, { nonce_sha256: sha256 }])
-      assert.throws(() => read(body), ApiError, JSON.stringify(body));
-  });
-});
-
-describe('the resources of draws', () => {
-  const ID = `draw_${'0'.repeat(26)}`;
-  const JSON_TYPE = 'application/json';
-  /** Returns the reply to a request, and the calls that were made for it. */
-  async function told(
-    method: string,
-    path: string,
-    { body = {}, contentType = '', query = '', keeps = {} } = {},
-  ) {
-    const { sources, exchange } = await serviceOf(body, keeps, { key: 'k' });
-    const done: unknown[] = [];
-    const keeper = {
-      ...sources.committedDraws,
-      cancelDraw: async (...of: unknown[]) => done.push('cancel', ...of),
-      openNonce: async (...of: unknown[]) => done.push('open', ...of),
-    };
-    const certificates = {
-      draw: async (id: string) => (id.endsWith('1') ? undefined : { id }),
-      draws: async (...of: unknown[]) => ({ of }),
-    };
-    const routes = drawRoutes({
-      ...{ ...sources, certificates: certificates as never, committedDraws: keeper as never },
-      strictParameters: path.endsWith('?'),
-    });
-    let route = new RouteTable([], routes, false).of(path.replace('?', ''))!;
-    while (!route.methods.includes(method)) route = route.next!;
-    const request = Object.assign(exchange, { method, path, contentType, query });
-    const reply = await Promise.resolve()
-      .then(() => route.handler!(request))
-      .catch((error: ApiError) => error.code);
-    if (typeof reply === 'string') return [reply, ...done];
-    const [, location] = /\r\nLocation: (\S+)/.exec(Buffer.from(reply.head).toString()) ?? [];
-    return [statusOf(reply.head), JSON.parse(Buffer.from(reply.body).toString()), location, ...done];
-  }
-
-  it('are made once, read by anybody, cancelled and opened', async () => {
-    const sent = { body: WINNERS, contentType: JSON_TYPE };
-    const [status, { id }, location] = await told('POST', '/v1/draws', sent);
-    assert.deepEqual([status, location], [201, `/v1/draws/${id}`]);
-    assert.deepEqual(await told('POST', '/v1/draws', { ...sent, keeps: { opening: undefined } }), [
-      200,
-      { id },
-      undefined,
-    ]);
-    assert.deepEqual(await told('POST', '/v1/draws', { body: WINNERS }), ['unsupported_media_type']);
-    assert.deepEqual(await told('GET', `/v1/draws/${ID}`), [200, { id: ID }, undefined]);
-    assert.deepEqual(await told('DELETE', `/v1/draws/${ID}`), [200, { id: ID }, undefined, 'cancel', ID, 7]);
-    const nonce = { body: { nonce: '00' }, contentType: JSON_TYPE };
-    const opened = await told('POST', `/v1/draws/${ID}/reveal`, nonce);
-    assert.deepEqual(opened, [200, { id: ID }, undefined, 'open', ID, 7, '00']);
-    assert.deepEqual(await told('POST', `/v1/draws/${ID}/reveal`, { body: nonce.body }), [
-      'unsupported_media_type',
-    ]);
-  });
-
-  it('have ids of one form', async () => {
-    const cases = {
-      ...{ [ID.replace(/0$/, '1')]: 'draw_not_found', [`${ID}0`]: 'invalid_draw_id', '': 'invalid_draw_id' },
-      ...{ [`${ID}/more`]: 'not_found', [`${ID}/`]: 'not_found' },
-    };
-    for (const [id, code] of Object.entries(cases))
-      assert.deepEqual(await told('GET', `/v1/draws/${id}`), [code], id);
-    assert.deepEqual(await told('POST', `/v1/draws/${ID}`), ['not_found']);
-    assert.deepEqual(await told('POST', '/v1/draws/x/reveal'), ['invalid_draw_id']);
-  });
-
-  it('are listed by purpose, and only by known parameters if unknown ones are refused', async () => {
-    const list = (query: string, path = '/v1/draws') => told('GET', path, { query });
-    assert.deepEqual(await list('purpose=p'), [200, { of: ['p', null, 1] }, undefined]);
-    const series = `series_${'0'.repeat(26)}`;
-    assert.deepEqual(await list(`purpose=p&series=${series}&from=3`), [
-      200,
-      { of: ['p', series, 3] },
-      undefined,
-    ]);
-    for (const [query, code] of [
-      ['', 'invalid_purpose'],
-      ['purpose=p&from=0', 'invalid_count'],
-      ['purpose=p&series=x', 'invalid_series'],
-    ])
-      assert.deepEqual(await list(query), [code]);
-    assert.equal((await list('purpose=p&x=1'))[0], 200);
-    assert.deepEqual(await list('purpose=p&x=1', '/v1/draws?'), ['unknown_parameter']);
   });
 });
