@@ -148,7 +148,8 @@ export class TestServer {
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
     { serveArgs = [], shell = 'exec "$0" "$@"' }: SpawnOptions = {},
   ): TestServer {
-    const options = [...STRIPPED, ...plantingOf(environment['MUTANT_PLANTED'])];
+    const endsWithUs = ['--import', `${root}test/support/ends-with-parent.ts`];
+    const options = [...STRIPPED, ...endsWithUs, ...plantingOf(environment['MUTANT_PLANTED'])];
     const serve = [process.execPath, ...options, 'src/main.ts', 'serve', ...serveArgs];
     const child = spawn('sh', ['-c', shell, ...serve], {
       cwd: root,
@@ -159,7 +160,7 @@ export class TestServer {
         QRN_PORT: '0',
         ...withSmallPool(environment),
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     return new TestServer(child, dataDir, environment);
   }
@@ -196,7 +197,7 @@ export class TestServer {
     if (known !== undefined) return known;
     const started = TestServer.start(environment).then((server) => {
       const { process: child, dataDir } = server;
-      for (const each of [child, child.stdout, child.stderr]) (each as ChildProcess).unref();
+      for (const each of [child, ...child.stdio]) (each as ChildProcess).unref();
       process.once('exit', () => {
         // nobody waits for it, so the system does not count its time as that of a child (test/run.ts)
         process.stdout.write(`# left running after ${cpuTimeEver(child.pid!) ?? 0} ms of processor time\n`);

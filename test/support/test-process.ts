@@ -7,6 +7,9 @@ import { join } from 'node:path';
 /** Interval of the check for output. */
 const LOOK_MS = 100;
 
+/** A runner that is told to end ends its groups too: a signal by itself skips what `exit` does. */
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
 export interface Ended {
   /** The program that ran, and its arguments. */
   readonly command: readonly string[];
