@@ -16,6 +16,7 @@ import type {
   SegmentRecord,
 } from '../../src/ledger/records.ts';
 import { SegmentWriter } from '../../src/ledger/segment.ts';
+import { lot } from '../support/ledger-records.ts';
 
 /** Records as the ledger holds them; everything a test does not care about is fixed. */
 
@@ -30,21 +31,13 @@ export const POWERED_BY = 'Lang Quantum Circuits';
 export function lotRecord(name: string, changes: Partial<LotRecord> = {}): LotRecord {
   const id = `lot_${name.padEnd(26, '0')}`;
   const { origin = 'simulated' } = changes;
-  return {
+  return lot(1, {
     id,
-    source: 'simulator',
-    origin: 'simulated',
-    isDeclared: false,
     deterministic: false,
-    quantumBackend: 'simulator-statevector',
     provider: 'local',
     device: 'statevector-16',
     jobId: `job-${name}`,
-    circuit: 'superposition-16',
-    circuitVersion: '1.0.0',
     circuitSha256: 'c'.repeat(64),
-    qubitsUsed: 16,
-    circuitDepth: 1,
     shots: 65_536,
     startedAtMs: TIME_MS - 5_000,
     finishedAtMs: TIME_MS - 4_000,
@@ -55,15 +48,12 @@ export function lotRecord(name: string, changes: Partial<LotRecord> = {}): LotRe
     processedSha256: digestText(`processed ${name}`),
     health: { samples: 1_048_576, rctFailures: 0, aptFailures: 0, grade: 'pass' },
     minEntropyPerBit: 0.8561,
-    minEntropyMethod: 'SP 800-90B 6.3',
     rawWindows: 2,
     evidence: lotEvidence(origin === 'simulated' ? 'simulated' : 'statistical'),
     assessments: [tested('raw', { passed: 185 }), tested('conditioned')],
     commitment: commitmentOf(id),
-    accepted: true,
-    rejection: '',
     ...changes,
-  };
+  });
 }
 
 interface Tested {

@@ -10,41 +10,11 @@ import {
 } from '../../src/ledger/records.ts';
 import { ASSESSED_BITS, type Assessor, type LotAssessment } from '../../src/pool/intake/assessor.ts';
 import { onesPerChannel } from '../../src/stats/autocorrelation.ts';
+import { lot } from '../support/ledger-records.ts';
 
 /** The record of an accepted lot; equal names give equal records. */
 export function lotRecord(id: string, changes: Partial<LotRecord> = {}): LotRecord {
-  return {
-    id,
-    source: 'test',
-    origin: 'simulated',
-    isDeclared: false,
-    deterministic: true,
-    quantumBackend: `backend of ${id}`,
-    provider: 'test',
-    device: 'test',
-    jobId: null,
-    circuit: 'none',
-    circuitVersion: 'none',
-    circuitSha256: null,
-    qubitsUsed: 1,
-    circuitDepth: 0,
-    shots: 1,
-    startedAtMs: 0,
-    finishedAtMs: 0,
-    calibration: null,
-    rawBits: 1,
-    rawSha256: '',
-    conditionedBytes: 0,
-    processedSha256: '',
-    health: { samples: 1, rctFailures: 0, aptFailures: 0, grade: 'pass' },
-    minEntropyPerBit: null,
-    minEntropyMethod: 'none',
-    assessments: [],
-    rawWindows: 1,
-    accepted: true,
-    rejection: '',
-    ...changes,
-  };
+  return lot(1, { id, source: 'test', quantumBackend: `backend of ${id}`, ...changes });
 }
 
 export interface Block {
