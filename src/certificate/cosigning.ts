@@ -4,29 +4,19 @@ import type { Clock } from '../core/clock.ts';
 import { sendRequest } from '../core/http-request.ts';
 import type { Log } from '../core/log.ts';
 import { toBase64 } from '../crypto/base64.ts';
-import {
-  formatNote,
-  type Note,
-  parseCheckpoint,
-  parseCount,
-  parseNote,
-  type VerifierKey,
-} from '../crypto/note.ts';
+import { formatNote, type Note, parseCheckpoint, parseCount, parseNote } from '../crypto/note.ts';
 import type { CertificateLog } from './log.ts';
 import { signaturesBy } from './signed-checkpoint.ts';
 import { found } from './verdict.ts';
-import type { WitnessState } from './witnessed.ts';
+import type { AskedWitness, Witnesses, WitnessState } from './witnessed.ts';
 
 /**
  * Has witnesses cosign checkpoints (c2sp.org/tlog-witness), in the background: no answer and no batch of the log waits
  * for them. Each round sends the newest checkpoint to all witnesses at once. When enough of them have cosigned it, the
  * log proves the certificates that it covers against it.
  */
-export interface CosigningOptions {
+export interface CosigningOptions extends Witnesses {
   readonly log: Pick<CertificateLog, 'checkpoint' | 'consistencyProof' | 'addWitnessed'>;
-  readonly witnesses: readonly AskedWitness[];
-  /** How many witnesses must cosign a checkpoint before it counts as witnessed. */
-  readonly quorum: number;
   readonly clock: Clock;
   readonly report: Log;
   /** How long a round waits for the answer of a witness; by default 3 s. */
@@ -41,13 +31,6 @@ const ROUNDS_SKIPPED_MAX = 60;
 const ANSWER_BYTES_MAX = 16 * 1024;
 /** How far the clock of a witness may be ahead. A cosignature with a later time is refused. */
 const AHEAD_MAX_S = 600;
-
-/** A witness as the operator configured it. */
-export interface AskedWitness {
-  readonly key: VerifierKey;
-  /** The URL before `/add-checkpoint`. */
-  readonly url: string;
-}
 
 interface KnownWitness extends AskedWitness {
   /** Leaves of the checkpoint that it cosigned last, as far as this process knows. */

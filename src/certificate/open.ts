@@ -25,7 +25,8 @@ import {
 import { keysDocument } from './keys-document.ts';
 import { CertificateLog } from './log.ts';
 import { CertificateLogError, readVouchers, storedStateOf } from './log-state.ts';
-import { findUnseenLots, type ReleasePolicy, type UnseenLots } from './unseen-lots.ts';
+import { findUnseenLots, type UnseenLots } from './unseen-lots.ts';
+import type { Witnesses } from './witnessed.ts';
 
 /**
  * Opens the certificates and the log of a ledger, after checking that the ledger is the one that the log's keys signed
@@ -43,7 +44,7 @@ export interface CertificateFolders {
   readonly logName: string;
   readonly clock: Clock;
   /** If set, the log releases a lot only when enough of these witnesses have cosigned its leaf. */
-  readonly witnesses?: ReleasePolicy;
+  readonly witnesses?: Witnesses;
 }
 
 export interface OpenCertificates {

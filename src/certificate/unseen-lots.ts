@@ -1,17 +1,8 @@
-import type { VerifierKey } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
 import { noteOf } from './log-state.ts';
 import { lotLeafKey, namedLeaf } from './public-leaves.ts';
-import { witnessedBy } from './witnessed.ts';
-
-/** The witnesses that must cosign the leaf of a lot before anything is drawn from it. */
-export interface ReleasePolicy {
-  /** The witnesses by name and key. A cosignature of an earlier key of a witness does not count. */
-  readonly witnesses: readonly Pick<VerifierKey, 'name' | 'keyId'>[];
-  /** How many of them must have cosigned. */
-  readonly quorum: number;
-}
+import { type AskedWitness, type Witnesses, witnessedBy } from './witnessed.ts';
 
 /** How many of the newest lots are examined: far more than can have unclaimed blocks. */
 const LOTS_LOOKED_AT = 1_024;
@@ -27,7 +18,7 @@ export type UnseenLots = Awaited<ReturnType<typeof findUnseenLots>>;
 export async function findUnseenLots(
   ledger: Pick<EntropyStore, 'lots' | 'pendingLots' | 'unclaimedBlocks'>,
   store: LogStore,
-  policy: ReleasePolicy,
+  policy: Witnesses,
 ) {
   const seen = await sizeSeenBy(store, policy);
   const pending = new Set((await ledger.pendingLots(LOTS_LOOKED_AT)).map(({ id }) => id));
@@ -52,10 +43,11 @@ export async function findUnseenLots(
 }
 
 /** Returns the size of the newest witnessed checkpoint; 0 if too few of these witnesses have cosigned it. */
-async function sizeSeenBy(store: LogStore, { witnesses, quorum }: ReleasePolicy): Promise<number> {
+async function sizeSeenBy(store: LogStore, { witnesses, quorum }: Witnesses): Promise<number> {
   const newest = await witnessedBy(store, Number.POSITIVE_INFINITY);
   const signatures = newest === undefined ? [] : noteOf(newest.note).signatures;
-  const isSigner = ({ name, keyId }: ReleasePolicy['witnesses'][number]) =>
-    signatures.some((each) => each.name === name && each.keyId === keyId);
+  // a cosignature of an earlier key of a witness does not count
+  const isSigner = ({ key }: AskedWitness) =>
+    signatures.some(({ name, keyId }) => name === key.name && keyId === key.keyId);
   return newest !== undefined && witnesses.filter(isSigner).length >= quorum ? newest.size : 0;
 }

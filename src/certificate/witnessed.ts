@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { formatNote, readTimestamped } from '../crypto/note.ts';
+import { formatNote, readTimestamped, type VerifierKey } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
 import { firstIndexWhere, jsonRecord, paddedNumber, readJson } from './log-records.ts';
 import { noteOf } from './log-state.ts';
@@ -14,6 +14,20 @@ export interface Witnessed {
   readonly size: number;
   /** The signed note with its cosignatures. */
   readonly note: string;
+}
+
+/** A witness as the operator configured it. */
+export interface AskedWitness {
+  readonly key: VerifierKey;
+  /** The URL before `/add-checkpoint`. */
+  readonly url: string;
+}
+
+/** The witnesses that must cosign a checkpoint before certificates are proven by it, and anything drawn from its lots. */
+export interface Witnesses {
+  readonly witnesses: readonly AskedWitness[];
+  /** How many of them must have cosigned. */
+  readonly quorum: number;
 }
 
 /** What the service knows of a witness since its start. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { httpUrl, isHttpUrl, matching, OptionError, oneOf } from '../backend/definition.ts';
 import type { ChainSetting } from '../beacon/chains.ts';
 import { LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
-import type { AskedWitness } from '../certificate/cosigning.ts';
+import type { AskedWitness } from '../certificate/witnessed.ts';
 import { messageOf } from '../core/assert.ts';
 import { toHex } from '../core/bytes.ts';
 import { isObject } from '../core/json.ts';

@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { Cosigning } from '../certificate/cosigning.ts';
 import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
-import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
+import type { UnseenLots } from '../certificate/unseen-lots.ts';
 import type { Settings } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
@@ -128,13 +128,13 @@ async function openLedger(): Promise<OpenLedger> {
 
 /** Serves the ledger to all callers. Resolves with why the ledger is held back; null when it is not. */
 async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<string | null> {
-  const { path: ledgerPath, keysPath, logName } = data;
-  const witnesses = releasePolicy();
+  const { path: ledgerPath, keysPath, logName, witnesses, witnessQuorum: quorum } = data;
+  const asked = witnesses.length === 0 ? undefined : { witnesses, quorum };
   const openLog = () =>
     openCertificates({
       ...{ ledger, ledgerPath, keysPath, logName, clock },
       ...(data.cluster === null ? {} : { sharedAnchorPath: ledgerPath }),
-      ...(witnesses === undefined ? {} : { witnesses }),
+      ...(asked === undefined ? {} : { witnesses: asked }),
     });
   const opened = await openLog().catch((error: unknown) => {
     // another node has begun the same log at this moment: open that one
@@ -152,11 +152,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
       ? heldBack(ledger, held ?? '')
       : releasing(ledger, opened.log, opened.unseen, isSequencer);
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
-  const { witnesses: asked, witnessQuorum: quorum } = data;
-  const cosigning =
-    opened.log &&
-    witnesses &&
-    new Cosigning({ log: opened.log, witnesses: asked, quorum, clock, report: log });
+  const cosigning = opened.log && asked && new Cosigning({ log: opened.log, ...asked, clock, report: log });
   const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
   for (const ports of data.callers) serveFront(ports, served, witnessed, lookUps);
   const stopping = new AbortController();
@@ -172,13 +168,6 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
     for (const ports of data.callers) for (const each of Object.values(ports)) each.close();
   };
   return held;
-}
-
-/** Returns the witnesses that must have cosigned a lot before anything is drawn from it; undefined when there are none. */
-function releasePolicy(): ReleasePolicy | undefined {
-  const { witnesses, witnessQuorum: quorum } = data;
-  if (witnesses.length === 0) return undefined;
-  return { witnesses: witnesses.map(({ key }) => key), quorum };
 }
 
 /**

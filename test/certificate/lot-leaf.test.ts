@@ -12,7 +12,7 @@ import { lotVerdict, verifyPublicLot } from '../../src/certificate/verify-public
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { CompactRange, HashTree, leafHash, pieceHash, rootOfRun, seedHash } from '../../src/crypto/merkle.ts';
-import { formatNote } from '../../src/crypto/note.ts';
+import { COSIGNATURE_TYPE, formatNote } from '../../src/crypto/note.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 import {
@@ -124,6 +124,9 @@ describe('lots in the log', () => {
     const releasedMs = w.clock.wall;
     w.clock.wall += 60_000;
     const log = await CertificateLog.open({ ...w.options(), isWitnessed: true });
+    const asked = (keyId: string) => (name: string) => {
+      return { key: { name, keyId, type: COSIGNATURE_TYPE, publicKey: new Uint8Array(32) }, url: '' };
+    };
     const find = (unclaimed: number, names = ['w1', 'w2'], keyId = '01020304') =>
       findUnseenLots(
         {
@@ -132,7 +135,7 @@ describe('lots in the log', () => {
           unclaimedBlocks: async () => unclaimed,
         },
         w.store,
-        { witnesses: names.map((name) => ({ name, keyId })), quorum: 2 },
+        { witnesses: names.map(asked(keyId)), quorum: 2 },
       );
     assert.equal(await (await find(0)).settle(), true, 'nothing is left of it to draw');
     const unseen = await find(3);
