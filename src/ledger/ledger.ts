@@ -304,31 +304,33 @@ export interface LogStep {
 }
 
 /** Who may make a call, and when. */
-export interface CallRule {
+interface CallRule {
   /** True when only the server of the folder may make the call, not a command or a reader beside it. */
   readonly server?: true;
   /** True when the call adds data: it throws `storage_unavailable` while the disk is nearly full. */
   readonly room?: true;
+  /** True when the call signs or delivers something: like calls with `room`, it is refused while the ledger is held back. */
+  readonly held?: true;
 }
 
 /** The calls that not everybody may make at any time. */
-export const CALL_RULES = {
+const CALL_RULES = {
   addLot: { server: true, room: true },
-  claimBlocks: { server: true },
-  nextSeedGeneration: { server: true },
+  claimBlocks: { server: true, held: true },
+  nextSeedGeneration: { server: true, held: true },
   charge: { room: true }, // buy nothing that could not be stored
   openJob: { server: true, room: true },
   putJob: { server: true },
   leaseSequences: { server: true },
-  commit: { server: true }, // the fronts check for room before they draw
+  commit: { server: true, held: true }, // the fronts check for room before they draw
   saveRates: { server: true },
   expire: { server: true },
   probe: { server: true, room: true },
   openDraw: { server: true, room: true },
-  putDraw: { server: true },
+  putDraw: { server: true, held: true },
   dropDraw: { server: true },
   drawLeavesLogged: { server: true },
-  putLog: { server: true },
+  putLog: { server: true, held: true },
   askLimits: { server: true },
   claimKey: { server: true },
   releaseKey: { server: true },

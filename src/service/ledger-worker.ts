@@ -10,7 +10,7 @@ import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { createLog } from '../core/log.ts';
 import { isDiskFull, type JournalPlace } from '../ledger/journal.ts';
-import { CALL_RULES, type CallRule, type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
+import { type FailStop, guarded, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { HELD_RETRY_AFTER_S } from '../ledger/segment-sink.ts';
@@ -71,9 +71,6 @@ const SEAL_INTERVAL_MS = 250;
 
 /** How long logging may fail before the service stops, when only the log's own files can be the cause. */
 const UNLOGGED_MAX_MS = 10_000;
-
-/** The calls that a held ledger refuses, besides those that need room on the disk. */
-const HELD_CALLS: readonly string[] = ['commit', 'claimBlocks', 'nextSeedGeneration', 'putLog', 'putDraw'];
 
 // The entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
 const data = workerData as LedgerWorkerData;
@@ -198,13 +195,10 @@ function releasing(
 }
 
 /** Returns the ledger, in which every call that would deliver or sign something throws the reason. */
-function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop {
-  const refuse = async () => {
-    throw new ApiError('storage_unavailable', { message: reason, retryAfterS: HELD_RETRY_AFTER_S });
-  };
-  const rules: [string, CallRule][] = Object.entries(CALL_RULES);
-  const refused = rules.filter(([name, rule]) => rule.room === true || HELD_CALLS.includes(name));
-  return { ...ledger, ...Object.fromEntries(refused.map(([name]) => [name, refuse])) };
+function heldBack(ledger: Ledger & FailStop, message: string): Ledger & FailStop {
+  return guarded(ledger, (_call, { room, held }) => {
+    if (room ?? held) throw new ApiError('storage_unavailable', { message, retryAfterS: HELD_RETRY_AFTER_S });
+  });
 }
 
 /**

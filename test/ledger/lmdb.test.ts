@@ -12,7 +12,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { open } from 'lmdb';
-import { CALL_RULES, guarded, type LedgerCalls, LedgerError, stoppedBy } from '../../src/ledger/ledger.ts';
+import { guarded, type LedgerCalls, LedgerError, stoppedBy } from '../../src/ledger/ledger.ts';
 import { freeBytesOf } from '../../src/ledger/lmdb/data-file.ts';
 import { FORMAT } from '../../src/ledger/tables.ts';
 import {
@@ -214,11 +214,10 @@ test('a ledger that stopped gives the cause, and says if a commit failed', () =>
 
 test('while the disk is nearly full, only writes that add data are refused', async () => {
   const asked: string[] = [];
-  const all = Object.fromEntries(Object.keys(CALL_RULES).map((name) => [name, async () => {}]));
-  const calls = guarded(all as unknown as LedgerCalls, (name, { room }) => {
+  const calls = guarded({} as LedgerCalls, (name, { room }) => {
     if (room) asked.push(name);
   });
-  for (const call of Object.values(calls)) await (call as () => Promise<unknown>)();
+  for (const call of Object.values(calls)) await assert.rejects(call as () => Promise<unknown>, TypeError);
   assert.equal(asked.join(' '), CALLS_WITH_ROOM);
 });
 
@@ -238,7 +237,7 @@ test('a reader beside the server sees what it writes, and writes nothing', async
     await assertRejects(write, 'refused');
   const calls = reader as unknown as Record<string, () => Promise<unknown>>;
   const ofServer: string[] = [];
-  for (const name of Object.keys(CALL_RULES))
+  for (const name of Object.keys(guarded({} as LedgerCalls, () => {})))
     await calls[name]().catch(({ message }: Error) => {
       if (message === `${name} is for the server of the folder, not for a reader`) ofServer.push(name);
     });
