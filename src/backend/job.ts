@@ -31,20 +31,16 @@ export interface JobPlan {
   readonly calibration: Provenance['calibration'];
 }
 
-/** A source as it is configured. */
-interface JobSource {
-  /** The source's name in the configuration. */
-  readonly name: string;
+/** A source as it is configured. `isDeclared`: calls go to an address that the operator set in place of the provider's own. */
+interface JobSource
+  extends Required<
+    Pick<JobBackend, 'name' | 'quantumBackend' | 'claimedMinEntropyPerBit' | 'lotRawBits' | 'isDeclared'>
+  > {
   /** The names of the provider and the device in certificates. */
   readonly provider: string;
   readonly deviceName: string;
   /** The provider's name of the device. */
   readonly device: string;
-  readonly quantumBackend: string;
-  readonly claimedMinEntropyPerBit: number;
-  readonly lotRawBits: number;
-  /** Whether calls go to an address that the operator configured in place of the provider's own. */
-  readonly isDeclared: boolean;
   /** How long a request without an answer may still make a job that no search finds yet. */
   readonly settleMs?: number;
 }

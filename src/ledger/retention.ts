@@ -11,55 +11,39 @@ const DAY_MS = 86_400_000;
 const DAYS_PER_DAY = 3;
 
 /**
- * Deletes certificates that are older than the retention, and stored answers that expired. Deleting cannot be undone, so no
- * single reading of the clock decides about it. Age counts back from the newest certificate in the ledger, never from a
- * later wall time. The deletions of a day are bounded. While the system's clock has jumped, or differs from the clock of the
- * database that nodes share, nothing is deleted.
+ * Returns a sweep that deletes certificates older than the retention, and stored answers that expired. Deleting cannot be
+ * undone, so no single reading of the clock decides about it. Age counts back from the newest certificate in the ledger, never
+ * from a later wall time. The deletions of a day are bounded. While the system's clock has jumped, or differs from the clock of
+ * the database that nodes share, nothing is deleted.
  */
-export class Retention {
-  readonly #ledger: Pick<Ledger, 'segmentSpan' | 'expire' | 'integrity'>;
-  readonly #retentionMs: number;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #startedMs: number;
-  #firstMs: number | undefined;
-  #isBehind = false;
-
-  constructor(
-    ledger: Pick<Ledger, 'segmentSpan' | 'expire' | 'integrity'>,
-    retentionDays: number,
-    { clock, log }: { readonly clock: Clock; readonly log: Log },
-  ) {
-    this.#ledger = ledger;
-    this.#retentionMs = retentionDays * DAY_MS;
-    this.#clock = clock;
-    this.#log = log;
-    this.#startedMs = clock.monotonicMs();
-  }
-
-  async sweep(): Promise<void> {
-    if (this.#clock.jumpMs() !== 0) return;
-    if ((await this.#ledger.integrity()).database?.isSkewed === true) return;
-    const nowMs = this.#clock.wallMs();
-    const span = await this.#ledger.segmentSpan();
-    const beforeMs = span === undefined ? 0 : this.#cutoffMs(span, nowMs);
-    await this.#ledger.expire(nowMs, beforeMs);
-  }
-
-  #cutoffMs({ oldestMs, newestMs }: { oldestMs: number; newestMs: number }, nowMs: number): number {
-    this.#firstMs ??= oldestMs;
-    const wantedMs = Math.min(nowMs, newestMs) - this.#retentionMs;
-    const runningMs = this.#clock.monotonicMs() - this.#startedMs;
-    const allowedMs = this.#firstMs + DAYS_PER_DAY * runningMs;
+export function retention(
+  ledger: Pick<Ledger, 'segmentSpan' | 'expire' | 'integrity'>,
+  retentionDays: number,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): () => Promise<void> {
+  const startedMs = clock.monotonicMs();
+  let firstMs: number | undefined;
+  let wasBehind = false;
+  const cutoffMs = ({ oldestMs, newestMs }: { oldestMs: number; newestMs: number }, nowMs: number) => {
+    firstMs ??= oldestMs;
+    const wantedMs = Math.min(nowMs, newestMs) - retentionDays * DAY_MS;
+    const allowedMs = firstMs + DAYS_PER_DAY * (clock.monotonicMs() - startedMs);
     const isBehind = wantedMs > allowedMs;
-    if (isBehind && !this.#isBehind) {
+    if (isBehind && !wasBehind) {
       const days = Math.ceil((wantedMs - allowedMs) / DAY_MS);
-      this.#log.warn(
+      log.warn(
         { days },
         'retention is days behind QRN_CERTIFICATE_RETENTION: it deletes at most three days of certificates in a day',
       );
     }
-    this.#isBehind = isBehind;
+    wasBehind = isBehind;
     return Math.min(wantedMs, allowedMs);
-  }
+  };
+  return async () => {
+    if (clock.jumpMs() !== 0) return;
+    if ((await ledger.integrity()).database?.isSkewed === true) return;
+    const nowMs = clock.wallMs();
+    const span = await ledger.segmentSpan();
+    await ledger.expire(nowMs, span === undefined ? 0 : cutoffMs(span, nowMs));
+  };
 }

@@ -21,7 +21,7 @@ import { DrawKeeper } from '../draws/keeper.ts';
 import { startFront } from '../http/front.ts';
 import { metricsAlone } from '../http/info-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { Retention } from '../ledger/retention.ts';
+import { retention } from '../ledger/retention.ts';
 import { Monitor } from '../observe/monitor.ts';
 import { Watch } from '../observe/watch.ts';
 import type { Assessor } from '../pool/intake/assessor.ts';
@@ -398,13 +398,13 @@ function startUpkeep(
   log: Log,
   clock: Clock,
 ): NodeJS.Timeout[] {
-  const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
+  const sweep = retention(ledger, config.certificateRetentionDays, { clock, log });
   let hasJumped = false;
   return [
     every(RATES_INTERVAL_MS, log, 'save the states of the rate limits', () =>
       ledger.saveRates(cells.rates()),
     ),
-    every(EXPIRY_INTERVAL_MS, log, 'delete expired records', () => retention.sweep()),
+    every(EXPIRY_INTERVAL_MS, log, 'delete expired records', sweep),
     every(CLOCK_INTERVAL_MS, log, 'check the system clock', async () => {
       const jumpMs = clock.jumpMs();
       if (jumpMs !== 0 && !hasJumped) log.error({ seconds: Math.round(jumpMs / 1_000) }, CLOCK_JUMPED);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Retention } from '../../src/ledger/retention.ts';
+import { retention } from '../../src/ledger/retention.ts';
 import { healthReport } from '../../src/observe/table.ts';
 import { followDatabase } from '../../src/service/service.ts';
 import { SOUND } from '../observe/readings.ts';
@@ -30,7 +30,7 @@ function retentionOver(oldestMs: number, newestMs: number, isSkewed = false) {
       return { answers: 0, segments: 0 };
     },
   };
-  return { clock, log, asked, retention: new Retention(ledger, 400, { clock, log }) };
+  return { clock, log, asked, sweep: retention(ledger, 400, { clock, log }) };
 }
 
 describe('a node on PostgreSQL', () => {
@@ -56,37 +56,37 @@ describe('a node on PostgreSQL', () => {
 
 describe('retention', () => {
   it('deletes what is older than the retention', async () => {
-    const { clock, asked, retention } = retentionOver(NOW_MS - 400.5 * DAY_MS, NOW_MS + DAY_MS);
+    const { clock, asked, sweep } = retentionOver(NOW_MS - 400.5 * DAY_MS, NOW_MS + DAY_MS);
     clock.advance(DAY_MS / 2);
-    await retention.sweep();
+    await sweep();
     const nowMs = NOW_MS + DAY_MS / 2;
     assert.deepEqual(asked, [{ nowMs, beforeMs: nowMs - 400 * DAY_MS }]);
   });
 
   it('measures age against the newest certificate, not against a later wall clock', async () => {
-    const { asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS - 401 * DAY_MS);
-    await retention.sweep();
+    const { asked, sweep } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS - 401 * DAY_MS);
+    await sweep();
     assert.ok(asked[0].beforeMs <= NOW_MS - 801 * DAY_MS, 'nothing is old enough beside the newest');
   });
 
   it('deletes nothing at all while the system clock has jumped', async () => {
-    const { clock, asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS);
+    const { clock, asked, sweep } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS);
     clock.jump = 401 * DAY_MS;
-    await retention.sweep();
+    await sweep();
     assert.deepEqual(asked, []);
   });
 
   it("deletes nothing while the clock differs from the database's, or stored answers of other nodes would go early", async () => {
-    const { asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS, true);
-    await retention.sweep();
+    const { asked, sweep } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS, true);
+    await sweep();
     assert.deepEqual(asked, []);
   });
 
   it('deletes three days for each day that it runs, however far behind it is, and logs that once', async () => {
     const oldestMs = NOW_MS - 450 * DAY_MS;
-    const { clock, log, asked, retention } = retentionOver(oldestMs, NOW_MS + 10 * DAY_MS);
+    const { clock, log, asked, sweep } = retentionOver(oldestMs, NOW_MS + 10 * DAY_MS);
     for (let day = 0; day < 3; day++) {
-      await retention.sweep();
+      await sweep();
       clock.advance(DAY_MS);
     }
     const days = asked.map(({ beforeMs }) => (beforeMs - oldestMs) / DAY_MS);
@@ -97,8 +97,8 @@ describe('retention', () => {
   it('deletes no more when it is started again and again', async () => {
     const oldestMs = NOW_MS - 450 * DAY_MS;
     for (let start = 0; start < 3; start++) {
-      const { asked, retention } = retentionOver(oldestMs, NOW_MS);
-      await retention.sweep();
+      const { asked, sweep } = retentionOver(oldestMs, NOW_MS);
+      await sweep();
       assert.deepEqual(asked, [{ nowMs: NOW_MS, beforeMs: oldestMs }]);
     }
   });

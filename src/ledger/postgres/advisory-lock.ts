@@ -30,30 +30,28 @@ export class AdvisoryLock {
    * PostgreSQL does not answer.
    */
   take(): Promise<boolean> {
-    return this.#inTurn(() => this.#ask());
+    return this.#inTurn(async () => {
+      try {
+        this.#session ??= await this.#database.hold();
+        if (this.#isHeld) {
+          await this.#session.run(IS_ALIVE);
+        } else {
+          const [{ is_mine }] = await this.#session.run<{ is_mine: boolean }>(LOCK, [this.#name]);
+          this.#isHeld = is_mine;
+        }
+        return this.#isHeld;
+      } catch (error) {
+        await this.#drop();
+        throw this.#database.isUnknownAfter(error)
+          ? new ApiError('storage_unavailable', { retryAfterS: 1 })
+          : error;
+      }
+    });
   }
 
   /** Releases the lock. The next process that asks gets it, which may be this one. */
   release(): Promise<void> {
     return this.#inTurn(() => this.#drop());
-  }
-
-  async #ask(): Promise<boolean> {
-    try {
-      this.#session ??= await this.#database.hold();
-      if (this.#isHeld) {
-        await this.#session.run(IS_ALIVE);
-      } else {
-        const [{ is_mine }] = await this.#session.run<{ is_mine: boolean }>(LOCK, [this.#name]);
-        this.#isHeld = is_mine;
-      }
-      return this.#isHeld;
-    } catch (error) {
-      await this.#drop();
-      throw this.#database.isUnknownAfter(error)
-        ? new ApiError('storage_unavailable', { retryAfterS: 1 })
-        : error;
-    }
   }
 
   async #drop(): Promise<void> {
