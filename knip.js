@@ -18,7 +18,7 @@ export default {
         'src/backend/local-device/reader-process.ts!',
         'src/ledger/lmdb/audit-process.ts!',
         'clients/typescript/program/{main,standalone-verifier}.ts!',
-        'src/http/pages/client/*.ts!',
+        'src/http/pages/client/{page,log-page}.ts!',
         'scripts/*.{ts,mjs}',
         'bench/*.bench.ts',
         'bench/peers/*.ts',

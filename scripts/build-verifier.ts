@@ -4,13 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /**
- * Builds dist/: the verifier of answers, certificates and draws as one file without dependencies, and the scripts of
- * the pages, which run that very file. It is not minified, so that users can read what they trust. The same sources
+ * Builds dist/: the verifier of answers, certificates and draws as one file without dependencies, and the script of
+ * the pages, which runs that very file. It is not minified, so that users can read what they trust. The same sources
  * give the same bytes; test/cli/verifier-bundle.test.ts compares them with the committed ones.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
-const PAGE_SCRIPTS = ['verify-page', 'draw-page', 'landing-page', 'status-page', 'docs-page'];
 const LOG_PAGE = 'log-watch.html';
 
 const HEAD = `\
@@ -55,9 +54,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   const ofPages = VERIFIER_MODULES.map(([module]) => importing(module, `./${VERIFIER}`));
   return Promise.all([
     bundled(VERIFIER, verifier),
-    ...PAGE_SCRIPTS.map((name) =>
-      bundled(`${name}.mjs`, { entryPoints: [`src/http/pages/client/${name}.ts`], plugins: ofPages }),
-    ),
+    bundled('page.mjs', { entryPoints: ['src/http/pages/client/page.ts'], plugins: ofPages }),
     logPage(),
   ]);
 }

@@ -40,7 +40,7 @@ const PUBLIC_FIELDS: readonly Field[] = [
   ['X-Content-Type-Options', 'nosniff'],
 ];
 
-type PublicPage = Pick<Page, 'title' | 'main' | 'script' | 'place'>;
+type PublicPage = Pick<Page, 'title' | 'main' | 'place'>;
 
 /** Returns the routes that inform about the service without a key: its state, its documentation, its metrics. */
 export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): PlainRoute[] {
@@ -55,10 +55,10 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
     return { path, handler };
   };
   const routes: PlainRoute[] = [
-    live('/', { title: 'Quantum Random Number Service', script: 'landing-page.mjs', place: null }, (now) =>
+    live('/', { title: 'Quantum Random Number Service', place: null }, (now) =>
       landingMain(now, sources.facts().baseUrl, sources.hasDemo()),
     ),
-    live('/status', { title: 'Status', script: 'status-page.mjs', place: 'status' }, statusMain),
+    live('/status', { title: 'Status', place: 'status' }, statusMain),
     ...docsRoutes(sources.facts, publicPage),
   ];
   if (metrics === undefined) return routes;

@@ -285,9 +285,12 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
 
   it('checks a sample on the page that checks answers, and shows the answer that it checked', async () => {
     await visit(browser, `${server.origin}/verify`, async ({ page, requests }) => {
+      const isVerifierLoaded = () => requests.some((each) => each.includes('/qrn-verify.mjs'));
+      assert.ok(!isVerifierLoaded(), 'the page loads the verifier for its first check');
       await page.click('#sample-button');
       await page.locator('#result[aria-busy="false"] .banner').waitFor();
       assert.match((await page.textContent('#result .banner'))!, /^Verified\./);
+      assert.ok(isVerifierLoaded());
       const sample = JSON.parse(await page.inputValue('#answer'));
       assert.ok([1, 2, 3, 4, 5, 6].includes(sample.data.values[0]));
       const paths = requests.map((each) => new URL(each.split(' ')[1]).pathname);

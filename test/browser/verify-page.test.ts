@@ -155,7 +155,10 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
         await read(watched, more, 'text=The log only grew.');
         assert.equal(await text(watched, '#size'), '24');
         await read(watched, fork, '#verdict .bad');
-        assert.match((await text(watched, '#verdict')) ?? '', /The log signed two trees of 24 leaves\.$/);
+        assert.match(
+          (await text(watched, '#verdict')) ?? '',
+          /The log signed two different trees of 24 leaves\.$/,
+        );
         const found: unknown = JSON.parse(await watched.page.inputValue('#finding-text'));
         assert.equal((await checkFinding(found)).holds, true);
       });

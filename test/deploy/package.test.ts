@@ -78,7 +78,7 @@ describe('the package that npm pack makes', () => {
       files.filter((name) => /\.ts$|(^|\/)(test|data|node_modules)(\/|$)|\.pem$|demo-key/.test(name)),
       [],
     );
-    for (const name of ['src/main.js', 'src/values/kernels.wasm', 'dist/verify-page.mjs', 'start.js']) {
+    for (const name of ['src/main.js', 'src/values/kernels.wasm', 'dist/page.mjs', 'start.js']) {
       assert.ok(files.includes(name), name);
     }
     for (const name of files.filter((each) => each.endsWith('.js'))) {

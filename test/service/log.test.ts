@@ -167,7 +167,7 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
       output,
       /^tier pro: 500 requests per minute, 500,000 requests and 10,240 bytes of pure mode per month/m,
     );
-    assert.match(output, /^next: http:\/\/127\.0\.0\.1:\d+\/docs is the documentation, /m);
+    assert.match(output, /^Documentation: +http:\/\/127\.0\.0\.1:\d+\/docs$/m);
     assert.ok(output.includes('\u001b[36minfo \u001b[0m  stopped'));
     assert.ok(!output.includes('"level"'), 'no line is JSON');
   });

@@ -4,16 +4,7 @@ import { publicReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
 
 /** The files that pages load. scripts/build-verifier.ts makes the scripts; a test runs it again to compare. */
-const ASSETS = [
-  'page.css',
-  'icon.svg',
-  'verify-page.mjs',
-  'draw-page.mjs',
-  'landing-page.mjs',
-  'status-page.mjs',
-  'docs-page.mjs',
-  'qrn-verify.mjs',
-];
+const ASSETS = ['page.css', 'icon.svg', 'page.mjs', 'qrn-verify.mjs'];
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',

@@ -23,7 +23,7 @@ const DIST = new URL('../../../dist/docs/', import.meta.url);
  */
 export function docsRoutes(
   facts: () => OpenApiFacts,
-  publicPage: (page: Pick<Page, 'title' | 'main' | 'script' | 'place'>) => Reply,
+  publicPage: (page: Pick<Page, 'title' | 'main' | 'place'>) => Reply,
 ): PlainRoute[] {
   const document = once(() => openApiDocument(facts()));
   const pageOf = (path: string, title: string, content: () => Markup): PlainRoute => {
@@ -31,7 +31,6 @@ export function docsRoutes(
       publicPage({
         title,
         main: framed(path, document(), content()),
-        script: 'docs-page.mjs',
         place: 'docs',
       }),
     );
@@ -45,7 +44,7 @@ export function docsRoutes(
   const search = ({ query }: Exchange): Reply => {
     const asked = shortened(new URLSearchParams(query).get('q') ?? '', ASKED_LENGTH_MAX);
     const main = () => framed(SEARCH_PATH, document(), searchMain(asked, entries()), asked);
-    return publicPage({ title: 'Search', main, script: 'docs-page.mjs', place: 'docs' });
+    return publicPage({ title: 'Search', main, place: 'docs' });
   };
   return [
     pageOf('/docs', 'Documentation', () => startMain(document())),

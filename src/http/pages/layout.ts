@@ -15,8 +15,6 @@ export interface Page {
   /** The content. A function is called when the body is first read: use one for content that takes long to make. */
   readonly main: Markup | (() => Markup);
   readonly cacheControl: string;
-  /** The script asset that the page loads: by default the check of certificates, null for none. */
-  readonly script?: string | null;
   /** The menu entry that the page belongs to: by default that of certificates, null for none. */
   readonly place?: Place | null;
   /** Header fields in addition to those of every page: by default CAPABILITY_FIELDS. */
@@ -84,10 +82,7 @@ export function pageReply(page: Page, assets: PageAssets): Reply {
   };
 }
 
-function documentOf(
-  { title, main, script = 'verify-page.mjs', place = 'verify' }: Page,
-  assets: PageAssets,
-): Markup {
+function documentOf({ title, main, place = 'verify' }: Page, assets: PageAssets): Markup {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -97,7 +92,7 @@ function documentOf(
 <title>${title === SERVICE ? title : `${title} · ${SERVICE}`}</title>
 <link rel="icon" type="image/svg+xml" href="${assets.path('icon.svg')}">
 <link rel="stylesheet" href="${assets.path('page.css')}">
-${script === null ? null : html`<script type="module" src="${assets.path(script)}"></script>`}
+<script type="module" src="${assets.path('page.mjs')}"></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>

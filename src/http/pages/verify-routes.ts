@@ -111,7 +111,7 @@ export function verifyRoutes(
     const found = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
     if (found === undefined) return pageReply(missingPage('lot', NO_LOT), assets);
     const publicLot = await certificates.publicLot(id);
-    return page(`Lot ${id}`, () => lotMain(found, publicLot), { script: null });
+    return page(`Lot ${id}`, () => lotMain(found, publicLot));
   };
 
   /** Answers with what was drawn for a public purpose: `GET /v1/draws` as a page. */
@@ -130,7 +130,7 @@ export function verifyRoutes(
     }
     const status = refused === null ? 200 : 400;
     return page('Draws', drawsMain(list, shortened(asked, 300), refused), {
-      ...{ status, script: null, place: 'draws' },
+      ...{ status, place: 'draws' },
     });
   };
 
@@ -139,7 +139,7 @@ export function verifyRoutes(
     const id = path.slice(DRAWS.length);
     const found = DRAW_ID.test(id) ? await certificates.draw(id) : undefined;
     if (found === undefined) return pageReply(missingPage('draw', NO_DRAW), assets);
-    const more = { script: 'draw-page.mjs', place: 'draws', cacheControl: NOT_CACHED } as const;
+    const more = { place: 'draws', cacheControl: NOT_CACHED } as const;
     return page(`Draw ${id}`, () => drawMain(found, atMs), more);
   };
 
@@ -194,7 +194,7 @@ function missingPage(what: string, why: Content): Page {
 <ul class="links"><li><a href="/">What this service is</a></li><li><a href="/docs">Documentation</a></li>
 <li><a href="/verify">Check a certificate</a></li><li><a href="/draws">Draws for a public purpose</a></li></ul>`;
   const title = `No such ${what}`;
-  return { status: 404, title, main, cacheControl: NOT_CACHED, script: null, place: null };
+  return { status: 404, title, main, cacheControl: NOT_CACHED, place: null };
 }
 
 function startMain(problem: Markup | null, asked: string): Markup {

@@ -57,6 +57,6 @@ export const PLANTED = {
       'src/ledger/domain/log.ts': ['STATE.test(key)', 'key.length < 0'],
     }),
     isSynchronous: true,
-    finds: /signed for last/,
+    finds: /signed last/,
   },
 } as const satisfies Record<string, Planted>;

@@ -73,7 +73,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
  * log than it has signed.
  */
 function heldBack({ name, output }: ClusterNode): string[] {
-  const line = /^.*is not the one that this node signed for last.*$/m.exec(output);
+  const line = /^.*is not in the state that this node signed last.*$/m.exec(output);
   return line === null ? [] : [`${name} holds back: ${line[0]}`];
 }
 

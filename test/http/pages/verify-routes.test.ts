@@ -314,7 +314,7 @@ describe('the files of pages', () => {
       );
       assert.equal(fields.get('x-content-type-options'), 'nosniff');
     }
-    const script = paths.find((path) => path.endsWith('verify-page.mjs'));
+    const script = paths.find((path) => path.endsWith('/page.mjs'));
     const verifier = await replyOf(service, new URL('./qrn-verify.mjs', `http://x${script}`).pathname);
     assert.equal(verifier.fields.get('content-type'), 'text/javascript; charset=utf-8');
     assert.equal(verifier.text, (await replyOf(service, '/assets/qrn-verify.mjs')).text);

@@ -4,7 +4,6 @@
  * they show stays text.
  */
 export interface BrowserElement extends BrowserNode {
-  readonly id: string;
   textContent: string;
   className: string;
   hidden: boolean;
@@ -20,7 +19,6 @@ export interface BrowserElement extends BrowserNode {
   scrollIntoView(options: { block: 'nearest' }): void;
   addEventListener(type: string, listener: (event: BrowserEvent) => void): void;
   querySelector(selector: string): BrowserElement | null;
-  querySelectorAll(selector: string): Iterable<BrowserElement>;
   closest(selector: string): BrowserElement | null;
 }
 
@@ -33,7 +31,6 @@ export interface BrowserNode {
 
 export interface BrowserEvent {
   preventDefault(): void;
-  readonly key?: string;
   readonly dataTransfer?: {
     readonly files: ArrayLike<Blob>;
     getData(type: 'text/plain'): string;

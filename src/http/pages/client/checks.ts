@@ -7,7 +7,7 @@ import { type BrowserElement, banner, element, made, page } from './browser.ts';
 /*
  * Checks in the page. The script gets the public certificate and the public keys from this service, checks them and the
  * answer against each other, and shows each check. It sends the answer nowhere. It loads the verifier for the first check,
- * because that is thirty times as large as the script of any page.
+ * because that is twenty times as large as the script of the pages.
  */
 
 /** How often, and at which interval, the script asks for a certificate that is not logged yet. */

@@ -1,15 +1,10 @@
 import { member } from '../../../certificate/members.ts';
 import { prettyJson } from '../code-samples.ts';
-import { element, made, page } from './browser.ts';
+import { type BrowserElement, element, made } from './browser.ts';
 import { attempt, checkedAnswer, sampleAnswer } from './checks.ts';
-import { offerCopies } from './copy.ts';
 
-/* The script of the front page. It copies commands, throws a die, and verifies the answer in the page. */
-
-offerCopies();
-
-if (page.getElementById('die-button') !== null) {
-  const button = element('die-button');
+/** Throws a die when the reader asks for it, and verifies the answer in the page. */
+export function offerThrow(button: BrowserElement): void {
   const checks = element('die-checks');
   button.addEventListener('click', () => {
     checks.replaceChildren(made('p', 'Asking …'));

@@ -1,7 +1,5 @@
 import { type BrowserNode, element } from './browser.ts';
 
-/* The script of the status page. It loads the page every two seconds, and updates the parts that have changed. */
-
 const INTERVAL_MS = 2_000;
 
 /** The part of the browser's interface that only this page uses. It parses a document without running its scripts. */
@@ -14,18 +12,21 @@ interface DocumentRequest {
 }
 const { XMLHttpRequest } = globalThis as unknown as { readonly XMLHttpRequest: new () => DocumentRequest };
 
-setInterval(() => {
-  const request = new XMLHttpRequest();
-  request.open('GET', '/status');
-  request.responseType = 'document';
-  request.onloadend = () => {
-    const fresh = request.response?.getElementById('main') ?? null;
-    if (fresh !== null) update(element('main'), fresh);
-    element('freshness').textContent =
-      fresh === null ? '; the service does not answer now.' : ', updated automatically.';
-  };
-  request.send();
-}, INTERVAL_MS);
+/** Loads the status page every two seconds, and updates the parts that have changed. */
+export function keepFresh(): void {
+  setInterval(() => {
+    const request = new XMLHttpRequest();
+    request.open('GET', '/status');
+    request.responseType = 'document';
+    request.onloadend = () => {
+      const fresh = request.response?.getElementById('main') ?? null;
+      if (fresh !== null) update(element('main'), fresh);
+      element('freshness').textContent =
+        fresh === null ? '; the service does not answer now.' : ', updated automatically.';
+    };
+    request.send();
+  }, INTERVAL_MS);
+}
 
 /** Replaces the smallest parts of `shown` that differ from `fresh`, so that focus and selection elsewhere are kept. */
 function update(shown: BrowserNode, fresh: BrowserNode): void {

@@ -1,20 +1,14 @@
-import { element, page } from './browser.ts';
+import { type BrowserElement, page } from './browser.ts';
 import { checkDraw, fetched, showCheck } from './checks.ts';
 
-/*
- * The script of a draw's page. It gets the draw as JSON and the public keys from this service. It checks that the draw was
- * fixed before anybody could know its outcome, and that its values follow from what was fixed.
- */
-
-const button = element('check-draw');
-
-button.disabled = false;
-button.addEventListener('click', () => {
-  showCheck(button, async () => checkDraw(await fetched(`/v1/draws/${button.dataset['draw']}`)));
-});
-
-const countdown = page.getElementById('countdown');
-if (countdown !== null) {
+/** Checks the draw of the page when the reader asks for it, and counts down to the time at which the draw is due. */
+export function offerDrawCheck(button: BrowserElement): void {
+  button.disabled = false;
+  button.addEventListener('click', () => {
+    showCheck(button, async () => checkDraw(await fetched(`/v1/draws/${button.dataset['draw']}`)));
+  });
+  const countdown = page.getElementById('countdown');
+  if (countdown === null) return;
   const dueMs = Date.parse(countdown.dataset['due'] ?? '');
   const count = () => {
     const leftS = Math.max(0, Math.ceil((dueMs - Date.now()) / 1_000));

@@ -2,22 +2,20 @@ import { member } from '../../../certificate/members.ts';
 import { prettyJson, targetOf } from '../code-samples.ts';
 import { type BrowserElement, element, made, page } from './browser.ts';
 import { attempt, checkedAnswer } from './checks.ts';
-import { offerCopies } from './copy.ts';
-
-/**
- * The script of the documentation, for the form that sends a call. It reads the key from its field when it sends a
- * request, and stores it nowhere. It shows the reply as text.
- */
 
 /** Bound on the characters of a reply that are shown: more would make the page slow. */
 const SHOWN_MAX = 20_000;
 
-offerCopies();
-const form = page.getElementById('try-form');
-form?.addEventListener('submit', (event) => {
-  event.preventDefault();
-  send(form);
-});
+/**
+ * Sends the call of a page of the documentation. Reads the key from its field when it sends a request, and stores it
+ * nowhere. Shows the reply as text.
+ */
+export function offerToSend(form: BrowserElement): void {
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    send(form);
+  });
+}
 
 async function send({ dataset }: BrowserElement): Promise<void> {
   const { method = 'GET', path = '' } = dataset;
