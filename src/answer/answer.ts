@@ -34,6 +34,8 @@ export interface Requester {
   readonly isGone: boolean;
   /** True when a reply was sent already, such as the 503 of the deadline. */
   readonly isAnswered: boolean;
+  /** Set once an answer is drawn: it is charged, so the request must not be refused any more. */
+  isDrawn?: boolean;
 }
 
 /** Everything about a request except its values. */
@@ -227,6 +229,7 @@ export class Answer implements Making {
     this.issuedAtMs = Math.max(withinPeriod(ask.atMs, reservation.period), from.availableAtMs);
     this.deliveredBytes = this.dataEnd - start - DATA_START;
     this.durationMs = durationMs;
+    ask.by.isDrawn = true;
   }
 
   /** Prints the reply in JSON and returns the body, which is valid until `template.forget` is called. */

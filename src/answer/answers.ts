@@ -386,6 +386,7 @@ export class Answers {
   #issue(answer: Answer, nowMs = this.#options.clock.monotonicMs()): void {
     const { ask, form, bytes, start } = answer;
     const { names } = this.#options;
+    if (ask.by.isAnswered) throw overloaded(); // it was refused while a worker made the answer, so nothing may be charged
     const committer = this.#committerOf(answer);
     answer.issue(committer.nextCertificateId(), Math.round(nowMs - ask.startedMonotonicMs));
     answer.reservation.countIn(periodOf(answer.issuedAtMs));

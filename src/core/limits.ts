@@ -84,7 +84,7 @@ export const LIMITS = Object.freeze({
   drawPatienceMs: 24 * 60 * 60 * 1_000,
   /** The connection of a reader that takes longer than this for one reply is closed. */
   replyDeadlineMs: 30_000,
-  /** A request without an answer after this time gets 503 and is logged. */
+  /** A request without an answer after this time is logged, and gets 503, or is cut off if its answer was drawn. */
   answerDeadlineMs: 20_000,
 });
 

@@ -81,6 +81,8 @@ export class Exchange implements Ask, Listener, Requester, Timed, Piece {
   isAborted = false;
   /** True when the reply was passed to `send`, by the handler or, past the deadline, by the front, or its last line was sent. */
   isAnswered = false;
+  /** True when an answer was drawn for it. */
+  isDrawn = false;
   #closing = false;
   /** 16 bytes: UUIDv7 layout. */
   requestId: RequestId;

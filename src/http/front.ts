@@ -258,7 +258,9 @@ export class Front {
     const { log } = this.#options;
     for (const late of this.waiting.before(this.nowMs - this.#limits.answerDeadlineMs)) {
       log.warn(this.#namesOf(late), 'request not answered in time');
-      this.#handle(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }), true);
+      // an answer that waits to be durable is charged: a refusal would promise that it is not
+      if (!late.isDrawn)
+        this.#handle(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }), true);
       // if `handle` did not answer, the request would stay in the queue forever
       if (!late.isAnswered) late.destroy();
     }

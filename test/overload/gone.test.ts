@@ -263,13 +263,27 @@ function contract(engine: EngineName): void {
     assert.equal(again.status, 200, 'the key is free again');
   });
 
-  it('whose stream waited past its deadline pays for no block after the late one', async () => {
+  for (const path of ['/bytes?count=33', `${STREAM}&min=1`])
+    it(`whose answer waits to be durable past its deadline is not refused, because it is charged: ${path}`, async () => {
+      const before = await books();
+      const { isWaiting, release } = hold('commit');
+      const connection = await connected();
+      connection.send(requestOf(key, path, 'Idempotency-Key: late\r\n'));
+      while (!isWaiting()) await turn();
+      clock.aheadMs += 2 * LIMITS.answerDeadlineMs;
+      await connection.closed;
+      release();
+      for (let i = 0; i < 20; i++) await turn();
+      assert.equal(connection.start, '', 'no reply says that nothing was drawn');
+      assert.equal((await books()).requests, before.requests + 1, 'no block after the late one');
+      assert.equal(front.stack.memory.total, 0, 'nothing is held for it');
+    });
+
+  it('whose answer a worker makes past its deadline was refused and does not pay', async () => {
     const before = await books();
-    const { isWaiting, release } = hold('commit');
-    await refusedAsLate([`${STREAM}&min=1`], isWaiting, 1);
-    release();
+    await refusedAsLate(['/uuid?count=5000'], () => front.workers.held > 0, 1);
+    front.workers.release();
     for (let i = 0; i < 20; i++) await turn();
-    assert.equal((await books()).requests, before.requests + 1);
-    assert.equal(front.stack.memory.total, 0, 'nothing is held for it');
+    assert.deepEqual(await books(), before);
   });
 }
