@@ -34,12 +34,10 @@ import type { Witnesses } from './witnessed.ts';
  */
 export interface CertificateFolders {
   readonly ledger: Ledger;
-  /** Folder of the ledger. */
+  /** Folder of the ledger or, if several nodes share it, of this node's blocks and of its anchor. */
   readonly ledgerPath: string;
   /** Folder of the log's keys. */
   readonly keysPath: string;
-  /** Folder of this node's anchor if several nodes write the ledger with the same keys; undefined for a single node. */
-  readonly sharedAnchorPath?: string;
   /** Name of the first incarnation's log. */
   readonly logName: string;
   readonly clock: Clock;
@@ -62,9 +60,8 @@ export interface OpenCertificates {
  * why. Throws CertificateLogError if there is no log to read or a key is missing.
  */
 export async function openCertificates(folders: CertificateFolders): Promise<OpenCertificates> {
-  const { ledger, ledgerPath, keysPath, sharedAnchorPath, logName, clock, witnesses } = folders;
-  const isShared = sharedAnchorPath !== undefined;
-  const anchor = readAnchor(sharedAnchorPath ?? keysPath);
+  const { ledger, ledgerPath, keysPath, logName, clock, witnesses } = folders;
+  const { isShared, anchorPath, anchor } = await anchorOf(folders);
   const identity = await checkIdentity(ledger, ledgerPath, anchor, isShared);
   const isHeld = identity.kind === 'moved' || identity.kind === 'behind';
   const told = isShared ? sharedHeldText : heldText;
@@ -96,7 +93,7 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
     keys,
     clock,
     isWitnessed: witnesses !== undefined,
-    ...(isHeld ? { readOnly: true } : { anchored: anchorIn(folders, number) }),
+    ...(isHeld ? { readOnly: true } : { anchored: anchorIn(anchorPath, folders, number) }),
   });
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
   const document = keysDocument(keys, incarnations, await readVouchers(store, keys));
@@ -128,13 +125,17 @@ function sharedHeldText(path: string, reason: string, kind: 'moved' | 'behind'):
   );
 }
 
-function anchorIn(
-  { ledger, keysPath, sharedAnchorPath, ledgerPath }: CertificateFolders,
-  incarnation: number,
-) {
+/** Nodes that share a ledger have the same keys, and each has an anchor of its own. */
+async function anchorOf({ ledger, ledgerPath, keysPath }: CertificateFolders) {
+  const isShared = await ledger.isShared();
+  const anchorPath = isShared ? ledgerPath : keysPath;
+  return { isShared, anchorPath, anchor: readAnchor(anchorPath) };
+}
+
+function anchorIn(anchorPath: string, { ledger, ledgerPath }: CertificateFolders, incarnation: number) {
   const folder = folderIdentity(ledgerPath);
   return (checkpoint: string) =>
-    writeAnchor(sharedAnchorPath ?? keysPath, {
+    writeAnchor(anchorPath, {
       version: 1,
       incarnation,
       folder,
@@ -156,13 +157,13 @@ export interface BegunIncarnation {
  * of the old log. The service must be stopped. After a crash, call it again.
  */
 export async function beginIncarnation(folders: CertificateFolders): Promise<BegunIncarnation> {
-  const { ledger, keysPath, sharedAnchorPath, logName, clock } = folders;
+  const { ledger, keysPath, logName, clock } = folders;
+  const { isShared, anchorPath, anchor } = await anchorOf(folders);
   const earlier = (await readIncarnations(ledger)) ?? [firstIncarnation(logName, clock.wallMs())];
   const last = earlier[earlier.length - 1];
-  const anchor = readAnchor(sharedAnchorPath ?? keysPath);
   const predecessor = await predecessorOf(folders, last, anchor);
   // Nodes that share a database keep their blocks in their own folders, so restoring the database restored no block.
-  const blocksBurned = sharedAnchorPath === undefined ? await burnBlocks(ledger) : 0;
+  const blocksBurned = isShared ? 0 : await burnBlocks(ledger);
   let number = Math.max(last.number, anchor?.incarnation ?? 0) + 1;
   // An earlier call may have crashed after its key had signed, so the number and key of that call are not used again.
   while (existsSync(logOf(keysPath, logName, number).directory)) number++;
@@ -181,7 +182,7 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
   });
   await writeIncarnations(ledger, incarnations);
   await noteSigningStart(ledger);
-  anchorIn(folders, number)(log.checkpoint);
+  anchorIn(anchorPath, folders, number)(log.checkpoint);
   return { incarnation, blocksBurned };
 }
 
@@ -222,14 +223,14 @@ async function burnBlocks(ledger: Ledger): Promise<number> {
  * ledger holds everything that was signed: one that is behind must be restored.
  */
 export async function acceptMove(folders: CertificateFolders): Promise<void> {
-  const { ledger, ledgerPath, keysPath, sharedAnchorPath } = folders;
-  const anchor = readAnchor(sharedAnchorPath ?? keysPath);
-  const identity = await checkIdentity(ledger, ledgerPath, anchor, sharedAnchorPath !== undefined);
+  const { ledger, ledgerPath } = folders;
+  const { isShared, anchorPath, anchor } = await anchorOf(folders);
+  const identity = await checkIdentity(ledger, ledgerPath, anchor, isShared);
   if (identity.kind === 'behind')
     throw new CertificateLogError(
       `${ledgerPath} was not only moved: ${identity.reason}. It must be restored: see docs/operations.md`,
     );
   if (anchor === undefined) return;
   await noteSigningStart(ledger);
-  anchorIn(folders, anchor.incarnation)(anchor.checkpoint);
+  anchorIn(anchorPath, folders, anchor.incarnation)(anchor.checkpoint);
 }

@@ -147,17 +147,14 @@ export async function asServer<T>(
   const { dataDir, logName } = loadSettings(context.environment);
   const { clock } = context;
   const cluster = clusterSettings(context);
-  const folders = { keysPath: join(dataDir, 'keys'), logName, clock };
-  if (cluster !== undefined) {
-    requireOwnFolder(context);
-    const { path } = cluster;
-    return using(await openPostgresLedger({ ...SERVER, ...cluster, clock, secrets: cluster }), (ledger) =>
-      use({ ledger, ledgerPath: path, sharedAnchorPath: path, ...folders }),
-    );
-  }
-  const path = existingLedger(context);
-  return using(await openAsServer(context, path, more), (ledger) =>
-    use({ ledger, ledgerPath: path, ...folders }),
+  if (cluster !== undefined) requireOwnFolder(context);
+  const path = cluster?.path ?? existingLedger(context);
+  const opened =
+    cluster === undefined
+      ? await openAsServer(context, path, more)
+      : await openPostgresLedger({ ...SERVER, ...cluster, clock, secrets: cluster });
+  return using<Ledger, T>(opened, (ledger) =>
+    use({ ledger, ledgerPath: path, keysPath: join(dataDir, 'keys'), logName, clock }),
   );
 }
 

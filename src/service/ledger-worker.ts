@@ -130,7 +130,6 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
   const openLog = () =>
     openCertificates({
       ...{ ledger, ledgerPath, keysPath, logName, clock },
-      ...(data.cluster === null ? {} : { sharedAnchorPath: ledgerPath }),
       ...(asked === undefined ? {} : { witnesses: asked }),
     });
   const opened = await openLog().catch((error: unknown) => {
