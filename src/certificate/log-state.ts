@@ -14,12 +14,7 @@ import type { Books, LogRecord, LogStore, ReleasedLots } from '../ledger/ledger.
 import type { SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
 import { jsonRecord, type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
-import {
-  loadPublicState,
-  type PublicState,
-  type StoredPublicState,
-  storedPublicState,
-} from './public-leaves.ts';
+import { type PublicState, withdrawalTree } from './public-leaves.ts';
 import { readCheckpoint, readSignatures } from './signed-checkpoint.ts';
 import { nodeReader, TileEdge } from './tiles.ts';
 import { found } from './verdict.ts';
@@ -55,7 +50,7 @@ interface StoredState {
   readonly size: number;
   /** The newest checkpoint, a signed note. */
   readonly checkpoint: string;
-  readonly published: StoredPublicState;
+  readonly published: PublicState;
 }
 
 export function storedStateOf(store: LogReader): Promise<StoredState | undefined> {
@@ -70,6 +65,8 @@ export interface LogState {
   /** When the newest checkpoint was signed, seconds since 1970. */
   readonly sealedAtS: number;
   readonly published: PublicState;
+  /** The tree over the leaves of all withdrawals. */
+  readonly withdrawals: CompactRange;
   /** The stored record of this state. The next batch is stored only if the store still holds this record (LogStep). */
   readonly record: Uint8Array | undefined;
 }
@@ -144,7 +141,7 @@ export function recorded(
     ids: ids.fingerprint,
     size: range.size,
     checkpoint,
-    published: storedPublicState(published),
+    published,
   };
   return { ...state, record: utf8Bytes(JSON.stringify(stored)) };
 }
@@ -226,7 +223,8 @@ export async function loadState(
     edge: await TileEdge.load(store, stored.size),
     checkpoint: stored.checkpoint,
     sealedAtS,
-    published: await loadPublicState(store, stored.published),
+    published: stored.published,
+    withdrawals: await withdrawalTree(store, stored.published.withdrawals),
     record,
   };
 }

@@ -41,7 +41,6 @@ import {
   drawLeafKey,
   lotLeafKey,
   namedLeaf,
-  noPublicLeaves,
   type ProvenLeaf,
   PublicBatch,
   type PublicLeaf,
@@ -151,8 +150,9 @@ export class CertificateLog {
         );
       }
       const checkpoint = signCheckpoint(keys, range, nowS);
-      const published = noPublicLeaves(nowS);
-      const first = recorded({ range, edge, checkpoint, sealedAtS: nowS, published }, ids, keys);
+      const published = { count: 0, statement: null, lastAtS: nowS, withdrawals: 0 };
+      const began = { range, edge, checkpoint, sealedAtS: nowS, published, withdrawals: new CompactRange() };
+      const first = recorded(began, ids, keys);
       await putState(store, undefined, first, { records: edge.partialTiles(), sealed: [] });
       if (firstLeafText !== undefined) await sealWithoutLeaves(store, first, BATCH_LEAVES);
       state = first;
@@ -385,7 +385,7 @@ export class CertificateLog {
         (level, index, hashes) => tiles.push(...edge.add(level, index, hashes)),
         nodeHashesByFour,
       );
-    const added = new PublicBatch(this.#state.published);
+    const added = new PublicBatch(this.#state.published, this.#state.withdrawals);
     const appendText = (leaf: string) => {
       const index = range.size;
       append(leafHash(utf8Bytes(leaf)));
@@ -422,14 +422,15 @@ export class CertificateLog {
     if (lots.length + revocations.length > 0 || sinceS >= STATEMENT_INTERVAL_S)
       added.addStatement(appendText(statementText(sealedAtS * 1_000, added.withdrawals)));
     const { size } = range;
-    const published = added.finish(size, sealedAtS);
+    const { withdrawals } = added;
+    const { state: published, records: ofLeaves } = added.finish(size, sealedAtS);
     const checkpoint = signCheckpoint(keys, range, sealedAtS);
-    const state = recorded({ range, edge, checkpoint, sealedAtS, published: published.state }, ids, keys);
+    const state = recorded({ range, edge, checkpoint, sealedAtS, published, withdrawals }, ids, keys);
     const records = [
       ...tiles,
       ...edge.partialTiles(),
       ...(await sealRecords(this.#store, segments, firstLeaf, size)),
-      ...published.records,
+      ...ofLeaves,
     ];
     return { state, records };
   }

@@ -77,34 +77,23 @@ export async function withoutLeaf<T>(
   return without;
 }
 
-/** The part of the log's state about public leaves. It is immutable: each batch makes a new one. */
+/** The part of the log's state about public leaves, as it is stored. It is immutable: each batch makes a new one. */
 export interface PublicState {
   /** How many public leaves there are. */
   readonly count: number;
-  /** The tree over the leaves of all withdrawals. */
-  readonly withdrawals: CompactRange;
   /** The number of the newest statement; null before the first. */
   readonly statement: number | null;
   /** When the newest statement was logged or, before the first, when the log began: seconds since 1970. */
   readonly lastAtS: number;
-}
-
-/** The stored form of PublicState. `withdrawals` is how many there are. */
-export interface StoredPublicState extends Omit<PublicState, 'withdrawals'> {
+  /** How many withdrawals there are. */
   readonly withdrawals: number;
 }
 
-export function storedPublicState({ withdrawals, ...rest }: PublicState): StoredPublicState {
-  return { ...rest, withdrawals: withdrawals.size };
-}
-
-export async function loadPublicState(
-  store: LogReader,
-  { withdrawals: count, ...rest }: StoredPublicState,
-): Promise<PublicState> {
-  const withdrawals = new CompactRange();
-  for (const leaf of await withdrawalLeaves(store, count)) withdrawals.append(leafHash(utf8Bytes(leaf)));
-  return { ...rest, withdrawals };
+/** Resolves to the tree over the leaves of the first `count` withdrawals. */
+export async function withdrawalTree(store: LogReader, count: number): Promise<CompactRange> {
+  const tree = new CompactRange();
+  for (const leaf of await withdrawalLeaves(store, count)) tree.append(leafHash(utf8Bytes(leaf)));
+  return tree;
 }
 
 /** Resolves to the texts of the first `count` withdrawals, in order. */
@@ -118,11 +107,6 @@ async function withdrawalLeaves(store: LogReader, count: number): Promise<string
   return leaves;
 }
 
-/** Returns the state of a new log that began at this time, in seconds since 1970. */
-export function noPublicLeaves(beganAtS: number): PublicState {
-  return { count: 0, withdrawals: new CompactRange(), statement: null, lastAtS: beganAtS };
-}
-
 /** The public leaves that one batch adds. */
 export class PublicBatch {
   readonly #before: PublicState;
@@ -131,9 +115,10 @@ export class PublicBatch {
   #statement: number | undefined;
   readonly withdrawals: CompactRange;
 
-  constructor(before: PublicState) {
+  /** `withdrawals` is the tree over the leaves of all withdrawals before the batch. */
+  constructor(before: PublicState, { size, roots }: CompactRange) {
     this.#before = before;
-    this.withdrawals = new CompactRange(before.withdrawals.size, before.withdrawals.roots);
+    this.withdrawals = new CompactRange(size, roots);
   }
 
   add(leaf: PublicLeaf, name?: string): number {
@@ -156,9 +141,9 @@ export class PublicBatch {
     const { count, statement, lastAtS } = this.#before;
     const state = {
       count: count + this.#leaves.length,
-      withdrawals: this.withdrawals,
       statement: this.#statement ?? statement,
       lastAtS: this.#statement === undefined ? lastAtS : sealedAtS,
+      withdrawals: this.withdrawals.size,
     };
     return {
       state,
