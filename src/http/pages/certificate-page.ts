@@ -112,7 +112,7 @@ function rowOf([label, value, is]: Fact): Row {
 function drawsRow(label: Certificate['label']): Row[] {
   const { purpose, series } = label ?? {};
   if (purpose === undefined || series === undefined) return [];
-  const path = html`/v1/draws?purpose=${encodeURIComponent(purpose)}&amp;series=${series}`;
+  const path = html`/draws?purpose=${encodeURIComponent(purpose)}&amp;series=${series}`;
   return [['All draws of this purpose', html`<a href="${path}">${code(series)}</a>`]];
 }
 

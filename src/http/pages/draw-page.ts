@@ -34,7 +34,7 @@ ${rows(requestRows(draw))}
 <section aria-labelledby="to-check"><h2 id="to-check">What you should compare yourself</h2>
 <ul class="links">
 <li>The purpose and the number of this draw: it is answer ${serialOf(draw)}. An earlier draw for the same purpose may have been
- discarded: <a href="/v1/draws?purpose=${encodeURIComponent(statement.purpose)}">the list of this purpose</a> shows every number of public purposes.</li>
+ discarded: <a href="/draws?purpose=${encodeURIComponent(statement.purpose)}">the list of this purpose</a> shows every number of public purposes.</li>
 ${statement.list === undefined ? null : html`<li>The published list: <code>sha256sum list.txt</code>, with one item per line, must print <code>${statement.list.sha256.slice('sha256:'.length)}</code>.</li>`}
 ${statement.beacon === undefined ? null : html`<li>The round of the beacon, from any drand server: <code>qrn beacon ${statement.beacon.round} --chain ${statement.beacon.chain}</code>.</li>`}
 <li>The keys of the log, from someone other than this service: <a href="/.well-known/qrn-keys.json">these are the keys that the service itself publishes</a></li>

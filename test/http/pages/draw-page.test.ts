@@ -56,6 +56,11 @@ const ended = (values: string[]): Partial<DrawDocument> => ({
 });
 
 describe('the page of a draw', () => {
+  it('leads people to the page that lists the draws of its purpose, not to the JSON for programs', () => {
+    assert.match(shown(), /href="\/draws\?purpose=spring%20raffle"/);
+    assert.doesNotMatch(shown(), /href="\/v1\/draws\?/);
+  });
+
   it('counts down to the due time, and no longer', () => {
     assert.match(shown(), /id="countdown" data-due="2027-03-20T18:00:00\.000Z"/);
     assert.doesNotMatch(shown({}, DUE + 1), /id="countdown"/);
