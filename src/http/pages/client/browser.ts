@@ -29,7 +29,7 @@ export interface BrowserNode {
   replaceWith(other: BrowserNode): void;
 }
 
-export interface BrowserEvent {
+interface BrowserEvent {
   preventDefault(): void;
   readonly dataTransfer?: {
     readonly files: ArrayLike<Blob>;
