@@ -4,7 +4,7 @@
  * their SHA-256.
  */
 import { createCipheriv } from 'node:crypto';
-import { piBits } from './pi.ts';
+import { digitsOf } from '../../support/constants.ts';
 
 const SAMPLES = 1_000_000;
 
@@ -15,7 +15,7 @@ export function keystream(id: number, length: number): Buffer {
 }
 
 /** Bits of a byte stream, most significant first. */
-function bitsOf(bytes: Buffer): Uint8Array {
+function bitsOf(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from({ length: SAMPLES }, (_, i) => (bytes[i >> 3] >> (7 - (i & 7))) & 1);
 }
 
@@ -44,5 +44,5 @@ export const INPUTS: Readonly<Record<string, () => Uint8Array>> = {
   'period-16-noise': () =>
     fromWords(8, (word, i) => ((0xace1 >> (15 - (i & 15))) & 1) ^ Number(word < threshold(0.25))),
   /** The binary digits of pi, integer part included. */
-  'pi-bits': () => piBits(SAMPLES),
+  'pi-bits': () => bitsOf(digitsOf('pi', SAMPLES)),
 };
