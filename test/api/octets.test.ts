@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import { unpack } from 'msgpackr';
@@ -9,7 +7,7 @@ import { verify } from '../../clients/typescript/program/verify.ts';
 import { fetchWhole } from '../support/http.ts';
 import { bearer, loggedCertificate } from '../support/replies.ts';
 import { runCommand } from '../support/run-command.ts';
-import { scratchFolder } from '../support/scratch-folder.ts';
+import { savingIn, scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
 /** Answers in octets of the real service over a real socket, and their certificates. */
@@ -134,11 +132,7 @@ describe('an answer in MessagePack', () => {
 });
 
 describe('qrn verify of an answer in octets', () => {
-  const save = (name: string, content: string | Uint8Array) => {
-    const path = join(folder, name);
-    writeFileSync(path, content);
-    return path;
-  };
+  const save = savingIn(folder);
   let body: string;
   let headers: string;
   let certificate: string[];
@@ -150,8 +144,8 @@ describe('qrn verify of an answer in octets', () => {
     body = save('body.bin', sent.body);
     const lines = [...sent.response.headers].map(([name, value]) => `${name}: ${value}`);
     headers = save('headers.txt', `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`);
-    certificate = ['--certificate', save('c.json', JSON.stringify(await certificateOf(sent)))];
-    keys = ['--keys', save('k.json', JSON.stringify(await server.keys()))];
+    certificate = ['--certificate', save('c.json', await certificateOf(sent))];
+    keys = ['--keys', save('k.json', await server.keys())];
     salt = sent.response.headers.get('x-certificate-salt')!;
   });
 

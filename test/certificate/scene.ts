@@ -158,6 +158,19 @@ function bytesOf(lots: readonly LotRecord[], drawn: readonly DrawnRange[]): Reco
   return { bits: 8 * bytes.length, bytes: bytes.toString('hex'), count: bytes.length, encoding: 'hex' };
 }
 
+/** Returns the header fields of an answer in octets, as its response in JSON has them. */
+export function octetFieldsOf(response: Readonly<Record<string, unknown>>): string[] {
+  const { data, meta, metadata, media_type } = response as Readonly<Record<string, Record<string, unknown>>>;
+  const { entropy_mode } = data['metadata'] as Record<string, unknown>;
+  const own =
+    'NIST-Verified Timestamp Entropy-Origin Lang-Circuit Lang-Version Quantum-Backend Certificate-ID';
+  const named = `${own} Certificate-Salt`.split(' ').map((name) => {
+    return `X-${name}: ${metadata[name.toLowerCase().replace('-', '_')]}`;
+  });
+  const rest = [`X-Entropy-Mode: ${entropy_mode}`, `X-Request-ID: ${meta['request_id']}`];
+  return [`Content-Type: ${media_type}`, ...rest, ...named];
+}
+
 /** Pure bytes of a lot of `lotRecord`. */
 export function drawnBytes(
   { id }: LotRecord,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +9,8 @@ import { buildVerifier } from '../../scripts/build-verifier.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
 import { sampleLot } from '../certificate/fixtures.ts';
-import { changed, scene } from '../certificate/scene.ts';
-import { scratchFolder } from '../support/scratch-folder.ts';
+import { changed, octetFieldsOf, scene } from '../certificate/scene.ts';
+import { savingIn, scratchFolder } from '../support/scratch-folder.ts';
 
 const dist = new URL('../../dist/', import.meta.url);
 
@@ -48,11 +48,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     });
   }
 
-  function save(name: string, value: unknown): string {
-    const path = join(folder, name);
-    writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value));
-    return path;
-  }
+  const save = savingIn(folder);
 
   it('verifies files, and says what fails', async () => {
     const { response, document, keys } = await scene();
@@ -98,32 +94,16 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
   it('verifies octets by their header fields', async () => {
     const body = Uint8Array.of(1, 2, 3);
     const { response, document, keys } = await scene({ octets: { type: 'bytes', body } });
-    const answer = join(folder, 'body.bin');
-    writeFileSync(answer, body);
-    const { metadata, meta, data } = response as unknown as Record<string, Record<string, string>>;
-    const fields = {
-      'content-type': 'application/octet-stream',
-      'x-certificate-id': metadata['certificate_id'],
-      'x-certificate-salt': metadata['certificate_salt'],
-      'x-entropy-mode': (data['metadata'] as unknown as Record<string, string>)['entropy_mode'],
-      'x-entropy-origin': metadata['entropy_origin'],
-      'x-lang-circuit': metadata['lang_circuit'],
-      'x-lang-version': metadata['lang_version'],
-      'x-nist-verified': metadata['nist_verified'],
-      'x-quantum-backend': metadata['quantum_backend'],
-      'x-request-id': meta['request_id'],
-      'x-timestamp': metadata['timestamp'],
-    };
-    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+    const head = ['HTTP/1.1 200 OK', ...octetFieldsOf(response), '', ''].join('\r\n');
     const files = [
-      save('headers.txt', `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n`),
-      answer,
+      save('headers.txt', head),
+      save('body.bin', body),
       save('certificate.json', document),
       save('keys.json', keys),
     ];
     const good = await run([program, '--headers', ...files]);
     assert.deepEqual([good.status, good.talk], [0, ''], good.out);
-    writeFileSync(answer, body.with(0, 0));
+    save('body.bin', body.with(0, 0));
     const bad = await run([program, '--headers', ...files]);
     assert.equal(bad.status, 1);
     assert.match(bad.talk, /not verified: delivered failed\n$/);

@@ -8,16 +8,12 @@ import { sampleLot } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { startPageServer } from '../http/pages/page-server.ts';
 import { runCommand } from '../support/run-command.ts';
-import { scratchFolder } from '../support/scratch-folder.ts';
+import { savingIn, scratchFolder } from '../support/scratch-folder.ts';
 import { served } from '../support/served.ts';
 
 const folder = scratchFolder();
 
-function save(name: string, value: unknown): string {
-  const path = join(folder, name);
-  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value));
-  return path;
-}
+const save = savingIn(folder);
 
 /** Answer, certificate and keys as files, and the arguments that name them. */
 function offline({ response, document, keys }: Pick<Scene, 'response' | 'document' | 'keys'>): string[] {

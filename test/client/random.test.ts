@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { Random, type RandomOptions } from '../../clients/typescript/src/random.ts';
 import { planWords } from '../../clients/typescript/src/uniform.ts';
+import { settle } from '../pool/fixtures.ts';
 import { keystream } from '../values/keystream.ts';
 import { KnownBytes } from './byte-client.ts';
 
@@ -40,11 +41,6 @@ const GOLDEN = {
   uuid: 'ccb2cc7d-4cd8-4a24-922b-23cce7a26023',
   bytes: [171, 63, 14, 239],
 };
-
-/** Lets everything run that waits for no gate. */
-async function settled(): Promise<void> {
-  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('values', () => {
   it('are those of the stream, word after word, whatever the size of a refill', async () => {
@@ -210,10 +206,10 @@ describe('a refill', () => {
     await random.bytes(1);
     source.failure = new Error('no entropy');
     await random.bytes(40);
-    await settled();
+    await settle();
     assert.equal(source.asked.length, 2);
     await random.bytes(23);
-    await settled();
+    await settle();
     assert.equal(source.asked.length, 2);
     await assert.rejects(random.bytes(1), source.failure);
     assert.equal(source.asked.length, 3);
@@ -227,7 +223,7 @@ describe('a refill', () => {
     const seen: string[] = [];
     let failure: Error | undefined;
     const onRefill = async (answer: { metadata: { certificate_id: string } }) => {
-      await settled();
+      await settle();
       seen.push(answer.metadata.certificate_id);
       if (failure !== undefined) throw failure;
     };
@@ -248,7 +244,7 @@ describe('close', () => {
     let open = () => {};
     source.gate = new Promise((resolve) => (open = resolve));
     const waiting = random.bytes(4);
-    await settled();
+    await settle();
     random.close();
     assert.equal(source.asked[0].signal?.aborted, true);
     open();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { QrnClient, type QrnClientOptions } from '../../clients/typescript/src/client.ts';
+import { settle } from '../pool/fixtures.ts';
 import { ON_NODE, TestServer } from '../support/server.ts';
 import { OCTET_FIELDS } from './fake-service.ts';
 
@@ -39,11 +39,6 @@ function scripted(options: QrnClientOptions = {}) {
       }),
   });
   return { client, asked };
-}
-
-/** Lets everything run that does not wait for an answer, which takes a few turns of the loop. */
-async function settle(): Promise<void> {
-  for (let turns = 0; turns < 20; turns++) await turn();
 }
 
 const SIZE = { block: 2, min: 1, max: 9 } as const;

@@ -4,6 +4,8 @@ import { QrnClient } from '../../clients/typescript/src/client.ts';
 import { QrnError } from '../../clients/typescript/src/error.ts';
 import type { ResponseEvent, RetryEvent } from '../../clients/typescript/src/hooks.ts';
 import type { Fetch } from '../../clients/typescript/src/transport.ts';
+import { settle } from '../pool/fixtures.ts';
+import { until } from '../support/server.ts';
 import { type FakeReply, FakeService, someAnswer, someError } from './fake-service.ts';
 
 /**
@@ -91,9 +93,9 @@ describe('a retry', () => {
         },
       });
       const call = patient.uuid();
-      await settled();
+      await settle();
       mock.timers.tick(5_999);
-      await settled();
+      await settle();
       assert.equal(requests, 1);
       mock.timers.tick(251); // the six seconds, and the spread behind them
       await call;
@@ -111,14 +113,14 @@ describe('a call', () => {
     fake.script('hang');
     const during = new AbortController();
     const hanging = client.integers({}, { signal: during.signal });
-    await until(() => fake.requests.length === 1);
+    await until('the request came', () => fake.requests.length === 1);
     during.abort(why);
     await assert.rejects(hanging, why);
     fake.script(someError(429, 'rate_limited', { 'retry-after': '30' }));
     const between = new AbortController();
     const waiting = client.integers({}, { signal: between.signal });
-    await until(() => fake.requests.length === 1);
-    await settled();
+    await until('the request came', () => fake.requests.length === 1);
+    await settle();
     between.abort(why);
     await assert.rejects(waiting, why);
     assert.equal(fake.requests.length, 1);
@@ -271,12 +273,3 @@ describe('a client', () => {
     );
   });
 });
-
-/** Lets everything run that needs no timer. */
-async function settled(): Promise<void> {
-  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}

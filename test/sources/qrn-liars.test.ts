@@ -7,6 +7,7 @@ import { type Qrn, qrnBackend } from '../../src/backend/qrn/qrn.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { verifyUpstream } from '../../src/service/verify-upstream.ts';
 import { answerScene } from '../certificate/example.ts';
+import { changed } from '../certificate/scene.ts';
 import { loggedCertificate, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
@@ -120,7 +121,7 @@ describe('a source of kind qrn', () => {
       const job = await jobOf(source);
       man.inject('none', BYTES);
       man.inject(fault, BYTES);
-      assert.equal((await refusalOfNetwork(source.fetch(job, NEVER))).kind, 'retryable');
+      await assert.rejects(source.fetch(job, NEVER), { kind: 'retryable' });
       const read = await source.fetch(job, NEVER);
       const again = await restarted().fetch(job, NEVER);
       assert.deepEqual(again.bits, read.bits);
@@ -148,16 +149,18 @@ describe('a source of kind qrn', () => {
   });
 });
 
-/** Returns the error of a connection that broke off. */
-async function refusalOfNetwork(fetching: Promise<unknown>): Promise<BackendError> {
-  return fetching.then(
-    () => assert.fail('it was taken'),
-    (error) => error,
-  );
-}
-
 /** The proxy, the kind of error, and its message. A lie that may be another's mistake leaves the job as it is. */
 type Lie = readonly [what: string, between: Between, kind: BackendErrorKind, says: RegExp];
+
+/** Asks the service for bytes by another value of a parameter. */
+const asking = (name: string, value: string): Between => ({
+  request(request) {
+    if (request.path !== '/v1/bytes') return request;
+    const query = new URLSearchParams(request.query);
+    query.set(name, value);
+    return { ...request, query };
+  },
+});
 
 const LIES: readonly Lie[] = [
   [
@@ -169,59 +172,29 @@ const LIES: readonly Lie[] = [
   [
     'a proof of another place in the log',
     ofCertificate((document) => {
-      const { certificate } = document as { certificate: { proof: string } };
-      const proof = certificate.proof.replace(/^index (\d+)$/m, (_, index) => `index ${Number(index) + 1}`);
-      return { ...document, certificate: { ...certificate, proof } };
+      const { proof } = (document as { certificate: { proof: string } }).certificate;
+      const moved = proof.replace(/^index (\d+)$/m, (_, index) => `index ${Number(index) + 1}`);
+      return changed(document, 'certificate.proof', moved);
     }),
     'auth',
     /does not prove its answer: .*inclusion: /,
   ],
   [
     'a certificate that says more of the origin than was logged',
-    ofCertificate((document) => {
-      const { certificate } = document as { certificate: { provenance: object } };
-      const provenance = { ...certificate.provenance, origin: 'quantum-processor' };
-      return { ...document, certificate: { ...certificate, provenance } };
-    }),
+    ofCertificate((document) => changed(document, 'certificate.provenance.origin', 'quantum-processor')),
     'auth',
     /does not prove its answer: /,
   ],
-  [
-    'bytes of csprng mode',
-    {
-      request(request) {
-        if (request.path !== '/v1/bytes') return request;
-        const query = new URLSearchParams(request.query);
-        query.set('entropy_mode', 'csprng');
-        return { ...request, query };
-      },
-    },
-    'auth',
-    /does not prove its answer: fixed: /,
-  ],
+  ['bytes of csprng mode', asking('entropy_mode', 'csprng'), 'auth', /does not prove its answer: fixed: /],
   [
     'the answer of another call',
-    {
-      request(request) {
-        if (request.path !== '/v1/bytes') return request;
-        const query = new URLSearchParams(request.query);
-        query.set('user_data_sha256', '0'.repeat(64));
-        return { ...request, query };
-      },
-    },
+    asking('user_data_sha256', '0'.repeat(64)),
     'permanent',
     /was issued for another call; none of its bytes was used\. Report this to the operator of the other service$/,
   ],
   [
     'fewer bytes than were asked for',
-    {
-      request(request) {
-        if (request.path !== '/v1/bytes') return request;
-        const query = new URLSearchParams(request.query);
-        query.set('count', '1000');
-        return { ...request, query };
-      },
-    },
+    asking('count', '1000'),
     'permanent',
     /the answer has 1000 of 1024 bytes and was not used; report this to the operator/,
   ],
@@ -384,7 +357,7 @@ describe('a service that lies to a source of kind qrn', () => {
     const job = await jobOf(source);
     man.inject('stall', BYTES);
     const error = await refusal(source.fetch(job, NEVER));
-    assert.deepEqual([error.kind], ['retryable']);
+    assert.equal(error.kind, 'retryable');
     assert.match(error.message, /no answer within 3 s$/);
     await source.fetch(job, NEVER);
     const keys = man.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? []);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,3 +13,11 @@ export function scratchFolder(): string {
   made.push(folder);
   return folder;
 }
+
+/** Returns a function that writes a file of the folder, an object as JSON, and returns its path. */
+export const savingIn = (folder: string) => (name: string, value: unknown) => {
+  const path = join(folder, name);
+  const isText = typeof value === 'string' || value instanceof Uint8Array;
+  writeFileSync(path, isText ? value : JSON.stringify(value));
+  return path;
+};
